@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { buckets } from '../src/contract/limits.ts';
 import { newSecretsKey } from '../src/crypto/secret-box.ts';
 import { bytesBelow } from '../src/data-folder/disk-space.ts';
 import { callOperator } from '../src/operator/socket/operator-client.ts';
@@ -118,7 +119,7 @@ export async function startService(
 }
 
 async function metricsOf(dataDir: string): Promise<string> {
-  const { text } = (await callOperator(dataDir, 'metrics', {})) as { text: string };
+  const { text } = await callOperator(dataDir, 'metrics', {});
   return text;
 }
 
@@ -200,15 +201,13 @@ const noLimit = 100_000_000;
 
 /** A test key of a new organization that meets no limit. */
 export async function unlimitedKey(dataDir: string): Promise<string> {
-  const made = (await callOperator(dataDir, 'org.create', { name: 'Bench' })) as {
-    id: string;
-    keys: { test: { secret: string } };
-  };
-  const limits = { org: made.id, mode: 'test', perMinute: noLimit, source: 'custom', untilMs: null };
-  for (const bucket of ['all', 'writes', 'payment_creation', 'search']) {
-    await callOperator(dataDir, 'limits.set', { ...limits, bucket });
+  const made = await callOperator(dataDir, 'org.create', { name: 'Bench' });
+  const side = { org: made.id, mode: 'test' } as const;
+  for (const bucket of buckets) {
+    const limit = { bucket, perMinute: noLimit, source: 'custom', untilMs: null } as const;
+    await callOperator(dataDir, 'limits.set', { ...side, ...limit });
   }
-  const daily = { org: made.id, mode: 'test', requests: noLimit, paymentCreations: noLimit };
+  const daily = { ...side, requests: noLimit, paymentCreations: noLimit };
   await callOperator(dataDir, 'limits.daily', daily);
   return made.keys.test.secret;
 }

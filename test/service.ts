@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { callOperator } from '../src/operator/socket/operator-client.ts';
+import { exchange } from '../src/operator/socket/operator-client.ts';
 import { assertDescribed } from './answers.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -146,7 +146,7 @@ export async function startService(
     output: () => output,
     until: (find) => until(find, () => output),
     call: (path, call = {}) => send(url, path, { key: keys?.secret ?? null, ...call }),
-    operate: (command, params) => callOperator(dataDir, command, params) as Promise<never>,
+    operate: (command, params) => exchange(dataDir, command, params) as Promise<never>,
     async stop() {
       child.ref();
       child.kill('SIGTERM');

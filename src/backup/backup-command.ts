@@ -11,6 +11,7 @@ import { CommandFailure } from '../operator/results/failures.ts';
 import type { ReportProgress } from '../operator/results/verification.ts';
 import { callOperator, NoServer } from '../operator/socket/operator-client.ts';
 import { OperatorFailure } from '../operator/socket/protocol.ts';
+import type { ParamsOf } from '../operator/use-cases/commands.ts';
 import { backUp } from './backup.ts';
 import { filesOf, type Manifest } from './backup-manifest.ts';
 import { paceOf } from './pace.ts';
@@ -28,7 +29,7 @@ export async function backUpConfigured(
   lowerPriority(niceness);
   const startMs = performance.now();
   const { to, recipients } = command;
-  const params = { to, recipients };
+  const params = { to, recipients: [...recipients] };
   try {
     const manifest = (await isRunning(config.dataDir, params))
       ? await make(config, command, onProgress)
@@ -56,7 +57,7 @@ export function isClear(error: unknown): boolean {
 }
 
 /** Whether a service runs on the folder, which has then recorded the action. */
-async function isRunning(dataDir: string, params: object): Promise<boolean> {
+async function isRunning(dataDir: string, params: ParamsOf<'backup'>): Promise<boolean> {
   try {
     await callOperator(dataDir, 'backup', params);
     return true;

@@ -36,8 +36,7 @@ export async function compactDataFolder(dataDir: string, onProgress: ReportProgr
 /** Has the service do it; null when none runs on the folder. */
 async function compactRunning(dataDir: string, onProgress: ReportProgress): Promise<Compacted | null> {
   let compacted: Compacted | null = null;
-  const onItem = (item: unknown) => {
-    const { progress, result } = item as CompactItem;
+  const onItem = ({ progress, result }: CompactItem) => {
     if (progress !== null) onProgress(...progressInWords(progress));
     compacted = result;
   };

@@ -220,7 +220,7 @@ test('what can not be is refused in one line', async () => {
     [['show', '7:1'], /has no shard 7: its shards are 0 to 1/, 1],
     [['show', 'first'], /no place in the log: name shard and sequence, such as 0:17/, 1],
     [['search'], /say what to search for/, 1],
-    [['search', '--key', 'order-1'], /which needs --org and --mode, too/, 1],
+    [['search', '--key', 'order-1'], /--key needs --org and --mode, too/, 1],
     [['search', '--since', 'yesterday'], /or how long ago, such as 90s, 15m, 2h or 3d/, 2],
     [['search', '--sequence', '9-3'], /a sequence such as 17, or a range such as 17-90/, 2],
     [['list', '--data', '/nonexistent'], /is not a data folder of this service/, 1],

@@ -2,10 +2,14 @@
 // stream of events. A refusal becomes an `OperatorFailure`: `failed` when the same request may succeed later, else
 // `refused`.
 
-import { readFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
+import { type Operation, routeTable } from '../../contract/routes/table.ts';
+import { defined } from '../../core/assert.ts';
 import { OperatorFailure } from '../socket/protocol.ts';
+import type { Actor, ApiList, CalledObject } from '../use-cases/trigger.ts';
 import type { FollowedEvent, FollowStart } from '../use-cases/webhook-commands.ts';
+import { codeOf, contentOf } from './context.ts';
 
 export const defaultUrl = 'http://127.0.0.1:8080';
 
@@ -27,40 +31,43 @@ export function addApiOptions(command: Command): Command {
       '--api-key <key>',
       "a test secret key, to work over HTTP instead of the operators' socket; other users of the machine can see it",
     )
-    .option('--api-key-file <file>', 'a file with such a key; PAYMENTS_API_KEY may hold one, too')
-    .option('--url <url>', `address of the service, with a key (${defaultUrl})`, httpUrl);
+    .option(
+      '--api-key-file <file>',
+      'a file with such a key; the variable PAYMENTS_API_KEY may contain one, too',
+    )
+    .option('--url <url>', `the address of the service that the key is for (${defaultUrl})`, httpUrl);
 }
 
 /**
  * The API that the options name, or PAYMENTS_API_KEY where no organization is named; null for the operators' socket. `org` is
  * the organization that the user named.
  */
-export function apiOf(options: ApiOptions, org: string | null, command: Command): Api | null {
+export function apiOf(options: ApiOptions, org: string | null): Api | null {
   const { url } = options;
-  const given = givenKey(options, command);
-  const apiKey = given ?? (org === null ? process.env.PAYMENTS_API_KEY : undefined);
+  const apiKey = givenKey(options) ?? (org === null ? process.env.PAYMENTS_API_KEY : undefined);
   if (apiKey === undefined || apiKey === '') {
     if (url !== undefined)
-      command.error('give a key with --url: --api-key-file, PAYMENTS_API_KEY, or --api-key');
+      throw wrongUsage('give a key with --url: --api-key-file, PAYMENTS_API_KEY, or --api-key');
     return null;
   }
-  // A header that can't be sent would be told with what is in it.
-  if (!/^[!-~]+$/.test(apiKey)) command.error('the API key is none: it has letters, digits and underscores');
-  if (org !== null) command.error('the key names its organization: leave the organization out');
+  // The error for a header that can't be sent would quote the key.
+  if (!/^[!-~]+$/.test(apiKey))
+    throw wrongUsage('this is no API key: a key has letters, digits and underscores only');
+  if (org !== null) throw wrongUsage('the key names its organization: leave the organization out');
   return { apiKey, url: (url ?? defaultUrl).replace(/\/+$/, '') };
 }
 
-function givenKey({ apiKey, apiKeyFile }: ApiOptions, command: Command): string | undefined {
+function givenKey({ apiKey, apiKeyFile }: ApiOptions): string | undefined {
   if (apiKey !== undefined && apiKeyFile !== undefined)
-    command.error('give one of --api-key and --api-key-file');
+    throw wrongUsage('give one of --api-key and --api-key-file');
   if (apiKeyFile === undefined) return apiKey;
-  try {
-    const text = readFileSync(apiKeyFile, 'utf8').trim();
-    if (/^\S+$/.test(text)) return text;
-  } catch (error) {
-    return command.error(`${apiKeyFile} can't be read (${(error as NodeJS.ErrnoException).code})`);
-  }
-  return command.error(`${apiKeyFile} must hold one key and nothing else`);
+  const text = contentOf(apiKeyFile, wrongUsage);
+  if (/^\S+$/.test(text)) return text;
+  throw wrongUsage(`${apiKeyFile} must contain one key and nothing else`);
+}
+
+function wrongUsage(message: string): OperatorFailure {
+  return new OperatorFailure('usage', message);
 }
 
 /** Parses an http or https address, for commander. */
@@ -72,44 +79,53 @@ export function httpUrl(text: string): string {
 
 const requestMsMax = 40_000;
 
-/** Sends a request and returns the answer's JSON. */
-export async function callApi<T>(
-  api: Api,
-  method: string,
-  path: string,
-  more: { readonly body?: object; readonly idempotencyKey?: string } = {},
-): Promise<T> {
-  const { body, idempotencyKey } = more;
-  const headers = {
-    ...(body !== undefined && { 'Content-Type': 'application/json' }),
-    ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
+/** Calls the API as the merchant whose key it is. Only an operator can close a review. */
+export function actorOver(api: Api): Actor {
+  const callApi = async (operation: Operation, id: string, query: string, init: RequestInit = {}) => {
+    const route = routeTable.find((each) => each.operation === operation);
+    const { method, path } = defined(route, `${operation} has a route`);
+    const signal = AbortSignal.timeout(requestMsMax);
+    const response = await send(api, path.replace('{id}', id) + query, { ...init, method, signal });
+    return response.json();
   };
-  const signal = AbortSignal.timeout(requestMsMax);
-  const text = body === undefined ? null : JSON.stringify(body);
-  const response = await send(api, path, { method, headers, body: text, signal });
-  return (await response.json()) as T;
+  return {
+    async call(operation, id, params) {
+      const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() };
+      const body = JSON.stringify(params);
+      return (await callApi(operation, id, '', { headers, body })) as CalledObject;
+    },
+    list: async (operation, query) =>
+      (await callApi(operation, '', `?${new URLSearchParams(query)}`)) as ApiList,
+    async closeReview() {
+      throw new OperatorFailure(
+        'refused',
+        'only an operator can make review.closed happen: trigger it on the machine of the service, without --api-key',
+      );
+    },
+  };
 }
 
-async function send(api: Api, path: string, init: RequestInit & { headers: object }): Promise<Response> {
+async function send(api: Api, path: string, init: RequestInit): Promise<Response> {
   const headers = { ...init.headers, Authorization: `Bearer ${api.apiKey}` };
   const response = await fetch(api.url + path, { ...init, headers, redirect: 'error' }).catch(
     (error: Error) => {
-      const { code = error.message } = (error.cause ?? {}) as { code?: string };
+      const code = codeOf(error.cause ?? error);
       throw new OperatorFailure('failed', `no service answers at ${api.url} (${code}): name it with --url`);
     },
   );
   if (response.ok) return response;
-  const answer = (await response.json().catch(() => null)) as {
-    error?: { code: string; message: string };
-  } | null;
+  const said = errorIn(await response.json().catch(() => null));
   const mayHelp = response.status === 429 || response.status >= 500;
-  const said = answer?.error;
   throw new OperatorFailure(
     mayHelp ? 'failed' : 'refused',
-    said === undefined
-      ? `${api.url} answered ${response.status}: is it this service?`
-      : `${said.message} (${said.code})`,
+    said ?? `${api.url} answered ${response.status}: is it this service?`,
   );
+}
+
+/** The message and the code of a refusal; null for an answer of something else. */
+function errorIn(answer: unknown): string | null {
+  const { error }: { readonly error?: { readonly code: string; readonly message: string } } = answer ?? {};
+  return error === undefined ? null : `${error.message} (${error.code})`;
 }
 
 /** The service writes at least a heart-beat every few seconds. */
@@ -128,10 +144,11 @@ export async function followEvents(
   try {
     const response = await send(api, '/v1/test_helpers/events/stream', { headers, signal: silence.signal });
     let received = '';
-    for await (const text of response.body!.pipeThrough(new TextDecoderStream())) {
+    const body = defined(response.body, 'a stream has a body');
+    for await (const text of body.pipeThrough(new TextDecoderStream())) {
       watch.refresh();
       const frames = (received + text).split('\n\n');
-      received = frames.pop()!;
+      received = frames.pop() ?? '';
       if (received.length > frameCharactersMax) break;
       for (const frame of frames) {
         const item = itemOf(frame);
@@ -158,5 +175,5 @@ function itemOf(frame: string): FollowStart | FollowedEvent | null {
   const [id, data] = [fields.get('id'), fields.get('data')];
   if (id === undefined || data === undefined) return null;
   if (fields.get('event') === 'start') return { ...JSON.parse(data), after: id };
-  return { id, type: (JSON.parse(data) as { type: string }).type, body: data };
+  return { id, type: JSON.parse(data).type, body: data };
 }

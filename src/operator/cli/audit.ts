@@ -2,13 +2,12 @@
 
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { plain } from '../../core/shown-text.ts';
 import { auditFolder, type RefusedKeyRow, readAudit } from '../audit/audit.ts';
 import type { OperatorRow } from '../audit/audit-trail.ts';
 import { CommandFailure } from '../results/failures.ts';
 import { nameOfAsker } from '../socket/protocol.ts';
-import { type CliContext, type CommonOptions, wholeNumber } from './context.ts';
-import { formatTable, formatTime } from './table.ts';
+import { addCommand, type CliContext, wholeNumber } from './context.ts';
+import { tableOf } from './table.ts';
 
 const shownMax = 100_000;
 const shownUnlessTold = 100;
@@ -23,10 +22,12 @@ interface AuditOptions {
   readonly keys?: true;
 }
 
-export function addAuditCommand(program: Command, { host, print }: CliContext): void {
-  program
-    .command('audit')
-    .description("print the audit record: operators' actions and refused API keys, oldest first")
+export function addAuditCommand(program: Command, { folder, print }: CliContext): void {
+  addCommand(
+    program,
+    'audit',
+    "print the audit record: operators' actions and refused API keys, oldest first",
+  )
     .option('--operators', "operators' actions only")
     .option('--keys', 'refused API keys only')
     .option(
@@ -34,12 +35,11 @@ export function addAuditCommand(program: Command, { host, print }: CliContext): 
       `how many rows to print, the newest ones (${shownUnlessTold})`,
       wholeNumber(1, shownMax),
     )
-    .action((options: AuditOptions, command: Command) => {
-      const dataDir = host.dataDir(command.optsWithGlobals<CommonOptions>().dataDir);
-      if (!existsSync(auditFolder(dataDir))) {
+    .action((options: AuditOptions) => {
+      const dataDir = folder(undefined);
+      if (!existsSync(auditFolder(dataDir)))
         throw new CommandFailure(`${dataDir} has no audit record: name the data folder with --data-dir`);
-      }
-      print(command, entries(dataDir, options), table);
+      print(entries(dataDir, options), table);
     });
 }
 
@@ -64,25 +64,27 @@ function actionsOf(rows: readonly OperatorRow[]): OperatorRow[] {
   return [...actions.values()];
 }
 
-function table(list: readonly AuditEntry[]): string {
-  const rows = list.map((entry) => {
-    const at = formatTime(entry.at);
-    if (entry.kind === 'operator') {
-      const { by, action, params, object, outcome, message } = entry;
-      return [at, nameOfAsker(by) ?? '-', action, object ?? firstOf(params), message ?? outcome];
-    }
-    const { address, code, key, prefix, digest, times } = entry;
-    const shown = key ?? (digest === null ? 'others' : `${prefix ?? ''}… (${digest})`);
-    return [at, address ?? '-', code, shown, times === 1 ? 'refused' : `refused ${times} times`];
-  });
-  return formatTable(
-    ['at', 'who', 'what', 'on', 'outcome'],
-    rows.map((row) => row.map(plain)),
-  );
+const table = tableOf<AuditEntry>([
+  'at',
+  ['who', (entry) => (entry.kind === 'operator' ? nameOfAsker(entry.by) : entry.address)],
+  ['what', (entry) => (entry.kind === 'operator' ? entry.action : entry.code)],
+  ['on', subjectOf],
+  ['outcome', outcomeOf],
+]);
+
+function subjectOf(entry: AuditEntry): string {
+  if (entry.kind === 'operator') return entry.object ?? firstOf(entry.params);
+  const { key, prefix, digest } = entry;
+  return key ?? (digest === null ? 'others' : `${prefix ?? ''}… (${digest})`);
+}
+
+function outcomeOf(entry: AuditEntry): string {
+  if (entry.kind === 'operator') return entry.message ?? entry.outcome;
+  return entry.times === 1 ? 'refused' : `refused ${entry.times} times`;
 }
 
 /** The subject of an action whose row has no object: the first of its parameters. */
 function firstOf(params: unknown): string {
-  const [first] = Object.values((params ?? {}) as Record<string, unknown>);
+  const [first] = Object.values(params ?? {});
   return typeof first === 'string' ? first : '-';
 }

@@ -9,11 +9,9 @@ import { NoServer } from '../socket/operator-client.ts';
 import { OperatorFailure } from '../socket/protocol.ts';
 import type { ConfigLine } from '../use-cases/services.ts';
 import { addAuditCommand } from './audit.ts';
-import { addBackupCommand } from './backup.ts';
-import { addCompactCommand } from './compact.ts';
-import { type CliContext, type CliHost, type CommonOptions, complain, createContext } from './context.ts';
-import { addDoctorCommand } from './doctor.ts';
+import { addCommand, type CliContext, type CliHost, complain, createContext } from './context.ts';
 import { exitCodes } from './exit-codes.mjs';
+import { addFolderCommands } from './folder.ts';
 import { addHistoryCommand } from './history.ts';
 import { addKeyCommands } from './keys.ts';
 import { addLimitCommands } from './limits.ts';
@@ -24,14 +22,10 @@ import { addNetworkCommands } from './networks.ts';
 import { addOrganizationCommands } from './organizations.ts';
 import { addReconcileCommand } from './reconcile.ts';
 import { addRequestLogsCommand } from './request-logs.ts';
-import { addReshardCommand } from './reshard.ts';
 import { addRestoreCommands } from './restore.ts';
 import { addReviewCommands } from './reviews.ts';
-import { addSecretsCommands } from './secrets.ts';
-import { addStatusCommand } from './status.ts';
-import { formatTable } from './table.ts';
-import { addTransferCommands } from './transfer.ts';
-import { addVerifyCommand } from './verify.ts';
+import { addStatusCommands } from './status.ts';
+import { tableOf } from './table.ts';
 import { addWebhookCommands } from './webhooks.ts';
 
 /** Each function adds its commands to the program. A new group of commands is a new element. */
@@ -48,17 +42,11 @@ const families: readonly ((program: Command, context: CliContext) => void)[] = [
   addListenCommand,
   addAuditCommand,
   addRequestLogsCommand,
-  addStatusCommand,
-  addDoctorCommand,
-  addReshardCommand,
-  addBackupCommand,
+  addStatusCommands,
+  addFolderCommands,
   addRestoreCommands,
-  addSecretsCommands,
-  addVerifyCommand,
   addLogCommands,
   addHistoryCommand,
-  addTransferCommands,
-  addCompactCommand,
 ];
 
 /** Runs one command line (without the names of node and the script) and returns the exit code. */
@@ -99,7 +87,7 @@ function buildProgram(host: CliHost, json: boolean): Command {
       outputError: (text) => complain(host, json, { kind: 'usage', message: inOneLine(text) }),
     })
     .exitOverride();
-  const context = createContext(host);
+  const context = createContext(host, program);
   for (const addCommands of families) addCommands(program, context);
   return program;
 }
@@ -112,37 +100,29 @@ function inOneLine(text: string): string {
     .replace(/\s*\n\s*/g, ' ');
 }
 
-function addProcessCommands(program: Command, { host, call, print, run }: CliContext): void {
-  program
-    .command('serve')
-    .description('run the service until it gets SIGTERM or SIGINT')
+function addProcessCommands(program: Command, { host, options, call, print, run }: CliContext): void {
+  addCommand(program, 'serve', 'run the service until it gets SIGTERM or SIGINT')
     .option('--accept-loss', 'start although parts of the data folder are older than the rest of it')
-    .action(({ acceptLoss = false }: { acceptLoss?: boolean }, command: Command) =>
-      host.serve(command.optsWithGlobals<CommonOptions>().dataDir, acceptLoss),
-    );
-  program
-    .command('config')
-    .description('print the configuration in force, or the one a start would use when no server runs')
-    .action(async (_, command: Command) => {
-      const { dataDir } = command.optsWithGlobals<CommonOptions>();
-      const lines = await call(command, 'config', {}).catch((error) => {
-        if (error instanceof NoServer) return host.config(dataDir);
-        throw error;
-      });
-      print(command, lines as readonly ConfigLine[], configTable);
+    .action(({ acceptLoss = false }) => host.serve(options().dataDir, acceptLoss));
+  addCommand(
+    program,
+    'config',
+    'print the active configuration, or the one that a start would use when no server runs',
+  ).action(async () => {
+    const lines = await call('config', {}).catch((error) => {
+      if (error instanceof NoServer) return host.config(options().dataDir);
+      throw error;
     });
-  program
-    .command('metrics')
-    .description('print the metrics of the running service in the Prometheus text format')
-    .action((_, command) => run(command, 'metrics', {}, ({ text }: { text: string }) => text.trimEnd()));
+    print(lines, tableOf<ConfigLine>(['key', ['value', valueInWords], 'variable']));
+  });
+  addCommand(
+    program,
+    'metrics',
+    'print the metrics of the running service in the Prometheus text format',
+  ).action(() => run('metrics', {}, ({ text }) => text.trimEnd()));
 }
 
-function configTable(lines: readonly ConfigLine[]): string {
-  const rows = lines.map(({ key, value, variable }) => [key, valueInWords(value), variable]);
-  return formatTable(['key', 'value', 'variable'], rows);
-}
-
-function valueInWords(value: unknown): string {
+function valueInWords({ value }: ConfigLine): string {
   if (value === null) return '-';
   return Array.isArray(value) ? value.join(',') || '[]' : String(value);
 }

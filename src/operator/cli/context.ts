@@ -1,6 +1,7 @@
 // The parts that every command of the command line shares: common options, the call to the server, and the choice between
 // human output and `--json`.
 
+import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { modes, type PaymentMethodType } from '../../contract/vocabulary.ts';
 import type { LogFolder } from '../../journal/log/log-reader.ts';
@@ -14,6 +15,7 @@ import type {
   Restored,
   Resumed,
 } from '../results/backups.ts';
+import { CommandFailure } from '../results/failures.ts';
 import type {
   Compacted,
   Imported,
@@ -25,6 +27,7 @@ import type { LogPlaceOptions, LogTruncation, LostBatch } from '../results/log-r
 import type { Verification } from '../results/verification.ts';
 import { callOperator } from '../socket/operator-client.ts';
 import type { OperatorErrorKind } from '../socket/protocol.ts';
+import type { CommandName, ParamsOf, ResultOf } from '../use-cases/commands.ts';
 import type { Check, ConfigLine } from '../use-cases/services.ts';
 
 /** What the command line uses of the process that it runs in. */
@@ -88,53 +91,61 @@ export function complain(
   writeError(json ? `${JSON.stringify({ error })}\n` : `payments: ${error.message}\n`);
 }
 
-export interface CliContext {
-  readonly host: CliHost;
-  /** Runs a command on the server. */
-  call(command: Command, name: string, params: object): Promise<unknown>;
-  /** Prints a result: as JSON with `--json`, else as `human` formats it. */
-  print<R>(command: Command, result: R, human: (result: R) => string): void;
-  /** Runs a command and prints its result, which is all that most commands do. */
-  run<R>(command: Command, name: string, params: object, human: (result: R) => string): Promise<void>;
-}
-
 /** Options that every command has. */
 export interface CommonOptions {
   readonly json?: true;
   readonly dataDir?: string;
 }
 
-export function createContext(host: CliHost): CliContext {
+export interface CliContext {
+  readonly host: CliHost;
+  options(): CommonOptions;
+  /** The data folder of a command that works on the one that is named, or on the service's. */
+  folder(named: string | undefined): string;
+  /** Runs a command on the server. */
+  call<N extends CommandName>(name: N, params: ParamsOf<N>): Promise<ResultOf<N>>;
+  /** Prints a result: as JSON with `--json`, else as `human` formats it. */
+  print<R>(result: R, human: (result: R) => string): void;
+  /** Runs a command and prints its result, which is all that most commands do. */
+  run<N extends CommandName>(
+    name: N,
+    params: ParamsOf<N>,
+    human: (result: ResultOf<N>) => string,
+  ): Promise<void>;
+}
+
+export function createContext(host: CliHost, program: Command): CliContext {
   const context: CliContext = {
     host,
-    call(command, name, params) {
-      const { dataDir } = command.optsWithGlobals<CommonOptions>();
-      return callOperator(host.dataDir(dataDir), name, params);
+    options: () => program.opts<CommonOptions>(),
+    folder: (named) => named ?? host.dataDir(context.options().dataDir),
+    call: (name, params) => callOperator(context.folder(undefined), name, params),
+    print(result, human) {
+      host.write(`${context.options().json ? JSON.stringify(result) : human(result)}\n`);
     },
-    print(command, result, human) {
-      const { json } = command.optsWithGlobals<CommonOptions>();
-      host.write(`${json ? JSON.stringify(result) : human(result)}\n`);
-    },
-    async run(command, name, params, human) {
-      const result = await context.call(command, name, params);
-      context.print(command, result as Parameters<typeof human>[0], human);
+    async run(name, params, human) {
+      context.print(await context.call(name, params), human);
     },
   };
   return context;
 }
 
-/** The data folder of a command that works on one that is named, or on the configured one. */
+/** Adds a command: its name with its arguments, and what it does. */
+export function addCommand(parent: Command, usage: string, description: string): Command {
+  return parent.command(usage).description(description);
+}
+
+/** An option with some choices that must be given. */
+export function choiceOption(flags: string, description: string, choices: readonly string[]): Option {
+  return new Option(flags, description).choices(choices).makeOptionMandatory();
+}
+
 export function dataOption(): Option {
   return new Option('--data <folder>', 'the data folder (default: that of the service)');
 }
 
-export function folderOf(command: Command, host: Pick<CliHost, 'dataDir'>): string {
-  const { data, dataDir } = command.optsWithGlobals<CommonOptions & { data?: string }>();
-  return data ?? host.dataDir(dataDir);
-}
-
 export function modeOption(): Option {
-  return new Option('--mode <mode>', 'the side of the organization').choices(modes).makeOptionMandatory();
+  return choiceOption('--mode <mode>', 'test or live mode of the organization', modes);
 }
 
 /** Parses a whole number from `minimum` to `maximum`, for commander. */
@@ -156,4 +167,24 @@ export function isoTime(text: string): number {
   throw new InvalidArgumentError(
     'It must be a date such as 2026-12-31, or a time such as 2026-12-31T18:00:00Z.',
   );
+}
+
+/** The content of a file without the spaces around it. `failure` makes the error when the file can't be read. */
+export function contentOf(file: string, failure: (message: string) => Error): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw failure(`${file} can't be read (${codeOf(error)})`);
+  }
+}
+
+/** The system's code of an error, such as ENOENT; its message when it has none. */
+export function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.message;
+}
+
+/** Whether what a command of monitoring or repair has found is well: exits with 1 unless nothing is wrong. */
+export function failIfWrong(count: number, hint = ''): void {
+  if (count > 0) throw new CommandFailure(`${count} ${count === 1 ? 'thing is' : 'things are'} wrong${hint}`);
 }

@@ -3,6 +3,7 @@
 
 import type { Command } from 'commander';
 import { kindOfId } from '../../contract/id-prefixes.ts';
+import { defined, elementAt } from '../../core/assert.ts';
 import { plain } from '../../core/shown-text.ts';
 import { subjectOf } from '../../domain/invariants.ts';
 import type { Change, EventRecord } from '../../domain/record.ts';
@@ -17,9 +18,8 @@ import {
 } from '../../journal/log/log-reader.ts';
 import { CommandFailure } from '../results/failures.ts';
 import { causeInWords, defectLine, inJson, shownRecord, summaryOf } from '../results/log-entry.ts';
-import type { CliContext } from './context.ts';
-import { fromFolder, openedBy } from './log-folder-options.ts';
-import { shardsOf } from './log-selection.ts';
+import { addCommand, type CliContext } from './context.ts';
+import { fromFolder, openedBy, type PlaceOptions, shardsOf } from './log-selection.ts';
 import { formatTime } from './table.ts';
 
 /** A change of a field; `from` is left out where the value before is not known. */
@@ -51,23 +51,23 @@ interface History {
   readonly record: Readonly<Record<string, unknown>> | null;
 }
 
-export function addHistoryCommand(program: Command, { host, print }: CliContext): void {
-  fromFolder(program.command('history'))
-    .description(
-      'tell every change of an object, with the request, customer, operator or network that caused it',
-    )
-    .argument('<object>', 'its id')
-    .action(async (id: string, _, command: Command) => {
-      if (kindOfId(id) === undefined) throw new CommandFailure(`${id} is no id of an object`);
-      const onDamage = (defect: LogDefect) => host.writeError(`damaged: ${defectLine(defect)}\n`);
-      try {
-        print(command, await historyOf(await openedBy(command, host), id, onDamage), inWords);
-      } catch (error) {
-        throw error instanceof JournalDamaged
-          ? new CommandFailure(`the checkpoint is damaged: ${error.message}`)
-          : error;
-      }
-    });
+export function addHistoryCommand(program: Command, context: CliContext): void {
+  const history = addCommand(
+    program,
+    'history',
+    'tell every change of an object, with the request, customer, operator or network that caused it',
+  ).argument('<object>', 'its id');
+  fromFolder(history).action(async (id: string, options: PlaceOptions) => {
+    if (kindOfId(id) === undefined) throw new CommandFailure(`${id} is no id of an object`);
+    const onDamage = (defect: LogDefect) => context.host.writeError(`damaged: ${defectLine(defect)}\n`);
+    try {
+      context.print(await historyOf(await openedBy(options, context), id, onDamage), inWords);
+    } catch (error) {
+      throw error instanceof JournalDamaged
+        ? new CommandFailure(`the checkpoint is damaged: ${error.message}`)
+        : error;
+    }
+  });
 }
 
 async function historyOf(
@@ -75,7 +75,7 @@ async function historyOf(
   id: string,
   onDamage: (defect: LogDefect) => void,
 ): Promise<History> {
-  const [source] = shardsOf(folder, { object: id }) as [LogSource];
+  const source = elementAt(shardsOf(folder, { object: id }), 0);
   // Before the log is read: what the checkpoint reflects is then in the log, or was dropped from it.
   const before = await stored(folder, source.identity.shard, id);
   const log = await logged(source, id, onDamage);
@@ -89,7 +89,8 @@ async function historyOf(
   const known =
     first !== undefined && before.record !== null && before.sequence < first.sequence ? before.record : null;
   const steps = [...early.map(stepOfEvent), ...stepsOf(log.entries, id, known)];
-  const last = log.entries.length > 0 ? changeIn(log.entries.at(-1)!, id) : before.record;
+  const newest = log.entries.at(-1);
+  const last = newest === undefined ? before.record : changeIn(newest, id);
   return {
     object: id,
     log_since: since === null ? null : new Date(since).toISOString(),
@@ -133,7 +134,10 @@ async function logged(source: LogSource, id: string, onDamage: (defect: LogDefec
 }
 
 function changeIn({ changes }: FoundEntry, id: string): Change {
-  return changes.find((change) => change.id === id)!;
+  return defined(
+    changes.find((change) => change.id === id),
+    `the entry changes ${id}`,
+  );
 }
 
 /** `known` is the record before the first of the entries; null when it is not known. */

@@ -9,7 +9,7 @@ import { callOperator } from '../socket/operator-client.ts';
 import { OperatorFailure } from '../socket/protocol.ts';
 import type { FollowedEvent, FollowStart } from '../use-cases/webhook-commands.ts';
 import { type ApiOptions, addApiOptions, apiOf, followEvents, httpUrl } from './api-client.ts';
-import { type CliContext, type CliHost, type CommonOptions, complain } from './context.ts';
+import { addCommand, type CliContext, type CliHost, codeOf, complain } from './context.ts';
 
 const reconnectMs = 500;
 const forwardMsMax = 10_000;
@@ -32,34 +32,21 @@ interface Forwarded {
   readonly duration_ms: number;
 }
 
-export function addListenCommand(program: Command, { host }: CliContext): void {
-  const listening = program
-    .command('listen [ORG]')
-    .description("print a test organization's events as they happen, and forward them to a local program")
-    .option('--forward-to <url>', 'send each event, signed, to this address', httpUrl);
-  addApiOptions(listening).action(
-    async (org: string | undefined, options: ApiOptions & { forwardTo?: string }, command: Command) => {
-      const { dataDir, json = false } = command.optsWithGlobals<CommonOptions>();
-      const api = apiOf(options, org ?? null, command);
-      const follow: Follow =
-        api === null
-          ? throughSocket(host.dataDir(dataDir), org ?? null)
-          : (after, onItem) => followEvents(api, after, onItem);
-      await listen({ host, json, forwardTo: options.forwardTo ?? null }, follow);
-    },
-  );
-}
-
-function throughSocket(dataDir: string, org: string | null): Follow {
-  return (after, onItem) =>
-    callOperator(
-      dataDir,
-      'events.follow',
-      { org, after },
-      {
-        onItem: (item) => onItem(item as FollowStart | FollowedEvent),
-      },
-    );
+export function addListenCommand(program: Command, { host, options: common, folder }: CliContext): void {
+  const listening = addCommand(
+    program,
+    'listen [ORG]',
+    "print a test organization's events as they happen, and forward them to a local program",
+  ).option('--forward-to <url>', 'send each event, signed, to this address', httpUrl);
+  addApiOptions(listening).action(async (org = null, options: ApiOptions & { forwardTo?: string }) => {
+    const { json = false } = common();
+    const api = apiOf(options, org);
+    const follow: Follow =
+      api === null
+        ? (after, onItem) => callOperator(folder(undefined), 'events.follow', { org, after }, { onItem })
+        : (after, onItem) => followEvents(api, after, onItem);
+    await listen({ host, json, forwardTo: options.forwardTo ?? null }, follow);
+  });
 }
 
 /** Follows the events until the process ends. Resolves only with a refusal. */
@@ -88,7 +75,7 @@ async function listen(listening: Listening, follow: Follow): Promise<never> {
       const isGone = error instanceof OperatorFailure && error.kind === 'failed';
       if (!isGone || after === null) throw error;
       if (error.message !== trouble) {
-        complain(host, listening.json, { kind: 'failed', message: `${error.message} (trying again)` });
+        complain(host, listening.json, { kind: 'failed', message: `${error.message} (retrying)` });
       }
       trouble = error.message;
     }
@@ -140,7 +127,6 @@ async function forward(url: string, secret: string, body: string): Promise<Forwa
     await response.body?.cancel();
     return result(response.status, null);
   } catch (error) {
-    const { message, cause } = error as Error & { cause?: NodeJS.ErrnoException };
-    return result(null, cause?.code ?? message);
+    return result(null, codeOf(error instanceof Error ? (error.cause ?? error) : error));
   }
 }

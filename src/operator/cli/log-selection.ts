@@ -18,10 +18,31 @@ import { digestKey } from '../../shard/fingerprint.ts';
 import { shardOfSlot } from '../../shard/shard-map.ts';
 import { CommandFailure } from '../results/failures.ts';
 import { requestsOf } from '../results/log-entry.ts';
-import { isoTime, wholeNumber } from './context.ts';
+import { type CliContext, dataOption, isoTime, wholeNumber } from './context.ts';
 
-/** What the options of a command say. */
-export interface LogOptions {
+/** Where a log lies: in a data folder, in a backup, in an archive, or in a backup and the archive that goes on after it. */
+export interface PlaceOptions {
+  readonly data?: string;
+  readonly from?: string;
+  readonly archive?: string;
+  readonly identity?: string;
+}
+
+export function fromFolder(command: Command): Command {
+  return command
+    .addOption(dataOption())
+    .option('--from <folder>', 'a backup instead of a data folder')
+    .option('--archive <folder>', 'an archive of the log: alone, or after the backup')
+    .option('--identity <file>', 'secret keys of age, for what is encrypted');
+}
+
+export function openedBy(options: PlaceOptions, { host, folder }: CliContext): Promise<LogFolder> {
+  const { data, from = null, archive = null, identity: identityFile = null } = options;
+  return host.openLog({ dataDir: () => folder(data), from, archive, identityFile });
+}
+
+/** Which entries are meant. */
+export interface LogOptions extends PlaceOptions {
   readonly since?: number;
   readonly until?: number;
   readonly sequence?: SequenceRange;
@@ -46,30 +67,24 @@ const millisecondsOf: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, 
 /** Adds the options that select entries. */
 export function selecting(command: Command): Command {
   return command
-    .addOption(
-      timeOption(
-        '--since <time>',
-        'entries from this time on: ISO 8601, or how long ago, such as 90s, 15m, 2h or 3d',
-      ),
-    )
-    .addOption(timeOption('--until <time>', 'entries up to this time'))
+    .option('--since <time>', `entries from this time on: ${timeForms}`, timeOf)
+    .option('--until <time>', 'entries up to this time', timeOf)
     .option('--sequence <range>', 'entries with these sequences: 17, 17-90 or 17-', sequenceRange)
     .option('--shard <number>', 'entries of this shard', wholeNumber(0, 65_535))
     .option('--org <id>', 'entries of this organization')
-    .option('--object <id>', 'entries that change this object, or one that names it')
+    .option('--object <id>', 'entries that change this object, or an object that names it')
     .option('--request <id>', 'the entries of this request')
-    .option('--key <key>', 'the entries of this idempotency key: with --org and --mode')
+    .option('--key <key>', 'the entries of this idempotency key; needs --org and --mode, too')
     .addOption(new Option('--mode <mode>', 'entries of this mode').choices(modes));
 }
 
-function timeOption(flags: string, description: string): Option {
-  return new Option(flags, description).argParser(timeOf);
-}
+export const timeForms = 'ISO 8601, or how long ago, such as 90s, 15m, 2h or 3d';
 
 /** A time, or a duration before now, in Unix milliseconds. */
 export function timeOf(text: string): number {
-  const [, count, unit] = /^(\d+)([smhd])$/.exec(text) ?? [];
-  if (unit !== undefined) return Date.now() - Number(count) * millisecondsOf[unit]!;
+  const [, count, unit = ''] = /^(\d+)([smhd])$/.exec(text) ?? [];
+  const unitMs = millisecondsOf[unit];
+  if (unitMs !== undefined) return Date.now() - Number(count) * unitMs;
   try {
     return isoTime(text);
   } catch {
@@ -139,7 +154,7 @@ function isOf({ changes, idempotency }: FoundEntry, org: string): boolean {
 function digestOf({ key, org, mode }: LogOptions): Uint8Array | null {
   if (key === undefined) return null;
   if (org !== undefined && mode !== undefined) return digestKey(scopeOf(org, mode === 'live'), key);
-  throw new CommandFailure('a key is told by its digest, which needs --org and --mode, too');
+  throw new CommandFailure('--key needs --org and --mode, too: the log has only a digest of the three');
 }
 
 /** The entries that are selected, and damage, oldest first; of several shards in the order of their times. */
@@ -201,16 +216,17 @@ async function* entriesIn(
 async function* inOrder(
   streams: readonly AsyncGenerator<FoundEntry | LogDefect>[],
 ): AsyncGenerator<FoundEntry | LogDefect> {
-  const heads = await Promise.all(streams.map((stream) => stream.next()));
-  for (;;) {
-    let first = -1;
-    for (const [i, { done, value }] of heads.entries()) {
-      if (done === true) continue;
-      if (first < 0 || timeOfFound(value) < timeOfFound(heads[first]!.value)) first = i;
-    }
-    if (first < 0) return;
-    yield heads[first]!.value;
-    heads[first] = await streams[first]!.next();
+  let heads: { readonly stream: (typeof streams)[number]; readonly found: FoundEntry | LogDefect }[] = [];
+  const advance = async (stream: (typeof streams)[number]) => {
+    const next = await stream.next();
+    if (next.done !== true) heads.push({ stream, found: next.value });
+  };
+  for (const stream of streams) await advance(stream);
+  while (heads.length > 0) {
+    const first = heads.reduce((a, b) => (timeOfFound(b.found) < timeOfFound(a.found) ? b : a));
+    heads = heads.filter((head) => head !== first);
+    yield first.found;
+    await advance(first.stream);
   }
 }
 

@@ -1,13 +1,16 @@
-// `payments log verify` reads all of a log and says whether it is as it was written: every checksum, whose each segment and
-// each batch is, and that no entry is missing. What is wrong comes with its place, and with what to do.
+// `payments log verify` reads all of a log and says whether it is as it was written: every checksum, that each segment and batch
+// belongs to this log, and that no entry is missing. What is wrong comes with its place, and with what to do.
+// `payments log truncate` gives up the damaged batch that a shard's log ends with, of a stopped service. It shows what the batch
+// had, as far as that can be read, and asks first, because all of it was acknowledged.
 
 import type { Command } from 'commander';
 import { isDefect, type LogDefect, type LogFolder, type LogSource } from '../../journal/log/log-reader.ts';
 import { CommandFailure } from '../results/failures.ts';
-import { defectLine } from '../results/log-entry.ts';
-import type { CliContext } from './context.ts';
-import { openedBy } from './log-folder-options.ts';
-import { counted, formatTable, formatTime } from './table.ts';
+import { defectLine, placeOf } from '../results/log-entry.ts';
+import type { LostBatch } from '../results/log-results.ts';
+import { addCommand, type CliContext, dataOption } from './context.ts';
+import { fromFolder, openedBy, type PlaceOptions } from './log-selection.ts';
+import { counted, tableOf } from './table.ts';
 
 /** The result for one shard's log. */
 interface ShardLog {
@@ -36,24 +39,44 @@ interface Finding {
   readonly line: string;
 }
 
-export function addLogVerifyCommand(verify: Command, context: CliContext): void {
-  verify
-    .description(
-      'check every checksum, whose each part is, and that no entry is missing; exits with 1 when something is wrong',
-    )
-    .action((_, command: Command) => verifyLog(command, context));
+export function addLogCheckCommands(log: Command, context: CliContext): void {
+  const { host, folder, print } = context;
+  const verify = addCommand(
+    log,
+    'verify',
+    'check every checksum, that each part belongs there, and that no entry is missing; exits with 1 when something is wrong',
+  );
+  fromFolder(verify).action((options: PlaceOptions) => verifyLog(options, context));
+  addCommand(
+    log,
+    'truncate',
+    "give up the damaged batch that a shard's log ends with; the service must be stopped",
+  )
+    .argument('<place>', 'its shard and first sequence, such as 0:17, as the service names it')
+    .option('--yes', "don't ask")
+    .addOption(dataOption())
+    .action(async (place: string, { yes = false, data }: { yes?: boolean; data?: string }) => {
+      const confirm = async (lost: LostBatch) => {
+        if (yes) return;
+        const answer = await host.confirm(`${lostInWords(lost)}\nGive up this batch, for good? [y/N] `);
+        if (answer === null) throw new CommandFailure('this cannot be undone: confirm it with --yes');
+        if (!answer) throw new CommandFailure(`${place} was not given up`);
+      };
+      const lost = await host.truncateLog(folder(data), { ...placeOf(place), confirm });
+      print(lost, () => `${lostInWords(lost)}\nIt was given up. The service can be started.`);
+    });
 }
 
 /** Verifies the log that the command's options name. Rejects with `CommandFailure` when it is damaged. */
-export async function verifyLog(command: Command, { host, print }: CliContext): Promise<void> {
-  const folder = await openedBy(command, host);
+export async function verifyLog(options: PlaceOptions, context: CliContext): Promise<void> {
+  const folder = await openedBy(options, context);
   const shards: ShardLog[] = [];
   const findings: Finding[] = [];
   for (const source of folder.shards) shards.push(await verified(source, (defect) => findings.push(defect)));
   const defect = await folder.directoryDefect();
   if (defect !== null) findings.push(findingOfDirectory(folder, defect));
   const shown = findings.map(({ line: _line, ...finding }) => finding);
-  print(command, { folder: folder.name, shards, findings: shown }, () => inWords(folder, shards, findings));
+  context.print({ folder: folder.name, shards, findings: shown }, () => inWords(folder, shards, findings));
   if (findings.length === 0) return;
   throw new CommandFailure(`the log is damaged in ${counted(findings.length, 'place')}`);
 }
@@ -123,35 +146,29 @@ function adviceFor({ toSequence }: LogDefect, checkpoint: number | null): string
 }
 
 function inWords({ name }: LogFolder, shards: readonly ShardLog[], findings: readonly Finding[]): string {
-  const headings = [
-    'shard',
-    'files',
-    'batches',
-    'entries',
-    'bytes',
-    'from',
-    'to',
-    'since',
-    'until',
-    'checkpoint',
-  ];
-  const rows = shards.map((log) => [
-    log.shard,
-    log.files,
-    log.batches,
-    log.entries,
-    log.bytes,
-    log.first_sequence ?? '-',
-    log.last_sequence ?? '-',
-    formatTime(log.first_time),
-    formatTime(log.last_time),
-    log.checkpoint_sequence ?? '-',
-  ]);
-  const table = formatTable(
-    headings,
-    rows.map((row) => row.map(String)),
-  );
   const told = findings.map(({ line, advice }) => `damaged: ${line}.\n  What to do: ${advice}.`);
   const end = findings.length === 0 ? [`The log in ${name} is as it was written.`] : told;
-  return [table, '', ...end].join('\n');
+  return [shardTable(shards), '', ...end].join('\n');
+}
+
+const shardTable = tableOf<ShardLog>([
+  'shard',
+  'files',
+  'batches',
+  'entries',
+  'bytes',
+  ['from', 'first_sequence'],
+  ['to', 'last_sequence'],
+  ['since', 'first_time'],
+  ['until', 'last_time'],
+  ['checkpoint', 'checkpoint_sequence'],
+]);
+
+function lostInWords({ place, segment, bytes, defect, lines, damaged_records }: LostBatch): string {
+  const readable =
+    lines.length === 0 ? ['Nothing in it can be read.'] : ['What can be read of it:', ...lines];
+  const damaged = damaged_records === 0 ? [] : [`Damaged records among these: ${damaged_records}.`];
+  return [`The batch ${place} in ${segment} (${bytes} bytes): ${defect}.`, ...readable, ...damaged].join(
+    '\n',
+  );
 }

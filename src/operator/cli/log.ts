@@ -3,6 +3,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { elementAt } from '../../core/assert.ts';
 import {
   entriesOf,
   type FoundEntry,
@@ -13,11 +14,19 @@ import {
 } from '../../journal/log/log-reader.ts';
 import { CommandFailure } from '../results/failures.ts';
 import { defectLine, entryInWords, lineOf, placeOf, summaryOf, wholeOf } from '../results/log-entry.ts';
-import { type CliContext, type CliHost, type CommonOptions, wholeNumber } from './context.ts';
-import { fromFolder, openedBy } from './log-folder-options.ts';
-import { type LogOptions, matcherOf, newest, selected, selecting, shardsOf } from './log-selection.ts';
-import { addLogTruncateCommand } from './log-truncate.ts';
-import { addLogVerifyCommand } from './log-verify.ts';
+import { addCommand, type CliContext, wholeNumber } from './context.ts';
+import {
+  fromFolder,
+  type LogOptions,
+  matcherOf,
+  newest,
+  openedBy,
+  type PlaceOptions,
+  selected,
+  selecting,
+  shardsOf,
+} from './log-selection.ts';
+import { addLogCheckCommands } from './log-verify.ts';
 
 const listedMax = 100_000;
 const listedUnlessTold = 50;
@@ -27,95 +36,83 @@ const lookMs = 500;
 const wherefrom = ['data', 'from', 'archive', 'identity', 'mode', 'shard'];
 
 interface Listing extends LogOptions {
-  readonly limit?: number;
+  readonly limit: number;
 }
 
 export function addLogCommands(program: Command, context: CliContext): void {
-  const { host } = context;
-  const log = program.command('log').description('read the write-ahead log, of a running service, too');
-  const newestOption = (unlessTold: number) =>
-    ['--limit <entries>', `at most so many, the newest (${unlessTold})`, wholeNumber(1, listedMax)] as const;
+  const log = addCommand(program, 'log', 'read the write-ahead log, also of a running service');
+  const limited = (command: Command, unlessTold: number) =>
+    fromFolder(selecting(command)).option(
+      '--limit <entries>',
+      `at most so many, the newest (${unlessTold})`,
+      wholeNumber(1, listedMax),
+      unlessTold,
+    );
+  const show = printer(context);
 
-  fromFolder(selecting(log.command('list')))
-    .description('list the newest entries, oldest first')
-    .option(...newestOption(listedUnlessTold))
-    .action(async (options: Listing, command: Command) => {
-      const folder = await openedBy(command, host);
-      const show = printer(command, host);
-      for (const found of await newest(folder, options, options.limit ?? listedUnlessTold)) show(found);
-    });
-  fromFolder(selecting(log.command('search')))
-    .description(
-      'print every entry that fits, oldest first: name an object, a request, a key, an organization or a time',
-    )
-    .action(async (options: LogOptions, command: Command) => {
-      if (Object.keys(options).every((name) => wherefrom.includes(name)))
-        throw new CommandFailure(
-          'say what to search for, with --object, --request, --key, --org, --since or --sequence',
-        );
-      const folder = await openedBy(command, host);
-      const show = printer(command, host);
-      for await (const found of selected(folder, options)) show(found);
-    });
-  fromFolder(selecting(log.command('tail')))
-    .description('print the newest entries, then those that come, until it is ended')
-    .option(...newestOption(tailedUnlessTold))
-    .action(async (options: Listing, command: Command) => tail(command, host, options));
-  fromFolder(log.command('show'))
-    .description('show all of one entry')
+  limited(addCommand(log, 'list', 'list the newest entries, oldest first'), listedUnlessTold).action(
+    async (options: Listing) => {
+      for (const found of await newest(await openedBy(options, context), options, options.limit)) show(found);
+    },
+  );
+  const search = addCommand(
+    log,
+    'search',
+    'print every entry that fits, oldest first: name an object, a request, a key, an organization or a time',
+  );
+  fromFolder(selecting(search)).action(async (options: LogOptions) => {
+    if (Object.keys(options).every((name) => wherefrom.includes(name)))
+      throw new CommandFailure(
+        'say what to search for, with --object, --request, --key, --org, --since or --sequence',
+      );
+    for await (const found of selected(await openedBy(options, context), options)) show(found);
+  });
+  limited(
+    addCommand(log, 'tail', 'print the newest entries, then new ones until you stop it'),
+    tailedUnlessTold,
+  ).action(async (options: Listing) => tail(await openedBy(options, context), options, show));
+  fromFolder(addCommand(log, 'show', 'show all of one entry'))
     .argument('<place>', 'shard and sequence, such as 0:17')
-    .action(async (place: string, _, command: Command) => {
-      const entry = await entryAt(await openedBy(command, host), place);
-      const { json } = command.optsWithGlobals<CommonOptions>();
-      host.write(`${json ? JSON.stringify(wholeOf(entry)) : entryInWords(entry)}\n`);
+    .action(async (place: string, options: PlaceOptions) => {
+      const entry = await entryAt(await openedBy(options, context), place);
+      context.print(wholeOf(entry), () => entryInWords(entry));
     });
-  addLogVerifyCommand(fromFolder(log.command('verify')), context);
-  addLogTruncateCommand(log, context);
+  addLogCheckCommands(log, context);
 }
 
 /** Prints entries, each on a line, and damage on standard error. */
-function printer(command: Command, host: CliHost): (found: FoundEntry | LogDefect) => void {
-  const { json } = command.optsWithGlobals<CommonOptions>();
+function printer({ host, options, print }: CliContext): (found: FoundEntry | LogDefect) => void {
   return (found) => {
-    if ('defect' in found)
-      host.writeError(json ? `${JSON.stringify({ damaged: found })}\n` : `damaged: ${defectLine(found)}\n`);
-    else host.write(`${json ? JSON.stringify(summaryOf(found)) : lineOf(found)}\n`);
+    if (!('defect' in found)) print(summaryOf(found), () => lineOf(found));
+    else
+      host.writeError(
+        options().json ? `${JSON.stringify({ damaged: found })}\n` : `damaged: ${defectLine(found)}\n`,
+      );
   };
 }
 
 async function entryAt(folder: LogFolder, place: string): Promise<FoundEntry> {
   const { shard, sequence } = placeOf(place);
-  const [source] = shardsOf(folder, { shard });
-  for await (const found of source!.read({ after: sequence - 1, upTo: sequence })) {
-    if (isDefect(found)) throw new CommandFailure(`it is damaged: ${defectLine(found)}`);
-    const entry = entriesOf(found).find((each) => each.sequence === sequence);
-    if (entry !== undefined) return entry;
+  for (const source of shardsOf(folder, { shard })) {
+    for await (const found of source.read({ after: sequence - 1, upTo: sequence })) {
+      if (isDefect(found)) throw new CommandFailure(`it is damaged: ${defectLine(found)}`);
+      const entry = entriesOf(found).find((each) => each.sequence === sequence);
+      if (entry !== undefined) return entry;
+    }
+    const [first, last] = [source.firstSequence(), await lastOf(source)];
+    const all = last === 0 || first === null ? 'it has none' : `it has ${first} to ${last}`;
+    throw new CommandFailure(`the log of shard ${shard} in ${folder.name} has no entry ${sequence}: ${all}`);
   }
-  const all = await endsOf(source!);
-  throw new CommandFailure(`the log of shard ${shard} in ${folder.name} has no entry ${sequence}: ${all}`);
+  throw new CommandFailure(`${folder.name} has no log`);
 }
 
-/** Which entries a log has, in words. */
-async function endsOf(source: LogSource): Promise<string> {
-  let last = 0;
-  for await (const found of source.read({ reverse: true })) {
-    if (isDefect(found)) continue;
-    last = found.lastSequence;
-    break;
-  }
-  const first = source.firstSequence();
-  return last === 0 || first === null ? 'it has none' : `it has ${first} to ${last}`;
-}
-
-async function tail(command: Command, host: CliHost, options: Listing): Promise<never> {
-  const folder = await openedBy(command, host);
-  const show = printer(command, host);
+async function tail(folder: LogFolder, options: Listing, show: ReturnType<typeof printer>): Promise<never> {
   const isSelected = matcherOf(options);
   const seen = new Map<LogSource, number>();
   for (const source of shardsOf(folder, options)) seen.set(source, await lastOf(source));
-  const limit = options.limit ?? tailedUnlessTold;
-  for (const found of await newest(folder, options, limit))
-    if ('defect' in found || found.sequence <= seen.get(folder.shards[found.shard]!)!) show(found);
+  const lastSeen = ({ shard }: FoundEntry) => seen.get(elementAt(folder.shards, shard)) ?? 0;
+  for (const found of await newest(folder, options, options.limit))
+    if ('defect' in found || found.sequence <= lastSeen(found)) show(found);
   for (;;) {
     for (const [source, last] of seen) {
       for await (const found of source.read({ after: last })) {
@@ -131,6 +128,7 @@ async function tail(command: Command, host: CliHost, options: Listing): Promise<
   }
 }
 
+/** The last sequence of a log; 0 when it has none. */
 async function lastOf(source: LogSource): Promise<number> {
   for await (const found of source.read({ reverse: true })) if (!isDefect(found)) return found.lastSequence;
   return 0;

@@ -1,10 +1,8 @@
 // `payments network …` and `payments networks`: the payment networks that organizations' payments go through, and the calls
 // to them that wait for an outcome. The options derive from the table of connectors.
 
-import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
-import { type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';
-import { plain } from '../../core/shown-text.ts';
+import { type Mode, type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';
 import {
   type ConnectorName,
   type ConnectorRow,
@@ -14,14 +12,10 @@ import {
 } from '../../networks/connectors.ts';
 import type { CheckedCase } from '../../networks/http-conformance.ts';
 import { CommandFailure } from '../results/failures.ts';
-import { listedMax } from '../socket/protocol.ts';
-import type {
-  CheckedConnector,
-  PresentedConnector,
-  PresentedNetworkCall,
-} from '../use-cases/network-commands.ts';
-import { type CliContext, modeOption } from './context.ts';
-import { formatTable, formatTime } from './table.ts';
+import { listedMax, OperatorFailure } from '../socket/protocol.ts';
+import type { ResultOf, RowOf } from '../use-cases/commands.ts';
+import { addCommand, type CliContext, choiceOption, contentOf, modeOption } from './context.ts';
+import { tableOf } from './table.ts';
 
 const rows: readonly (readonly [ConnectorName, ConnectorRow])[] = connectorNames.map((name) => [
   name,
@@ -30,56 +24,53 @@ const rows: readonly (readonly [ConnectorName, ConnectorRow])[] = connectorNames
 
 export function addNetworkCommands(program: Command, context: CliContext): void {
   const { run } = context;
-  const network = program
-    .command('network')
-    .description('the payment networks of an organization, which its payments go through');
-  const networkOption = () =>
-    new Option('--network <network>', 'the network').choices(connectorNames).makeOptionMandatory();
-  const set = network
-    .command('set <ORG>')
-    .description(
-      'let the payments of a mode go through a network; its secrets are sealed and never shown again',
-    )
+  const network = addCommand(
+    program,
+    'network',
+    'the payment networks of an organization, which its payments go through',
+  );
+  const networkOption = () => choiceOption('--network <network>', 'the network', connectorNames);
+  const set = addCommand(
+    network,
+    'set <ORG>',
+    'let the payments of a mode go through a network; its secrets are sealed and never shown again',
+  )
     .addOption(modeOption())
     .addOption(networkOption())
     .addOption(
-      methodOption('whose payments go through it (those that do now, or that the network is mostly for)'),
+      methodOption(
+        'the methods that go through it (default: those that do now, or those that the network is mostly for)',
+      ),
     );
   for (const option of settingOptions()) set.addOption(option);
-  set.action((org, options: SetOptions, command: Command) => {
+  set.action((org, options: SetOptions) => {
     const { mode, network: name, method } = options;
     const params = { org, mode, network: name, ...(method && { methods: methodsOf(method) }) };
-    return run(command, 'network.set', { ...params, ...valuesOf(options) }, list);
+    return run('network.set', { ...params, ...valuesOf(options) }, list);
   });
-  network
-    .command('show <ORG>')
-    .description('show the networks in force, without their secrets')
-    .action((org, _, command) => run(command, 'network.show', { org }, list));
-  network
-    .command('remove <ORG>')
-    .description(
-      'stop using a network; calls that are under way wait until it is set again (see `payments networks`)',
-    )
+  addCommand(network, 'show <ORG>', 'show the active networks, without their secrets').action((org) =>
+    run('network.show', { org }, list),
+  );
+  addCommand(
+    network,
+    'remove <ORG>',
+    'stop using a network; its open calls wait until it is set again (see "payments networks")',
+  )
     .addOption(modeOption())
     .addOption(networkOption())
-    .action((org, { mode, network: name }, command) =>
-      run(command, 'network.remove', { org, mode, network: name }, list),
-    );
-  network
-    .command('check [ORG]')
-    .description(
-      "ask each network of an organization whether it can be used; or check an integrator's server",
-    )
+    .action((org, { mode, network: name }) => run('network.remove', { org, mode, network: name }, list));
+  addCommand(
+    network,
+    'check [ORG]',
+    "ask each network of an organization whether it can be used; or check an integrator's server",
+  )
     .option('--url <url>', "run the cases of the contract against an integrator's server instead")
-    .option('--secret-file <file>', 'the secret that it shares')
+    .option('--secret-file <file>', 'a file with the secret that the server shares')
     .addOption(methodOption('the methods whose cases are run').default('cash'))
-    .action((org: string | undefined, options: CheckOptions, command: Command) =>
-      check(context, org, options, command),
-    );
-  program
-    .command('networks')
-    .description('list the calls to payment networks that have no final outcome yet')
-    .action((_, command) => run(command, 'network.waiting', {}, calls));
+    .action((org: string | undefined, options: CheckOptions) => check(context, org, options));
+  addCommand(program, 'networks', 'list the calls to payment networks that have no final outcome yet').action(
+    () => run('network.waiting', {}, calls),
+  );
 }
 
 interface CheckOptions {
@@ -92,26 +83,18 @@ async function check(
   { host, print, run }: CliContext,
   org: string | undefined,
   { url, secretFile, method }: CheckOptions,
-  command: Command,
 ): Promise<void> {
-  if (org !== undefined && url === undefined) return run(command, 'network.check', { org }, checks);
+  if (org !== undefined && url === undefined) return run('network.check', { org }, checks);
   if (org !== undefined || url === undefined || secretFile === undefined)
-    command.error('name an organization, or give --url and --secret-file');
+    throw new OperatorFailure('usage', 'name an organization, or give --url and --secret-file');
   const checked = await host.checkIntegrator(url, secretIn(secretFile), methodsOf(method));
-  print(command, checked, casesInWords);
+  print(checked, cases);
   const failed = checked.filter(({ problem }) => problem !== null).length;
   if (failed > 0) throw new CommandFailure(`${failed} of ${checked.length} cases failed`);
 }
 
-function casesInWords(checked: readonly CheckedCase[]): string {
-  return formatTable(
-    ['case', 'finding'],
-    checked.map(({ title, problem }) => [title, problem === null ? 'ok' : plain(problem)]),
-  );
-}
-
 interface SetOptions extends Readonly<Record<string, string>> {
-  readonly mode: string;
+  readonly mode: Mode;
   readonly network: ConnectorName;
 }
 
@@ -119,7 +102,7 @@ function methodOption(description: string): Option {
   return new Option('--method <method>', description).choices([...paymentMethodTypes, 'both']);
 }
 
-function methodsOf(method: string): readonly PaymentMethodType[] {
+function methodsOf(method: string): PaymentMethodType[] {
   return paymentMethodTypes.filter((each) => method === each || method === 'both');
 }
 
@@ -139,7 +122,7 @@ function settingOptions(): Option[] {
 }
 
 /** The values of a connector's settings: a secret is the content of its file. */
-function valuesOf(options: SetOptions): { settings: object; secrets: object } {
+function valuesOf(options: SetOptions) {
   const settings: Record<string, string> = {};
   const secrets: Record<string, string> = {};
   for (const [connector, row] of rows) {
@@ -156,68 +139,50 @@ function valuesOf(options: SetOptions): { settings: object; secrets: object } {
 }
 
 function secretIn(file: string): string {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    throw new CommandFailure(`${file} can't be read (${(error as NodeJS.ErrnoException).code})`);
-  }
+  const text = contentOf(file, (message) => new CommandFailure(message));
   if (text === '') throw new CommandFailure(`${file} is empty: it must contain the secret`);
   return text;
 }
 
 const openCallsHint =
-  'Calls that are open (payments networks) go on with the network in force: it is asked what became of each, also when\n' +
-  'another one was set since, and is sent those that it does not know. While there is none, they wait.';
+  'Open calls ("payments networks" lists them) go on with the active network, even when it is another one than they began\n' +
+  'with: it is asked about each of them, and is sent those that it does not know. While there is none, they wait.';
 
-function list(networks: readonly PresentedConnector[]): string {
-  const lines = networks.map(({ mode, method, network, settings, secrets, open_calls }) => [
-    mode,
-    method,
-    network,
-    String(open_calls),
-    [
-      ...Object.entries(settings).map(([name, value]) => `${name}=${value}`),
-      ...secrets.map((name) => `${name}=(sealed)`),
-    ].join(' '),
-  ]);
-  const table = formatTable(['mode', 'method', 'network', 'open calls', 'settings'], lines);
+const networkTable = tableOf<RowOf<'network.show'>>([
+  'mode',
+  'method',
+  'network',
+  'open_calls',
+  [
+    'settings',
+    ({ settings, secrets }) =>
+      [
+        ...Object.entries(settings).map(([name, value]) => `${name}=${value}`),
+        ...secrets.map((name) => `${name}=(sealed)`),
+      ].join(' '),
+  ],
+]);
+
+function list(networks: ResultOf<'network.show'>): string {
   const isOpen = networks.some(({ network, open_calls }) => network !== 'simulator' && open_calls > 0);
-  return isOpen ? `${table}\n\n${openCallsHint}` : table;
+  return isOpen ? `${networkTable(networks)}\n\n${openCallsHint}` : networkTable(networks);
 }
 
-function checks(checked: readonly CheckedConnector[]): string {
-  const lines = checked.map(({ mode, method, network, problem }) => [
-    mode,
-    method,
-    network,
-    problem === null ? 'ok' : plain(problem),
-  ]);
-  return formatTable(['mode', 'method', 'network', 'finding'], lines);
-}
+const finding = ['finding', ({ problem }: { readonly problem: string | null }) => problem ?? 'ok'] as const;
+const cases = tableOf<CheckedCase>([['case', 'title'], finding]);
+const checks = tableOf<RowOf<'network.check'>>(['mode', 'method', 'network', finding]);
 
-function calls(waiting: readonly PresentedNetworkCall[]): string {
-  const lines = waiting.map((call) => [
-    call.id,
-    call.organization,
-    call.mode,
-    call.network,
-    call.action,
-    call.accepted ? 'accepted' : 'sent',
-    call.payment_intent,
-    formatTime(call.since),
-    plain(call.last_error ?? '-'),
-  ]);
-  const headings = [
+const calls = tableOf<RowOf<'network.waiting'>>(
+  [
     'id',
     'organization',
     'mode',
     'network',
     'action',
-    'state',
-    'payment',
+    ['state', ({ accepted }) => (accepted ? 'accepted' : 'sent')],
+    ['payment', 'payment_intent'],
     'since',
-    'last error',
-  ];
-  return formatTable(headings, lines, listedMax);
-}
+    'last_error',
+  ],
+  listedMax,
+);

@@ -20,8 +20,7 @@ import {
 import { CommandFailure } from '../results/failures.ts';
 import { callOperator } from '../socket/operator-client.ts';
 import { OperatorFailure } from '../socket/protocol.ts';
-import type { SettledItem, StatementReview } from '../use-cases/reconciliation-commands.ts';
-import { type CliContext, type CommonOptions, modeOption } from './context.ts';
+import { addCommand, type CliContext, choiceOption, modeOption } from './context.ts';
 import { counted, dirhams } from './table.ts';
 
 interface Options {
@@ -38,18 +37,13 @@ interface Options {
 }
 
 export function addReconcileCommand(program: Command, context: CliContext): void {
-  const { host } = context;
-  program
-    .command('reconcile <ORG>')
-    .description(
-      "compare a network's statement with an organization's payments and refunds: lists what differs and opens reviews for money that no payment has; exits with 1 when something differs",
-    )
+  addCommand(
+    program,
+    'reconcile <ORG>',
+    "compare a network's statement with an organization's payments and refunds: lists what differs and opens reviews for money that no payment has; exits with 1 when something differs",
+  )
     .requiredOption('--file <file>', 'the statement, a CSV file')
-    .addOption(
-      new Option('--network <network>', 'whose statement it is')
-        .choices(connectorNames)
-        .makeOptionMandatory(),
-    )
+    .addOption(choiceOption('--network <network>', 'the network that has made the statement', connectorNames))
     .addOption(modeOption())
     .option(
       '--from <day>',
@@ -74,47 +68,36 @@ export function addReconcileCommand(program: Command, context: CliContext): void
       ]),
     )
     .option('--dry-run', 'open no reviews')
-    .option('--scratch <folder>', 'where there is room for twice the file', tmpdir())
-    .action(async (org: string, options: Options, command: Command) => {
+    .option('--scratch <folder>', 'a folder with room for twice the file', tmpdir())
+    .action(async (org: string, options: Options) => {
       const { network, file, scratch, columns = new Map(), types = new Map(), dryRun = false } = options;
-      const { json = false } = command.optsWithGlobals<CommonOptions>();
       const format = statementFormats[network];
       const amounts = options.amounts ?? format.amounts;
-      const show = (value: object, words: string) => host.write(`${json ? JSON.stringify(value) : words}\n`);
-      const reconciled = await host.reconcile({
+      const reconciled = await context.host.reconcile({
         file: { path: file, format: { ...format, amounts }, headings: columns, kinds: types },
-        books: booksOf(context, org, options, command),
+        books: booksOf(context, org, options),
         period: periodOf(options),
         opensReviews: !dryRun,
         scratch,
-        onDifference: (difference) => show({ difference }, inWords(difference)),
+        onDifference: (difference) => context.print({ difference }, () => inWords(difference)),
       });
-      show({ reconciled }, summary(file, reconciled));
+      context.print({ reconciled }, () => summary(file, reconciled));
       const count = differencesIn(reconciled);
       if (count > 0) throw new CommandFailure(`${counted(count, 'difference')} in ${file}`);
     });
 }
 
 /** What the running service knows. */
-function booksOf(
-  { host, call }: CliContext,
-  org: string,
-  { mode, network }: Options,
-  command: Command,
-): Books {
-  const { dataDir } = command.optsWithGlobals<CommonOptions>();
+function booksOf({ folder, call }: CliContext, org: string, { mode, network }: Options): Books {
   return {
-    charges: (names) =>
-      call(command, 'reconcile.charges', { org, mode, names }) as ReturnType<Books['charges']>,
+    charges: (names) => call('reconcile.charges', { org, mode, names: [...names] }),
     async settled(period, take) {
-      const onItem = (item: unknown) => {
-        const { found, done, total } = item as SettledItem;
-        return take(found, done, total);
-      };
       const params = { org, mode, network, ...period };
-      await callOperator(host.dataDir(dataDir), 'reconcile.settled', params, { onItem });
+      await callOperator(folder(undefined), 'reconcile.settled', params, {
+        onItem: ({ found, done, total }) => take(found, done, total),
+      });
     },
-    openReview: (money) => call(command, 'reconcile.review', money) as Promise<StatementReview>,
+    openReview: ({ charge, reference, amount }) => call('reconcile.review', { charge, reference, amount }),
   };
 }
 
@@ -125,8 +108,9 @@ function day(text: string): string {
 
 function headings(text: string): ReadonlyMap<Column, string> {
   return new Map(
-    pairs(text).map(([column, heading]) => {
-      if (columns.includes(column as Column)) return [column as Column, heading];
+    pairs(text).map(([name, heading]) => {
+      const column = columns.find((each) => each === name);
+      if (column !== undefined) return [column, heading];
       throw new InvalidArgumentError(`The columns are ${columns.join(', ')}.`);
     }),
   );
@@ -134,8 +118,9 @@ function headings(text: string): ReadonlyMap<Column, string> {
 
 function kinds(text: string): ReadonlyMap<string, LineKind> {
   return new Map(
-    pairs(text).map(([word, kind]) => {
-      if (lineKinds.includes(kind as LineKind)) return [plainWord(word), kind as LineKind];
+    pairs(text).map(([word, name]) => {
+      const kind = lineKinds.find((each) => each === name);
+      if (kind !== undefined) return [plainWord(word), kind];
       throw new InvalidArgumentError(`The kinds of lines are ${lineKinds.join(', ')}.`);
     }),
   );
@@ -143,9 +128,9 @@ function kinds(text: string): ReadonlyMap<string, LineKind> {
 
 function pairs(text: string): [name: string, value: string][] {
   return text.split(',').map((pair) => {
-    const [, name, value] = /^([^=]+)=(.+)$/.exec(pair) ?? [];
-    if (name === undefined) throw new InvalidArgumentError('It must be like name=value,name=value.');
-    return [name.trim(), value!.trim()];
+    const [, name = '', value = ''] = /^([^=]+)=(.+)$/.exec(pair) ?? [];
+    if (name === '') throw new InvalidArgumentError('It must be like name=value,name=value.');
+    return [name.trim(), value.trim()];
   });
 }
 
@@ -157,7 +142,7 @@ function periodOf({ from, to }: Options): Period | null {
 
 /** What a difference means, with what is to be done. */
 const meanings: Readonly<Record<Difference['kind'], string>> = {
-  bad_line: 'the line can not be read',
+  bad_line: 'the line cannot be read',
   unknown_order: 'no charge of this organization and mode has this order',
   not_paid_here: 'the network has taken money for a charge that failed here',
   pending_here: 'the charge is still pending here: its outcome has not arrived',

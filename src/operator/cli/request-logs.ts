@@ -19,15 +19,8 @@ import {
 } from '../../request-logs/search.ts';
 import { requestLogsOf } from '../../request-logs/segment.ts';
 import { CommandFailure } from '../results/failures.ts';
-import {
-  type CliContext,
-  type CliHost,
-  type CommonOptions,
-  dataOption,
-  folderOf,
-  wholeNumber,
-} from './context.ts';
-import { timeOf } from './log-selection.ts';
+import { addCommand, type CliContext, dataOption, wholeNumber } from './context.ts';
+import { timeForms, timeOf } from './log-selection.ts';
 import { formatFields, formatTime } from './table.ts';
 
 const shownMax = 10_000;
@@ -36,6 +29,7 @@ const followMs = 500;
 const pageMax = 200;
 
 interface LogsOptions {
+  readonly data?: string;
   readonly org?: string;
   readonly mode?: Mode;
   readonly status?: StatusRange;
@@ -50,10 +44,12 @@ interface LogsOptions {
 
 type Found = (LoggedRequest | Gap) & { readonly mode: Mode };
 
-export function addRequestLogsCommand(program: Command, { host }: CliContext): void {
-  program
-    .command('logs [REQ_ID]')
-    .description('show one request with its answer, or list the requests of an organization, newest last')
+export function addRequestLogsCommand(program: Command, context: CliContext): void {
+  addCommand(
+    program,
+    'logs [REQ_ID]',
+    'show one request with its answer, or list the requests of an organization, newest last',
+  )
     .option('--org <id>', 'requests of this organization')
     .addOption(new Option('--mode <mode>', 'requests of this mode').choices(modes))
     .option(
@@ -63,25 +59,20 @@ export function addRequestLogsCommand(program: Command, { host }: CliContext): v
     )
     .option('--path <path>', 'whose path begins like this')
     .option('--key <key>', 'with this idempotency key')
-    .option('--object <id>', 'whose path names this object, or whose answer is it')
-    .option(
-      '--since <time>',
-      'from this time on: ISO 8601, or how long ago, such as 90s, 15m, 2h or 3d',
-      timeOf,
-    )
+    .option('--object <id>', 'whose path names this object, or whose answer is this object')
+    .option('--since <time>', `from this time on: ${timeForms}`, timeOf)
     .option('--until <time>', 'up to this time', timeOf)
     .option(
       '--limit <requests>',
       `at most so many, the newest (${shownUnlessTold})`,
       wholeNumber(1, shownMax),
     )
-    .option('--follow', 'go on with those that come, until it is ended')
+    .option('--follow', 'go on with new ones until you stop it')
     .addOption(dataOption())
-    .action(async (request: string | undefined, options: LogsOptions, command: Command) => {
-      const folder = requestLogsOf(folderOf(command, host));
-      const { json = false } = command.optsWithGlobals<CommonOptions>();
-      if (request !== undefined) showRequest(host, folder, request, json);
-      else await listRequests(host, folder, options, json);
+    .action(async (request: string | undefined, options: LogsOptions) => {
+      const folder = requestLogsOf(context.folder(options.data));
+      if (request !== undefined) showRequest(context, folder, request);
+      else await listRequests(context, folder, options);
     });
 }
 
@@ -91,30 +82,23 @@ function status(text: string): StatusRange {
   throw new InvalidArgumentError('It must be a status such as 404, or a class of them such as 5xx.');
 }
 
-function showRequest(host: CliHost, folder: string, request: string, json: boolean): void {
+function showRequest({ print }: CliContext, folder: string, request: string): void {
   const found = findRequestAnywhere(folder, request);
   if (found === null)
     throw new CommandFailure(
-      `no request log has ${request}: it is older than they are kept, its key did not exist, or it was a page's`,
+      `no request log has ${request}: it is older than the logs, its key did not exist, or it came from a page`,
     );
   const { scope, entry } = found;
-  const whole = { organization: scope.org, mode: scope.mode, ...entry };
-  host.write(`${json ? JSON.stringify(whole) : inWords(whole)}\n`);
+  print({ organization: scope.org, mode: scope.mode, ...entry }, inWords);
 }
 
-async function listRequests(
-  host: CliHost,
-  folder: string,
-  options: LogsOptions,
-  json: boolean,
-): Promise<void> {
+async function listRequests({ print }: CliContext, folder: string, options: LogsOptions): Promise<void> {
   const { org, mode, follow, limit = shownUnlessTold, key, since, until, status, path, object } = options;
   if (org === undefined) throw new CommandFailure('name a request, or an organization with --org');
   if (kindOfId(org) !== 'organization') throw new CommandFailure(`${org} is no id of an organization`);
   const filter: LogFilter = { since, until, status, path, object, idempotencyKey: key };
   const scopes = (mode === undefined ? modes : [mode]).map((each): LogScope => ({ org, mode: each }));
-  const show = (found: Found) =>
-    host.write(`${json ? JSON.stringify({ organization: org, ...found }) : lineOf(found)}\n`);
+  const show = (found: Found) => print({ organization: org, ...found }, lineOf);
   const places = new Map<LogScope, string>();
   const newest = scopes.flatMap((scope) => {
     const { found, newest } = newestOf(folder, scope, filter, limit);

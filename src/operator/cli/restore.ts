@@ -1,11 +1,10 @@
 // `payments restore` makes a new data folder out of a backup, as of a moment; `payments resume` lets its service work again.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { RestoreCommand, Restored, Resumed } from '../results/backups.ts';
-import { CommandFailure } from '../results/failures.ts';
+import type { RestoreCommand, Restored } from '../results/backups.ts';
 import { NoServer } from '../socket/operator-client.ts';
-import { type CliContext, isoTime } from './context.ts';
-import { formatFields, formatTable, formatTime } from './table.ts';
+import { addCommand, type CliContext, failIfWrong, isoTime } from './context.ts';
+import { formatFields, formatTime, tableOf } from './table.ts';
 
 interface Options {
   readonly from: string;
@@ -17,15 +16,16 @@ interface Options {
   readonly beforeRequest?: string;
 }
 
-export function addRestoreCommands(program: Command, { host, call, print }: CliContext): void {
+export function addRestoreCommands(
+  program: Command,
+  { host, options: common, call, print }: CliContext,
+): void {
   const others = ['toTime', 'toSequence', 'beforeRequest'];
   const target = (flags: string, description: string, parse: (text: string) => unknown, name: string) =>
     new Option(flags, description).argParser(parse).conflicts(others.filter((other) => other !== name));
-  program
-    .command('restore')
-    .description('make a new data folder out of a backup, and out of the archive of its log')
+  addCommand(program, 'restore', 'make a new data folder out of a backup, and out of the archive of its log')
     .requiredOption('--from <folder>', 'the backup')
-    .requiredOption('--data <folder>', 'the data folder to make; nothing may lie there')
+    .requiredOption('--data <folder>', 'the data folder to make; it must not exist, or be empty')
     .option('--archive <folder>', 'the archive of the log, which goes on where the backup ends')
     .option('--identity <file>', 'secret keys of age, for what is encrypted')
     .addOption(
@@ -42,41 +42,33 @@ export function addRestoreCommands(program: Command, { host, call, print }: CliC
     .addOption(
       target(
         '--before-request <id>',
-        'up to before this API request, and all else as of its time',
+        'up to the moment before this API request, and all else as of its time',
         requestId,
         'beforeRequest',
       ),
     )
-    .action(async (options: Options, command: Command) => {
+    .action(async (options: Options) => {
       const { from, data: dataDir, archive = null, identity: identityFile = null } = options;
-      const restored = await host.restore({
-        from,
-        archive,
-        dataDir,
-        identityFile,
-        target: targetOf(options),
-      });
-      print(command, restored, inWords);
-      const { length } = restored.findings;
-      if (length > 0)
-        throw new CommandFailure(
-          `${length} ${length === 1 ? 'thing is' : 'things are'} wrong: run "payments verify --data ${dataDir}"`,
-        );
+      const target = targetOf(options);
+      const restored = await host.restore({ from, archive, dataDir, identityFile, target });
+      print(restored, inWords);
+      failIfWrong(restored.findings.length, `: run "payments verify --data ${dataDir}"`);
     });
-  program
-    .command('resume')
-    .description('let the service of a restored folder work again: take writes, send webhooks, call networks')
-    .action(async (_, command: Command) => {
-      const resumed = await call(command, 'resume', {}).catch((error) => {
-        if (error instanceof NoServer) return host.resume(command.optsWithGlobals().dataDir);
-        throw error;
-      });
-      print(command, resumed as Resumed, ({ paused }) =>
-        paused === null
-          ? 'It is not paused.'
-          : `Resumed. It was paused since ${formatTime(paused.since)}: ${paused.reason}.`,
-      );
+  addCommand(
+    program,
+    'resume',
+    'let the service of a restored folder work again: take writes, send webhooks, call networks',
+  ).action(async () => {
+    const resumed = await call('resume', {}).catch((error) => {
+      if (error instanceof NoServer) return host.resume(common().dataDir);
+      throw error;
     });
+    print(resumed, ({ paused }) =>
+      paused === null
+        ? 'It is not paused.'
+        : `Resumed. It was paused since ${formatTime(paused.since)}: ${paused.reason}.`,
+    );
+  });
 }
 
 function targetOf({ toTime: ms, toSequence, beforeRequest: requestId }: Options): RestoreCommand['target'] {
@@ -108,16 +100,18 @@ function inWords(restored: Restored): string {
     archive: from.archive ?? '-',
     restored: `${target}: ${records} records`,
   };
-  const table = formatTable(
-    ['shard', 'last sequence', 'at'],
-    shards.map(({ shard, sequence, time }) => [String(shard), String(sequence), formatTime(time)]),
-  );
   const rest =
     later.entries + later.directoryChanges === 0
-      ? 'Nothing lies after that in the backup and the archive.'
-      : `After that the backup and the archive have ${later.entries} entries and ${later.directoryChanges} changes of organizations or keys. ` +
-        `Somebody outside may have seen these, of which this folder knows nothing: ${seen.join(', ') || 'none'}. Each is a line of ${later_file}.`;
-  const lines = [formatFields(fields), '', table, '', rest, ...warnings];
+      ? 'The backup and the archive have nothing after that.'
+      : `After that, the backup and the archive have ${later.entries} entries and ${later.directoryChanges} changes of organizations or keys. ` +
+        `Others may have seen these objects, of which this folder knows nothing: ${seen.join(', ') || 'none'}. Each is a line of ${later_file}.`;
+  const lines = [formatFields(fields), '', lastEntries(shards), '', rest, ...warnings];
   const next = `Its service is paused: it reads, refuses writes, sends no webhooks and calls no networks until "payments resume --data-dir ${data}".`;
   return [...lines, next].join('\n');
 }
+
+const lastEntries = tableOf<Restored['shards'][number]>([
+  'shard',
+  ['last sequence', 'sequence'],
+  ['at', 'time'],
+]);

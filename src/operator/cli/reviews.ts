@@ -3,46 +3,39 @@
 import { type Command, Option } from 'commander';
 import { modes } from '../../contract/vocabulary.ts';
 import { listedMax } from '../socket/protocol.ts';
-import type { PresentedReview } from '../use-cases/present.ts';
-import type { CliContext } from './context.ts';
-import { dirhams, formatTable, formatTime } from './table.ts';
+import type { ResultOf } from '../use-cases/commands.ts';
+import { addCommand, type CliContext, choiceOption } from './context.ts';
+import { dirhams, tableOf } from './table.ts';
 
 export function addReviewCommands(program: Command, { run }: CliContext): void {
-  const review = program.command('review').description('payments where something does not add up');
-  review
-    .command('list <ORG>')
-    .description(`list an organization's open reviews, newest first, at most ${listedMax} of a mode`)
-    .option('--all', 'closed ones too')
-    .addOption(new Option('--mode <mode>', 'one side of the organization only').choices(modes))
-    .action((org, { all = false, mode = null }, command) =>
-      run(command, 'review.list', { org, mode, openOnly: !all }, list),
-    );
-  review
-    .command('close <REVIEW>')
-    .description('settle a review: the money was accepted, or given back')
-    .addOption(
-      new Option('--as <outcome>', 'what became of the money')
-        .choices(['approved', 'refunded'])
-        .makeOptionMandatory(),
-    )
-    .action((id, { as }, command) => run(command, 'review.close', { review: id, as }, closed));
+  const review = addCommand(program, 'review', 'payments where something does not add up');
+  addCommand(
+    review,
+    'list <ORG>',
+    `list an organization's open reviews, newest first, at most ${listedMax} of a mode`,
+  )
+    .option('--all', 'include closed reviews')
+    .addOption(new Option('--mode <mode>', 'reviews of one mode only').choices(modes))
+    .action((org, { all = false, mode = null }) => run('review.list', { org, mode, openOnly: !all }, list));
+  addCommand(review, 'close <REVIEW>', 'settle a review: the money was accepted, or given back')
+    .addOption(choiceOption('--as <outcome>', 'what became of the money', ['approved', 'refunded']))
+    .action((id, { as }) => run('review.close', { review: id, as }, closed));
 }
 
-function list(reviews: readonly PresentedReview[]): string {
-  const rows = reviews.map((review) => [
-    review.id,
-    review.mode,
-    review.open ? 'open' : review.closed_reason!,
-    review.reason,
-    dirhams(review.amount_expected),
-    dirhams(review.amount_received),
-    review.payment_intent,
-    formatTime(review.created),
-  ]);
-  const headings = ['id', 'mode', 'state', 'reason', 'expected', 'received', 'payment', 'created'];
-  return formatTable(headings, rows, listedMax);
-}
+const list = tableOf<ResultOf<'review.close'>>(
+  [
+    'id',
+    'mode',
+    ['state', ({ open, closed_reason }) => (open ? 'open' : closed_reason)],
+    'reason',
+    ['expected', ({ amount_expected }) => dirhams(amount_expected)],
+    ['received', ({ amount_received }) => dirhams(amount_received)],
+    ['payment', 'payment_intent'],
+    'created',
+  ],
+  listedMax,
+);
 
-function closed(review: PresentedReview): string {
-  return `Closed ${review.id} as ${review.closed_reason}: ${dirhams(review.amount_received)} MAD received for ${review.payment_intent}.`;
+function closed({ id, closed_reason, amount_received, payment_intent }: ResultOf<'review.close'>): string {
+  return `Closed ${id} as ${closed_reason}: ${dirhams(amount_received)} MAD received for ${payment_intent}.`;
 }

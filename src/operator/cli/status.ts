@@ -1,23 +1,57 @@
 // `payments status` shows the status of the running service on one screen. It exits with 1 when a shard does not serve, so
-// that it can be a container's health check.
+// that it can be a container's health check. `payments doctor` finds out whether something is wrong with the service, its
+// machine or its data folder, for people and for monitoring.
 
 import type { Command } from 'commander';
 import { CommandFailure } from '../results/failures.ts';
-import type { ShardStatus, Status } from '../use-cases/services.ts';
-import type { CliContext } from './context.ts';
-import { counted, formatFields, formatTable, formatTime } from './table.ts';
+import { NoServer } from '../socket/operator-client.ts';
+import type { Check, ShardStatus, Status } from '../use-cases/services.ts';
+import { addCommand, type CliContext } from './context.ts';
+import { counted, formatFields, formatTime, tableOf } from './table.ts';
 
-export function addStatusCommand(program: Command, { call, print }: CliContext): void {
-  program
-    .command('status')
-    .description('show how the running service is, on one screen; exits with 1 when a shard does not serve')
-    .action(async (_, command: Command) => {
-      const status = (await call(command, 'status', {})) as Status;
-      print(command, status, screen);
-      const down = status.shards.filter(({ serves }) => !serves).map(({ shard }) => shard);
-      if (down.length > 0) throw new CommandFailure(`not serving: shard ${down.join(', ')}`);
+export function addStatusCommands(program: Command, context: CliContext): void {
+  const { call, print } = context;
+  addCommand(
+    program,
+    'status',
+    'show how the running service is, on one screen; exits with 1 when a shard does not serve',
+  ).action(async () => {
+    const status = await call('status', {});
+    print(status, screen);
+    const down = status.shards.filter(({ serves }) => !serves).map(({ shard }) => shard);
+    if (down.length > 0) throw new CommandFailure(`not serving: shard ${down.join(', ')}`);
+  });
+  addCommand(
+    program,
+    'doctor',
+    'check the service, its machine and its data folder, and say what to do; exits with 1 when something is wrong',
+  )
+    .option('--stopped', 'the service is stopped on purpose, so that is not reported as wrong')
+    .action(async ({ stopped = false }) => {
+      const checks = await checksOf(context, stopped);
+      print(checks, checkTable);
+      const wrong = checks.filter(({ ok }) => !ok).map(({ name }) => name);
+      if (wrong.length > 0) throw new CommandFailure(`something is wrong: ${wrong.join(', ')}`);
     });
 }
+
+/** A running service checks itself; otherwise this process checks what a start would find. */
+async function checksOf({ call, host, options }: CliContext, stopped: boolean): Promise<readonly Check[]> {
+  const { dataDir } = options();
+  if (stopped) return host.examine(dataDir);
+  try {
+    return await call('doctor', {});
+  } catch (error) {
+    if (!(error instanceof NoServer)) throw error;
+    return [{ name: 'service', ok: false, detail: error.message }, ...(await host.examine(dataDir))];
+  }
+}
+
+const checkTable = tableOf<Check>([
+  ['check', 'name'],
+  ['state', ({ ok }) => (ok ? 'ok' : 'WRONG')],
+  'detail',
+]);
 
 function screen(status: Status): string {
   const { folder, paused, archive, edges, requests, webhooks, threads } = status;
@@ -39,44 +73,32 @@ function screen(status: Status): string {
       `${inNumber(webhooks.attempts_per_second)} a second; endpoints that fail: ${webhooks.endpoints_failing}`,
     processor: threads.map(({ thread, cpu }) => `${thread} ${Math.round(cpu * 100)} %`).join(', ') || '-',
   };
-  const headings = [
-    'shard',
-    'state',
-    'log',
-    'checkpoint',
-    'behind',
-    'log on disk',
-    'checkpoint on disk',
-    'memory',
-    'queued',
-    'writes/s',
-    'commit',
-    'restarts',
-    'scrubbed',
-  ];
-  return `${formatFields(fields)}\n\n${formatTable(headings, status.shards.map(shardRow))}`;
+  return `${formatFields(fields)}\n\n${shardTable(status.shards)}`;
 }
 
-function shardRow(shard: ShardStatus): string[] {
-  const { log_sequence: log, checkpoint_sequence: checkpoint } = shard;
-  return [
-    String(shard.shard),
-    stateText(shard),
-    log === null ? '-' : String(log),
-    checkpoint === null ? '-' : String(checkpoint),
-    log === null || checkpoint === null ? '-' : String(log - checkpoint),
-    inBytes(shard.log_bytes),
-    inBytes(shard.checkpoint_bytes),
-    shard.resident_bytes === null
-      ? '-'
-      : `${inBytes(shard.resident_bytes)} of ${inBytes(shard.resident_bytes_max ?? 0)}`,
-    shard.queued === null ? '-' : String(shard.queued),
-    inNumber(shard.writes_per_second),
-    inMs(shard.commit_mean_ms),
-    String(shard.restarts),
-    scrubText(shard),
-  ];
-}
+const shardTable = tableOf<ShardStatus>([
+  'shard',
+  ['state', stateText],
+  ['log', 'log_sequence'],
+  ['checkpoint', 'checkpoint_sequence'],
+  [
+    'behind',
+    ({ log_sequence: log, checkpoint_sequence: checkpoint }) =>
+      log === null || checkpoint === null ? null : log - checkpoint,
+  ],
+  ['log on disk', ({ log_bytes }) => inBytes(log_bytes)],
+  ['checkpoint on disk', ({ checkpoint_bytes }) => inBytes(checkpoint_bytes)],
+  [
+    'memory',
+    ({ resident_bytes: bytes, resident_bytes_max: max }) =>
+      bytes === null ? null : `${inBytes(bytes)} of ${inBytes(max ?? 0)}`,
+  ],
+  'queued',
+  ['writes/s', ({ writes_per_second }) => inNumber(writes_per_second)],
+  ['commit', ({ commit_mean_ms }) => inMs(commit_mean_ms)],
+  'restarts',
+  ['scrubbed', scrubText],
+]);
 
 /** Commits take milliseconds: one that takes longer than this waits for a disk that has stopped. */
 const stalledSeconds = 1;

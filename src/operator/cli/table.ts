@@ -1,5 +1,7 @@
 // Text for terminals: numbers of things, amounts, and tables with columns aligned on the left, two spaces apart, no lines.
 
+import { plain } from '../../core/shown-text.ts';
+
 /**
  * The rows under their headings. `rowsMax` is the length of a list that may leave rows out. Cells must not contain control
  * characters.
@@ -9,16 +11,57 @@ export function formatTable(
   rows: readonly (readonly string[])[],
   rowsMax = Number.POSITIVE_INFINITY,
 ): string {
-  const widths = headings.map((heading, i) =>
-    Math.max(...[heading, ...rows.map((row) => row[i]!)].map(widthOf)),
-  );
-  const line = (cells: readonly string[]) =>
-    cells
-      .map((cell, i) => cell + ' '.repeat(widths[i]! - widthOf(cell)))
-      .join('  ')
-      .trimEnd();
-  const table = [headings.map((heading) => heading.toUpperCase()), ...rows].map(line).join('\n');
+  const lines = [headings.map((heading) => heading.toUpperCase()), ...rows];
+  const widths = headings.map((_, column) => Math.max(...lines.map((cells) => widthOf(cells[column] ?? ''))));
+  const table = lines
+    .map((cells) =>
+      cells
+        .map((cell, column) => padded(cell, widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
   return rows.length < rowsMax ? table : `${table}\n\nThe newest ${rows.length}: there may be older ones.`;
+}
+
+/** A field by its name, which is the heading, too; or a heading with a field or with what is shown under it. */
+type Column<Row> =
+  | (keyof Row & string)
+  | readonly [heading: string, value: (keyof Row & string) | ((row: Row) => unknown)];
+
+/** A table of the rows that `--json` prints. */
+export function tableOf<Row>(
+  columns: readonly Column<Row>[],
+  rowsMax?: number,
+): (rows: readonly Row[]) => string {
+  const places = columns.map((column) => (typeof column === 'string' ? ([column, column] as const) : column));
+  const headings = places.map(([heading]) => heading.replaceAll('_', ' '));
+  const cells = (row: Row) =>
+    places.map(([, value]) => inCell(typeof value === 'function' ? value(row) : row[value]));
+  return (rows) => formatTable(headings, rows.map(cells), rowsMax);
+}
+
+/** A value as a table shows it: on one line, times without their fraction. */
+export function inCell(value: unknown): string {
+  if (value === null || value === undefined) return '-';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  const text = Array.isArray(value) ? value.join(',') : String(value);
+  return plain(isoTime.test(text) ? formatTime(text) : text);
+}
+
+const isoTime = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
+/** An ISO time without its fraction, or a dash. */
+export function formatTime(iso: string | null): string {
+  return iso === null ? '-' : iso.replace(/\.\d+Z$/, 'Z');
+}
+
+/** The names and values of one object, each on a line. */
+export function formatFields(fields: Readonly<Record<string, string>>): string {
+  const width = Math.max(...Object.keys(fields).map(widthOf));
+  return Object.entries(fields)
+    .map(([name, value]) => `${padded(name, width)}  ${value}`)
+    .join('\n');
 }
 
 /** A number of things, of which `noun` names one: `1 shard`, `2 shards`. */
@@ -31,17 +74,8 @@ export function dirhams(centimes: number): string {
   return (centimes / 100).toFixed(2);
 }
 
-/** The names and values of one object, each on a line. */
-export function formatFields(fields: Readonly<Record<string, string>>): string {
-  const width = Math.max(...Object.keys(fields).map(widthOf));
-  return Object.entries(fields)
-    .map(([name, value]) => `${name}${' '.repeat(width - widthOf(name))}  ${value}`)
-    .join('\n');
-}
-
-/** An ISO time without its fraction, or a dash. */
-export function formatTime(iso: string | null): string {
-  return iso === null ? '-' : iso.replace(/\.\d+Z$/, 'Z');
+function padded(text: string, width: number): string {
+  return text + ' '.repeat(width - widthOf(text));
 }
 
 function widthOf(text: string): number {

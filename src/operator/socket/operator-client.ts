@@ -2,6 +2,7 @@
 
 import { connect } from 'node:net';
 import { userInfo } from 'node:os';
+import type { CommandName, ItemOf, ParamsOf, ResultOf } from '../use-cases/commands.ts';
 import {
   type Asker,
   encodeLine,
@@ -11,34 +12,50 @@ import {
   socketPathOf,
 } from './protocol.ts';
 
+interface CallOptions<Item> {
+  /** Called with each item of a command that goes on, one after the other. */
+  readonly onItem?: (item: Item) => unknown;
+  /** Ends the command with an `AbortError`. */
+  readonly signal?: AbortSignal;
+}
+
 /**
- * Runs a command on the server of a data folder and returns its result. `onItem` is called with each item of a command that
- * goes on, one after the other. Aborting `signal` ends the command with an `AbortError`. Rejects with `OperatorFailure` and
- * the server's reason, or with `NoServer` when no server listens.
+ * Runs a command on the server of a data folder and returns its result. Rejects with `OperatorFailure` and the server's reason,
+ * or with `NoServer` when no server listens.
  */
-export async function callOperator(
+export async function callOperator<N extends CommandName>(
+  dataDir: string,
+  name: N,
+  params: ParamsOf<N>,
+  options: CallOptions<ItemOf<N>> = {},
+): Promise<ResultOf<N>> {
+  return (await exchange(dataDir, name, params, options as CallOptions<unknown>)) as ResultOf<N>;
+}
+
+/** The same for a name of whose types nothing is known. */
+export async function exchange(
   dataDir: string,
   command: string,
-  params: object,
-  options: { readonly onItem?: (item: unknown) => unknown; readonly signal?: AbortSignal } = {},
+  params: unknown,
+  { onItem, signal }: CallOptions<unknown> = {},
 ): Promise<unknown> {
-  const socket = connect({ path: socketAddressOf(dataDir), signal: options.signal });
+  const socket = connect({ path: socketAddressOf(dataDir), signal });
   socket.setEncoding('utf8').write(encodeLine({ command, params, by: asker() }));
-  const lost = new OperatorFailure('failed', options.onItem === undefined ? unanswered : goneOn);
+  const lost = new OperatorFailure('failed', onItem === undefined ? unanswered : goneOn);
   let received = '';
   try {
     for await (const text of socket) {
       const lines: string[] = (received + text).split('\n');
-      received = lines.pop()!;
+      received = lines.pop() ?? '';
       for (const line of lines) {
-        const message = JSON.parse(line) as OperatorMessage;
+        const message: OperatorMessage = JSON.parse(line);
         if ('result' in message) return message.result;
         if ('error' in message) throw new OperatorFailure(message.error.kind, message.error.message);
-        await options.onItem?.(message.item);
+        await onItem?.(message.item);
       }
     }
   } catch (error) {
-    throw explained(error as NodeJS.ErrnoException, dataDir, lost);
+    throw explained(error, dataDir, lost);
   }
   throw lost;
 }
@@ -65,9 +82,9 @@ const unanswered =
 const goneOn = 'the server has stopped';
 
 /** The failure that an error of the socket means. `lost`: the connection ended after it was open. */
-function explained(error: NodeJS.ErrnoException, dataDir: string, lost: OperatorFailure): Error {
+function explained(error: unknown, dataDir: string, lost: OperatorFailure): unknown {
   const path = socketPathOf(dataDir);
-  switch (error.code) {
+  switch (error instanceof Error && 'code' in error ? error.code : null) {
     case 'ENOENT':
     case 'ECONNREFUSED':
     case 'ENOTDIR':

@@ -8,16 +8,9 @@ import { DirectoryRefusal } from '../../directory/refusal.ts';
 import { JournalFailure } from '../../journal/journal.ts';
 import type { Audit } from '../audit/audit.ts';
 import { type CommandAnswer, type OperatorCommand, recordedParams } from '../use-cases/command.ts';
-import { directoryCommands } from '../use-cases/directory-commands.ts';
-import { limitCommands } from '../use-cases/limit-commands.ts';
-import { memberCommands } from '../use-cases/member-commands.ts';
-import { networkCommands } from '../use-cases/network-commands.ts';
-import { organizationNamed } from '../use-cases/organization-named.ts';
-import { processCommands } from '../use-cases/process-commands.ts';
-import { reconciliationCommands } from '../use-cases/reconciliation-commands.ts';
-import { reviewCommands } from '../use-cases/review-commands.ts';
+import { operatorCommands } from '../use-cases/commands.ts';
 import type { OperatorServices } from '../use-cases/services.ts';
-import { webhookCommands } from '../use-cases/webhook-commands.ts';
+import { organizationNamed } from '../use-cases/shard-records.ts';
 import {
   type Asker,
   encodeLine,
@@ -29,17 +22,6 @@ import {
   socketAddressOf,
   socketPathOf,
 } from './protocol.ts';
-
-const allCommands = [
-  ...directoryCommands,
-  ...limitCommands,
-  ...memberCommands,
-  ...networkCommands,
-  ...processCommands,
-  ...reconciliationCommands,
-  ...reviewCommands,
-  ...webhookCommands,
-];
 
 /** A connection must have sent its command within this time. */
 const requestTimeoutMs = 10_000;
@@ -57,11 +39,11 @@ export async function openOperatorServer(options: {
   readonly dataDir: string;
   readonly services: Omit<OperatorServices, 'author' | 'language'>;
   readonly audit: Pick<Audit, 'record'>;
-  readonly commands?: readonly OperatorCommand[];
+  readonly commands?: Readonly<Record<string, OperatorCommand>>;
   readonly onFailure: (command: string, error: unknown) => void;
 }): Promise<OperatorServer> {
-  const { dataDir, audit, commands = allCommands } = options;
-  const table = new Map(commands.map((command) => [command.name, command]));
+  const { dataDir, audit, commands = operatorCommands } = options;
+  const table = new Map(Object.entries<OperatorCommand>(commands));
   const address = socketAddressOf(dataDir);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   // The permissions of a folder that belongs to another user can't be changed. The socket's own are narrow in any case.
@@ -84,8 +66,9 @@ export async function openOperatorServer(options: {
         }
         const author = { by: 'operator', name: nameOfAsker(by) } as const;
         const services: OperatorServices = { ...options.services, author, language: 'en' };
-        const run = async () => settle(command.run(params, services, signal), socket, signal);
-        if (!command.audited) return run();
+        const run = async () =>
+          settle(command.run(command.checked(name, params), services, signal), socket, signal);
+        if (command.recording.audited === false) return run();
         return audit.record(by, name, recordedParams(command, params), run, (named) =>
           organizationNamed(services, named),
         );
@@ -183,7 +166,7 @@ async function answer(
     // A command ends with an error when its client leaves, which is no fault.
     if (!isAbort(error)) onFailure(request?.command ?? 'unknown', error);
     if (error instanceof JournalFailure)
-      return encodeError('failed', `${error.message}: look at what is in force now, then try again`);
+      return encodeError('failed', `${error.message}: look at how it is now, then try again`);
     return encodeError('failed', 'the server failed to run the command: its log says why');
   }
 }
@@ -209,11 +192,11 @@ const nameCharactersMax = 64;
 /** The client's user, if the request names one in the right form. */
 function askerOf(by: unknown): Asker | null {
   if (typeof by !== 'object' || by === null) return null;
-  const { user, uid, sudo_user } = by as Record<string, unknown>;
+  const { user, uid, sudo_user }: Readonly<Partial<Record<keyof Asker, unknown>>> = by;
   const name = (value: unknown) => (typeof value === 'string' ? value.slice(0, nameCharactersMax) : null);
   return {
     user: name(user),
-    uid: Number.isSafeInteger(uid) ? (uid as number) : null,
+    uid: typeof uid === 'number' && Number.isSafeInteger(uid) ? uid : null,
     sudo_user: name(sudo_user),
   };
 }

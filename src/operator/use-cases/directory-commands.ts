@@ -1,63 +1,62 @@
-// The operators' commands about organizations and their keys. Each resolves when the change is durable and in force in every
+// The operators' commands about organizations and their keys. Each resolves when the change is durable and active in every
 // thread.
 
 import { Type } from 'typebox';
 import { overlapSecondsMax } from '../../contract/limits.ts';
 import { modes } from '../../contract/vocabulary.ts';
 import { keyKinds } from '../../directory/api-key.ts';
-import { defineCommand, modeSchema, type OperatorCommand } from './command.ts';
+import { defineCommand, modeSchema } from './command.ts';
 import { makerOf, presentKey, presentOrganization } from './present.ts';
 
 const org = Type.String();
 const key = Type.String();
-const kind = Type.Enum([...keyKinds]);
 
-const organizationCommands = [
-  defineCommand('org.create', { name: Type.String() }, async ({ name }, { directory }) => {
+const statusCommand = (change: 'activate' | 'reinstate') =>
+  defineCommand({ org }, async ({ org }, { directory }) => presentOrganization(await directory[change](org)));
+
+/** Nobody is let into an organization that is suspended or closed. */
+const endingCommand = (change: 'suspend' | 'close') =>
+  defineCommand({ org }, async ({ org }, { directory }) => {
+    const organization = await directory[change](org);
+    await directory.links.endInvitations(organization.id);
+    return presentOrganization(organization);
+  });
+
+export const directoryCommands = {
+  'org.create': defineCommand({ name: Type.String() }, async ({ name }, { directory }) => {
     const { organization, keys } = await directory.createOrganization(name, modes);
     return { id: organization.id, name: organization.name, keys };
   }),
-  defineCommand('org.list', {}, async (_, services) =>
-    services.directory.organizations().map(presentOrganization),
+  'org.list': defineCommand({}, async (_, { directory }) =>
+    directory.organizations().map(presentOrganization),
   ),
-  defineCommand('org.show', { org }, async (params, services) =>
-    presentOrganization(services.directory.organization(params.org)),
+  'org.show': defineCommand({ org }, async ({ org }, { directory }) =>
+    presentOrganization(directory.organization(org)),
   ),
-  ...(['activate', 'reinstate'] as const).map((change) =>
-    defineCommand(`org.${change}`, { org }, async (params, services) =>
-      presentOrganization(await services.directory[change](params.org)),
-    ),
-  ),
-  ...(['suspend', 'close'] as const).map((change) =>
-    defineCommand(`org.${change}`, { org }, async ({ org }, { directory }) => {
-      const organization = await directory[change](org);
-      await directory.links.endInvitations(organization.id);
-      return presentOrganization(organization);
-    }),
-  ),
-  defineCommand(
-    'org.methods',
+  'org.activate': statusCommand('activate'),
+  'org.reinstate': statusCommand('reinstate'),
+  'org.suspend': endingCommand('suspend'),
+  'org.close': endingCommand('close'),
+  'org.methods': defineCommand(
     {
       org,
       mode: modeSchema,
       methods: Type.Partial(Type.Object({ card: Type.Boolean(), cash: Type.Boolean() })),
     },
-    async ({ org, mode, methods }, services) =>
-      presentOrganization(await services.directory.setMethods(org, mode, methods)),
+    async ({ org, mode, methods }, { directory }) =>
+      presentOrganization(await directory.setMethods(org, mode, methods)),
   ),
-];
-
-const keyCommands = [
-  defineCommand('key.create', { org, mode: modeSchema, kind }, async (params, services) => {
-    const { org, mode, kind } = params;
-    const { key, text } = await services.directory.createKey(org, mode, kind, makerOf(services.author));
-    return { ...presentKey(key, services), key: text };
-  }),
-  defineCommand('key.list', { org }, async (params, services) =>
-    services.directory.keysOf(params.org).map((key) => presentKey(key, services)),
+  'key.create': defineCommand(
+    { org, mode: modeSchema, kind: Type.Enum([...keyKinds]) },
+    async ({ org, mode, kind }, services) => {
+      const { key, text } = await services.directory.createKey(org, mode, kind, makerOf(services.author));
+      return { ...presentKey(key, services), key: text };
+    },
   ),
-  defineCommand(
-    'key.roll',
+  'key.list': defineCommand({ org }, async ({ org }, services) =>
+    services.directory.keysOf(org).map((key) => presentKey(key, services)),
+  ),
+  'key.roll': defineCommand(
     { key, overlapSeconds: Type.Integer({ minimum: 0, maximum: overlapSecondsMax }) },
     async (params, services) => {
       const maker = makerOf(services.author);
@@ -65,9 +64,7 @@ const keyCommands = [
       return { ...presentKey(key, services), key: text, replaces: presentKey(old, services) };
     },
   ),
-  defineCommand('key.revoke', { key }, async (params, services) =>
-    presentKey(await services.directory.revokeKey(params.key), services),
+  'key.revoke': defineCommand({ key }, async ({ key }, services) =>
+    presentKey(await services.directory.revokeKey(key), services),
   ),
-];
-
-export const directoryCommands: readonly OperatorCommand[] = [...organizationCommands, ...keyCommands];
+};

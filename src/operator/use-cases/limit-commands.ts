@@ -1,25 +1,25 @@
 // The operators' commands about rate limits: they show and set them, and decide the requests of organizations for higher
-// ones. Each change resolves when it is durable and in force in every thread.
+// ones. Each change resolves when it is durable and active in every thread.
 
 import { Type } from 'typebox';
 import { limitPerMinuteMax } from '../../contract/limits.ts';
+import { defined } from '../../core/assert.ts';
 import { approve, deny } from '../../directory/limit-requests.ts';
 import type { Organization } from '../../directory/organization.ts';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
-import { bucketSchema, defineCommand, modeSchema, type OperatorCommand } from './command.ts';
-import { type PresentedLimitRequest, presentLimitRequest, presentLimits } from './present-limits.ts';
+import { bucketSchema, defineCommand, modeSchema } from './command.ts';
+import { presentLimitRequest, presentLimits } from './present.ts';
 import type { OperatorServices } from './services.ts';
 
 const org = Type.String();
 const request = Type.String();
 const limit = Type.Integer({ minimum: 1, maximum: limitPerMinuteMax });
 
-export const limitCommands: readonly OperatorCommand[] = [
-  defineCommand('limits.show', { org }, async (params, services) =>
-    limitsOf(services.directory.organization(params.org), services),
+export const limitCommands = {
+  'limits.show': defineCommand({ org }, async ({ org }, { directory, now }) =>
+    presentLimits(directory.organization(org), now()),
   ),
-  defineCommand(
-    'limits.set',
+  'limits.set': defineCommand(
     {
       org,
       mode: modeSchema,
@@ -28,28 +28,27 @@ export const limitCommands: readonly OperatorCommand[] = [
       source: Type.Enum(['plan', 'custom']),
       untilMs: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
     },
-    async ({ org, mode, bucket, ...limit }, services) =>
-      limitsOf(await services.directory.setLimit(org, mode, bucket, limit), services),
+    async ({ org, mode, bucket, ...limit }, { directory, now }) =>
+      presentLimits(await directory.setLimit(org, mode, bucket, limit), now()),
   ),
-  defineCommand(
-    'limits.daily',
+  'limits.daily': defineCommand(
     { org, mode: modeSchema, requests: Type.Optional(limit), paymentCreations: Type.Optional(limit) },
-    async ({ org, mode, ...cap }, services) =>
-      limitsOf(await services.directory.setDailyCap(org, mode, cap), services),
+    async ({ org, mode, ...cap }, { directory, now }) =>
+      presentLimits(await directory.setDailyCap(org, mode, cap), now()),
   ),
-  defineCommand('limits.reset', { org, mode: modeSchema }, async ({ org, mode }, services) =>
-    limitsOf(await services.directory.resetLimits(org, mode), services),
+  'limits.reset': defineCommand({ org, mode: modeSchema }, async ({ org, mode }, { directory, now }) =>
+    presentLimits(await directory.resetLimits(org, mode), now()),
   ),
-  defineCommand('limits.requests', { org: Type.Union([org, Type.Null()]) }, async (params, services) => {
-    const { directory } = services;
-    const organizations =
-      params.org === null ? directory.organizations() : [directory.organization(params.org)];
-    return organizations
-      .flatMap(({ id, limitRequests }) => limitRequests.map((request) => presentLimitRequest(id, request)))
-      .sort((a, b) => (a.created < b.created ? 1 : -1));
-  }),
-  defineCommand(
-    'limits.approve',
+  'limits.requests': defineCommand(
+    { org: Type.Union([org, Type.Null()]) },
+    async ({ org }, { directory }) => {
+      const organizations = org === null ? directory.organizations() : [directory.organization(org)];
+      return organizations
+        .flatMap(({ id, limitRequests }) => limitRequests.map((each) => presentLimitRequest(id, each)))
+        .sort((a, b) => (a.created < b.created ? 1 : -1));
+    },
+  ),
+  'limits.approve': defineCommand(
     {
       request,
       perMinute: Type.Optional(limit),
@@ -59,26 +58,21 @@ export const limitCommands: readonly OperatorCommand[] = [
     async ({ request: id, note, ...changed }, services) =>
       decideRequest(services, id, (organization, nowMs) => approve(organization, id, changed, note, nowMs)),
   ),
-  defineCommand(
-    'limits.deny',
+  'limits.deny': defineCommand(
     { request, reason: Type.String() },
     async ({ request: id, reason }, services) =>
       decideRequest(services, id, (organization, nowMs) => deny(organization, id, reason, nowMs)),
   ),
-];
-
-function limitsOf(organization: Organization, { now }: OperatorServices) {
-  return presentLimits(organization, now());
-}
+};
 
 async function decideRequest(
   { directory }: OperatorServices,
   id: string,
   rule: (organization: Organization, nowMs: number) => Organization,
-): Promise<PresentedLimitRequest> {
-  const isIn = ({ limitRequests }: Organization) => limitRequests.some((request) => request.id === id);
-  const owner = directory.organizations().find(isIn);
+) {
+  const requestIn = ({ limitRequests }: Organization) => limitRequests.find((each) => each.id === id);
+  const owner = directory.organizations().find((each) => requestIn(each) !== undefined);
   if (owner === undefined) throw new DirectoryRefusal('there is no such request for a limit');
-  const { limitRequests } = await directory.changeOrganization(owner.id, rule);
-  return presentLimitRequest(owner.id, limitRequests.find((request) => request.id === id)!);
+  const decided = requestIn(await directory.changeOrganization(owner.id, rule));
+  return presentLimitRequest(owner.id, defined(decided, `${id} is gone after it was decided`));
 }

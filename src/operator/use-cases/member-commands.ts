@@ -8,81 +8,46 @@ import { type Member, type Role, roles } from '../../directory/members.ts';
 import type { Organization } from '../../directory/organization.ts';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
 import type { LinkPurpose, SignInLink } from '../../directory/sign-in-links.ts';
-import { defineCommand, type OperatorCommand } from './command.ts';
-import { makerOf, type PresentedKey, presentKey } from './present.ts';
+import { defineCommand } from './command.ts';
+import { isoTime, makerOf, presentKey } from './present.ts';
 import type { OperatorServices } from './services.ts';
 
 const org = Type.String();
 const member = Type.String();
 const role = Type.Enum([...roles]);
 
-/** A member as a command answers it. Times are ISO 8601. */
-export interface PresentedMember {
-  readonly id: string;
-  readonly email: string;
-  readonly name: string;
-  readonly role: Role | null;
-  readonly two_step: boolean;
-  readonly sessions: number;
-  readonly created: string;
-}
-
-/** A link that works once. It is shown in this answer only. */
-export interface PresentedLink {
-  /** The id of the link, which opens nothing. */
-  readonly id: string;
-  readonly email: string;
-  readonly link: string;
-  readonly expires: string;
-}
-
-/** An invitation that was not used yet. */
-export interface PresentedInvitation {
-  readonly id: string;
-  readonly email: string;
-  readonly role: Role | null;
-  /** A member's id, or `operator`; null in one of version 0.1.0. */
-  readonly made_by: string | null;
-  readonly created: string;
-  readonly expires: string;
-}
-
-export const memberCommands: readonly OperatorCommand[] = [
-  defineCommand(
-    'member.invite',
+export const memberCommands = {
+  'member.invite': defineCommand(
     { org, email: Type.String(), role },
     async ({ org, email, role }, services) => inviteMember(services, org, email, role),
   ),
-  defineCommand('member.list', { org }, async ({ org }, { directory }) =>
+  'member.list': defineCommand({ org }, async ({ org }, { directory }) =>
     directory.members.of(directory.organization(org).id).map((each) => presentMember(each, org, directory)),
   ),
-  defineCommand('member.role', { org, member, role }, async ({ org, member, role }, services) => {
-    const { changed, keys } = await changeRole(services.directory, org, member, role);
-    return { ...presentMember(changed, org, services.directory), keys: presentKeys(keys, services) };
-  }),
-  defineCommand('member.remove', { org, member }, async ({ org, member }, services) => {
-    const { changed, keys } = await removeMember(services.directory, org, member);
-    return { ...presentMember(changed, org, services.directory), keys: presentKeys(keys, services) };
-  }),
-  defineCommand('member.invitations', { org }, async ({ org }, { directory }) =>
+  'member.role': defineCommand({ org, member, role }, async ({ org, member, role }, services) =>
+    presentChanged(await changeRole(services.directory, org, member, role), org, services),
+  ),
+  'member.remove': defineCommand({ org, member }, async ({ org, member }, services) =>
+    presentChanged(await removeMember(services.directory, org, member), org, services),
+  ),
+  'member.invitations': defineCommand({ org }, async ({ org }, { directory }) =>
     directory.links.invitationsOf(directory.organization(org).id).map(presentInvitation),
   ),
-  defineCommand(
-    'member.revoke-invitation',
+  'member.revoke-invitation': defineCommand(
     { org, id: Type.String() },
     async ({ org, id }, { directory }) => {
       await directory.links.revoke(directory.organization(org).id, id);
       return { id };
     },
   ),
-  defineCommand('member.end-sessions', { member }, async ({ member }, { directory }) => {
+  'member.end-sessions': defineCommand({ member }, async ({ member }, { directory }) => {
     const { id } = directory.members.member(member);
     return { id, ended: await directory.sessions.endAll(id) };
   }),
-  defineCommand('member.reset', { member }, async ({ member }, services) =>
+  'member.reset': defineCommand({ member }, async ({ member }, services) =>
     makeLink(services, services.directory.members.member(member).email, { kind: 'reset' }),
   ),
-];
+};
 
 /** Invites somebody into an organization. Throws `DirectoryRefusal` for one who is in it already. */
 export async function inviteMember(
@@ -90,7 +55,7 @@ export async function inviteMember(
   org: string,
   email: string,
   role: Role,
-): Promise<PresentedLink> {
+) {
   const { directory } = services;
   const { id } = directory.organization(org);
   return makeLink(services, email, { kind: 'invitation', org: id, role }, () => {
@@ -109,8 +74,8 @@ function refuseFormerOwner(
   { directory, author }: Pick<OperatorServices, 'directory' | 'author'>,
   org: string,
 ): void {
-  const isOwner = author.by !== 'member' || directory.members.find(author.name!)?.roles[org] === 'owner';
-  if (!isOwner)
+  if (author.by !== 'member') return;
+  if (author.name === null || directory.members.find(author.name)?.roles[org] !== 'owner')
     throw new DirectoryRefusal('who invites must be an owner of the organization', 'member_missing');
 }
 
@@ -181,41 +146,50 @@ export function memberIn(directory: Directory, org: string, idOrEmail: string): 
   throw new DirectoryRefusal('this organization has no such member', 'member_missing');
 }
 
+/** Makes a link that works once. It is shown in this answer only; its id opens nothing. */
 async function makeLink(
   { directory, baseUrl, author }: Pick<OperatorServices, 'directory' | 'baseUrl' | 'author'>,
   email: string,
   purpose: LinkPurpose,
   refuse?: () => void,
-): Promise<PresentedLink> {
+) {
   const { link, token } = await directory.links.create(email, purpose, makerOf(author), refuse);
-  const expires = new Date(link.expiresMs).toISOString();
-  return { id: link.id, email: link.email, link: baseUrl + signInLinkPath(token), expires };
+  const { id, expiresMs } = link;
+  return { id, email: link.email, link: baseUrl + signInLinkPath(token), expires: isoTime(expiresMs) };
 }
 
-function presentKeys(keys: readonly ApiKey[], services: OperatorServices): PresentedKey[] {
-  return keys.map((key) => presentKey(key, services));
+function presentChanged({ changed, keys }: MemberChanged, org: string, services: OperatorServices) {
+  return {
+    ...presentMember(changed, org, services.directory),
+    keys: keys.map((key) => presentKey(key, services)),
+  };
 }
 
-function presentInvitation(link: SignInLink): PresentedInvitation {
+function presentInvitation(link: SignInLink) {
   const { id, email, madeBy = null, createdMs, expiresMs } = link;
   return {
     id,
     email,
     role: link.kind === 'invitation' ? link.role : null,
+    // A member's id, or `operator`; null in one of version 0.1.0.
     made_by: madeBy,
-    created: new Date(createdMs).toISOString(),
-    expires: new Date(expiresMs).toISOString(),
+    created: isoTime(createdMs),
+    expires: isoTime(expiresMs),
   };
 }
 
-function presentMember(member: Member, org: string, { sessions }: Directory): PresentedMember {
+function presentMember(
+  { id, email, name, roles, totp, created }: Member,
+  org: string,
+  { sessions }: Directory,
+) {
   return {
-    id: member.id,
-    email: member.email,
-    name: member.name,
-    role: member.roles[org] ?? null,
-    two_step: member.totp !== null,
-    sessions: sessions.into(member.id, org).length,
-    created: new Date(member.created * 1000).toISOString(),
+    id,
+    email,
+    name,
+    role: roles[org] ?? null,
+    two_step: totp !== null,
+    sessions: sessions.into(id, org).length,
+    created: isoTime(created * 1000),
   };
 }

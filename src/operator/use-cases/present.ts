@@ -1,43 +1,57 @@
-// Organizations, keys and reviews as operators' commands answer them, which `--json` prints: in snake_case like the
-// API, with times in ISO 8601, and without the digests of keys.
+// What operators' commands answer, which `--json` prints: in snake_case like the API, with times in ISO 8601, and without the
+// digests of keys. Only the commands about secrets show secrets.
 
 import { type Mode, modeOf, type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';
-import { type ApiKey, type KeyKind, type KeyStatus, keyStatus } from '../../directory/api-key.ts';
-import type { Methods, Organization, OrganizationStatus } from '../../directory/organization.ts';
+import { defined } from '../../core/assert.ts';
+import type { SecretBox } from '../../crypto/secret-box.ts';
+import { type ApiKey, keyStatus } from '../../directory/api-key.ts';
+import { type LimitRequest, stateOf } from '../../directory/limit-request.ts';
+import type { Methods, Organization } from '../../directory/organization.ts';
 import type { Cause } from '../../domain/cause.ts';
-import type { ReviewRecord } from '../../domain/record.ts';
+import { limitsInForce } from '../../domain/limits-in-force.ts';
+import type {
+  AttemptResult,
+  DeliveryRecord,
+  ReviewRecord,
+  WebhookEndpointRecord,
+} from '../../domain/record.ts';
 import { availableIn } from '../../networks/connectors.ts';
-import { isoTime } from './iso-time.ts';
 import type { OperatorServices } from './services.ts';
 
-export interface PresentedOrganization {
-  readonly id: string;
-  readonly name: string;
-  readonly status: OrganizationStatus;
-  readonly live_activated: boolean;
-  readonly api_version: string;
-  readonly created: string;
-  /** Methods that are switched on and have a network. */
-  readonly methods: Readonly<Record<Mode, Methods>>;
-  /** Methods that are switched on and have no network, so they can't be used. */
-  readonly without_network: Readonly<Record<Mode, readonly PaymentMethodType[]>>;
+export function isoTime(ms: number): string;
+export function isoTime(ms: number | null): string | null;
+export function isoTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
 }
 
-export function presentOrganization(organization: Organization): PresentedOrganization {
-  const { id, name, status, liveActivated, apiVersion, created, methods } = organization;
-  const shown = { id, name, status, live_activated: liveActivated, api_version: apiVersion };
-  const available = (mode: Mode) => availableIn(organization.connectors, mode);
-  const working = (mode: Mode): Methods => ({
-    card: methods[mode].card && available(mode).card,
-    cash: methods[mode].cash && available(mode).cash,
-  });
-  const withoutNetwork = (mode: Mode) =>
-    paymentMethodTypes.filter((method) => methods[mode][method] && !available(mode)[method]);
+/** An object with a value for each mode. */
+function byMode<T>(valueIn: (mode: Mode) => T): Readonly<Record<Mode, T>> {
+  return { test: valueIn('test'), live: valueIn('live') };
+}
+
+export type PresentedOrganization = ReturnType<typeof presentOrganization>;
+
+export function presentOrganization(organization: Organization) {
+  const { id, name, status, liveActivated, apiVersion, created, methods, connectors } = organization;
+  const isAvailable = (mode: Mode, method: PaymentMethodType) => availableIn(connectors, mode)[method];
   return {
-    ...shown,
+    id,
+    name,
+    status,
+    live_activated: liveActivated,
+    api_version: apiVersion,
     created: isoTime(created * 1000),
-    methods: { test: working('test'), live: working('live') },
-    without_network: { test: withoutNetwork('test'), live: withoutNetwork('live') },
+    // Methods that are switched on and have a network.
+    methods: byMode(
+      (mode): Methods => ({
+        card: methods[mode].card && isAvailable(mode, 'card'),
+        cash: methods[mode].cash && isAvailable(mode, 'cash'),
+      }),
+    ),
+    // Methods that are switched on and have no network, so they can't be used.
+    without_network: byMode((mode) =>
+      paymentMethodTypes.filter((method) => methods[mode][method] && !isAvailable(mode, method)),
+    ),
   };
 }
 
@@ -46,70 +60,135 @@ export function makerOf(author: Cause): string {
   return author.by === 'member' && author.name !== null ? author.name : 'operator';
 }
 
-export interface PresentedKey {
-  readonly id: string;
-  readonly organization: string;
-  readonly mode: Mode;
-  readonly kind: KeyKind;
-  /** The key's last four characters. */
-  readonly hint: string;
-  readonly status: KeyStatus;
-  readonly created: string;
-  /** A key that is used all the time is noted once a minute. */
-  readonly last_used: string | null;
-  readonly expires: string | null;
-  readonly revoked: string | null;
-  readonly rolled_to: string | null;
-  /** A member's id, or `operator`; null in one of version 0.1.0. */
-  readonly made_by: string | null;
-}
+export type PresentedKey = ReturnType<typeof presentKey>;
 
-export function presentKey(
-  key: ApiKey,
-  { directory, now }: Pick<OperatorServices, 'directory' | 'now'>,
-): PresentedKey {
+export function presentKey(key: ApiKey, { directory, now }: Pick<OperatorServices, 'directory' | 'now'>) {
   return {
     id: key.id,
     organization: key.org,
     mode: key.mode,
     kind: key.kind,
+    // The key's last four characters.
     hint: key.hint,
     status: keyStatus(key, now()),
     created: isoTime(key.created * 1000),
+    // A key that is used all the time is noted once a minute.
     last_used: isoTime(directory.keyUses.lastMs(key.id)),
     expires: isoTime(key.expiresAtMs),
     revoked: isoTime(key.revokedAtMs),
     rolled_to: key.rolledTo,
+    // A member's id, or `operator`; null in one of version 0.1.0.
     made_by: key.madeBy,
   };
 }
 
-export interface PresentedReview {
-  readonly id: string;
-  readonly organization: string;
-  readonly mode: Mode;
-  readonly created: string;
-  readonly open: boolean;
-  readonly reason: ReviewRecord['reason'];
-  readonly payment_intent: string;
-  readonly charge: string;
-  readonly amount_expected: number;
-  readonly amount_received: number;
-  readonly closed_reason: ReviewRecord['closed_reason'];
+export function presentReview(review: ReviewRecord) {
+  const { id, org, livemode, created, open, reason, payment_intent, charge } = review;
+  const { amount_expected, amount_received, closed_reason } = review;
+  return {
+    id,
+    organization: org,
+    mode: modeOf(livemode),
+    created: isoTime(created * 1000),
+    open,
+    reason,
+    payment_intent,
+    charge,
+    amount_expected,
+    amount_received,
+    closed_reason,
+  };
 }
 
-export function presentReview(review: ReviewRecord): PresentedReview {
-  return {
-    id: review.id,
-    organization: review.org,
-    mode: modeOf(review.livemode),
-    created: isoTime(review.created * 1000),
-    open: review.open,
-    reason: review.reason,
-    payment_intent: review.payment_intent,
-    charge: review.charge,
-    amount_expected: review.amount_expected,
-    amount_received: review.amount_received,
-    closed_reason: review.closed_reason,
+export function presentLimits({ id, limits }: Organization, nowMs: number) {
+  const bucketsIn = (mode: Mode) => {
+    const { buckets } = limitsInForce(limits[mode], mode, nowMs);
+    const rows = Object.entries(buckets).map(([bucket, { perMinute, burst, source, untilMs }]) => {
+      const limit = { per_minute: perMinute, burst, source, until: isoTime(untilMs) };
+      return [bucket, limit] as const;
+    });
+    return Object.fromEntries(rows);
   };
+  const daily = defined(limitsInForce(limits.test, 'test', nowMs).daily, 'test mode has a daily cap');
+  return {
+    organization: id,
+    limits: byMode(bucketsIn),
+    // Test mode's daily cap.
+    test_daily: { requests: daily.requests, payment_creations: daily.paymentCreations },
+  };
+}
+
+export type PresentedLimitRequest = ReturnType<typeof presentLimitRequest>;
+
+export function presentLimitRequest(organization: string, request: LimitRequest) {
+  const { id, bucket, mode, perMinute, untilMs, reason, by, createdMs, decision } = request;
+  const granted = decision?.granted ?? null;
+  return {
+    id,
+    organization,
+    bucket,
+    mode,
+    per_minute: perMinute,
+    until: isoTime(untilMs),
+    reason,
+    by,
+    created: isoTime(createdMs),
+    state: stateOf(request),
+    decided: isoTime(decision?.atMs ?? null),
+    // Null unless the request was approved.
+    granted: granted && { per_minute: granted.perMinute, until: isoTime(granted.untilMs) },
+    note: decision?.note ?? null,
+  };
+}
+
+export function presentEndpoint(endpoint: WebhookEndpointRecord) {
+  const { id, org, livemode, url, status, enabled_events, api_version, created } = endpoint;
+  const mode = modeOf(livemode);
+  return {
+    id,
+    organization: org,
+    mode,
+    url,
+    status,
+    enabled_events,
+    api_version,
+    created: isoTime(created * 1000),
+  };
+}
+
+export type PresentedDelivery = ReturnType<typeof presentDelivery>;
+
+export function presentDelivery(delivery: DeliveryRecord, nowMs: number) {
+  const { id, endpoint, event, event_type, status, attempt_count, due_at_ms, created } = delivery;
+  return {
+    id,
+    endpoint,
+    event,
+    type: event_type,
+    status,
+    attempts: attempt_count,
+    // When the next attempt is due; now, when that time has passed.
+    next_attempt: due_at_ms === null ? null : isoTime(Math.max(due_at_ms, nowMs)),
+    created: isoTime(created * 1000),
+  };
+}
+
+/** Without an id: the first attempt, which succeeded and has no record. The answer is null when it is not kept. */
+export function presentAttempt(attempt: AttemptResult & { readonly id?: string }) {
+  const { id = null, at_ms, duration_ms, status, failure, answer } = attempt;
+  return { id, at: isoTime(at_ms), duration_ms, status, failure, answer };
+}
+
+/** The active signing secrets, newest first, opened by `box`, each with the time when it stops signing. */
+export function presentSecrets(
+  { id, org, secrets }: WebhookEndpointRecord,
+  nowMs: number,
+  box: Pick<SecretBox, 'open'>,
+) {
+  return secrets
+    .filter(({ expires_at_ms: endMs }) => endMs === null || endMs > nowMs)
+    .map(({ sealed, expires_at_ms: endMs }) => ({
+      secret: box.open(sealed, { id, org }),
+      expires: isoTime(endMs),
+    }));
 }

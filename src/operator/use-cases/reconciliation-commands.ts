@@ -4,14 +4,14 @@
 import { Type } from 'typebox';
 import { kindOfId } from '../../contract/id-prefixes.ts';
 import { type Mode, type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';
+import { defined } from '../../core/assert.ts';
 import { moroccoDayAt, moroccoDayBounds } from '../../core/morocco-day.ts';
 import { fieldIndex, scopeOf } from '../../domain/indexes.ts';
-import type { StatementMoneyReview } from '../../domain/received-money.ts';
 import type { DayTotalRecord } from '../../domain/record.ts';
 import type { NamedCharge, Settled, SettledPage } from '../../domain/settled.ts';
 import { type ConnectorName, connectorNames, connectors } from '../../networks/connectors.ts';
 import { OperatorFailure } from '../socket/protocol.ts';
-import { defineCommand, modeSchema, type OperatorCommand, unaudited } from './command.ts';
+import { defineCommand, modeSchema } from './command.ts';
 import type { OperatorServices } from './services.ts';
 import { command, records } from './shard-records.ts';
 
@@ -22,45 +22,35 @@ export interface SettledItem {
   readonly total: number;
 }
 
-/** The result of `reconcile.review`: the id of the review that was opened, and whether the money was known before. */
-export interface StatementReview {
-  readonly id: string | null;
-  readonly known: boolean;
-}
-
 const text = Type.String();
 const day = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d$' });
 
-export const reconciliationCommands: readonly OperatorCommand[] = [
-  unaudited(
-    defineCommand(
-      'reconcile.charges',
-      { org: text, mode: modeSchema, names: Type.Array(text, { maxItems: 1_000 }) },
-      async ({ org, mode, names }, services): Promise<NamedCharge[]> => {
-        const { id } = services.directory.organization(org);
-        const request = { kind: 'charges_named', org: id, livemode: mode === 'live', names } as const;
-        return JSON.parse((await services.askShard(id, request)).body);
-      },
-    ),
+export const reconciliationCommands = {
+  'reconcile.charges': defineCommand(
+    { org: text, mode: modeSchema, names: Type.Array(text, { maxItems: 1_000 }) },
+    async ({ org, mode, names }, services): Promise<(NamedCharge | null)[]> => {
+      const { id } = services.directory.organization(org);
+      const request = { kind: 'charges_named', org: id, livemode: mode === 'live', names } as const;
+      return JSON.parse((await services.askShard(id, request)).body);
+    },
+    { audited: false },
   ),
-  defineCommand(
-    'reconcile.settled',
+  'reconcile.settled': defineCommand(
     { org: text, mode: modeSchema, network: Type.Enum(connectorNames), from: day, to: day },
     ({ org, ...asked }, services, signal) =>
       settled(services, { org: services.directory.organization(org).id, ...asked }, signal),
   ),
-  defineCommand(
-    'reconcile.review',
+  // The id of the review that was opened, and whether the money was known before.
+  'reconcile.review': defineCommand(
     { charge: text, reference: text, amount: Type.Integer({ minimum: 0 }) },
-    async ({ charge, reference, amount }, services): Promise<StatementReview> => {
+    async ({ charge, reference, amount }, services) => {
       if (kindOfId(charge) !== 'charge') throw new OperatorFailure('refused', `${charge} is no charge`);
       const params = { reference, amount };
-      const answer = await command(services, charge, 'review_statement_money', params);
-      const { review, known } = answer as StatementMoneyReview;
+      const { review, known } = await command(services, charge, 'review_statement_money', params);
       return { id: review, known };
     },
   ),
-];
+};
 
 interface SettledQuestion {
   readonly org: string;
@@ -133,10 +123,9 @@ async function totalsOf(
   const totals: DayTotalRecord[] = [];
   for (let atMs = fromMs; atMs < toMs; ) {
     const name = moroccoDayAt(atMs);
-    totals.push(
-      ...(await records<DayTotalRecord>(services, org, fieldIndex('day_total', scope, 'day', name))),
-    );
-    atMs = moroccoDayBounds(name)!.toMs;
+    const index = fieldIndex('day_total', scope, 'day', name);
+    totals.push(...(await records<DayTotalRecord>(services, org, index)));
+    atMs = defined(moroccoDayBounds(name), `${name} is a day`).toMs;
   }
   return totals;
 }

@@ -5,6 +5,7 @@ import { type IdKind, idPrefixes, kindOfId } from '../../contract/id-prefixes.ts
 import type { Mode } from '../../contract/vocabulary.ts';
 import type { InternalParams } from '../../domain/command.ts';
 import { scopeOf } from '../../domain/indexes.ts';
+import type { StatementMoneyReview } from '../../domain/received-money.ts';
 import { listedMax, OperatorFailure } from '../socket/protocol.ts';
 import type { OperatorServices } from './services.ts';
 
@@ -16,7 +17,7 @@ export async function records<R>(
   { limit = listedMax, before }: { readonly limit?: number; readonly before?: string | undefined } = {},
 ): Promise<R[]> {
   const { body } = await services.askShard(orgOrId, { kind: 'records', index, limit, before });
-  return JSON.parse(body) as R[];
+  return JSON.parse(body);
 }
 
 /** The newest records of an organization in some modes, newest first, at most `listedMax` of each. */
@@ -46,7 +47,14 @@ export function refuseOther(id: string, kind: IdKind): void {
 /** The record with this id, which must be of this kind. */
 export async function recordOf<R>(services: OperatorServices, id: string, kind: IdKind): Promise<R> {
   refuseOther(id, kind);
-  return JSON.parse((await services.askShard(id, { kind: 'record', id })).body) as R;
+  return JSON.parse((await services.askShard(id, { kind: 'record', id })).body);
+}
+
+/** What the shards answer to the commands of which operators read the answer. */
+interface CommandAnswers {
+  resend_failed: { readonly resent: number; readonly after: string | null };
+  review_statement_money: StatementMoneyReview;
+  send_sample: { readonly event: string; readonly delivery: string };
 }
 
 /** Runs a command about the object with this id; settles with its answer when that is durable. */
@@ -55,8 +63,33 @@ export async function command<O extends keyof InternalParams>(
   id: string,
   operation: O,
   params: InternalParams[O],
-): Promise<unknown> {
+): Promise<O extends keyof CommandAnswers ? CommandAnswers[O] : unknown> {
   const { author: cause, language } = services;
   const request = { kind: 'command', operation, id, params, language, cause } as const;
   return JSON.parse((await services.askShard(id, request)).body);
+}
+
+/**
+ * The organization that a command concerns: the one that it names, or to which something belongs that it names. Resolves with
+ * null when there is none of these. Never rejects.
+ */
+export async function organizationNamed(
+  services: OperatorServices,
+  named: readonly string[],
+): Promise<string | null> {
+  for (const text of named) {
+    const org = await ownerOf(services, text).catch(() => null);
+    if (org !== null) return org;
+  }
+  return null;
+}
+
+async function ownerOf(services: OperatorServices, text: string): Promise<string | null> {
+  const { directory } = services;
+  const kind = kindOfId(text);
+  if (kind === 'organization') return directory.organization(text).id;
+  if (kind === 'request') return null;
+  if (kind !== undefined) return (await recordOf<{ org: string }>(services, text, kind)).org;
+  const asking = directory.organizations().find((each) => each.limitRequests.some(({ id }) => id === text));
+  return asking?.id ?? directory.key(text).org;
 }

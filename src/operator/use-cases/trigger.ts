@@ -4,32 +4,33 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { CommandOperation } from '../../contract/routes/table.ts';
 import { type EventType, futureEventTypes, sentEventTypes } from '../../contract/vocabulary.ts';
-import type { InternalParams } from '../../domain/command.ts';
 import { OperatorFailure } from '../socket/protocol.ts';
 
-/** What a sequence can do: call the API as the merchant, or act as a customer or an operator. */
+/** What a sequence can do in test mode: call the API as the merchant, and close a review as an operator. */
 export interface Actor {
-  call(operation: CommandOperation, id: string, params: object): Promise<Acted>;
-  command<O extends keyof InternalParams>(
-    operation: O,
-    id: string,
-    params: InternalParams[O],
-  ): Promise<unknown>;
-  /** The newest review of a payment intent. */
-  reviewOf(intent: string): Promise<string>;
-  /** The id of the newest event; empty when there is none. */
-  newestEvent(): Promise<string>;
-  /** Events after that one, and the id of the last of them. */
-  eventsAfter(
-    id: string,
-  ): Promise<{ readonly events: readonly { readonly type: string }[]; readonly cursor: string }>;
+  call(operation: CommandOperation, id: string, params: object): Promise<CalledObject>;
+  list(operation: 'list_events' | 'list_reviews', query: Readonly<Record<string, string>>): Promise<ApiList>;
+  closeReview(id: string): Promise<unknown>;
 }
 
 /** The fields of the API's answers that the sequences read. */
-interface Acted {
+export interface CalledObject {
   readonly id: string;
   readonly payment_intent: string;
   readonly latest_charge: string;
+}
+
+/** A list of the API: events or reviews, newest first. */
+export interface ApiList {
+  readonly data: readonly ListedObject[];
+}
+
+/** An event has a type and data, a review has a payment intent. */
+interface ListedObject {
+  readonly id: string;
+  readonly type: string;
+  readonly payment_intent: string;
+  readonly data: { readonly object: { readonly id: string } };
 }
 
 const amount = 20_000;
@@ -39,12 +40,12 @@ const createIntent = ({ call }: Actor) =>
   call('create_payment_intent', '', { ...money, description: 'Triggered' });
 
 /** An intent whose card page is open. */
-async function openCharge(actor: Actor): Promise<Acted> {
+async function openCharge(actor: Actor): Promise<CalledObject> {
   const { id } = await createIntent(actor);
   return actor.call('confirm_payment_intent', id, {});
 }
 
-async function pay(actor: Actor): Promise<Acted> {
+async function pay(actor: Actor): Promise<CalledObject> {
   const intent = await openCharge(actor);
   await actor.call('complete_charge', intent.latest_charge, {});
   return intent;
@@ -55,7 +56,7 @@ async function decline(actor: Actor): Promise<void> {
   await actor.call('fail_charge', latest_charge, { decline_code: 'insufficient_funds' });
 }
 
-async function refund(actor: Actor): Promise<Acted> {
+async function refund(actor: Actor): Promise<CalledObject> {
   const { id } = await pay(actor);
   return actor.call('create_refund', '', { payment_intent: id });
 }
@@ -65,7 +66,7 @@ async function succeedRefund(actor: Actor): Promise<void> {
   await actor.call('succeed_refund', id, {});
 }
 
-function createSession({ call }: Actor): Promise<Acted> {
+function createSession({ call }: Actor): Promise<CalledObject> {
   return call('create_checkout_session', '', { ...money, success_url: 'https://shop.example/thanks' });
 }
 
@@ -79,7 +80,10 @@ async function payInSession(actor: Actor): Promise<void> {
 async function openReview(actor: Actor): Promise<string> {
   const { id, latest_charge } = await openCharge(actor);
   await actor.call('complete_charge', latest_charge, { amount: amount - 100 });
-  return actor.reviewOf(id);
+  const { data: reviews } = await actor.list('list_reviews', { limit: '100' });
+  const review = reviews.find(({ payment_intent }) => payment_intent === id);
+  if (review === undefined) throw new OperatorFailure('failed', 'no review was opened');
+  return review.id;
 }
 
 const scenes: Readonly<Record<EventType, (actor: Actor) => Promise<unknown>>> = {
@@ -107,35 +111,35 @@ const scenes: Readonly<Record<EventType, (actor: Actor) => Promise<unknown>>> = 
     await actor.call('fail_refund', id, {});
   },
   'review.opened': openReview,
-  'review.closed': async (actor) =>
-    actor.command('close_review', await openReview(actor), { as: 'approved' }),
+  'review.closed': async (actor) => actor.closeReview(await openReview(actor)),
 };
 
 const pollMs = 100;
 const polls = 100;
 
 /** Makes an event of this type happen, and returns it. Rejects with an `OperatorFailure` when it does not happen. */
-export async function trigger(actor: Actor, type: EventType): Promise<unknown> {
-  let cursor = await actor.newestEvent();
+export async function trigger(actor: Actor, type: EventType): Promise<ListedObject> {
+  const { data: before } = await actor.list('list_events', { limit: '1' });
+  let newest = before[0]?.id;
   await scenes[type](actor);
   for (let poll = 0; poll < polls; poll++) {
-    const { events, cursor: last } = await actor.eventsAfter(cursor);
+    const after = newest === undefined ? [] : [['ending_before', newest]];
+    const query = Object.fromEntries([['limit', '100'], ...after]);
+    const { data: events } = await actor.list('list_events', query);
     const found = events.find((event) => event.type === type);
     if (found !== undefined) return found;
-    cursor = last;
+    newest = events[0]?.id ?? newest;
     await wait(pollMs);
   }
   throw new OperatorFailure('failed', `${type} did not happen in time`);
 }
 
-const isSent = (type: string): type is EventType => sentEventTypes.includes(type as EventType);
-
 /** The type, if events of it happen. Throws an `OperatorFailure`. */
 export function typeThatHappens(type: string): EventType {
-  if (isSent(type)) return type;
-  if ((futureEventTypes as readonly string[]).includes(type)) {
+  const sent = sentEventTypes.find((each) => each === type);
+  if (sent !== undefined) return sent;
+  if (futureEventTypes.some((each) => each === type))
     throw new OperatorFailure('refused', `${type} can be subscribed to, but does not happen yet`);
-  }
   throw new OperatorFailure(
     'usage',
     `there is no event type ${type}; those that happen: ${sentEventTypes.join(', ')}`,

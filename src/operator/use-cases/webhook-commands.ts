@@ -5,30 +5,28 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { overlapSecondsMax } from '../../contract/limits.ts';
-import type { CommandOperation } from '../../contract/routes/table.ts';
-import { type EventType, modes } from '../../contract/vocabulary.ts';
+import { modes } from '../../contract/vocabulary.ts';
+import { defined } from '../../core/assert.ts';
 import { firstSuccess } from '../../domain/attempts.ts';
 import { attemptIndex, fieldIndex, kindIndex, scopeOf } from '../../domain/indexes.ts';
 import type {
   AttemptRecord,
   AttemptResult,
   DeliveryRecord,
-  ReviewRecord,
   WebhookEndpointRecord,
 } from '../../domain/record.ts';
 import { listedMax, OperatorFailure } from '../socket/protocol.ts';
-import { defineCommand, type OperatorCommand } from './command.ts';
+import { defineCommand } from './command.ts';
 import {
   type PresentedDelivery,
-  type PresentedSecret,
   presentAttempt,
   presentDelivery,
   presentEndpoint,
   presentSecrets,
-} from './present-webhooks.ts';
-import type { OperatorServices } from './services.ts';
+} from './present.ts';
+import type { ApiCall, OperatorServices } from './services.ts';
 import { command, recordOf, records, recordsIn } from './shard-records.ts';
-import { trigger, typeThatHappens } from './trigger.ts';
+import { type Actor, type ApiList, type CalledObject, trigger, typeThatHappens } from './trigger.ts';
 
 const followedPerStep = 100;
 const followIntervalMs = 100;
@@ -50,17 +48,19 @@ export interface FollowStart {
   readonly after: string;
 }
 
-export const webhookCommands: readonly OperatorCommand[] = [
-  defineCommand('webhooks.list', { org: text }, async ({ org }, services) => {
+const endpoint = Type.String();
+const delivery = Type.String();
+
+export const webhookCommands = {
+  'webhooks.list': defineCommand({ org: text }, async ({ org }, services) => {
     const { id } = services.directory.organization(org);
     const listed = await recordsIn<WebhookEndpointRecord>(services, id, modes, (scope) =>
       kindIndex('webhook_endpoint', scope),
     );
     return listed.map(presentEndpoint);
   }),
-  defineCommand(
-    'webhooks.deliveries',
-    { endpoint: text, failedOnly: Type.Boolean() },
+  'webhooks.deliveries': defineCommand(
+    { endpoint, failedOnly: Type.Boolean() },
     async ({ endpoint: id, failedOnly }, services) => {
       const { org, livemode } = await endpointOf(services, id);
       const field = failedOnly ? 'failed' : 'endpoint';
@@ -69,34 +69,31 @@ export const webhookCommands: readonly OperatorCommand[] = [
       return deliveries.map((delivery) => presentDelivery(delivery, services.now()));
     },
   ),
-  defineCommand('webhooks.attempts', { delivery: text }, async ({ delivery: id }, services) => {
+  'webhooks.attempts': defineCommand({ delivery }, async ({ delivery: id }, services) => {
     const delivery = await recordOf<DeliveryRecord>(services, id, 'delivery');
     return (await attemptsOf(services, delivery)).reverse().map(presentAttempt);
   }),
-  defineCommand('webhooks.resend', { delivery: text }, ({ delivery }, services) =>
-    resend(services, delivery),
-  ),
-  defineCommand('webhooks.resend-failed', { endpoint: text }, ({ endpoint }, services) =>
+  'webhooks.resend': defineCommand({ delivery }, ({ delivery }, services) => resend(services, delivery)),
+  'webhooks.resend-failed': defineCommand({ endpoint }, ({ endpoint }, services) =>
     resendFailed(services, endpoint),
   ),
-  defineCommand(
-    'webhooks.roll-secret',
-    { endpoint: text, overlapSeconds: Type.Integer({ minimum: 0, maximum: overlapSecondsMax }) },
+  'webhooks.roll-secret': defineCommand(
+    { endpoint, overlapSeconds: Type.Integer({ minimum: 0, maximum: overlapSecondsMax }) },
     ({ endpoint, overlapSeconds }, services) => rollSecret(services, endpoint, overlapSeconds),
   ),
-  defineCommand('webhooks.show-secret', { endpoint: text }, ({ endpoint }, services) =>
+  'webhooks.show-secret': defineCommand({ endpoint }, ({ endpoint }, services) =>
     secretsOf(services, endpoint),
   ),
-  defineCommand('webhooks.sample', { endpoint: text, type: text }, ({ endpoint, type }, services) =>
+  'webhooks.sample': defineCommand({ endpoint, type: text }, ({ endpoint, type }, services) =>
     sendSample(services, endpoint, type),
   ),
-  defineCommand('events.follow', { org: optionalText, after: optionalText }, (params, services, signal) =>
+  'events.follow': defineCommand({ org: optionalText, after: optionalText }, (params, services, signal) =>
     follow(params, services, signal),
   ),
-  defineCommand('trigger', { org: optionalText, type: text }, async ({ org, type }, services) =>
-    triggered(services, organizationFor(services, org).id, typeThatHappens(type)),
+  trigger: defineCommand({ org: optionalText, type: text }, async ({ org, type }, services) =>
+    trigger(actorIn(services, organizationFor(services, org).id), typeThatHappens(type)),
   ),
-];
+};
 
 /** The attempts of a delivery that are still there, newest first. */
 export async function attemptsOf(
@@ -114,15 +111,10 @@ export async function resend(services: OperatorServices, delivery: string): Prom
   return presentDelivery(await recordOf<DeliveryRecord>(services, delivery, 'delivery'), services.now());
 }
 
-/** The signing secrets of an endpoint that are in force. */
-export async function secretsOf(
-  services: OperatorServices,
-  id: string,
-): Promise<{ readonly id: string; readonly secrets: readonly PresentedSecret[] }> {
-  return {
-    id,
-    secrets: presentSecrets(await endpointOf(services, id), services.now(), services.secrets),
-  };
+/** The active signing secrets of an endpoint. */
+export async function secretsOf(services: OperatorServices, id: string) {
+  const endpoint = await endpointOf(services, id);
+  return { id, secrets: presentSecrets(endpoint, services.now(), services.secrets) };
 }
 
 /** Signs with a new secret; the others sign for at most `overlapSeconds` more. */
@@ -132,7 +124,7 @@ export async function rollSecret(services: OperatorServices, id: string, overlap
 }
 
 /** Sends a made-up event to an endpoint of test mode. */
-export async function sendSample(services: OperatorServices, id: string, type: string): Promise<unknown> {
+export async function sendSample(services: OperatorServices, id: string, type: string) {
   return command(services, id, 'send_sample', { type: typeThatHappens(type) });
 }
 
@@ -147,17 +139,12 @@ export async function resendFailed(
 ): Promise<{ readonly id: string; readonly resent: number }> {
   let resent = 0;
   for (let after: string | null | undefined; after !== null; ) {
-    const step = (await command(services, endpoint, 'resend_failed', { after })) as ResentStep;
+    const step = await command(services, endpoint, 'resend_failed', { after });
     resent += step.resent;
     after = step.after;
     onBegun();
   }
   return { id: endpoint, resent };
-}
-
-interface ResentStep {
-  readonly resent: number;
-  readonly after: string | null;
 }
 
 function endpointOf(services: OperatorServices, id: string): Promise<WebhookEndpointRecord> {
@@ -188,7 +175,8 @@ async function* follow(
       limit: followedPerStep,
     } as const;
     const { body, cursor: last } = await services.askShard(id, request);
-    return { events: JSON.parse(body) as FollowedEvent[], last: last! };
+    const events: FollowedEvent[] = JSON.parse(body);
+    return { events, last: defined(last, 'events come with a cursor') };
   };
   let cursor = after ?? (await since(null)).last;
   yield { organization: id, secret: await services.listenSecret(id), after: cursor };
@@ -200,35 +188,19 @@ async function* follow(
   }
 }
 
-/** Drives the API until an event of this type has happened; answers the event. */
-function triggered(services: OperatorServices, org: string, type: EventType): Promise<unknown> {
-  const called = async (operation: CommandOperation, id: string, params: object) => {
-    const idempotencyKey = randomUUID();
-    const call = { org, livemode: false, operation, id, params, idempotencyKey } as const;
-    const answer = await services.callApi({ ...call, language: 'en', member: null, address: '' });
-    if (answer.ok) return answer.body;
-    const isFault = answer.error.type === 'api_error';
-    throw new OperatorFailure(isFault ? 'failed' : 'refused', answer.error.message);
+/** Calls the API as a merchant of test mode would. */
+function actorIn(services: OperatorServices, org: string): Actor {
+  const callApi = async (call: Pick<ApiCall, 'operation' | 'id' | 'params' | 'query' | 'idempotencyKey'>) => {
+    const common = { org, livemode: false, language: 'en', member: null, address: '' } as const;
+    const outcome = await services.callApi({ ...common, ...call });
+    if (outcome.ok) return outcome.body;
+    const isFault = outcome.error.type === 'api_error';
+    throw new OperatorFailure(isFault ? 'failed' : 'refused', outcome.error.message);
   };
-  const eventsAfter = async (after: string | null) => {
-    const request = { kind: 'events_after', org, livemode: false, after, limit: followedPerStep } as const;
-    const { body, cursor } = await services.askShard(org, request);
-    const events = (JSON.parse(body) as FollowedEvent[]).map((event) => JSON.parse(event.body));
-    return { events, cursor: cursor! };
+  return {
+    call: async (operation, id, params) =>
+      (await callApi({ operation, id, params, idempotencyKey: randomUUID() })) as CalledObject,
+    list: async (operation, query) => (await callApi({ operation, query })) as ApiList,
+    closeReview: (id) => command(services, id, 'close_review', { as: 'approved' }),
   };
-  return trigger(
-    {
-      call: (operation, id, params) => called(operation, id, params) as never,
-      command: (operation, id, params) => command(services, id, operation, params),
-      reviewOf: async (intent) => {
-        const reviews = await records<ReviewRecord>(services, org, kindIndex('review', scopeOf(org, false)));
-        const review = reviews.find(({ payment_intent }) => payment_intent === intent);
-        if (review === undefined) throw new OperatorFailure('failed', 'no review was opened');
-        return review.id;
-      },
-      newestEvent: async () => (await eventsAfter(null)).cursor,
-      eventsAfter,
-    },
-    type,
-  );
 }

@@ -12,7 +12,7 @@ import type { ReviewRecord } from '../../../src/domain/record.ts';
 import { CommandFailure } from '../../../src/operator/results/failures.ts';
 import { listedMax } from '../../../src/operator/socket/protocol.ts';
 import { defineCommand } from '../../../src/operator/use-cases/command.ts';
-import type { PresentedDelivery } from '../../../src/operator/use-cases/present-webhooks.ts';
+import type { PresentedDelivery } from '../../../src/operator/use-cases/present.ts';
 import { goldenRecords } from '../../journal/golden-records.ts';
 import {
   type Fixture,
@@ -163,7 +163,7 @@ describe('member', () => {
     const { id: org } = await json('org', 'create', '--name', 'Members');
     const invited = await run('member', 'invite', org, '--email', 'Amina@souk.ma', '--role', 'owner');
     assert.match(invited.out, /^link +https:\/\/pay\.example\.ma\/dashboard\/invite\/[\w-]{32}$/m);
-    assert.match(invited.out, /shown this once/);
+    assert.match(invited.out, /will not be shown again/);
     const { members } = fixture.directory;
     const amina = await members.create('amina@souk.ma', 'Amina', null, { [org]: 'owner' });
     const hind = await members.create('hind@souk.ma', 'Hind', null, { [org]: 'viewer' });
@@ -242,9 +242,9 @@ describe('key', () => {
     const { id } = await json('org', 'create', '--name', 'People');
     const { out } = await run('key', 'create', id, '--mode', 'test', '--kind', 'secret');
     assert.match(out, /^key +svc_sk_test_\w+$/m);
-    assert.match(out, /shown this once/);
+    assert.match(out, /will not be shown again/);
     const { out: rolled } = await run('key', 'roll', /svc_\w+/.exec(out)![0], '--overlap', '0');
-    assert.match(rolled, /^replaces +key_\w+, which works no more$/m);
+    assert.match(rolled, /^replaces +key_\w+, which has expired$/m);
     assert.doesNotMatch((await run('key', 'list', id)).out, /svc_/);
   });
 });
@@ -609,8 +609,8 @@ describe('webhooks deliveries', () => {
   ] as const) {
     test(`of ${count} it ${says ? 'says' : 'does not say'} that there may be more`, async () => {
       const list = Array.from({ length: count }, () => delivery);
-      const answer = defineCommand('webhooks.deliveries', deliveriesParams, async () => list);
-      const full = await openFixture([answer]);
+      const answer = defineCommand(deliveriesParams, async () => list);
+      const full = await openFixture({ 'webhooks.deliveries': answer });
       const { out } = await run('webhooks', 'deliveries', 'we_1', '--data-dir', full.dataDir);
       await full.close();
       assert.equal(

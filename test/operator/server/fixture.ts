@@ -75,7 +75,7 @@ export const fixtureStatus: { -readonly [Key in keyof Status]: Status[Key] } = {
   ],
 };
 
-export async function openFixture(commands?: readonly OperatorCommand[]): Promise<Fixture> {
+export async function openFixture(commands?: Readonly<Record<string, OperatorCommand>>): Promise<Fixture> {
   const dataDir = mkdtempSync(join(tmpdir(), 'operator-'));
   const clock = createManualClock(startMs);
   const folder = join(dataDir, 'directory');

@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { Type } from 'typebox';
 import type { Audit } from '../../../src/operator/audit/audit.ts';
-import { callOperator, NoServer } from '../../../src/operator/socket/operator-client.ts';
+import { exchange, NoServer } from '../../../src/operator/socket/operator-client.ts';
 import {
   OperatorFailure,
   requestCharactersMax,
@@ -25,20 +25,20 @@ const unrecorded: Pick<Audit, 'record'> = { record: (_by, _action, _params, run)
 const floodEnded = Promise.withResolvers<void>();
 const ended = Promise.withResolvers<void>();
 
-const commands = [
-  defineCommand('echo', { text: Type.String() }, async ({ text }) => ({ text })),
-  defineCommand('break', {}, async () => {
+const commands = {
+  echo: defineCommand({ text: Type.String() }, async ({ text }) => ({ text })),
+  break: defineCommand({}, async () => {
     throw new Error('with a secret');
   }),
-  defineCommand('count', { to: Type.Integer() }, async function* ({ to }) {
+  count: defineCommand({ to: Type.Integer() }, async function* ({ to }) {
     for (let n = 1; n <= to; n++) yield { n, pad: 'x'.repeat(1000) };
   }),
-  defineCommand('tail', {}, async function* (_, __, signal) {
+  tail: defineCommand({}, async function* (_, __, signal) {
     yield 'started';
     await new Promise((resolve) => signal.addEventListener('abort', resolve));
     ended.resolve();
   }),
-  defineCommand('flood', {}, async function* () {
+  flood: defineCommand({}, async function* () {
     try {
       for (;;) {
         yield 'more';
@@ -48,9 +48,9 @@ const commands = [
       floodEnded.resolve();
     }
   }),
-  defineCommand('nothing', {}, async () => undefined),
-  defineCommand('hang', {}, () => new Promise(() => {})),
-];
+  nothing: defineCommand({}, async () => undefined),
+  hang: defineCommand({}, () => new Promise(() => {})),
+};
 
 describe('the operators’ socket', () => {
   let fixture: Fixture;
@@ -59,8 +59,8 @@ describe('the operators’ socket', () => {
   });
   after(() => fixture.close());
 
-  const call = (command: string, params: object, options?: Parameters<typeof callOperator>[3]) =>
-    callOperator(fixture.dataDir, command, params, options);
+  const call = (command: string, params: object, options?: Parameters<typeof exchange>[3]) =>
+    exchange(fixture.dataDir, command, params, options);
 
   test('belongs to its owner alone', () => {
     assert.equal(statSync(socketPathOf(fixture.dataDir)).mode & 0o777, 0o600);
@@ -170,7 +170,7 @@ describe('without a server', () => {
   after(() => rmSync(folder, { recursive: true }));
 
   test('the socket that was tried is named', async () => {
-    const call = callOperator(folder, 'echo', {});
+    const call = exchange(folder, 'echo', {});
     await assert.rejects(call, (error: Error) => {
       return error instanceof NoServer && error.message.includes(join(folder, 'operator.sock'));
     });
@@ -180,7 +180,7 @@ describe('without a server', () => {
     const script = `require('net').createServer().listen(process.argv[1], () => process.kill(process.pid, 'SIGKILL'))`;
     spawnSync(process.execPath, ['-e', script, socketAddressOf(folder)]);
     assert.ok(existsSync(socketPathOf(folder)), 'left behind');
-    await assert.rejects(callOperator(folder, 'echo', {}), NoServer);
+    await assert.rejects(exchange(folder, 'echo', {}), NoServer);
     const server = await openOperatorServer({
       dataDir: folder,
       services: none,
@@ -188,11 +188,11 @@ describe('without a server', () => {
       commands,
       onFailure: () => {},
     });
-    assert.deepEqual(await callOperator(folder, 'echo', { text: 'a' }), { text: 'a' });
+    assert.deepEqual(await exchange(folder, 'echo', { text: 'a' }), { text: 'a' });
 
-    const hanging = callOperator(folder, 'hang', {});
+    const hanging = exchange(folder, 'hang', {});
     const outcome = assert.rejects(hanging, /stopped before it answered/);
-    await callOperator(folder, 'echo', { text: 'the other one has arrived' });
+    await exchange(folder, 'echo', { text: 'the other one has arrived' });
     await server.close();
     await outcome;
     assert.ok(!existsSync(socketPathOf(folder)), 'removed');

@@ -1,0 +1,180 @@
+// The commands that work on a whole data folder: `reshard`, `compact`, `backup`, `export`, `import`, `verify`, and
+// `secrets roll-key`. Most of them want the service stopped; each says so.
+
+import { tmpdir } from 'node:os';
+import { type Command, InvalidArgumentError } from 'commander';
+import { shardsMax } from '../../shard/shard-map.ts';
+import type { BackedUp } from '../results/backups.ts';
+import { CommandFailure } from '../results/failures.ts';
+import type {
+  Compacted,
+  Imported,
+  Resharded,
+  SecretsKeyRolled,
+  Transferred,
+} from '../results/folder-changes.ts';
+import type { Verification } from '../results/verification.ts';
+import { OperatorFailure } from '../socket/protocol.ts';
+import { addCommand, type CliContext, dataOption, failIfWrong, wholeNumber } from './context.ts';
+import { verifyLog } from './log-verify.ts';
+import { counted, formatTime } from './table.ts';
+
+const backupMibMax = 100_000;
+const backupMib = 50;
+
+export function addFolderCommands(program: Command, context: CliContext): void {
+  const { host, options, folder, print } = context;
+  addCommand(
+    program,
+    'reshard',
+    'change the number of shards of the data folder; the service must be stopped',
+  )
+    .requiredOption('--shards <count>', 'the new number of shards', wholeNumber(1, shardsMax))
+    .action(async ({ shards }) => print(await host.reshard(options().dataDir, shards), resharded));
+  addCommand(
+    program,
+    'compact',
+    'give the disk space back that the checkpoints do not use, while the service runs or not',
+  )
+    .addOption(dataOption())
+    .action(async ({ data }) => print(await host.compact(folder(data)), compacted));
+  addCommand(
+    program,
+    'backup',
+    'copy all data, while the service runs or not; run it again to go on with one that was interrupted',
+  )
+    .requiredOption('--to <folder>', 'folder for the backup: a new one, or that of an unfinished backup')
+    .option('--recipient <age1…>', 'encrypt for this public key of age; may be repeated', recipient, [])
+    .option('--rate <MiB>', 'read at most so much each second', wholeNumber(1, backupMibMax), backupMib)
+    .action(async ({ to, recipient: recipients, rate: mibPerSecond }) =>
+      print(await host.backup(options().dataDir, { to, recipients, mibPerSecond }), backedUp),
+    );
+  addTransferCommands(program, context);
+  addVerifyCommand(program, context);
+  const secrets = addCommand(program, 'secrets', 'the key that seals the signing secrets in the data folder');
+  addCommand(
+    secrets,
+    'roll-key',
+    'seal all signing secrets with a new key; the service must be stopped',
+  ).action(async () => print(await host.rollSecretsKey(options().dataDir), keyRolled));
+}
+
+function addTransferCommands(program: Command, { host, folder, print }: CliContext): void {
+  addCommand(
+    program,
+    'export',
+    'write everything in a data folder to one file of JSON lines, while the service is stopped',
+  )
+    .requiredOption('--to <file>', 'the file, which must not exist')
+    .addOption(dataOption())
+    .action(async ({ to, data }) => print(await host.exportFolder(folder(data), to), exported));
+  addCommand(program, 'import', 'make a data folder of a file that "payments export" wrote')
+    .requiredOption('--from <file>', 'the file')
+    .requiredOption('--data <folder>', 'the folder to make')
+    .requiredOption('--shards <count>', 'the number of shards of the folder', wholeNumber(1, shardsMax))
+    .action(async ({ from, data, shards }) => {
+      const made = await host.importFolder(from, data, shards);
+      print(made, imported);
+      const wrong = made.findings.length + made.unlisted;
+      if (wrong > 0)
+        throw new CommandFailure(
+          `the folder was made, but "payments verify" finds ${counted(wrong, 'thing')} wrong in it`,
+        );
+    });
+}
+
+interface VerifyOptions {
+  readonly data?: string;
+  readonly from?: string;
+  readonly archive?: string;
+  readonly identity?: string;
+  readonly scratch?: string;
+}
+
+function addVerifyCommand(program: Command, context: CliContext): void {
+  const { host, folder, print } = context;
+  addCommand(
+    program,
+    'verify',
+    'check that everything in a data folder fits together, while the service is stopped, or in a backup, or that all of an archive is there as it was written; exits with 1 when something is wrong',
+  )
+    .addOption(dataOption().conflicts(['from', 'archive']))
+    .option('--from <folder>', 'a backup')
+    .option('--archive <folder>', 'an archive of the log: alone, or after the backup')
+    .option('--identity <file>', 'secret keys of age, for what is encrypted')
+    .option('--scratch <folder>', `a folder with room for what the backup contains (${tmpdir()})`)
+    .action(async (options: VerifyOptions) => {
+      const { data, from, archive = null, identity: identityFile = null, scratch = tmpdir() } = options;
+      refuseNeedless(options);
+      // An archive alone has no state that could be checked.
+      if (from === undefined && archive !== null) return await verifyLog(options, context);
+      const verification =
+        from === undefined
+          ? await host.verify(folder(data))
+          : await host.verifyBackup({ from, archive, identityFile, scratch });
+      print(verification, verified);
+      failIfWrong(verification.findings.length + verification.unlisted);
+    });
+}
+
+function refuseNeedless({ from, archive, identity, scratch }: VerifyOptions): void {
+  if (from !== undefined) return;
+  if (scratch !== undefined)
+    throw new OperatorFailure('usage', '--scratch is for a backup: name it with --from');
+  if (identity !== undefined && archive === undefined)
+    throw new OperatorFailure(
+      'usage',
+      '--identity is for a backup or an archive: name it with --from or --archive',
+    );
+}
+
+/** Adds one more recipient. */
+function recipient(text: string, others: readonly string[]): string[] {
+  if (/^age1[0-9a-z]+$/.test(text)) return [...others, text];
+  throw new InvalidArgumentError('It must be a public key of age, such as age-keygen prints: age1…');
+}
+
+function resharded({ from, to, records, answers }: Resharded): string {
+  if (from === to) return `The data folder is laid out for ${counted(to, 'shard')} already.`;
+  return `The data folder is laid out for ${counted(to, 'shard')} instead of ${from}: ${counted(records, 'record')} and ${counted(answers, 'stored response')} were moved.`;
+}
+
+function compacted({ folder, shards, bytes_before, bytes_after }: Compacted): string {
+  const megabytes = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+  const taken = `take ${megabytes(bytes_after)} instead of ${megabytes(bytes_before)}`;
+  const given = `${megabytes(Math.max(0, bytes_before - bytes_after))} were given back`;
+  return `The checkpoints of ${counted(shards, 'shard')} in ${folder} ${taken}: ${given}.`;
+}
+
+function backedUp({ to, moment, files, bytes, seconds, encrypted }: BackedUp): string {
+  const size = `${files} files with ${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+  return `${to} is a backup as of ${formatTime(moment)}: ${size}${encrypted ? ', encrypted' : ''}, written and read again in ${seconds.toFixed(1)} s.`;
+}
+
+function amounts({ organizations, api_keys, records, responses }: Transferred): string {
+  return `${organizations} organizations with ${api_keys} API keys, ${records} records and ${responses} stored responses`;
+}
+
+function exported(result: Transferred): string {
+  return `${result.file} contains ${amounts(result)}. Only you can read it. Keep it so, because it contains personal data.`;
+}
+
+function imported(result: Imported): string {
+  const { folder, shards } = result;
+  return `${folder} contains ${amounts(result)}, in ${counted(shards, 'shard')}. A service on it needs the key file of the signing secrets that the exported folder had.`;
+}
+
+function verified({ folder, shards, records, events, responses, findings, unlisted }: Verification): string {
+  const looked = `${counted(records, 'record')} (${events} of them events) and ${counted(responses, 'stored response')} in ${counted(shards, 'shard')} of ${folder}`;
+  if (findings.length === 0) return `Everything fits together: ${looked}.`;
+  const lines = findings.map(({ shard, check, object, what, advice }) => {
+    const place = shard === null ? '' : `shard ${shard}, `;
+    return `${place}${check}: ${object === null ? '' : `${object} `}${what}. What to do: ${advice}.`;
+  });
+  if (unlisted > 0) lines.push(`… and ${unlisted} more`);
+  return [...lines, `Looked at ${looked}.`].join('\n');
+}
+
+function keyRolled({ key, secrets, file, kept }: SecretsKeyRolled): string {
+  return `${secrets} signing secrets are sealed with the new key ${key}, which is in ${file}. Backups made before now need the old one: it is kept in ${kept}.`;
+}
