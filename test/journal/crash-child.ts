@@ -13,8 +13,8 @@ import { openJournal } from '../../src/journal/open-journal.ts';
 import { CheckpointWorker } from '../../src/threads/checkpoint-worker.ts';
 import { cycledChange, identity, recovered, startMs, turnAt, upTo } from './journal-fixtures.ts';
 
-const [dir, mode] = process.argv.slice(2) as [string, 'appends' | 'checkpoints'];
-const segmentBytesMax = 300_000;
+const [dir, mode, segmentBytes] = process.argv.slice(2) as [string, 'appends' | 'checkpoints', string?];
+const segmentBytesMax = Number(segmentBytes ?? 300_000);
 const config = {
   logLevel: 'silent',
   journal: { segmentBytesMax },

@@ -45,8 +45,8 @@ function smallDisk(context: TestContext, size: string): string | null {
 
 test('a process whose files may not grow any more loses nothing that had settled', async (context) => {
   const dir = temporaryFolder(context);
-  // Each segment ends before the limit, but the checkpoint reaches it.
-  const script = `trap '' XFSZ; ulimit -f 1200; exec ${run} '${dir}' checkpoints`;
+  // Segments end long before the limit, and the checkpoint reaches it.
+  const script = `trap '' XFSZ; ulimit -f 1200; exec ${run} '${dir}' checkpoints 60000`;
   const { stdout, signal } = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
   const lines = stdout.trim().split('\n');
   // The checkpoint's thread is the service's own, which ends the process at once.
