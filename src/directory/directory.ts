@@ -7,7 +7,7 @@
 
 import { randomBytes, randomFillSync } from 'node:crypto';
 import { pack, unpack } from 'msgpackr';
-import { idPrefixes } from '../contract/id-prefixes.ts';
+import { idPrefixes, memberPrefix } from '../contract/id-prefixes.ts';
 import { activeKeysMax, type Bucket } from '../contract/limits.ts';
 import type { Mode } from '../contract/vocabulary.ts';
 import { createRandomText } from '../core/ids.ts';
@@ -25,7 +25,7 @@ import {
 } from './api-key.ts';
 import { DirectoryStore, type DirectoryStoreOptions } from './directory-store.ts';
 import { KeyUses } from './key-uses.ts';
-import { Members } from './members.ts';
+import { Members, mayHaveKeys } from './members.ts';
 import {
   activate,
   close,
@@ -244,10 +244,20 @@ export class Directory {
     const made = newKey({ org, mode, kind, madeBy }, this.store.now(), this.#randomText);
     await this.#change(() => {
       const organization = unlessClosed(this.organization(org));
+      this.#refuseFormerMember(org, madeBy);
       this.#refuseManyKeys(org, mode);
       return { organization, keys: [made.key] };
     });
     return made;
+  }
+
+  /** A member may have been removed, or have another role, since the request came. */
+  #refuseFormerMember(org: string, madeBy: string): void {
+    if (!madeBy.startsWith(memberPrefix) || mayHaveKeys(this.members.find(madeBy)?.roles[org])) return;
+    throw new DirectoryRefusal(
+      'who makes a key must be an owner or a developer of the organization',
+      'member_missing',
+    );
   }
 
   #refuseManyKeys(org: string, mode: Mode): void {
@@ -276,6 +286,7 @@ export class Directory {
     const made = newKey({ ...this.key(idOrText), madeBy }, nowMs, this.#randomText);
     const { keys } = await this.#change(() => {
       const current = this.key(idOrText);
+      this.#refuseFormerMember(current.org, madeBy);
       // Without an overlap the new key takes the place of the old one.
       if (overlapSeconds > 0) this.#refuseManyKeys(current.org, current.mode);
       const old = rolled(current, made.key.id, overlapSeconds, nowMs);

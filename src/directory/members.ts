@@ -13,6 +13,11 @@ import { DirectoryRefusal } from './refusal.ts';
 export const roles = ['owner', 'developer', 'support', 'viewer'] as const;
 export type Role = (typeof roles)[number];
 
+/** Whether a role lets a member make API keys, and so know the text of some. */
+export function mayHaveKeys(role: Role | undefined): boolean {
+  return role === 'owner' || role === 'developer';
+}
+
 /** A password as it is stored: what scrypt makes of it, with what it was made with. */
 export interface PasswordHash {
   /** Base 64, as the hash. */

@@ -45,8 +45,8 @@ describe('who leaves', () => {
     assert.deepEqual([await opens(mine), await opens(kept)], [false, true]);
     const keys = (await owner.get(removed.location)).body;
     assert.match(keys, new RegExp(`…${text.slice(-4)}<`));
-    assert.match(keys, /\/test\/keys\/key_\w+\/roll/);
-    assert.equal(keys.match(/\/roll"/g)?.length, 1, 'no key of anybody else');
+    assert.equal(keys.match(/\/test\/keys\/key_\w+\/roll"/g)?.length, 1, 'no key of anybody else');
+    assert.equal(keys.match(/\/test\/keys\/key_\w+\/revoke"/g)?.length, 1, 'it can be stopped at once');
     // Another organization's owner learns nothing of them.
     const other = await newMember(
       { ...dashboard, org: await otherOrganization() },
@@ -68,6 +68,19 @@ describe('who leaves', () => {
     assert.match(action, /\/revoke$/);
     assert.equal((await owner.submit(action, {})).status, 303);
     assert.equal((await service.call('/v1/account', { key: text })).json.error.code, 'api_key_revoked');
+  });
+
+  test('an owner who takes a lesser role is led to a page that this role may see', async () => {
+    const stepping = await newMember(dashboard, 'owner', 'stepping@souk.ma');
+    const id = await memberId('stepping@souk.ma');
+    await stepping.submit(room('keys/new'), { kind: 'secret' });
+    const { location } = await stepping.submit(
+      room(`members/${id}`),
+      { role: 'viewer' },
+      room(`members/${id}/role`),
+    );
+    const next = await stepping.get(location);
+    assert.equal((await stepping.get(next.location || location)).status, 200, location);
   });
 
   test('with another role invites nobody any more', async () => {

@@ -53,6 +53,26 @@ test('an invitation that was asked for before its maker was removed, or is no ow
   assert.deepEqual(open(), []);
 });
 
+test('a key that was asked for before its maker was removed, or may make none any more, is not made', async () => {
+  const { key: rolledOne } = await directory.createKey(org, 'test', 'secret', leaving.id);
+  const removing = removeMember(directory, org, leaving.id);
+  const refused = { code: 'member_missing' };
+  await assert.rejects(directory.createKey(org, 'live', 'secret', leaving.id), refused);
+  await assert.rejects(directory.rollKey(rolledOne.id, 3_600, leaving.id), refused);
+  assert.deepEqual(
+    (await removing).keys.map(({ id }) => id),
+    [rolledOne.id],
+    'the answer names all that the person knows',
+  );
+  const developer = await directory.members.create('dev@souk.ma', 'Ali', null, { [org]: 'developer' });
+  await directory.createKey(org, 'test', 'secret', developer.id);
+  const demoting = changeRole(directory, org, developer.id, 'support');
+  await assert.rejects(directory.createKey(org, 'live', 'secret', developer.id), refused);
+  await demoting;
+  await directory.createKey(org, 'live', 'secret', 'operator');
+  assert.equal(directory.keysOf(org).length, 3);
+});
+
 test('nobody is left with an invitation into the organization that they have joined meanwhile', async () => {
   const joining = directory.members.create('guest@souk.ma', 'Guest', null, { [org]: 'viewer' });
   await assert.rejects(invite(leaving, 'guest@souk.ma'), { code: 'member_exists' });

@@ -103,6 +103,8 @@ async function changeRole(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
   const act = () => giveRole(desk.services.directory, organization.id, visit.id, role);
   const changed = await refusable(desk.act(visit, 'member.role', { member: visit.id, role }, act));
   if ('refused' in changed) return memberPage(visit, desk, changed.refused);
+  // Who was an owner sees this room no more.
+  if (visit.id === visit.member.id && role !== 'owner') return redirect(roomLink(visit, 'home'));
   return changed.result.keys.length === 0 ? done(visit, 'role') : toKeys(visit, 'role');
 }
 
@@ -161,24 +163,26 @@ function toKeys(visit: Visit, what: 'role' | 'removed'): DashboardAnswer {
   return redirect(roomLink(visit, `members/${visit.id}/keys`, { done: what }));
 }
 
-/** The keys that somebody may know who is not to use them any more, each with the way to roll it. */
+/** The keys that somebody may know who is not to use them any more, each with the ways to roll and to stop it. */
 function keysPage(visit: Visit, desk: Desk): DashboardAnswer {
   const { language, organization, prefix } = visit;
   const say = (key: PeopleMessage) => sayPeople(key, language);
+  const way = ({ mode, id }: ApiKey, action: 'roll' | 'revoke') =>
+    button(
+      sayKeys(action, language),
+      `${prefix}/dashboard/${organization.id}/${mode}/keys/${id}/${action}`,
+      'quiet',
+    );
   // One that was rolled already, and works until its overlap ends, can only be stopped.
-  const wayOf = ({ rolledTo }: ApiKey) => (rolledTo === null ? 'roll' : 'revoke');
-  const addressOf = (key: ApiKey) =>
-    `${prefix}/dashboard/${organization.id}/${key.mode}/keys/${key.id}/${wayOf(key)}`;
+  const waysOf = (key: ApiKey) =>
+    html`<span class="actions">${key.rolledTo === null && way(key, 'roll')}${way(key, 'revoke')}</span>`;
   const keys = keysKnownTo(desk.services.directory, organization.id, visit.id);
   const columns = [
     { heading: sayKeys('key', language), cell: ({ hint }: ApiKey) => html`<code dir="ltr">…${hint}</code>` },
     { heading: say('mode'), cell: ({ mode }: ApiKey) => sayFrame(`${mode}_mode`, language) },
     { heading: sayKeys('kind', language), cell: ({ kind }: ApiKey) => sayKeys(kind, language) },
     { heading: sayKeys('created', language), cell: ({ created }: ApiKey) => time(language, created * 1000) },
-    {
-      heading: sayKeys('actions', language),
-      cell: (key: ApiKey) => button(sayKeys(wayOf(key), language), addressOf(key), 'quiet'),
-    },
+    { heading: sayKeys('actions', language), cell: waysOf },
   ];
   return page(visit, {
     active: 'members',

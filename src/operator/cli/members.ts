@@ -49,11 +49,12 @@ export function addMemberCommands(program: Command, { run }: CliContext): void {
 function withKeys(text: string, { keys }: ResultOf<'member.role'>): string {
   if (keys.length === 0) return text;
   // One that was rolled already can only be stopped.
-  const lines = keys.map(({ id, mode, kind, hint, rolled_to }) => {
-    const way = rolled_to === null ? `roll ${id} --overlap 3600` : `revoke ${id}`;
-    return `  payments key ${way}   # ${mode}, ${kind}, …${hint}`;
-  });
-  return `${text}\n\nThis person may know these keys, which still work. Roll or revoke them:\n\n${lines.join('\n')}`;
+  const lines = keys.flatMap(({ id, mode, kind, hint, rolled_to }) => [
+    `  # ${mode}, ${kind}, …${hint}`,
+    ...(rolled_to === null ? [`  payments key roll ${id} --overlap 3600`] : []),
+    `  payments key revoke ${id}`,
+  ]);
+  return `${text}\n\nThis person may know these keys, which still work. Roll each of them, or revoke it to stop it at once:\n\n${lines.join('\n')}`;
 }
 
 function link({ email, link, expires }: ResultOf<'member.invite'>): string {

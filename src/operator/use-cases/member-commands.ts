@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { signInLinkPath } from '../../contract/page-paths.ts';
 import { type ApiKey, keyStatus } from '../../directory/api-key.ts';
 import type { Directory } from '../../directory/directory.ts';
-import { type Member, type Role, roles } from '../../directory/members.ts';
+import { type Member, mayHaveKeys, type Role, roles } from '../../directory/members.ts';
 import type { Organization } from '../../directory/organization.ts';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
 import type { LinkPurpose, SignInLink } from '../../directory/sign-in-links.ts';
@@ -114,8 +114,7 @@ export async function changeRole(
     org,
     (link) => link.email === email || (role !== 'owner' && isBy(link, id)),
   );
-  const mayHaveKeys = role === 'owner' || role === 'developer';
-  return { changed, keys: mayHaveKeys ? [] : keysKnownTo(directory, org, id) };
+  return { changed, keys: mayHaveKeys(role) ? [] : keysKnownTo(directory, org, id) };
 }
 
 /** Who made an invitation of version 0.1.0 is not known: it may have been anybody. */

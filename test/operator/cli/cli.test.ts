@@ -166,7 +166,8 @@ describe('member', () => {
     assert.match(invited.out, /will not be shown again/);
     const { members } = fixture.directory;
     const amina = await members.create('amina@souk.ma', 'Amina', null, { [org]: 'owner' });
-    const hind = await members.create('hind@souk.ma', 'Hind', null, { [org]: 'viewer' });
+    const hind = await members.create('hind@souk.ma', 'Hind', null, { [org]: 'developer' });
+    const made = await fixture.directory.createKey(org, 'test', 'secret', hind.id);
     const again = await run('member', 'invite', org, '--email', 'hind@souk.ma', '--role', 'owner');
     assert.match(again.error, /member of the organization already/);
     assert.equal((await json('member', 'role', org, 'hind@souk.ma', '--role', 'support')).role, 'support');
@@ -174,10 +175,10 @@ describe('member', () => {
     const roles = Object.fromEntries(listed.map(({ id, role }: { id: string; role: string }) => [id, role]));
     assert.deepEqual(roles, { [amina.id]: 'owner', [hind.id]: 'support' });
     assert.match((await run('member', 'remove', org, amina.id)).error, /last owner/);
-    const made = await fixture.directory.createKey(org, 'test', 'secret', hind.id);
     const { out } = await run('member', 'remove', org, hind.id);
     assert.match(out, /Removed hind@souk\.ma/);
     assert.match(out, new RegExp(`payments key roll ${made.key.id} --overlap`));
+    assert.match(out, new RegExp(`payments key revoke ${made.key.id}$`, 'm'), 'it can be stopped at once');
     assert.match(
       (await run('member', 'role', org, 'hind@souk.ma', '--role', 'owner')).error,
       /no such member/,
