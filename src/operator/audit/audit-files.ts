@@ -4,6 +4,7 @@
 
 import { closeSync, openSync, readdirSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { defined } from '../../core/assert.ts';
 import { syncPath } from '../../journal/files/sync-path.ts';
 
 export interface AuditFile {
@@ -12,6 +13,10 @@ export interface AuditFile {
   readonly start: number;
   readonly bytes: number;
 }
+
+/** No row is longer. */
+export const rowBytesMax = 64 * 1024;
+export const newline = 0x0a;
 
 const ending = '.ndjson';
 const placeDigits = 16;
@@ -34,9 +39,14 @@ function bytesOf(path: string): { readonly bytes: number } {
   return { bytes: statSync(path, { throwIfNoEntry: false })?.size ?? 0 };
 }
 
+/** The file to which rows are appended. */
+export function newestOf(files: readonly AuditFile[]): AuditFile {
+  return defined(files.at(-1), 'a record has a newest file');
+}
+
 /** Gives the newest file its place, so that a new one can begin. */
 export function putAway(path: string): void {
-  renameSync(path, placed(path, auditFiles(path).at(-1)!.start));
+  renameSync(path, placed(path, newestOf(auditFiles(path)).start));
   syncPath(dirname(path));
 }
 
@@ -46,7 +56,10 @@ export function putAway(path: string): void {
  */
 export function dropOldest(path: string, isOld: (file: AuditFile, newer: number) => boolean): void {
   const away = auditFiles(path).slice(0, -1);
-  while (away.length > 1 && isOld(away[0]!, away.length - 1)) rmSync(away.shift()!.path, { force: true });
+  for (const [position, file] of away.slice(0, -1).entries()) {
+    if (!isOld(file, away.length - position - 1)) return;
+    rmSync(file.path, { force: true });
+  }
 }
 
 /** Version 0.1.0 kept one older file, `….ndjson.1`. */
@@ -66,14 +79,14 @@ export function readText(files: readonly AuditFile[], place: number, length: num
   const parts: Buffer[] = [];
   let at = place;
   for (const { path, start, bytes } of files) {
-    const wanted = Math.min(place + length, start + bytes) - at;
-    if (at < start || wanted <= 0) continue;
-    const part = readPart(path, at - start, wanted);
+    const needed = Math.min(place + length, start + bytes) - at;
+    if (at < start || needed <= 0) continue;
+    const part = readPart(path, at - start, needed);
     parts.push(part);
     at += part.length;
-    if (part.length < wanted) break;
+    if (part.length < needed) break;
   }
-  return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+  return Buffer.concat(parts);
 }
 
 function readPart(path: string, position: number, length: number): Buffer {
@@ -83,5 +96,52 @@ function readPart(path: string, position: number, length: number): Buffer {
     return bytes.subarray(0, readSync(file, bytes, 0, length, position));
   } finally {
     closeSync(file);
+  }
+}
+
+export interface AuditLine {
+  readonly place: number;
+  readonly bytes: Buffer;
+}
+
+const windowBytes = 1024 * 1024;
+
+/** The lines that begin before `end`, the last one first, as many at a time as a part of the text has. */
+export function* linesBackwards(
+  files: readonly AuditFile[],
+  end = Number.POSITIVE_INFINITY,
+): Generator<readonly AuditLine[]> {
+  const newest = newestOf(files);
+  const start = files[0]?.start ?? 0;
+  // A line that begins before the end may reach beyond it.
+  let to = Math.min(end + rowBytesMax, newest.start + newest.bytes);
+  while (to > start) {
+    const from = Math.max(start, to - windowBytes);
+    const bytes = readText(files, from, to - from);
+    // The line in which this part begins comes with the part before.
+    const begin = from === start ? 0 : bytes.subarray(0, -1).indexOf(newline) + 1;
+    const isInLine = from > start && begin === 0;
+    yield isInLine ? [] : linesIn(bytes.subarray(begin), from + begin).filter(({ place }) => place < end);
+    to = from + begin;
+  }
+}
+
+function linesIn(bytes: Buffer, place: number): AuditLine[] {
+  const lines: AuditLine[] = [];
+  for (let start = 0; start < bytes.length; ) {
+    const found = bytes.indexOf(newline, start);
+    const end = found < 0 ? bytes.length : found + 1;
+    lines.push({ place: place + start, bytes: bytes.subarray(start, end) });
+    start = end;
+  }
+  return lines.reverse();
+}
+
+/** A row of a record; null for what is none, such as a row that a crash cut off. */
+export function parsedRow<R>(bytes: Buffer): R | null {
+  try {
+    return JSON.parse(bytes.toString());
+  } catch {
+    return null;
   }
 }

@@ -7,9 +7,18 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
 import { syncPath } from '../../journal/files/sync-path.ts';
-import { type AuditFile, adoptOlderFile, auditFiles, dropOldest, putAway, readText } from './audit-files.ts';
-
-const newline = 0x0a;
+import {
+  type AuditFile,
+  adoptOlderFile,
+  auditFiles,
+  dropOldest,
+  linesBackwards,
+  newestOf,
+  newline,
+  parsedRow,
+  putAway,
+  readText,
+} from './audit-files.ts';
 
 interface Append {
   /** The row that begins at this place of the record. */
@@ -79,14 +88,14 @@ export class AuditLog {
     // A write that failed may have left a part of its rows.
     if (this.#torn) this.#bytes = (await file.stat()).size;
     if (this.#bytes >= this.#bounds.fileBytesMax) file = await this.#startAnew(file);
-    const lines = [this.#torn ? Buffer.from('\n') : Buffer.alloc(0)];
-    let place = this.#start + this.#bytes + lines[0]!.length;
+    let text = this.#torn ? '\n' : '';
+    let place = this.#start + this.#bytes + text.length;
     for (const { rowAt } of appends) {
-      const line = Buffer.from(`${JSON.stringify(rowAt(place))}\n`);
-      lines.push(line);
-      place += line.length;
+      const line = `${JSON.stringify(rowAt(place))}\n`;
+      text += line;
+      place += Buffer.byteLength(line);
     }
-    const bytes = Buffer.concat(lines);
+    const bytes = Buffer.from(text);
     this.#torn = true;
     await file.appendFile(bytes);
     this.#bytes += bytes.length;
@@ -102,7 +111,7 @@ export class AuditLog {
       'ms' in kept ? lastMs(old) < kept.now() - kept.ms : newer + 2 > kept.filesMax,
     );
     const files = auditFiles(this.#path);
-    const { start, bytes } = files.at(-1)!;
+    const { start, bytes } = newestOf(files);
     this.#file = file;
     this.#start = start;
     this.#bytes = bytes;
@@ -131,47 +140,26 @@ async function openDurably(path: string): Promise<FileHandle> {
   return file;
 }
 
-/** No row is longer. */
-const rowBytesMax = 64 * 1024;
-
 /** When the last row of a file was written; one whose rows do not say so is never too old. */
 function lastMs(file: AuditFile): number {
-  const length = Math.min(file.bytes, rowBytesMax);
-  const lines = readText([file], file.start + file.bytes - length, length)
-    .toString()
-    .split('\n');
-  const last = lines.findLast((line) => parse<{ at?: string }>(line)?.at);
-  return last === undefined ? Number.POSITIVE_INFINITY : Date.parse(parse<{ at: string }>(last)!.at);
+  const [lines = []] = linesBackwards([file]);
+  for (const { bytes } of lines) {
+    const at = parsedRow<{ readonly at?: string }>(bytes)?.at;
+    if (at !== undefined) return Date.parse(at);
+  }
+  return Number.POSITIVE_INFINITY;
 }
 
-/** At most this much of each file's end is read. */
-const readBytesMax = 64 * 1024 * 1024;
-
-/**
- * The last rows of a record, oldest first: at most `rowsMax`, and those in the last `bytesMax` of each file. Lines that are no
- * rows are left out.
- */
-export function lastRows<R>(path: string, rowsMax: number, bytesMax = readBytesMax): R[] {
+/** The last rows of a record, oldest first, at most `rowsMax`. Lines that are no rows are left out. */
+export function lastRows<R>(path: string, rowsMax: number): R[] {
   const rows: R[] = [];
   if (!existsSync(dirname(path))) return rows;
-  for (const file of auditFiles(path).reverse()) {
-    if (rows.length >= rowsMax) break;
-    const read = Math.min(file.bytes, bytesMax);
-    const lines = readText([file], file.start + file.bytes - read, read)
-      .toString()
-      .split('\n');
-    for (let line = lines.pop(); line !== undefined && rows.length < rowsMax; line = lines.pop()) {
-      const row = parse<R>(line);
+  for (const lines of linesBackwards(auditFiles(path))) {
+    for (const { bytes } of lines) {
+      const row = parsedRow<R>(bytes);
       if (row !== null) rows.push(row);
+      if (rows.length === rowsMax) return rows.reverse();
     }
   }
   return rows.reverse();
-}
-
-function parse<R>(line: string): R | null {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return null;
-  }
 }

@@ -4,7 +4,15 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Asker, MemberAuthor, OperatorErrorKind } from '../socket/protocol.ts';
-import { auditFiles, readText } from './audit-files.ts';
+import {
+  type AuditLine,
+  auditFiles,
+  linesBackwards,
+  newline,
+  parsedRow,
+  readText,
+  rowBytesMax,
+} from './audit-files.ts';
 
 /** A row of the file. */
 export interface OperatorRow {
@@ -33,12 +41,8 @@ export interface PlacedRow {
   readonly row: OperatorRow;
 }
 
-const windowBytes = 1024 * 1024;
-/** No row is longer. */
-const rowBytesMax = 64 * 1024;
 /** The outcome of an action is looked for so far behind the row that asked for it. */
 const outcomeBytesMax = 1024 * 1024;
-const newline = 0x0a;
 
 export class AuditTrail {
   readonly #path: string;
@@ -107,8 +111,9 @@ export class AuditTrail {
   #rowAt(org: string, place: number): PlacedRow | null {
     const [before] = place === 0 ? [newline] : this.#read(place - 1, 1);
     // The row before the oldest one was dropped with its file.
-    const isStart = before === newline || auditFiles(this.#path)[0]?.start === place;
-    return isStart ? rowIn(this.#read(place, rowBytesMax), 0, place, org) : null;
+    if (before !== newline && auditFiles(this.#path)[0]?.start !== place) return null;
+    const bytes = this.#read(place, rowBytesMax);
+    return rowIn({ place, bytes: bytes.subarray(0, bytes.indexOf(newline) + 1) }, org);
   }
 
   /** Whether the outcome of an action follows: then it was met before, on a page of newer ones. */
@@ -123,50 +128,21 @@ export class AuditTrail {
 
   /** The place of the last row of the organization that begins before `end`; null when there is none. */
   async #before(org: string, end: number): Promise<number | null> {
-    const files = auditFiles(this.#path);
-    const newest = files.at(-1)!;
-    const oldest = files[0]!.start;
-    const last = Math.min(end, newest.start + newest.bytes);
-    return lastRowBefore((place, length) => this.#read(place, length), org, oldest, last);
-  }
-}
-
-async function lastRowBefore(
-  read: (place: number, length: number) => Buffer,
-  org: string,
-  start: number,
-  end: number,
-): Promise<number | null> {
-  const name = Buffer.from(`"organization":"${org}"`);
-  for (let to = end; to > start; ) {
-    // Everybody waits for this thread, so a long search pauses between its windows.
-    await nextTurn();
-    // A row that begins in the window before this one, and ends in this one, is found from the window before.
-    const from = Math.max(start, to - windowBytes);
-    // With the end of the row before.
-    const base = Math.max(start, from - 1);
-    const bytes = read(base, Math.min(end - base, windowBytes + rowBytesMax));
-    for (let at = bytes.lastIndexOf(name); at >= 0; at = at === 0 ? -1 : bytes.lastIndexOf(name, at - 1)) {
-      const begin = bytes.lastIndexOf(newline, at) + 1;
-      const place = base + begin;
-      if (place < from) break;
-      if (place < to && rowIn(bytes, begin, place, org) !== null) return place;
+    const name = `"organization":"${org}"`;
+    for (const lines of linesBackwards(auditFiles(this.#path), end)) {
+      const found = lines.find((line) => line.bytes.includes(name) && rowIn(line, org) !== null);
+      if (found !== undefined) return found.place;
+      // Everybody waits for this thread, so a long search pauses between the parts of the text.
+      await nextTurn();
     }
-    to = from;
-  }
-  return null;
-}
-
-/** The row of the organization that begins at `start` of the bytes, which lie at `place` of the file; null when none does. */
-function rowIn(bytes: Buffer, start: number, place: number, org: string): PlacedRow | null {
-  const end = bytes.indexOf(newline, start);
-  if (end < 0) return null;
-  try {
-    const row = JSON.parse(bytes.toString('utf8', start, end)) as OperatorRow;
-    return organizationOf(row) === org ? { place, row } : null;
-  } catch {
     return null;
   }
+}
+
+/** The row in a line, if it is the organization's. */
+function rowIn({ place, bytes }: AuditLine, org: string): PlacedRow | null {
+  const row = parsedRow<OperatorRow>(bytes);
+  return row !== null && organizationOf(row) === org ? { place, row } : null;
 }
 
 /** Rows of version 0.1.0 name the organization of members only. */

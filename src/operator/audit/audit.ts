@@ -88,19 +88,17 @@ export class Audit {
     organizationOf: (named: readonly string[]) => Promise<string | null> = noOrganization,
   ): Promise<T> {
     const id = `aud_${this.#randomText(24)}`;
-    const asked = { id, by, action, params: this.#withoutSecrets(params) };
-    const about = async (object: string | null) => {
-      const org =
-        by !== null && 'member' in by ? by.organization : await organizationOf(textsIn(params, object));
-      return org === null ? {} : { organization: org };
+    const append = async (
+      outcome: OperatorRow['outcome'],
+      object: string | null = null,
+      message: string | null = null,
+    ) => {
+      const isMember = by !== null && 'member' in by;
+      const organization = isMember ? by.organization : await organizationOf(textsIn(params, object));
+      const asked = { id, by, action, params: this.#shortenedParams(params) };
+      await this.#append({ ...asked, outcome, object, message, ...(organization && { organization }) });
     };
-    await this.#append({
-      ...asked,
-      outcome: 'asked',
-      object: null,
-      message: null,
-      ...(await about(null)),
-    }).catch((error: Error) => {
+    await append('asked').catch((error: Error) => {
       this.#options.onFailure(error);
       throw new OperatorFailure(
         'failed',
@@ -108,25 +106,14 @@ export class Audit {
       );
     });
     // The action is answered also when its second row can't be written, because the first one is on disk.
-    const ended = async (outcome: OperatorRow['outcome'], object: string | null, message: string | null) =>
-      this.#append({ ...asked, outcome, object, message, ...(await about(object)) }).catch(
-        this.#options.onFailure,
-      );
+    const { onFailure } = this.#options;
     try {
       const result = await run();
-      await ended('done', idOf(result), null);
+      await append('done', idOf(result)).catch(onFailure);
       return result;
     } catch (error) {
-      // A command that follows something ends when its client leaves, so that is no failure.
-      const isEnd = error instanceof Error && error.name === 'AbortError';
-      const kind = error instanceof OperatorFailure ? error.kind : 'failed';
-      const isRefusal = error instanceof DirectoryRefusal;
-      const message = isRefusal || error instanceof OperatorFailure ? error.message : null;
-      await ended(
-        isEnd ? 'done' : isRefusal ? 'refused' : kind,
-        null,
-        this.#withoutSecrets(message) as string | null,
-      );
+      const { outcome, message } = failureOf(error);
+      await append(outcome, null, message && this.#shortened(message)).catch(onFailure);
       throw error;
     }
   }
@@ -169,11 +156,14 @@ export class Audit {
     return new Date(this.#options.now()).toISOString();
   }
 
-  /** A value as it is written: its texts without secrets and cut; null for a very large one. */
-  #withoutSecrets(value: unknown): unknown {
-    const { scrub } = this.#options;
-    const text = JSON.stringify(value ?? null, (_, each) =>
-      typeof each === 'string' ? scrub(each).slice(0, textCharactersMax) : each,
+  #shortened(text: string): string {
+    return this.#options.scrub(text).slice(0, textCharactersMax);
+  }
+
+  /** The parameters as they are written: their texts without secrets and cut; null for very large ones. */
+  #shortenedParams(params: unknown): unknown {
+    const text = JSON.stringify(params ?? null, (_, each) =>
+      typeof each === 'string' ? this.#shortened(each) : each,
     );
     return text.length > paramsCharactersMax ? null : JSON.parse(text);
   }
@@ -183,12 +173,21 @@ const noOrganization = async () => null;
 
 /** The texts that an action names: its object, and its parameters. */
 function textsIn(params: unknown, object: string | null): string[] {
-  return [object, ...Object.values((params ?? {}) as object)].filter((value) => typeof value === 'string');
+  return [object, ...Object.values(params ?? {})].filter((value) => typeof value === 'string');
 }
 
 function idOf(result: unknown): string | null {
-  const { id } = (result ?? {}) as { readonly id?: unknown };
+  const { id }: { readonly id?: unknown } = result ?? {};
   return typeof id === 'string' ? id : null;
+}
+
+/** How an action has ended that threw an error. The message is null when it is not for the record. */
+function failureOf(error: unknown): Pick<OperatorRow, 'outcome' | 'message'> {
+  if (error instanceof OperatorFailure) return { outcome: error.kind, message: error.message };
+  if (error instanceof DirectoryRefusal) return { outcome: 'refused', message: error.message };
+  // A command that follows something ends when its client leaves, so that is no failure.
+  const isEnd = error instanceof Error && error.name === 'AbortError';
+  return { outcome: isEnd ? 'done' : 'failed', message: null };
 }
 
 /** The last rows of the record, oldest first: at most `rowsMax` of each kind. The service need not run. */

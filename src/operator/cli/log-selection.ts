@@ -223,14 +223,15 @@ async function* inOrder(
   };
   for (const stream of streams) await advance(stream);
   while (heads.length > 0) {
-    const first = heads.reduce((a, b) => (timeOfFound(b.found) < timeOfFound(a.found) ? b : a));
+    const first = heads.reduce((a, b) => (isBefore(b.found, a.found) ? b : a));
     heads = heads.filter((head) => head !== first);
     yield first.found;
     await advance(first.stream);
   }
 }
 
-/** Damage comes at once. */
-function timeOfFound(found: FoundEntry | LogDefect): number {
-  return 'defect' in found ? Number.NEGATIVE_INFINITY : found.wallMs;
+/** Damage comes at once; what is of one time, in the order of the shards. */
+function isBefore(a: FoundEntry | LogDefect, b: FoundEntry | LogDefect): boolean {
+  const timeOf = (found: FoundEntry | LogDefect) => ('defect' in found ? 0 : found.wallMs);
+  return timeOf(a) === timeOf(b) ? a.shard < b.shard : timeOf(a) < timeOf(b);
 }
