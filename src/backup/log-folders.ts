@@ -17,7 +17,7 @@ import { type LogFile, logFilesIn } from '../journal/log/log-files.ts';
 import { type LogFolder, LogReader, type StateSource } from '../journal/log/log-reader.ts';
 import { foldersOfJournal } from '../journal/open-journal.ts';
 import { CommandFailure } from '../operator/results/failures.ts';
-import type { LogPlaceOptions } from '../operator/results/log-results.ts';
+import type { LogPlaceOptions } from '../operator/results/log-entry.ts';
 import { identitiesIn } from './age-identities.ts';
 import { identityOf, type Manifest, partsOf, readManifest } from './backup-manifest.ts';
 

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type Operation, routeTable } from '../../contract/routes/table.ts';
 import { defined } from '../../core/assert.ts';
-import { OperatorFailure } from '../socket/protocol.ts';
+import { OperatorFailure, wrongUsage } from '../socket/protocol.ts';
 import type { Actor, ApiList, CalledObject } from '../use-cases/trigger.ts';
 import type { FollowedEvent, FollowStart } from '../use-cases/webhook-commands.ts';
 import { codeOf, contentOf } from './context.ts';
@@ -64,10 +64,6 @@ function givenKey({ apiKey, apiKeyFile }: ApiOptions): string | undefined {
   const text = contentOf(apiKeyFile, wrongUsage);
   if (/^\S+$/.test(text)) return text;
   throw wrongUsage(`${apiKeyFile} must contain one key and nothing else`);
-}
-
-function wrongUsage(message: string): OperatorFailure {
-  return new OperatorFailure('usage', message);
 }
 
 /** Parses an http or https address, for commander. */

@@ -23,52 +23,48 @@ import type {
   SecretsKeyRolled,
   Transferred,
 } from '../results/folder-changes.ts';
-import type { LogPlaceOptions, LogTruncation, LostBatch } from '../results/log-results.ts';
+import type { LogPlaceOptions, LogTruncation, LostBatch } from '../results/log-entry.ts';
 import type { Verification } from '../results/verification.ts';
 import { callOperator } from '../socket/operator-client.ts';
 import type { OperatorErrorKind } from '../socket/protocol.ts';
 import type { CommandName, ParamsOf, ResultOf } from '../use-cases/commands.ts';
 import type { Check, ConfigLine } from '../use-cases/services.ts';
 
-/** What the command line uses of the process that it runs in. */
+/**
+ * What the command line uses of the process that it runs in. Each function throws `CommandFailure`, one line,
+ * when it can't do what it is asked for.
+ */
 export interface CliHost {
   readonly version: string;
   readonly write: (text: string) => void;
   readonly writeError: (text: string) => void;
   /** Asks the user at the terminal; null without a terminal. */
   confirm(question: string): Promise<boolean | null>;
-  /** The data folder: the given one, else the configured one. Throws `CommandFailure`. */
+  /** The data folder: the given one, else the configured one. */
   dataDir(given: string | undefined): string;
-  /** The configuration that a start would use; throws `CommandFailure`. */
+  /** The configuration that a start would use. */
   config(dataDir: string | undefined): readonly ConfigLine[];
-  /**
-   * Runs the service. Resolves when it has stopped. `acceptLoss`: also on a data folder with parts that are older than the
-   * others.
-   */
+  /** Runs the service until it has stopped. `acceptLoss`: although parts of the folder are older than the others. */
   serve(dataDir: string | undefined, acceptLoss: boolean): Promise<void>;
-  /** Checks the machine and the data folder of a stopped service. Throws `CommandFailure`. */
+  /** Checks the machine and the data folder of a stopped service. */
   examine(dataDir: string | undefined): Promise<readonly Check[]>;
-  /** Changes the data folder's number of shards. When it throws `CommandFailure` the folder is as before. */
+  /** Changes the number of shards. After a failure the folder is as before. */
   reshard(dataDir: string | undefined, shards: number): Promise<Resharded>;
-  /** A log, of a running service, too. Throws `CommandFailure`. */
+  /** Opens a log, also of a running service. */
   openLog(place: LogPlaceOptions): Promise<LogFolder>;
-  /** Gives up the damaged batch at the end of a shard's log. Throws `CommandFailure`. */
+  /** Gives up the damaged batch at the end of a shard's log. */
   truncateLog(dataDir: string, truncation: LogTruncation): Promise<LostBatch>;
-  /** Checks everything in a data folder. Throws `CommandFailure` when it can't be looked at. */
   verify(dataDir: string): Promise<Verification>;
-  /** Checks everything that a backup would be restored to. Throws `CommandFailure`. */
   verifyBackup(backup: BackupToVerify): Promise<Verification>;
-  /** Makes a backup of the data folder, or goes on with one. Throws `CommandFailure`. */
+  /** Makes a backup of the data folder, or goes on with one. */
   backup(dataDir: string | undefined, options: BackupOptions): Promise<BackedUp>;
-  /** Writes everything in a data folder to a file. Throws `CommandFailure`. */
   exportFolder(dataDir: string, to: string): Promise<Transferred>;
-  /** Makes a data folder of such a file. Throws `CommandFailure`. */
   importFolder(from: string, dataDir: string, shards: number): Promise<Imported>;
-  /** Makes a data folder out of a backup. When it throws `CommandFailure` there is none. */
+  /** Makes a data folder out of a backup. After a failure there is none. */
   restore(options: RestoreCommand): Promise<Restored>;
-  /** Ends the pause of a data folder that no service runs on. Throws `CommandFailure`. */
+  /** Ends the pause of a data folder that no service runs on. */
   resume(dataDir: string | undefined): Promise<Resumed>;
-  /** Reconciles a network's statement with the payments of the running service. Throws `OperatorFailure`. */
+  /** Reconciles a network's statement with the payments of the running service. */
   reconcile(options: Omit<ReconcileOptions, 'onProgress'>): Promise<Reconciled>;
   /** Runs the cases of the contract with integrators, those of some methods, against a server. */
   checkIntegrator(
@@ -76,9 +72,9 @@ export interface CliHost {
     secret: string,
     methods: readonly PaymentMethodType[],
   ): Promise<readonly CheckedCase[]>;
-  /** Gives unused disk space back. Throws `CommandFailure`. */
+  /** Gives unused disk space back. */
   compact(dataDir: string): Promise<Compacted>;
-  /** Seals the signing secrets in the data folder with a new key. Throws `CommandFailure`. */
+  /** Seals the signing secrets in the data folder with a new key. */
   rollSecretsKey(dataDir: string | undefined): Promise<SecretsKeyRolled>;
 }
 

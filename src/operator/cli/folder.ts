@@ -14,7 +14,7 @@ import type {
   Transferred,
 } from '../results/folder-changes.ts';
 import type { Verification } from '../results/verification.ts';
-import { OperatorFailure } from '../socket/protocol.ts';
+import { wrongUsage } from '../socket/protocol.ts';
 import { addCommand, type CliContext, dataOption, failIfWrong, wholeNumber } from './context.ts';
 import { verifyLog } from './log-verify.ts';
 import { counted, formatTime } from './table.ts';
@@ -119,13 +119,9 @@ function addVerifyCommand(program: Command, context: CliContext): void {
 
 function refuseNeedless({ from, archive, identity, scratch }: VerifyOptions): void {
   if (from !== undefined) return;
-  if (scratch !== undefined)
-    throw new OperatorFailure('usage', '--scratch is for a backup: name it with --from');
+  if (scratch !== undefined) throw wrongUsage('--scratch is for a backup: name it with --from');
   if (identity !== undefined && archive === undefined)
-    throw new OperatorFailure(
-      'usage',
-      '--identity is for a backup or an archive: name it with --from or --archive',
-    );
+    throw wrongUsage('--identity is for a backup or an archive: name it with --from or --archive');
 }
 
 /** Adds one more recipient. */

@@ -42,15 +42,6 @@ interface Step {
   readonly changes: readonly FieldChange[];
 }
 
-interface History {
-  readonly object: string;
-  /** Since when the log has everything; null when it is empty. */
-  readonly log_since: string | null;
-  readonly steps: readonly Step[];
-  /** The object as it is; null when it was removed. */
-  readonly record: Readonly<Record<string, unknown>> | null;
-}
-
 export function addHistoryCommand(program: Command, context: CliContext): void {
   const history = addCommand(
     program,
@@ -70,11 +61,9 @@ export function addHistoryCommand(program: Command, context: CliContext): void {
   });
 }
 
-async function historyOf(
-  folder: LogFolder,
-  id: string,
-  onDamage: (defect: LogDefect) => void,
-): Promise<History> {
+type History = Awaited<ReturnType<typeof historyOf>>;
+
+async function historyOf(folder: LogFolder, id: string, onDamage: (defect: LogDefect) => void) {
   const source = elementAt(shardsOf(folder, { object: id }), 0);
   // Before the log is read: what the checkpoint reflects is then in the log, or was dropped from it.
   const before = await stored(folder, source.identity.shard, id);
@@ -93,20 +82,16 @@ async function historyOf(
   const last = newest === undefined ? before.record : changeIn(newest, id);
   return {
     object: id,
+    // Since when the log has everything; null when it is empty.
     log_since: since === null ? null : new Date(since).toISOString(),
     steps,
+    // The object as it is; null when it was removed.
     record: last === null || last.removed === true ? null : shownRecord(last),
   };
 }
 
-interface Stored {
-  readonly sequence: number;
-  readonly record: Change | null;
-  readonly events: readonly EventRecord[];
-}
-
 /** The object's record and its events in the checkpoint. */
-async function stored(folder: LogFolder, shard: number, id: string): Promise<Stored> {
+async function stored(folder: LogFolder, shard: number, id: string) {
   const state = folder.stateOf(shard);
   let record: Change | null = null;
   const events: EventRecord[] = [];

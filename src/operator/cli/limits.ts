@@ -3,7 +3,7 @@
 import { type Command, Option } from 'commander';
 import { type Bucket, buckets, limitPerMinuteMax } from '../../contract/limits.ts';
 import { type Mode, modes } from '../../contract/vocabulary.ts';
-import { OperatorFailure } from '../socket/protocol.ts';
+import { wrongUsage } from '../socket/protocol.ts';
 import type { ResultOf } from '../use-cases/commands.ts';
 import type { PresentedLimitRequest } from '../use-cases/present.ts';
 import { addCommand, type CliContext, isoTime, modeOption, wholeNumber } from './context.ts';
@@ -65,13 +65,13 @@ function setLimits(run: CliContext['run'], org: string, options: SetOptions): Pr
   const isDaily = requests !== undefined || paymentCreations !== undefined;
   const isOfBucket = [bucket, perMinute, source, until].some((value) => value !== undefined);
   if (isDaily === isOfBucket)
-    throw new OperatorFailure('usage', 'give either --bucket and --per-minute, or the --daily- options');
+    throw wrongUsage('give either --bucket and --per-minute, or the --daily- options');
   if (isDaily) {
-    if (mode === 'live') throw new OperatorFailure('usage', 'live mode has no daily cap: use --mode test');
+    if (mode === 'live') throw wrongUsage('live mode has no daily cap: use --mode test');
     return run('limits.daily', { org, mode, requests, paymentCreations }, show);
   }
   if (bucket === undefined || perMinute === undefined)
-    throw new OperatorFailure('usage', '--bucket and --per-minute are needed together');
+    throw wrongUsage('--bucket and --per-minute are needed together');
   const params = { org, mode, bucket, perMinute, source: source ?? 'custom', untilMs: until ?? null };
   return run('limits.set', params, show);
 }

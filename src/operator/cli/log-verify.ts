@@ -6,26 +6,13 @@
 import type { Command } from 'commander';
 import { isDefect, type LogDefect, type LogFolder, type LogSource } from '../../journal/log/log-reader.ts';
 import { CommandFailure } from '../results/failures.ts';
+import type { LostBatch } from '../results/log-entry.ts';
 import { defectLine, placeOf } from '../results/log-entry.ts';
-import type { LostBatch } from '../results/log-results.ts';
 import { addCommand, type CliContext, dataOption } from './context.ts';
 import { fromFolder, openedBy, type PlaceOptions } from './log-selection.ts';
 import { counted, tableOf } from './table.ts';
 
-/** The result for one shard's log. */
-interface ShardLog {
-  readonly shard: number;
-  readonly files: number;
-  readonly batches: number;
-  readonly entries: number;
-  readonly bytes: number;
-  readonly first_sequence: number | null;
-  readonly last_sequence: number | null;
-  readonly first_time: string | null;
-  readonly last_time: string | null;
-  /** The last entry that the checkpoint has; null where there is no checkpoint beside the log. */
-  readonly checkpoint_sequence: number | null;
-}
+type ShardLog = Awaited<ReturnType<typeof verified>>;
 
 interface Finding {
   /** Null: it is about the changes of the directory. */
@@ -81,7 +68,8 @@ export async function verifyLog(options: PlaceOptions, context: CliContext): Pro
   throw new CommandFailure(`the log is damaged in ${counted(findings.length, 'place')}`);
 }
 
-async function verified(source: LogSource, onFinding: (finding: Finding) => void): Promise<ShardLog> {
+/** The result for one shard's log. */
+async function verified(source: LogSource, onFinding: (finding: Finding) => void) {
   const { shard } = source.identity;
   // Before the log is read: a running service goes on.
   const checkpoint = source.checkpointSequence();
@@ -117,6 +105,7 @@ async function verified(source: LogSource, onFinding: (finding: Finding) => void
     last_sequence: last?.sequence ?? null,
     first_time: iso(first),
     last_time: iso(last),
+    // The last entry that the checkpoint has; null where there is no checkpoint beside the log.
     checkpoint_sequence: checkpoint,
   };
 }

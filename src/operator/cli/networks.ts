@@ -12,7 +12,7 @@ import {
 } from '../../networks/connectors.ts';
 import type { CheckedCase } from '../../networks/http-conformance.ts';
 import { CommandFailure } from '../results/failures.ts';
-import { listedMax, OperatorFailure } from '../socket/protocol.ts';
+import { listedMax, wrongUsage } from '../socket/protocol.ts';
 import type { ResultOf, RowOf } from '../use-cases/commands.ts';
 import { addCommand, type CliContext, choiceOption, contentOf, modeOption } from './context.ts';
 import { tableOf } from './table.ts';
@@ -86,7 +86,7 @@ async function check(
 ): Promise<void> {
   if (org !== undefined && url === undefined) return run('network.check', { org }, checks);
   if (org !== undefined || url === undefined || secretFile === undefined)
-    throw new OperatorFailure('usage', 'name an organization, or give --url and --secret-file');
+    throw wrongUsage('name an organization, or give --url and --secret-file');
   const checked = await host.checkIntegrator(url, secretIn(secretFile), methodsOf(method));
   print(checked, cases);
   const failed = checked.filter(({ problem }) => problem !== null).length;

@@ -3,7 +3,7 @@
 import { type Command, Option } from 'commander';
 import type { Mode } from '../../contract/vocabulary.ts';
 import { CommandFailure } from '../results/failures.ts';
-import { OperatorFailure } from '../socket/protocol.ts';
+import { wrongUsage } from '../socket/protocol.ts';
 import type { ResultOf } from '../use-cases/commands.ts';
 import type { PresentedOrganization } from '../use-cases/present.ts';
 import { addCommand, type CliContext, modeOption } from './context.ts';
@@ -35,8 +35,7 @@ export function addOrganizationCommands(program: Command, context: CliContext): 
     .addOption(onOff('--card'))
     .addOption(onOff('--cash'))
     .action((id, { mode, card, cash }: { mode: Mode; card?: string; cash?: string }) => {
-      if (card === undefined && cash === undefined)
-        throw new OperatorFailure('usage', 'give --card or --cash, or both');
+      if (card === undefined && cash === undefined) throw wrongUsage('give --card or --cash, or both');
       const methods = { ...(card && { card: card === 'on' }), ...(cash && { cash: cash === 'on' }) };
       return run('org.methods', { org: id, mode, methods }, show);
     });

@@ -7,7 +7,7 @@ import type { Mode } from '../../contract/vocabulary.ts';
 import { moroccoDayBounds } from '../../core/morocco-day.ts';
 import { plain } from '../../core/shown-text.ts';
 import { type ConnectorName, connectorNames } from '../../networks/connectors.ts';
-import type { Difference, Period } from '../reconciliation/compare-order.ts';
+import { type Difference, differenceKinds, type Period } from '../reconciliation/compare-order.ts';
 import type { Books, Reconciled } from '../reconciliation/reconcile.ts';
 import {
   type Column,
@@ -19,7 +19,7 @@ import {
 } from '../reconciliation/statement-format.ts';
 import { CommandFailure } from '../results/failures.ts';
 import { callOperator } from '../socket/operator-client.ts';
-import { OperatorFailure } from '../socket/protocol.ts';
+import { wrongUsage } from '../socket/protocol.ts';
 import { addCommand, type CliContext, choiceOption, modeOption } from './context.ts';
 import { counted, dirhams } from './table.ts';
 
@@ -137,27 +137,8 @@ function pairs(text: string): [name: string, value: string][] {
 function periodOf({ from, to }: Options): Period | null {
   if (from === undefined && to === undefined) return null;
   if (from !== undefined && to !== undefined && from <= to) return { from, to };
-  throw new OperatorFailure('usage', 'name the first and the last day of the period with --from and --to');
+  throw wrongUsage('name the first and the last day of the period with --from and --to');
 }
-
-/** What a difference means, with what is to be done. */
-const meanings: Readonly<Record<Difference['kind'], string>> = {
-  bad_line: 'the line cannot be read',
-  unknown_order: 'no charge of this organization and mode has this order',
-  not_paid_here: 'the network has taken money for a charge that failed here',
-  pending_here: 'the charge is still pending here: its outcome has not arrived',
-  amount_differs: 'the payment has another amount here',
-  second_payment: 'the charge was paid before: this is money beyond it',
-  reference_differs: 'the network reported this payment under another reference: it may be a second one',
-  duplicate_line: 'another line says the same',
-  refund_unknown: 'there is no such refund here',
-  refund_pending_here: 'the refund is still pending here',
-  refund_failed_here: 'the refund failed here',
-  refund_amount_differs: 'the refund has another amount here',
-  chargeback: 'the cardholder disputes the payment: answer the network',
-  payment_not_in_statement: 'the payment succeeded here, and the statement does not have it',
-  refund_not_in_statement: 'the refund succeeded here, and the statement does not have it',
-};
 
 function inWords(difference: Difference): string {
   const { kind, line, order, reference, statement_amount, day, payment_intent, charge, refund, our_amount } =
@@ -175,7 +156,7 @@ function inWords(difference: Difference): string {
     review: difference.review,
   };
   const told = Object.entries(facts).flatMap(([name, value]) => (value === null ? [] : [`${name} ${value}`]));
-  const what = difference.problem ?? meanings[kind];
+  const what = difference.problem ?? differenceKinds[kind];
   return plain(
     `${line === null ? '' : `line ${line}: `}${kind}: ${what}${told.length > 0 ? ` (${told.join(', ')})` : ''}`,
   );

@@ -5,24 +5,25 @@
 import type { NamedCharge, NamedRefund } from '../../domain/settled.ts';
 import type { StatementLine } from './statement-line.ts';
 
-export const differenceKinds = [
-  'bad_line',
-  'unknown_order',
-  'not_paid_here',
-  'pending_here',
-  'amount_differs',
-  'second_payment',
-  'reference_differs',
-  'duplicate_line',
-  'refund_unknown',
-  'refund_pending_here',
-  'refund_failed_here',
-  'refund_amount_differs',
-  'chargeback',
-  'payment_not_in_statement',
-  'refund_not_in_statement',
-] as const;
-export type DifferenceKind = (typeof differenceKinds)[number];
+/** What can differ, with what is to be done. */
+export const differenceKinds = {
+  bad_line: 'the line cannot be read',
+  unknown_order: 'no charge of this organization and mode has this order',
+  not_paid_here: 'the network has taken money for a charge that failed here',
+  pending_here: 'the charge is still pending here: its outcome has not arrived',
+  amount_differs: 'the payment has another amount here',
+  second_payment: 'the charge was paid before: this is money beyond it',
+  reference_differs: 'the network reported this payment under another reference: it may be a second one',
+  duplicate_line: 'another line says the same',
+  refund_unknown: 'there is no such refund here',
+  refund_pending_here: 'the refund is still pending here',
+  refund_failed_here: 'the refund failed here',
+  refund_amount_differs: 'the refund has another amount here',
+  chargeback: 'the cardholder disputes the payment: answer the network',
+  payment_not_in_statement: 'the payment succeeded here, and the statement does not have it',
+  refund_not_in_statement: 'the refund succeeded here, and the statement does not have it',
+} as const;
+export type DifferenceKind = keyof typeof differenceKinds;
 
 /** Something that the statement and we don't have alike. What one side does not have is null. Amounts are centimes. */
 export interface Difference {

@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { elementAt } from '../../core/assert.ts';
 
 const charactersMax = 8 * 1024 * 1024;
 /** So many files are open at most; then they are merged into one. */
@@ -88,8 +89,8 @@ async function* merged(runs: readonly FileHandle[]): AsyncGenerator<readonly str
   while (left.length > 0) {
     const lines: string[] = [];
     // As long as each reader has a line, the first of these lines is the next one of all.
-    for (let least = left[0]!; ; ) {
-      for (const reader of left) if (reader.head < least.head) least = reader;
+    for (;;) {
+      const least = left.reduce((a, b) => (b.head < a.head ? b : a));
       lines.push(least.take());
       if (least.isEmpty) {
         await least.fill();
@@ -117,11 +118,11 @@ class RunReader {
   }
 
   get head(): string {
-    return this.#lines[this.#position]!;
+    return elementAt(this.#lines, this.#position);
   }
 
   take(): string {
-    return this.#lines[this.#position++]!;
+    return elementAt(this.#lines, this.#position++);
   }
 
   /** Reads on; afterwards it is empty only at the end of the file. */

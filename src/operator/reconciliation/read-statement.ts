@@ -6,8 +6,8 @@ import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { CsvError, type Options, parse } from 'csv-parse';
 import { parse as parseText } from 'csv-parse/sync';
-import { OperatorFailure } from '../socket/protocol.ts';
-import { type Column, columns, type LineKind, plainWord, type StatementFormat } from './statement-format.ts';
+import { OperatorFailure, wrongUsage } from '../socket/protocol.ts';
+import { type Column, type LineKind, plainWord, type StatementFormat } from './statement-format.ts';
 import { type LineForm, readLine, type StatementLine, type Unreadable } from './statement-line.ts';
 
 export interface StatementFile {
@@ -67,10 +67,10 @@ export async function startOfStatement(file: StatementFile): Promise<StatementSt
       if (missing === undefined) return { form, bytes, csv, recordsBefore: position + 1 };
       unknown = missing[1];
     }
-    seen = (records[0]?.length ?? 0) > seen.length ? records[0]! : seen;
+    const [first = []] = records;
+    if (first.length > seen.length) seen = first;
   }
-  throw new OperatorFailure(
-    'usage',
+  throw wrongUsage(
     unknown === undefined
       ? `${file.path} has no headings for the order and the amount among ${JSON.stringify(seen.slice(0, 20))}: name them with --columns order=HEADING,amount=HEADING`
       : `${file.path} has no heading ${JSON.stringify(unknown)}`,
@@ -115,7 +115,14 @@ function placesOf(cells: readonly string[], { format, headings }: StatementFile)
     const names = given === undefined ? format.headings[column] : [plainWord(given)];
     return names.map((name) => words.indexOf(name)).find((place) => place >= 0) ?? -1;
   };
-  return Object.fromEntries(columns.map((column) => [column, placeOf(column)])) as Record<Column, number>;
+  return {
+    order: placeOf('order'),
+    amount: placeOf('amount'),
+    type: placeOf('type'),
+    reference: placeOf('reference'),
+    date: placeOf('date'),
+    currency: placeOf('currency'),
+  };
 }
 
 /** A record of the file with the number of its last line. */
@@ -138,7 +145,8 @@ export async function* linesOfStatement(
   const ended = pipeline(source, parser).catch(() => {});
   let batch: ReadLine[] = [];
   try {
-    for await (const { record, info } of parser as AsyncIterable<ParsedRecord>) {
+    const records: AsyncIterable<ParsedRecord> = parser;
+    for await (const { record, info } of records) {
       batch.push({ line: info.lines, ...readLine(form, info.lines, record) });
       if (batch.length < batchLines) continue;
       onBytes(source.bytesRead);

@@ -2,9 +2,10 @@
 // their order on the disk, and compared order by order with the charges that the service is asked for. What was settled in the
 // period is sorted by charge together with the charges that the statement names, which tells what the statement lacks.
 
+import { assert, defined } from '../../core/assert.ts';
 import { moroccoDayBounds } from '../../core/morocco-day.ts';
 import type { NamedCharge, Settled } from '../../domain/settled.ts';
-import { OperatorFailure } from '../socket/protocol.ts';
+import { OperatorFailure, wrongUsage } from '../socket/protocol.ts';
 import {
   compareOrder,
   type Difference,
@@ -44,23 +45,23 @@ export interface ReconcileOptions {
   readonly onProgress: (what: string, done: number, total: number) => void;
 }
 
-/** Lines and their centimes. */
-interface Sum {
-  readonly lines: number;
-  readonly amount: number;
+/** What was found so far. Amounts are centimes. */
+function nothingFound() {
+  const differences: Partial<Record<DifferenceKind, number>> = {};
+  return {
+    lines: 0,
+    // Lines that are here as in the statement.
+    payments: { lines: 0, amount: 0 },
+    refunds: { lines: 0, amount: 0 },
+    // Lines whose money is in a review already.
+    in_reviews: 0,
+    fees: 0,
+    differences,
+    reviews_opened: 0,
+  };
 }
 
-export interface Reconciled extends Period {
-  readonly lines: number;
-  /** Lines that are here as in the statement. */
-  readonly payments: Sum;
-  readonly refunds: Sum;
-  /** Lines whose money is in a review already. */
-  readonly in_reviews: number;
-  readonly fees: number;
-  readonly differences: Readonly<Partial<Record<DifferenceKind, number>>>;
-  readonly reviews_opened: number;
-}
+export type Reconciled = Period & ReturnType<typeof nothingFound>;
 
 const daysMax = 366;
 const dayMs = 86_400_000;
@@ -73,8 +74,8 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciled> 
   try {
     return await new Reconciliation(options, orders, charges).run();
   } catch (error) {
-    const { syscall, message } = error as NodeJS.ErrnoException;
-    throw syscall === undefined ? error : new OperatorFailure('failed', message);
+    const isOfSystem = error instanceof Error && 'syscall' in error;
+    throw isOfSystem ? new OperatorFailure('failed', error.message) : error;
   } finally {
     await Promise.all([orders.close(), charges.close()]);
   }
@@ -86,12 +87,7 @@ class Reconciliation {
   readonly #orders: ExternalSort;
   /** By charge: first `charge TAB` when the statement names it, then `charge TAB JSON` of what was settled of it. */
   readonly #charges: ExternalSort;
-  #lines = 0;
-  #fees = 0;
-  #inReviews = 0;
-  #reviewsOpened = 0;
-  readonly #matched = { payment: { lines: 0, amount: 0 }, refund: { lines: 0, amount: 0 } };
-  readonly #differences: Partial<Record<DifferenceKind, number>> = {};
+  readonly #found = nothingFound();
 
   constructor(options: ReconcileOptions, orders: ExternalSort, charges: ExternalSort) {
     this.#options = options;
@@ -103,16 +99,7 @@ class Reconciliation {
     const period = await this.#readStatement();
     await this.#compareOrders(period);
     await this.#compareSettled(period);
-    return {
-      ...period,
-      lines: this.#lines,
-      payments: this.#matched.payment,
-      refunds: this.#matched.refund,
-      in_reviews: this.#inReviews,
-      fees: this.#fees,
-      differences: this.#differences,
-      reviews_opened: this.#reviewsOpened,
-    };
+    return { ...period, ...this.#found };
   }
 
   /** Sorts the lines by order, and returns the period. */
@@ -120,16 +107,16 @@ class Reconciliation {
     const { file, period, onProgress } = this.#options;
     const start = await startOfStatement(file);
     const inDoubt = period === null && start.form.places.date < 0;
-    if (inDoubt) throw new OperatorFailure('usage', `${file.path} has no dates: ${namePeriod}`);
+    if (inDoubt) throw wrongUsage(`${file.path} has no dates: ${namePeriod}`);
     let days: Period | null = null;
     const progress = (bytes: number) => onProgress('Reading the statement', bytes, start.bytes);
     for await (const batch of linesOfStatement(file.path, start, progress)) {
       const rows: string[] = [];
-      this.#lines += batch.length;
+      this.#found.lines += batch.length;
       for (const line of batch) {
         if ('problem' in line)
           this.#tell({ kind: 'bad_line', ...nothing, line: line.line, problem: line.problem });
-        else if (line.kind === 'fee') this.#fees++;
+        else if (line.kind === 'fee') this.#found.fees++;
         else {
           rows.push(`${line.order}\t${String(line.line).padStart(12, '0')}\t${JSON.stringify(line)}`);
           days = widened(days, line.day);
@@ -138,13 +125,9 @@ class Reconciliation {
       await this.#orders.add(rows);
     }
     const found = period ?? days;
-    if (found === null)
-      throw new OperatorFailure('usage', `${file.path} has no line with a date: ${namePeriod}`);
+    if (found === null) throw wrongUsage(`${file.path} has no line with a date: ${namePeriod}`);
     if (daysIn(found) > daysMax)
-      throw new OperatorFailure(
-        'usage',
-        `from ${found.from} to ${found.to} is more than ${daysMax} days: ${namePeriod}`,
-      );
+      throw wrongUsage(`from ${found.from} to ${found.to} is more than ${daysMax} days: ${namePeriod}`);
     return found;
   }
 
@@ -154,12 +137,12 @@ class Reconciliation {
     let orders: StatementLine[][] = [];
     const compare = async () => {
       await this.#compareSome(orders, period);
-      this.#options.onProgress('Comparing', done, this.#lines);
+      this.#options.onProgress('Comparing', done, this.#found.lines);
       orders = [];
     };
     for await (const rows of this.#orders.sorted()) {
       for (const row of rows) {
-        const line = JSON.parse(row.slice(row.lastIndexOf('\t') + 1)) as StatementLine;
+        const line: StatementLine = JSON.parse(row.slice(row.lastIndexOf('\t') + 1));
         done++;
         if (line.order !== lines[0]?.order) {
           if (orders.length === namesAtOnce) await compare();
@@ -168,8 +151,7 @@ class Reconciliation {
         }
         lines.push(line);
         if (lines.length > linesOfOrderMax)
-          throw new OperatorFailure(
-            'usage',
+          throw wrongUsage(
             `more than ${linesOfOrderMax} lines are of the order ${line.order}: is it another column that names the order (--columns)?`,
           );
       }
@@ -179,14 +161,19 @@ class Reconciliation {
 
   async #compareSome(orders: readonly (readonly StatementLine[])[], period: Period): Promise<void> {
     if (orders.length === 0) return;
-    const charges = await this.#options.books.charges(orders.map((lines) => lines[0]!.order));
+    const charges = await this.#options.books.charges(orders.map(([line]) => line?.order ?? ''));
+    assert(charges.length === orders.length, 'each order has a charge or null');
     const named: string[] = [];
     for (const [position, lines] of orders.entries()) {
-      const charge = charges[position]!;
+      const charge = charges[position] ?? null;
       if (charge !== null) named.push(`${charge.id}\t`);
       const { matched, inReviews, told } = compareOrder(lines, charge, period);
-      for (const { kind, amount } of matched) this.#count(kind === 'refund' ? 'refund' : 'payment', amount);
-      this.#inReviews += inReviews.length;
+      for (const { kind, amount } of matched) {
+        const sum = kind === 'refund' ? this.#found.refunds : this.#found.payments;
+        sum.lines++;
+        sum.amount += amount;
+      }
+      this.#found.in_reviews += inReviews.length;
       for (const each of told) await this.#settle(each);
     }
     await this.#charges.add(named);
@@ -205,7 +192,7 @@ class Reconciliation {
         const end = row.indexOf('\t');
         const charge = row.slice(0, end);
         if (end === row.length - 1) named = charge;
-        else if (charge !== named) this.#tell(missingInStatement(JSON.parse(row.slice(end + 1)) as Settled));
+        else if (charge !== named) this.#tell(missingInStatement(JSON.parse(row.slice(end + 1))));
       }
   }
 
@@ -216,22 +203,17 @@ class Reconciliation {
       return;
     }
     const { id: review, known } = await this.#options.books.openReview(money);
-    if (known) this.#inReviews++;
+    if (known) this.#found.in_reviews++;
     else {
-      if (review !== null) this.#reviewsOpened++;
+      if (review !== null) this.#found.reviews_opened++;
       this.#tell({ ...difference, review });
     }
   }
 
   #tell(difference: Difference): void {
-    const { kind } = difference;
-    this.#differences[kind] = (this.#differences[kind] ?? 0) + 1;
+    const { differences } = this.#found;
+    differences[difference.kind] = (differences[difference.kind] ?? 0) + 1;
     this.#options.onDifference(difference);
-  }
-
-  #count(kind: 'payment' | 'refund', amount: number): void {
-    this.#matched[kind].lines++;
-    this.#matched[kind].amount += amount;
   }
 }
 
@@ -245,7 +227,8 @@ function widened(period: Period | null, day: string | null): Period | null {
 }
 
 function daysIn({ from, to }: Period): number {
-  return Math.round((moroccoDayBounds(to)!.toMs - moroccoDayBounds(from)!.fromMs) / dayMs);
+  const bounds = (day: string) => defined(moroccoDayBounds(day), `${day} is a day`);
+  return Math.round((bounds(to).toMs - bounds(from).fromMs) / dayMs);
 }
 
 function missingInStatement({ kind, id, payment_intent, charge, amount, settled }: Settled): Difference {

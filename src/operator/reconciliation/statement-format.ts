@@ -13,96 +13,63 @@ export type Column = (typeof columns)[number];
 export interface StatementFormat {
   /** Whether amounts are decimal dirhams or whole centimes. */
   readonly amounts: 'dirhams' | 'centimes';
-  /** The headings of each column, in the form that `plainWord` gives them; the first one that the file has counts. */
+  /** The headings of each column, as `plainWord` gives them; the first one that the file has counts. */
   readonly headings: Readonly<Record<Column, readonly string[]>>;
 }
 
-export const statementFormats = {
+const words = (list: string) => list.split(', ');
+
+export const statementFormats: Readonly<Record<ConnectorName, StatementFormat>> = {
   cmi: {
     amounts: 'dirhams',
     headings: {
-      order: [
-        'oid',
-        'order',
-        'order id',
-        'orderid',
-        'order number',
-        'commande',
-        'id commande',
-        'n commande',
-        'no commande',
-        'numero commande',
-        'numero de commande',
-        'reference commande',
-      ],
-      amount: [
-        'amount',
-        'gross amount',
-        'transaction amount',
-        'montant',
-        'montant brut',
-        'montant transaction',
-        'montant de la transaction',
-      ],
-      type: [
-        'type',
-        'transaction type',
-        'type transaction',
-        'type de transaction',
-        'type operation',
-        'type d operation',
-        'operation',
-        'nature',
-      ],
-      reference: [
-        'transid',
-        'trans id',
-        'transaction id',
-        'id transaction',
-        'n transaction',
-        'no transaction',
-        'numero transaction',
-        'numero de transaction',
-        'reference transaction',
-        'reference',
-      ],
-      date: [
-        'date',
-        'transaction date',
-        'date transaction',
-        'date de transaction',
-        'date operation',
-        'date d operation',
-        'date de l operation',
-        'date de paiement',
-      ],
-      currency: ['currency', 'devise', 'monnaie'],
+      order: words(
+        'oid, order, order id, orderid, order number, commande, id commande, n commande, no commande, ' +
+          'numero commande, numero de commande, reference commande',
+      ),
+      amount: words(
+        'amount, gross amount, transaction amount, montant, montant brut, montant transaction, ' +
+          'montant de la transaction',
+      ),
+      type: words(
+        'type, transaction type, type transaction, type de transaction, type operation, ' +
+          'type d operation, operation, nature',
+      ),
+      reference: words(
+        'transid, trans id, transaction id, id transaction, n transaction, no transaction, ' +
+          'numero transaction, numero de transaction, reference transaction, reference',
+      ),
+      date: words(
+        'date, transaction date, date transaction, date de transaction, date operation, ' +
+          'date d operation, date de l operation, date de paiement',
+      ),
+      currency: words('currency, devise, monnaie'),
     },
   },
   http: {
     amounts: 'centimes',
     headings: {
-      order: ['code', 'charge'],
-      amount: ['amount', 'montant'],
-      type: ['type'],
-      reference: ['reference'],
-      date: ['paid at', 'date'],
-      currency: ['currency', 'devise'],
+      order: words('code, charge'),
+      amount: words('amount, montant'),
+      type: words('type'),
+      reference: words('reference'),
+      date: words('paid at, date'),
+      currency: words('currency, devise'),
     },
   },
-} as const satisfies Record<ConnectorName, StatementFormat>;
+};
 
-/** The words for each kind of line, in the form that `plainWord` gives them. */
-export const kindOfWord: ReadonlyMap<string, LineKind> = new Map([
-  ...['payment', 'paid', 'sale', 'purchase', 'capture', 'paiement', 'achat', 'vente'].map(
-    (word) => [word, 'payment'] as const,
-  ),
-  ...['refund', 'credit', 'remboursement', 'avoir'].map((word) => [word, 'refund'] as const),
-  ...['chargeback', 'dispute', 'impaye', 'contestation', 'litige'].map(
-    (word) => [word, 'chargeback'] as const,
-  ),
-  ...['fee', 'fees', 'commission', 'commissions', 'frais'].map((word) => [word, 'fee'] as const),
-]);
+const wordsOfKinds: Readonly<Record<LineKind, readonly string[]>> = {
+  payment: words('payment, paid, sale, purchase, capture, paiement, achat, vente'),
+  refund: words('refund, credit, remboursement, avoir'),
+  chargeback: words('chargeback, dispute, impaye, contestation, litige'),
+  fee: words('fee, fees, commission, commissions, frais'),
+};
+
+/** The kind of line that a word means, in the form that `plainWord` gives it. */
+export function kindOfWord(word: string): LineKind | null {
+  return lineKinds.find((kind) => wordsOfKinds[kind].includes(word)) ?? null;
+}
 
 /** A word of a file as it is compared: in lower case, without accents, with one space for whatever is no letter or digit. */
 export function plainWord(text: string): string {

@@ -69,7 +69,7 @@ export function readLine(form: LineForm, line: number, cells: readonly string[])
 function kindOf({ kinds }: LineForm, type: string, amount: number | null): LineKind | null {
   if (type === '') return amount !== null && amount < 0 ? 'refund' : 'payment';
   const word = plainWord(type);
-  return kinds.get(word) ?? kindOfWord.get(word) ?? null;
+  return kinds.get(word) ?? kindOfWord(word);
 }
 
 function readAmount(text: string, amounts: LineForm['amounts']): number | null {
@@ -102,10 +102,9 @@ export function readDay(text: string): string | null {
     const ms = Date.parse(text);
     return Number.isNaN(ms) ? null : moroccoDayAt(ms);
   }
-  const [, ownDay, ownMonth, ownYear] = dayFirst.exec(text) ?? [];
+  const [, ownDay = '', ownMonth = '', ownYear = ''] = dayFirst.exec(text) ?? [];
   const [, year = ownYear, month = ownMonth, day = ownDay] = yearFirst.exec(text) ?? [];
-  if (year === undefined) return null;
-  const date = `${year}-${month!.padStart(2, '0')}-${day!.padStart(2, '0')}`;
+  const date = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
   return moroccoDayBounds(date) === null ? null : date;
 }
 

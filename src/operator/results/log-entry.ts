@@ -6,7 +6,6 @@ import type { Change, RecordKind } from '../../domain/record.ts';
 import type { FoundEntry, LogDefect } from '../../journal/log/log-reader.ts';
 import type { DamagedEnd } from '../../journal/log/truncate-log.ts';
 import { CommandFailure } from './failures.ts';
-import type { EntrySummary, LostBatch } from './log-results.ts';
 
 const hiddenFields: Readonly<Partial<Record<RecordKind, readonly string[]>>> = {
   webhook_endpoint: ['secrets'],
@@ -23,7 +22,8 @@ export function placeOf(text: string): { readonly shard: number; readonly sequen
   return { shard: Number(shard), sequence: Number(sequence) };
 }
 
-export function summaryOf(entry: FoundEntry): EntrySummary {
+/** A summary of an entry, as `--json` prints it. */
+export function summaryOf(entry: FoundEntry) {
   const { shard, sequence, wallMs, cause, changes, response } = entry;
   const [first] = changes;
   const events = changes.filter((change) => change.kind === 'event');
@@ -31,10 +31,12 @@ export function summaryOf(entry: FoundEntry): EntrySummary {
     shard,
     sequence,
     time: new Date(wallMs).toISOString(),
+    // Who gave the command; null where that is not known. Operators and members have names.
     by: cause?.by ?? null,
     name: cause?.by === 'operator' || cause?.by === 'member' ? cause.name : null,
     requests: requestsOf(entry),
     idempotency_key: events.find(({ idempotency_key }) => idempotency_key !== null)?.idempotency_key ?? null,
+    // The status of the response that is stored for the key.
     status: response?.status ?? null,
     organization: first?.org ?? null,
     livemode: first?.livemode ?? null,
@@ -47,11 +49,14 @@ export function summaryOf(entry: FoundEntry): EntrySummary {
 export function wholeOf(entry: FoundEntry) {
   const { changes, response } = entry;
   const { objects: _, ...summary } = summaryOf(entry);
-  const body = response && Buffer.from(response.body).toString();
   return {
     ...summary,
     changes: changes.map(shownRecord),
-    response: response && { status: response.status, request: response.requestId, body: jsonOrText(body!) },
+    response: response && {
+      status: response.status,
+      request: response.requestId,
+      body: jsonOrText(Buffer.from(response.body).toString()),
+    },
   };
 }
 
@@ -60,7 +65,7 @@ export function shownRecord(record: Change): Record<string, unknown> {
   const names = hiddenFields[record.kind] ?? [];
   const shown = Object.entries(record).map(([name, value]) => {
     if (names.includes(name)) return [name, isEmpty(value) ? value : hidden];
-    if (name === 'object_json') return ['object', jsonOrText(value as string)];
+    if (name === 'object_json') return ['object', jsonOrText(String(value))];
     return [name, withoutDigests(value)];
   });
   return Object.fromEntries(shown);
@@ -86,7 +91,15 @@ function jsonOrText(text: string): unknown {
 }
 
 /** Who caused an entry, in words. */
-export function causeInWords({ by, name, requests }: Pick<EntrySummary, 'by' | 'name' | 'requests'>): string {
+export function causeInWords({
+  by,
+  name,
+  requests,
+}: {
+  readonly by: string | null;
+  readonly name: string | null;
+  readonly requests: readonly string[];
+}): string {
   const isPerson = by === 'operator' || by === 'member';
   const who = by === null ? 'not known' : isPerson ? `${by} ${name ?? '-'}` : by;
   return [who, ...requests].join(' ');
@@ -146,16 +159,37 @@ export function requestsOf({ cause, response, changes }: FoundEntry): string[] {
   return [...found];
 }
 
-/** What is given up with a damaged end of the log. */
-export function lostBatchOf(shard: number, end: DamagedEnd): LostBatch {
+export type LostBatch = ReturnType<typeof lostBatchOf>;
+
+/** What is given up with a damaged end of the log. There may have been more entries than can be read. */
+export function lostBatchOf(shard: number, end: DamagedEnd) {
   const { sequence, segment, bytes, defect, entries, damagedRecords } = end;
   return {
+    // Shard and sequence of its first entry.
     place: `${shard}:${sequence}`,
     segment,
     bytes,
     defect,
     entries: entries.map(summaryOf),
     damaged_records: damagedRecords,
+    // A line for each entry.
     lines: entries.map(lineOf),
   };
+}
+
+export interface LogTruncation {
+  readonly shard: number;
+  readonly sequence: number;
+  /** Asks whether the batch shall go. Throws `CommandFailure` when it shall not. */
+  confirm(lost: LostBatch): Promise<void>;
+}
+
+/** Where a log lies. */
+export interface LogPlaceOptions {
+  /** The data folder, when neither a backup nor an archive is named. */
+  dataDir(): string;
+  readonly from: string | null;
+  readonly archive: string | null;
+  /** The file with the secret keys of age. */
+  readonly identityFile: string | null;
 }

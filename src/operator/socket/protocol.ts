@@ -55,6 +55,11 @@ export class OperatorFailure extends Error {
   }
 }
 
+/** The failure of a command that was called wrongly. */
+export function wrongUsage(message: string): OperatorFailure {
+  return new OperatorFailure('usage', message);
+}
+
 export const requestCharactersMax = 1024 * 1024;
 
 /** A command that lists records answers at most this many, the newest ones. */

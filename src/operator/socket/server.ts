@@ -21,6 +21,7 @@ import {
   requestCharactersMax,
   socketAddressOf,
   socketPathOf,
+  wrongUsage,
 } from './protocol.ts';
 
 /** A connection must have sent its command within this time. */
@@ -59,10 +60,7 @@ export async function openOperatorServer(options: {
       async ({ command: name, params, by }, signal) => {
         const command = table.get(name);
         if (command === undefined) {
-          throw new OperatorFailure(
-            'usage',
-            "the server doesn't know this command: is it of another version?",
-          );
+          throw wrongUsage("the server doesn't know this command: is it of another version?");
         }
         const author = { by: 'operator', name: nameOfAsker(by) } as const;
         const services: OperatorServices = { ...options.services, author, language: 'en' };
@@ -184,7 +182,7 @@ function parseRequest(line: string): OperatorRequest {
     const { command, params, by } = JSON.parse(line);
     if (typeof command === 'string') return { command, params, by: askerOf(by) };
   } catch {}
-  throw new OperatorFailure('usage', 'the request is not a command in JSON on one line');
+  throw wrongUsage('the request is not a command in JSON on one line');
 }
 
 const nameCharactersMax = 64;

@@ -5,7 +5,7 @@ import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { type Bucket, buckets } from '../../contract/limits.ts';
 import { type Mode, modes } from '../../contract/vocabulary.ts';
-import { OperatorFailure } from '../socket/protocol.ts';
+import { wrongUsage } from '../socket/protocol.ts';
 import type { OperatorServices } from './services.ts';
 
 export type CommandAnswer = Promise<unknown> | AsyncIterable<unknown>;
@@ -41,7 +41,7 @@ export function defineCommand<P extends TProperties, A extends CommandAnswer>(
       if (validator.Check(params)) return params;
       const [first] = validator.Errors(params);
       const where = first?.instancePath ? first.instancePath.slice(1) : 'the parameters';
-      throw new OperatorFailure('usage', `${name}: ${where} ${first?.message ?? 'are invalid'}`);
+      throw wrongUsage(`${name}: ${where} ${first?.message ?? 'are invalid'}`);
     },
   };
 }

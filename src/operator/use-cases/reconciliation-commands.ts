@@ -10,7 +10,7 @@ import { fieldIndex, scopeOf } from '../../domain/indexes.ts';
 import type { DayTotalRecord } from '../../domain/record.ts';
 import type { NamedCharge, Settled, SettledPage } from '../../domain/settled.ts';
 import { type ConnectorName, connectorNames, connectors } from '../../networks/connectors.ts';
-import { OperatorFailure } from '../socket/protocol.ts';
+import { OperatorFailure, wrongUsage } from '../socket/protocol.ts';
 import { defineCommand, modeSchema } from './command.ts';
 import type { OperatorServices } from './services.ts';
 import { command, records } from './shard-records.ts';
@@ -72,8 +72,7 @@ async function* settled(
 ): AsyncGenerator<SettledItem> {
   const livemode = mode === 'live';
   const [start, end] = [moroccoDayBounds(from), moroccoDayBounds(to)];
-  if (start === null || end === null)
-    throw new OperatorFailure('usage', 'the period is not from one day to another');
+  if (start === null || end === null) throw wrongUsage('the period is not from one day to another');
   const methods = methodsOf(services, org, mode, network);
   // What is settled from now on is in no total that is read now.
   const toMs = Math.min(end.toMs, services.now());

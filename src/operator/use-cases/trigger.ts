@@ -4,7 +4,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { CommandOperation } from '../../contract/routes/table.ts';
 import { type EventType, futureEventTypes, sentEventTypes } from '../../contract/vocabulary.ts';
-import { OperatorFailure } from '../socket/protocol.ts';
+import { OperatorFailure, wrongUsage } from '../socket/protocol.ts';
 
 /** What a sequence can do in test mode: call the API as the merchant, and close a review as an operator. */
 export interface Actor {
@@ -140,8 +140,5 @@ export function typeThatHappens(type: string): EventType {
   if (sent !== undefined) return sent;
   if (futureEventTypes.some((each) => each === type))
     throw new OperatorFailure('refused', `${type} can be subscribed to, but does not happen yet`);
-  throw new OperatorFailure(
-    'usage',
-    `there is no event type ${type}; those that happen: ${sentEventTypes.join(', ')}`,
-  );
+  throw wrongUsage(`there is no event type ${type}; those that happen: ${sentEventTypes.join(', ')}`);
 }
