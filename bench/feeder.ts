@@ -1,10 +1,10 @@
 // Creates for a shard in this thread, as an edge packs them: a batch at a time, without any network.
 
 import { matchRoute } from '../src/edge/http/router.ts';
+import type { Peer } from '../src/shard/commit-batch.ts';
 import { noVersion, RequestWriter, readAnswers, requestFlags } from '../src/shard/frames.ts';
 import type { FromShard } from '../src/shard/protocol.ts';
 import type { Shard } from '../src/shard/shard.ts';
-import type { Peer } from '../src/shard/turn.ts';
 
 const body = Buffer.from(
   JSON.stringify({

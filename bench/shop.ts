@@ -4,11 +4,11 @@
 
 import type { NetworkCallRecord } from '../src/domain/record.ts';
 import { matchRoute } from '../src/edge/http/router.ts';
+import type { Peer } from '../src/shard/commit-batch.ts';
 import { noVersion, RequestWriter, readAnswers, requestFlags } from '../src/shard/frames.ts';
 import type { FromShard } from '../src/shard/protocol.ts';
-import { settlementOf } from '../src/shard/settlement.ts';
+import { settlementOf } from '../src/shard/protocol.ts';
 import type { Shard } from '../src/shard/shard.ts';
-import type { Peer } from '../src/shard/turn.ts';
 
 /** As many as a shard takes in one turn. */
 const batchSize = 512;

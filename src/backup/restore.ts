@@ -38,7 +38,7 @@ import {
   readClock,
   writeClock,
   writeRevision,
-} from '../shard/small-values.ts';
+} from '../shard/metadata.ts';
 import {
   auditPartOf,
   filesOf,

@@ -16,7 +16,7 @@ import { readStoppedJournal } from '../journal/stopped-journal.ts';
 import { CommandFailure } from '../operator/results/failures.ts';
 import type { Transferred } from '../operator/results/folder-changes.ts';
 import type { ReportProgress } from '../operator/results/verification.ts';
-import { isOfScope, jointRetention, latestClock } from '../shard/small-values.ts';
+import { isOfScope, jointRetention, latestClock } from '../shard/metadata.ts';
 import { type DataFolder, DataFolderError, existingDataFolder, openDirectory } from './data-folder.ts';
 import { checkFolder } from './folder-check.ts';
 import { type Counts, type Head, type Line, linesFormat, recordLine, responseLine } from './folder-lines.ts';

@@ -8,7 +8,7 @@ import { indexRowsOf, organizationsIn } from '../domain/indexes.ts';
 import { ForeignPart } from '../journal/files/identity.ts';
 import { type InspectedJournal, inspectJournal } from '../journal/inspect-journal.ts';
 import { JournalDamaged } from '../journal/journal.ts';
-import { directoryRevisionKey, readRevision } from '../shard/small-values.ts';
+import { directoryRevisionKey, readRevision } from '../shard/metadata.ts';
 import { type DataFolder, DataFolderError } from './data-folder.ts';
 import { type Ends, type NotedEnd, readEnds } from './sequence-notes.ts';
 

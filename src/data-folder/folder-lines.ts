@@ -7,7 +7,7 @@ import type { Member } from '../directory/members.ts';
 import type { Organization } from '../directory/organization.ts';
 import type { ApiRequest, Change, StoredRecord } from '../domain/record.ts';
 import { type IdempotencyRecord, nowhere, type StoredResponse } from '../journal/journal.ts';
-import type { ClockState, RetentionMarks } from '../shard/small-values.ts';
+import type { ClockState, RetentionMarks } from '../shard/metadata.ts';
 
 /** The version of the format. */
 export const linesFormat = 1;

@@ -3,7 +3,6 @@
 
 import { type IdempotencyRecord, nowhere, type OwnJournal, type StoredResponse } from '../journal/journal.ts';
 import { organizationOf, type RecordFrame } from '../journal/records/record-frame.ts';
-import { shardOfOrganization, shardOfSlot } from '../shard/shard-map.ts';
 import {
   type ClockState,
   clockKey,
@@ -13,7 +12,8 @@ import {
   writeClock,
   writeRetention,
   writeRevision,
-} from '../shard/small-values.ts';
+} from '../shard/metadata.ts';
+import { shardOfOrganization, shardOfSlot } from '../shard/shard-map.ts';
 
 /** How many are written in one transaction. */
 const batchSize = 1_000;

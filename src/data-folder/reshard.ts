@@ -31,7 +31,7 @@ import {
   readRetention,
   readRevision,
   retentionKey,
-} from '../shard/small-values.ts';
+} from '../shard/metadata.ts';
 import {
   type DataFolder,
   DataFolderError,

@@ -15,7 +15,7 @@ import {
   readClock,
   readRetention,
   retentionKey,
-} from '../shard/small-values.ts';
+} from '../shard/metadata.ts';
 import { RecordStore } from '../store/record-store.ts';
 
 const cacheBytesMax = 64 * 1024 * 1024;

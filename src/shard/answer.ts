@@ -1,98 +1,128 @@
-// Turns outcomes into answers: a frame with the rate-limit headers for an API request, or a message for others.
+// Turns the outcomes of commands and queries into answers: a frame with the rate-limit headers for
+// an API request, or a message for a page, an operator or the runner of network calls.
 
-import { errorNumbers, messageOf, type Refusal, refuse, statusOf } from '../contract/errors/table.ts';
-import type { Outcome } from '../domain/decision.ts';
+import {
+  errorBody,
+  errorNumbers,
+  messageOf,
+  type Refusal,
+  refuse,
+  statusOf,
+} from '../contract/errors/table.ts';
+import type { Language } from '../contract/vocabulary.ts';
+import { defined } from '../core/assert.ts';
+import type { Answer, Outcome, Settings } from '../domain/decision.ts';
+import type { ApiRequest } from '../domain/record.ts';
 import type { StoredResponse } from '../journal/journal.ts';
+import type { CommitBatch, ReplyTo } from './commit-batch.ts';
 import { type AnswerFrame, answerFlags } from './frames.ts';
 import type { InternalAnswer } from './protocol.ts';
 import type { LimitHeaders } from './scope.ts';
-import type { ShardState } from './shard-state.ts';
-import type { ReplyTo, Turn } from './turn.ts';
-import type { MessageWaiter, RequestWaiter, Waiter } from './waiter.ts';
 
-/** Answers `waiter` with the outcome when the turn is durable. */
-export function answer(state: ShardState, turn: Turn, waiter: Waiter, outcome: Outcome): void {
+/** The part of an API request that its answer needs. */
+export interface RequestWaiter {
+  readonly kind: 'request';
+  readonly to: ReplyTo;
+  readonly limits: LimitHeaders;
+  readonly request: ApiRequest;
+}
+
+export interface MessageWaiter {
+  readonly kind: 'message';
+  readonly to: ReplyTo;
+  readonly language: Language;
+}
+
+/** Who is answered with an outcome, in a later commit batch if a network or a name server is asked first. */
+export type Waiter = RequestWaiter | MessageWaiter;
+
+/** The outcome of any command: those that the shard gives to itself have a result. */
+export type AnyOutcome = Outcome<Answer | { readonly result: unknown }>;
+
+/** Answers `waiter` with the outcome when the batch is durable. */
+export function answer(batch: CommitBatch, settings: Settings, waiter: Waiter, outcome: AnyOutcome): void {
   if (waiter.kind === 'message') {
-    answerMessage(turn, waiter, outcome);
+    batch.reply(waiter.to, messageAnswer(outcome, waiter.language));
     return;
   }
   const refusal = refusalOf(outcome);
-  if (refusal !== null) answerRefusal(state, turn, waiter, refusal);
-  else if ('body' in outcome) answerBody(turn, waiter, outcome.body);
+  if (refusal !== null) answerRefusal(batch, settings, waiter, refusal);
+  else if ('body' in outcome) answerBody(batch, waiter, outcome.body);
 }
 
 /** The refusal of the waiter; null when the outcome is an answer. */
-export function refusalOf(outcome: Outcome): Refusal | null {
+export function refusalOf(outcome: AnyOutcome): Refusal | null {
   if ('refusal' in outcome) return outcome.refusal;
   return 'waiterRefused' in outcome ? outcome.waiterRefused : null;
 }
 
-function answerMessage(turn: Turn, { to, language }: MessageWaiter, outcome: Outcome): void {
-  turn.reply(to, messageAnswer(outcome, language));
-}
-
-export function messageAnswer(outcome: Outcome, language: MessageWaiter['language']): InternalAnswer {
+export function messageAnswer(outcome: AnyOutcome, language: Language): InternalAnswer {
   if ('body' in outcome) return { ok: true, body: outcome.body };
   const refusal = refusalOf(outcome) ?? refuse('api_error');
   return { ok: false, code: refusal.code, message: messageOf(refusal, language) };
 }
 
-export function answerBody(turn: Turn, waiter: RequestWaiter, body: string, flags = 0): void {
-  const fields = { status: 200, flags, errorNumber: 0, retryAfterSeconds: 0, originalRequest: '' };
-  putFrame(turn, waiter, fields, body);
+export function errorBodyOf(
+  { baseUrl }: Settings,
+  refusal: Refusal,
+  { language, request_id: requestId }: ApiRequest,
+): string {
+  return errorBody(refusal, { language, requestId, baseUrl });
 }
 
-export function answerRefusal(state: ShardState, turn: Turn, waiter: RequestWaiter, refusal: Refusal): void {
+const noLimits: LimitHeaders = { limit: 0, remaining: 0, resetSeconds: 0 };
+const success = { status: 200, flags: 0, errorNumber: 0, retryAfterSeconds: 0, originalRequest: '' };
+const withdrawn = { ...success, status: 0, flags: answerFlags.withdrawn };
+
+export function answerBody(batch: CommitBatch, { to, limits }: RequestWaiter, body: string, flags = 0): void {
+  putFrame(batch, to, limits, flags === 0 ? success : { ...success, flags }, body);
+}
+
+export function answerRefusal(
+  batch: CommitBatch,
+  settings: Settings,
+  { to, limits, request }: RequestWaiter,
+  refusal: Refusal,
+): void {
   const status = statusOf(refusal);
-  const errorNumber = errorNumbers.get(refusal.code)!;
+  const errorNumber = defined(errorNumbers.get(refusal.code), 'every error has a number');
   const retryAfterSeconds = refusal.retryAfterSeconds ?? 0;
-  const body = state.errorBody(refusal, waiter.request);
-  putFrame(turn, waiter, { status, flags: 0, errorNumber, retryAfterSeconds, originalRequest: '' }, body);
+  const fields = { status, flags: 0, errorNumber, retryAfterSeconds, originalRequest: '' };
+  putFrame(batch, to, limits, fields, errorBodyOf(settings, refusal, request));
 }
 
 /** Replays the stored response of an idempotency key. */
-export function replay(turn: Turn, waiter: RequestWaiter, { status, requestId, body }: StoredResponse): void {
+export function replay(batch: CommitBatch, { to, limits }: RequestWaiter, stored: StoredResponse): void {
+  const { status, requestId: originalRequest, body } = stored;
   const flags = answerFlags.replayed;
-  const fields = { status, flags, errorNumber: 0, retryAfterSeconds: 0, originalRequest: requestId };
-  putFrame(turn, waiter, fields, body);
+  putFrame(batch, to, limits, { status, flags, errorNumber: 0, retryAfterSeconds: 0, originalRequest }, body);
 }
 
-const withdrawnFields = {
-  status: 0,
-  flags: answerFlags.withdrawn,
-  errorNumber: 0,
-  limit: 0,
-  remaining: 0,
-  resetSeconds: 0,
-  retryAfterSeconds: 0,
-  originalRequest: '',
-};
-
-/** Tells the sender of a request that was withdrawn that it did not run. */
-export function answerWithdrawn(turn: Turn, { peer, correlation }: ReplyTo): void {
-  turn.answersTo(peer).put({ correlation, ...withdrawnFields }, '');
+/** Tells the sender of a withdrawn request that it did not run. */
+export function answerWithdrawn(batch: CommitBatch, to: ReplyTo): void {
+  putFrame(batch, to, noLimits, withdrawn, '');
 }
 
-type AnswerFields = Omit<AnswerFrame, keyof LimitHeaders | 'correlation' | 'body'>;
-
-/** The rate-limit headers, which every answer has. */
+/** Each answer has the rate-limit headers. */
 function putFrame(
-  turn: Turn,
-  { to, limits }: RequestWaiter,
-  fields: AnswerFields,
+  batch: CommitBatch,
+  { peer, correlation }: ReplyTo,
+  { limit, remaining, resetSeconds }: LimitHeaders,
+  fields: Omit<AnswerFrame, keyof LimitHeaders | 'correlation' | 'body'>,
   body: string | Uint8Array,
 ): void {
-  turn.answersTo(to.peer).put(
+  const { status, flags, errorNumber, retryAfterSeconds, originalRequest } = fields;
+  batch.answersTo(peer).put(
     {
-      correlation: to.correlation,
-      status: fields.status,
-      flags: fields.flags,
-      errorNumber: fields.errorNumber,
-      limit: limits.limit,
-      remaining: limits.remaining,
-      resetSeconds: limits.resetSeconds,
-      retryAfterSeconds: fields.retryAfterSeconds,
-      originalRequest: fields.originalRequest,
+      correlation,
+      status,
+      flags,
+      errorNumber,
+      limit,
+      remaining,
+      resetSeconds,
+      retryAfterSeconds,
+      originalRequest,
     },
     body,
   );

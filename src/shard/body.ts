@@ -43,10 +43,10 @@ export function parseBody(bytes: Buffer): ParsedBody {
   } catch {
     return notJson;
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return notAnObject;
+  if (!isObject(value)) return notAnObject;
   if (names === null) return tooDeep;
   if (names !== namesIn(value)) return duplicateName;
-  return { params: value as Params, suspicious: text.includes('\\') || mayHoldCardNumber(text) };
+  return { params: value, suspicious: text.includes('\\') || mayHoldCardNumber(text) };
 }
 
 const quote = 0x22;
@@ -81,15 +81,19 @@ function namesWritten(text: string): number | null {
 
 /** The number of names in a parsed value, at every depth. A repeated name counts once. */
 function namesIn(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
   if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + namesIn(item), 0);
+  if (!isObject(value)) return 0;
   const names = Object.keys(value);
   let count = names.length;
   for (const name of names) {
-    const member = (value as Params)[name];
+    const member = value[name];
     if (typeof member === 'object') count += namesIn(member);
   }
   return count;
+}
+
+export function isObject(value: unknown): value is Params {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The refusal of the first text or name that looks like a card number or is not valid Unicode. */

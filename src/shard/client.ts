@@ -1,14 +1,12 @@
-// The client of a shard in an edge or in the main thread. It packs the requests of a tick into one batch, and remembers who
-// waits for an answer. When the shard ends, it refuses all of these at once. While the shard has nothing to do, a small batch
-// is sent at once, because otherwise edge and shard would take turns, each idle while the other one works.
-//
-// It also bounds the shard's mailbox. So many requests are sent ahead of their answers that the shard always has work. The
-// others wait here in fair queues (fair-queue.ts), where an answer makes room for the next of them, and beyond their bounds
-// requests are refused at once, before any work was done for them. A request whose client has gone is withdrawn: what still
-// waits here is never sent, and the shard does not run what it has not taken yet. Commands and queries have a window and a
-// queue each, so reads go on while a disk keeps writes waiting.
+// The client of a shard in an edge or in the main thread. It packs the requests of a tick into one
+// buffer, and refuses all that have no answer when the shard ends. It also bounds the shard's
+// mailbox: so many requests are sent ahead of their answers that the shard always has work. The
+// others wait here in fair queues (fair-queue.ts), beyond whose bounds requests are refused at once.
+// Commands and queries have a window and a queue each, so reads go on while a disk keeps writes
+// waiting. A request whose client has gone is withdrawn: it does not run unless it was taken.
 
 import { routeTable } from '../contract/routes/table.ts';
+import { assert, elementAt } from '../core/assert.ts';
 import { type Scheduler, systemScheduler } from '../core/scheduler.ts';
 import { FairQueue, type NoRoom, type QueueBounds } from './fair-queue.ts';
 import {
@@ -35,10 +33,10 @@ export interface Port {
   close(): void;
 }
 
-/** Why a request has no answer: its shard ended before it answered, or too many requests wait for it. */
+/** Why a request has no answer: its shard ended, or too many requests wait for it. */
 export type NoAnswer = 'away' | 'overloaded';
 
-/** Gets the answer to a public request, or why there is none. The answer's body is valid during the call only. */
+/** Gets the answer to a public request, whose body is valid during the call only, or why not. */
 export type OnAnswer = (answer: AnswerFrame | NoAnswer) => void;
 
 type Frame = Omit<RequestFrame, 'correlation'>;
@@ -49,7 +47,7 @@ interface Waiting {
   readonly onAnswer: OnAnswer;
 }
 
-/** What may be on its way to a shard, and what may wait for that: of each kind, commands and queries. */
+/** What may be on its way to a shard, and wait for that: of commands and of queries each. */
 export interface ClientBounds {
   /** Requests that are sent ahead of their answers, and the bytes of their large bodies. */
   readonly sentMax: number;
@@ -72,11 +70,11 @@ const away: InternalAnswer = {
 /** The bytes that a request without a large body takes until it is answered. */
 const requestBytes = 1024;
 
-/** With this much work a batch is sent at once to a free shard. Less is not worth the cost of waking the other thread. */
+/** So much work is sent at once to a free shard. Less is not worth waking the other thread. */
 export const workForFreeShard = 64;
 /** The work of a request by its route. A query is about a quarter of a command. */
 const workOf = routeTable.map(({ kind }) => (kind === 'command' ? 4 : 1));
-/** The lane of a request by its route: 0 for queries, 1 for commands. It is the lowest bit of the correlation. */
+/** By route: 0 for queries, 1 for commands. It is the lowest bit of the correlation. */
 const laneOf = routeTable.map(({ kind }) => (kind === 'command' ? 1 : 0));
 
 /** The requests of one kind that wait for an answer or to be sent. */
@@ -116,12 +114,12 @@ export class ShardClient {
   readonly #bounds: ClientBounds;
   #count = 0;
   #flushScheduled = false;
-  /** How many requests are in the batch that was not sent yet, and their work. */
+  /** How many requests were not sent yet, and their work. */
   #unsent = 0;
   #unsentWork = 0;
-  /** Those whose clients have gone since they were sent. The shard is told of them with the next batch. */
+  /** Those that were sent, and of whose withdrawal the shard is told next. */
   #withdrawn: number[] = [];
-  /** The shard has answered since the last batch was sent, so it is probably free. */
+  /** The shard has answered since something was sent to it, so it is probably free. */
   #hasAnswered = false;
   readonly #scheduler: Scheduler;
   #stalledSinceMs: number | null = null;
@@ -189,21 +187,18 @@ export class ShardClient {
     for (const onAnswer of this.#waiting.values()) onAnswer('away');
     this.#waiting.clear();
     for (const { queue } of this.#lanes) queue.clear(({ onAnswer }) => onAnswer('away'));
-    for (const settle of this.#waitingInternal.values()) settle(away);
+    for (const resolve of this.#waitingInternal.values()) resolve(away);
     this.#waitingInternal.clear();
   }
 
-  /**
-   * Sends a public request, mostly together with others of this tick, or keeps it until the shard may get it. Returns the
-   * number with which it can be withdrawn.
-   */
+  /** Sends a public request, or queues it. Returns the number with which it can be withdrawn. */
   send(frame: Frame, onAnswer: OnAnswer): number {
     if (this.#port === null) {
       onAnswer('away');
       return 0;
     }
-    const side = laneOf[frame.route]!;
-    const lane = this.#lanes[side]!;
+    const side = elementAt(laneOf, frame.route);
+    const lane = this.#lanes[side];
     const correlation = this.#nextCorrelation(side);
     if (!lane.isFree) {
       this.#enqueue(lane, { correlation, frame, onAnswer });
@@ -215,10 +210,10 @@ export class ShardClient {
     return correlation;
   }
 
-  /** Why a request with a body of so many bytes, which was not read yet, would be refused now; null when it may be sent. */
+  /** Why a request with a body that was not read yet would be refused now; null: it may be sent. */
   refusal(route: number, org: string, bodyBytes: number): NoAnswer | null {
     if (this.#port === null) return 'away';
-    const lane = this.#lanes[laneOf[route]!]!;
+    const lane = this.#lanes[elementAt(laneOf, route)];
     if (lane.isFree) return null;
     const reason = lane.queue.noRoomFor(org, requestBytes + bodyBytes);
     if (reason === null) return null;
@@ -234,7 +229,6 @@ export class ShardClient {
     onAnswer('overloaded');
   }
 
-  /** Puts a request into the next batch. */
   #put(lane: Lane, correlation: number, frame: Frame, onAnswer: OnAnswer): void {
     const bytes = frame.body.length;
     if (bytes > requestBytes) {
@@ -245,7 +239,7 @@ export class ShardClient {
     this.#waiting.set(correlation, onAnswer);
     this.#writer.put(correlation, frame);
     this.#unsent++;
-    this.#unsentWork += workOf[frame.route]!;
+    this.#unsentWork += elementAt(workOf, frame.route);
   }
 
   #flushSoon(): void {
@@ -257,13 +251,17 @@ export class ShardClient {
     });
   }
 
+  #laneOf(correlation: number): Lane {
+    return this.#lanes[(correlation & 1) === 0 ? 0 : 1];
+  }
+
   get #isShardFree(): boolean {
     return this.#hasAnswered || this.#waiting.size === this.#unsent;
   }
 
-  /** The client of a request has gone, or nobody waits for it any longer. It does not run unless the shard has taken it. */
+  /** Nobody waits for a request any longer. It does not run unless the shard has taken it. */
   withdraw(correlation: number): void {
-    if (this.#lanes[correlation & 1]!.queue.remove(correlation)) {
+    if (this.#laneOf(correlation).queue.remove(correlation)) {
       this.abandoned++;
     } else if (this.#waiting.has(correlation)) {
       this.#withdrawn.push(correlation);
@@ -298,11 +296,11 @@ export class ShardClient {
   #flush(): void {
     if (this.#port === null) return;
     if (!this.#writer.empty) {
-      const batch = this.#writer.take();
+      const frames = this.#writer.take();
       this.#unsent = 0;
       this.#unsentWork = 0;
       this.#hasAnswered = false;
-      this.#port.postMessage(batch, [batch]);
+      this.#port.postMessage(frames, [frames]);
     }
     if (this.#withdrawn.length > 0) {
       this.#port.postMessage({ withdrawn: this.#withdrawn });
@@ -318,9 +316,9 @@ export class ShardClient {
       const [queries, commands] = this.#lanes;
       if (queries.queue.length + commands.queue.length > 0) this.#sendQueued();
     } else if ('answer' in message) {
-      const settle = this.#waitingInternal.get(message.correlation);
+      const resolve = this.#waitingInternal.get(message.correlation);
       this.#waitingInternal.delete(message.correlation);
-      settle?.(message.answer);
+      resolve?.(message.answer);
     } else if ('stalledMs' in message) {
       const { stalledMs } = message;
       this.#stalledSinceMs = stalledMs === null ? null : this.#scheduler.elapsedMs() - stalledMs;
@@ -332,8 +330,9 @@ export class ShardClient {
     const onAnswer = this.#waiting.get(correlation);
     if (onAnswer === undefined) return;
     this.#waiting.delete(correlation);
-    const lane = this.#lanes[correlation & 1]!;
+    const lane = this.#laneOf(correlation);
     lane.sent--;
+    assert(lane.sent >= 0, 'what is answered was sent');
     if (lane.largeBytes > 0) {
       lane.largeBytes -= this.#large.get(correlation) ?? 0;
       this.#large.delete(correlation);

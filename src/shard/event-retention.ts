@@ -1,21 +1,22 @@
-// The retention of a shard's events, in service time. Events have no service time of their own, so the shard regularly marks
-// the time of its newest id. When a mark is as old as the retention time, all events up to its id are too old. They are removed
-// in small portions, one organization and mode after the other. The id up to which events may be missing is stored before the
-// first of them is removed, so that a check of the folder knows which events must exist.
+// The retention of a shard's events, in service time. Events have no service time of their own, so
+// the shard regularly marks the time of its newest id. Once a mark is as old as the retention time,
+// all events up to its id are too old. They are removed in small portions, scope by scope. The id up
+// to which events may be missing is stored first, so that a check knows which events must exist.
 
 import { idPrefixes } from '../contract/id-prefixes.ts';
 import { idFloor } from '../core/ids.ts';
 import { causes } from '../domain/cause.ts';
 import { kindIndex, scopeOf } from '../domain/indexes.ts';
-import { about, executeCommand } from './execute-command.ts';
+import type { CommitBatch } from './commit-batch.ts';
+import { executeFor } from './execute-command.ts';
+import type { RetentionMarks } from './metadata.ts';
+import type { Scopes } from './scopes.ts';
 import type { ShardState } from './shard-state.ts';
-import type { RetentionMarks } from './small-values.ts';
-import type { Turn } from './turn.ts';
 
 /** The number of marks in a retention time. Events stay longer by at most this fraction of it. */
 const marksMax = 100;
-/** How many organizations are looked at in one turn if they have nothing to remove. */
-const scopesPerTurnMax = 64;
+/** How many scopes one commit batch looks at if they have nothing to remove. */
+const scopesPerBatchMax = 64;
 
 type ScopeName = readonly [org: string, livemode: boolean];
 
@@ -24,9 +25,8 @@ export class EventRetention {
   readonly #retentionMs: number;
   #stored: RetentionMarks;
   #marks: RetentionMarks;
-  /** Organizations and modes that may have events before the horizon; null: none. */
-  #sweep: Iterator<ScopeName> | null = null;
-  #current: ScopeName | null = null;
+  /** The scopes that may have events before the horizon, the next one last. */
+  #sweep: ScopeName[] = [];
 
   /** `stored` is what the last process stored. What that one did not finish is done again. */
   constructor(state: ShardState, retentionMs: number, stored: RetentionMarks) {
@@ -34,13 +34,13 @@ export class EventRetention {
     this.#retentionMs = retentionMs;
     this.#stored = stored;
     this.#marks = stored;
-    if (stored.horizonMs > 0) this.#sweep = scopesOf(state);
+    if (stored.horizonMs > 0) this.#sweep = scopesOf(state.scopes);
   }
 
   /** When `run` is to be called next, in service time. */
   get dueMs(): number {
     const { marks } = this.#marks;
-    if (this.#sweep !== null && this.#marks === this.#stored) return 0;
+    if (this.#sweep.length > 0 && this.#marks === this.#stored) return 0;
     const [oldest, newest] = [marks[0], marks.at(-1)];
     if (oldest === undefined || newest === undefined) return 0;
     return Math.min(oldest.serviceMs + this.#retentionMs, newest.serviceMs + this.#retentionMs / marksMax);
@@ -56,23 +56,23 @@ export class EventRetention {
   }
 
   /** Marks the newest id if a mark is due, and removes some events that are too old. */
-  run(turn: Turn): void {
-    this.#note(turn.serviceMs);
-    if (this.#sweep === null || this.#marks.horizonMs !== this.#stored.horizonMs) return;
+  run(batch: CommitBatch): void {
+    this.#note(batch.serviceMs);
+    if (this.#marks.horizonMs !== this.#stored.horizonMs) return;
     const before = idFloor(idPrefixes.event, this.#marks.horizonMs + 1);
-    for (let looked = 0; looked < scopesPerTurnMax; looked++) {
-      this.#current ??= this.#next();
-      if (this.#current === null) return;
-      const [org, livemode] = this.#current;
+    for (let looked = 0; looked < scopesPerBatchMax; looked++) {
+      const scope = this.#sweep.at(-1);
+      if (scope === undefined) return;
+      const [org, livemode] = scope;
       const index = kindIndex('event', scopeOf(org, livemode));
       const [oldest] = this.#state.tasks.scan(index, { before, descending: false });
       if (oldest !== undefined) {
-        const command = about(this.#state, turn, oldest, 'prune_events', { before }, causes.time);
-        const outcome = executeCommand(this.#state, turn, command, null);
+        const given = { operation: 'prune_events', params: { before }, cause: causes.time } as const;
+        const outcome = executeFor(this.#state, batch, oldest, given);
         // Where one of them is damaged, they stay, and those of the others go.
         if ('result' in outcome && outcome.result.more) return;
       }
-      this.#current = null;
+      this.#sweep.pop();
       if (oldest !== undefined) return;
     }
   }
@@ -84,25 +84,18 @@ export class EventRetention {
     const isDue = newest === undefined || newest.serviceMs + this.#retentionMs / marksMax <= serviceMs;
     if (old.length === 0 && !isDue) return;
     const left = marks.slice(old.length);
-    if (isDue) left.push({ serviceMs, idMs: this.#state.idTimes.lastMs });
+    if (isDue) left.push({ serviceMs, idMs: this.#state.ids.times.lastMs });
     const reached = Math.max(horizonMs, ...old.map(({ idMs }) => idMs));
     this.#marks = { horizonMs: reached, marks: left };
     if (reached === horizonMs) return;
-    this.#sweep = scopesOf(this.#state);
-    this.#current = null;
-  }
-
-  #next(): ScopeName | null {
-    const { done, value } = this.#sweep!.next();
-    if (done !== true) return value;
-    this.#sweep = null;
-    return null;
+    this.#sweep = scopesOf(this.#state.scopes);
   }
 }
 
-function* scopesOf(state: ShardState): Generator<ScopeName> {
-  for (const org of [...state.organizations]) {
-    yield [org, false];
-    yield [org, true];
-  }
+/** All scopes, the last one first. */
+function scopesOf({ organizations }: Scopes): ScopeName[] {
+  return [...organizations].reverse().flatMap((org): ScopeName[] => [
+    [org, true],
+    [org, false],
+  ]);
 }

@@ -1,127 +1,204 @@
-// Executes the commands of requests, pages, operators, payment networks, the webhook thread, and the shard itself. A command is
-// decided and applied, its changes are recorded in the turn with the response that is stored for its idempotency key, and the
-// waiter is answered. A command that waits for a network or a name server is answered by a later turn.
+// Executes commands, whoever gives them. A command is decided and applied, its changes are recorded
+// in the commit batch with the response that is stored for its idempotency key, and its waiter is
+// answered. One that waits for a network or a name server is answered by a later batch.
 
 import { isStored, statusOf, unavailable } from '../contract/errors/table.ts';
 import { storedResponseBytesMax } from '../contract/limits.ts';
+import { assert } from '../core/assert.ts';
+import type { Now } from '../core/clock.ts';
 import { type Cause, causes } from '../domain/cause.ts';
 import type { AnyCommand, CommandParams, Done } from '../domain/command.ts';
-import type { Outcome } from '../domain/decision.ts';
-import type { StoredRecord } from '../domain/record.ts';
+import { type Command, decide } from '../domain/decide.ts';
+import type { Context, Decision, Outcome } from '../domain/decision.ts';
+import type { ApiRequest, StoredRecord } from '../domain/record.ts';
 import { addressUnresolved } from '../domain/webhook-endpoints.ts';
-import type { Entry } from '../journal/journal.ts';
-import { answer, refusalOf } from './answer.ts';
-import type { IssuedCommand } from './issued-command.ts';
+import { digestBytes, type Entry } from '../journal/journal.ts';
+import { type AnyOutcome, answer, errorBodyOf, refusalOf, type Waiter } from './answer.ts';
+import type { CommitBatch } from './commit-batch.ts';
+import type { Scope } from './scope.ts';
 import type { ShardState } from './shard-state.ts';
-import type { Turn } from './turn.ts';
-import type { Waiter } from './waiter.ts';
 
-/** A command about a record that `cause` gave, on behalf of the organization that the record belongs to. */
-export function about<O extends AnyCommand>(
+/** A command with everything that the shard needs to execute it. */
+export interface IssuedCommand<O extends AnyCommand = AnyCommand> extends Command<O> {
+  /** The organization and mode on whose behalf it runs. */
+  readonly scope: Scope;
+  /** The API request that gave the command; null when a customer, an operator or time gave it. */
+  readonly request: ApiRequest | null;
+  /** Who gave it: for the outcome of a network call the network, not the request that waits. */
+  readonly cause: Cause;
+  /** Whether the command's webhook address is allowed; null before the check. */
+  readonly addressAllowed: boolean | null;
+}
+
+type Issued = Pick<IssuedCommand, 'id' | 'scope' | 'request' | 'cause' | 'addressAllowed'>;
+
+/** Executes a command about a record on behalf of the organization that the record belongs to. */
+export function executeFor<O extends AnyCommand>(
   state: ShardState,
-  turn: Turn,
+  batch: CommitBatch,
   record: StoredRecord,
-  operation: O,
-  params: CommandParams<O>,
-  cause: Cause,
-): IssuedCommand<O> {
-  const scope = state.scope(record.org, record.livemode, turn);
+  given: { readonly operation: O; readonly params: CommandParams<O>; readonly cause: Cause },
+  waiter: Waiter | null = null,
+): Outcome<Done<O>> {
+  const { operation, params, cause } = given;
+  const scope = state.scopes.get(record.org, record.livemode, batch);
   const request = record.kind === 'network_call' ? record.request : null;
-  return { operation, id: record.id, params, scope, request, cause, addressAllowed: null };
+  const command = { operation, id: record.id, params, scope, request, cause, addressAllowed: null };
+  return executeCommand(state, batch, command, waiter);
 }
 
 /**
- * Executes a command and answers `waiter` when the outcome is known and durable. `waiter` is null when the shard gives the
- * command to itself. Such a command is executed even while writes are refused, so its caller checks that.
+ * Executes a command and answers `waiter` when the outcome is known and durable. A command without
+ * a waiter, which the shard gives to itself, runs even while writes are refused: its caller checks.
  */
 export function executeCommand<O extends AnyCommand>(
   state: ShardState,
-  turn: Turn,
+  batch: CommitBatch,
   command: IssuedCommand<O>,
   waiter: Waiter | null,
 ): Outcome<Done<O>> {
+  const { settings, keys, waiters } = state;
   if (waiter !== null && state.refusesWrites) {
-    answer(state, turn, waiter, refusedForNow);
+    answer(batch, settings, waiter, refusedForNow);
     return refusedForNow;
   }
-  const decision = state.decide(command, turn);
+  const decision = decideCommand(state, command, batch);
   const { outcome } = decision;
   if ('checksAddress' in outcome) {
-    state.checkAddress(command as unknown as IssuedCommand, waiter, outcome.checksAddress);
+    checkAddress(state, command, waiter, outcome.checksAddress);
     return outcome;
   }
-  state.apply(turn, decision);
+  apply(state, batch, command.scope, decision);
   if ('waitsFor' in outcome) {
-    state.waitFor(outcome.waitsFor, waiter);
-    turn.record(decision.changes, null, causeOf(command, null));
+    const { id, request } = outcome.waitsFor;
+    assert(waiter === null || !waiters.has(id), `only one request waits for the network call ${id}`);
+    if (waiter !== null) waiters.set(id, waiter);
+    keys.markRunning(request);
+    batch.record(decision.changes, null, causeOf(command, null));
     return outcome;
   }
-  const told = outcome as Outcome;
-  const stored = recordFor(state, command, told);
-  turn.record(decision.changes, stored, causeOf(command, stored));
-  if (command.operation === 'settle_network_call') settled(state, turn, command, waiter, told);
-  else if (waiter !== null) answer(state, turn, waiter, told);
+  const stored = responseToStore(state, command, outcome);
+  batch.record(decision.changes, stored, causeOf(command, stored));
+  if (command.operation === 'settle_network_call') answerBoth(state, batch, command, waiter, outcome);
+  else if (waiter !== null) answer(batch, settings, waiter, outcome);
   return outcome;
 }
 
-/** Executes a command whose address was looked up; `allowed` is null when no name server answered. */
-export function addressChecked(
+/** Decides a command, which changes nothing yet. It is refused if it needs a damaged record. */
+function decideCommand<O extends AnyCommand>(
   state: ShardState,
-  turn: Turn,
-  checked: {
-    readonly command: IssuedCommand;
-    readonly waiter: Waiter | null;
-    readonly allowed: boolean | null;
-  },
+  command: IssuedCommand<O>,
+  now: Now,
+): Decision<Done<O>> {
+  const decision = state.reads.read(() => decide(state.records, command, contextOf(state, command, now)));
+  return 'refusal' in decision ? { changes: [], networkCalls: [], outcome: decision } : decision;
+}
+
+function contextOf({ settings, ids, endpoints, secrets }: ShardState, command: Issued, now: Now): Context {
+  const { scope, request, cause, addressAllowed } = command;
+  const { nowMs, serviceMs } = now;
+  return {
+    nowMs,
+    serviceMs,
+    org: scope.org,
+    livemode: scope.livemode,
+    account: scope.account(now),
+    settings,
+    language: request?.language ?? 'en',
+    apiVersion: request?.api_version ?? scope.settings.apiVersion,
+    request,
+    cause,
+    endpoints: endpoints.of(scope),
+    endpointsBusy: endpoints.isBusy(scope),
+    addressAllowed,
+    newId: (kind) => ids.next(kind, scope.slot, nowMs),
+    randomText: ids.randomText,
+    sealSecret: (secret, id) => secrets.seal(secret, { id, org: scope.org }),
+    randomBelow: ids.randomBelow,
+  };
+}
+
+type Applied = Pick<Decision, 'changes' | 'networkCalls'>;
+
+function apply(
+  state: ShardState,
+  batch: CommitBatch,
+  scope: Scope,
+  { changes, networkCalls }: Applied,
 ): void {
-  const { command, waiter, allowed } = checked;
-  state.addressChecked(command);
-  if (allowed !== null) executeCommand(state, turn, { ...command, addressAllowed: allowed }, waiter);
-  else if (waiter !== null) answer(state, turn, waiter, { refusal: addressUnresolved });
+  for (const change of changes) {
+    const isOwn = change.org === scope.org && change.livemode === scope.livemode;
+    assert(isOwn, `a command of ${scope.name} changes only what belongs to it`);
+    state.outbox.observe(change);
+    state.records.apply(change);
+    state.tasks.observe(change);
+    state.endpoints.observe(change);
+  }
+  batch.networkCalls.push(...networkCalls);
+}
+
+/** Keeps the command until it is known whether its address may be used, and then executes it. */
+function checkAddress<O extends AnyCommand>(
+  state: ShardState,
+  command: IssuedCommand<O>,
+  waiter: Waiter | null,
+  url: string,
+): void {
+  const { scope, request } = command;
+  state.endpoints.setBusy(scope, true);
+  state.keys.markRunning(request);
+  state.checkAddress(url, (batch, allowed) => {
+    state.endpoints.setBusy(scope, false);
+    state.keys.clearRunning(request);
+    if (allowed !== null) executeCommand(state, batch, { ...command, addressAllowed: allowed }, waiter);
+    else if (waiter !== null) answer(batch, state.settings, waiter, { refusal: addressUnresolved });
+  });
 }
 
 const refusedForNow = { refusal: unavailable };
 const applied = { body: '{}' };
 
-/** Answers the request that waited for the network call with the outcome. The runner is only told that it was applied. */
-function settled(
-  state: ShardState,
-  turn: Turn,
-  { id, request }: Pick<IssuedCommand, 'id' | 'request'>,
+/** Answers the request that waited for a network call. The network hears only that it was applied. */
+function answerBoth(
+  { keys, settings, waiters }: ShardState,
+  batch: CommitBatch,
+  { id, request }: Pick<Issued, 'id' | 'request'>,
   network: Waiter | null,
-  outcome: Outcome,
+  outcome: AnyOutcome,
 ): void {
-  state.ran(request);
-  const waiting = state.takeWaiting(id);
-  if (waiting !== undefined) answer(state, turn, waiting, outcome);
-  if (network !== null) answer(state, turn, network, applied);
+  keys.clearRunning(request);
+  const waiter = waiters.get(id);
+  waiters.delete(id);
+  if (waiter !== undefined) answer(batch, settings, waiter, outcome);
+  if (network !== null) answer(batch, settings, network, applied);
 }
 
-/** Who gave the command, as its entry says it: a request is named by the response that is stored for it, if there is one. */
-function causeOf({ cause, request }: IssuedCommand, stored: Entry['idempotency']): Cause {
+/** Who gave the command. A request without a name is the one that the response is stored for. */
+function causeOf({ cause, request }: Issued, stored: Entry['idempotency']): Cause {
   if (cause !== causes.request || stored !== null || request === null) return cause;
   return { by: 'request', name: request.request_id };
 }
 
-/** The idempotency record of a request with its response; null when that says to try again or is too large. */
-function recordFor(
-  state: ShardState,
-  { scope, request }: IssuedCommand,
-  outcome: Outcome,
+/** The response to store for the request's key; null if it says to try again or is too large. */
+function responseToStore(
+  { settings }: ShardState,
+  { scope, request }: Issued,
+  outcome: AnyOutcome,
 ): Entry['idempotency'] {
   if (request === null) return null;
   const { key_digest: keyDigest, fingerprint, request_id: requestId, resolved_defaults } = request;
   if (keyDigest === null || fingerprint === null) return null;
+  assert(keyDigest.length === digestBytes && fingerprint.length === digestBytes, 'digests are whole');
   const refusal = refusalOf(outcome);
   if (refusal !== null && !isStored(refusal)) return null;
-  const body = refusal === null ? storedBodyOf(outcome) : state.errorBody(refusal, request);
+  const body = refusal === null ? bodyToStore(outcome) : errorBodyOf(settings, refusal, request);
   if (isTooLong(body)) return null;
   const status = refusal === null ? 200 : statusOf(refusal);
   const defaults = resolved_defaults ? JSON.stringify(resolved_defaults) : '';
   return { keyDigest, fingerprint, slot: scope.slot, requestId, status, body, defaults };
 }
 
-function storedBodyOf(outcome: Outcome): string {
+function bodyToStore(outcome: AnyOutcome): string {
   return 'body' in outcome ? (outcome.storedBody ?? outcome.body) : '';
 }
 

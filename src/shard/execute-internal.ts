@@ -1,153 +1,134 @@
-// Internal requests, which don't come from a merchant: those of the hosted pages, operators and payment networks. They pass
-// no gates and spend no limits; otherwise they are executed within a turn like any other.
+// Internal requests: those of the hosted pages, operators and payment networks. They pass no gates
+// and spend no limits; otherwise they are executed within a commit batch like any other.
 
 import { kindOfId } from '../contract/id-prefixes.ts';
 import { parseQuery } from '../contract/routes/query-string.ts';
+import type { Route } from '../contract/routes/route.ts';
 import { type ExportOperation, routeTable } from '../contract/routes/table.ts';
 import { fillDefaults } from '../contract/routes/validate.ts';
-import { assert } from '../core/assert.ts';
-import { causes } from '../domain/cause.ts';
+import { assert, elementAt } from '../core/assert.ts';
 import { pendingDeliveries } from '../domain/deliveries.ts';
-import { dueRecords, nextDueMs } from '../domain/due.ts';
 import { eventJson } from '../domain/events.ts';
 import { exportPage } from '../domain/export.ts';
 import { missing } from '../domain/find.ts';
-import { dueIndex, kindIndex, scopeOf, timeKey } from '../domain/indexes.ts';
+import { kindIndex, scopeOf } from '../domain/indexes.ts';
 import { searchPayments } from '../domain/payment-search.ts';
 import { storyOf } from '../domain/payment-story.ts';
 import { viewPayment } from '../domain/payment-view.ts';
+import type { QueryContext } from '../domain/query.ts';
 import type { StoredRecord } from '../domain/record.ts';
 import { chargesNamed, settledPage } from '../domain/settled.ts';
+import type { View } from '../domain/view.ts';
 import { answer, messageAnswer } from './answer.ts';
-import { about, executeCommand } from './execute-command.ts';
+import type { CommitBatch, ReplyTo } from './commit-batch.ts';
+import { executeFor } from './execute-command.ts';
 import type { InternalAnswer, InternalRequest } from './protocol.ts';
+import type { Scope } from './scope.ts';
 import type { ShardState } from './shard-state.ts';
-import type { ReplyTo, Turn } from './turn.ts';
 
 type Of<K extends InternalRequest['kind']> = Extract<InternalRequest, { kind: K }>;
+type Question = Exclude<InternalRequest, { kind: 'command' }>;
 
 /** Executes one internal request. */
-export function executeInternal(state: ShardState, turn: Turn, to: ReplyTo, request: InternalRequest): void {
+export function executeInternal(
+  state: ShardState,
+  batch: CommitBatch,
+  to: ReplyTo,
+  request: InternalRequest,
+): void {
   if (request.kind === 'command') {
-    commandOf(state, turn, to, request);
+    commandOf(state, batch, to, request);
     return;
   }
-  const answered = state.readForVisit(
-    null,
-    () => answerQuestion(state, turn, request),
-    (refusal) => messageAnswer({ refusal }, 'en'),
-  );
-  turn.reply(to, answered);
+  const answered = state.reads.readForRequest(null, () => answerQuestion(state, batch, request));
+  batch.reply(to, 'refusal' in answered ? messageAnswer(answered, 'en') : answered);
 }
 
-function answerQuestion(
-  state: ShardState,
-  turn: Turn,
-  request: Exclude<InternalRequest, { kind: 'command' }>,
-): InternalAnswer {
+function commandOf(state: ShardState, batch: CommitBatch, to: ReplyTo, request: Of<'command'>): void {
+  const { id, language } = request;
+  const waiter = { kind: 'message', to, language } as const;
+  const subject = state.reads.readForRequest(
+    null,
+    () => subjectOf(batch.view, id) ?? { refusal: missing(id, null) },
+  );
+  if ('refusal' in subject) answer(batch, state.settings, waiter, subject);
+  else executeFor(state, batch, subject, request, waiter);
+}
+
+/** The record that an internal request is about. A command runs on behalf of its organization. */
+function subjectOf(view: View, id: string): StoredRecord | undefined {
+  const kind = kindOfId(id);
+  return kind === undefined || kind === 'organization' || kind === 'request' ? undefined : view.get(kind, id);
+}
+
+function found(value: unknown): InternalAnswer {
+  return { ok: true, body: JSON.stringify(value) };
+}
+
+function notFound(id: string): InternalAnswer {
+  return messageAnswer({ refusal: missing(id, null) }, 'en');
+}
+
+function answerQuestion(state: ShardState, batch: CommitBatch, request: Question): InternalAnswer {
+  const { view } = batch;
   switch (request.kind) {
     case 'view_payment':
-      return viewOf(state, turn, request);
-    case 'export_page':
-      return exportPageOf(state, turn, request);
-    case 'export_ended':
-      state.scope(request.org, request.livemode, turn).exports.delete(request.requestId);
-      return { ok: true, body: '' };
-    case 'events_after':
-      return eventsAfter(state, request);
-    case 'record':
-      return recordOf(state, request);
+      return viewOf(state, batch, request);
+    case 'record': {
+      const record = subjectOf(view, request.id);
+      return record === undefined ? notFound(request.id) : found(record);
+    }
     case 'records':
-      return recordsOf(state, request);
-    case 'search_payments': {
-      const { org, livemode, search } = request;
-      const context = state.queryContext(state.scope(org, livemode, turn), turn);
-      return { ok: true, body: JSON.stringify(searchPayments(state.view, context, search)) };
-    }
-    case 'payment_story': {
-      const { org, livemode, reference, refundsBefore } = request;
-      const context = state.queryContext(state.scope(org, livemode, turn), turn);
-      const story = storyOf(state.view, context, reference, refundsBefore);
-      return { ok: true, body: JSON.stringify(story) };
-    }
+      return recordsOf(view, request);
+    case 'events_after':
+      return eventsAfter(view, request);
     case 'charges_named':
-      return { ok: true, body: JSON.stringify(chargesNamed(state.view, request, request.names)) };
-    case 'settled_page': {
-      const { org, livemode, filter, start } = request;
-      const context = state.queryContext(state.scope(org, livemode, turn), turn);
-      return { ok: true, body: JSON.stringify(settledPage(state.view, context, filter, start)) };
-    }
-    case 'limit_levels': {
-      const levels = state.scope(request.org, request.livemode, turn).levels(turn);
-      return { ok: true, body: JSON.stringify(levels) };
-    }
+      return found(chargesNamed(view, request, request.names));
+  }
+  const scope = state.scopes.get(request.org, request.livemode, batch);
+  const context = state.queryContext(scope, batch);
+  switch (request.kind) {
+    case 'export_page':
+      return exportPageOf(view, context, request);
+    case 'export_ended':
+      scope.exports.delete(request.requestId);
+      return { ok: true, body: '' };
+    case 'search_payments':
+      return found(searchPayments(view, context, request.search));
+    case 'payment_story':
+      return found(storyOf(view, context, request.reference, request.refundsBefore));
+    case 'settled_page':
+      return found(settledPage(view, context, request.filter, request.start));
+    case 'limit_levels':
+      return found(scope.levels(batch));
   }
 }
 
-/** The record that an internal command is about. The command runs on behalf of its organization. */
-function subjectOf(state: ShardState, id: string): StoredRecord | undefined {
-  const kind = kindOfId(id);
-  return kind === undefined || kind === 'organization' || kind === 'request'
-    ? undefined
-    : state.view.get(kind, id);
-}
-
-function commandOf(state: ShardState, turn: Turn, to: ReplyTo, request: Of<'command'>): void {
-  const { operation, id, params, language, cause } = request;
-  const waiter = { kind: 'message', to, language } as const;
-  const subject = state.readForVisit(
-    null,
-    () => subjectOf(state, id) ?? { refusal: missing(id, null) },
-    (refusal) => ({ refusal }),
-  );
-  if ('refusal' in subject) answer(state, turn, waiter, subject);
-  else executeCommand(state, turn, about(state, turn, subject, operation, params as object, cause), waiter);
-}
-
-const duePerTurnMax = 256;
-
-/** Expires some of the charges and sessions that are due, the oldest first; true when more are due. */
-export function expireDue(state: ShardState, turn: Turn): boolean {
-  const { tasks, damagedTasks } = state;
-  const due = dueRecords(tasks, turn.serviceMs, duePerTurnMax);
-  for (const record of due) {
-    const command = about(state, turn, record, 'expire_due', {}, causes.time);
-    const outcome = executeCommand(state, turn, command, null);
-    // It needs a damaged record, such as that of its payment.
-    if ('refusal' in outcome) damagedTasks.leave(dueIndex, timeKey(record.due_at_ms) + record.id);
-  }
-  const [left] = dueRecords(tasks, turn.serviceMs, 1);
-  const isNew = due.every(({ id }) => id !== left?.id);
-  assert(isNew, `${left?.id} is due still, although its time was dealt with`);
-  state.dueMs = nextDueMs(tasks);
-  return left !== undefined;
-}
-
-function viewOf(state: ShardState, turn: Turn, request: Of<'view_payment'>): InternalAnswer {
-  const view = viewPayment(state.view, request.id, turn.serviceMs);
-  if (view === null) return messageAnswer({ refusal: missing(request.id, null) }, 'en');
-  const { settings, networks } = state.scope(view.org, view.livemode, turn);
+function viewOf({ scopes }: ShardState, batch: CommitBatch, { id }: Of<'view_payment'>): InternalAnswer {
+  const view = viewPayment(batch.view, id, batch.serviceMs);
+  if (view === null) return notFound(id);
+  const { settings, networks }: Scope = scopes.get(view.org, view.livemode, batch);
   const { name: merchant, branding } = settings;
   const { cardPage: card_page, agents } = networks;
-  return { ok: true, body: JSON.stringify({ ...view, merchant, branding, card_page, agents }) };
+  return found({ ...view, merchant, branding, card_page, agents });
 }
 
-function exportPageOf(state: ShardState, turn: Turn, request: Of<'export_page'>): InternalAnswer {
-  const route = routeTable[request.route]!;
+function exportPageOf(view: View, context: QueryContext, request: Of<'export_page'>): InternalAnswer {
+  const route = elementAt(routeTable, request.route);
+  assert(isExport(route), `${route.operation} is no export`);
   const parsed = parseQuery(route, request.query);
   if ('refusal' in parsed) return messageAnswer(parsed, 'en');
   fillDefaults(route, parsed.params);
-  const context = state.queryContext(state.scope(request.org, request.livemode, turn), turn);
-  const operation = route.operation as ExportOperation;
-  const page = exportPage(state.view, operation, parsed.params, context, request.cursor);
-  return { ok: true, body: page.text, cursor: page.cursor };
+  const { text, cursor } = exportPage(view, route.operation, parsed.params, context, request.cursor);
+  return { ok: true, body: text, cursor };
+}
+
+function isExport(route: Route): route is Route & { readonly operation: ExportOperation } {
+  return route.kind === 'export';
 }
 
 /** The body is a list of `{id, type, body}`. `body` is the event as text, whose bytes are signed. */
-function eventsAfter(
-  { view }: ShardState,
-  { org, livemode, after, limit }: Of<'events_after'>,
-): InternalAnswer {
+function eventsAfter(view: View, { org, livemode, after, limit }: Of<'events_after'>): InternalAnswer {
   const index = kindIndex('event', scopeOf(org, livemode));
   if (after === null) {
     const [newest] = view.scan(index, { descending: true });
@@ -156,26 +137,17 @@ function eventsAfter(
   const events: { id: string; type: string; body: string }[] = [];
   for (const event of view.scan(index, { after, descending: false })) {
     if (event.kind !== 'event' || events.length === limit) break;
-    events.push({
-      id: event.id,
-      type: event.type,
-      body: eventJson(event, pendingDeliveries(view, event)),
-    });
+    const body = eventJson(event, pendingDeliveries(view, event));
+    events.push({ id: event.id, type: event.type, body });
   }
   return { ok: true, body: JSON.stringify(events), cursor: events.at(-1)?.id ?? after };
 }
 
-function recordOf(state: ShardState, { id }: Of<'record'>): InternalAnswer {
-  const record = subjectOf(state, id);
-  if (record === undefined) return messageAnswer({ refusal: missing(id, null) }, 'en');
-  return { ok: true, body: JSON.stringify(record) };
-}
-
-function recordsOf(state: ShardState, { index, limit, before }: Of<'records'>): InternalAnswer {
+function recordsOf(view: View, { index, limit, before }: Of<'records'>): InternalAnswer {
   const records: StoredRecord[] = [];
-  for (const record of state.view.scan(index, { before, descending: true })) {
+  for (const record of view.scan(index, { before, descending: true })) {
     if (records.length === limit) break;
     records.push(record);
   }
-  return { ok: true, body: JSON.stringify(records) };
+  return found(records);
 }

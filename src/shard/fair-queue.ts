@@ -1,8 +1,8 @@
-// A bounded queue that is fair between organizations: each has a queue of its own, and they take turns by deficit round robin,
-// so one with little to do is not kept waiting by one that has much. An organization may use what is free. When a bound is
-// reached, the newest of the organization that uses most goes, so nobody can fill the queue for others.
-//
-// Each organization has a list that is linked both ways, because a request whose client has gone is removed wherever it is.
+// A bounded queue that is fair between organizations: each has a queue of its own, and they take turns
+// by deficit round robin, so one with little to do is not kept waiting by one that has much. An
+// organization may use what is free. When a bound is reached, the newest of the organization that
+// uses most goes, so nobody can fill the queue for others. The lists are linked both ways, because a
+// request whose client has gone is removed wherever it is.
 
 import { assert } from '../core/assert.ts';
 import { FixedQueue } from '../core/fixed-queue.ts';
@@ -14,7 +14,7 @@ export interface QueueBounds {
   readonly organizationShare: number;
 }
 
-/** Why there is no room: the queue is full, or its organization's part of it, or others that use less need the room. */
+/** The queue is full, or its organization's part of it, or others that use less need the room. */
 export const noRoomReasons = ['full', 'organization', 'largest'] as const;
 export type NoRoom = (typeof noRoomReasons)[number];
 
@@ -70,12 +70,12 @@ export class FairQueue<T> {
   readonly #onEvicted: (value: T) => void;
   readonly #items = new Map<number, Item<T>>();
   readonly #owners = new Map<string, Owner<T>>();
-  /** The organizations in the order of their turns. One that has nothing left is dropped when its turn comes. */
+  /** In the order of their turns. Who has nothing left is dropped when its turn comes. */
   readonly #turns = new FixedQueue<Owner<T>>();
   /** The one whose turn it is. */
   #current: Owner<T> | null = null;
   #bytes = 0;
-  /** No organization uses a larger share. It is exact when it was just looked for, and then what is put only raises it. */
+  /** No organization uses a larger share. It is exact when `#largest` has just looked for it. */
   #largestShare = 0;
 
   /** `onEvicted` gets what goes because others, who use less, need its room. */
@@ -92,7 +92,7 @@ export class FairQueue<T> {
     return this.#bytes;
   }
 
-  /** Adds a value of an organization under an id that no other has. Returns null, or why there is no room for it. */
+  /** Adds a value under an id that no other has. Returns null, or why there is no room for it. */
   put(id: number, organization: string, bytes: number, value: T): NoRoom | null {
     const known = this.#owners.get(organization);
     const used = this.#shareWith(known, bytes);
@@ -113,7 +113,7 @@ export class FairQueue<T> {
     return this.#noRoomFor(this.#shareWith(this.#owners.get(organization), bytes), bytes);
   }
 
-  /** `used` is what the organization would use with these bytes. In a flood this is asked most, so it looks at few numbers. */
+  /** `used` is what the organization would use. A flood asks this most, so it is cheap. */
   #noRoomFor(used: number, bytes: number): NoRoom | null {
     const { organizationShare } = this.#bounds;
     if (used > organizationShare && organizationShare < 1) return 'organization';
@@ -134,23 +134,22 @@ export class FairQueue<T> {
     return Math.max(requests / this.#bounds.requests, bytes / this.#bounds.bytes);
   }
 
-  /** Makes room for so many bytes of somebody who then uses `used`, at the cost of one who uses more even after that. */
+  /** Makes room for somebody who then uses `used`, at the cost of one who uses more even so. */
   #makeRoom(bytes: number, used: number): boolean {
     const largest = this.#largest();
-    let freed = 0;
+    const evicted: Item<T>[] = [];
     let freedBytes = 0;
-    let evicted = largest?.newest ?? null;
-    while (this.#share(this.#items.size + 1 - freed, this.#bytes + bytes - freedBytes) > 1) {
-      if (evicted === null || this.#share(largest!.length - freed, largest!.bytes - freedBytes) <= used)
-        return false;
-      freed++;
-      freedBytes += evicted.bytes;
-      evicted = evicted.before;
+    let next = largest?.newest ?? null;
+    while (this.#share(this.#items.size + 1 - evicted.length, this.#bytes + bytes - freedBytes) > 1) {
+      if (largest === null || next === null) return false;
+      if (this.#share(largest.length - evicted.length, largest.bytes - freedBytes) <= used) return false;
+      evicted.push(next);
+      freedBytes += next.bytes;
+      next = next.before;
     }
-    for (; freed > 0; freed--) {
-      const { newest } = largest!;
-      this.#remove(newest!);
-      this.#onEvicted(newest!.value);
+    for (const item of evicted) {
+      this.#remove(item);
+      this.#onEvicted(item.value);
     }
     return true;
   }
@@ -179,6 +178,7 @@ export class FairQueue<T> {
     item.owner.remove(item);
     this.#items.delete(item.id);
     this.#bytes -= item.bytes;
+    assert(this.#bytes >= 0 && item.owner.bytes >= 0, 'what leaves the queue was counted');
   }
 
   /** Removes the value with this id. Returns false when the queue does not have it. */

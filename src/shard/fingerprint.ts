@@ -4,6 +4,7 @@
 import { hash } from 'node:crypto';
 import type { Params } from '../contract/routes/validate.ts';
 import { digestBytes } from '../journal/journal.ts';
+import { isObject } from './body.ts';
 
 /** The digest is computed as text, because a new buffer for every hash costs twice as much, and more when it is collected. */
 function digest(text: string): Uint8Array {
@@ -28,14 +29,14 @@ export function digestRequest(method: string, path: string, query: string, param
 /** JSON with the names of every object in code-unit order. */
 export function canonicalJson(value: unknown): string {
   if (typeof value === 'string') return quoted(value);
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   let text = '';
   if (Array.isArray(value)) {
     for (const item of value) text += `${text === '' ? '' : ','}${canonicalJson(item)}`;
     return `[${text}]`;
   }
+  if (!isObject(value)) return JSON.stringify(value);
   for (const name of ascending(Object.keys(value))) {
-    text += `${text === '' ? '' : ','}${quoted(name)}:${canonicalJson((value as Params)[name])}`;
+    text += `${text === '' ? '' : ','}${quoted(name)}:${canonicalJson(value[name])}`;
   }
   return `{${text}}`;
 }
@@ -59,10 +60,10 @@ const fewNamesMax = 12;
 /** Sorts the names in place by code unit. Most bodies have a handful. */
 function ascending(names: string[]): string[] {
   if (names.length > fewNamesMax) return names.sort();
-  for (let i = 1; i < names.length; i++) {
-    const name = names[i]!;
+  for (const [i, name] of names.entries()) {
     let at = i;
-    for (; at > 0 && names[at - 1]! > name; at--) names[at] = names[at - 1]!;
+    for (let before = names[at - 1]; before !== undefined && before > name; before = names[at - 1])
+      names[at--] = before;
     names[at] = name;
   }
   return names;

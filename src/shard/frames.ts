@@ -1,26 +1,29 @@
-// The binary frames between edges and shards. In one tick an edge packs its requests for a shard into one buffer and
-// transfers it without a copy; the answers of a turn come back the same way. The reader of a batch writes its own next batch
-// into the same buffer. New buffers would be memory outside of V8's heap that only its garbage collector frees, and much of
-// such memory makes it collect the whole heap again and again.
-//
-//   batch:    u32 bytes used (both fields included) · u32 number of frames, then frames
-//   request:  u32 length · u32 correlation · u8 route · u8 flags · u8 language · u8 version
-//             · u16 length and bytes of: organization, request id, id in the path, query, idempotency key,
-//               and the member if the flag says so
-//             · body (the rest)
-//   answer:   u32 length · u32 correlation · u16 status · u8 flags · u8 error number
-//             · u32 limit · u32 remaining · u32 reset · u32 retry-after (0: none)
-//             · u16 length and bytes of the original request's id · body (the rest)
-//
-// Numbers are little-endian, text is UTF-8. A frame's length counts the whole frame.
+// The binary frames between edges and shards. In one tick an edge packs its requests for a shard into
+// one buffer and transfers it without a copy; the answers of a commit batch come back the same way.
+// The reader of a buffer writes its own next frames into it: new buffers are memory outside of V8's
+// heap, which makes it collect the whole heap again and again.
 
-/** Bits of a request's flags. `byMember`: a member gives it in the dashboard, so it spends no limits. */
+// Numbers are little-endian, text is UTF-8 with its length (u16) before it, and a body is the rest.
+//
+//   buffer:   u32 bytes used (both fields included) · u32 number of frames, then frames
+//   request:  u32 length of the whole frame · u32 correlation
+//             · u8 route · u8 flags · u8 language · u8 version
+//             · organization · request id · id in the path · query · idempotency key
+//             · the member if the flag says so · body
+//   answer:   u32 length of the whole frame · u32 correlation
+//             · u16 status · u8 flags · u8 error number
+//             · u32 limit · u32 remaining · u32 reset · u32 retry-after (0: none)
+//             · the original request's id · body
+
+import { assert } from '../core/assert.ts';
+
+/** Flags of a request. `byMember`: a member gives it in the dashboard, so it spends no limits. */
 export const requestFlags = { livemode: 1, hasIdempotencyKey: 2, wrongContentType: 4, byMember: 8 } as const;
 /** The request names no version, so the organization's own applies. */
 export const noVersion = 255;
-/** Bits of an answer's flags. `withdrawn`: the request was not run, because it was withdrawn. */
+/** Flags of an answer. `withdrawn`: the request was withdrawn and did not run. */
 export const answerFlags = { replayed: 1, more: 2, withdrawn: 4 } as const;
-/** In place of the route of a request that was withdrawn, and of one that was taken before those ahead of it. */
+/** In place of the route of a request that was withdrawn, or was taken ahead of others. */
 export const withdrawnRoute = 255;
 export const takenRoute = 254;
 
@@ -39,7 +42,7 @@ export interface RequestFrame {
   readonly idempotencyKey: string;
   /** The id of the member; '' unless the flag says that there is one. */
   readonly member: string;
-  /** A view into the batch, whose buffer is used again once it was read. */
+  /** A view into the buffer, which is used again once it was read. */
   readonly body: Buffer;
 }
 
@@ -54,7 +57,7 @@ export interface AnswerFrame {
   readonly retryAfterSeconds: number;
   /** Id of the first request, on a replay. */
   readonly originalRequest: string;
-  /** A view into the batch, whose buffer is used again once it was read. */
+  /** A view into the buffer, which is used again once it was read. */
   readonly body: Buffer;
 }
 
@@ -67,7 +70,7 @@ const spareMax = 8;
 /** The most UTF-8 bytes that a UTF-16 unit can take. */
 const bytesPerUnitMax = 3;
 
-/** The buffers of batches that this end has read, for the batches that it writes. */
+/** The buffers that this end has read, for the frames that it writes. */
 export class SpareBuffers {
   readonly #buffers: ArrayBuffer[] = [];
 
@@ -76,8 +79,8 @@ export class SpareBuffers {
     if (this.#buffers.length < spareMax && buffer.byteLength <= spareBytesMax) this.#buffers.push(buffer);
   }
 
-  /** A buffer of at least this size. A spare one that is too small is dropped, so that those in use become large enough. */
-  take(bytes: number): Buffer {
+  /** A buffer of at least this size. Spare ones that are too small are dropped. */
+  take(bytes: number): Buffer<ArrayBuffer> {
     for (let spare = this.#buffers.pop(); spare !== undefined; spare = this.#buffers.pop())
       if (spare.byteLength >= bytes) return Buffer.from(spare);
     return Buffer.allocUnsafeSlow(Math.max(bufferBytesMin, bytes));
@@ -85,9 +88,9 @@ export class SpareBuffers {
 }
 
 /** Packs frames into one buffer, which `take` returns. */
-class BatchWriter {
+class FrameWriter {
   readonly #spare: SpareBuffers;
-  #buffer: Buffer | null = null;
+  #buffer: Buffer<ArrayBuffer> | null = null;
   #used = headerBytes;
   #count = 0;
 
@@ -116,31 +119,34 @@ class BatchWriter {
   }
 
   protected finish(end: number): void {
-    this.#buffer!.writeUInt32LE(end - this.#used, this.#used);
+    const buffer = this.#buffer;
+    assert(buffer !== null && end <= buffer.length, 'a frame ends within the room that was made for it');
+    buffer.writeUInt32LE(end - this.#used, this.#used);
     this.#used = end;
     this.#count++;
   }
 
-  /** Returns the batch, which is to be transferred. The next frame begins a new one. */
+  /** Returns the frames, to be transferred. The next frame begins a new buffer. */
   take(): ArrayBuffer {
-    const buffer = this.#buffer!;
+    const buffer = this.#buffer;
+    assert(buffer !== null, 'frames are sent when there are some');
     buffer.writeUInt32LE(this.#used, 0);
     buffer.writeUInt32LE(this.#count, 4);
     this.#buffer = null;
     this.#used = headerBytes;
     this.#count = 0;
-    return buffer.buffer as ArrayBuffer;
+    return buffer.buffer;
   }
 }
 
 function putText(buffer: Buffer, text: string, at: number): number {
-  // Most requests have empty texts, and a call that writes nothing costs as much as one that writes.
+  // Most texts are empty, and a call that writes nothing costs as much as one that writes.
   const length = text === '' ? 0 : buffer.write(text, at + 2);
   buffer.writeUInt16LE(length, at);
   return at + 2 + length;
 }
 
-export class RequestWriter extends BatchWriter {
+export class RequestWriter extends FrameWriter {
   put(correlation: number, frame: Omit<RequestFrame, 'correlation'>): void {
     const { org, requestId, id, query, idempotencyKey, member, body } = frame;
     const units =
@@ -163,7 +169,7 @@ export class RequestWriter extends BatchWriter {
   }
 }
 
-export class AnswerWriter extends BatchWriter {
+export class AnswerWriter extends FrameWriter {
   /** `body` is text, or the bytes of a stored response. */
   put(frame: Omit<AnswerFrame, 'body'>, body: string | Uint8Array): void {
     const bodyBytesMax = typeof body === 'string' ? body.length * bytesPerUnitMax : body.length;
@@ -189,17 +195,16 @@ export class AnswerWriter extends BatchWriter {
   }
 }
 
-/** Reads a batch frame by frame, in order. */
-class BatchReader {
+/** Reads frames in order. */
+class FrameReader {
   readonly bytes: ArrayBuffer;
   protected readonly buffer: Buffer;
-  /** The frames that were not read yet. */
   #left: number;
   #at = headerBytes;
 
-  constructor(batch: ArrayBuffer) {
-    this.bytes = batch;
-    this.buffer = Buffer.from(batch);
+  constructor(bytes: ArrayBuffer) {
+    this.bytes = bytes;
+    this.buffer = Buffer.from(bytes);
     this.#left = this.buffer.readUInt32LE(4);
   }
 
@@ -209,6 +214,7 @@ class BatchReader {
 
   /** Where the next frame begins, which counts as read. */
   protected step(): number {
+    assert(this.#left > 0, 'no more frames are read than were written');
     const start = this.#at;
     this.#at += this.buffer.readUInt32LE(start);
     this.#left--;
@@ -230,7 +236,7 @@ class BatchReader {
   }
 }
 
-export class RequestReader extends BatchReader {
+export class RequestReader extends FrameReader {
   /** Where the text that is read now begins. */
   #textAt = 0;
   /** `takeOut` has found all that it can find. */
@@ -243,14 +249,14 @@ export class RequestReader extends BatchReader {
 
   #frame(start: number, end: number): RequestFrame {
     const { buffer } = this;
-    const flags = buffer[start + 9]!;
+    const flags = buffer.readUInt8(start + 9);
     this.#textAt = start + requestFixedBytes;
     return {
       correlation: buffer.readUInt32LE(start + 4),
-      route: buffer[start + 8]!,
+      route: buffer.readUInt8(start + 8),
       flags,
-      language: buffer[start + 10]!,
-      version: buffer[start + 11]!,
+      language: buffer.readUInt8(start + 10),
+      version: buffer.readUInt8(start + 11),
       org: this.#text(),
       requestId: this.#text(),
       id: this.#text(),
@@ -268,7 +274,7 @@ export class RequestReader extends BatchReader {
     return length === 0 ? '' : this.buffer.toString('utf8', start, start + length);
   }
 
-  /** Marks the unread requests with these correlations, which `next` then returns with `withdrawnRoute`. */
+  /** Makes `next` return these unread requests with `withdrawnRoute`. */
   withdraw(correlations: ReadonlySet<number>): void {
     for (const start of this.unread()) {
       if (this.buffer[start + 8] !== takenRoute && correlations.has(this.buffer.readUInt32LE(start + 4)))
@@ -277,14 +283,14 @@ export class RequestReader extends BatchReader {
   }
 
   /**
-   * Gives the unread requests of the wanted routes to `each`, until that returns false. `next` returns these with `takenRoute`.
-   * Returns whether any other is left.
+   * Gives the unread requests of the wanted routes to `each`, until that returns false. `next`
+   * returns them with `takenRoute`. Returns whether any other is left.
    */
   takeOut(isWanted: readonly boolean[], each: (frame: RequestFrame) => boolean): boolean {
     if (this.#isSearched) return true;
     let isOtherLeft = false;
     for (const start of this.unread()) {
-      const route = this.buffer[start + 8]!;
+      const route = this.buffer.readUInt8(start + 8);
       if (route === takenRoute) continue;
       if (isWanted[route] !== true) {
         isOtherLeft = true;
@@ -299,7 +305,7 @@ export class RequestReader extends BatchReader {
   }
 }
 
-export class AnswerReader extends BatchReader {
+class AnswerReader extends FrameReader {
   next(): AnswerFrame {
     const { buffer } = this;
     const start = this.step();
@@ -308,8 +314,8 @@ export class AnswerReader extends BatchReader {
     return {
       correlation: buffer.readUInt32LE(start + 4),
       status: buffer.readUInt16LE(start + 8),
-      flags: buffer[start + 10]!,
-      errorNumber: buffer[start + 11]!,
+      flags: buffer.readUInt8(start + 10),
+      errorNumber: buffer.readUInt8(start + 11),
       limit: buffer.readUInt32LE(start + 12),
       remaining: buffer.readUInt32LE(start + 16),
       resetSeconds: buffer.readUInt32LE(start + 20),
@@ -321,12 +327,10 @@ export class AnswerReader extends BatchReader {
   }
 }
 
-/** Calls `each` with every request of a batch, in order. */
-export function readRequests(batch: ArrayBuffer, each: (frame: RequestFrame) => void): void {
-  for (const reader = new RequestReader(batch); reader.left > 0; ) each(reader.next());
+export function readRequests(bytes: ArrayBuffer, each: (frame: RequestFrame) => void): void {
+  for (const reader = new RequestReader(bytes); reader.left > 0; ) each(reader.next());
 }
 
-/** Calls `each` with every answer of a batch, in order. */
-export function readAnswers(batch: ArrayBuffer, each: (frame: AnswerFrame) => void): void {
-  for (const reader = new AnswerReader(batch); reader.left > 0; ) each(reader.next());
+export function readAnswers(bytes: ArrayBuffer, each: (frame: AnswerFrame) => void): void {
+  for (const reader = new AnswerReader(bytes); reader.left > 0; ) each(reader.next());
 }

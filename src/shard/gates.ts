@@ -1,5 +1,6 @@
-// The gates behind the edge, in their order: limits, idempotency key, body, the key's record, parameters. Each finds out
-// something about the request for those after it, or stops it: with a refusal, or with the response that is stored for its key.
+// The gates behind the edge, in their order: limits, idempotency key, body, what is known of the
+// key, parameters. Each finds out something about the request for those after it, or stops it:
+// with a refusal, or with the response that is stored for its key.
 
 import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { idempotencyKeyCharactersMax } from '../contract/limits.ts';
@@ -9,22 +10,23 @@ import type { Route } from '../contract/routes/route.ts';
 import { routeTable } from '../contract/routes/table.ts';
 import { fillDefaults, firstRefusal, type Params, validateParams } from '../contract/routes/validate.ts';
 import { apiVersions, languages } from '../contract/vocabulary.ts';
-import { elementAt } from '../core/assert.ts';
+import { assert, elementAt } from '../core/assert.ts';
 import { findCardNumber } from '../core/card-number.ts';
 import type { ApiRequest, ResolvedDefaults } from '../domain/record.ts';
 import { defaultsResolver } from '../domain/resolved-defaults.ts';
 import type { StoredResponse } from '../journal/journal.ts';
 import { findForbiddenText, parseBody } from './body.ts';
+import type { CommitBatch } from './commit-batch.ts';
 import { digestKey, digestRequest } from './fingerprint.ts';
 import { type RequestFrame, requestFlags } from './frames.ts';
+import type { KnownKey } from './idempotency-keys.ts';
 import type { LimitHeaders, Scope } from './scope.ts';
-import type { KnownKey, ShardState } from './shard-state.ts';
-import type { Turn } from './turn.ts';
+import type { ShardState } from './shard-state.ts';
 
 /** A request on its way through the gates, with what they have found out so far. */
 export class Passage {
   readonly state: ShardState;
-  readonly turn: Turn;
+  readonly batch: CommitBatch;
   readonly frame: RequestFrame;
   readonly route: Route;
   readonly scope: Scope;
@@ -37,13 +39,13 @@ export class Passage {
   /** What is wrong with the query string. */
   queryFault: Refusal | null = null;
 
-  constructor(state: ShardState, turn: Turn, frame: RequestFrame) {
+  constructor(state: ShardState, batch: CommitBatch, frame: RequestFrame) {
     const { flags } = frame;
     this.state = state;
-    this.turn = turn;
+    this.batch = batch;
     this.frame = frame;
     this.route = elementAt(routeTable, frame.route);
-    this.scope = state.scope(frame.org, (flags & requestFlags.livemode) !== 0, turn);
+    this.scope = state.scopes.get(frame.org, (flags & requestFlags.livemode) !== 0, batch);
     this.request = {
       request_id: frame.requestId,
       idempotency_key: null,
@@ -64,14 +66,14 @@ export const gates: readonly Gate[] = [spendLimits, checkKey, parseParameters, r
 
 /** Counts the request in its buckets. A member uses the dashboard, which spends no limits. */
 function spendLimits(passage: Passage): Refusal | null {
-  const { state, turn, frame, route, scope, request } = passage;
+  const { state, batch, frame, route, scope, request } = passage;
   const buckets = scope.bucketsOf(route, isFiltered(frame.query));
   let refusal: Refusal | null = null;
   if (request.member === null) {
-    refusal = scope.admit(route, buckets, turn, request.language);
-    state.countsChanged(scope);
+    refusal = scope.admit(route, buckets, batch, request.language);
+    state.scopes.countsChanged(scope);
   }
-  passage.limits = scope.headers(buckets, turn);
+  passage.limits = scope.headers(buckets, batch);
   return refusal;
 }
 
@@ -86,19 +88,20 @@ function checkKey({ route, frame }: Passage): Refusal | null {
   if (route.method !== 'POST') return null;
   if (!hasKey(frame)) return route.idempotency === 'required' ? refuse('idempotency_key_missing') : null;
   const key = frame.idempotencyKey;
-  const param = 'Idempotency-Key';
   if (key === '' || key.length > idempotencyKeyCharactersMax || !/^[\x20-\x7e]+$/.test(key)) {
     const values = { max: idempotencyKeyCharactersMax };
     return refuse('parameter_invalid', { param, message: 'parameter_invalid.idempotency_key', values });
   }
-  if (!findCardNumber(key)) return null;
-  return refuse('parameter_invalid', { param, message: 'parameter_invalid.card_number' });
+  const message = 'parameter_invalid.card_number';
+  return findCardNumber(key) ? refuse('parameter_invalid', { param, message }) : null;
 }
 
 function hasKey({ flags }: RequestFrame): boolean {
   return (flags & requestFlags.hasIdempotencyKey) !== 0;
 }
 
+const param = 'Idempotency-Key';
+const responseLost = refuse('api_error', { message: 'api_error.answer_lost' });
 const wrongContentType = refuse('invalid_request', { message: 'invalid_request.content_type' });
 
 function parseParameters(passage: Passage): Refusal | null {
@@ -118,17 +121,17 @@ function parseParameters(passage: Passage): Refusal | null {
   return null;
 }
 
-/** Replays the response that is stored for a known key, or refuses. A new key becomes part of the request. */
+/** Replays the stored response of a known key, or refuses. A new key becomes part of the request. */
 function recallKey(passage: Passage): Refusal | StoredResponse | null {
-  const { state, turn, route, scope, frame } = passage;
+  const { state, batch, route, scope, frame, request } = passage;
   if (route.method !== 'POST' || !hasKey(frame)) return null;
   const { idempotencyKey } = frame;
+  assert(request.key_digest === null, 'a request has one idempotency key');
   const keyDigest = digestKey(scope.name, idempotencyKey);
-  const known = state.knownKey(turn, keyDigest);
+  const known = state.keys.find(batch, keyDigest);
   if (known !== undefined) return responseTo(passage, known);
   const resolved = resolveDefaults(passage);
   if ('refusal' in resolved) return resolved.refusal;
-  const { request } = passage;
   passage.request = {
     request_id: request.request_id,
     idempotency_key: idempotencyKey,
@@ -142,19 +145,14 @@ function recallKey(passage: Passage): Refusal | StoredResponse | null {
   return null;
 }
 
-const answerLost = refuse('api_error', { message: 'api_error.answer_lost' });
-
-/**
- * The answer to a request whose key is known. The request is compared with the defaults of the first one, because the state
- * on which they depend may have changed since.
- */
+/** Compares the request with the defaults of the first one, as the state may have changed since. */
 function responseTo(passage: Passage, known: KnownKey): Refusal | StoredResponse {
-  // The defaults are lost with the response. If the operation has some, nobody knows whether it is the same request.
-  const isUnsure = known.answer === 'lost' && defaultsResolver(passage.route.operation) !== undefined;
+  // With the response, defaults are lost: nobody knows whether it is the same request.
+  const isUnsure = known.response === 'lost' && defaultsResolver(passage.route.operation) !== undefined;
   if (!isUnsure && !isSame(known.fingerprint, fingerprintOf(passage, known.resolvedDefaults)))
     return refuse('idempotency_key_reused');
-  if (known.answer === 'running') return refuse('idempotency_in_progress');
-  return known.answer === 'lost' ? answerLost : known.answer;
+  if (known.response === 'running') return refuse('idempotency_in_progress');
+  return known.response === 'lost' ? responseLost : known.response;
 }
 
 /** The index has only the beginning of a fingerprint. */
@@ -171,16 +169,13 @@ function fingerprintOf({ route, frame, params }: Passage, defaults: ResolvedDefa
 type Resolved = { readonly defaults: ResolvedDefaults | null } | { readonly refusal: Refusal };
 const noDefaults: Resolved = { defaults: null };
 
-/** The defaults that depend on the state, or a refusal when a record on which they depend can't be read. */
-function resolveDefaults({ state, turn, route, scope, request, frame, params }: Passage): Resolved {
+/** The defaults that depend on the state, or a refusal if it can't be read. */
+function resolveDefaults({ state, batch, route, scope, request, frame, params }: Passage): Resolved {
   const resolve = defaultsResolver(route.operation);
   if (resolve === undefined) return noDefaults;
   const { org, livemode } = scope;
-  const context = { org, livemode, nowMs: turn.nowMs, apiVersion: request.api_version };
-  return state.read(
-    () => ({ defaults: resolve(state.records, context, params, frame.id) }),
-    (refusal) => ({ refusal }),
-  );
+  const context = { org, livemode, nowMs: batch.nowMs, apiVersion: request.api_version };
+  return state.reads.read(() => ({ defaults: resolve(state.records, context, params, frame.id) }));
 }
 
 function validateParameters({ route, params, isSuspicious, queryFault }: Passage): Refusal | null {

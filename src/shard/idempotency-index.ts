@@ -1,16 +1,13 @@
-// The idempotency index has, for each key that was used in the last 24 hours, the digest of its request and the place of its
-// stored response in the log.
-//
-// A key has a row of 32 bytes. The rows are in the order in which the keys were used, in blocks of one array each. The blocks of
-// an hour are a generation, which is dropped whole when its last key has expired. One table of slots finds the rows of all
-// generations, because a new key must be looked up in all of them. It is a hash table with open addressing; a slot has the
-// number of a row. Slots take 10 to 20 bytes a key. A slot whose row was dropped stays until the table is rebuilt, which happens
-// when half of its slots are in use. The rows are then entered into a new table, a few at each insertion, while the old one is
-// still used. Everything is in typed arrays, so that millions of keys cost the garbage collector nothing.
+// The idempotency index has, for each key that was used in the last 24 hours, the digest of its
+// request and the place of its stored response in the log. Rows are in the order in which the keys
+// were used, in blocks. The blocks of an hour are dropped when their last key has expired. One hash
+// table with open addressing finds the rows. When half of its slots are in use, it is rebuilt, some
+// rows at each insertion. All is in typed arrays, which cost the garbage collector nothing.
 
 import { idempotencyRetentionMs } from '../contract/limits.ts';
-import { assert } from '../core/assert.ts';
+import { AssertionFailure, assert } from '../core/assert.ts';
 import {
+  digestBytes,
   type IdempotencyRecord,
   type PackedIdempotencyRecords,
   packedAt,
@@ -18,8 +15,9 @@ import {
   type ResponseLocation,
 } from '../journal/journal.ts';
 
-// A row, in 32-bit words: the first 12 bytes of the key's digest 0-2 · the first 8 bytes of the request's 3-4 · log batch,
-// its low word 5 · second of the hour when the key was used (high half) and the log batch's high bits (low half) 6 · offset 7.
+// A row, in 32-bit words: the first 12 bytes of the key's digest 0-2 · the first 8 bytes of the
+// request's 3-4 · commit batch, its low word 5 · second of the hour when the key was used (high half)
+// and the batch's high bits (low half) 6 · offset 7.
 const rowWords = 8;
 const fingerprintBytes = 8;
 const blockRows = 4_096;
@@ -74,7 +72,7 @@ export class IdempotencyIndex {
     return slots + this.#rowCount * rowWords * Uint32Array.BYTES_PER_ELEMENT;
   }
 
-  /** The row of a key digest; undefined when the key was not used within the last 24 hours. */
+  /** What is known of a key; undefined when it was not used within the last 24 hours. */
   get(keyDigest: Uint8Array, serviceMs: number): IndexedKey | undefined {
     const first = wordOf(keyDigest, 0);
     const second = wordOf(keyDigest, 4);
@@ -82,43 +80,47 @@ export class IdempotencyIndex {
     const slots = this.#slots;
     const mask = slots.length - 1;
     for (let slot = first & mask; slots[slot] !== 0; slot = (slot + 1) & mask) {
-      const place = slots[slot]! - 1;
+      const place = numberAt(slots, slot) - 1;
       const block = this.#blocks[Math.floor(place / blockRows)];
       if (block == null) continue;
       const { words, hour } = block;
       const at = (place % blockRows) * rowWords;
       if (words[at] !== first || words[at + 1] !== second || words[at + 2] !== third) continue;
       // A key that was used again after it had expired has a later row.
-      if (!isExpired(hour * hourSeconds + (words[at + 6]! >>> 16), serviceMs)) return keyAt(words, at);
+      if (!isExpired(hour * hourSeconds + (numberAt(words, at + 6) >>> 16), serviceMs))
+        return keyAt(words, at);
     }
     return undefined;
   }
 
   /** Adds a key that is not in the index. It was used no earlier than those before it. */
   add({ keyDigest, fingerprint, usedAtMs, location }: Omit<IdempotencyRecord, 'slot'>): void {
+    assert(keyDigest.length === digestBytes && fingerprint.length >= fingerprintBytes, 'digests are whole');
     const row = this.#row;
     for (let i = 0; i < 3; i++) row[i] = wordOf(keyDigest, i * 4);
     for (let i = 0; i < 2; i++) row[3 + i] = wordOf(fingerprint, i * 4);
     const place = this.#append(usedAtMs, location.record, location.offset);
-    enter(this.#slots, row[0]!, place);
+    enter(this.#slots, numberAt(row, 0), place);
     this.#slotsUsed++;
     this.#dropExpired(usedAtMs);
     if (this.#rebuild !== null) this.#continueRebuild(this.#rebuild, enteredPerInsertion);
     else if (this.#slotsUsed * 2 > this.#slots.length) this.#rebuild = this.#beginRebuild();
   }
 
-  /** Fills an empty index with the records of a checkpoint, in the order of their use. Those from before `sinceMs` are left out. */
+  /** Fills an empty index with a checkpoint's records, but for those from before `sinceMs`. */
   load(parts: Iterable<PackedIdempotencyRecords>, sinceMs: number): void {
     assert(this.#rowCount === 0, 'the index is empty');
     const row = this.#row;
     for (const { length, words, doubles } of parts) {
       for (let i = 0; i < length; i++) {
         const from = i * packedWords;
-        const usedAtMs = doubles[(from + packedAt.usedAtMs) / 2]!;
+        const usedAtMs = numberAt(doubles, (from + packedAt.usedAtMs) / 2);
         if (usedAtMs < sinceMs) continue;
-        for (let word = 0; word < 3; word++) row[word] = words[from + packedAt.keyDigest + word]!;
-        for (let word = 0; word < 2; word++) row[3 + word] = words[from + packedAt.fingerprint + word]!;
-        this.#append(usedAtMs, doubles[(from + packedAt.record) / 2]!, words[from + packedAt.offset]!);
+        const [key, fingerprint] = [from + packedAt.keyDigest, from + packedAt.fingerprint];
+        row.set(words.subarray(key, key + 3));
+        row.set(words.subarray(fingerprint, fingerprint + 2), 3);
+        const batch = numberAt(doubles, (from + packedAt.record) / 2);
+        this.#append(usedAtMs, batch, numberAt(words, from + packedAt.offset));
       }
     }
     this.#continueRebuild(this.#beginRebuild(), Number.POSITIVE_INFINITY);
@@ -126,7 +128,7 @@ export class IdempotencyIndex {
 
   /** Appends `#row`, whose digests are set. Returns the number of the row. */
   #append(usedAtMs: number, batch: number, offset: number): number {
-    assert(batch < batchMax, 'a log batch has 48 bits');
+    assert(batch < batchMax, 'the number of a commit batch has 48 bits');
     // The time is rounded up, so that no key expires early.
     const seconds = Math.max(Math.ceil(usedAtMs / 1_000), (this.#newest?.hour ?? 0) * hourSeconds);
     const block = this.#blockFor(Math.floor(seconds / hourSeconds));
@@ -134,9 +136,7 @@ export class IdempotencyIndex {
     row[5] = batch % 2 ** 32;
     row[6] = ((seconds - block.hour * hourSeconds) << 16) | Math.floor(batch / 2 ** 32);
     row[7] = offset;
-    const { words } = block;
-    const at = block.length * rowWords;
-    for (let i = 0; i < rowWords; i++) words[at + i] = row[i]!;
+    block.words.set(row, block.length * rowWords);
     this.#rowCount++;
     return block.number * blockRows + block.length++ + 1;
   }
@@ -179,7 +179,8 @@ export class IdempotencyIndex {
     for (let left = rows; rebuild.block !== null; ) {
       const { block } = rebuild;
       for (; rebuild.row < block.length && left > 0; rebuild.row++, left--) {
-        enter(slots, block.words[rebuild.row * rowWords]!, block.number * blockRows + rebuild.row + 1);
+        const first = numberAt(block.words, rebuild.row * rowWords);
+        enter(slots, first, block.number * blockRows + rebuild.row + 1);
         rebuild.used++;
       }
       if (rebuild.row < block.length) return;
@@ -192,7 +193,7 @@ export class IdempotencyIndex {
   }
 }
 
-/** Puts the number of a row into the first free slot for a digest that begins with this word. */
+/** Puts the number of a row into the first free slot for a digest that begins with `first`. */
 function enter(slots: Uint32Array, first: number, place: number): void {
   const mask = slots.length - 1;
   let slot = first & mask;
@@ -202,14 +203,23 @@ function enter(slots: Uint32Array, first: number, place: number): void {
 
 function keyAt(words: Uint32Array, at: number): IndexedKey {
   const fingerprint = new Uint8Array(fingerprintBytes);
-  for (let i = 0; i < fingerprintBytes; i++) fingerprint[i] = words[at + 3 + (i >> 2)]! >>> ((i & 3) * 8);
-  const record = words[at + 5]! + (words[at + 6]! & 0xffff) * 2 ** 32;
-  return { fingerprint, location: { record, offset: words[at + 7]! } };
+  for (let i = 0; i < fingerprintBytes; i++)
+    fingerprint[i] = numberAt(words, at + 3 + (i >> 2)) >>> ((i & 3) * 8);
+  const record = numberAt(words, at + 5) + (numberAt(words, at + 6) & 0xffff) * 2 ** 32;
+  return { fingerprint, location: { record, offset: numberAt(words, at + 7) } };
 }
 
 /** The four bytes at `at`, whatever their alignment. */
 function wordOf(bytes: Uint8Array, at: number): number {
-  return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
+  const low = numberAt(bytes, at) | (numberAt(bytes, at + 1) << 8);
+  const high = numberAt(bytes, at + 2) | (numberAt(bytes, at + 3) << 8);
+  return (low | (high << 16)) >>> 0;
+}
+
+function numberAt(list: Uint8Array | Uint32Array | Float64Array, at: number): number {
+  const found = list[at];
+  if (found === undefined) throw new AssertionFailure(`${at} is beyond the ${list.length} numbers`);
+  return found;
 }
 
 function isExpired(usedAtSeconds: number, serviceMs: number): boolean {

@@ -14,7 +14,7 @@ const mib = 1024 * 1024;
 const mailboxRequestsMax = 4_096;
 const mailboxRequestsPerMib = 8;
 /** A larger turn would only keep its first request waiting. */
-const turnBytesMax = 8 * mib;
+const batchBytesMax = 8 * mib;
 
 export interface MemoryShares {
   /** For the cache of records that were read lately. */
@@ -24,7 +24,7 @@ export interface MemoryShares {
   /** Writes are refused while the records that are not in the checkpoint yet take more than this. */
   readonly unwrittenBytesMax: number;
   /** About the requests and the answers of one turn. */
-  readonly turnBytesMax: number;
+  readonly batchBytesMax: number;
   /** The requests of all edges that the shard has not answered yet. Those that wait are with the edges, which count them. */
   readonly mailboxBytesMax: number;
   /** How many reads, and how many writes, may wait. With more, each of them would only wait for longer. */
@@ -46,7 +46,7 @@ export function memoryShares(shardMib: number): MemoryShares {
     cacheBytesMax: bytes / 4,
     checkpointBytes: bytes / 16,
     unwrittenBytesMax: bytes / 4,
-    turnBytesMax: Math.min(turnBytesMax, bytes / 32),
+    batchBytesMax: Math.min(batchBytesMax, bytes / 32),
     mailboxBytesMax: bytes / 8,
     mailboxRequestsMax: Math.min(mailboxRequestsMax, shardMib * mailboxRequestsPerMib),
     outboxBytesMax: bytes / 8,

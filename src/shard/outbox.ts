@@ -1,12 +1,9 @@
-// The outbox decides which deliveries the webhook thread gets, and when. All deliveries lie in the journal; the webhook
-// thread leases a window of them for each endpoint, oldest first, and gets more as it reports attempts. A delivery has one
-// lease at a time. The windows shrink when many deliveries are leased over all endpoints, and no lease is given while the
-// leased deliveries take too many bytes, so memory is bounded in both threads.
-//
-// Each endpoint has a cursor in the index of its due deliveries. Every waiting delivery before the cursor is leased. When a
-// delivery gets a place before the cursor, the cursor goes back to the start. When a leased delivery is resent, it is leased
-// again, so that the webhook thread moves it ahead of the others. Leases are not durable: when either thread restarts, all
-// waiting deliveries are leased again, and each report names its attempt.
+// The outbox decides which deliveries the webhook thread gets, and when. The thread leases a window
+// of them for each endpoint, oldest first, and gets more as it reports attempts. The windows shrink
+// with many leases, and none is given beyond a number of bytes, so memory is bounded in both threads.
+// Each endpoint has a cursor in the index of its due deliveries: all before it are leased. It goes
+// back to the start when a delivery gets a place before it. Leases are not durable: when either
+// thread restarts, all waiting deliveries are leased again, and each report names its attempt.
 
 import { deliveriesInFlightMax } from '../contract/limits.ts';
 import { assert } from '../core/assert.ts';
@@ -15,13 +12,14 @@ import { dueFirstMs, pendingDeliveries } from '../domain/deliveries.ts';
 import { eventJson } from '../domain/events.ts';
 import { endpointDueIndex, endpointIndex, timeKey } from '../domain/indexes.ts';
 import type { Change, DeliveryRecord, WebhookEndpointRecord } from '../domain/record.ts';
-import type { RecordStore, SetAside } from '../store/record-store.ts';
+import type { Quarantine, RecordStore } from '../store/record-store.ts';
+import type { Peer } from './commit-batch.ts';
 import type { DueDelivery, EndpointChange, OutboxBatch } from './protocol.ts';
 
-/** Leases of one endpoint at a time: enough to keep its attempts going while reports are on their way. */
+/** Leases of one endpoint: enough to keep attempts going while reports are on their way. */
 export const windowSize = 32;
-/** Leases that one turn gives. The rest waits for the next turn, so that requests don't wait for it. */
-const perTurnMax = 256;
+/** Leases that one commit batch gives, so that requests don't wait for the rest. */
+const perBatchMax = 256;
 /** Leases that one endpoint gets before the next one has its turn. */
 const perEndpointMax = 16;
 /** Leases of all endpoints together up to which each gets its whole window. */
@@ -46,7 +44,7 @@ interface EndpointQueue {
   nextDueMs: number;
   /** By the delivery's id. */
   readonly leased: Map<string, Lease>;
-  /** Leased deliveries that were resent since. They are leased again, as they go first now. */
+  /** Leased deliveries that were resent since. */
   readonly resent: Set<string>;
   /** Deliveries that wait, leased or not. */
   waiting: number;
@@ -54,11 +52,13 @@ interface EndpointQueue {
 
 export class Outbox {
   readonly #records: RecordStore;
-  /** Deliveries that can't be read are set aside, and so are those whose event can't. */
-  readonly #aside: SetAside;
+  /** For deliveries that can't be read, or whose event can't. */
+  readonly #quarantine: Quarantine;
   readonly #queues = new Map<string, EndpointQueue>();
   /** Endpoints that may have deliveries to lease now. */
   readonly #ready = new Set<string>();
+  /** The webhook thread, once it has connected. */
+  #peer: Peer | null = null;
   /** Endpoints whose state the webhook thread doesn't know yet. */
   readonly #changed = new Set<string>();
   /** The leases of all endpoints, and what their deliveries take in the webhook thread. */
@@ -73,15 +73,15 @@ export class Outbox {
   /** Deleted endpoints with deliveries that have not ended yet, and the sort key to continue after. */
   readonly draining = new Map<string, string | undefined>();
 
-  constructor(records: RecordStore, aside: SetAside, leasedBytesMax: number) {
+  constructor(records: RecordStore, quarantine: Quarantine, leasedBytesMax: number) {
     this.#records = records;
-    this.#aside = aside;
+    this.#quarantine = quarantine;
     this.#leasedBytesMax = leasedBytesMax;
   }
 
   /** Finds the endpoints and counts what waits for them, after a recovery. */
   start(): void {
-    for (const record of this.#records.scan(endpointIndex, { descending: false }, this.#aside)) {
+    for (const record of this.#records.scan(endpointIndex, { descending: false }, this.#quarantine)) {
       if (record.kind !== 'webhook_endpoint') continue;
       this.#endpointChanged(record);
       const queue = this.#queues.get(record.id);
@@ -91,8 +91,13 @@ export class Outbox {
     }
   }
 
-  /** The webhook thread is new and has nothing: it is sent every endpoint, and all waiting deliveries can be leased. */
-  open(): void {
+  get peer(): Peer | null {
+    return this.#peer;
+  }
+
+  /** The webhook thread is new: it is sent every endpoint, and can lease all that waits. */
+  open(peer: Peer): void {
+    this.#peer = peer;
     this.#isOpening = true;
     this.#leasedCount = 0;
     this.#leasedBytes = 0;
@@ -139,6 +144,7 @@ export class Outbox {
     if (queue === undefined) return;
     const { due_at_ms: dueMs, removed } = delivery;
     if (this.#waits(delivery)) queue.waiting--;
+    assert(queue.waiting >= 0, 'every waiting delivery was counted');
     if (dueMs === null || removed) return;
     queue.waiting++;
     const key = timeKey(dueMs) + delivery.id;
@@ -149,7 +155,7 @@ export class Outbox {
     this.#ready.add(delivery.endpoint);
   }
 
-  /** Whether the delivery was waiting before this change. A new one was not, and looking it up would read the disk. */
+  /** Whether it waited before this change. A new one did not: looking it up would read the disk. */
   #waits({ id, attempt_count, due_at_ms, status }: DeliveryRecord): boolean {
     const isNew = attempt_count === 0 && status === 'pending' && due_at_ms !== dueFirstMs;
     return !isNew && typeof this.#records.get('delivery', id)?.due_at_ms === 'number';
@@ -169,6 +175,7 @@ export class Outbox {
   #free({ bytes }: Lease): void {
     this.#leasedCount--;
     this.#leasedBytes -= bytes;
+    assert(this.#leasedCount >= 0 && this.#leasedBytes >= 0, 'a lease ends once');
   }
 
   get #isFull(): boolean {
@@ -203,7 +210,7 @@ export class Outbox {
     this.#isOpening = false;
     const deliveries: DueDelivery[] = [];
     for (const id of this.#ready) {
-      if (deliveries.length >= perTurnMax || this.#isFull) break;
+      if (deliveries.length >= perBatchMax || this.#isFull) break;
       // An element that is added while the set is iterated comes last.
       this.#ready.delete(id);
       if (this.#lease(id, serviceMs, deliveries)) this.#ready.add(id);
@@ -232,7 +239,7 @@ export class Outbox {
     queue.nextDueMs = Infinity;
     const index = endpointDueIndex(id);
     const range = { after: queue.cursor, descending: false };
-    for (const record of this.#records.scan(index, range, this.#aside)) {
+    for (const record of this.#records.scan(index, range, this.#quarantine)) {
       assert(record.kind === 'delivery' && record.due_at_ms !== null, 'only what waits is due');
       if (record.due_at_ms > serviceMs || count === room || this.#isFull) {
         queue.nextDueMs = record.due_at_ms;
@@ -253,7 +260,7 @@ export class Outbox {
     return queue.nextDueMs <= serviceMs && queue.leased.size < window;
   }
 
-  /** Leases again the leased deliveries that were resent. They go first, and take no more room. */
+  /** Leases resent deliveries again, so that the webhook thread moves them ahead of the others. */
   #leaseAgain(endpoint: string, { leased, resent }: EndpointQueue, deliveries: DueDelivery[]): void {
     for (const id of resent) {
       const delivery = this.#readable(endpointDueIndex(endpoint), timeKey(dueFirstMs) + id, () => {
@@ -261,7 +268,8 @@ export class Outbox {
         return record?.due_at_ms === dueFirstMs ? this.#dueDelivery(record) : null;
       });
       if (delivery === null) continue;
-      leased.set(id, { ...leased.get(id)!, number: delivery.number, dueMs: dueFirstMs });
+      const bytes = leased.get(id)?.bytes ?? 0;
+      leased.set(id, { bytes, number: delivery.number, dueMs: dueFirstMs });
       deliveries.push(delivery);
     }
     resent.clear();
@@ -272,19 +280,13 @@ export class Outbox {
     try {
       return read();
     } catch (error) {
-      this.#aside.add(index, sortKey, error);
+      this.#quarantine.add(index, sortKey, error);
       return null;
     }
   }
 
-  #dueDelivery({ id, endpoint, event: eventId, attempt_count, due_at_ms }: DeliveryRecord): DueDelivery {
-    return {
-      id,
-      endpoint,
-      number: attempt_count,
-      first: due_at_ms === dueFirstMs,
-      body: this.#bodyOf(eventId),
-    };
+  #dueDelivery({ id, endpoint, event, attempt_count: number, due_at_ms }: DeliveryRecord): DueDelivery {
+    return { id, endpoint, number, first: due_at_ms === dueFirstMs, body: this.#bodyOf(event) };
   }
 
   #bodyOf(id: string): string {
@@ -298,7 +300,7 @@ export class Outbox {
     return body;
   }
 
-  /** What waits, for metrics: how many in all, and for how long the oldest of an enabled endpoint has been due. */
+  /** For metrics: how many wait, and for how long the oldest of an enabled endpoint has been due. */
   depth(serviceMs: number): { readonly waiting: number; readonly oldestMs: number } {
     let waiting = 0;
     let oldestMs = serviceMs;

@@ -1,99 +1,83 @@
-// The messages between a shard and its peers: the edges, the webhook thread and the main thread. Requests of the API and
-// their answers are buffers of frames (see frames.ts); everything else (pages, exports, operators, webhooks) is a plain
-// object.
+// The messages between a shard and its peers: the edges, the webhook thread and the main thread.
+// API requests and their answers are buffers of frames (frames.ts), all else is plain objects.
 
 import type { ErrorCode } from '../contract/errors/table.ts';
 import type { Language, Mode } from '../contract/vocabulary.ts';
-import type { Cause } from '../domain/cause.ts';
+import { type Cause, causes } from '../domain/cause.ts';
 import type { AnyCommand } from '../domain/command.ts';
 import type { AttemptReport } from '../domain/deliveries.ts';
+import type { NetworkOutcome } from '../domain/network-outcomes.ts';
 import type { PaymentSearch } from '../domain/payment-search.ts';
 import type { NetworkCallRecord, WebhookEndpointRecord } from '../domain/record.ts';
 import type { SettledFilter } from '../domain/settled.ts';
 
-/** A message that is not on the hot path. */
-export type InternalRequest =
-  | {
-      readonly kind: 'command';
-      readonly operation: AnyCommand;
-      readonly id: string;
-      readonly params: object;
-      readonly language: Language;
-      readonly cause: Cause;
-    }
-  | { readonly kind: 'view_payment'; readonly id: string }
-  | {
-      readonly kind: 'export_page';
-      readonly route: number;
-      readonly org: string;
-      readonly livemode: boolean;
-      readonly query: string;
-      readonly cursor: string;
-    }
+interface InScope {
+  readonly org: string;
+  readonly livemode: boolean;
+}
+
+/** What is asked of a shard beside API requests. Bodies of answers are JSON text. */
+interface InternalRequests {
+  readonly command: {
+    readonly operation: AnyCommand;
+    readonly id: string;
+    readonly params: object;
+    readonly language: Language;
+    readonly cause: Cause;
+  };
+  readonly view_payment: { readonly id: string };
+  readonly export_page: InScope & {
+    readonly route: number;
+    readonly query: string;
+    readonly cursor: string;
+  };
   /** The export that this request began is over, whole or not. */
-  | {
-      readonly kind: 'export_ended';
-      readonly org: string;
-      readonly livemode: boolean;
-      readonly requestId: string;
-    }
+  readonly export_ended: InScope & { readonly requestId: string };
   /**
-   * The events of an organization in one mode after `after`, oldest first, as a JSON list. '' means from the start. Null returns no
-   * event, and the newest one as the cursor.
+   * The events after `after`, oldest first: '' means from the start. Null returns no event, and the
+   * newest one as the cursor.
    */
-  | {
-      readonly kind: 'events_after';
-      readonly org: string;
-      readonly livemode: boolean;
-      readonly after: string | null;
-      readonly limit: number;
-    }
-  /** One record, as JSON text. */
-  | { readonly kind: 'record'; readonly id: string }
-  /** The newest records of an index, or the newest of those whose ids come before `before`, as a JSON list. */
-  | {
-      readonly kind: 'records';
-      readonly index: string;
-      readonly limit: number;
-      readonly before?: string | undefined;
-    }
-  /** The payments that a search finds: `FoundPayments` as JSON text. */
-  | {
-      readonly kind: 'search_payments';
-      readonly org: string;
-      readonly livemode: boolean;
-      readonly search: PaymentSearch;
-    }
-  /** All that is known of the payment that this id or cash code belongs to: `PaymentStory` as JSON text, or null. */
-  | {
-      readonly kind: 'payment_story';
-      readonly org: string;
-      readonly livemode: boolean;
-      readonly reference: string;
-      /** The refunds that come before this one are told, and not the newest. */
-      readonly refundsBefore?: string | undefined;
-    }
-  /** The charges with these ids or cash codes: `NamedCharge` or null for each, as a JSON list. */
-  | {
-      readonly kind: 'charges_named';
-      readonly org: string;
-      readonly livemode: boolean;
-      readonly names: readonly string[];
-    }
-  /** A page of the charges or refunds that succeeded in a period: `SettledPage` as JSON text. `start`: null for the first. */
-  | {
-      readonly kind: 'settled_page';
-      readonly org: string;
-      readonly livemode: boolean;
-      readonly filter: SettledFilter;
-      readonly start: string | null;
-    }
-  /** How much of an organization's limits is used now: `LimitLevels` as JSON text. */
-  | { readonly kind: 'limit_levels'; readonly org: string; readonly livemode: boolean };
+  readonly events_after: InScope & { readonly after: string | null; readonly limit: number };
+  readonly record: { readonly id: string };
+  /** The newest records of an index, or the newest of those whose ids come before `before`. */
+  readonly records: {
+    readonly index: string;
+    readonly limit: number;
+    readonly before?: string | undefined;
+  };
+  /** `FoundPayments`. */
+  readonly search_payments: InScope & { readonly search: PaymentSearch };
+  /**
+   * All that is known of the payment of an id or cash code: `PaymentStory`, or null. Tells the newest
+   * refunds, or those before `refundsBefore`.
+   */
+  readonly payment_story: InScope & {
+    readonly reference: string;
+    readonly refundsBefore?: string | undefined;
+  };
+  /** The charges with these ids or cash codes: a list of `NamedCharge` or null for each. */
+  readonly charges_named: InScope & { readonly names: readonly string[] };
+  /** A page of what succeeded in a period: `SettledPage`. `start`: null for the first. */
+  readonly settled_page: InScope & { readonly filter: SettledFilter; readonly start: string | null };
+  /** How much of an organization's limits is used now: `LimitLevels`. */
+  readonly limit_levels: InScope;
+}
+
+/** A message that is not on the hot path. */
+export type InternalRequest = {
+  [K in keyof InternalRequests]: { readonly kind: K } & InternalRequests[K];
+}[keyof InternalRequests];
+
+/** The command that applies the outcome of a call to a payment network. */
+export function settlementOf(call: string, outcome: NetworkOutcome) {
+  const operation = 'settle_network_call';
+  const given = { operation, id: call, params: { call, outcome }, cause: causes.network } as const;
+  return { kind: 'command', language: 'en', ...given } as const;
+}
 
 /**
- * What a payment network has posted for an organization. The shard's thread verifies it and gives the shard a command. The
- * body of the answer is the reply as JSON text.
+ * What a payment network has posted for an organization. The shard's thread verifies it and gives
+ * the shard a command. The body of the answer is the reply.
  */
 export interface CallbackRequest {
   readonly kind: 'network_callback';
@@ -105,10 +89,10 @@ export interface CallbackRequest {
   readonly body: string;
 }
 
-/** Asks for the calls to payment networks that have no final outcome yet. The body of the answer is `OpenCall[]` as JSON text. */
+/** Asks for the calls to payment networks without a final outcome. The answer is `OpenCall[]`. */
 export interface OpenCallsRequest {
   readonly kind: 'open_network_calls';
-  /** Null: those of all organizations whose outcome a network owes. While a customer is on a network's page, it does not. */
+  /** Null: of all, those whose outcome a network owes. It does not while a customer is on its page. */
   readonly org: string | null;
   /** The newest, so many at most. */
   readonly limit: number;
@@ -121,8 +105,8 @@ export interface OpenCall {
 }
 
 /**
- * A customer goes to the card network's own page. The shard's thread asks the network, with the organization's credentials. The
- * body of the answer is the `PageStart` as JSON text.
+ * A customer goes to the card network's own page. The shard's thread asks the network, with the
+ * organization's credentials. The answer is the `PageStart`.
  */
 export interface StartPageRequest {
   readonly kind: 'start_page';
@@ -181,11 +165,11 @@ export interface DueDelivery {
 
 export type ToShard =
   | ArrayBuffer
-  /** Nobody waits any longer for the requests with these correlations: what was not taken yet is answered as withdrawn. */
+  /** Nobody waits for these requests any longer: what was not taken yet is answered as withdrawn. */
   | { readonly withdrawn: readonly number[] }
   | { readonly correlation: number; readonly request: InternalRequest }
   | { readonly outbox: OutboxMessage };
-/** To the thread of a shard, which makes the calls to payment networks and takes what they post. */
+/** To a shard's thread, which makes the calls to payment networks and takes what they post. */
 export type ToShardThread = ToShard | NetworksMessage;
 export interface NetworksMessage {
   readonly correlation: number;
@@ -193,7 +177,7 @@ export interface NetworksMessage {
 }
 export type FromShard =
   | ArrayBuffer
-  /** For how long the disk has kept the oldest commit waiting, in milliseconds; null when it does so no longer. */
+  /** For how long the disk has kept a commit waiting; null when it does so no longer. */
   | { readonly stalledMs: number | null }
   | { readonly correlation: number; readonly answer: InternalAnswer }
   | { readonly outbox: OutboxBatch };

@@ -8,8 +8,8 @@ import { type ClockObserver, ServiceClock } from '../core/service-clock.ts';
 import { networkCallIndex } from '../domain/indexes.ts';
 import type { NetworkCallRecord } from '../domain/record.ts';
 import { type Journal, JournalDamaged } from '../journal/journal.ts';
+import { clockKey, readClock } from './metadata.ts';
 import type { ShardState } from './shard-state.ts';
-import { clockKey, readClock } from './small-values.ts';
 
 /** The clock of a shard, which goes on where it was. Recovery moves it to where the log ends. */
 export function storedClock({ checkpoint }: Journal, clocks: Clocks, observer: ClockObserver): ServiceClock {
@@ -17,12 +17,12 @@ export function storedClock({ checkpoint }: Journal, clocks: Clocks, observer: C
   return new ServiceClock(clocks, stored?.clock ?? null, observer);
 }
 
-/** Replays the journal into `state`. Rejects with `JournalDamaged`, also when accounts are missing. */
+/** Replays the journal into `state`. Rejects with `JournalDamaged`, also if an account is missing. */
 export async function recover(state: ShardState, journal: Journal, clock: ServiceClock): Promise<void> {
   const { log, checkpoint } = journal;
   const { serviceMs, nowMs } = clock.read();
   const sinceMs = serviceMs - idempotencyRetentionMs;
-  state.index.load(checkpoint.packedIdempotencyRecords(sinceMs), sinceMs);
+  state.keys.index.load(checkpoint.packedIdempotencyRecords(sinceMs), sinceMs);
   const ids = readClock(checkpoint.getSmallValue(clockKey))?.ids;
   let lastIdMs = ids?.lastMs ?? 0;
   const organizations = new Set<string>();
@@ -33,29 +33,30 @@ export async function recover(state: ShardState, journal: Journal, clock: Servic
         organizations.add(change.org);
         lastIdMs = Math.max(lastIdMs, timeOfId(change.id));
       }
-      if (entry.idempotency !== null) state.index.add(entry.idempotency);
+      if (entry.idempotency !== null) state.keys.index.add(entry.idempotency);
       clock.notBefore(entry.timeMs);
     }
   }
   refuseStrangers(organizations, state);
-  state.startIds({ lastMs: lastIdMs, leadMs: Math.max(ids?.leadMs ?? 0, lastIdMs - nowMs) });
-  state.rememberRunning(openNetworkCalls(state));
+  state.ids.start({ lastMs: lastIdMs, leadMs: Math.max(ids?.leadMs ?? 0, lastIdMs - nowMs) });
+  for (const { accepted, request } of openNetworkCalls(state)) if (!accepted) state.keys.markRunning(request);
   state.outbox.start();
   state.shareMemory();
   assert(log.nextSequence >= checkpoint.sequence, 'the log is not behind the checkpoint');
 }
 
 /**
- * The network calls that have no final outcome. After a start, the networks are asked about them. Throws `JournalDamaged` when one
- * can't be read: its request could run a second time if the shard went on without it.
+ * The network calls without a final outcome, about which a start asks the networks. Throws
+ * `JournalDamaged` when one can't be read: its request could run a second time without it.
  */
 export function openNetworkCalls({ records }: ShardState): NetworkCallRecord[] {
-  return [...records.scan(networkCallIndex, { descending: false })] as NetworkCallRecord[];
+  const calls = records.scan(networkCallIndex, { descending: false });
+  return [...calls].filter((record) => record.kind === 'network_call');
 }
 
-/** Refuses a log with changes of an organization without an account, because the directory is then older than the log. */
-function refuseStrangers(organizations: Set<string>, state: ShardState): void {
-  for (const known of state.organizations) organizations.delete(known);
+/** Refuses changes of an organization without an account: the directory is older than the log. */
+function refuseStrangers(organizations: Set<string>, { scopes }: ShardState): void {
+  for (const known of scopes.organizations) organizations.delete(known);
   if (organizations.size === 0) return;
   throw new JournalDamaged(
     `the directory does not know ${[...organizations].join(', ')}, of whom there are changes in the log: restore all of ` +

@@ -1,27 +1,29 @@
-// A scope is one organization in one mode, with its rate-limit buckets, the day's counters, and its webhook endpoints in
-// memory. Limits are counted before anything else is done for a request; a refused request spends nothing.
+// A scope is one organization in one mode, with its rate-limit buckets and the day's counters.
+// Limits are counted before anything else is done for a request; a refused one spends nothing.
 
 import { type Refusal, refuse } from '../contract/errors/table.ts';
-import { type Bucket, bucketNames, buckets, exportsAtOnceMax } from '../contract/limits.ts';
+import {
+  answersPerMinuteMax,
+  type Bucket,
+  bucketNames,
+  buckets,
+  exportsAtOnceMax,
+} from '../contract/limits.ts';
 import type { Route } from '../contract/routes/route.ts';
-import { type Language, modeOf } from '../contract/vocabulary.ts';
+import { type Language, type Mode, modeOf } from '../contract/vocabulary.ts';
+import { assert } from '../core/assert.ts';
 import type { Now } from '../core/clock.ts';
 import type { MoroccoCalendar } from '../core/morocco-day.ts';
 import { slotOf } from '../core/slot.ts';
 import * as bucket from '../core/token-bucket.ts';
 import type { Account } from '../domain/decision.ts';
+import { scopeOf } from '../domain/indexes.ts';
 import { type LimitsInForce, limitsInForce } from '../domain/limits-in-force.ts';
-import type { WebhookEndpointRecord } from '../domain/record.ts';
 import type { Availability, AvailableNetworks, ShardAccount } from './account.ts';
-import { AttemptQuota } from './attempt-quota.ts';
 
 /** The counts of a scope that are stored across restarts, at most a second behind. */
 export interface ScopeCounts {
-  readonly buckets: readonly {
-    readonly perMinute: number;
-    readonly units: number;
-    readonly updatedAtMs: number;
-  }[];
+  readonly buckets: readonly Readonly<bucket.TokenBucket>[];
   readonly day: string;
   readonly requests: number;
   readonly creations: number;
@@ -43,7 +45,52 @@ export interface LimitHeaders {
 }
 
 /** When another export may be possible, after one too many was refused. */
-const exportWaitSeconds = 5;
+const exportBackoffSeconds = 5;
+
+/**
+ * What the attempts of deliveries may take: they are numbered, so that the oldest can be found
+ * (domain/attempts.ts), and so many of the endpoint's answers are kept a minute.
+ */
+class AttemptQuota {
+  /** The newest serial number; null until it is looked up. */
+  #serial: number | null = null;
+  /** A restart fills it, which costs little. */
+  readonly #answers: bucket.TokenBucket;
+
+  constructor({ serviceMs }: Now) {
+    this.#answers = bucket.createBucket(answersPerMinuteMax, serviceMs);
+  }
+
+  /** The serial number of the next attempt. `newest` looks up the newest that is stored. */
+  nextSerial(newest: () => number): number {
+    this.#serial = (this.#serial ?? newest()) + 1;
+    return this.#serial;
+  }
+
+  /** Whether one more answer is kept now, which counts it. */
+  takesAnswer({ serviceMs }: Now): boolean {
+    return bucket.spendFromAll([this.#answers], serviceMs) === null;
+  }
+}
+
+function perBucket<T>(make: (name: Bucket) => T): Record<Bucket, T> {
+  return {
+    all: make('all'),
+    writes: make('writes'),
+    payment_creation: make('payment_creation'),
+    search: make('search'),
+  };
+}
+
+export interface ScopeOptions {
+  readonly livemode: boolean;
+  readonly account: ShardAccount;
+  readonly availability: Availability;
+  readonly calendar: MoroccoCalendar;
+  readonly now: Now;
+  /** Null: none were stored. */
+  readonly counts: ScopeCounts | null;
+}
 
 export class Scope {
   /** `org_…/t` or `org_…/l` */
@@ -51,13 +98,9 @@ export class Scope {
   readonly org: string;
   readonly livemode: boolean;
   readonly slot: number;
-  /** Null until they are read; the shard reads them again after a change. */
-  endpoints: readonly WebhookEndpointRecord[] | null = null;
   readonly attempts: AttemptQuota;
   /** The exports under way, by the ids of their requests. */
   readonly exports = new Set<string>();
-  /** A change of an endpoint waits for its address to be looked up. */
-  endpointsBusy = false;
   readonly #calendar: MoroccoCalendar;
   readonly #buckets: Record<Bucket, bucket.TokenBucket>;
   #settings: ShardAccount;
@@ -70,32 +113,22 @@ export class Scope {
   #requests = 0;
   #creations = 0;
 
-  constructor(
-    name: string,
-    livemode: boolean,
-    settings: ShardAccount,
-    availability: Availability,
-    calendar: MoroccoCalendar,
-    now: Now,
-    counts: ScopeCounts | null,
-  ) {
-    this.name = name;
-    this.org = settings.id;
+  constructor({ livemode, account, availability, calendar, now, counts }: ScopeOptions) {
+    this.name = scopeOf(account.id, livemode);
+    this.org = account.id;
     this.livemode = livemode;
-    this.slot = slotOf(settings.id);
+    this.slot = slotOf(account.id);
     this.attempts = new AttemptQuota(now);
     this.#calendar = calendar;
-    this.#settings = settings;
+    this.#settings = account;
     this.#availability = availability;
-    this.#limits = limitsInForce(settings.limits[this.mode], this.mode, now.nowMs);
-    this.#buckets = Object.fromEntries(
-      buckets.map((each, i) => [
-        each,
-        {
-          ...(counts?.buckets[i] ?? bucket.createBucket(this.#limits.buckets[each].perMinute, now.serviceMs)),
-        },
-      ]),
-    ) as Record<Bucket, bucket.TokenBucket>;
+    this.#limits = limitsInForce(account.limits[this.mode], this.mode, now.nowMs);
+    this.#buckets = perBucket((name) => {
+      const stored = counts?.buckets[buckets.indexOf(name)];
+      return stored
+        ? { ...stored }
+        : bucket.createBucket(this.#limits.buckets[name].perMinute, now.serviceMs);
+    });
     if (counts !== null) {
       this.#day = counts.day;
       this.#requests = counts.requests;
@@ -104,7 +137,7 @@ export class Scope {
     this.#account = this.#refresh(now);
   }
 
-  get mode(): 'live' | 'test' {
+  get mode(): Mode {
     return modeOf(this.livemode);
   }
 
@@ -124,6 +157,7 @@ export class Scope {
 
   /** The organization was changed in the directory. */
   change(settings: ShardAccount, now: Now): void {
+    assert(settings.id === this.org, 'an organization keeps its id');
     this.#settings = settings;
     this.#account = this.#refresh(now);
   }
@@ -140,13 +174,8 @@ export class Scope {
     const { id, name, created, methods } = this.#settings;
     const available = this.#availability(id, mode);
     const on = (method: 'card' | 'cash') => methods[mode][method] && available[method];
-    return {
-      id,
-      name,
-      created,
-      methods: { card: on('card'), cash: on('cash') },
-      limits: this.#limits.buckets,
-    };
+    const effective = { card: on('card'), cash: on('cash') };
+    return { id, name, created, methods: effective, limits: this.#limits.buckets };
   }
 
   /** The buckets that a request counts in. */
@@ -159,8 +188,8 @@ export class Scope {
   }
 
   /**
-   * Counts a request in its buckets and in the day, or refuses it and counts nothing. A payment creation counts in the
-   * day's cap of those only once it runs (`countCreation`): a replay creates nothing.
+   * Counts a request in its buckets and in the day, or refuses it and counts nothing. A payment
+   * creation counts in the day's cap only once it runs (`countCreation`): a replay creates nothing.
    */
   admit(route: Route, counted: readonly bucket.TokenBucket[], now: Now, language: Language): Refusal | null {
     const { nowMs, serviceMs } = now;
@@ -168,14 +197,19 @@ export class Scope {
     const capRefusal = this.#refuseDay(route.spends === 'payment_creation', nowMs);
     if (capRefusal !== null) return capRefusal;
     if (route.kind === 'export' && this.exports.size >= exportsAtOnceMax) {
-      const values = { bucket: bucketNames.search[language], max: exportsAtOnceMax, wait: exportWaitSeconds };
+      const values = {
+        bucket: bucketNames.search[language],
+        max: exportsAtOnceMax,
+        wait: exportBackoffSeconds,
+      };
       const message = 'rate_limit_exceeded.exports';
-      return refuse('rate_limit_exceeded', { message, values, retryAfterSeconds: exportWaitSeconds });
+      return refuse('rate_limit_exceeded', { message, values, retryAfterSeconds: exportBackoffSeconds });
     }
     const full = bucket.spendFromAll(counted, serviceMs);
     if (full !== null) {
       const wait = bucket.retryAfterSeconds(full, serviceMs);
-      const name = buckets.find((each) => this.#buckets[each] === full)!;
+      const name = buckets.find((each) => this.#buckets[each] === full);
+      assert(name !== undefined, 'a request counts in the buckets of its scope');
       const values = { bucket: bucketNames[name][language], limit: full.perMinute, wait };
       return refuse('rate_limit_exceeded', { values, retryAfterSeconds: wait });
     }
@@ -183,7 +217,6 @@ export class Scope {
     return null;
   }
 
-  /** Counts a payment creation that runs. */
   countCreation(): void {
     this.#creations++;
   }
@@ -221,14 +254,11 @@ export class Scope {
   levels(now: Now): LimitLevels {
     const account = this.account(now);
     const isToday = this.#day === this.#calendar.dayOf(now.nowMs).day;
-    const left = (each: Bucket) => bucket.remaining(this.#buckets[each], now.serviceMs);
     return {
-      buckets: Object.fromEntries(
-        buckets.map((each) => [
-          each,
-          { remaining: left(each), capacity: bucket.capacityOf(account.limits[each].perMinute) },
-        ]),
-      ) as LimitLevels['buckets'],
+      buckets: perBucket((name) => ({
+        remaining: bucket.remaining(this.#buckets[name], now.serviceMs),
+        capacity: bucket.capacityOf(account.limits[name].perMinute),
+      })),
       today: this.#limits.daily && {
         requests: isToday ? this.#requests : 0,
         creations: isToday ? this.#creations : 0,

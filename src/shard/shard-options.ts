@@ -1,5 +1,5 @@
-// What a shard is started with: its journal, settings, time and chance, the world outside that it calls, and who hears of
-// its work while it does it.
+// What a shard is started with: its journal, settings, time and chance, the world outside that it
+// calls, and who hears of its work.
 
 import type { Clocks } from '../core/clock.ts';
 import type { Scheduler } from '../core/scheduler.ts';
@@ -11,7 +11,7 @@ import type { ShardStateOptions } from './shard-state.ts';
 
 /** What happens in a shard, for metrics. Durations in seconds. */
 export interface ShardObserver {
-  turnEnded(requests: number, queued: number): void;
+  batchEnded(requests: number, queued: number): void;
   committed(seconds: number): void;
   checkpointed(records: number, seconds: number): void;
   /** An attempt of a webhook delivery was recorded. */

@@ -1,33 +1,26 @@
-// A shard is the actor that owns its organizations. It takes the messages in its mailbox as one turn, executes them, writes
-// one log batch, and releases the answers when the batch is on disk. While it is being written the next turn is open: what
-// arrives is executed on top of it at once, so the processor and the disk work at the same time, and is written as one batch
-// as soon as the one before is on disk. When the disk keeps a batch waiting for long, nothing more is executed but queries
-// (stalled-reads.ts).
-//
-// After a failed commit the shard is finished: nothing of the turn is answered, and the owner of the shard starts a new one
-// from the journal.
+// A shard is the actor that owns its organizations. It executes the messages in its mailbox as one
+// commit batch and answers them when that is on disk. While one is being written the next is open:
+// what arrives is executed on top of it at once, so processor and disk work at the same time. When
+// the disk keeps a batch waiting for long, only queries are executed (stalled-reads.ts). After a
+// failed commit nothing is answered, and the owner of the shard starts a new one from the journal.
 
 import { idempotencyRetentionMs } from '../contract/limits.ts';
+import { assert } from '../core/assert.ts';
 import type { Now } from '../core/clock.ts';
 import { breath } from '../core/scheduler.ts';
 import type { ServiceClock } from '../core/service-clock.ts';
-import { dueRecords } from '../domain/due.ts';
 import type { NetworkCallRecord } from '../domain/record.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ShardAccount } from './account.ts';
 import { answerWithdrawn } from './answer.ts';
+import { BatchesInFlight } from './batches-in-flight.ts';
+import { type AddressChecked, CommitBatch, type Peer } from './commit-batch.ts';
 import { leaseDeliveries, takeReports } from './deliver.ts';
 import { EventRetention } from './event-retention.ts';
 import { execute } from './execute.ts';
-import { addressChecked } from './execute-command.ts';
 import { executeInternal } from './execute-internal.ts';
 import { SpareBuffers } from './frames.ts';
-import type { IssuedCommand } from './issued-command.ts';
 import { type Mail, Mailbox } from './mailbox.ts';
-import type { InternalAnswer, InternalRequest, ToShard } from './protocol.ts';
-import { openNetworkCalls, recover, storedClock } from './recover.ts';
-import type { ShardOptions } from './shard-options.ts';
-import { ShardState } from './shard-state.ts';
 import {
   clockKey,
   encodeCounts,
@@ -35,14 +28,15 @@ import {
   retentionKey,
   writeClock,
   writeRetention,
-} from './small-values.ts';
-import { type Peer, Turn } from './turn.ts';
-import { TurnsInFlight } from './turns-in-flight.ts';
+} from './metadata.ts';
+import type { InternalAnswer, InternalRequest, ToShard } from './protocol.ts';
+import { openNetworkCalls, recover, storedClock } from './recover.ts';
+import type { ShardOptions } from './shard-options.ts';
+import { ShardState } from './shard-state.ts';
 import { Upkeep } from './upkeep.ts';
-import type { Waiter } from './waiter.ts';
 
-/** A turn takes at most this many requests, so that the first of them doesn't wait for a long queue. */
-const turnSizeMax = 512;
+/** A commit batch takes so many requests at most: the first of them doesn't wait for a long queue. */
+const batchSizeMax = 512;
 /** How often `tick` is to be called while requests arrive, and how often at least. */
 const busyTickMs = 100;
 const idleTickMs = 1_000;
@@ -58,10 +52,10 @@ export class Shard {
   readonly #spare = new SpareBuffers();
   readonly #mailbox = new Mailbox(this.#spare);
   readonly #clock: ServiceClock;
-  /** The turn that executes what arrives, until nothing is being written. */
-  #open: Turn | null = null;
-  readonly #inFlight: TurnsInFlight;
-  /** A turn is going to be taken, or has to wait for the recovery. */
+  /** Executes what arrives, until nothing is being written. */
+  #open: CommitBatch | null = null;
+  readonly #inFlight: BatchesInFlight;
+  /** Mail is going to be taken, or has to wait for the recovery. */
   #scheduled = true;
   #finished = false;
   #lastDurable: Promise<void> = Promise.resolve();
@@ -70,15 +64,15 @@ export class Shard {
   readonly #events: EventRetention;
   readonly #upkeep: Upkeep;
   #upkeepQueued = false;
-  /** A turn took mail since the last tick. */
-  #hasTurned = false;
+  /** Mail was taken since the last tick. */
+  #hasTaken = false;
   #writeAtMs = 0;
 
-  /** Messages wait until `recover` has settled. */
+  /** Messages wait until `recover` has resolved. */
   constructor(options: ShardOptions, accounts: Iterable<ShardAccount>) {
     this.#options = options;
     this.#journal = options.journal;
-    this.#inFlight = new TurnsInFlight(options.scheduler, options.observer);
+    this.#inFlight = new BatchesInFlight(options.scheduler, options.observer);
     const checkAddress = this.#checkAddress.bind(this);
     this.state = new ShardState({ ...options, checkAddress }, accounts);
     const marks = readRetention(this.#journal.checkpoint.getSmallValue(retentionKey));
@@ -87,7 +81,7 @@ export class Shard {
     this.#clock = storedClock(this.#journal, options.clocks, options.clockObserver);
   }
 
-  /** Replays the journal. The shard is ready when this settles. Rejects with `JournalDamaged`. */
+  /** Replays the journal. The shard is ready when this resolves. Rejects with `JournalDamaged`. */
   async recover(): Promise<void> {
     await recover(this.state, this.#journal, this.#clock);
     this.#lastCheckpointMs = this.now().serviceMs;
@@ -95,7 +89,7 @@ export class Shard {
     if (this.#hasWork) this.#schedule();
   }
 
-  /** The network calls that have no final outcome. After a start, the networks are asked about them. */
+  /** The network calls without a final outcome, about which a start asks the networks. */
   openNetworkCalls(): NetworkCallRecord[] {
     return openNetworkCalls(this.state);
   }
@@ -107,7 +101,7 @@ export class Shard {
   /** Takes a message of a peer. */
   receive(message: ToShard, peer: Peer): void {
     if (message instanceof ArrayBuffer) {
-      this.#mailbox.pushBatch(message, peer);
+      this.#mailbox.pushFrames(message, peer);
     } else if ('withdrawn' in message) {
       this.#mailbox.withdraw(peer, new Set(message.withdrawn));
     } else if ('outbox' in message) {
@@ -119,7 +113,7 @@ export class Shard {
     this.#schedule();
   }
 
-  /** Queues an internal request of this thread. Settles with its answer when that is durable. */
+  /** Queues an internal request of this thread. Resolves with its answer when that is durable. */
   ask(request: InternalRequest): Promise<InternalAnswer> {
     return new Promise((resolve) => {
       const peer: Peer = {
@@ -133,10 +127,10 @@ export class Shard {
   }
 
   putAccount(account: ShardAccount): void {
-    this.state.putAccount(account, this.now());
+    this.state.scopes.putAccount(account, this.now());
   }
 
-  /** Settles when everything that was taken so far is durable and answered. */
+  /** Resolves when everything that was taken so far is durable and answered. */
   async drained(): Promise<void> {
     const isBusy = () => this.#mailbox.length > 0 || this.#open !== null || this.#inFlight.length > 0;
     while (isBusy() && !this.#finished) {
@@ -149,7 +143,7 @@ export class Shard {
     return this.#clock.read();
   }
 
-  /** The difference of the machine's clock from wall time, in milliseconds. It is 0 unless a step is not accepted yet. */
+  /** The machine's clock less wall time, in milliseconds: 0 unless a step is not accepted yet. */
   get clockOffMs(): number {
     return this.#clock.offMs;
   }
@@ -157,7 +151,7 @@ export class Shard {
   /** The clock from which the next start continues. */
   #clockNow(): Uint8Array {
     this.now();
-    return writeClock({ clock: this.#clock.stored(), ids: this.state.idTimes });
+    return writeClock({ clock: this.#clock.stored(), ids: this.state.ids.times });
   }
 
   #schedule(): void {
@@ -165,7 +159,7 @@ export class Shard {
     this.#scheduled = true;
     this.#options.scheduler.soon(() => {
       this.#scheduled = false;
-      this.#guard(() => (this.#inFlight.isStalled ? this.#takeQueries() : this.#takeTurn()));
+      this.#guard(() => (this.#inFlight.isStalled ? this.#takeQueries() : this.#takeBatch()));
     });
   }
 
@@ -190,48 +184,51 @@ export class Shard {
     this.#options.onFailure(error);
   }
 
-  /** Executes what has arrived as a part of the open turn, and ends the turn if nothing is being written. */
-  #takeTurn(): void {
+  /** Executes what has arrived. The open batch ends if nothing is being written. */
+  #takeBatch(): void {
     const now = this.now();
-    this.#open ??= new Turn(now, this.#spare);
-    const turn = this.#open;
-    turn.continueAt(now);
-    if (!turn.hasUpkeep && (this.#upkeepQueued || this.#upkeep.isDue(turn.serviceMs))) {
-      turn.hasUpkeep = true;
-      this.#upkeepQueued = this.#upkeep.run(turn);
+    const batch = this.#openAt(now);
+    batch.continueAt(now);
+    if (!batch.hasUpkeep && (this.#upkeepQueued || this.#upkeep.isDue(batch.serviceMs))) {
+      batch.hasUpkeep = true;
+      this.#upkeepQueued = this.#upkeep.run(batch);
     }
-    this.#takeMail(turn);
-    if (this.#inFlight.length === 0) this.#endTurn();
+    this.#takeMail(batch);
+    if (this.#inFlight.length === 0) this.#endBatch();
     if (this.state.records.memtableBytes >= this.#options.memory.checkpointBytes) this.#beginCheckpoint();
   }
 
-  /** Answers what can be answered during a stall. The other answers wait in the open turn. */
-  #takeQueries(): void {
-    const now = this.now();
-    this.#open ??= new Turn(now, this.#spare);
-    const reads = this.#inFlight.stalledReads(this.state, this.#open, this.#spare);
-    const { turnBytesMax } = this.#options.memory;
-    reads.take(this.#mailbox, now, turnBytesMax, (turn, mail) => this.#handle(turn, mail));
+  #openAt(now: Now): CommitBatch {
+    this.#open ??= new CommitBatch(now, this.state.records, this.#spare);
+    return this.#open;
   }
 
-  #takeMail(turn: Turn): void {
-    while (turn.taken < turnSizeMax && turn.bytes < this.#options.memory.turnBytesMax) {
+  /** Answers what can be answered during a stall. The other answers wait in the open batch. */
+  #takeQueries(): void {
+    const now = this.now();
+    const reads = this.#inFlight.stalledReads(this.state.records, this.#openAt(now), this.#spare);
+    const { batchBytesMax } = this.#options.memory;
+    reads.take(this.#mailbox, now, batchBytesMax, (batch, mail) => this.#handle(batch, mail));
+  }
+
+  #takeMail(batch: CommitBatch): void {
+    while (batch.taken < batchSizeMax && batch.bytes < this.#options.memory.batchBytesMax) {
       const mail = this.#mailbox.take();
       if (mail === undefined) break;
-      this.#handle(turn, mail);
-      turn.taken++;
-      this.#hasTurned = true;
+      this.#handle(batch, mail);
+      batch.taken++;
+      this.#hasTaken = true;
     }
   }
 
-  /** Ends the open turn, so that it is written. Another one begins with what arrives from now on. */
-  #endTurn(): void {
-    const turn = this.#open;
+  /** Has the open batch written. Another one begins with what arrives from now on. */
+  #endBatch(): void {
+    const batch = this.#open;
     this.#open = null;
-    if (turn === null || (turn.taken === 0 && !turn.hasUpkeep)) return;
-    if (leaseDeliveries(this.state, turn)) this.#upkeepQueued = true;
-    if (turn.taken > 0) this.#options.observer.turnEnded(turn.taken, this.#mailbox.length);
-    this.#commit(turn);
+    if (batch === null || (batch.taken === 0 && !batch.hasUpkeep)) return;
+    if (leaseDeliveries(this.state, batch)) this.#upkeepQueued = true;
+    if (batch.taken > 0) this.#options.observer.batchEnded(batch.taken, this.#mailbox.length);
+    this.#commit(batch);
     if (this.#hasWork) this.#schedule();
   }
 
@@ -239,34 +236,31 @@ export class Shard {
     return this.#mailbox.length > 0 || this.#upkeepQueued;
   }
 
-  #handle(turn: Turn, mail: Mail): void {
+  #handle(batch: CommitBatch, mail: Mail): void {
     switch (mail.kind) {
       case 'request':
-        turn.bytesTaken += mail.frame.body.length;
-        execute(this.state, turn, mail.to, mail.frame);
+        batch.bytesTaken += mail.frame.body.length;
+        execute(this.state, batch, mail.to, mail.frame);
         break;
       case 'withdrawn':
-        answerWithdrawn(turn, mail.to);
+        answerWithdrawn(batch, mail.to);
         break;
       case 'internal':
-        executeInternal(this.state, turn, mail.to, mail.request);
+        executeInternal(this.state, batch, mail.to, mail.request);
         break;
       case 'outbox':
-        takeReports(this.state, turn, mail.peer, mail.message, this.#options.observer.attempted);
+        takeReports(this.state, batch, mail.peer, mail.message, this.#options.observer.attempted);
         break;
       case 'address':
-        addressChecked(this.state, turn, mail);
+        mail.checked(batch, mail.allowed);
         break;
     }
   }
 
   /** Does what became due while the shard was not running. To be awaited before the first request. */
   async catchUp(): Promise<void> {
-    while (
-      !this.#finished &&
-      !this.state.readOnly &&
-      dueRecords(this.state.tasks, this.now().serviceMs, 1).length > 0
-    ) {
+    const isBehind = () => this.state.tasks.due(this.now().serviceMs, 1).length > 0;
+    while (!this.#finished && !this.state.readOnly && isBehind()) {
       this.#queueUpkeep();
       await breath(this.#options.scheduler);
     }
@@ -277,52 +271,53 @@ export class Shard {
     this.#schedule();
   }
 
-  /** Makes the turn durable, then releases its answers. A turn that changed nothing waits for those before it. */
-  #commit(turn: Turn): void {
-    this.#inFlight.push(turn);
-    if (turn.entries.length > 0) this.#append(turn);
+  /** Makes a batch durable, then answers it. One that changed nothing waits for those before it. */
+  #commit(batch: CommitBatch): void {
+    this.#inFlight.push(batch);
+    if (batch.entries.length > 0) this.#append(batch);
     this.#lastDurable.then(
       () => {
-        const tookMs = this.#inFlight.shift();
+        const tookMs = this.#inFlight.shift(batch);
         if (this.#finished) return;
-        if (turn.entries.length > 0) this.#options.observer.committed(tookMs / 1000);
-        turn.release();
-        for (const call of turn.networkCalls) this.#options.callNetwork(call);
+        if (batch.entries.length > 0) this.#options.observer.committed(tookMs / 1000);
+        batch.release();
+        for (const call of batch.networkCalls) this.#options.callNetwork(call);
         if (this.#inFlight.length === 0 && (this.#open !== null || this.#hasWork)) {
-          this.#guard(() => this.#takeTurn());
+          this.#guard(() => this.#takeBatch());
         }
       },
       (error: unknown) => this.#fail(error),
     );
   }
 
-  #append(turn: Turn): void {
+  #append(batch: CommitBatch): void {
     const { log } = this.#journal;
     const { nextSequence: firstSequence } = log;
-    const { entries, serviceMs: timeMs, nowMs: wallMs } = turn;
+    const { entries, serviceMs: timeMs, nowMs: wallMs } = batch;
     const { locations, changes, durable } = log.append({ firstSequence, timeMs, wallMs, entries });
+    assert(log.nextSequence === firstSequence + entries.length, 'each entry has a sequence number');
     this.#lastDurable = durable;
     this.state.records.pack(entries, changes);
-    this.state.remember(turn, locations);
+    this.state.keys.remember(batch, locations);
   }
 
-  #checkAddress(command: IssuedCommand, waiter: Waiter | null, url: string): void {
-    const settle = (allowed: boolean | null) => {
-      this.#mailbox.push({ kind: 'address', command, waiter, allowed });
+  #checkAddress(url: string, checked: AddressChecked): void {
+    const push = (allowed: boolean | null) => {
+      this.#mailbox.push({ kind: 'address', checked, allowed });
       this.#schedule();
     };
-    this.#options.checkAddress(url).then(settle, () => settle(null));
+    this.#options.checkAddress(url).then(push, () => push(null));
   }
 
   /**
-   * Does what is due, and begins checkpoints. Returns the milliseconds after which it is to be called again: soon while
-   * requests arrive, otherwise when something is due, or after a second.
+   * Does what is due, and begins checkpoints. Returns after how many milliseconds to call it again:
+   * soon while requests arrive, otherwise when something is due, or after a second.
    */
   tick(): number {
     const { serviceMs } = this.now();
-    const isBusy = this.#hasTurned || this.#inFlight.length > 0;
+    const isBusy = this.#hasTaken || this.#inFlight.length > 0;
     let nextMs = isBusy ? serviceMs + busyTickMs : serviceMs + idleTickMs;
-    this.#hasTurned = false;
+    this.#hasTaken = false;
     this.#guard(() => {
       this.#inFlight.tell();
       if (this.#inFlight.isStalled && this.#mailbox.length > 0) this.#schedule();
@@ -342,11 +337,11 @@ export class Shard {
     this.checkpoint().catch((error) => this.#fail(error));
   }
 
-  /** Writes rate-limit counts that have changed, and the time with them; to be called once a second. */
-  async writeSmallValues(): Promise<void> {
+  /** Writes the metadata that has changed, and the time with it; to be called once a second. */
+  async writeMetadata(): Promise<void> {
     if (this.state.readOnly) return;
     const { serviceMs } = this.now();
-    const changed = this.state.takeCounts();
+    const changed = this.state.scopes.takeCounts();
     const marks = this.#events.unstored;
     if (changed.size === 0 && marks === null && serviceMs < this.#writeAtMs) return;
     this.#writeAtMs = serviceMs + idleWriteMs;
@@ -357,7 +352,7 @@ export class Shard {
     if (marks !== null) this.#events.stored(marks);
   }
 
-  /** Has the changes since the last checkpoint written, and then drops what is no longer needed. One runs at a time. */
+  /** Has what has changed written, and drops what is no longer needed. One runs at a time. */
   checkpoint(): Promise<void> {
     this.#checkpointing ??= this.#writeCheckpoint().finally(() => {
       this.#checkpointing = null;
@@ -367,14 +362,14 @@ export class Shard {
 
   async #writeCheckpoint(): Promise<void> {
     const startedAt = this.#options.scheduler.elapsedMs();
-    // What the open turn has changed is flushed, too, so it must be in the log.
-    this.#endTurn();
+    // What the open batch has changed is flushed, too, so it must be in the log.
+    this.#endBatch();
     const { log, checkpointer } = this.#journal;
     const sequence = log.nextSequence - 1;
     this.state.records.beginFlush();
     // The checkpointer reads only what is on disk.
     await this.#lastDurable;
-    // If the checkpoint has all turns, nothing in the log tells when the last one was.
+    // If the checkpoint has everything, nothing in the log tells when the last commit was.
     await checkpointer.putSmallValues(new Map([[clockKey, this.#clockNow()]]));
     const records = await checkpointer.write(sequence);
     this.state.records.endFlush();
@@ -394,7 +389,7 @@ export class Shard {
     await this.#lastDurable;
     // On a full disk the changes stay in the log.
     if (!this.state.readOnly) await this.#writeCheckpoint();
-    await this.writeSmallValues();
+    await this.writeMetadata();
     await this.#journal.close();
   }
 }

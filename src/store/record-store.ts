@@ -19,7 +19,7 @@ import { RecordCache } from './record-cache.ts';
 const cacheBytesMaxDefault = 128 * 1024 * 1024;
 
 /** Rows of indexes that a scan leaves out, because what they lead to can't be read. */
-export interface SetAside {
+export interface Quarantine {
   has(index: string, sortKey: string): boolean;
   /** Throws `error` unless it is about damage. */
   add(index: string, sortKey: string, error: unknown): void;
@@ -92,7 +92,7 @@ export class RecordStore implements View {
     return read;
   }
 
-  *scan(index: string, range: ScanRange, aside?: SetAside): Iterable<StoredRecord> {
+  *scan(index: string, range: ScanRange, aside?: Quarantine): Iterable<StoredRecord> {
     for (const key of this.#keys(index, range)) {
       if (aside?.has(index, key)) continue;
       let record: StoredRecord;

@@ -198,7 +198,7 @@ export function createShardMetrics(registry: Registry, shard: string) {
   );
   const observer: Omit<ShardObserver, 'stalled'> = {
     attempted: deliveries,
-    turnEnded(requests, queuedNow) {
+    batchEnded(requests, queuedNow) {
       turnSize.observe(requests);
       queued.set(queuedNow);
     },

@@ -13,7 +13,7 @@ import { Scrubber, type ScrubState } from '../journal/checkpoint/scrubber.ts';
 import { type CheckpointSizes, type Compacting, JournalFailure } from '../journal/journal.ts';
 import { LogReader } from '../journal/log/log-reader.ts';
 import { foldersOfJournal, openFollower } from '../journal/open-journal.ts';
-import { readScrub, scrubKey } from '../shard/small-values.ts';
+import { readScrub, scrubKey } from '../shard/metadata.ts';
 import { createLogger, logConsole } from '../telemetry/logger.ts';
 import { gaugeThisThread } from '../telemetry/thread-time.ts';
 import {

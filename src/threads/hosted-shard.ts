@@ -11,6 +11,8 @@ import { postTimeoutMs } from '../networks/post.ts';
 import { createRunner, type Runner, type RunnerOptions } from '../networks/runner.ts';
 import type { Timers } from '../networks/timers.ts';
 import type { Availability, ShardAccount } from '../shard/account.ts';
+import type { Peer } from '../shard/commit-batch.ts';
+import { directoryRevisionKey, writeRevision } from '../shard/metadata.ts';
 import type {
   CallbackRequest,
   InternalRequest,
@@ -19,11 +21,9 @@ import type {
   OpenCallsRequest,
   ToShardThread,
 } from '../shard/protocol.ts';
-import { settlementOf } from '../shard/settlement.ts';
+import { settlementOf } from '../shard/protocol.ts';
 import { Shard } from '../shard/shard.ts';
 import type { ShardOptions } from '../shard/shard-options.ts';
-import { directoryRevisionKey, writeRevision } from '../shard/small-values.ts';
-import type { Peer } from '../shard/turn.ts';
 import { type CallbackOptions, takeCallback } from './network-callbacks.ts';
 import { startPage } from './page-starts.ts';
 
@@ -119,7 +119,7 @@ export class HostedShard {
     this.#everySecond();
     await this.shard.catchUp();
     // The next start needs the clock, even if this process ends within a second.
-    await this.shard.writeSmallValues().catch(this.#options.onFailure);
+    await this.shard.writeMetadata().catch(this.#options.onFailure);
   }
 
   #recoverCalls(): void {
@@ -148,7 +148,7 @@ export class HostedShard {
   #answerOf(request: NetworksMessage['request']): object | Promise<object> {
     const { networks, settings } = this.#options;
     const ask = (asked: InternalRequest) => this.shard.ask(asked);
-    const knows = (org: string) => this.shard.state.knows(org);
+    const knows = (org: string) => this.shard.state.scopes.knows(org);
     switch (request.kind) {
       case 'open_network_calls':
         return this.#openCalls(request);
@@ -204,7 +204,7 @@ export class HostedShard {
       if (this.#isStopping) return;
       this.#watchDisk();
       this.#tellDurable();
-      this.shard.writeSmallValues().catch(this.#options.onFailure);
+      this.shard.writeMetadata().catch(this.#options.onFailure);
       this.#everySecond();
     });
   }
@@ -219,7 +219,7 @@ export class HostedShard {
   /** Refuses writes while the disk is full. */
   #watchDisk(): void {
     const isFull = this.#room.isFull();
-    this.shard.state.readOnly = isFull || this.#isPaused;
+    this.shard.state.setReadOnly(isFull || this.#isPaused);
   }
 
   /** Applies a change of the directory. */

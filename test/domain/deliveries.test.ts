@@ -213,7 +213,8 @@ test('all that failed is sent again once an hour, also after a restart, and no m
 test('one delivery is resent 35 times at once and then every two seconds; samples count as well', () => {
   const stage = new Stage();
   const { endpoint, delivery } = deliver(stage);
-  const { delivery: ofAnother } = deliver(stage.as({ org: 'org_other0000000000000000000' }));
+  const another = stage.as({ org: 'org_other0000000000000000000' });
+  const { delivery: ofAnother } = deliver(another);
   const resend = () => stage.when('resend_delivery', { delivery });
   const sample = () => stage.when('send_sample', { type: 'charge.failed' }, endpoint);
   for (let i = 0; i < 34; i++) resend().expect({ changes: ['delivery pending', 'webhook_endpoint enabled'] });
@@ -227,7 +228,7 @@ test('one delivery is resent 35 times at once and then every two seconds; sample
   resend().expect({ refusal: 'rate_limit_exceeded' });
   stage.advance(1);
   resend();
-  stage.given('resend_delivery', { delivery: ofAnother });
+  another.given('resend_delivery', { delivery: ofAnother });
 });
 
 test('no failed delivery is sent again to an endpoint that is disabled or missing, nor one whose event is gone', () => {

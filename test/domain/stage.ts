@@ -29,12 +29,11 @@ import type { NetworkOutcome } from '../../src/domain/network-outcomes.ts';
 import { type QueryContext, query } from '../../src/domain/query.ts';
 import type { ApiRequest, Change, NetworkCallRecord, RecordKind, RecordOf } from '../../src/domain/record.ts';
 import type { ShardAccount } from '../../src/shard/account.ts';
-import { executeCommand } from '../../src/shard/execute-command.ts';
-import type { IssuedCommand } from '../../src/shard/issued-command.ts';
+import { CommitBatch } from '../../src/shard/commit-batch.ts';
+import { executeCommand, type IssuedCommand } from '../../src/shard/execute-command.ts';
 import { memoryShares, shardMibMin } from '../../src/shard/memory.ts';
 import type { Scope } from '../../src/shard/scope.ts';
 import { ShardState } from '../../src/shard/shard-state.ts';
-import { Turn } from '../../src/shard/turn.ts';
 import type { RecordStore } from '../../src/store/record-store.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { MemoryColdStore } from '../store/memory-cold-store.ts';
@@ -205,12 +204,12 @@ export class Stage {
 
   /** Switches the organization's payment methods on and off. */
   offer(methods: Readonly<Record<PaymentMethodType, boolean>>): void {
-    this.world.shard.putAccount(accountOf(this.who.org, methods), this.world.now);
+    this.world.shard.scopes.putAccount(accountOf(this.who.org, methods), this.world.now);
   }
 
   get scope(): Scope {
     const { org, livemode } = this.who;
-    return this.world.shard.scope(org, livemode, this.world.now);
+    return this.world.shard.scopes.get(org, livemode, this.world.now);
   }
 
   get queryContext(): QueryContext {
@@ -259,13 +258,13 @@ export class Stage {
     const { request = route === undefined ? null : this.newRequest(language) } = circumstances;
     const { cause = route === undefined ? causes.customer : causes.request } = circumstances;
     const command = { operation, id, params: valid, scope, request, cause, addressAllowed } as IssuedCommand;
-    scope.endpointsBusy = endpointsBusy;
-    const turn = new Turn(world.now);
-    const outcome = executeCommand(world.shard, turn, command, null);
-    if ('checksAddress' in outcome) world.shard.addressChecked(command);
-    const changes = turn.entries.flatMap((entry) => entry.changes);
+    world.shard.endpoints.setBusy(scope, endpointsBusy);
+    const batch = new CommitBatch(world.now, world.state);
+    const outcome = executeCommand(world.shard, batch, command, null);
+    if ('checksAddress' in outcome) world.shard.endpoints.setBusy(scope, false);
+    const changes = batch.entries.flatMap((entry) => entry.changes);
     this.#note(changes);
-    return new Step(operation, route, { changes, networkCalls: turn.networkCalls, outcome });
+    return new Step(operation, route, { changes, networkCalls: batch.networkCalls, outcome });
   }
 
   /** Runs a query, and returns its answer or the refusal. */

@@ -11,13 +11,13 @@ import type { NetworkCallRecord } from '../../src/domain/record.ts';
 import { matchRoute } from '../../src/edge/http/router.ts';
 import type { Journal, Log } from '../../src/journal/journal.ts';
 import type { ShardAccount } from '../../src/shard/account.ts';
+import type { Peer } from '../../src/shard/commit-batch.ts';
 import { answerFlags, RequestWriter, readAnswers, requestFlags } from '../../src/shard/frames.ts';
 import { type MemoryShares, memoryShares, shardMibMin } from '../../src/shard/memory.ts';
 import type { FromShard, InternalAnswer, InternalRequest } from '../../src/shard/protocol.ts';
-import { settlementOf } from '../../src/shard/settlement.ts';
+import { settlementOf } from '../../src/shard/protocol.ts';
 import { Shard } from '../../src/shard/shard.ts';
 import type { ShardOptions } from '../../src/shard/shard-options.ts';
-import type { Peer } from '../../src/shard/turn.ts';
 import { MemoryJournal } from '../journal/memory-journal.ts';
 import { createManualClock, type ManualClock } from '../manual-clock.ts';
 import { accountOf, org, shardOptions } from './shard-options.ts';
@@ -171,7 +171,7 @@ export class Actor {
             this.lookUps.push({ url, settle, fail: () => reject(new Error('no answer')) });
           }),
         observer: {
-          turnEnded: (requests) => this.turns.push(requests),
+          batchEnded: (requests) => this.turns.push(requests),
           committed() {},
           checkpointed: (records) => this.checkpoints.push(records),
           attempted() {},

@@ -8,8 +8,8 @@ import { attemptSerialIndex, endedIndex, scopeOf } from '../../src/domain/indexe
 import type { AttemptRecord, DeliveryRecord } from '../../src/domain/record.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
 import { encodeRecord, type RecordFrame } from '../../src/journal/records/record-frame.ts';
+import type { Peer } from '../../src/shard/commit-batch.ts';
 import type { DueDelivery, FromShard, OutboxBatch } from '../../src/shard/protocol.ts';
-import type { Peer } from '../../src/shard/turn.ts';
 import { Actor, settled } from './actor.ts';
 
 /** The webhook thread's end of its line to the shard. */
@@ -87,11 +87,11 @@ test('nothing is leased or acknowledged before it is durable', async () => {
 
 test('a full disk: reports are not acknowledged, and recorded when they come again', async () => {
   const { actor, webhooks, delivery, record } = await oneDelivery();
-  actor.shard.state.readOnly = true;
+  actor.shard.state.setReadOnly(true);
   await webhooks.report(false, delivery);
   await webhooks.tick();
   assert.deepEqual([webhooks.recorded.length, record().attempt_count], [0, 0]);
-  actor.shard.state.readOnly = false;
+  actor.shard.state.setReadOnly(false);
   await webhooks.report(false, delivery);
   assert.deepEqual([webhooks.recorded.length, record().attempt_count], [1, 1]);
 });
@@ -115,11 +115,11 @@ test('an acknowledgement that was lost is given again, even on a full disk: the 
   await webhooks.report(false, delivery);
   webhooks.batches.length = 0;
   await actor.restart();
-  actor.shard.state.readOnly = true;
+  actor.shard.state.setReadOnly(true);
   actor.clock.advance(10_000);
   await webhooks.report(true, delivery);
   assert.deepEqual([webhooks.recorded.length, webhooks.deliveries.length], [1, 0]);
-  actor.shard.state.readOnly = false;
+  actor.shard.state.setReadOnly(false);
   await webhooks.tick();
   assert.deepEqual([webhooks.deliveries.length, webhooks.deliveries[0]?.number], [1, 1]);
   assert.equal(record().attempt_count, 1);

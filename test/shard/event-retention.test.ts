@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { timeOfId } from '../../src/core/ids.ts';
 import { kindIndex, scopeOf } from '../../src/domain/indexes.ts';
-import { jointRetention, readRetention, retentionKey } from '../../src/shard/small-values.ts';
+import { jointRetention, readRetention, retentionKey } from '../../src/shard/metadata.ts';
 import { Actor, org, settled } from './actor.ts';
 
 const dayMs = 86_400_000;
@@ -26,7 +26,7 @@ async function pass(actor: Actor, ms: number, steps = 1): Promise<void> {
     actor.clock.advance(ms / steps);
     actor.shard.tick();
     await settled();
-    await actor.shard.writeSmallValues();
+    await actor.shard.writeMetadata();
   }
 }
 
@@ -108,7 +108,7 @@ test('nothing is removed before it is stored up to where', async () => {
     actor.clock.advance(dayMs / 10);
     actor.shard.tick();
     await settled();
-    void actor.shard.writeSmallValues();
+    void actor.shard.writeMetadata();
   }
   assert.equal(events(actor).length, 1);
   actor.journal.checkpointer.putSmallValues = put;

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { matchRoute } from '../../src/edge/http/router.ts';
+import type { Peer } from '../../src/shard/commit-batch.ts';
 import { RequestWriter, SpareBuffers } from '../../src/shard/frames.ts';
 import { type Mail, Mailbox } from '../../src/shard/mailbox.ts';
 import type { InternalRequest } from '../../src/shard/protocol.ts';
-import type { Peer } from '../../src/shard/turn.ts';
 
 const write = matchRoute('POST', '/v1/payment_intents')!.route;
 const read = matchRoute('GET', '/v1/payment_intents/pi_1')!.route;
@@ -62,10 +62,10 @@ function filled(): { mailbox: Mailbox; peer: Peer; spare: SpareBuffers } {
   const spare = new SpareBuffers();
   const mailbox = new Mailbox(spare);
   const peer = peerOf();
-  mailbox.pushBatch(batchOf('w1', 'r2', 'w3'), peer);
+  mailbox.pushFrames(batchOf('w1', 'r2', 'w3'), peer);
   mailbox.push({ kind: 'internal', to: { peer, correlation: 9 }, request: recordOf('record') });
-  mailbox.pushBatch(batchOf('r4', 'r5'), peer);
-  mailbox.pushBatch(batchOf('w6', 'r7'), peer);
+  mailbox.pushFrames(batchOf('r4', 'r5'), peer);
+  mailbox.pushFrames(batchOf('w6', 'r7'), peer);
   return { mailbox, peer, spare };
 }
 
@@ -78,7 +78,7 @@ test('messages are taken in the order of their arrival', () => {
 test('of what its sender has withdrawn, only that is known; what was taken before, and what others sent, stays', () => {
   const { mailbox, peer } = filled();
   const other = peerOf();
-  mailbox.pushBatch(batchOf('w3', 'w8'), other);
+  mailbox.pushFrames(batchOf('w3', 'w8'), other);
   assert.equal(nameOf(mailbox.take()!), 'w1');
   mailbox.withdraw(peer, new Set([1, 3, 5, 99]));
   assert.deepEqual(takeAll(mailbox), ['r2', 'not 3', 'record', 'r4', 'not 5', 'w6', 'r7', 'w3', 'w8']);
@@ -96,7 +96,7 @@ test('queries are taken from a batch that was begun, and from later ones', () =>
   const { mailbox, peer } = filled();
   assert.equal(nameOf(mailbox.take()!), 'w1');
   assert.deepEqual(takeQueries(mailbox), ['r2', 'record', 'r4', 'r5', 'r7']);
-  mailbox.pushBatch(batchOf('w10', 'r11'), peer);
+  mailbox.pushFrames(batchOf('w10', 'r11'), peer);
   assert.deepEqual(takeQueries(mailbox), ['r11']);
   assert.deepEqual(takeAll(mailbox), ['w3', 'w6', 'w10']);
 });
@@ -124,7 +124,7 @@ test('the buffer of a batch is free when all its requests are taken, also those 
   const spare = new SpareBuffers();
   const mailbox = new Mailbox(spare);
   const batch = batchOf('r1', 'r2');
-  mailbox.pushBatch(batch, peerOf());
+  mailbox.pushFrames(batch, peerOf());
   takeQueries(mailbox);
   assert.equal(spare.take(1).buffer, batch);
 });

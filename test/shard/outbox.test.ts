@@ -5,8 +5,9 @@ import { test } from 'node:test';
 import { dueFirstMs } from '../../src/domain/deliveries.ts';
 import type { Change, DeliveryRecord, EventRecord, WebhookEndpointRecord } from '../../src/domain/record.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
-import { DamagedTasks } from '../../src/shard/damaged-tasks.ts';
+import type { Peer } from '../../src/shard/commit-batch.ts';
 import { leasesMax, Outbox, windowSize } from '../../src/shard/outbox.ts';
+import { Tasks } from '../../src/shard/tasks.ts';
 import { RecordStore } from '../../src/store/record-store.ts';
 
 const nowMs = 1_000_000;
@@ -44,13 +45,16 @@ const event: EventRecord = {
   by_name: null,
 };
 
-const noDamage = new DamagedTasks(assert.fail);
+const peer: Peer = { post: () => assert.fail() };
+
+function outboxOf(records: RecordStore, onDamage: (reason: string) => void = assert.fail): Outbox {
+  return new Outbox(records, new Tasks(records, onDamage), bytesMax);
+}
 
 class Bench {
   readonly state = new RecordStore();
   readonly damage: string[] = [];
-  readonly #aside = new DamagedTasks((reason) => void this.damage.push(reason));
-  readonly outbox = new Outbox(this.state, this.#aside, bytesMax);
+  readonly outbox = outboxOf(this.state, (reason) => void this.damage.push(reason));
   #number = 0;
 
   constructor(...changes: Change[]) {
@@ -215,11 +219,11 @@ test('a new webhook thread gets everything again, and so does a shard that start
   const bench = new Bench(endpoint('we_a'));
   const ids = bench.deliver('we_a', 3);
   assert.deepEqual(bench.take(), ids);
-  bench.outbox.open();
+  bench.outbox.open(peer);
   assert.deepEqual(bench.take(), ids);
-  const again = new Outbox(bench.state, noDamage, bytesMax);
+  const again = outboxOf(bench.state);
   again.start();
-  again.open();
+  again.open(peer);
   assert.deepEqual(
     again.take(nowMs).deliveries.map(({ id }) => id),
     ids,
@@ -233,13 +237,13 @@ test('only the first batch for a new webhook thread names every endpoint there i
     const { endpoints, complete } = bench.outbox.take(nowMs);
     return { ids: endpoints.map(({ id }) => id), complete };
   };
-  bench.outbox.open();
+  bench.outbox.open(peer);
   assert.equal(bench.outbox.isReady, true);
   assert.deepEqual(named(), { ids: ['we_a', 'we_b'], complete: true });
   bench.apply(endpoint('we_b', 'disabled'));
   assert.deepEqual(named(), { ids: ['we_b'], complete: false });
-  const empty = new Outbox(new RecordStore(), noDamage, bytesMax);
-  empty.open();
+  const empty = outboxOf(new RecordStore());
+  empty.open(peer);
   assert.equal(empty.isReady, true);
   assert.equal(empty.take(nowMs).complete, true);
   assert.equal(empty.isReady, false);
@@ -256,9 +260,9 @@ test('a delivery whose event is damaged is told once and left out, also when it 
     if (id === 'evt_2') throw new JournalDamaged('evt_2 is damaged');
     return get(kind, id);
   };
-  bench.outbox.open();
+  bench.outbox.open(peer);
   assert.deepEqual(bench.take(), [first, last]);
-  bench.outbox.open();
+  bench.outbox.open(peer);
   assert.deepEqual(bench.take(), [first, last]);
   assert.deepEqual(bench.damage, ['evt_2 is damaged']);
   bench.apply({ ...get('delivery', first!)!, event: 'evt_2', due_at_ms: dueFirstMs });
@@ -296,6 +300,6 @@ test('large deliveries fill the windows too, and none is leased while those that
   assert.equal(bench.take().length, 1);
   bench.apply(endpoint('we_0', 'deleted'));
   assert.equal(bench.take().length, perEndpoint[0]! - 1, 'what was out to a deleted endpoint takes no room');
-  bench.outbox.open();
+  bench.outbox.open(peer);
   assert.ok(bench.take().length >= 60, 'a new webhook thread holds nothing yet');
 });

@@ -10,8 +10,8 @@ import { modeOf } from '../../src/contract/vocabulary.ts';
 import { createMoroccoCalendar } from '../../src/core/morocco-day.ts';
 import type { BucketOverride, LimitsOverrides } from '../../src/domain/limits-in-force.ts';
 import type { ShardAccount } from '../../src/shard/account.ts';
+import { decodeCounts, encodeCounts } from '../../src/shard/metadata.ts';
 import { Scope, type ScopeCounts } from '../../src/shard/scope.ts';
-import { decodeCounts, encodeCounts } from '../../src/shard/small-values.ts';
 import { at } from '../manual-clock.ts';
 
 // Noon in Morocco, which is an hour ahead in January.
@@ -62,16 +62,14 @@ function scopeOf(setting: Setting = {}, nowMs = noonMs, counts: ScopeCounts | nu
   const { livemode = false } = setting;
   const available = { test: on, live: { card: true, cash: false } };
   const account = accountOf(setting);
-  const name = `${account.id}/${livemode ? 'l' : 't'}`;
-  return new Scope(
-    name,
+  return new Scope({
     livemode,
     account,
-    (_, mode) => ({ ...available[mode], cardPage: 'own', agents: null }),
-    createMoroccoCalendar(),
-    at(nowMs),
+    availability: (_, mode) => ({ ...available[mode], cardPage: 'own', agents: null }),
+    calendar: createMoroccoCalendar(),
+    now: at(nowMs),
     counts,
-  );
+  });
 }
 
 const routeOf = (operation: Operation) => routeTable.find((route) => route.operation === operation)!;

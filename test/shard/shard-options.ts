@@ -57,7 +57,7 @@ export function shardOptions(journal: Journal, more: Partial<ShardOptions> = {})
     checkAddress: () => Promise.resolve(true),
     deliveryRetentionMs: 30 * 86_400_000,
     eventRetentionMs: 30 * 86_400_000,
-    observer: { turnEnded() {}, committed() {}, checkpointed() {}, attempted() {}, stalled() {} },
+    observer: { batchEnded() {}, committed() {}, checkpointed() {}, attempted() {}, stalled() {} },
     onDamage: () => {},
     onVisitFailed: (error) => {
       throw error;

@@ -153,7 +153,7 @@ test('what no checkpoint holds yet is bounded: writes are refused until one is w
 });
 
 test('a turn takes no more than fits: what is left in the mailbox has the next one', async () => {
-  const actor = new Actor({ memory: { turnBytesMax: 10_000 } });
+  const actor = new Actor({ memory: { batchBytesMax: 10_000 } });
   const large = { ...intent, metadata: { note: 'x'.repeat(500) } };
   const sent = Array.from({ length: 100 }, (_, i) => [create, { body: large, key: `k${i}` }] as const);
   const answers = await actor.sendTogether(...sent);
@@ -171,7 +171,7 @@ test('a turn takes no more than fits: what is left in the mailbox has the next o
 test('read-only: writes are refused and may be tried again, reads and replays are answered', async () => {
   const actor = new Actor();
   const kept = await actor.send(create, { body: intent, key: 'a' });
-  actor.shard.state.readOnly = true;
+  actor.shard.state.setReadOnly(true);
   const refused = await actor.send(create, { body: intent, key: 'b' });
   assert.equal(refused.status, 503);
   assert.equal(refused.json.error.code, 'api_error');
@@ -180,7 +180,7 @@ test('read-only: writes are refused and may be tried again, reads and replays ar
   const replayed = await actor.send(create, { body: intent, key: 'a' });
   assert.equal(replayed.replayed, true);
   assert.equal(replayed.text, kept.text);
-  actor.shard.state.readOnly = false;
+  actor.shard.state.setReadOnly(false);
   const again = await actor.send(create, { body: intent, key: 'b' });
   assert.deepEqual([again.status, again.replayed], [200, false]);
 });
@@ -190,11 +190,11 @@ test('read-only: what a network says is refused, to be said again, and whoever w
   const { json } = await actor.send(create, { body: intent, key: 'a' });
   const confirmed = actor.send(`POST /v1/payment_intents/${json.id}/confirm`, { key: 'b' });
   await settled();
-  actor.shard.state.readOnly = true;
+  actor.shard.state.setReadOnly(true);
   const refused = await actor.settle({ result: 'done' });
   assert.equal(!refused.ok && refused.code, 'api_error');
   assert.equal(await isOpen(confirmed), true);
-  actor.shard.state.readOnly = false;
+  actor.shard.state.setReadOnly(false);
   await actor.settle({ result: 'done' });
   assert.equal((await confirmed).json.status, 'requires_action');
 });
@@ -207,12 +207,12 @@ test('read-only: nothing expires, and nothing is lost by it', async () => {
   await actor.settle({ result: 'done' });
   await confirmed;
   const status = async () => (await actor.send(`GET /v1/payment_intents/${json.id}`)).json.status;
-  actor.shard.state.readOnly = true;
+  actor.shard.state.setReadOnly(true);
   actor.clock.advance(3_600_000);
   actor.shard.tick();
   await settled();
   assert.equal(await status(), 'requires_action');
-  actor.shard.state.readOnly = false;
+  actor.shard.state.setReadOnly(false);
   actor.shard.tick();
   await settled();
   assert.equal(await status(), 'requires_payment_method');
@@ -319,7 +319,7 @@ test('rate limits and the day go on after a restart from where they were written
   const actor = new Actor();
   await actor.restart(known);
   for (let i = 0; i < 5; i++) await actor.send('POST /v1/customers');
-  await actor.shard.writeSmallValues();
+  await actor.shard.writeMetadata();
   await actor.restart(known);
   assert.equal((await actor.send('POST /v1/customers')).remaining, 1);
 });

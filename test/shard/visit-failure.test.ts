@@ -5,27 +5,21 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { refuse } from '../../src/contract/errors/table.ts';
 import { AssertionFailure } from '../../src/core/assert.ts';
-import { indexRowsOf } from '../../src/domain/indexes.ts';
 import { JournalDamaged, JournalFailure } from '../../src/journal/journal.ts';
-import { ShardState } from '../../src/shard/shard-state.ts';
-import { MemoryJournal } from '../journal/memory-journal.ts';
-import { shardOptions } from './shard-options.ts';
+import { GuardedReads } from '../../src/shard/guarded-reads.ts';
 
 const failed: unknown[] = [];
 const damaged: string[] = [];
-const options = shardOptions(new MemoryJournal(indexRowsOf), {
+const reads = new GuardedReads({
   onVisitFailed: (error, entry, requestId) => failed.push([(error as Error).message, entry, requestId]),
   onDamage: (reason) => damaged.push(reason),
 });
-const state = new ShardState({ ...options, checkAddress: () => {} }, []);
-const read = (error: Error) =>
-  state.readForVisit(
-    'req_1',
-    () => {
-      throw error;
-    },
-    (refusal) => refusal,
-  );
+const read = (error: Error) => {
+  const result = reads.readForRequest('req_1', () => {
+    throw error;
+  });
+  return result.refusal;
+};
 
 for (const kind of [TypeError, RangeError, SyntaxError, URIError]) {
   test(`a ${kind.name} while a request is read fails that request alone`, () => {
@@ -50,12 +44,5 @@ test('a damaged record refuses the request, and is no bug', () => {
 });
 
 test('an exception in deciding a command ends the shard, whatever kind it is', () => {
-  assert.throws(
-    () =>
-      state.read(
-        () => assert.fail(new TypeError('bad')),
-        () => null,
-      ),
-    TypeError,
-  );
+  assert.throws(() => reads.read(() => assert.fail(new TypeError('bad'))), TypeError);
 });

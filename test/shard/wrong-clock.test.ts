@@ -38,7 +38,7 @@ test('the clock goes an hour back: rate limits refill', async () => {
   assert.deepEqual(await statuses(1), [429], 'the step itself refills nothing');
   await pass(actor, 20 * secondMs);
   assert.deepEqual(await statuses(3), [200, 200, 429]);
-  await actor.shard.writeSmallValues();
+  await actor.shard.writeMetadata();
   await actor.restart(known);
   await pass(actor, 10 * secondMs);
   assert.deepEqual(await statuses(2), [200, 429]);
@@ -100,7 +100,7 @@ const interruptions: readonly Interruption[] = [
 
 async function interrupt(actor: Actor, by: Interruption): Promise<void> {
   if (by === 'nothing') return;
-  if (by === 'crash, time written') await actor.shard.writeSmallValues();
+  if (by === 'crash, time written') await actor.shard.writeMetadata();
   if (by === 'checkpoint') await actor.shard.checkpoint();
   if (by === 'stop') await actor.shard.stop();
   actor.clock.advance(200);
@@ -113,7 +113,7 @@ for (const ahead of interruptions) {
     test(`the clock is a day ahead for two seconds, while ahead: ${ahead}; when corrected: ${corrected}`, async () => {
       const actor = new Actor();
       // A shard writes the time down before it is ready.
-      await actor.shard.writeSmallValues();
+      await actor.shard.writeMetadata();
       const firsts: Answer[] = [];
       const keys = ['a', 'b', 'c', 'd', 'e'];
       for (const key of keys) firsts.push(await actor.send(create, { body: intent, key }));
@@ -158,7 +158,7 @@ for (const ahead of interruptions) {
 
 test('the clock is a day ahead when the machine has booted, and is corrected soon', async () => {
   const actor = new Actor();
-  await actor.shard.writeSmallValues();
+  await actor.shard.writeMetadata();
   const first = await actor.send(create, { body: intent, key: 'a' });
   const { json: open } = await actor.send('POST /v1/checkout/sessions', { body: session, key: 's' });
   actor.clock.reboot(minuteMs + aheadMs);
@@ -178,7 +178,7 @@ test('the clock is a day ahead when the machine has booted, and is corrected soo
 
 test('what passes while the service is down has passed when it is back on the same boot', async () => {
   const actor = new Actor();
-  await actor.shard.writeSmallValues();
+  await actor.shard.writeMetadata();
   const first = await actor.send(create, { body: intent, key: 'a' });
   const { json: open } = await actor.send('POST /v1/checkout/sessions', { body: session, key: 's' });
   actor.clock.advance(2 * 24 * hourMs);
@@ -190,7 +190,7 @@ test('what passes while the service is down has passed when it is back on the sa
 
 test('what passes while the machine is off has passed once its clock has stood, over a restart too', async () => {
   const actor = new Actor();
-  await actor.shard.writeSmallValues();
+  await actor.shard.writeMetadata();
   const first = await actor.send(create, { body: intent, key: 'a' });
   actor.clock.reboot(2 * 24 * hourMs);
   await actor.restart();
@@ -199,7 +199,7 @@ test('what passes while the machine is off has passed once its clock has stood, 
   assert.equal(dated.created, Math.floor(actor.clock.now() / 1000), 'dates follow the clock at once');
   await pass(actor, believedAfterMs - 1);
   assert.equal((await again()).id, first.json.id);
-  await actor.shard.writeSmallValues();
+  await actor.shard.writeMetadata();
   await actor.restart();
   await pass(actor, 1);
   assert.notEqual((await again()).id, first.json.id);

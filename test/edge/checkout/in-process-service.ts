@@ -15,7 +15,7 @@ import type { CardNetwork, Networks } from '../../../src/networks/network.ts';
 import { createRunner } from '../../../src/networks/runner.ts';
 import { createSimulator, simulatedAgents } from '../../../src/networks/simulator.ts';
 import type { InternalAnswer, InternalRequest, NetworksMessage } from '../../../src/shard/protocol.ts';
-import { settlementOf } from '../../../src/shard/settlement.ts';
+import { settlementOf } from '../../../src/shard/protocol.ts';
 import { startPage } from '../../../src/threads/page-starts.ts';
 import { replayOf } from '../../journal/journal-fixtures.ts';
 import { createManualTimers } from '../../networks/manual-timers.ts';

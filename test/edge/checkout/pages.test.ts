@@ -226,10 +226,10 @@ describe('a checkout session', () => {
     const session = await createSession(service);
     const visitor = createVisitor(service.pages);
     await service.timers.advance(86_400_000);
-    service.shard.state.readOnly = true;
+    service.shard.state.setReadOnly(true);
     const late = await visitor.get(`/checkout/${session.id}`);
     assert.equal(service.state.get('checkout_session', session.id)!.status, 'open');
-    service.shard.state.readOnly = false;
+    service.shard.state.setReadOnly(false);
     await service.upkeep();
     assert.equal(service.state.get('checkout_session', session.id)!.status, 'expired');
     const expired = await visitor.get(`/checkout/${session.id}`);
@@ -244,9 +244,9 @@ describe('a checkout session', () => {
     const { service, session, visitor } = await atCardPage();
     const challenge = await visitor.send({ ...goodCard, number: '4000 0027 6000 3184' });
     await service.timers.advance(1_800_000);
-    service.shard.state.readOnly = true;
+    service.shard.state.setReadOnly(true);
     assert.equal((await visitor.get(challenge.at)).status, 410);
-    service.shard.state.readOnly = false;
+    service.shard.state.setReadOnly(false);
     await service.upkeep();
     const again = await visitor.get(challenge.at);
     assert.equal(again.at, `/checkout/${session.id}`);

@@ -49,19 +49,19 @@ const durability = [
     'reads do not wait for what they read',
     [
       'shard/shard.ts',
-      'this.#inFlight.length === 0) this.#endTurn()',
-      'turn.entries.length === 0 || this.#inFlight.length === 0) this.#endTurn()',
+      'this.#inFlight.length === 0) this.#endBatch()',
+      'batch.entries.length === 0 || this.#inFlight.length === 0) this.#endBatch()',
     ],
     [
       'shard/shard.ts',
       '    this.#lastDurable.then(\n      () => {\n        const tookMs',
-      '    (turn.entries.length > 0 ? this.#lastDurable : Promise.resolve()).then(\n      () => {\n        const tookMs',
+      '    (batch.entries.length > 0 ? this.#lastDurable : Promise.resolve()).then(\n      () => {\n        const tookMs',
     ],
   ),
   bug('a network is called before its call is durable', [
     'shard/shard.ts',
-    '    if (turn.entries.length > 0) this.#append(turn);',
-    '    if (turn.entries.length > 0) this.#append(turn);\n    for (const call of turn.networkCalls.splice(0)) this.#options.callNetwork(call);',
+    '    if (batch.entries.length > 0) this.#append(batch);',
+    '    if (batch.entries.length > 0) this.#append(batch);\n    for (const call of batch.networkCalls.splice(0)) this.#options.callNetwork(call);',
   ]),
   bug('a commit that failed is taken for one that did not', [
     'journal/lmdb/environment.ts',
@@ -102,13 +102,13 @@ const durability = [
 
 const idempotency = [
   bug('a replay runs twice', [
-    'shard/shard-state.ts',
+    'shard/idempotency-keys.ts',
     'if (indexed === undefined) return undefined;',
     'return undefined;',
   ]),
   bug('keys are forgotten with the checkpoint', [
     'shard/recover.ts',
-    'if (entry.idempotency !== null) state.index.add(entry.idempotency);',
+    'if (entry.idempotency !== null) state.keys.index.add(entry.idempotency);',
     '',
   ]),
   bug('a key counts for all organizations', [
@@ -308,7 +308,7 @@ const owners = [
 const admission = [
   bug('a request runs whose client has gone', [
     'shard/mailbox.ts',
-    "if (mail.kind === 'batch' && mail.peer === peer) mail.requests.withdraw(correlations);",
+    "if (mail.kind === 'frames' && mail.peer === peer) mail.requests.withdraw(correlations);",
     '',
   ]),
   bug('a request that is withdrawn while it waits stays in its queue', [
@@ -348,8 +348,8 @@ const admission = [
   ]),
   bug('a stall is not noticed', [
     'shard/shard.ts',
-    '(this.#inFlight.isStalled ? this.#takeQueries() : this.#takeTurn())',
-    'this.#takeTurn()',
+    '(this.#inFlight.isStalled ? this.#takeQueries() : this.#takeBatch())',
+    'this.#takeBatch()',
   ]),
   bug('a stall is not told', ['shard/shard.ts', '      this.#inFlight.tell();\n', '']),
   bug('a read waits for changes that it does not show', [

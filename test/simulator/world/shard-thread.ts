@@ -9,11 +9,11 @@ import { openJournal } from '../../../src/journal/open-journal.ts';
 import type { Networks, TellingNetworks } from '../../../src/networks/network.ts';
 import { createSimulator } from '../../../src/networks/simulator.ts';
 import type { ShardAccount } from '../../../src/shard/account.ts';
+import type { Peer } from '../../../src/shard/commit-batch.ts';
 import { memoryShares, shardMibMin } from '../../../src/shard/memory.ts';
 import type { FromShard, ToShard } from '../../../src/shard/protocol.ts';
 import type { Shard } from '../../../src/shard/shard.ts';
 import { shardOfOrganization } from '../../../src/shard/shard-map.ts';
-import type { Peer } from '../../../src/shard/turn.ts';
 import { HostedShard } from '../../../src/threads/hosted-shard.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Lane } from '../kernel/simulation.ts';
@@ -133,7 +133,7 @@ export class ShardThread {
       deliveryRetentionMs: 30 * dayMs,
       eventRetentionMs: 30 * dayMs,
       observer: {
-        turnEnded() {},
+        batchEnded() {},
         committed() {},
         attempted() {},
         stalled: (stalledMs) => {

@@ -1,6 +1,6 @@
-// The small values of a shard, which it writes into the checkpoint once a second, so that a crash may lose the last second
-// of them: the counts of each scope (rate-limit buckets and the day's counters), the clock, how far the
-// scrubber has come, and the directory's revision.
+// The metadata of a shard, which it writes into the checkpoint once a second, so that a crash may
+// lose the last second of it: the counts of each scope, the clock, how far the removal of events and
+// the scrubber have come, and the revision of the directory that the shard knows.
 
 import { pack, unpack } from 'msgpackr';
 import type { StoredClock } from '../core/service-clock.ts';
@@ -8,7 +8,6 @@ import { type ScrubState, unscrubbed } from '../journal/checkpoint/scrubber.ts';
 import type { LogTimes } from '../journal/journal.ts';
 import type { ScopeCounts } from './scope.ts';
 
-/** The name of the clock's value. */
 export const clockKey = 'clock';
 
 /** The times of ids, which ascend and so run ahead of a clock that is set back. */
@@ -25,7 +24,7 @@ export interface ClockState {
   readonly ids: IdTimes;
 }
 
-/** Whether a value is one of a scope, whose name has a slash; the others are the shard's own. */
+/** Whether metadata is of a scope, whose name has a slash, and not of the shard itself. */
 export function isOfScope(name: string): boolean {
   return name.includes('/');
 }
@@ -35,7 +34,7 @@ export function encodeCounts(counts: ScopeCounts): Uint8Array {
 }
 
 export function decodeCounts(bytes: Uint8Array): ScopeCounts {
-  return unpack(bytes) as ScopeCounts;
+  return unpack(bytes);
 }
 
 export function writeClock(state: ClockState): Uint8Array {
@@ -45,7 +44,7 @@ export function writeClock(state: ClockState): Uint8Array {
 /** Null when none was written. */
 export function readClock(bytes: Uint8Array | undefined): ClockState | null {
   if (bytes === undefined) return null;
-  const state = unpack(bytes) as ClockState | number;
+  const state: ClockState | number = unpack(bytes);
   return typeof state === 'number' ? clockStateOf(state) : state;
 }
 
@@ -67,19 +66,11 @@ export function clockAfter({ clock, ids }: ClockState, { timeMs, newestIdMs }: L
 
 /** The clock of a folder from which only one time is known. */
 export function clockStateOf(ms: number): ClockState {
-  const clock = {
-    serviceMs: ms,
-    wallMs: ms,
-    shownMs: ms,
-    monotonicMs: 0,
-    boot: null,
-    jump: null,
-    downtime: null,
-  };
-  return { clock, ids: { lastMs: ms, leadMs: 0 } };
+  const at = { serviceMs: ms, wallMs: ms, shownMs: ms, monotonicMs: 0 };
+  return { clock: { ...at, boot: null, jump: null, downtime: null }, ids: { lastMs: ms, leadMs: 0 } };
 }
 
-/** How long ago the ids had come how far, from which the age of events follows (see event-retention.ts). */
+/** When ids had come how far, from which the age of events follows (see event-retention.ts). */
 export interface RetentionMarks {
   /** Events up to this time in their ids may have been removed; 0: none. */
   readonly horizonMs: number;
@@ -94,12 +85,12 @@ export function writeRetention(marks: RetentionMarks): Uint8Array {
 }
 
 export function readRetention(bytes: Uint8Array | undefined): RetentionMarks {
-  return bytes === undefined ? { horizonMs: 0, marks: [] } : (unpack(bytes) as RetentionMarks);
+  return bytes === undefined ? { horizonMs: 0, marks: [] } : unpack(bytes);
 }
 
 /**
- * The marks of shards that take over from several others: an event of one that was old enough to be removed may be gone, and
- * the others' are kept as long as the shard would that knows least of the past.
+ * The marks of shards that take over from several others: what one may have removed may be gone, and
+ * the rest is kept for as long as by the shard that knows least of the past.
  */
 export function jointRetention(states: readonly RetentionMarks[]): RetentionMarks {
   const horizonMs = Math.max(0, ...states.map((state) => state.horizonMs));
@@ -108,7 +99,6 @@ export function jointRetention(states: readonly RetentionMarks[]): RetentionMark
   return { horizonMs, marks: youngest.marks };
 }
 
-/** The name of how far the scrubber has come. */
 export const scrubKey = 'scrub';
 
 export function writeScrub(state: ScrubState): Uint8Array {
@@ -116,10 +106,10 @@ export function writeScrub(state: ScrubState): Uint8Array {
 }
 
 export function readScrub(bytes: Uint8Array | undefined): ScrubState {
-  return bytes === undefined ? unscrubbed : (unpack(bytes) as ScrubState);
+  return bytes === undefined ? unscrubbed : unpack(bytes);
 }
 
-/** The name of the last directory revision that the shard knows, by which a start notices an older directory. */
+/** The last directory revision that the shard knows, by which a start notices an older one. */
 export const directoryRevisionKey = 'directory';
 
 export function writeRevision(revision: number): Uint8Array {
@@ -128,5 +118,5 @@ export function writeRevision(revision: number): Uint8Array {
 
 /** 0 when none was written. */
 export function readRevision(bytes: Uint8Array | undefined): number {
-  return bytes === undefined ? 0 : (unpack(bytes) as number);
+  return bytes === undefined ? 0 : unpack(bytes);
 }

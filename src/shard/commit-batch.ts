@@ -1,9 +1,12 @@
-// A turn: the commands and queries that a shard executes while the turn before is being written. Their changes go into one
-// log batch, and all their answers, those of queries included, wait until it is on disk.
+// A commit batch: the commands and queries that a shard executes while the batch before is being
+// written. Their changes are appended to the log in one piece, and all their answers, those of
+// queries included, are sent once that is on disk.
 
+import { assert } from '../core/assert.ts';
 import type { Now } from '../core/clock.ts';
 import type { Cause } from '../domain/cause.ts';
 import type { Change, NetworkCallRecord } from '../domain/record.ts';
+import type { View } from '../domain/view.ts';
 import type { Entry, StoredResponse } from '../journal/journal.ts';
 import { AnswerWriter, type SpareBuffers } from './frames.ts';
 import type { FromShard, InternalAnswer, OutboxBatch } from './protocol.ts';
@@ -19,59 +22,57 @@ export interface ReplyTo {
   readonly correlation: number;
 }
 
-export interface StoredInTurn {
-  readonly fingerprint: Uint8Array;
-  readonly answer: StoredResponse;
-}
-
-export class Turn implements Now {
+export class CommitBatch implements Now {
   nowMs: number;
   serviceMs: number;
+  /** What its queries read. */
+  readonly view: View;
   readonly entries: Entry[] = [];
-  /** The responses that are stored in this turn, by key digest. They are not in the log yet. */
-  readonly stored = new Map<string, StoredInTurn>();
-  /** Calls to payment networks to make once the turn is durable. */
+  /** The responses that this batch stores, by key digest. They are not in the log yet. */
+  readonly stored = new Map<
+    string,
+    { readonly fingerprint: Uint8Array; readonly response: StoredResponse }
+  >();
+  /** Calls to payment networks to make once the batch is durable. */
   readonly networkCalls: NetworkCallRecord[] = [];
-  /** The attempts that this turn records, to be acknowledged. */
+  /** The attempts that it records, to be acknowledged. */
   readonly recorded: OutboxBatch['recorded'][number][] = [];
-  /** The messages in the turn. */
+  /** How many messages it has taken, and the bytes of their bodies. */
   taken = 0;
-  /** Bytes of the requests in the turn. */
   bytesTaken = 0;
-  /** Some of what was due is done in this turn. */
   hasUpkeep = false;
-  readonly #frames = new Map<Peer, AnswerWriter>();
-  #messageBytes = 0;
+  readonly #answers = new Map<Peer, AnswerWriter>();
   readonly #messages: { readonly peer: Peer; readonly message: FromShard }[] = [];
-
   readonly #spare: SpareBuffers | undefined;
+  #messageBytes = 0;
+  #isReleased = false;
 
-  /** `spare` has buffers for the answers. */
-  constructor({ nowMs, serviceMs }: Now, spare?: SpareBuffers) {
+  constructor({ nowMs, serviceMs }: Now, view: View, spare?: SpareBuffers) {
     this.nowMs = nowMs;
     this.serviceMs = serviceMs;
+    this.view = view;
     this.#spare = spare;
   }
 
-  /** What arrives from now on is executed at this time, and the turn is written with it. */
+  /** What arrives from now on is executed at this time, with which the batch is written. */
   continueAt({ nowMs, serviceMs }: Now): void {
+    assert(serviceMs >= this.serviceMs, 'service time never goes back');
     this.nowMs = nowMs;
     this.serviceMs = serviceMs;
   }
 
-  /** An estimate of the bytes of its requests and answers, which it holds until it is durable. */
+  /** An estimate of the bytes of its requests and answers. */
   get bytes(): number {
     let bytes = this.bytesTaken + this.#messageBytes;
-    for (const writer of this.#frames.values()) bytes += writer.bytes;
+    for (const writer of this.#answers.values()) bytes += writer.bytes;
     return bytes;
   }
 
-  /** The writer of the answers to a peer. */
   answersTo(peer: Peer): AnswerWriter {
-    let writer = this.#frames.get(peer);
+    let writer = this.#answers.get(peer);
     if (writer === undefined) {
       writer = new AnswerWriter(this.#spare);
-      this.#frames.set(peer, writer);
+      this.#answers.set(peer, writer);
     }
     return writer;
   }
@@ -82,30 +83,35 @@ export class Turn implements Now {
     this.post(to.peer, { correlation: to.correlation, answer });
   }
 
-  /** Sends a message to a peer once the turn is durable. */
+  /** Sends a message to a peer once the batch is durable. */
   post(peer: Peer, message: FromShard): void {
     this.#messages.push({ peer, message });
   }
 
-  /** Records the changes of one command, the response that is stored for its idempotency key, and who gave it. */
+  /** Adds the entry of one command. */
   record(changes: readonly Change[], idempotency: Entry['idempotency'], cause: Cause): void {
-    if (idempotency !== null)
-      this.stored.set(keyOf(idempotency.keyDigest), {
-        fingerprint: idempotency.fingerprint,
-        answer: idempotency,
-      });
+    assert(!this.#isReleased, 'nothing is added to a commit batch that was written');
+    if (idempotency !== null) {
+      const { fingerprint, keyDigest } = idempotency;
+      this.stored.set(keyOf(keyDigest), { fingerprint, response: idempotency });
+    }
     if (changes.length > 0 || idempotency !== null) this.entries.push({ changes, idempotency, cause });
   }
 
-  /** Sends all answers. Called once, when everything that they show is on disk. */
+  /** Sends all answers, when everything that they show is on disk. */
   release(): void {
-    for (const [peer, writer] of this.#frames) {
-      const batch = writer.take();
-      peer.post(batch, [batch]);
+    assert(!this.#isReleased, 'a commit batch is answered once');
+    this.#isReleased = true;
+    for (const [peer, writer] of this.#answers) {
+      const frames = writer.take();
+      peer.post(frames, [frames]);
     }
     for (const { peer, message } of this.#messages) peer.post(message, []);
   }
 }
+
+/** Goes on with a command whose address was looked up; null: no name server answered. */
+export type AddressChecked = (batch: CommitBatch, allowed: boolean | null) => void;
 
 /** A digest as the key of a map. */
 export function keyOf(digest: Uint8Array): string {

@@ -1,0 +1,63 @@
+// What a shard finds to do by itself in its indexes: expiries, deliveries, retention. A task that
+// needs something damaged is told once and put into quarantine until the next start; the others go on.
+
+import { dueRecords, nextDueMs } from '../domain/due.ts';
+import { dueIndex, timeKey } from '../domain/indexes.ts';
+import type { Change, StoredRecord } from '../domain/record.ts';
+import type { ScanRange, View } from '../domain/view.ts';
+import { JournalDamaged } from '../journal/journal.ts';
+import type { Quarantine, RecordStore } from '../store/record-store.ts';
+
+export type DueRecord = ReturnType<typeof dueRecords>[number];
+
+export class Tasks implements Pick<View, 'scan'>, Quarantine {
+  readonly #records: RecordStore;
+  readonly #onDamage: (reason: string) => void;
+  readonly #quarantined = new Set<string>();
+  #dueMs = 0;
+
+  constructor(records: RecordStore, onDamage: (reason: string) => void) {
+    this.#records = records;
+    this.#onDamage = onDamage;
+  }
+
+  scan(index: string, range: ScanRange): Iterable<StoredRecord> {
+    return this.#records.scan(index, range, this);
+  }
+
+  has(index: string, sortKey: string): boolean {
+    return this.#quarantined.size > 0 && this.#quarantined.has(`${index} ${sortKey}`);
+  }
+
+  add(index: string, sortKey: string, error: unknown): void {
+    if (!(error instanceof JournalDamaged)) throw error;
+    this.#quarantined.add(`${index} ${sortKey}`);
+    this.#onDamage(error.message);
+  }
+
+  /** Leaves a due record alone, whose damage was told already. */
+  leave({ due_at_ms, id }: DueRecord): void {
+    this.#quarantined.add(`${dueIndex} ${timeKey(due_at_ms)}${id}`);
+  }
+
+  /** No charge and no session is due before this, in service time. */
+  get dueMs(): number {
+    return this.#dueMs;
+  }
+
+  /** Called with every change as it is applied. */
+  observe(change: Change): void {
+    if (change.kind === 'charge' || change.kind === 'checkout_session')
+      this.#dueMs = Math.min(this.#dueMs, change.due_at_ms);
+  }
+
+  /** The charges and sessions that are due, oldest first, `count` at most. */
+  due(serviceMs: number, count: number): DueRecord[] {
+    return dueRecords(this, serviceMs, count);
+  }
+
+  /** All that was due is dealt with: looks up what is due next. */
+  lookAhead(): void {
+    this.#dueMs = nextDueMs(this);
+  }
+}
