@@ -11,7 +11,7 @@ import type { ShardClient } from '../shard/client.ts';
 import type { CallbackRequest } from '../shard/protocol.ts';
 import { shardOfOrganization } from '../shard/shard-map.ts';
 import { type Exchange, headerLines } from './http/exchange.ts';
-import { bodyTooLarge, bodyTooSlow } from './http/request-body.ts';
+import { takeBody } from './http/request-body.ts';
 import type { RequestHead } from './http/request-head.ts';
 import type { Callers } from './http/visitors.ts';
 
@@ -53,7 +53,7 @@ export function takeCallback(
   }
   const shard = shards[shardOfOrganization(address.org, shards.length)]!;
   const give = (body: Buffer) => {
-    exchange.handler = { onTimeout: () => refuse(unavailable, true), onBody: () => {} };
+    exchange.handler = { onTimeout: () => refuse(unavailable, true) };
     exchange.guard(async () => {
       const { signature } = head;
       const text = body.toString('utf8');
@@ -64,15 +64,9 @@ export function takeCallback(
       exchange.answer(reply.status, headerLines(['Content-Type', reply.contentType]), reply.body);
     });
   };
-  if (!head.hasBody) {
-    give(Buffer.alloc(0));
-  } else if (head.bodyBytes > networkCallbackBytesMax) {
-    refuse(bodyTooLarge(networkCallbackBytesMax), true);
-  } else {
-    exchange.handler = {
-      onTimeout: () => refuse(bodyTooSlow, true),
-      onBody: (body) => ('code' in body ? refuse(body, true) : give(body)),
-    };
-    exchange.readBody(networkCallbackBytesMax);
-  }
+  takeBody(exchange, head, {
+    bytesMax: networkCallbackBytesMax,
+    take: give,
+    refuse: (refusal) => refuse(refusal, true),
+  });
 }

@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { headerLines } from '../../src/edge/http/exchange.ts';
 import { HeldAnswers } from '../../src/edge/http/held-answers.ts';
+import { readBody } from '../../src/edge/http/request-body.ts';
 import { listen, type Server } from '../../src/edge/http/server.ts';
 import { unlimited } from './unlimited.ts';
 
@@ -49,8 +50,8 @@ const start = () =>
         const onBody = () => {
           throw new Error('with the body');
         };
-        exchange.handler = { onTimeout() {}, onBody };
-        if (path === '/tells/body') return exchange.readBody(100);
+        exchange.handler = { onTimeout() {} };
+        if (path === '/tells/body') return readBody(exchange, 100, onBody);
         exchange.guard(async () => {
           await wait(5);
           if (path === '/tells/streaming') exchange.begin(200, '');
@@ -62,7 +63,7 @@ const start = () =>
         await wait(5);
         if (path === '/rejects') throw new Error('later');
         const onTimeout = () => exchange.answer(303, headerLines(['Location', '/v1']), '');
-        exchange.handler = { onTimeout, onBody: () => {} };
+        exchange.handler = { onTimeout };
       });
     },
   });

@@ -16,18 +16,20 @@ import { negotiateLanguage } from '../../contract/language.ts';
 import { bodyBytesMax } from '../../contract/limits.ts';
 import { routeTable } from '../../contract/routes/table.ts';
 import { isApiVersion, refuseVersion } from '../../contract/versions.ts';
-import { type ApiVersion, apiVersions, languages } from '../../contract/vocabulary.ts';
+import { apiVersions, languages } from '../../contract/vocabulary.ts';
+import { elementAt } from '../../core/assert.ts';
 import type { Clock } from '../../core/clock.ts';
 import { slotOf } from '../../core/slot.ts';
 import type { AnsweredRequest } from '../../request-logs/entry.ts';
 import type { NoAnswer, ShardClient } from '../../shard/client.ts';
 import { type AnswerFrame, answerFlags, noVersion, requestFlags } from '../../shard/frames.ts';
 import { shardOfSlot } from '../../shard/shard-map.ts';
-import { type Exchange, type ExchangeHandler, headerLines, type TroubleTeller } from '../http/exchange.ts';
-import { bodyTooSlow } from '../http/request-body.ts';
+import { type Exchange, headerLines } from '../http/exchange.ts';
+import { readBody } from '../http/request-body.ts';
 import type { RequestHead } from '../http/request-head.ts';
-import { type Match, matchRoute, unknownAddress } from '../http/router.ts';
-import { type KeyRing, type KnownKey, type RefusedKey, type RingKey, refuseKey } from './authenticate.ts';
+import { matchRoute, unknownAddress } from '../http/router.ts';
+import { AdmittedCall, noBody, ReceivedCall, reach, SentCall } from './api-call.ts';
+import { type KeyRing, type RefusedKey, refuseKey } from './authenticate.ts';
 import type { EventStreams } from './event-stream.ts';
 import { streamExport } from './export-stream.ts';
 import type { UsedKeys } from './used-keys.ts';
@@ -66,57 +68,12 @@ export interface ApiOptions {
   ) => void;
 }
 
-const noBody = Buffer.alloc(0);
-
-/** A request under way, with what is known of it so far. */
-export class ApiCall implements ExchangeHandler, TroubleTeller {
-  readonly exchange: Exchange;
-  readonly head: RequestHead;
-  readonly language: number;
-  match: Match | null = null;
-  key: RingKey | null = null;
-  /** The key, if it exists and was refused. */
-  refusedKey: KnownKey | null = null;
-  body: Buffer = noBody;
-  /** It was given to its shard's client with all of its body. */
-  isSent = false;
-  /** The number with which it can be withdrawn from the shard. */
-  sentAs = 0;
-  readonly #api: Api;
-
-  constructor(api: Api, exchange: Exchange, head: RequestHead) {
-    this.#api = api;
-    this.exchange = exchange;
-    this.head = head;
-    this.language = languages.indexOf(negotiateLanguage(head.acceptLanguage));
-  }
-
-  onTimeout(): void {
-    if (this.isSent) this.#api.timeOut(this);
-    else this.#api.refuse(this, bodyTooSlow, true);
-  }
-
-  onTrouble(): void {
-    this.#api.refuse(this, failed);
-  }
-
-  onGone(): void {
-    if (this.isSent) this.#api.withdraw(this);
-  }
-
-  onBody(body: Buffer | Refusal): void {
-    if ('code' in body) this.#api.refuse(this, body, true);
-    else this.#api.dispatch(this, body);
-  }
-}
-
-const failed = refuse('api_error');
 /** The shard did not answer in time. A retry with the same idempotency key finds out what the request did. */
 const timedOut = refuse('api_error', { message: 'api_error.timeout', retryAfterSeconds: 1 });
 /** On every answer, because no cache may store what is about money and changes at any moment. */
 export const notStored = headerLines(['Cache-Control', 'no-store']);
 const json = headerLines(['Content-Type', 'application/json']);
-const wanted = headerLines(['WWW-Authenticate', 'Bearer, Basic']);
+const authChallenge = headerLines(['WWW-Authenticate', 'Bearer, Basic']);
 /** A read is refused unless its organization has room for a long list. */
 const largeAnswerBytes = 128 * 1024;
 const routeNames = routeTable.map(({ method, path }) => `${method} ${path}`);
@@ -135,45 +92,52 @@ export class Api {
   }
 
   handle(exchange: Exchange, head: RequestHead): void {
-    const call = new ApiCall(this, exchange, head);
-    exchange.handler = call;
+    const language = languages.indexOf(negotiateLanguage(head.acceptLanguage));
+    const received = new ReceivedCall(this, exchange, head, language);
     exchange.entry = 'api';
-    exchange.trouble = call;
+    reach(received);
     if (head.refusal !== null) {
-      this.refuse(call, head.refusal, true);
+      this.refuse(received, head.refusal, true);
       return;
     }
-    const refusal = this.#admit(call);
-    if (refusal !== null) {
-      this.refuse(call, refusal);
+    const call = this.#admit(received);
+    if ('code' in call) {
+      this.refuse(received, call);
     } else if (head.hasBody) {
+      reach(call);
       // The body of a request for which there is no room is not even read.
-      const { org } = call.key!;
-      const noAnswer = this.shardOf(org).refusal(call.match!.route, org, head.bodyBytes);
-      if (noAnswer === null) exchange.readBody(bodyBytesMax);
-      else this.#refuseUnanswered(call, noAnswer);
+      const { org } = call.key;
+      const noAnswer = this.shardOf(org).refusal(call.match.route, org, head.bodyBytes);
+      if (noAnswer !== null) this.#refuseUnanswered(call, noAnswer);
+      else
+        readBody(exchange, bodyBytesMax, (body) => {
+          if ('code' in body) this.refuse(call, body, true);
+          else this.dispatch(call, body);
+        });
     } else {
       this.dispatch(call, noBody);
     }
   }
 
   /** Runs gates 2 to 6. */
-  #admit(call: ApiCall): Refusal | null {
+  #admit(call: ReceivedCall): AdmittedCall | Refusal {
     const { head } = call;
     const key = this.#options.keyRing.authenticate(head.authorization, this.#options.clock);
     if ('refusal' in key) return this.#refuseKey(call, key);
     call.key = key;
     call.exchange.holder = key.org;
     if (head.version !== undefined && !isApiVersion(head.version)) return refuseVersion('X-Service-Version');
-    call.match = matchRoute(head.method, head.path);
-    if (call.match === null) return unknownAddress(head);
+    const match = matchRoute(head.method, head.path);
+    if (match === null) return unknownAddress(head);
+    call.match = match;
     if (!key.secret) return this.#refuseKey(call, refuseKey(refuse('secret_key_required'), key));
-    const { testOnly, kind } = routeTable[call.match.route]!;
+    const { testOnly, kind } = elementAt(routeTable, match.route);
     if (testOnly && key.livemode) return this.#refuseKey(call, refuseKey(refuse('test_mode_only'), key));
-    return kind === 'stream' ? this.#options.eventStreams.refusal(key.org, head) : null;
+    const refusal = kind === 'stream' ? this.#options.eventStreams.refusal(key.org, head) : null;
+    return refusal ?? new AdmittedCall(call, key, match);
   }
 
-  #refuseKey(call: ApiCall, refused: RefusedKey): Refusal {
+  #refuseKey(call: ReceivedCall, refused: RefusedKey): Refusal {
     call.refusedKey = refused.key;
     if (refused.key !== null || refused.digest !== null) {
       this.#options.onRefusedKey(refused, { address: this.#addressOf(call), path: call.head.path });
@@ -182,31 +146,28 @@ export class Api {
   }
 
   /** Sends a request to its shard. */
-  dispatch(call: ApiCall, body: Buffer): void {
-    const { head } = call;
-    const key = call.key!;
-    const match = call.match!;
+  dispatch(admitted: AdmittedCall, body: Buffer): void {
+    const { head, key, match, exchange, language } = admitted;
     const { idempotencyKey, version } = head;
     // Only reads can have large answers.
-    if (head.method === 'GET' && !call.exchange.hasRoomFor(largeAnswerBytes)) {
-      this.refuse(call, unavailable);
+    if (head.method === 'GET' && !exchange.hasRoomFor(largeAnswerBytes)) {
+      this.refuse(admitted, unavailable);
       return;
     }
-    const shard = this.shardOf(key.org);
-    call.body = body;
-    call.isSent = true;
+    const call = new SentCall(admitted, body);
+    reach(call);
     const flags =
       (key.livemode ? requestFlags.livemode : 0) |
       (idempotencyKey === undefined ? 0 : requestFlags.hasIdempotencyKey) |
       (isJson(head.contentType) ? 0 : requestFlags.wrongContentType);
-    call.sentAs = shard.send(
+    call.sentAs = this.shardOf(key.org).send(
       {
         route: match.route,
         flags,
-        language: call.language,
-        version: version === undefined ? noVersion : apiVersions.indexOf(version as ApiVersion),
+        language,
+        version: versionNumber(version),
         org: key.org,
-        requestId: call.exchange.requestId,
+        requestId: exchange.requestId,
         id: match.id,
         query: head.query,
         idempotencyKey: idempotencyKey ?? '',
@@ -218,7 +179,7 @@ export class Api {
   }
 
   /** Called in the middle of other requests' answers, which must not suffer from an exception here. */
-  #answered(call: ApiCall, answer: AnswerFrame | NoAnswer): void {
+  #answered(call: SentCall, answer: AnswerFrame | NoAnswer): void {
     // The shard counts an export that it has admitted until it is told that the export is over.
     const isExport = typeof answer === 'object' && (answer.flags & answerFlags.more) !== 0;
     if (!call.exchange.isOpen && !isExport) return;
@@ -231,31 +192,31 @@ export class Api {
   }
 
   /** Nobody waits for the request any longer, so it is not run unless the shard has begun. */
-  withdraw(call: ApiCall): void {
-    this.shardOf(call.key!.org).withdraw(call.sentAs);
+  withdraw(call: SentCall): void {
+    this.shardOf(call.key.org).withdraw(call.sentAs);
   }
 
-  timeOut(call: ApiCall): void {
+  timeOut(call: SentCall): void {
     this.withdraw(call);
     this.refuse(call, timedOut);
   }
 
   shardOf(org: string): ShardClient {
     const { shards } = this.#options;
-    return shards[shardOfSlot(slotOf(org), shards.length)]!;
+    return elementAt(shards, shardOfSlot(slotOf(org), shards.length));
   }
 
-  #answer(call: ApiCall, answer: AnswerFrame): void {
+  #answer(call: SentCall, answer: AnswerFrame): void {
     const { exchange } = call;
     const headers = commonHeaders(answer);
-    if (answer.flags & answerFlags.more && routeTable[call.match!.route]!.kind === 'stream') {
+    if (answer.flags & answerFlags.more && elementAt(routeTable, call.match.route).kind === 'stream') {
       this.#stream(call, headers);
       return;
     }
     if (answer.flags & answerFlags.more) {
       if (exchange.isOpen) this.#finished(call, answer.status, null, noBody);
-      const { org, livemode } = call.key!;
-      const request = { route: call.match!.route, org, livemode, query: call.head.query };
+      const { org, livemode } = call.key;
+      const request = { route: call.match.route, org, livemode, query: call.head.query };
       exchange.guard(() => streamExport(exchange, headers, this.shardOf(org), request));
       return;
     }
@@ -270,14 +231,14 @@ export class Api {
     }
     if (answer.retryAfterSeconds > 0) lines += retryAfter(answer.retryAfterSeconds);
     const { errorNumber } = answer;
-    const code = errorNumber === 0 ? null : errorCodes[errorNumber - 1]!;
+    const code = errorNumber === 0 ? null : elementAt(errorCodes, errorNumber - 1);
     this.#finished(call, answer.status, code, answer.body, true, replayed, answer.originalRequest);
     exchange.answer(answer.status, lines, answer.body);
   }
 
-  #stream(call: ApiCall, headers: string): void {
+  #stream(call: SentCall, headers: string): void {
     const { exchange, head } = call;
-    const { org } = call.key!;
+    const { org } = call.key;
     const { eventStreams } = this.#options;
     // Other streams may have been opened since this one was admitted.
     const refusal = eventStreams.refusal(org, head);
@@ -290,9 +251,9 @@ export class Api {
   }
 
   /** Refuses a request at the edge. */
-  refuse(call: ApiCall, refusal: Refusal, close = false): void {
+  refuse(call: ReceivedCall, refusal: Refusal, close = false): void {
     const { requestId } = call.exchange;
-    const language = languages[call.language]!;
+    const language = elementAt(languages, call.language);
     const body = errorBody(refusal, { language, requestId, baseUrl: this.#options.baseUrl });
     const status = statusOf(refusal);
     this.#finished(call, status, refusal.code, body);
@@ -300,30 +261,30 @@ export class Api {
   }
 
   /** Refuses a request that its shard does not answer. There may be floods of these, so this is as short as it can be. */
-  #refuseUnanswered(call: ApiCall, why: NoAnswer): void {
+  #refuseUnanswered(call: AdmittedCall, why: NoAnswer): void {
     const { refusal, status, bodies } = this.#unanswered[why];
-    const [before, after] = bodies[call.language]!;
+    const [before, after] = elementAt(bodies, call.language);
     const body = before + call.exchange.requestId + after;
     this.#finished(call, status, refusal.code, body, this.#options.logsUnanswered());
     this.#writeRefusal(call, refusal, status, body, false);
   }
 
-  #writeRefusal(call: ApiCall, refusal: Refusal, status: number, body: string, close: boolean): void {
+  #writeRefusal(call: ReceivedCall, refusal: Refusal, status: number, body: string, close: boolean): void {
     const { exchange } = call;
     let headers = json + notStored;
     if (refusal.retryAfterSeconds !== undefined) headers += retryAfter(refusal.retryAfterSeconds);
-    if (errors[refusal.code].type === 'authentication_error') headers += wanted;
+    if (errors[refusal.code].type === 'authentication_error') headers += authChallenge;
     if (close || exchange.isLast) exchange.refuse(status, headers, body);
     else exchange.answer(status, headers, body);
   }
 
-  #addressOf({ exchange, head }: ApiCall): string {
+  #addressOf({ exchange, head }: ReceivedCall): string {
     return this.#options.addressOf(exchange.remoteAddress, head.forwardedFor);
   }
 
   /** To be called before the answer is written, because the connection can't be asked for its address afterwards. */
   #finished(
-    call: ApiCall,
+    call: ReceivedCall,
     status: number,
     code: ErrorCode | null,
     answerBody: Uint8Array | string,
@@ -343,7 +304,7 @@ export class Api {
       org: key?.org ?? null,
       livemode: key?.livemode ?? false,
       key: key?.id ?? null,
-      route: match === null ? null : routeNames[match.route]!,
+      route: match === null ? null : elementAt(routeNames, match.route),
       routeNumber: match === null ? null : match.route,
       method: head.method,
       path: head.path,
@@ -387,6 +348,11 @@ function commonHeaders({ limit, remaining, resetSeconds }: AnswerFrame): string 
 
 function retryAfter(seconds: number): string {
   return `\r\nRetry-After: ${seconds}`;
+}
+
+/** The place of a version in the list of all. One that does not exist was refused before. */
+function versionNumber(version: string | undefined): number {
+  return version !== undefined && isApiVersion(version) ? apiVersions.indexOf(version) : noVersion;
 }
 
 /** A request without a content type counts as JSON. */

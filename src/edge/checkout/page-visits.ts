@@ -9,7 +9,7 @@ import type { PageStart } from '../../networks/network.ts';
 import type { ShardClient } from '../../shard/client.ts';
 import { shardOfSlot } from '../../shard/shard-map.ts';
 import { type Exchange, headerLines } from '../http/exchange.ts';
-import { bodyTooLarge, bodyTooSlow } from '../http/request-body.ts';
+import { takeBody } from '../http/request-body.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import type { PageAnswer, PagePort, PageVisit, ShownPayment } from './page-port.ts';
 import type { Pages } from './pages.ts';
@@ -70,21 +70,15 @@ export function visitPage(
     exchange.answer(status, headerLines(...headers), body);
   exchange.trouble = { onTrouble: () => reply(pages.trouble(visit)) };
   const handle = (body: Buffer) => {
-    exchange.handler = { onTimeout: () => reply(pages.goOn(visit)), onBody: () => {} };
+    exchange.handler = { onTimeout: () => reply(pages.goOn(visit)) };
     exchange.guard(async () => reply(await pages.handle({ ...visit, body })));
   };
   const turnedAway = pages.turnAway(visit);
   if (turnedAway !== null) {
     reply(turnedAway);
-  } else if (head.method !== 'POST' || !head.hasBody) {
+  } else if (head.method !== 'POST') {
     handle(noBody);
-  } else if (head.bodyBytes > formBytesMax) {
-    refuse(bodyTooLarge(formBytesMax));
   } else {
-    exchange.handler = {
-      onTimeout: () => refuse(bodyTooSlow),
-      onBody: (body) => ('code' in body ? refuse(body) : handle(body)),
-    };
-    exchange.readBody(formBytesMax);
+    takeBody(exchange, head, { bytesMax: formBytesMax, take: handle, refuse });
   }
 }

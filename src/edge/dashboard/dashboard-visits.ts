@@ -12,7 +12,7 @@ import { tooManyPage, troublePage } from '../checkout/outcome-pages.ts';
 import type { PageAnswer } from '../checkout/page-port.ts';
 import { keptHeaders } from '../http/asset-handlers.ts';
 import { type Exchange, headerLines } from '../http/exchange.ts';
-import { bodyTooLarge, bodyTooSlow } from '../http/request-body.ts';
+import { takeBody } from '../http/request-body.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { Shares } from '../http/shares.ts';
 import type { Visitors } from '../http/visitors.ts';
@@ -110,7 +110,7 @@ export function createDashboardVisits(options: DashboardVisitsOptions): VisitDas
         exchange.handler?.onGone?.();
         reply(exchange, render(troublePage(stranger), stranger));
       };
-      exchange.handler = { onTimeout, onBody: () => {} };
+      exchange.handler = { onTimeout };
       exchange.guard(async () => {
         const isRepeated = false;
         const { requestId } = exchange;
@@ -119,13 +119,8 @@ export function createDashboardVisits(options: DashboardVisitsOptions): VisitDas
         await answerWith(exchange, stranger, request);
       });
     };
-    if (method !== 'POST' || !head.hasBody) return ask(noBody);
-    if (head.bodyBytes > dashboardFormBytesMax) return refuse(bodyTooLarge(dashboardFormBytesMax));
-    exchange.handler = {
-      onTimeout: () => refuse(bodyTooSlow),
-      onBody: (body) => ('code' in body ? refuse(body) : ask(body)),
-    };
-    exchange.readBody(dashboardFormBytesMax);
+    if (method !== 'POST') return ask(noBody);
+    takeBody(exchange, head, { bytesMax: dashboardFormBytesMax, take: ask, refuse });
   };
 }
 

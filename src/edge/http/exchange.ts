@@ -14,11 +14,9 @@
 // there is no pipelining.
 
 import type { HttpResponse } from 'uWebSockets.js';
-import type { Refusal } from '../../contract/errors/table.ts';
 import type { OnVisitFailed, VisitEntry } from '../../core/visit-failure.ts';
 import { remoteAddressOf } from './client-address.ts';
 import type { HeldAnswers } from './held-answers.ts';
-import { RequestBody } from './request-body.ts';
 import { answerStart, partBytes, putParts, wholeBytesMax, writeWhole } from './write-answer.ts';
 
 export type Header = readonly [name: string, value: string];
@@ -52,8 +50,6 @@ export interface Exchanges {
 export interface ExchangeHandler {
   /** Called when the exchange takes too long. It must be answered now, or it is cut. */
   onTimeout(): void;
-  /** Called with the whole body, or with the refusal of a body that is not read to its end. */
-  onBody(body: Buffer | Refusal): void;
   /** Called when the client is gone before the exchange was answered. */
   onGone?(): void;
 }
@@ -217,24 +213,10 @@ export class Exchange {
     this.guard(() => (this.handler === null ? this.cut() : this.handler.onTimeout()));
   }
 
-  /**
-   * Reads the body and gives it to the handler when it is whole, or a refusal when it is not read to its end. The handler is not
-   * called after an abort. This must be called before the handler of the request returns.
-   */
-  readBody(bytesMax: number): void {
-    const body = new RequestBody(bytesMax, this.isChunked);
-    let isRead = false;
-    const take = (piece: ArrayBuffer, isLastPiece: boolean) => {
-      const result = body.add(piece, isLastPiece);
-      if (result === null) return;
-      isRead = true;
-      // If the parser finds a fault behind the last chunk, the request ends before it has run.
-      if (this.isChunked) setImmediate(() => this.isOpen && this.guard(() => this.handler!.onBody(result)));
-      else this.handler!.onBody(result);
-    };
-    this.#response?.onData((piece, isLastPiece) => {
-      if (isRead || this.#response === null) return;
-      this.whileParsing(() => take(piece, isLastPiece));
+  /** Gives the pieces of the body to `take` while it is open. To be called before the handler of the request returns. */
+  onPiece(take: (piece: ArrayBuffer, isLast: boolean) => void): void {
+    this.#response?.onData((piece, isLast) => {
+      if (this.isOpen) this.whileParsing(() => take(piece, isLast));
     });
   }
 

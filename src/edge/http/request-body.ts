@@ -6,6 +6,7 @@
 
 import { type Refusal, refuse } from '../../contract/errors/table.ts';
 import { bodyPieceBytesMin, bodyPiecesFree } from '../../contract/limits.ts';
+import type { Exchange } from './exchange.ts';
 
 export const bodyTooSlow = refuse('invalid_request', { message: 'invalid_request.too_slow' });
 const piecesTooSmall = refuse('invalid_request', { message: 'invalid_request.pieces_too_small' });
@@ -22,6 +23,50 @@ const nothing = Buffer.alloc(0);
 const bytesAtFirst = 1024;
 const misreadEnd = /\r\n0+(?:;[^\r\n]*)?\r\n\r\n$/;
 const misreadEndBytesMax = 256;
+
+/**
+ * Reads a body, and calls back with it when it is whole, or with a refusal when it is not read to its end; not after an abort. To
+ * be called before the handler of the request returns.
+ */
+export function readBody(
+  exchange: Exchange,
+  bytesMax: number,
+  onRead: (body: Buffer | Refusal) => void,
+): void {
+  const body = new RequestBody(bytesMax, exchange.isChunked);
+  let isRead = false;
+  exchange.onPiece((piece, isLast) => {
+    const result = isRead ? null : body.add(piece, isLast);
+    if (result === null) return;
+    isRead = true;
+    // If the parser finds a fault behind the last chunk, the request ends before it has run.
+    if (exchange.isChunked) setImmediate(() => exchange.isOpen && exchange.guard(() => onRead(result)));
+    else onRead(result);
+  });
+}
+
+/** What a page or a callback does with a body: it is small, and without one it is empty. */
+export interface BodyTaker {
+  readonly bytesMax: number;
+  readonly take: (body: Buffer) => void;
+  readonly refuse: (refusal: Refusal) => void;
+}
+
+/** Reads the body that a head announces. */
+export function takeBody(
+  exchange: Exchange,
+  head: { readonly hasBody: boolean; readonly bodyBytes: number },
+  { bytesMax, take, refuse }: BodyTaker,
+): void {
+  if (!head.hasBody) {
+    take(nothing);
+  } else if (head.bodyBytes > bytesMax) {
+    refuse(bodyTooLarge(bytesMax));
+  } else {
+    exchange.handler = { onTimeout: () => refuse(bodyTooSlow) };
+    readBody(exchange, bytesMax, (body) => ('code' in body ? refuse(body) : take(body)));
+  }
+}
 
 export class RequestBody {
   readonly #bytesMax: number;
