@@ -1,5 +1,5 @@
-// The audit record as a backup holds it: the whole lines of its files, in pieces. A restore writes the same files, to which the
-// new folder's rows are then appended.
+// The audit record in a backup: its files, in pieces. A restore writes the same files, and the new
+// folder appends its rows to them.
 
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readdirSync, readSync } from 'node:fs';
 import { open } from 'node:fs/promises';

@@ -1,6 +1,6 @@
-// The files of an audit record as one text. Rows are appended to the newest file; when that is full it gets the place at which it
-// begins in the whole text as a part of its name, and a new one begins. So a place names a row for good, also when the oldest
-// files have been dropped.
+// The files of an audit record as one text. Rows are appended to the newest file. A full file is
+// renamed after the place where it begins in the whole text, and a new one begins. So a place names
+// a row for good, even when the oldest files have been dropped.
 
 import { closeSync, openSync, readdirSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -21,7 +21,7 @@ export const newline = 0x0a;
 const ending = '.ndjson';
 const placeDigits = 16;
 
-/** The files of the record whose newest file is `path`, oldest first; the newest one may not exist yet. */
+/** The files of a record, oldest first. The newest one is `path`, which may not exist yet. */
 export function auditFiles(path: string): AuditFile[] {
   const [folder, name] = [dirname(path), basename(path, ending)];
   const files: AuditFile[] = [];
@@ -51,8 +51,8 @@ export function putAway(path: string): void {
 }
 
 /**
- * Drops the oldest files of which `isOld` says so; `newer` is how many lie beside the newest. The last one that was put away stays,
- * because it tells where the newest begins.
+ * Drops old files; `newer` is how many lie between a file and the newest. The last one that was put
+ * away stays, because it tells where the newest begins.
  */
 export function dropOldest(path: string, isOld: (file: AuditFile, newer: number) => boolean): void {
   const away = auditFiles(path).slice(0, -1);
@@ -74,7 +74,7 @@ function placed(path: string, start: number): string {
   return join(dirname(path), `${basename(path, ending)}.${text}${ending}`);
 }
 
-/** The bytes of the whole text from `place` on; fewer than `length` at its end, none before its beginning. */
+/** The bytes of the whole text from `place` on; fewer at its end, none before its beginning. */
 export function readText(files: readonly AuditFile[], place: number, length: number): Buffer {
   const parts: Buffer[] = [];
   let at = place;
@@ -106,7 +106,7 @@ export interface AuditLine {
 
 const windowBytes = 1024 * 1024;
 
-/** The lines that begin before `end`, the last one first, as many at a time as a part of the text has. */
+/** The lines that begin before `end`, the last one first, some at a time. */
 export function* linesBackwards(
   files: readonly AuditFile[],
   end = Number.POSITIVE_INFINITY,

@@ -1,6 +1,6 @@
-// One record of the audit, to which lines of JSON are only appended (see audit-files.ts). A row is acknowledged when it is on
-// disk; rows that are appended meanwhile are written together. A line that a crash cut off stays unreadable, and the next row
-// begins on a new line.
+// One audit record, to which lines of JSON are only appended. A row is acknowledged when it is on
+// disk; rows that are appended meanwhile are written together. A line that a crash cut off stays
+// unreadable, and the next row begins on a new line.
 
 import { existsSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -60,7 +60,7 @@ export class AuditLog {
     return log;
   }
 
-  /** Appends the row that is to begin at a place. Resolves when it is on disk; rejects with the file system's error when it may not be. */
+  /** Appends a row. Resolves when it is on disk; rejects with the error of the file system. */
   append(rowAt: (place: number) => object): Promise<void> {
     return new Promise((resolve, reject) => {
       const settle = (error: Error | null) => (error === null ? resolve() : reject(error));
@@ -150,7 +150,7 @@ function lastMs(file: AuditFile): number {
   return Number.POSITIVE_INFINITY;
 }
 
-/** The last rows of a record, oldest first, at most `rowsMax`. Lines that are no rows are left out. */
+/** The last rows of a record, at most `rowsMax`, oldest first. */
 export function lastRows<R>(path: string, rowsMax: number): R[] {
   const rows: R[] = [];
   if (!existsSync(dirname(path))) return rows;

@@ -1,6 +1,6 @@
-// The actions that concern one organization, newest first, in the record of actions. Each row has the place of the organization's row
-// before it, so the rows of others are not read. A row that was written without that, and the newest one after a start, is
-// looked for backwards in the file.
+// The actions that concern one organization, newest first. Each row has the place of the
+// organization's row before it, so the rows of others are not read. Where a row lacks that, and for
+// the newest row after a start, the files are searched backwards.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Asker, MemberAuthor, OperatorErrorKind } from '../socket/protocol.ts';
@@ -24,14 +24,14 @@ export interface OperatorRow {
   readonly by: Asker | MemberAuthor | null;
   readonly action: string;
   readonly params: unknown;
-  /** `asked` in the row before the action; `done` or the kind of the error in the row with its outcome. */
+  /** `asked` in the row before the action; then `done`, or the kind of the error. */
   readonly outcome: 'asked' | 'done' | OperatorErrorKind;
   /** The id of what the action made or changed, if it has one. */
   readonly object: string | null;
   readonly message: string | null;
   /** The organization that the action concerns; left out when there is none. */
   readonly organization?: string;
-  /** Where the row about the same organization begins that came before; null when there was none. */
+  /** The place of the organization's row before this one; null when there was none. */
   readonly previous?: number | null;
 }
 
@@ -46,7 +46,7 @@ const outcomeBytesMax = 1024 * 1024;
 
 export class AuditTrail {
   readonly #path: string;
-  /** The place of the newest row of each organization that was looked for; null when there is none. */
+  /** The place of each organization's newest row, once it was looked for; null: none. */
   readonly #newest = new Map<string, number | null>();
   readonly #looking = new Map<string, Promise<unknown>>();
 
@@ -69,7 +69,7 @@ export class AuditTrail {
     return this.#newest.get(org) ?? null;
   }
 
-  /** A row of the organization is written at a place. Returns the place of the one before it; undefined when that is not known. */
+  /** Notes the place of a new row. Returns the place of the one before; undefined: not known. */
   put(org: string, place: number): number | null | undefined {
     const previous = this.#newest.get(org);
     this.#newest.set(org, place);
@@ -81,7 +81,7 @@ export class AuditTrail {
     this.#newest.delete(org);
   }
 
-  /** The actions of an organization with their outcomes, newest first; those that come before the row at `before`. */
+  /** The actions before the row at `before`, with their outcomes, newest first. */
   async *actions(org: string, before: number | null): AsyncGenerator<PlacedRow> {
     const seen = new Set<string>();
     const start = before === null ? null : this.#rowAt(org, before);
@@ -126,7 +126,7 @@ export class AuditTrail {
     return readText(auditFiles(this.#path), place, length);
   }
 
-  /** The place of the last row of the organization that begins before `end`; null when there is none. */
+  /** The place of the organization's last row that begins before `end`. */
   async #before(org: string, end: number): Promise<number | null> {
     const name = `"organization":"${org}"`;
     for (const lines of linesBackwards(auditFiles(this.#path), end)) {

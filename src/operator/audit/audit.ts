@@ -1,13 +1,10 @@
-// The audit record of a data folder: who did what, when. Two files of JSON lines, readable by the folder's owner alone:
+// The audit record of a data folder: who did what, when. Only the folder's owner can read it:
 //
-//   audit/operators.ndjson   operators' and members' actions: a row before an action is carried out, and a row with its outcome
+//   audit/operators.ndjson   each action of an operator or a member: a row before, a row after it
 //   audit/keys.ndjson        API keys that were refused
 //
-// Each has older files beside it, and the oldest go (see audit-files.ts): those of actions with their age alone, so that nobody
-// pushes out what was done by doing much else, and those of keys beyond 32 MiB, because anybody can cause their rows.
-//
-// An action is carried out when its first row is on disk, and answered when its second row is, so no action is missing,
-// whenever the process ends. No row contains a key, a secret or a card number.
+// No action is missing, whenever the process ends. No row contains a key, a secret or a card
+// number.
 
 import { randomFillSync } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
@@ -38,6 +35,8 @@ export interface AuditOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
+// Files of actions go with their age alone: nobody pushes out what was done by doing much else. The
+// rows of refused keys are bounded by their bytes, because anybody can cause them.
 const operatorsFileBytesMax = 64 * 1024 * 1024;
 const keysBounds: AuditBounds = { fileBytesMax: 16 * 1024 * 1024, kept: { filesMax: 2 } };
 const textCharactersMax = 200;
@@ -76,9 +75,9 @@ export class Audit {
   }
 
   /**
-   * Carries out an operator's action between its two rows. Rejects as `run` does, or with an `OperatorFailure` when the first
-   * row can't be written and nothing was done. `organizationOf` finds the organization that the action concerns, from what
-   * it names.
+   * Carries out an action between its two rows. Rejects as `run` does, or with an `OperatorFailure`
+   * when the first row can't be written and nothing was done. `organizationOf` finds the
+   * organization that is concerned, from what the action names.
    */
   async record<T>(
     by: Asker | MemberAuthor | null,
@@ -105,7 +104,7 @@ export class Audit {
         `nothing was done: the audit record can't be written (${error.message})`,
       );
     });
-    // The action is answered also when its second row can't be written, because the first one is on disk.
+    // Without its second row the action is answered, too, because the first one is on disk.
     const { onFailure } = this.#options;
     try {
       const result = await run();
@@ -118,10 +117,7 @@ export class Audit {
     }
   }
 
-  /**
-   * The actions that concern an organization, newest first, each with its outcome as far as there is one; those before the row
-   * at `before`.
-   */
+  /** The actions that concern an organization before the row at `before`, newest first. */
   actionsOf(org: string, before: number | null): AsyncIterable<PlacedRow> {
     return this.#trail.actions(org, before);
   }
@@ -160,7 +156,7 @@ export class Audit {
     return this.#options.scrub(text).slice(0, textCharactersMax);
   }
 
-  /** The parameters as they are written: their texts without secrets and cut; null for very large ones. */
+  /** The parameters without secrets, with texts cut; null for very large ones. */
   #shortenedParams(params: unknown): unknown {
     const text = JSON.stringify(params ?? null, (_, each) =>
       typeof each === 'string' ? this.#shortened(each) : each,
@@ -181,7 +177,7 @@ function idOf(result: unknown): string | null {
   return typeof id === 'string' ? id : null;
 }
 
-/** How an action has ended that threw an error. The message is null when it is not for the record. */
+/** How an action ended by an error. The message is null where it could contain anything. */
 function failureOf(error: unknown): Pick<OperatorRow, 'outcome' | 'message'> {
   if (error instanceof OperatorFailure) return { outcome: error.kind, message: error.message };
   if (error instanceof DirectoryRefusal) return { outcome: 'refused', message: error.message };
@@ -190,7 +186,7 @@ function failureOf(error: unknown): Pick<OperatorRow, 'outcome' | 'message'> {
   return { outcome: isEnd ? 'done' : 'failed', message: null };
 }
 
-/** The last rows of the record, oldest first: at most `rowsMax` of each kind. The service need not run. */
+/** The last rows, oldest first: at most `rowsMax` of each kind. The service need not run. */
 export function readAudit(
   dataDir: string,
   rowsMax: number,

@@ -1,6 +1,6 @@
-// The API client of `payments listen` and `payments trigger`, which use a test key from any machine: requests, and the
-// stream of events. A refusal becomes an `OperatorFailure`: `failed` when the same request may succeed later, else
-// `refused`.
+// The API client of `payments listen` and `payments trigger`, which use a test key from any
+// machine. A refusal becomes an `OperatorFailure`: `failed` when the same request may succeed
+// later.
 
 import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -38,10 +38,7 @@ export function addApiOptions(command: Command): Command {
     .option('--url <url>', `the address of the service that the key is for (${defaultUrl})`, httpUrl);
 }
 
-/**
- * The API that the options name, or PAYMENTS_API_KEY where no organization is named; null for the operators' socket. `org` is
- * the organization that the user named.
- */
+/** The API that the options name, or PAYMENTS_API_KEY; null for the operators' socket. */
 export function apiOf(options: ApiOptions, org: string | null): Api | null {
   const { url } = options;
   const apiKey = givenKey(options) ?? (org === null ? process.env.PAYMENTS_API_KEY : undefined);
@@ -128,7 +125,7 @@ function errorIn(answer: unknown): string | null {
 const silenceMsMax = 20_000;
 const frameCharactersMax = 4 * 1024 * 1024;
 
-/** Follows the stream of events after `after`, or from now on. Resolves when the stream has ended. */
+/** Follows the stream of events after `after`, or from now on, until it ends. */
 export async function followEvents(
   api: Api,
   after: string | null,

@@ -1,7 +1,6 @@
-// The command `payments`: `serve` runs the service, `reshard` changes a stopped one's data, `audit` reads the audit
-// record; every other command asks the running service through its operators' socket. Human output by default, `--json`
-// for machines. What went wrong is one line on standard error: `payments: …`, or with `--json`
-// `{"error":{"kind":…,"message":…}}`. The exit codes are in exit-codes.mjs.
+// The command `payments`. Most commands ask the running service through its operators' socket.
+// Output is for people, or JSON with `--json`. What went wrong is one line on standard error:
+// `payments: …`, or with `--json` `{"error":{"kind":…,"message":…}}`.
 
 import { Command, CommanderError } from 'commander';
 import { CommandFailure, ServiceCrash } from '../results/failures.ts';
@@ -92,7 +91,7 @@ function buildProgram(host: CliHost, json: boolean): Command {
   return program;
 }
 
-/** The message of commander without its `error: `, and its suggestion, which is on a second line, on the same line. */
+/** The message of commander without its `error: `, with its suggestion on the same line. */
 function inOneLine(text: string): string {
   return text
     .replace(/^error: /, '')

@@ -1,5 +1,4 @@
-// The parts that every command of the command line shares: common options, the call to the server, and the choice between
-// human output and `--json`.
+// What all commands share: common options, the call to the server, and the two forms of output.
 
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
@@ -30,10 +29,7 @@ import type { OperatorErrorKind } from '../socket/protocol.ts';
 import type { CommandName, ParamsOf, ResultOf } from '../use-cases/commands.ts';
 import type { Check, ConfigLine } from '../use-cases/services.ts';
 
-/**
- * What the command line uses of the process that it runs in. Each function throws `CommandFailure`, one line,
- * when it can't do what it is asked for.
- */
+/** What the command line uses of its process. The functions throw `CommandFailure`. */
 export interface CliHost {
   readonly version: string;
   readonly write: (text: string) => void;
@@ -44,7 +40,7 @@ export interface CliHost {
   dataDir(given: string | undefined): string;
   /** The configuration that a start would use. */
   config(dataDir: string | undefined): readonly ConfigLine[];
-  /** Runs the service until it has stopped. `acceptLoss`: although parts of the folder are older than the others. */
+  /** Runs the service until it stops. `acceptLoss`: even if parts are older than the rest. */
   serve(dataDir: string | undefined, acceptLoss: boolean): Promise<void>;
   /** Checks the machine and the data folder of a stopped service. */
   examine(dataDir: string | undefined): Promise<readonly Check[]>;
@@ -153,19 +149,19 @@ export function wholeNumber(minimum: number, maximum: number): (text: string) =>
   };
 }
 
-/** Parses an ISO 8601 date, or time with its zone, into Unix milliseconds, for commander. A date means its start in UTC. */
+/** Parses an ISO 8601 date (its start in UTC) or time with its zone into Unix milliseconds. */
 export function isoTime(text: string): number {
   const ms = Date.parse(text);
   const form = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
   const day = form.exec(text)?.[1];
-  // `Date` reads a day that does not exist as one of the next month; its text then differs from the given one.
+  // `Date` reads a day that does not exist as one of the next month: the texts then differ.
   if (day !== undefined && !Number.isNaN(ms) && new Date(day).toISOString().startsWith(day)) return ms;
   throw new InvalidArgumentError(
     'It must be a date such as 2026-12-31, or a time such as 2026-12-31T18:00:00Z.',
   );
 }
 
-/** The content of a file without the spaces around it. `failure` makes the error when the file can't be read. */
+/** The trimmed content of a file. `failure` makes the error when the file can't be read. */
 export function contentOf(file: string, failure: (message: string) => Error): string {
   try {
     return readFileSync(file, 'utf8').trim();
@@ -180,7 +176,7 @@ export function codeOf(error: unknown): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.message;
 }
 
-/** Whether what a command of monitoring or repair has found is well: exits with 1 unless nothing is wrong. */
+/** Throws `CommandFailure`, so that the command exits with 1, when things are wrong. */
 export function failIfWrong(count: number, hint = ''): void {
   if (count > 0) throw new CommandFailure(`${count} ${count === 1 ? 'thing is' : 'things are'} wrong${hint}`);
 }

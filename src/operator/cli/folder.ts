@@ -1,5 +1,4 @@
-// The commands that work on a whole data folder: `reshard`, `compact`, `backup`, `export`, `import`, `verify`, and
-// `secrets roll-key`. Most of them want the service stopped; each says so.
+// The commands about a whole data folder. Most of them need the service stopped, and say so.
 
 import { tmpdir } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';

@@ -1,5 +1,5 @@
-// `payments history` tells what became of one object: each change with what it changed, when, and who caused it. The log has
-// all of that as far back as it reaches. What was before that is told by the object's events, and by its record.
+// `payments history` tells each change of one object: what, when, and who caused it. The log has
+// all of that as far back as it reaches; before that there are the object's events and its record.
 
 import type { Command } from 'commander';
 import { kindOfId } from '../../contract/id-prefixes.ts';
@@ -65,7 +65,7 @@ type History = Awaited<ReturnType<typeof historyOf>>;
 
 async function historyOf(folder: LogFolder, id: string, onDamage: (defect: LogDefect) => void) {
   const source = elementAt(shardsOf(folder, { object: id }), 0);
-  // Before the log is read: what the checkpoint reflects is then in the log, or was dropped from it.
+  // Read before the log, so that the log has what the checkpoint lacks.
   const before = await stored(folder, source.identity.shard, id);
   const log = await logged(source, id, onDamage);
   const [first] = log.entries;

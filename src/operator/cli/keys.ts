@@ -1,4 +1,4 @@
-// `payments key …`: API keys. A key is named by its id (`key_…`) or by its whole text, which is never printed back.
+// `payments key …`. A key is named by its id (`key_…`) or by its text, which is never printed back.
 
 import type { Command } from 'commander';
 import { overlapSecondsMax } from '../../contract/limits.ts';

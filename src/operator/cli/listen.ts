@@ -1,6 +1,6 @@
-// `payments listen` shows the events of a test organization as they happen and forwards them, signed, to a program on the
-// developer's machine. It reconnects when the service is started again and continues after the last event that it has
-// shown, so none is missed.
+// `payments listen` shows the events of a test organization as they happen, and forwards them,
+// signed, to a program on the developer's machine. After a restart of the service it continues
+// after the last event that it has shown, so none is missed.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
@@ -20,7 +20,7 @@ interface Listening {
   readonly forwardTo: string | null;
 }
 
-/** The source of the events: the operators' socket or the API. Resolves or rejects when it has ended. */
+/** The source of the events: the operators' socket or the API. */
 type Follow = (
   after: string | null,
   onItem: (item: FollowStart | FollowedEvent) => Promise<void>,

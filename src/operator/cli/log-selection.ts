@@ -1,5 +1,6 @@
-// Which entries of the log a command asks for, and reading them: of all shards of a folder in the order of their times, or of
-// one where the organization or the object tells the shard. Damage that is met on the way comes in its place.
+// Which entries of the log a command asks for, and reading them: of one shard, where the
+// organization or the object tells which, or of all in the order of time. Damage is told in its
+// place.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Mode, modes } from '../../contract/vocabulary.ts';
@@ -20,7 +21,9 @@ import { CommandFailure } from '../results/failures.ts';
 import { requestsOf } from '../results/log-entry.ts';
 import { type CliContext, dataOption, isoTime, wholeNumber } from './context.ts';
 
-/** Where a log lies: in a data folder, in a backup, in an archive, or in a backup and the archive that goes on after it. */
+/**
+ * Where a log lies: in a data folder, a backup, an archive, or a backup and the archive after it.
+ */
 export interface PlaceOptions {
   readonly data?: string;
   readonly from?: string;
@@ -59,7 +62,7 @@ export interface SequenceRange {
   readonly to: number;
 }
 
-/** Wall time may have stepped back: entries that are out of order by this much are found all the same. */
+/** Wall time may step back: entries out of order by this much are found all the same. */
 const disorderMs = 3_600_000;
 
 const millisecondsOf: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -104,7 +107,7 @@ function sequenceRange(text: string): SequenceRange {
   throw new InvalidArgumentError('It must be a sequence such as 17, or a range such as 17-90 or 17-.');
 }
 
-/** The shards that may hold what is selected. Throws `CommandFailure` when there is no such shard. */
+/** The shards that may have what is selected. Throws `CommandFailure` when there is none. */
 export function shardsOf({ name, shards }: LogFolder, options: LogOptions): readonly LogSource[] {
   const { shard, org, object } = options;
   const slot = org !== undefined ? slotOf(org) : object !== undefined ? slotOfId(object) : -1;
@@ -157,7 +160,7 @@ function digestOf({ key, org, mode }: LogOptions): Uint8Array | null {
   throw new CommandFailure('--key needs --org and --mode, too: the log has only a digest of the three');
 }
 
-/** The entries that are selected, and damage, oldest first; of several shards in the order of their times. */
+/** The entries that are selected, and damage, oldest first. */
 export async function* selected(
   folder: LogFolder,
   options: LogOptions,

@@ -1,7 +1,6 @@
-// `payments log verify` reads all of a log and says whether it is as it was written: every checksum, that each segment and batch
-// belongs to this log, and that no entry is missing. What is wrong comes with its place, and with what to do.
-// `payments log truncate` gives up the damaged batch that a shard's log ends with, of a stopped service. It shows what the batch
-// had, as far as that can be read, and asks first, because all of it was acknowledged.
+// `payments log verify` reads all of a log and says what is damaged or missing, where, and what to
+// do. `payments log truncate` gives up a damaged batch at the end of a shard's log. It shows what
+// can be read of the batch and asks first, because all of it was acknowledged.
 
 import type { Command } from 'commander';
 import { isDefect, type LogDefect, type LogFolder, type LogSource } from '../../journal/log/log-reader.ts';
@@ -54,7 +53,7 @@ export function addLogCheckCommands(log: Command, context: CliContext): void {
     });
 }
 
-/** Verifies the log that the command's options name. Rejects with `CommandFailure` when it is damaged. */
+/** Verifies the log that the options name. Rejects with `CommandFailure` when it is damaged. */
 export async function verifyLog(options: PlaceOptions, context: CliContext): Promise<void> {
   const folder = await openedBy(options, context);
   const shards: ShardLog[] = [];

@@ -1,5 +1,5 @@
-// `payments log` shows the write-ahead log to people: what happened, when, and who caused it, and whether the log is damaged. The
-// files are only read, so it also works while the service runs. `truncate` alone writes, and wants it stopped.
+// `payments log` shows the write-ahead log: what happened, when, who caused it, and what is
+// damaged. The service may run. Only `truncate` writes, and needs it stopped.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';

@@ -1,4 +1,4 @@
-// `payments member …`: the people who use the dashboard. A member is named by the id (`mem_…`) or by the e-mail address.
+// `payments member …`: who uses the dashboard. A member is named by id (`mem_…`) or e-mail address.
 
 import type { Command } from 'commander';
 import { roles } from '../../directory/members.ts';

@@ -1,5 +1,5 @@
-// `payments network …` and `payments networks`: the payment networks that organizations' payments go through, and the calls
-// to them that wait for an outcome. The options derive from the table of connectors.
+// `payments network …` and `payments networks`: the payment networks of organizations, and the
+// calls to them that wait for an outcome. The options derive from the table of connectors.
 
 import { type Command, Option } from 'commander';
 import { type Mode, type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';

@@ -1,5 +1,5 @@
-// `payments reconcile`: a network's statement beside our payments. What differs is listed as it is found, money that no payment
-// has is put in a review, and no payment is changed.
+// `payments reconcile` compares a network's statement with our payments. It lists what differs,
+// opens reviews for money that no payment has, and changes no payment.
 
 import { tmpdir } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';

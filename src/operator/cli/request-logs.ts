@@ -1,5 +1,5 @@
-// `payments logs` shows the request logs of organizations: each API request with its answer. The files are only read, so the
-// service need not run.
+// `payments logs` shows each API request of an organization with its answer, whether the service
+// runs or not.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';

@@ -1,4 +1,4 @@
-// `payments restore` makes a new data folder out of a backup, as of a moment; `payments resume` lets its service work again.
+// `payments restore` makes a data folder out of a backup; `payments resume` lets its service work.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { RestoreCommand, Restored } from '../results/backups.ts';

@@ -1,6 +1,5 @@
-// `payments status` shows the status of the running service on one screen. It exits with 1 when a shard does not serve, so
-// that it can be a container's health check. `payments doctor` finds out whether something is wrong with the service, its
-// machine or its data folder, for people and for monitoring.
+// `payments status` shows the running service on one screen. It can be a container's health check.
+// `payments doctor` finds what is wrong with the service, its machine or its data folder.
 
 import type { Command } from 'commander';
 import { CommandFailure } from '../results/failures.ts';

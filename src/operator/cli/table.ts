@@ -1,11 +1,8 @@
-// Text for terminals: numbers of things, amounts, and tables with columns aligned on the left, two spaces apart, no lines.
+// Text for terminals: tables, fields, numbers of things, amounts and times.
 
 import { plain } from '../../core/shown-text.ts';
 
-/**
- * The rows under their headings. `rowsMax` is the length of a list that may leave rows out. Cells must not contain control
- * characters.
- */
+/** Rows under their headings. A list of `rowsMax` rows may leave out others. */
 export function formatTable(
   headings: readonly string[],
   rows: readonly (readonly string[])[],
@@ -24,7 +21,7 @@ export function formatTable(
   return rows.length < rowsMax ? table : `${table}\n\nThe newest ${rows.length}: there may be older ones.`;
 }
 
-/** A field by its name, which is the heading, too; or a heading with a field or with what is shown under it. */
+/** A field, whose name is the heading, too; or a heading and what is shown under it. */
 type Column<Row> =
   | (keyof Row & string)
   | readonly [heading: string, value: (keyof Row & string) | ((row: Row) => unknown)];

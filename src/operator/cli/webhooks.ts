@@ -1,5 +1,4 @@
-// `payments webhooks …` and `payments trigger`: endpoints, deliveries and their attempts, resending, secrets, and triggering
-// events in test mode.
+// `payments webhooks …`, and `payments trigger`, which makes events happen in test mode.
 
 import type { Command } from 'commander';
 import { overlapSecondsMax } from '../../contract/limits.ts';

@@ -1,6 +1,6 @@
-// Compares what a statement says of one order with what we know of it: pure, and the only place that decides what is a
-// difference. A difference never changes a payment. Money that the network has taken and that paid nothing here belongs in a
-// review; what is in one already is only counted.
+// Compares what a statement says of one order with our charge. Only this file decides what differs.
+// A difference never changes a payment. Money that the network has taken and that paid nothing here
+// belongs in a review; what is in one already is only counted.
 
 import type { NamedCharge, NamedRefund } from '../../domain/settled.ts';
 import type { StatementLine } from './statement-line.ts';
@@ -25,7 +25,7 @@ export const differenceKinds = {
 } as const;
 export type DifferenceKind = keyof typeof differenceKinds;
 
-/** Something that the statement and we don't have alike. What one side does not have is null. Amounts are centimes. */
+/** A difference. What one side does not have is null. Amounts are centimes. */
 export interface Difference {
   readonly kind: DifferenceKind;
   readonly line: number | null;
@@ -167,8 +167,8 @@ function creditedReference({ receipts }: NamedCharge): string | undefined {
 }
 
 /**
- * False when the charge succeeded by money that the network has reported under another reference than the line has. Then the
- * line tells of other money, or the statement has references of another kind, which nothing here can tell.
+ * False when the network has reported the money of the charge under another reference: the line
+ * tells of other money, or the statement has references of another kind.
  */
 function isReported({ reference }: StatementLine, charge: NamedCharge): boolean {
   const credited = creditedReference(charge);
@@ -201,7 +201,7 @@ function compareRefunds(lines: readonly StatementLine[], charge: NamedCharge, pe
   return { matched, inReviews: [], told };
 }
 
-/** Takes a refund of this amount out of `left`. One that failed may have been made again, so those that succeeded come first. */
+/** Takes a refund of this amount out of `left`: one that failed may have been made again. */
 function takeRefund(left: NamedRefund[], amount: number): NamedRefund | undefined {
   const found = (['succeeded', 'pending', 'failed'] as const)
     .map((status) => left.find((refund) => refund.amount === amount && refund.status === status))
@@ -219,7 +219,7 @@ function isSame(a: StatementLine, b: StatementLine): boolean {
   return a.amount === b.amount && referenceOf(a) === referenceOf(b);
 }
 
-/** The network's name for the movement, or one that is the same when the statement is read again. */
+/** The network's name for the movement, or one that stays the same in another reading. */
 function referenceOf({ reference, day }: StatementLine): string {
   return reference ?? `statement ${day ?? 'without a date'}`;
 }

@@ -1,5 +1,5 @@
-// Sorts more lines of text than fit into memory: a part of them at a time in memory, each part into a file, and then all files
-// merged. The files have no names any more once they are open, so nothing of them stays behind, however the process ends.
+// Sorts more lines than fit into memory: each part in memory, into a file, and then all files
+// merged. An open file has no name any more, so nothing stays behind, however the process ends.
 
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
@@ -12,7 +12,7 @@ const runsMax = 64;
 const readBytes = 64 * 1024;
 const newline = 0x0a;
 
-/** Lines must not contain line breaks. They are sorted by their UTF-16 code units, as JavaScript compares texts. */
+/** Lines must not contain line breaks. They are sorted as JavaScript compares texts. */
 export class ExternalSort {
   readonly #folder: string;
   readonly #partCharactersMax: number;

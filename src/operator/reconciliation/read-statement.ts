@@ -1,5 +1,5 @@
-// Reads a network's statement from a CSV file, however large: the separator, the encoding and the line with the headings are
-// found at its beginning, and then its lines come some at a time.
+// Reads a network's statement from a CSV file of any size. Its beginning tells the separator, the
+// encoding and the headings.
 
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -39,7 +39,7 @@ const separators = [';', ',', '\t', '|'];
 const none = '-';
 const required: readonly Column[] = ['order', 'amount'];
 
-/** Looks at the beginning of the file. Throws `OperatorFailure` of kind `usage` when it has no headings of a statement. */
+/** Looks at the beginning. Throws `OperatorFailure` when it has no headings of a statement. */
 export async function startOfStatement(file: StatementFile): Promise<StatementStart> {
   const { head, bytes } = await headOf(file.path);
   const encoding = isUtf8(head) ? 'utf8' : 'latin1';
@@ -133,7 +133,7 @@ interface ParsedRecord {
 
 const batchLines = 1_000;
 
-/** The lines after the headings, in order; `onBytes` is told how far it has read. Throws `OperatorFailure` when the file is no CSV. */
+/** The lines after the headings, some at a time. Throws `OperatorFailure` for a broken file. */
 export async function* linesOfStatement(
   path: string,
   { form, csv, recordsBefore }: StatementStart,

@@ -1,6 +1,7 @@
-// Reconciles a network's statement with our payments, in a memory that does not grow with the statement. The lines are sorted by
-// their order on the disk, and compared order by order with the charges that the service is asked for. What was settled in the
-// period is sorted by charge together with the charges that the statement names, which tells what the statement lacks.
+// Reconciles a network's statement with our payments, in a memory that does not grow with it. The
+// lines are sorted by order on the disk, and each order is compared with its charge. What was
+// settled in the period is sorted together with the charges that the statement names: this shows
+// what it lacks.
 
 import { assert, defined } from '../../core/assert.ts';
 import { moroccoDayBounds } from '../../core/morocco-day.ts';
@@ -23,12 +24,12 @@ import type { StatementLine } from './statement-line.ts';
 export interface Books {
   /** The charge that each name belongs to. */
   charges(names: readonly string[]): Promise<readonly (NamedCharge | null)[]>;
-  /** Hands over what was settled in a period, some at a time, with how many of how many that makes. */
+  /** Hands over what was settled in a period, some at a time, with the progress. */
   settled(
     period: Period,
     take: (found: readonly Settled[], done: number, total: number) => Promise<void>,
   ): Promise<void>;
-  /** Opens a review, unless the money is known already, or the charge has had as many reports as it can. */
+  /** Opens a review, unless the money is known, or the charge can have no more reports. */
   openReview(money: UnknownMoney): Promise<{ readonly id: string | null; readonly known: boolean }>;
 }
 
@@ -85,7 +86,7 @@ class Reconciliation {
   readonly #options: ReconcileOptions;
   /** The statement's lines by order: `order TAB line TAB JSON`. */
   readonly #orders: ExternalSort;
-  /** By charge: first `charge TAB` when the statement names it, then `charge TAB JSON` of what was settled of it. */
+  /** `charge TAB` when the statement names it, `charge TAB JSON` of what was settled. */
   readonly #charges: ExternalSort;
   readonly #found = nothingFound();
 

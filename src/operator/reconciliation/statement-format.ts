@@ -1,5 +1,5 @@
-// The statements of payment networks as CSV files: which columns each network's has, what they are called, and what the words
-// in them mean. A file that uses other names is read with `--columns` and `--types`.
+// What the columns of networks' statements are called, and what the words in them mean. A file with
+// other names is read with `--columns` and `--types`.
 
 import type { ConnectorName } from '../../networks/connectors.ts';
 
@@ -13,7 +13,7 @@ export type Column = (typeof columns)[number];
 export interface StatementFormat {
   /** Whether amounts are decimal dirhams or whole centimes. */
   readonly amounts: 'dirhams' | 'centimes';
-  /** The headings of each column, as `plainWord` gives them; the first one that the file has counts. */
+  /** The headings of each column, as `plainWord` gives them; the first in the file counts. */
   readonly headings: Readonly<Record<Column, readonly string[]>>;
 }
 
@@ -71,7 +71,7 @@ export function kindOfWord(word: string): LineKind | null {
   return lineKinds.find((kind) => wordsOfKinds[kind].includes(word)) ?? null;
 }
 
-/** A word of a file as it is compared: in lower case, without accents, with one space for whatever is no letter or digit. */
+/** A word as it is compared: lower case, no accents, a space for all but letters and digits. */
 export function plainWord(text: string): string {
   return text
     .normalize('NFD')

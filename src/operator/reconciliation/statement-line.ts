@@ -1,5 +1,4 @@
-// A line of a statement: the cells of the columns that matter, read strictly. What can't be read with certainty is a bad line,
-// with the reason.
+// A line of a statement, read strictly: what can't be read with certainty is a bad line.
 
 import { findCardNumber } from '../../core/card-number.ts';
 import { parseAmount } from '../../core/money.ts';
@@ -31,7 +30,7 @@ export interface Unreadable {
   readonly problem: string;
 }
 
-/** How the lines of a file are read: where each column is (-1: nowhere), how amounts are written, more words for kinds. */
+/** Where each column is (-1: nowhere), how amounts are written, and more words for kinds. */
 export interface LineForm extends Pick<StatementFormat, 'amounts'> {
   readonly places: Readonly<Record<Column, number>>;
   readonly kinds: ReadonlyMap<string, LineKind>;
@@ -80,7 +79,7 @@ function readAmount(text: string, amounts: LineForm['amounts']): number | null {
   return sign === '-' || sign === '−' ? -amount : amount;
 }
 
-/** References are stored with reviews. Where a statement has card numbers in their place, only the last digits are. */
+/** References are stored with reviews. Of a card number in their place only the end is kept. */
 function withoutCardNumber(text: string): string {
   return findCardNumber(text) ? `…${text.slice(-4)}` : text;
 }

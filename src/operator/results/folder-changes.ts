@@ -1,4 +1,4 @@
-// The results of commands that write the data folder anew: export, import, compact, reshard, and rolling the secrets key.
+// The results of export, import, compact, reshard, and rolling the secrets key.
 
 import type { Finding } from './verification.ts';
 

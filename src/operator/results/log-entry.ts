@@ -1,5 +1,5 @@
-// An entry of the log as people and programs are shown it. What a record keeps from everybody stays hidden: signing secrets
-// are sealed anyway, and a network's names for cards are good for a charge.
+// An entry of the log as people and programs are shown it. Signing secrets stay hidden, and so do a
+// network's names for cards, with which one could charge them.
 
 import { plain } from '../../core/shown-text.ts';
 import type { Change, RecordKind } from '../../domain/record.ts';
@@ -147,7 +147,7 @@ export function defectLine({ shard, file, byte, fromSequence, toSequence, defect
   return `shard ${shard}, ${where}: ${defect}; entries ${fromSequence} to ${toSequence ?? 'the end of the segment, at most'}`;
 }
 
-/** The requests that an entry is about: the one that caused it, and those that its events and network calls name. */
+/** The request that caused an entry, and those that its events and network calls name. */
 export function requestsOf({ cause, response, changes }: FoundEntry): string[] {
   const found = new Set<string>();
   if (cause?.by === 'request' && cause.name !== null) found.add(cause.name);
@@ -161,7 +161,7 @@ export function requestsOf({ cause, response, changes }: FoundEntry): string[] {
 
 export type LostBatch = ReturnType<typeof lostBatchOf>;
 
-/** What is given up with a damaged end of the log. There may have been more entries than can be read. */
+/** What is given up with a damaged end of the log, as far as it can be read. */
 export function lostBatchOf(shard: number, end: DamagedEnd) {
   const { sequence, segment, bytes, defect, entries, damagedRecords } = end;
   return {

@@ -23,5 +23,5 @@ export interface Verification {
   readonly unlisted: number;
 }
 
-/** Called with the progress of a long command: what it does, and `done` of `total`. A total of 0 is not known. */
+/** Called with the progress of a long command: `done` of `total`, which is 0 when not known. */
 export type ReportProgress = (what: string, done: number, total: number) => void;

@@ -20,8 +20,8 @@ interface CallOptions<Item> {
 }
 
 /**
- * Runs a command on the server of a data folder and returns its result. Rejects with `OperatorFailure` and the server's reason,
- * or with `NoServer` when no server listens.
+ * Runs a command on the server of a data folder. Rejects with `OperatorFailure` and the server's
+ * reason, or with `NoServer` when no server listens.
  */
 export async function callOperator<N extends CommandName>(
   dataDir: string,
@@ -81,7 +81,7 @@ const unanswered =
   'the server stopped before it answered: the command may have taken effect, look before you send it again';
 const goneOn = 'the server has stopped';
 
-/** The failure that an error of the socket means. `lost`: the connection ended after it was open. */
+/** What an error of the socket means. `lost`: the connection ended after it was open. */
 function explained(error: unknown, dataDir: string, lost: OperatorFailure): unknown {
   const path = socketPathOf(dataDir);
   switch (error instanceof Error && 'code' in error ? error.code : null) {

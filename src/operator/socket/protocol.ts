@@ -1,13 +1,13 @@
-// The protocol of the operators' socket, a UNIX socket in the data folder. Each message is a line of JSON, and each
-// connection carries one command. The client sends a request; the server sends any number of items and then a result or an
-// error, and closes. When the client closes the connection, its command ends.
+// The protocol of the operators' UNIX socket. Each message is a line of JSON, and each connection
+// has one command: a request, then items, then a result or an error. A client that leaves ends its
+// command.
 //
-//   > {"command":"org.suspend","params":{"org":"org_…"},"by":{"user":"amina","uid":1000,"sudo_user":null}}
+//   > {"command":"org.suspend","params":{"org":"org_…"},"by":{"user":"amina","uid":1000,…}}
 //   < {"result":{"id":"org_…","status":"suspended",…}}
 
 import { join, relative, resolve } from 'node:path';
 
-/** The user who runs the client, as the client says: the machine's user, and the user who called sudo. */
+/** Who runs the client, as it says: the machine's user, and the user who called sudo. */
 export interface Asker {
   readonly user: string | null;
   readonly uid: number | null;
@@ -37,7 +37,7 @@ export interface OperatorRequest {
   readonly by: Asker | null;
 }
 
-/** `usage`: the request is malformed; `refused`: nothing was done; `failed`: a fault of the server. */
+/** `usage`: malformed; `refused`: nothing was done; `failed`: a fault of the server. */
 export type OperatorErrorKind = 'usage' | 'refused' | 'failed';
 
 export type OperatorMessage =
@@ -65,7 +65,7 @@ export const requestCharactersMax = 1024 * 1024;
 /** A command that lists records answers at most this many, the newest ones. */
 export const listedMax = 1_000;
 
-/** The bytes that the address of a UNIX socket can have on every system (103 on macOS, 107 on Linux). */
+/** The address of a UNIX socket has at most 103 bytes on macOS, 107 on Linux. */
 const addressBytesMax = 103;
 
 /** The path of the operators' socket in a data folder. */
@@ -74,8 +74,8 @@ export function socketPathOf(dataDir: string): string {
 }
 
 /**
- * The address to listen on or to connect to: the socket's path, or its shorter form from the working directory.
- * Throws `OperatorFailure` when both are too long for the system, which would cut them silently.
+ * The socket's path, or its shorter form from the working directory. Throws `OperatorFailure` when
+ * both are too long for the system, which would cut them silently.
  */
 export function socketAddressOf(dataDir: string): string {
   const path = socketPathOf(dataDir);

@@ -1,5 +1,5 @@
-// The server of the operators' socket: each connection carries one command. Only the owner of the process can open the
-// socket, and whoever can open it may do everything. A failing command never ends the server.
+// The server of the operators' socket. Only the owner of the process can open the socket, and
+// whoever can open it may do everything. A failing command never ends the server.
 
 import { once } from 'node:events';
 import { chmod, mkdir, stat, unlink } from 'node:fs/promises';
@@ -33,8 +33,8 @@ export interface OperatorServer {
 }
 
 /**
- * Opens the operators' socket in `dataDir`, on the main thread only. `onFailure` is called when a command failed because of
- * a fault in the server. Throws `OperatorFailure` when another server listens there already.
+ * Opens the operators' socket in `dataDir`, on the main thread only. `onFailure` is told the faults
+ * of the server. Throws `OperatorFailure` when another server listens there already.
  */
 export async function openOperatorServer(options: {
   readonly dataDir: string;
@@ -47,7 +47,7 @@ export async function openOperatorServer(options: {
   const table = new Map(Object.entries<OperatorCommand>(commands));
   const address = socketAddressOf(dataDir);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  // The permissions of a folder that belongs to another user can't be changed. The socket's own are narrow in any case.
+  // Another user's folder can't be changed; the socket's own permissions are narrow anyway.
   if ((await stat(dataDir)).uid === process.getuid?.()) await chmod(dataDir, 0o700);
   await removeStale(address, dataDir);
 
@@ -102,7 +102,7 @@ async function removeStale(address: string, dataDir: string): Promise<void> {
 function listen(server: Server, address: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.on('error', reject);
-    // `listen` creates the socket before it returns, so the umask makes sure that it never has a wider mode.
+    // `listen` creates the socket before it returns: with this umask it never has a wider mode.
     const umask = process.umask(0o177);
     try {
       server.listen(address, resolve);

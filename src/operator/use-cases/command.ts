@@ -1,4 +1,4 @@
-// An operator's command on the server: the schema of its parameters, and a function. Its result is the JSON that `--json`
+// An operator's command: the schema of its parameters, and a function. Its result is what `--json`
 // prints. A command that goes on yields items until its signal says that the client has left.
 
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
@@ -19,7 +19,7 @@ interface Recording {
 
 export interface OperatorCommand<Params = unknown, Answer extends CommandAnswer = CommandAnswer> {
   readonly recording: Recording;
-  /** The parameters of the command with this name. Throws `OperatorFailure` when they don't fit the schema. */
+  /** Returns the parameters. Throws `OperatorFailure` when they don't fit the schema. */
   checked(name: string, params: unknown): Params;
   run(params: Params, services: OperatorServices, signal: AbortSignal): Answer;
 }

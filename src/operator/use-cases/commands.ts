@@ -1,4 +1,4 @@
-// All operators' commands by their names: a name tells the type of the parameters, of the result and of the items. The commands
+// All operators' commands. The name tells the types of parameters, result and items. The commands
 // about the process and about reviews are defined here.
 
 import { Type } from 'typebox';
@@ -24,7 +24,7 @@ const processCommands = {
   metrics: defineCommand({}, async (_, services) => ({ text: await services.metricsText() }), unaudited),
   resume: defineCommand({}, async (_, services) => services.resume()),
   compact: defineCommand({}, (_, services) => services.compact()),
-  // The backup is made by the process that asks, which reads what is durable: here it is only recorded.
+  // The process that asks makes the backup from what is durable: here it is only recorded.
   backup: defineCommand(
     { to: Type.String(), recipients: Type.Array(Type.String()) },
     async (params) => params,

@@ -1,5 +1,5 @@
-// The operators' commands about organizations and their keys. Each resolves when the change is durable and active in every
-// thread.
+// The operators' commands about organizations and their keys. Each resolves when the change is
+// durable and active in every thread.
 
 import { Type } from 'typebox';
 import { overlapSecondsMax } from '../../contract/limits.ts';

@@ -1,5 +1,5 @@
-// The operators' commands about rate limits: they show and set them, and decide the requests of organizations for higher
-// ones. Each change resolves when it is durable and active in every thread.
+// The operators' commands about rate limits, and about organizations' requests for higher ones.
+// Each resolves when the change is durable and active in every thread.
 
 import { Type } from 'typebox';
 import { limitPerMinuteMax } from '../../contract/limits.ts';

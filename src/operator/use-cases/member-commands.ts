@@ -49,7 +49,7 @@ export const memberCommands = {
   ),
 };
 
-/** Invites somebody into an organization. Throws `DirectoryRefusal` for one who is in it already. */
+/** Invites somebody. Throws `DirectoryRefusal` for a member of the organization. */
 export async function inviteMember(
   services: Pick<OperatorServices, 'directory' | 'baseUrl' | 'author'>,
   org: string,
@@ -79,7 +79,7 @@ function refuseFormerOwner(
     throw new DirectoryRefusal('who invites must be an owner of the organization', 'member_missing');
 }
 
-/** A member after a change, and the keys whose text the member knows although the keys are not for the member any more. */
+/** A member after a change, and the keys that the member may know and should not use any more. */
 export interface MemberChanged {
   readonly changed: Member;
   readonly keys: readonly ApiKey[];
@@ -101,7 +101,7 @@ export async function removeMember(
   return { changed, keys: keysKnownTo(directory, org, id) };
 }
 
-/** Gives a member another role. Nothing that is open leads back to the one before, and one who may invite nobody has no open invitations. */
+/** Gives a member another role. Open invitations that the new role does not allow end. */
 export async function changeRole(
   directory: Directory,
   org: string,
@@ -122,7 +122,7 @@ function isBy({ madeBy }: SignInLink, member: string): boolean {
   return madeBy === undefined || madeBy === member;
 }
 
-/** The keys that work and whose text a member has seen, or may have: of keys of version 0.1.0 nobody knows. */
+/** The active keys that a member has seen, or may have: of keys of version 0.1.0 nobody knows. */
 export function keysKnownTo(directory: Directory, org: string, member: string): ApiKey[] {
   const nowMs = directory.store.now();
   return directory

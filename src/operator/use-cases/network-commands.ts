@@ -1,4 +1,4 @@
-// The operators' commands about payment networks: the connectors of organizations, and the calls that wait for an outcome.
+// The operators' commands about payment networks, and about the calls that wait for an outcome.
 
 import { Type } from 'typebox';
 import {
@@ -65,7 +65,7 @@ export interface NewConnector {
   readonly secrets: Readonly<Record<string, string>>;
 }
 
-/** Checks the settings, seals the secrets, and makes them the active ones. Throws `OperatorFailure` or `DirectoryRefusal`. */
+/** Checks the settings, seals the secrets, and activates both, or refuses them. */
 export async function configureConnector(
   services: OperatorServices,
   given: NewConnector,
@@ -94,7 +94,7 @@ function refuseSettings(given: NewConnector, { networkAddressFault }: OperatorSe
 interface ConfiguredConnector {
   readonly mode: Mode;
   readonly method: PaymentMethodType;
-  /** `simulator` in test mode, when the organization has none of its own; `none` when only calls are left of one. */
+  /** `simulator`: test mode without a network; `none`: only calls are left of a network. */
   readonly network: ConnectorName | 'simulator' | 'none';
   readonly settings: Readonly<Record<string, string>>;
   readonly secrets: readonly string[];
@@ -119,8 +119,8 @@ function connectorsOf(organization: Organization): ConfiguredConnector[] {
 }
 
 /**
- * The networks of an organization, and the methods that have open calls and no network. The active network is asked about
- * the open calls, which have no final outcome yet.
+ * The networks of an organization, and the methods that have open calls but no network. The active
+ * network is asked about the open calls, which have no final outcome yet.
  */
 async function presentConnectors(organization: Organization, services: OperatorServices) {
   const open = await services.openNetworkCalls(organization.id, listedMax);

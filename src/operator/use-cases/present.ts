@@ -1,5 +1,5 @@
-// What operators' commands answer, which `--json` prints: in snake_case like the API, with times in ISO 8601, and without the
-// digests of keys. Only the commands about secrets show secrets.
+// The results of operators' commands, which `--json` prints: in snake_case like the API, with times
+// in ISO 8601, without the digests of keys. Only the commands about secrets show secrets.
 
 import { type Mode, modeOf, type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';
 import { defined } from '../../core/assert.ts';
@@ -173,13 +173,13 @@ export function presentDelivery(delivery: DeliveryRecord, nowMs: number) {
   };
 }
 
-/** Without an id: the first attempt, which succeeded and has no record. The answer is null when it is not kept. */
+/** A first attempt that succeeded has no record and no id. An answer that is not kept is null. */
 export function presentAttempt(attempt: AttemptResult & { readonly id?: string }) {
   const { id = null, at_ms, duration_ms, status, failure, answer } = attempt;
   return { id, at: isoTime(at_ms), duration_ms, status, failure, answer };
 }
 
-/** The active signing secrets, newest first, opened by `box`, each with the time when it stops signing. */
+/** The active signing secrets, newest first, each with the time when it stops signing. */
 export function presentSecrets(
   { id, org, secrets }: WebhookEndpointRecord,
   nowMs: number,

@@ -1,4 +1,4 @@
-// The operators' commands behind `payments reconcile`: what the service knows of the charges in a network's statement, what was
+// The operators' commands behind `payments reconcile`: the charges that a statement names, what was
 // settled in its period, and reviews of money that no payment has.
 
 import { Type } from 'typebox';
@@ -61,9 +61,9 @@ interface SettledQuestion {
 }
 
 /**
- * The charges and refunds of a network that were settled in a period, those that were made last first. How long before its
- * settlement a charge was made is not bounded. The totals of the days tell how many there are, so the search ends when it has
- * found them all.
+ * The charges and refunds of a network that were settled in a period, those made last first. A
+ * charge may be made long before it is settled. The totals of the days tell how many there are, so
+ * the search ends when it has found them all.
  */
 async function* settled(
   services: OperatorServices,
@@ -101,7 +101,7 @@ async function* settled(
   }
 }
 
-/** The methods for which the organization has this network; all that the network is for when it has it no longer. */
+/** The methods that go through this network; all that it is for when it was removed. */
 function methodsOf(
   { directory }: OperatorServices,
   org: string,

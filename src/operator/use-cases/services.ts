@@ -1,5 +1,5 @@
-// The services of the running process that operators' commands use. They refuse with an `OperatorFailure` of kind `refused`
-// or with a `DirectoryRefusal`.
+// What operators' commands use of the running process. A refusal is an `OperatorFailure` of kind
+// `refused`, or a `DirectoryRefusal`.
 
 import type { ErrorCode } from '../../contract/errors/table.ts';
 import type { Operation } from '../../contract/routes/table.ts';
@@ -13,7 +13,7 @@ import type { InternalRequest, OpenCall } from '../../shard/protocol.ts';
 import type { Compacted } from '../results/folder-changes.ts';
 
 export interface OperatorServices {
-  /** Who gives the commands: an operator, with the name of the machine's user, or a member in the dashboard. */
+  /** Who gives the commands: an operator (the machine's user), or a member in the dashboard. */
   readonly author: Cause;
   /** The author's language, in which the shards refuse. */
   readonly language: Language;
@@ -25,9 +25,9 @@ export interface OperatorServices {
   readonly secrets: Pick<SecretBox, 'open' | 'seal'>;
   /** Why an address can't be that of a payment network, in short; null when it can. */
   networkAddressFault(url: string): string | null;
-  /** Asks the payment network of an organization whether it can be used. Rejects with an error that says why not. */
+  /** Asks a payment network whether it can be used. Rejects with an error that says why not. */
   checkNetwork(org: string, mode: Mode, method: PaymentMethodType): Promise<void>;
-  /** The calls to payment networks that have no final outcome yet, of one organization or (null) of all, so many of each shard. */
+  /** Calls to networks without a final outcome, at most `limit` of each shard; null: of all. */
   openNetworkCalls(org: string | null, limit: number): Promise<OpenCall[]>;
   /** The secret with which `listen` signs the forwarded events of an organization. */
   listenSecret(org: string): Promise<string>;
@@ -39,7 +39,7 @@ export interface OperatorServices {
   status(): Promise<Status>;
   /** Ends the pause of the data folder; says why it was paused, null when it was not. */
   resume(): Promise<{ readonly paused: { readonly since: string; readonly reason: string } | null }>;
-  /** Gives the room back that the checkpoints do not use: items with the progress, and one with the result. */
+  /** Gives unused disk space back: items with the progress, and one with the result. */
   compact(): AsyncIterable<CompactItem>;
   /** The configuration in force, secrets hidden. */
   config(): readonly ConfigLine[];
@@ -108,7 +108,7 @@ export interface Check {
   readonly detail: string;
 }
 
-/** The status of the service, as `payments status --json` prints it. Rates are those of the last second. */
+/** What `payments status --json` prints. Rates are those of the last second. */
 export interface Status {
   readonly version: string;
   readonly node: string;
@@ -145,7 +145,7 @@ export interface Status {
     readonly endpoints_failing: number;
     readonly attempts_per_second: number;
   };
-  /** Where the log is archived, and how old the oldest change is that is not; null where it is not archived. */
+  /** Where the log is archived, and the age of the oldest change that is not; null: nowhere. */
   readonly archive: { readonly path: string; readonly lag_seconds: number; readonly failures: number } | null;
   readonly memory: { readonly resident_bytes: number };
   /** The share of a processor that each thread takes; empty on systems that don't tell. */
@@ -157,10 +157,10 @@ export interface ShardStatus {
   readonly serves: boolean;
   readonly read_only: boolean;
   readonly restarts: number;
-  /** The last sequence of the log, and the one that the checkpoint reflects; null while the shard does not serve. */
+  /** The last sequence of the log, and that of the checkpoint; null: the shard does not serve. */
   readonly log_sequence: number | null;
   readonly checkpoint_sequence: number | null;
-  /** How much of what is stored the scrubber has read in this pass, when it last read all of it, and the places it found damaged. */
+  /** The share that the scrubber has read in this pass, its last full pass, damaged places. */
   readonly scrubbed: number | null;
   readonly scrub_completed: string | null;
   readonly damaged: number | null;

@@ -1,5 +1,5 @@
-// The requests of operators' commands to the shards: they read stored records and give commands about a record, whose id
-// tells its shard. Each function rejects with an `OperatorFailure` when the shard refuses or is not running.
+// Requests to the shards: reading records, and commands about a record, whose id tells its shard.
+// Each function rejects with an `OperatorFailure` when the shard refuses or is not running.
 
 import { type IdKind, idPrefixes, kindOfId } from '../../contract/id-prefixes.ts';
 import type { Mode } from '../../contract/vocabulary.ts';
@@ -20,7 +20,7 @@ export async function records<R>(
   return JSON.parse(body);
 }
 
-/** The newest records of an organization in some modes, newest first, at most `listedMax` of each. */
+/** An organization's records in some modes, newest first, at most `listedMax` of each mode. */
 export async function recordsIn<R extends { readonly id: string }>(
   services: OperatorServices,
   org: string,
@@ -69,10 +69,7 @@ export async function command<O extends keyof InternalParams>(
   return JSON.parse((await services.askShard(id, request)).body);
 }
 
-/**
- * The organization that a command concerns: the one that it names, or to which something belongs that it names. Resolves with
- * null when there is none of these. Never rejects.
- */
+/** The organization that is named, or to which something belongs that is named. Never rejects. */
 export async function organizationNamed(
   services: OperatorServices,
   named: readonly string[],

@@ -1,12 +1,11 @@
-// For each event type the shortest sequence of actions in test mode that makes such an event happen. `payments trigger`
-// performs it.
+// For each event type the shortest sequence of actions in test mode that makes it happen.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { CommandOperation } from '../../contract/routes/table.ts';
 import { type EventType, futureEventTypes, sentEventTypes } from '../../contract/vocabulary.ts';
 import { OperatorFailure, wrongUsage } from '../socket/protocol.ts';
 
-/** What a sequence can do in test mode: call the API as the merchant, and close a review as an operator. */
+/** What a sequence can do: call the API as the merchant, and close a review as an operator. */
 export interface Actor {
   call(operation: CommandOperation, id: string, params: object): Promise<CalledObject>;
   list(operation: 'list_events' | 'list_reviews', query: Readonly<Record<string, string>>): Promise<ApiList>;
@@ -117,7 +116,7 @@ const scenes: Readonly<Record<EventType, (actor: Actor) => Promise<unknown>>> = 
 const pollMs = 100;
 const polls = 100;
 
-/** Makes an event of this type happen, and returns it. Rejects with an `OperatorFailure` when it does not happen. */
+/** Makes an event of this type happen, and returns it. Rejects with an `OperatorFailure`. */
 export async function trigger(actor: Actor, type: EventType): Promise<ListedObject> {
   const { data: before } = await actor.list('list_events', { limit: '1' });
   let newest = before[0]?.id;

@@ -1,5 +1,4 @@
-// The operators' commands about webhooks: they list endpoints, deliveries and attempts, show and roll secrets, follow the
-// events of a test organization as they happen, and trigger an event of a type.
+// The operators' commands about webhooks and the events of test mode.
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -41,7 +40,7 @@ export interface FollowedEvent {
   readonly body: string;
 }
 
-/** The first item of `events.follow`: the organization, its signing secret, and the event after which it starts. */
+/** The first item of `events.follow`: it starts after this event. */
 export interface FollowStart {
   readonly organization: string;
   readonly secret: string;
@@ -129,8 +128,8 @@ export async function sendSample(services: OperatorServices, id: string, type: s
 }
 
 /**
- * Resends all failed deliveries of an endpoint, step by step; settles with how many there were. `onBegun` is called when the
- * first ones are resent, after which it is not refused any more.
+ * Resends all failed deliveries of an endpoint, step by step, and returns how many there were.
+ * `onBegun` is called after the first step, from when on nothing is refused any more.
  */
 export async function resendFailed(
   services: OperatorServices,
@@ -159,7 +158,7 @@ function organizationFor({ directory }: OperatorServices, org: string | null) {
   throw new OperatorFailure('refused', 'there are several organizations: name one');
 }
 
-/** Yields first the organization, then each event of test mode after `after`, or each that happens from now on. */
+/** Yields the organization, then each test event after `after`, or from now on. */
 async function* follow(
   { org, after }: { readonly org: string | null; readonly after: string | null },
   services: OperatorServices,
