@@ -12,7 +12,7 @@ import {
   parsedRow,
   readText,
   rowBytesMax,
-} from './audit-files.ts';
+} from './audit-log.ts';
 
 /** A row of the file. */
 export interface OperatorRow {

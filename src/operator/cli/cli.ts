@@ -12,13 +12,12 @@ import { addCommand, type CliContext, type CliHost, complain, createContext } fr
 import { exitCodes } from './exit-codes.mjs';
 import { addFolderCommands } from './folder.ts';
 import { addHistoryCommand } from './history.ts';
-import { addKeyCommands } from './keys.ts';
 import { addLimitCommands } from './limits.ts';
 import { addListenCommand } from './listen.ts';
 import { addLogCommands } from './log.ts';
 import { addMemberCommands } from './members.ts';
 import { addNetworkCommands } from './networks.ts';
-import { addOrganizationCommands } from './organizations.ts';
+import { addKeyCommands, addOrganizationCommands } from './organizations.ts';
 import { addReconcileCommand } from './reconcile.ts';
 import { addRequestLogsCommand } from './request-logs.ts';
 import { addRestoreCommands } from './restore.ts';

@@ -15,7 +15,7 @@ import type {
 import type { Verification } from '../results/verification.ts';
 import { wrongUsage } from '../socket/protocol.ts';
 import { addCommand, type CliContext, dataOption, failIfWrong, wholeNumber } from './context.ts';
-import { verifyLog } from './log-verify.ts';
+import { verifyLog } from './log.ts';
 import { counted, formatTime } from './table.ts';
 
 const backupMibMax = 100_000;

@@ -1,12 +1,15 @@
-// `payments org …`: organizations and the methods they may use.
+// `payments org …` and `payments key …`. A key is named by its id (`key_…`) or by its text, which is
+// never printed back.
 
 import { type Command, Option } from 'commander';
+import { overlapSecondsMax } from '../../contract/limits.ts';
 import type { Mode } from '../../contract/vocabulary.ts';
+import { keyKinds } from '../../directory/api-key.ts';
 import { CommandFailure } from '../results/failures.ts';
 import { wrongUsage } from '../socket/protocol.ts';
 import type { ResultOf } from '../use-cases/commands.ts';
-import type { PresentedOrganization } from '../use-cases/present.ts';
-import { addCommand, type CliContext, modeOption } from './context.ts';
+import type { PresentedKey, PresentedOrganization } from '../use-cases/present.ts';
+import { addCommand, type CliContext, choiceOption, modeOption, wholeNumber } from './context.ts';
 import { formatFields, formatTime, tableOf } from './table.ts';
 
 export function addOrganizationCommands(program: Command, context: CliContext): void {
@@ -90,3 +93,52 @@ function methodsInWords({ methods, without_network: idle }: PresentedOrganizatio
   const missing = idle[mode].length > 0 ? ` (switched on, without a network: ${idle[mode].join(', ')})` : '';
   return (working.join(', ') || 'none') + missing;
 }
+
+type CreatedKey = PresentedKey & { readonly key: string; readonly replaces?: PresentedKey };
+
+export function addKeyCommands(program: Command, { run }: CliContext): void {
+  const key = addCommand(program, 'key', 'API keys of organizations');
+  addCommand(key, 'create <ORG>', 'create a key, which is shown once')
+    .addOption(modeOption())
+    .addOption(choiceOption('--kind <kind>', 'what the key may do', keyKinds))
+    .action((org, { mode, kind }) => run('key.create', { org, mode, kind }, keyInWords));
+  addCommand(
+    key,
+    'list <ORG>',
+    "list an organization's keys, oldest first, with their last four characters",
+  ).action((org) => run('key.list', { org }, keyTable));
+  addCommand(key, 'roll <KEY>', 'replace a key by a new one; the old one works until the overlap ends')
+    .requiredOption(
+      '--overlap <seconds>',
+      'how long the old key still works',
+      wholeNumber(0, overlapSecondsMax),
+    )
+    .action((name, { overlap }) => run('key.roll', { key: name, overlapSeconds: overlap }, keyInWords));
+  addCommand(key, 'revoke <KEY>', 'stop a key at once').action((name) =>
+    run(
+      'key.revoke',
+      { key: name },
+      ({ id, mode, kind, hint }) => `Revoked ${id}, the ${mode} ${kind} key that ends in ${hint}.`,
+    ),
+  );
+}
+
+function keyInWords({ id, organization, mode, kind, key, replaces }: CreatedKey): string {
+  const end =
+    replaces?.status === 'expired' ? 'has expired' : `works until ${formatTime(replaces?.expires ?? null)}`;
+  const old: Record<string, string> =
+    replaces === undefined ? {} : { replaces: `${replaces.id}, which ${end}` };
+  const fields = formatFields({ id, organization, mode, kind, key, ...old });
+  return `${fields}\n\nThe key will not be shown again: keep it safe.`;
+}
+
+const keyTable = tableOf<PresentedKey>([
+  'id',
+  'mode',
+  'kind',
+  ['key', ({ hint }) => `…${hint}`],
+  'status',
+  'created',
+  'last_used',
+  ['ends', ({ revoked, expires }) => revoked ?? expires],
+]);

@@ -16,7 +16,7 @@ import {
   lineKinds,
   plainWord,
   statementFormats,
-} from '../reconciliation/statement-format.ts';
+} from '../reconciliation/statement-line.ts';
 import { CommandFailure } from '../results/failures.ts';
 import { callOperator } from '../socket/operator-client.ts';
 import { wrongUsage } from '../socket/protocol.ts';

@@ -7,8 +7,16 @@ import { pipeline } from 'node:stream/promises';
 import { CsvError, type Options, parse } from 'csv-parse';
 import { parse as parseText } from 'csv-parse/sync';
 import { OperatorFailure, wrongUsage } from '../socket/protocol.ts';
-import { type Column, type LineKind, plainWord, type StatementFormat } from './statement-format.ts';
-import { type LineForm, readLine, type StatementLine, type Unreadable } from './statement-line.ts';
+import {
+  type Column,
+  type LineForm,
+  type LineKind,
+  plainWord,
+  readLine,
+  type StatementFormat,
+  type StatementLine,
+  type Unreadable,
+} from './statement-line.ts';
 
 export interface StatementFile {
   readonly path: string;

@@ -14,9 +14,9 @@ import {
 import {
   type Column,
   type LineKind,
+  readDay,
   statementFormats,
-} from '../../../src/operator/reconciliation/statement-format.ts';
-import { readDay } from '../../../src/operator/reconciliation/statement-line.ts';
+} from '../../../src/operator/reconciliation/statement-line.ts';
 import { temporaryFolder } from '../../service.ts';
 
 const folder = temporaryFolder();

@@ -18,8 +18,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { scrub } from '../../../src/core/secret-text.ts';
 import { DirectoryRefusal } from '../../../src/directory/refusal.ts';
 import { Audit, readAudit } from '../../../src/operator/audit/audit.ts';
-import { auditFiles, readText } from '../../../src/operator/audit/audit-files.ts';
-import { AuditLog, lastRows } from '../../../src/operator/audit/audit-log.ts';
+import { AuditLog, auditFiles, lastRows, readText } from '../../../src/operator/audit/audit-log.ts';
 import { AuditTrail } from '../../../src/operator/audit/audit-trail.ts';
 import { OperatorFailure } from '../../../src/operator/socket/protocol.ts';
 
