@@ -27,14 +27,8 @@ export interface ApiOptions {
 
 export function addApiOptions(command: Command): Command {
   return command
-    .option(
-      '--api-key <key>',
-      "a test secret key, to work over HTTP instead of the operators' socket; other users of the machine can see it",
-    )
-    .option(
-      '--api-key-file <file>',
-      'a file with such a key; the variable PAYMENTS_API_KEY may contain one, too',
-    )
+    .option('--api-key <key>', 'a test secret key, to work over HTTP; other users of the machine can see it')
+    .option('--api-key-file <file>', 'a file with such a key; or set PAYMENTS_API_KEY')
     .option('--url <url>', `the address of the service that the key is for (${defaultUrl})`, httpUrl);
 }
 

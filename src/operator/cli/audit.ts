@@ -6,35 +6,24 @@ import { auditFolder, type RefusedKeyRow, readAudit } from '../audit/audit.ts';
 import type { OperatorRow } from '../audit/audit-trail.ts';
 import { CommandFailure } from '../results/failures.ts';
 import { nameOfAsker } from '../socket/protocol.ts';
-import { addCommand, type CliContext, wholeNumber } from './context.ts';
+import { addCommand, type CliContext, limitOption } from './context.ts';
 import { tableOf } from './table.ts';
-
-const shownMax = 100_000;
-const shownUnlessTold = 100;
 
 type AuditEntry =
   | ({ readonly kind: 'operator' } & OperatorRow)
   | ({ readonly kind: 'refused_key' } & RefusedKeyRow);
 
 interface AuditOptions {
-  readonly limit?: number;
+  readonly limit: number;
   readonly operators?: true;
   readonly keys?: true;
 }
 
 export function addAuditCommand(program: Command, { folder, print }: CliContext): void {
-  addCommand(
-    program,
-    'audit',
-    "print the audit record: operators' actions and refused API keys, oldest first",
-  )
+  addCommand(program, 'audit', "print operators' actions and refused API keys, oldest first")
     .option('--operators', "operators' actions only")
     .option('--keys', 'refused API keys only')
-    .option(
-      '--limit <rows>',
-      `how many rows to print, the newest ones (${shownUnlessTold})`,
-      wholeNumber(1, shownMax),
-    )
+    .addOption(limitOption('rows', 100, 100_000))
     .action((options: AuditOptions) => {
       const dataDir = folder(undefined);
       if (!existsSync(auditFolder(dataDir)))
@@ -43,7 +32,7 @@ export function addAuditCommand(program: Command, { folder, print }: CliContext)
     });
 }
 
-function entries(dataDir: string, { limit = shownUnlessTold, operators, keys }: AuditOptions): AuditEntry[] {
+function entries(dataDir: string, { limit, operators, keys }: AuditOptions): AuditEntry[] {
   // An action has up to two rows.
   const found = readAudit(dataDir, limit * 2);
   const all = operators === undefined && keys === undefined;

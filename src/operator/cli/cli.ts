@@ -102,22 +102,18 @@ function addProcessCommands(program: Command, { host, options, call, print, run 
   addCommand(program, 'serve', 'run the service until it gets SIGTERM or SIGINT')
     .option('--accept-loss', 'start although parts of the data folder are older than the rest of it')
     .action(({ acceptLoss = false }) => host.serve(options().dataDir, acceptLoss));
-  addCommand(
-    program,
-    'config',
-    'print the active configuration, or the one that a start would use when no server runs',
-  ).action(async () => {
-    const lines = await call('config', {}).catch((error) => {
-      if (error instanceof NoServer) return host.config(options().dataDir);
-      throw error;
-    });
-    print(lines, tableOf<ConfigLine>(['key', ['value', valueInWords], 'variable']));
-  });
-  addCommand(
-    program,
-    'metrics',
-    'print the metrics of the running service in the Prometheus text format',
-  ).action(() => run('metrics', {}, ({ text }) => text.trimEnd()));
+  addCommand(program, 'config', 'print the active configuration, or what a start would use').action(
+    async () => {
+      const lines = await call('config', {}).catch((error) => {
+        if (error instanceof NoServer) return host.config(options().dataDir);
+        throw error;
+      });
+      print(lines, tableOf<ConfigLine>(['key', ['value', valueInWords], 'variable']));
+    },
+  );
+  addCommand(program, 'metrics', 'print the metrics in the Prometheus text format').action(() =>
+    run('metrics', {}, ({ text }) => text.trimEnd()),
+  );
 }
 
 function valueInWords({ value }: ConfigLine): string {

@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { overlapSecondsMax } from '../../contract/limits.ts';
 import { modes, type PaymentMethodType } from '../../contract/vocabulary.ts';
 import type { LogFolder } from '../../journal/log/log-reader.ts';
 import type { CheckedCase } from '../../networks/http-conformance.ts';
@@ -134,6 +135,17 @@ export function choiceOption(flags: string, description: string, choices: readon
 
 export function dataOption(): Option {
   return new Option('--data <folder>', 'the data folder (default: that of the service)');
+}
+
+/** `--limit`: how many of the newest are shown. */
+export function limitOption(things: string, unlessTold: number, maximum: number): Option {
+  const option = new Option(`--limit <${things}>`, 'at most so many, the newest');
+  return option.argParser(wholeNumber(1, maximum)).default(unlessTold);
+}
+
+export function overlapOption(description: string): Option {
+  const option = new Option('--overlap <seconds>', description);
+  return option.argParser(wholeNumber(0, overlapSecondsMax)).makeOptionMandatory();
 }
 
 export function modeOption(): Option {

@@ -23,25 +23,13 @@ const backupMib = 50;
 
 export function addFolderCommands(program: Command, context: CliContext): void {
   const { host, options, folder, print } = context;
-  addCommand(
-    program,
-    'reshard',
-    'change the number of shards of the data folder; the service must be stopped',
-  )
+  addCommand(program, 'reshard', 'change the number of shards; the service must be stopped')
     .requiredOption('--shards <count>', 'the new number of shards', wholeNumber(1, shardsMax))
     .action(async ({ shards }) => print(await host.reshard(options().dataDir, shards), resharded));
-  addCommand(
-    program,
-    'compact',
-    'give the disk space back that the checkpoints do not use, while the service runs or not',
-  )
+  addCommand(program, 'compact', 'give unused disk space back; the service may run')
     .addOption(dataOption())
     .action(async ({ data }) => print(await host.compact(folder(data)), compacted));
-  addCommand(
-    program,
-    'backup',
-    'copy all data, while the service runs or not; run it again to go on with one that was interrupted',
-  )
+  addCommand(program, 'backup', 'copy all data, or finish an interrupted backup; the service may run')
     .requiredOption('--to <folder>', 'folder for the backup: a new one, or that of an unfinished backup')
     .option('--recipient <age1…>', 'encrypt for this public key of age; may be repeated', recipient, [])
     .option('--rate <MiB>', 'read at most so much each second', wholeNumber(1, backupMibMax), backupMib)
@@ -51,19 +39,13 @@ export function addFolderCommands(program: Command, context: CliContext): void {
   addTransferCommands(program, context);
   addVerifyCommand(program, context);
   const secrets = addCommand(program, 'secrets', 'the key that seals the signing secrets in the data folder');
-  addCommand(
-    secrets,
-    'roll-key',
-    'seal all signing secrets with a new key; the service must be stopped',
-  ).action(async () => print(await host.rollSecretsKey(options().dataDir), keyRolled));
+  addCommand(secrets, 'roll-key', 'seal all secrets with a new key; the service must be stopped').action(
+    async () => print(await host.rollSecretsKey(options().dataDir), keyRolled),
+  );
 }
 
 function addTransferCommands(program: Command, { host, folder, print }: CliContext): void {
-  addCommand(
-    program,
-    'export',
-    'write everything in a data folder to one file of JSON lines, while the service is stopped',
-  )
+  addCommand(program, 'export', 'write all data to one file of JSON lines; the service must be stopped')
     .requiredOption('--to <file>', 'the file, which must not exist')
     .addOption(dataOption())
     .action(async ({ to, data }) => print(await host.exportFolder(folder(data), to), exported));
@@ -95,7 +77,7 @@ function addVerifyCommand(program: Command, context: CliContext): void {
   addCommand(
     program,
     'verify',
-    'check that everything in a data folder fits together, while the service is stopped, or in a backup, or that all of an archive is there as it was written; exits with 1 when something is wrong',
+    'check a data folder (the service must be stopped), a backup or an archive; exits with 1 when something is wrong',
   )
     .addOption(dataOption().conflicts(['from', 'archive']))
     .option('--from <folder>', 'a backup')

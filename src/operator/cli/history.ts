@@ -46,7 +46,7 @@ export function addHistoryCommand(program: Command, context: CliContext): void {
   const history = addCommand(
     program,
     'history',
-    'tell every change of an object, with the request, customer, operator or network that caused it',
+    'tell every change of an object, and who or what caused it',
   ).argument('<object>', 'its id');
   fromFolder(history).action(async (id: string, options: PlaceOptions) => {
     if (kindOfId(id) === undefined) throw new CommandFailure(`${id} is no id of an object`);

@@ -26,11 +26,7 @@ export function addLimitCommands(program: Command, { run }: CliContext): void {
   addCommand(limits, 'show <ORG>', "show an organization's active limits, its own and the defaults").action(
     (org) => run('limits.show', { org }, show),
   );
-  addCommand(
-    limits,
-    'set <ORG>',
-    "give an organization a limit of its own, for a bucket or for test mode's days",
-  )
+  addCommand(limits, 'set <ORG>', 'give an organization a limit of its own')
     .addOption(modeOption())
     .addOption(new Option('--bucket <bucket>', 'the kind of requests that is limited').choices(buckets))
     .option('--per-minute <requests>', 'the limit of the bucket', limit)
@@ -42,11 +38,9 @@ export function addLimitCommands(program: Command, { run }: CliContext): void {
   addCommand(limits, 'reset <ORG>', 'go back to the defaults in a mode')
     .addOption(modeOption())
     .action((org, { mode }) => run('limits.reset', { org, mode }, show));
-  addCommand(
-    limits,
-    'requests [ORG]',
-    'list requests for higher limits, of one organization or of all, newest first',
-  ).action((org = null) => run('limits.requests', { org }, requests));
+  addCommand(limits, 'requests [ORG]', 'list requests for higher limits, newest first').action((org = null) =>
+    run('limits.requests', { org }, requests),
+  );
   addCommand(limits, 'approve <REQUEST>', 'grant the limit that a request asks for, or another one')
     .option('--value <requests>', 'requests a minute, instead of what was asked for', limit)
     .option('--until <time>', 'ISO 8601 date or time of the end, instead of the one asked for', isoTime)

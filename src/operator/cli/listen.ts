@@ -36,7 +36,7 @@ export function addListenCommand(program: Command, { host, options: common, fold
   const listening = addCommand(
     program,
     'listen [ORG]',
-    "print a test organization's events as they happen, and forward them to a local program",
+    "print and forward a test organization's events as they happen",
   ).option('--forward-to <url>', 'send each event, signed, to this address', httpUrl);
   addApiOptions(listening).action(async (org = null, options: ApiOptions & { forwardTo?: string }) => {
     const { json = false } = common();

@@ -23,7 +23,7 @@ import {
   summaryOf,
   wholeOf,
 } from '../results/log-entry.ts';
-import { addCommand, type CliContext, dataOption, wholeNumber } from './context.ts';
+import { addCommand, type CliContext, dataOption, limitOption } from './context.ts';
 import {
   fromFolder,
   type LogOptions,
@@ -37,9 +37,6 @@ import {
 } from './log-selection.ts';
 import { counted, tableOf } from './table.ts';
 
-const listedMax = 100_000;
-const listedUnlessTold = 50;
-const tailedUnlessTold = 10;
 const lookMs = 500;
 /** Options that don't say what to search for. */
 const wherefrom = ['data', 'from', 'archive', 'identity', 'mode', 'shard'];
@@ -51,24 +48,15 @@ interface Listing extends LogOptions {
 export function addLogCommands(program: Command, context: CliContext): void {
   const log = addCommand(program, 'log', 'read the write-ahead log, also of a running service');
   const limited = (command: Command, unlessTold: number) =>
-    fromFolder(selecting(command)).option(
-      '--limit <entries>',
-      `at most so many, the newest (${unlessTold})`,
-      wholeNumber(1, listedMax),
-      unlessTold,
-    );
+    fromFolder(selecting(command)).addOption(limitOption('entries', unlessTold, 100_000));
   const show = printer(context);
 
-  limited(addCommand(log, 'list', 'list the newest entries, oldest first'), listedUnlessTold).action(
+  limited(addCommand(log, 'list', 'list the newest entries, oldest first'), 50).action(
     async (options: Listing) => {
       for (const found of await newest(await openedBy(options, context), options, options.limit)) show(found);
     },
   );
-  const search = addCommand(
-    log,
-    'search',
-    'print every entry that fits, oldest first: name an object, a request, a key, an organization or a time',
-  );
+  const search = addCommand(log, 'search', 'print every entry that fits, oldest first');
   fromFolder(selecting(search)).action(async (options: LogOptions) => {
     if (Object.keys(options).every((name) => wherefrom.includes(name)))
       throw new CommandFailure(
@@ -76,10 +64,9 @@ export function addLogCommands(program: Command, context: CliContext): void {
       );
     for await (const found of selected(await openedBy(options, context), options)) show(found);
   });
-  limited(
-    addCommand(log, 'tail', 'print the newest entries, then new ones until you stop it'),
-    tailedUnlessTold,
-  ).action(async (options: Listing) => tail(await openedBy(options, context), options, show));
+  limited(addCommand(log, 'tail', 'print the newest entries, then new ones until you stop it'), 10).action(
+    async (options: Listing) => tail(await openedBy(options, context), options, show),
+  );
   fromFolder(addCommand(log, 'show', 'show all of one entry'))
     .argument('<place>', 'shard and sequence, such as 0:17')
     .action(async (place: string, options: PlaceOptions) => {
@@ -162,14 +149,10 @@ export function addLogCheckCommands(log: Command, context: CliContext): void {
   const verify = addCommand(
     log,
     'verify',
-    'check every checksum, that each part belongs there, and that no entry is missing; exits with 1 when something is wrong',
+    'check that the log is whole and undamaged; exits with 1 when it is not',
   );
   fromFolder(verify).action((options: PlaceOptions) => verifyLog(options, context));
-  addCommand(
-    log,
-    'truncate',
-    "give up the damaged batch that a shard's log ends with; the service must be stopped",
-  )
+  addCommand(log, 'truncate', "give up a damaged batch at a log's end; the service must be stopped")
     .argument('<place>', 'its shard and first sequence, such as 0:17, as the service names it')
     .option('--yes', "don't ask")
     .addOption(dataOption())

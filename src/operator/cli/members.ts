@@ -9,11 +9,7 @@ import { counted, formatFields, formatTime, tableOf } from './table.ts';
 export function addMemberCommands(program: Command, { run }: CliContext): void {
   const member = addCommand(program, 'member', 'members of organizations, who use the dashboard');
   const roleOption = () => choiceOption('--role <role>', 'what the member may do', roles);
-  addCommand(
-    member,
-    'invite <ORG>',
-    'make a link that lets somebody into an organization; it works once and is shown once',
-  )
+  addCommand(member, 'invite <ORG>', 'make a link that lets somebody into an organization; it works once')
     .requiredOption('--email <address>', 'the e-mail address of the person')
     .addOption(roleOption())
     .action((org, { email, role }) => run('member.invite', { org, email, role }, link));

@@ -24,24 +24,12 @@ const rows: readonly (readonly [ConnectorName, ConnectorRow])[] = connectorNames
 
 export function addNetworkCommands(program: Command, context: CliContext): void {
   const { run } = context;
-  const network = addCommand(
-    program,
-    'network',
-    'the payment networks of an organization, which its payments go through',
-  );
+  const network = addCommand(program, 'network', 'payment networks of organizations');
   const networkOption = () => choiceOption('--network <network>', 'the network', connectorNames);
-  const set = addCommand(
-    network,
-    'set <ORG>',
-    'let the payments of a mode go through a network; its secrets are sealed and never shown again',
-  )
+  const set = addCommand(network, 'set <ORG>', 'let the payments of a mode go through a network')
     .addOption(modeOption())
     .addOption(networkOption())
-    .addOption(
-      methodOption(
-        'the methods that go through it (default: those that do now, or those that the network is mostly for)',
-      ),
-    );
+    .addOption(methodOption('what goes through it (default: as now, or what the network is mostly for)'));
   for (const option of settingOptions()) set.addOption(option);
   set.action((org, options: SetOptions) => {
     const { mode, network: name, method } = options;
@@ -51,19 +39,11 @@ export function addNetworkCommands(program: Command, context: CliContext): void 
   addCommand(network, 'show <ORG>', 'show the active networks, without their secrets').action((org) =>
     run('network.show', { org }, list),
   );
-  addCommand(
-    network,
-    'remove <ORG>',
-    'stop using a network; its open calls wait until it is set again (see "payments networks")',
-  )
+  addCommand(network, 'remove <ORG>', 'stop using a network; its open calls wait until it is set again')
     .addOption(modeOption())
     .addOption(networkOption())
     .action((org, { mode, network: name }) => run('network.remove', { org, mode, network: name }, list));
-  addCommand(
-    network,
-    'check [ORG]',
-    "ask each network of an organization whether it can be used; or check an integrator's server",
-  )
+  addCommand(network, 'check [ORG]', "check the networks of an organization, or an integrator's server")
     .option('--url <url>', "run the cases of the contract against an integrator's server instead")
     .option('--secret-file <file>', 'a file with the secret that the server shares')
     .addOption(methodOption('the methods whose cases are run').default('cash'))

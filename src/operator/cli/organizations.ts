@@ -2,14 +2,13 @@
 // never printed back.
 
 import { type Command, Option } from 'commander';
-import { overlapSecondsMax } from '../../contract/limits.ts';
 import type { Mode } from '../../contract/vocabulary.ts';
 import { keyKinds } from '../../directory/api-key.ts';
 import { CommandFailure } from '../results/failures.ts';
 import { wrongUsage } from '../socket/protocol.ts';
 import type { ResultOf } from '../use-cases/commands.ts';
 import type { PresentedKey, PresentedOrganization } from '../use-cases/present.ts';
-import { addCommand, type CliContext, choiceOption, modeOption, wholeNumber } from './context.ts';
+import { addCommand, type CliContext, choiceOption, modeOption, overlapOption } from './context.ts';
 import { formatFields, formatTime, tableOf } from './table.ts';
 
 export function addOrganizationCommands(program: Command, context: CliContext): void {
@@ -102,17 +101,11 @@ export function addKeyCommands(program: Command, { run }: CliContext): void {
     .addOption(modeOption())
     .addOption(choiceOption('--kind <kind>', 'what the key may do', keyKinds))
     .action((org, { mode, kind }) => run('key.create', { org, mode, kind }, keyInWords));
-  addCommand(
-    key,
-    'list <ORG>',
-    "list an organization's keys, oldest first, with their last four characters",
-  ).action((org) => run('key.list', { org }, keyTable));
+  addCommand(key, 'list <ORG>', "list an organization's keys, oldest first").action((org) =>
+    run('key.list', { org }, keyTable),
+  );
   addCommand(key, 'roll <KEY>', 'replace a key by a new one; the old one works until the overlap ends')
-    .requiredOption(
-      '--overlap <seconds>',
-      'how long the old key still works',
-      wholeNumber(0, overlapSecondsMax),
-    )
+    .addOption(overlapOption('how long the old key still works'))
     .action((name, { overlap }) => run('key.roll', { key: name, overlapSeconds: overlap }, keyInWords));
   addCommand(key, 'revoke <KEY>', 'stop a key at once').action((name) =>
     run(

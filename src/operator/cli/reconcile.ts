@@ -40,34 +40,26 @@ export function addReconcileCommand(program: Command, context: CliContext): void
   addCommand(
     program,
     'reconcile <ORG>',
-    "compare a network's statement with an organization's payments and refunds: lists what differs and opens reviews for money that no payment has; exits with 1 when something differs",
+    "compare a network's statement with our payments; exits with 1 when something differs",
   )
     .requiredOption('--file <file>', 'the statement, a CSV file')
     .addOption(choiceOption('--network <network>', 'the network that has made the statement', connectorNames))
     .addOption(modeOption())
-    .option(
-      '--from <day>',
-      'the first day in Morocco, such as 2026-12-01 (default: the first one in the file)',
-      day,
-    )
+    .option('--from <day>', 'the first day, such as 2026-12-01 (default: the first one in the file)', day)
     .option('--to <day>', 'the last day (default: the last one in the file)', day)
     .option(
       '--columns <columns>',
-      `headings of the file, such as order=Commande,amount=Montant (${columns.join(', ')})`,
+      `headings, such as order=Commande,amount=Montant (${columns.join(', ')})`,
       headings,
     )
-    .option(
-      '--types <types>',
-      `what words of the file mean, such as Règlement=payment (${lineKinds.join(', ')})`,
-      kinds,
-    )
+    .option('--types <types>', `what words mean, such as Règlement=payment (${lineKinds.join(', ')})`, kinds)
     .addOption(
       new Option('--amounts <unit>', 'how amounts are written (default: as the network does)').choices([
         'dirhams',
         'centimes',
       ]),
     )
-    .option('--dry-run', 'open no reviews')
+    .option('--dry-run', 'open no reviews for money that no payment has')
     .option('--scratch <folder>', 'a folder with room for twice the file', tmpdir())
     .action(async (org: string, options: Options) => {
       const { network, file, scratch, columns = new Map(), types = new Map(), dryRun = false } = options;

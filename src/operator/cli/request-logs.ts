@@ -19,12 +19,10 @@ import {
 } from '../../request-logs/search.ts';
 import { requestLogsOf } from '../../request-logs/segment.ts';
 import { CommandFailure } from '../results/failures.ts';
-import { addCommand, type CliContext, dataOption, wholeNumber } from './context.ts';
+import { addCommand, type CliContext, dataOption, limitOption } from './context.ts';
 import { timeForms, timeOf } from './log-selection.ts';
 import { formatFields, formatTime } from './table.ts';
 
-const shownMax = 10_000;
-const shownUnlessTold = 50;
 const followMs = 500;
 const pageMax = 200;
 
@@ -38,35 +36,23 @@ interface LogsOptions {
   readonly object?: string;
   readonly since?: number;
   readonly until?: number;
-  readonly limit?: number;
+  readonly limit: number;
   readonly follow?: true;
 }
 
 type Found = (LoggedRequest | Gap) & { readonly mode: Mode };
 
 export function addRequestLogsCommand(program: Command, context: CliContext): void {
-  addCommand(
-    program,
-    'logs [REQ_ID]',
-    'show one request with its answer, or list the requests of an organization, newest last',
-  )
+  addCommand(program, 'logs [REQ_ID]', 'show one API request, or list those of an organization, newest last')
     .option('--org <id>', 'requests of this organization')
     .addOption(new Option('--mode <mode>', 'requests of this mode').choices(modes))
-    .option(
-      '--status <status>',
-      'answered with this status, such as 404, or with one of a class, such as 5xx',
-      status,
-    )
+    .option('--status <status>', 'with this status, such as 404, or one of a class, such as 5xx', status)
     .option('--path <path>', 'whose path begins like this')
     .option('--key <key>', 'with this idempotency key')
     .option('--object <id>', 'whose path names this object, or whose answer is this object')
     .option('--since <time>', `from this time on: ${timeForms}`, timeOf)
     .option('--until <time>', 'up to this time', timeOf)
-    .option(
-      '--limit <requests>',
-      `at most so many, the newest (${shownUnlessTold})`,
-      wholeNumber(1, shownMax),
-    )
+    .addOption(limitOption('requests', 50, 10_000))
     .option('--follow', 'go on with new ones until you stop it')
     .addOption(dataOption())
     .action(async (request: string | undefined, options: LogsOptions) => {
@@ -93,7 +79,7 @@ function showRequest({ print }: CliContext, folder: string, request: string): vo
 }
 
 async function listRequests({ print }: CliContext, folder: string, options: LogsOptions): Promise<void> {
-  const { org, mode, follow, limit = shownUnlessTold, key, since, until, status, path, object } = options;
+  const { org, mode, follow, limit, key, since, until, status, path, object } = options;
   if (org === undefined) throw new CommandFailure('name a request, or an organization with --org');
   if (kindOfId(org) !== 'organization') throw new CommandFailure(`${org} is no id of an organization`);
   const filter: LogFilter = { since, until, status, path, object, idempotencyKey: key };

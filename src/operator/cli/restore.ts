@@ -23,7 +23,7 @@ export function addRestoreCommands(
   const others = ['toTime', 'toSequence', 'beforeRequest'];
   const target = (flags: string, description: string, parse: (text: string) => unknown, name: string) =>
     new Option(flags, description).argParser(parse).conflicts(others.filter((other) => other !== name));
-  addCommand(program, 'restore', 'make a new data folder out of a backup, and out of the archive of its log')
+  addCommand(program, 'restore', 'make a data folder out of a backup and the archive of its log')
     .requiredOption('--from <folder>', 'the backup')
     .requiredOption('--data <folder>', 'the data folder to make; it must not exist, or be empty')
     .option('--archive <folder>', 'the archive of the log, which goes on where the backup ends')
@@ -54,21 +54,19 @@ export function addRestoreCommands(
       print(restored, inWords);
       failIfWrong(restored.findings.length, `: run "payments verify --data ${dataDir}"`);
     });
-  addCommand(
-    program,
-    'resume',
-    'let the service of a restored folder work again: take writes, send webhooks, call networks',
-  ).action(async () => {
-    const resumed = await call('resume', {}).catch((error) => {
-      if (error instanceof NoServer) return host.resume(common().dataDir);
-      throw error;
-    });
-    print(resumed, ({ paused }) =>
-      paused === null
-        ? 'It is not paused.'
-        : `Resumed. It was paused since ${formatTime(paused.since)}: ${paused.reason}.`,
-    );
-  });
+  addCommand(program, 'resume', 'let the service of a restored folder write, send and pay again').action(
+    async () => {
+      const resumed = await call('resume', {}).catch((error) => {
+        if (error instanceof NoServer) return host.resume(common().dataDir);
+        throw error;
+      });
+      print(resumed, ({ paused }) =>
+        paused === null
+          ? 'It is not paused.'
+          : `Resumed. It was paused since ${formatTime(paused.since)}: ${paused.reason}.`,
+      );
+    },
+  );
 }
 
 function targetOf({ toTime: ms, toSequence, beforeRequest: requestId }: Options): RestoreCommand['target'] {

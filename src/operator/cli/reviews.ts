@@ -9,11 +9,7 @@ import { dirhams, tableOf } from './table.ts';
 
 export function addReviewCommands(program: Command, { run }: CliContext): void {
   const review = addCommand(program, 'review', 'payments where something does not add up');
-  addCommand(
-    review,
-    'list <ORG>',
-    `list an organization's open reviews, newest first, at most ${listedMax} of a mode`,
-  )
+  addCommand(review, 'list <ORG>', "list an organization's open reviews, newest first")
     .option('--all', 'include closed reviews')
     .addOption(new Option('--mode <mode>', 'reviews of one mode only').choices(modes))
     .action((org, { all = false, mode = null }) => run('review.list', { org, mode, openOnly: !all }, list));

@@ -13,7 +13,7 @@ export function addStatusCommands(program: Command, context: CliContext): void {
   addCommand(
     program,
     'status',
-    'show how the running service is, on one screen; exits with 1 when a shard does not serve',
+    'show the service on one screen; exits with 1 when a shard does not serve',
   ).action(async () => {
     const status = await call('status', {});
     print(status, screen);
@@ -23,7 +23,7 @@ export function addStatusCommands(program: Command, context: CliContext): void {
   addCommand(
     program,
     'doctor',
-    'check the service, its machine and its data folder, and say what to do; exits with 1 when something is wrong',
+    'check service, machine and data folder; exits with 1 when something is wrong',
   )
     .option('--stopped', 'the service is stopped on purpose, so that is not reported as wrong')
     .action(async ({ stopped = false }) => {

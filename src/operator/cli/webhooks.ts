@@ -1,29 +1,22 @@
 // `payments webhooks …`, and `payments trigger`, which makes events happen in test mode.
 
 import type { Command } from 'commander';
-import { overlapSecondsMax } from '../../contract/limits.ts';
 import { listedMax } from '../socket/protocol.ts';
 import type { ResultOf, RowOf } from '../use-cases/commands.ts';
 import type { PresentedDelivery } from '../use-cases/present.ts';
 import { trigger, typeThatHappens } from '../use-cases/trigger.ts';
 import { type ApiOptions, actorOver, addApiOptions, apiOf } from './api-client.ts';
-import { addCommand, type CliContext, wholeNumber } from './context.ts';
+import { addCommand, type CliContext, overlapOption } from './context.ts';
 import { formatFields, formatTime, tableOf } from './table.ts';
 
 const answerShownMax = 200;
 
 export function addWebhookCommands(program: Command, { run, print }: CliContext): void {
   const webhooks = addCommand(program, 'webhooks', 'webhook endpoints, their deliveries and secrets');
-  addCommand(
-    webhooks,
-    'list <ORG>',
-    "list an organization's webhook endpoints in both modes, newest first",
-  ).action((org) => run('webhooks.list', { org }, endpoints));
-  addCommand(
-    webhooks,
-    'deliveries <ENDPOINT>',
-    `list an endpoint's deliveries, newest first, at most ${listedMax}`,
-  )
+  addCommand(webhooks, 'list <ORG>', "list an organization's webhook endpoints, newest first").action((org) =>
+    run('webhooks.list', { org }, endpoints),
+  );
+  addCommand(webhooks, 'deliveries <ENDPOINT>', "list an endpoint's deliveries, newest first")
     .option('--failed', 'failed deliveries only')
     .action((endpoint, { failed = false }) =>
       run('webhooks.deliveries', { endpoint, failedOnly: failed }, deliveries),
@@ -31,34 +24,27 @@ export function addWebhookCommands(program: Command, { run, print }: CliContext)
   addCommand(
     webhooks,
     'attempts <DELIVERY>',
-    'list the attempts of a delivery: status, time taken, and how the last failed answers begin',
+    "list a delivery's attempts, with how failed answers begin",
   ).action((delivery) => run('webhooks.attempts', { delivery }, attempts));
-  addCommand(
-    webhooks,
-    'resend <DELIVERY>',
-    'send a delivery again, at once and from the start of its schedule',
-  ).action((delivery) =>
-    run(
-      'webhooks.resend',
-      { delivery },
-      ({ id, type, endpoint }) => `Sending ${id}, ${type}, to ${endpoint} again.`,
-    ),
+  addCommand(webhooks, 'resend <DELIVERY>', 'send a delivery again, with all its retries').action(
+    (delivery) =>
+      run(
+        'webhooks.resend',
+        { delivery },
+        ({ id, type, endpoint }) => `Sending ${id}, ${type}, to ${endpoint} again.`,
+      ),
   );
   addCommand(
     webhooks,
     'resend-failed <ENDPOINT>',
-    'send all failed deliveries of an endpoint again, oldest first; at most once an hour',
+    'send all failed deliveries again; at most once an hour',
   ).action((endpoint) => run('webhooks.resend-failed', { endpoint }, resentAll));
   addCommand(
     webhooks,
     'roll-secret <ENDPOINT>',
-    'replace the signing secret; until the overlap ends both sign every delivery',
+    'replace the signing secret; both sign until the overlap ends',
   )
-    .requiredOption(
-      '--overlap <seconds>',
-      'how long the old secret still signs',
-      wholeNumber(0, overlapSecondsMax),
-    )
+    .addOption(overlapOption('how long the old secret still signs'))
     .action((endpoint, { overlap }) =>
       run('webhooks.roll-secret', { endpoint, overlapSeconds: overlap }, secrets),
     );
@@ -77,7 +63,7 @@ export function addWebhookCommands(program: Command, { run, print }: CliContext)
   const triggering = addCommand(
     program,
     'trigger <TYPE>',
-    'call the API in test mode so that an event of this type happens',
+    'make an event of this type happen in test mode',
   ).option('--org <ORG>', 'the organization; not needed when there is only one');
   addApiOptions(triggering).action(async (type: string, options: ApiOptions & { org?: string }) => {
     const { org = null } = options;
