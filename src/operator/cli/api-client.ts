@@ -7,7 +7,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { type Operation, routeTable } from '../../contract/routes/table.ts';
 import { defined } from '../../core/assert.ts';
 import { OperatorFailure, wrongUsage } from '../socket/protocol.ts';
-import type { Actor, ApiList, CalledObject } from '../use-cases/trigger.ts';
+import type { Actor } from '../use-cases/trigger.ts';
 import type { FollowedEvent, FollowStart } from '../use-cases/webhook-commands.ts';
 import { codeOf, contentOf } from './context.ts';
 
@@ -73,16 +73,15 @@ export function actorOver(api: Api): Actor {
     const { method, path } = defined(route, `${operation} has a route`);
     const signal = AbortSignal.timeout(requestMsMax);
     const response = await send(api, path.replace('{id}', id) + query, { ...init, method, signal });
-    return response.json();
+    return JSON.parse(await response.text());
   };
   return {
     async call(operation, id, params) {
       const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() };
       const body = JSON.stringify(params);
-      return (await callApi(operation, id, '', { headers, body })) as CalledObject;
+      return callApi(operation, id, '', { headers, body });
     },
-    list: async (operation, query) =>
-      (await callApi(operation, '', `?${new URLSearchParams(query)}`)) as ApiList,
+    list: (operation, query) => callApi(operation, '', `?${new URLSearchParams(query)}`),
     async closeReview() {
       throw new OperatorFailure(
         'refused',

@@ -9,16 +9,10 @@ import { callOperator } from '../socket/operator-client.ts';
 import { OperatorFailure } from '../socket/protocol.ts';
 import type { FollowedEvent, FollowStart } from '../use-cases/webhook-commands.ts';
 import { type ApiOptions, addApiOptions, apiOf, followEvents, httpUrl } from './api-client.ts';
-import { addCommand, type CliContext, type CliHost, codeOf, complain } from './context.ts';
+import { addCommand, type CliContext, codeOf, complain } from './context.ts';
 
 const reconnectMs = 500;
 const forwardMsMax = 10_000;
-
-interface Listening {
-  readonly host: CliHost;
-  readonly json: boolean;
-  readonly forwardTo: string | null;
-}
 
 /** The source of the events: the operators' socket or the API. */
 type Follow = (
@@ -26,32 +20,27 @@ type Follow = (
   onItem: (item: FollowStart | FollowedEvent) => Promise<void>,
 ) => Promise<unknown>;
 
-interface Forwarded {
-  readonly status: number | null;
-  readonly failure: string | null;
-  readonly duration_ms: number;
-}
-
-export function addListenCommand(program: Command, { host, options: common, folder }: CliContext): void {
+export function addListenCommand(program: Command, context: CliContext): void {
   const listening = addCommand(
     program,
     'listen [ORG]',
     "print and forward a test organization's events as they happen",
   ).option('--forward-to <url>', 'send each event, signed, to this address', httpUrl);
   addApiOptions(listening).action(async (org = null, options: ApiOptions & { forwardTo?: string }) => {
-    const { json = false } = common();
+    const { forwardTo = null } = options;
     const api = apiOf(options, org);
-    const follow: Follow =
+    const dataDir = api === null ? context.folder(undefined) : '';
+    await listen(context, forwardTo, (after, onItem) =>
       api === null
-        ? (after, onItem) => callOperator(folder(undefined), 'events.follow', { org, after }, { onItem })
-        : (after, onItem) => followEvents(api, after, onItem);
-    await listen({ host, json, forwardTo: options.forwardTo ?? null }, follow);
+        ? callOperator(dataDir, 'events.follow', { org, after }, { onItem })
+        : followEvents(api, after, onItem),
+    );
   });
 }
 
 /** Follows the events until the process ends. Resolves only with a refusal. */
-async function listen(listening: Listening, follow: Follow): Promise<never> {
-  const { host } = listening;
+async function listen(context: CliContext, forwardTo: string | null, follow: Follow): Promise<never> {
+  const { host, options, print } = context;
   let after: string | null = null;
   let secret = '';
   /** Why nothing can be followed now. */
@@ -59,11 +48,13 @@ async function listen(listening: Listening, follow: Follow): Promise<never> {
   // Events are handled one after the other, in their order.
   const onItem = async (item: FollowStart | FollowedEvent) => {
     if ('organization' in item) {
-      if (after === null) greet(listening, item);
       secret = item.secret;
+      const start = { organization: item.organization, forward_to: forwardTo, secret };
+      if (after === null) print(start, startInWords);
       after = item.after;
     } else {
-      await handle(listening, secret, item);
+      const forwarded = forwardTo === null ? null : await forward(forwardTo, secret, item.body);
+      print({ event: JSON.parse(item.body), forwarded }, () => lineOf(item, forwarded));
       after = item.id;
       trouble = null;
     }
@@ -74,49 +65,37 @@ async function listen(listening: Listening, follow: Follow): Promise<never> {
     } catch (error) {
       const isGone = error instanceof OperatorFailure && error.kind === 'failed';
       if (!isGone || after === null) throw error;
-      if (error.message !== trouble) {
-        complain(host, listening.json, { kind: 'failed', message: `${error.message} (retrying)` });
-      }
-      trouble = error.message;
+      const message = `${error.message} (retrying)`;
+      if (message !== trouble) complain(host, options().json === true, { kind: 'failed', message });
+      trouble = message;
     }
     await wait(reconnectMs);
   }
 }
 
-function greet({ host, json, forwardTo }: Listening, { organization, secret }: FollowStart): void {
-  if (json) {
-    host.write(`${JSON.stringify({ organization, forward_to: forwardTo, secret })}\n`);
-    return;
-  }
-  const where = forwardTo === null ? '' : `, forwarded to ${forwardTo}`;
-  host.write(`Test events of ${organization}${where}\n`);
-  if (forwardTo !== null) host.write(`Signing secret: ${secret}\n`);
+function startInWords(start: { organization: string; forward_to: string | null; secret: string }): string {
+  const { organization, forward_to: to, secret } = start;
+  if (to === null) return `Test events of ${organization}`;
+  return `Test events of ${organization}, forwarded to ${to}\nSigning secret: ${secret}`;
 }
 
-async function handle(listening: Listening, secret: string, event: FollowedEvent): Promise<void> {
-  const { host, json, forwardTo } = listening;
-  const forwarded = forwardTo === null ? null : await forward(forwardTo, secret, event.body);
-  if (json) {
-    host.write(`${JSON.stringify({ event: JSON.parse(event.body), forwarded })}\n`);
-    return;
-  }
-  const time = new Date().toISOString().slice(11, 19);
-  const outcome =
-    forwarded === null
-      ? ''
-      : `  ${forwarded.status ?? forwarded.failure}  ${Math.round(forwarded.duration_ms)} ms`;
-  host.write(`${time}  ${event.type}  ${event.id}${outcome}\n`);
+type Forwarded = Awaited<ReturnType<typeof forward>>;
+
+function lineOf({ type, id }: FollowedEvent, forwarded: Forwarded | null): string {
+  const line = `${new Date().toISOString().slice(11, 19)}  ${type}  ${id}`;
+  if (forwarded === null) return line;
+  return `${line}  ${forwarded.status ?? forwarded.failure}  ${forwarded.duration_ms} ms`;
 }
 
 /** Sends an event to the local program as a delivery would, once. */
-async function forward(url: string, secret: string, body: string): Promise<Forwarded> {
+async function forward(url: string, secret: string, body: string) {
   const startedAt = performance.now();
   const timestampSeconds = Math.floor(Date.now() / 1000);
   const headers = {
     'Content-Type': 'application/json',
     [signatureHeaderName]: signatureHeader({ secrets: [secret], timestampSeconds, body }),
   };
-  const result = (status: number | null, failure: string | null): Forwarded => ({
+  const result = (status: number | null, failure: string | null) => ({
     status,
     failure,
     duration_ms: Math.round(performance.now() - startedAt),

@@ -9,6 +9,7 @@ import { parse as parseText } from 'csv-parse/sync';
 import { OperatorFailure, wrongUsage } from '../socket/protocol.ts';
 import {
   type Column,
+  columns,
   type LineForm,
   type LineKind,
   plainWord,
@@ -69,8 +70,8 @@ export async function startOfStatement(file: StatementFile): Promise<StatementSt
     const records = recordsOf(file.path, head, csv);
     for (const [position, cells] of records.entries()) {
       const places = placesOf(cells, file);
-      if (required.some((column) => places[column] < 0)) continue;
-      const missing = [...file.headings].find(([column, name]) => name !== none && places[column] < 0);
+      if (required.some((column) => places(column) < 0)) continue;
+      const missing = [...file.headings].find(([column, name]) => name !== none && places(column) < 0);
       const form = { amounts: file.format.amounts, places, kinds: file.kinds };
       if (missing === undefined) return { form, bytes, csv, recordsBefore: position + 1 };
       unknown = missing[1];
@@ -115,7 +116,7 @@ function isUtf8(head: Buffer): boolean {
   }
 }
 
-function placesOf(cells: readonly string[], { format, headings }: StatementFile): Record<Column, number> {
+function placesOf(cells: readonly string[], { format, headings }: StatementFile): LineForm['places'] {
   const words = cells.map(plainWord);
   const placeOf = (column: Column) => {
     const given = headings.get(column);
@@ -123,14 +124,8 @@ function placesOf(cells: readonly string[], { format, headings }: StatementFile)
     const names = given === undefined ? format.headings[column] : [plainWord(given)];
     return names.map((name) => words.indexOf(name)).find((place) => place >= 0) ?? -1;
   };
-  return {
-    order: placeOf('order'),
-    amount: placeOf('amount'),
-    type: placeOf('type'),
-    reference: placeOf('reference'),
-    date: placeOf('date'),
-    currency: placeOf('currency'),
-  };
+  const places = new Map(columns.map((column) => [column, placeOf(column)]));
+  return (column) => places.get(column) ?? -1;
 }
 
 /** A record of the file with the number of its last line. */

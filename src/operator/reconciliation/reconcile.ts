@@ -107,7 +107,7 @@ class Reconciliation {
   async #readStatement(): Promise<Period> {
     const { file, period, onProgress } = this.#options;
     const start = await startOfStatement(file);
-    const inDoubt = period === null && start.form.places.date < 0;
+    const inDoubt = period === null && start.form.places('date') < 0;
     if (inDoubt) throw wrongUsage(`${file.path} has no dates: ${namePeriod}`);
     let days: Period | null = null;
     const progress = (bytes: number) => onProgress('Reading the statement', bytes, start.bytes);

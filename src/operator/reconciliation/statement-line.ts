@@ -27,7 +27,7 @@ export interface Unreadable {
 
 /** Where each column is (-1: nowhere), how amounts are written, and more words for kinds. */
 export interface LineForm extends Pick<StatementFormat, 'amounts'> {
-  readonly places: Readonly<Record<Column, number>>;
+  readonly places: (column: Column) => number;
   readonly kinds: ReadonlyMap<string, LineKind>;
 }
 
@@ -35,7 +35,7 @@ const textCharactersMax = 255;
 
 /** Reads the cells of a line. */
 export function readLine(form: LineForm, line: number, cells: readonly string[]): StatementLine | Unreadable {
-  const cell = (column: Column) => cells[form.places[column]]?.trim() ?? '';
+  const cell = (column: Column) => cells[form.places(column)]?.trim() ?? '';
   const amount = readAmount(cell('amount'), form.amounts);
   const kind = kindOf(form, cell('type'), amount);
   if (kind === null)

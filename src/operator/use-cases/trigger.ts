@@ -7,28 +7,21 @@ import { OperatorFailure, wrongUsage } from '../socket/protocol.ts';
 
 /** What a sequence can do: call the API as the merchant, and close a review as an operator. */
 export interface Actor {
-  call(operation: CommandOperation, id: string, params: object): Promise<CalledObject>;
-  list(operation: 'list_events' | 'list_reviews', query: Readonly<Record<string, string>>): Promise<ApiList>;
+  call(operation: CommandOperation, id: string, params: object): Promise<ApiObject>;
+  /** The newest ones first. */
+  list(
+    operation: 'list_events' | 'list_reviews',
+    query: Readonly<Record<string, string>>,
+  ): Promise<{ readonly data: readonly ApiObject[] }>;
   closeReview(id: string): Promise<unknown>;
 }
 
-/** The fields of the API's answers that the sequences read. */
-export interface CalledObject {
-  readonly id: string;
-  readonly payment_intent: string;
-  readonly latest_charge: string;
-}
-
-/** A list of the API: events or reviews, newest first. */
-export interface ApiList {
-  readonly data: readonly ListedObject[];
-}
-
-/** An event has a type and data, a review has a payment intent. */
-interface ListedObject {
+/** The fields of the API's objects that are read; each kind of object has some of them. */
+export interface ApiObject {
   readonly id: string;
   readonly type: string;
   readonly payment_intent: string;
+  readonly latest_charge: string;
   readonly data: { readonly object: { readonly id: string } };
 }
 
@@ -39,12 +32,12 @@ const createIntent = ({ call }: Actor) =>
   call('create_payment_intent', '', { ...money, description: 'Triggered' });
 
 /** An intent whose card page is open. */
-async function openCharge(actor: Actor): Promise<CalledObject> {
+async function openCharge(actor: Actor): Promise<ApiObject> {
   const { id } = await createIntent(actor);
   return actor.call('confirm_payment_intent', id, {});
 }
 
-async function pay(actor: Actor): Promise<CalledObject> {
+async function pay(actor: Actor): Promise<ApiObject> {
   const intent = await openCharge(actor);
   await actor.call('complete_charge', intent.latest_charge, {});
   return intent;
@@ -55,7 +48,7 @@ async function decline(actor: Actor): Promise<void> {
   await actor.call('fail_charge', latest_charge, { decline_code: 'insufficient_funds' });
 }
 
-async function refund(actor: Actor): Promise<CalledObject> {
+async function refund(actor: Actor): Promise<ApiObject> {
   const { id } = await pay(actor);
   return actor.call('create_refund', '', { payment_intent: id });
 }
@@ -65,7 +58,7 @@ async function succeedRefund(actor: Actor): Promise<void> {
   await actor.call('succeed_refund', id, {});
 }
 
-function createSession({ call }: Actor): Promise<CalledObject> {
+function createSession({ call }: Actor): Promise<ApiObject> {
   return call('create_checkout_session', '', { ...money, success_url: 'https://shop.example/thanks' });
 }
 
@@ -117,7 +110,7 @@ const pollMs = 100;
 const polls = 100;
 
 /** Makes an event of this type happen, and returns it. Rejects with an `OperatorFailure`. */
-export async function trigger(actor: Actor, type: EventType): Promise<ListedObject> {
+export async function trigger(actor: Actor, type: EventType): Promise<ApiObject> {
   const { data: before } = await actor.list('list_events', { limit: '1' });
   let newest = before[0]?.id;
   await scenes[type](actor);

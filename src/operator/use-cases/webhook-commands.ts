@@ -25,7 +25,7 @@ import {
 } from './present.ts';
 import type { ApiCall, OperatorServices } from './services.ts';
 import { command, recordOf, records, recordsIn } from './shard-records.ts';
-import { type Actor, type ApiList, type CalledObject, trigger, typeThatHappens } from './trigger.ts';
+import { type Actor, type ApiObject, trigger, typeThatHappens } from './trigger.ts';
 
 const followedPerStep = 100;
 const followIntervalMs = 100;
@@ -198,8 +198,8 @@ function actorIn(services: OperatorServices, org: string): Actor {
   };
   return {
     call: async (operation, id, params) =>
-      (await callApi({ operation, id, params, idempotencyKey: randomUUID() })) as CalledObject,
-    list: async (operation, query) => (await callApi({ operation, query })) as ApiList,
+      (await callApi({ operation, id, params, idempotencyKey: randomUUID() })) as ApiObject,
+    list: async (operation, query) => (await callApi({ operation, query })) as { data: ApiObject[] },
     closeReview: (id) => command(services, id, 'close_review', { as: 'approved' }),
   };
 }
