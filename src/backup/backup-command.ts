@@ -6,9 +6,8 @@ import { DataFolderError, lookAtDataFolder, refuseIncomplete } from '../data-fol
 import { lockDataFolder } from '../data-folder/folder-lock.ts';
 import { recordOffline } from '../data-folder/offline-audit.ts';
 import { JournalDamaged } from '../journal/journal.ts';
-import type { BackedUp, BackupOptions } from '../operator/results/backups.ts';
 import { CommandFailure } from '../operator/results/failures.ts';
-import type { ReportProgress } from '../operator/results/verification.ts';
+import type { BackedUp, BackupOptions, ReportProgress } from '../operator/results/folder-results.ts';
 import { callOperator, NoServer } from '../operator/socket/operator-client.ts';
 import { OperatorFailure } from '../operator/socket/protocol.ts';
 import type { ParamsOf } from '../operator/use-cases/commands.ts';

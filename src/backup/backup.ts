@@ -26,7 +26,7 @@ import { makeFolder } from '../journal/files/sync-path.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 import { type Sequenced, type WrittenLogFile, writeLogFile } from '../journal/log/log-files.ts';
 import { auditPieces } from '../operator/audit/audit-copy.ts';
-import type { ReportProgress } from '../operator/results/verification.ts';
+import type { ReportProgress } from '../operator/results/folder-results.ts';
 import {
   auditPartOf,
   type FileEntry,

@@ -7,9 +7,15 @@ import { endPause, existingDataFolder } from '../data-folder/data-folder.ts';
 import { lockDataFolder, lockExistingDataFolder } from '../data-folder/folder-lock.ts';
 import { recordOffline } from '../data-folder/offline-audit.ts';
 import { refuseRunning } from '../data-folder/reshard.ts';
-import type { BackupToVerify, RestoreCommand, Restored, Resumed } from '../operator/results/backups.ts';
 import { CommandFailure } from '../operator/results/failures.ts';
-import type { ReportProgress, Verification } from '../operator/results/verification.ts';
+import type {
+  BackupToVerify,
+  ReportProgress,
+  RestoreCommand,
+  Restored,
+  Resumed,
+  Verification,
+} from '../operator/results/folder-results.ts';
 import { identitiesIn } from './age-identities.ts';
 import { isClear } from './backup-command.ts';
 import { restore } from './restore.ts';

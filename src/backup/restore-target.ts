@@ -4,7 +4,7 @@
 
 import { DataFolderError } from '../data-folder/data-folder.ts';
 import { entriesOf, type FiledBatch, followFiles, type LogFiles } from '../journal/log/log-files.ts';
-import type { RestoreTarget } from '../operator/results/backups.ts';
+import type { RestoreTarget } from '../operator/results/folder-results.ts';
 
 /** Where the logs are cut. */
 export interface Cut {

@@ -28,8 +28,12 @@ import { type FiledBatch, type LogFile, logFilesIn } from '../journal/log/log-fi
 import { openJournal } from '../journal/open-journal.ts';
 import { restoreCheckpoint, restoreLog } from '../journal/restore-journal.ts';
 import { type AuditPiece, restoreAudit } from '../operator/audit/audit-copy.ts';
-import type { Restored, RestoreTarget } from '../operator/results/backups.ts';
-import type { ReportProgress, Verification } from '../operator/results/verification.ts';
+import type {
+  ReportProgress,
+  Restored,
+  RestoreTarget,
+  Verification,
+} from '../operator/results/folder-results.ts';
 import {
   clockAfter,
   clockKey,

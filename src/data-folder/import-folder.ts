@@ -13,8 +13,7 @@ import { JournalFailure, type OwnJournal } from '../journal/journal.ts';
 import { layoutVersions, openJournal, recordFields } from '../journal/open-journal.ts';
 import { encodeRecord } from '../journal/records/record-frame.ts';
 import { CommandFailure } from '../operator/results/failures.ts';
-import type { Imported } from '../operator/results/folder-changes.ts';
-import type { ReportProgress } from '../operator/results/verification.ts';
+import type { Imported, ReportProgress } from '../operator/results/folder-results.ts';
 import { type DataFolder, DataFolderError, openDataFolder, openDirectory } from './data-folder.ts';
 import {
   type Counts,

@@ -17,7 +17,7 @@ import { syncPath } from '../journal/files/sync-path.ts';
 import { JournalDamaged, JournalFailure, type OwnJournal, unlessDamaged } from '../journal/journal.ts';
 import { openJournal } from '../journal/open-journal.ts';
 import { CommandFailure } from '../operator/results/failures.ts';
-import type { Resharded } from '../operator/results/folder-changes.ts';
+import type { Resharded } from '../operator/results/folder-results.ts';
 import { callOperator, NoServer } from '../operator/socket/operator-client.ts';
 import {
   type ClockState,

@@ -14,7 +14,7 @@ import { openJournal } from '../journal/open-journal.ts';
 import { encodeRecord, type RecordFrame } from '../journal/records/record-frame.ts';
 import { mapSealed, ownerOfSetting } from '../networks/connectors.ts';
 import { CommandFailure } from '../operator/results/failures.ts';
-import type { SecretsKeyRolled } from '../operator/results/folder-changes.ts';
+import type { SecretsKeyRolled } from '../operator/results/folder-results.ts';
 import {
   type DataFolder,
   DataFolderError,

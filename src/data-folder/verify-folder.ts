@@ -8,7 +8,7 @@ import { ForeignPart } from '../journal/files/identity.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 import { readStoppedJournal } from '../journal/stopped-journal.ts';
 import { CommandFailure } from '../operator/results/failures.ts';
-import type { Finding, ReportProgress, Verification } from '../operator/results/verification.ts';
+import type { Finding, ReportProgress, Verification } from '../operator/results/folder-results.ts';
 import { type DataFolder, DataFolderError, existingDataFolder, openDirectory } from './data-folder.ts';
 import { checkFolder } from './folder-check.ts';
 import { lockExistingDataFolder } from './folder-lock.ts';

@@ -9,7 +9,7 @@ import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { restore } from '../../src/backup/restore.ts';
 import { archivedSequence, archiveFolderOf } from '../../src/data-folder/archive-folder.ts';
 import { lookAtDataFolder } from '../../src/data-folder/data-folder.ts';
-import type { RestoreTarget } from '../../src/operator/results/backups.ts';
+import type { RestoreTarget } from '../../src/operator/results/folder-results.ts';
 import { payments } from '../main/payments-command.ts';
 import { shopOnEachShard } from '../main/shops.ts';
 import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';

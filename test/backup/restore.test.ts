@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { filesOf, type Manifest } from '../../src/backup/backup-manifest.ts';
 import { restore as restoreFolder } from '../../src/backup/restore.ts';
-import type { BackedUp, Restored, RestoreTarget } from '../../src/operator/results/backups.ts';
+import type { BackedUp, Restored, RestoreTarget } from '../../src/operator/results/folder-results.ts';
 import { Merchant } from '../main/merchant.ts';
 import { payments } from '../main/payments-command.ts';
 import { type Shop, shopOnEachShard } from '../main/shops.ts';

@@ -12,7 +12,7 @@ import type { Change, RecordKind, RecordOf } from '../../src/domain/record.ts';
 import type { IndexRow } from '../../src/domain/view.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import { encodeRecord } from '../../src/journal/records/record-frame.ts';
-import type { Finding, Verification } from '../../src/operator/results/verification.ts';
+import type { Finding, Verification } from '../../src/operator/results/folder-results.ts';
 import { retentionKey, writeRetention } from '../../src/shard/metadata.ts';
 import { shardOfOrganization } from '../../src/shard/shard-map.ts';
 import { busyEnv, busyFolder, restart, shards } from '../main/busy-folder.ts';

@@ -12,16 +12,14 @@ import { addCommand, type CliContext, type CliHost, complain, createContext } fr
 import { exitCodes } from './exit-codes.mjs';
 import { addFolderCommands } from './folder.ts';
 import { addHistoryCommand } from './history.ts';
-import { addLimitCommands } from './limits.ts';
 import { addListenCommand } from './listen.ts';
 import { addLogCommands } from './log.ts';
 import { addMemberCommands } from './members.ts';
 import { addNetworkCommands } from './networks.ts';
-import { addKeyCommands, addOrganizationCommands } from './organizations.ts';
-import { addReconcileCommand } from './reconcile.ts';
+import { addKeyCommands, addLimitCommands, addOrganizationCommands } from './organizations.ts';
+import { addReconcileCommand, addReviewCommands } from './reconcile.ts';
 import { addRequestLogsCommand } from './request-logs.ts';
 import { addRestoreCommands } from './restore.ts';
-import { addReviewCommands } from './reviews.ts';
 import { addStatusCommands } from './status.ts';
 import { tableOf } from './table.ts';
 import { addWebhookCommands } from './webhooks.ts';

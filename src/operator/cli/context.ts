@@ -7,24 +7,22 @@ import { modes, type PaymentMethodType } from '../../contract/vocabulary.ts';
 import type { LogFolder } from '../../journal/log/log-reader.ts';
 import type { CheckedCase } from '../../networks/http-conformance.ts';
 import type { Reconciled, ReconcileOptions } from '../reconciliation/reconcile.ts';
+import { CommandFailure } from '../results/failures.ts';
 import type {
   BackedUp,
   BackupOptions,
   BackupToVerify,
-  RestoreCommand,
-  Restored,
-  Resumed,
-} from '../results/backups.ts';
-import { CommandFailure } from '../results/failures.ts';
-import type {
   Compacted,
   Imported,
   Resharded,
+  RestoreCommand,
+  Restored,
+  Resumed,
   SecretsKeyRolled,
   Transferred,
-} from '../results/folder-changes.ts';
+  Verification,
+} from '../results/folder-results.ts';
 import type { LogPlaceOptions, LogTruncation, LostBatch } from '../results/log-entry.ts';
-import type { Verification } from '../results/verification.ts';
 import { callOperator } from '../socket/operator-client.ts';
 import type { OperatorErrorKind } from '../socket/protocol.ts';
 import type { CommandName, ParamsOf, ResultOf } from '../use-cases/commands.ts';

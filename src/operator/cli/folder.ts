@@ -3,16 +3,16 @@
 import { tmpdir } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
 import { shardsMax } from '../../shard/shard-map.ts';
-import type { BackedUp } from '../results/backups.ts';
 import { CommandFailure } from '../results/failures.ts';
 import type {
+  BackedUp,
   Compacted,
   Imported,
   Resharded,
   SecretsKeyRolled,
   Transferred,
-} from '../results/folder-changes.ts';
-import type { Verification } from '../results/verification.ts';
+  Verification,
+} from '../results/folder-results.ts';
 import { wrongUsage } from '../socket/protocol.ts';
 import { addCommand, type CliContext, dataOption, failIfWrong, wholeNumber } from './context.ts';
 import { verifyLog } from './log.ts';

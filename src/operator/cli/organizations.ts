@@ -1,15 +1,24 @@
-// `payments org …` and `payments key …`. A key is named by its id (`key_…`) or by its text, which is
-// never printed back.
+// `payments org …`, `payments key …` and `payments limits …`. A key is named by its id (`key_…`) or by
+// its text, which is never printed back.
 
 import { type Command, Option } from 'commander';
-import type { Mode } from '../../contract/vocabulary.ts';
+import { type Bucket, buckets, limitPerMinuteMax } from '../../contract/limits.ts';
+import { type Mode, modes } from '../../contract/vocabulary.ts';
 import { keyKinds } from '../../directory/api-key.ts';
 import { CommandFailure } from '../results/failures.ts';
 import { wrongUsage } from '../socket/protocol.ts';
 import type { ResultOf } from '../use-cases/commands.ts';
-import type { PresentedKey, PresentedOrganization } from '../use-cases/present.ts';
-import { addCommand, type CliContext, choiceOption, modeOption, overlapOption } from './context.ts';
-import { formatFields, formatTime, tableOf } from './table.ts';
+import type { PresentedKey, PresentedLimitRequest, PresentedOrganization } from '../use-cases/present.ts';
+import {
+  addCommand,
+  type CliContext,
+  choiceOption,
+  isoTime,
+  modeOption,
+  overlapOption,
+  wholeNumber,
+} from './context.ts';
+import { formatFields, formatTable, formatTime, inCell, tableOf } from './table.ts';
 
 export function addOrganizationCommands(program: Command, context: CliContext): void {
   const { run } = context;
@@ -135,3 +144,94 @@ const keyTable = tableOf<PresentedKey>([
   'last_used',
   ['ends', ({ revoked, expires }) => revoked ?? expires],
 ]);
+
+const perMinuteNumber = wholeNumber(1, limitPerMinuteMax);
+
+interface SetOptions {
+  readonly mode: Mode;
+  readonly bucket?: Bucket;
+  readonly perMinute?: number;
+  readonly source?: 'plan' | 'custom';
+  readonly until?: number;
+  readonly dailyRequests?: number;
+  readonly dailyPaymentCreations?: number;
+}
+
+export function addLimitCommands(program: Command, { run }: CliContext): void {
+  const limits = addCommand(program, 'limits', 'rate limits of organizations');
+  addCommand(limits, 'show <ORG>', "show an organization's active limits, its own and the defaults").action(
+    (org) => run('limits.show', { org }, limitsInWords),
+  );
+  addCommand(limits, 'set <ORG>', 'give an organization a limit of its own')
+    .addOption(modeOption())
+    .addOption(new Option('--bucket <bucket>', 'the kind of requests that is limited').choices(buckets))
+    .option('--per-minute <requests>', 'the limit of the bucket', perMinuteNumber)
+    .addOption(new Option('--source <source>', 'where the limit comes from').choices(['plan', 'custom']))
+    .option('--until <time>', 'ISO 8601 date or time at which the default applies again', isoTime)
+    .option('--daily-requests <requests>', 'requests a day in test mode', perMinuteNumber)
+    .option('--daily-payment-creations <requests>', 'payment creations a day in test mode', perMinuteNumber)
+    .action((org, options: SetOptions) => setLimits(run, org, options));
+  addCommand(limits, 'reset <ORG>', 'go back to the defaults in a mode')
+    .addOption(modeOption())
+    .action((org, { mode }) => run('limits.reset', { org, mode }, limitsInWords));
+  addCommand(limits, 'requests [ORG]', 'list requests for higher limits, newest first').action((org = null) =>
+    run('limits.requests', { org }, requests),
+  );
+  addCommand(limits, 'approve <REQUEST>', 'grant the limit that a request asks for, or another one')
+    .option('--value <requests>', 'requests a minute, instead of what was asked for', perMinuteNumber)
+    .option('--until <time>', 'ISO 8601 date or time of the end, instead of the one asked for', isoTime)
+    .option('--note <text>', 'what the organization is told', '')
+    .action((request, { value: perMinute, until: untilMs, note }) =>
+      run('limits.approve', { request, perMinute, untilMs, note }, decided),
+    );
+  addCommand(limits, 'deny <REQUEST>', 'leave the limit as it is')
+    .requiredOption('--reason <text>', 'what the organization is told')
+    .action((request, { reason }) => run('limits.deny', { request, reason }, decided));
+}
+
+function setLimits(run: CliContext['run'], org: string, options: SetOptions): Promise<void> {
+  const { mode, bucket, perMinute, source, until } = options;
+  const { dailyRequests: requests, dailyPaymentCreations: paymentCreations } = options;
+  const isDaily = requests !== undefined || paymentCreations !== undefined;
+  const isOfBucket = [bucket, perMinute, source, until].some((value) => value !== undefined);
+  if (isDaily === isOfBucket)
+    throw wrongUsage('give either --bucket and --per-minute, or the --daily- options');
+  if (isDaily) {
+    if (mode === 'live') throw wrongUsage('live mode has no daily cap: use --mode test');
+    return run('limits.daily', { org, mode, requests, paymentCreations }, limitsInWords);
+  }
+  if (bucket === undefined || perMinute === undefined)
+    throw wrongUsage('--bucket and --per-minute are needed together');
+  const params = { org, mode, bucket, perMinute, source: source ?? 'custom', untilMs: until ?? null };
+  return run('limits.set', params, limitsInWords);
+}
+
+function limitsInWords({ limits, test_daily: daily }: ResultOf<'limits.show'>): string {
+  const rows = modes.flatMap((mode) =>
+    Object.entries(limits[mode]).map(([bucket, { per_minute, burst, source, until }]) =>
+      [mode, bucket, per_minute, burst, source, until].map(inCell),
+    ),
+  );
+  const table = formatTable(['mode', 'bucket', 'per minute', 'burst', 'source', 'until'], rows);
+  return `${table}\n\ntest mode, a day: ${daily.requests} requests, ${daily.payment_creations} payment creations`;
+}
+
+const requests = tableOf<PresentedLimitRequest>([
+  'id',
+  'organization',
+  'bucket',
+  'mode',
+  'per_minute',
+  'until',
+  'state',
+  'by',
+  'created',
+  ['reason', ({ reason }) => reason.replace(/\s+/g, ' ')],
+]);
+
+function decided({ id, organization, bucket, mode, granted }: PresentedLimitRequest): string {
+  if (granted === null) return `Denied ${id}: the limit of ${organization} is as it was.`;
+  const { per_minute, until } = granted;
+  const end = until === null ? 'without an end' : `until ${formatTime(until)}`;
+  return `Approved ${id}: ${organization} may send ${per_minute} requests a minute (${bucket}, ${mode}), ${end}.`;
+}

@@ -1,9 +1,9 @@
-// `payments reconcile` compares a network's statement with our payments. It lists what differs,
-// opens reviews for money that no payment has, and changes no payment.
+// `payments reconcile` compares a network's statement with our payments. It lists what differs, opens
+// reviews for money that no payment has, and changes no payment. `payments review …` settles reviews.
 
 import { tmpdir } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Mode } from '../../contract/vocabulary.ts';
+import { type Mode, modes } from '../../contract/vocabulary.ts';
 import { moroccoDayBounds } from '../../core/morocco-day.ts';
 import { plain } from '../../core/shown-text.ts';
 import { type ConnectorName, connectorNames } from '../../networks/connectors.ts';
@@ -19,9 +19,10 @@ import {
 } from '../reconciliation/statement-line.ts';
 import { CommandFailure } from '../results/failures.ts';
 import { callOperator } from '../socket/operator-client.ts';
-import { wrongUsage } from '../socket/protocol.ts';
+import { listedMax, wrongUsage } from '../socket/protocol.ts';
+import type { ResultOf } from '../use-cases/commands.ts';
 import { addCommand, type CliContext, choiceOption, modeOption } from './context.ts';
-import { counted, dirhams } from './table.ts';
+import { counted, dirhams, tableOf } from './table.ts';
 
 interface Options {
   readonly file: string;
@@ -174,4 +175,40 @@ function summary(file: string, reconciled: Reconciled): string {
       ? [`${counted(reviews_opened, 'review')} opened: "payments review list" shows them.`]
       : []),
   ].join('\n');
+}
+
+export function addReviewCommands(program: Command, { run }: CliContext): void {
+  const review = addCommand(program, 'review', 'payments where something does not add up');
+  addCommand(review, 'list <ORG>', "list an organization's open reviews, newest first")
+    .option('--all', 'include closed reviews')
+    .addOption(new Option('--mode <mode>', 'reviews of one mode only').choices(modes))
+    .action((org, { all = false, mode = null }) =>
+      run('review.list', { org, mode, openOnly: !all }, reviewTable),
+    );
+  addCommand(review, 'close <REVIEW>', 'settle a review: the money was accepted, or given back')
+    .addOption(choiceOption('--as <outcome>', 'what became of the money', ['approved', 'refunded']))
+    .action((id, { as }) => run('review.close', { review: id, as }, closedInWords));
+}
+
+const reviewTable = tableOf<ResultOf<'review.close'>>(
+  [
+    'id',
+    'mode',
+    ['state', ({ open, closed_reason }) => (open ? 'open' : closed_reason)],
+    'reason',
+    ['expected', ({ amount_expected }) => dirhams(amount_expected)],
+    ['received', ({ amount_received }) => dirhams(amount_received)],
+    ['payment', 'payment_intent'],
+    'created',
+  ],
+  listedMax,
+);
+
+function closedInWords({
+  id,
+  closed_reason,
+  amount_received,
+  payment_intent,
+}: ResultOf<'review.close'>): string {
+  return `Closed ${id} as ${closed_reason}: ${dirhams(amount_received)} MAD received for ${payment_intent}.`;
 }

@@ -1,7 +1,7 @@
 // `payments restore` makes a data folder out of a backup; `payments resume` lets its service work.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { RestoreCommand, Restored } from '../results/backups.ts';
+import type { RestoreCommand, Restored } from '../results/folder-results.ts';
 import { NoServer } from '../socket/operator-client.ts';
 import { addCommand, type CliContext, failIfWrong, isoTime } from './context.ts';
 import { formatFields, formatTime, tableOf } from './table.ts';

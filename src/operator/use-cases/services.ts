@@ -10,7 +10,7 @@ import type { Directory } from '../../directory/directory.ts';
 import type { Cause } from '../../domain/cause.ts';
 import type { AskLogs } from '../../request-logs/query.ts';
 import type { InternalRequest, OpenCall } from '../../shard/protocol.ts';
-import type { Compacted } from '../results/folder-changes.ts';
+import type { Compacted } from '../results/folder-results.ts';
 
 export interface OperatorServices {
   /** Who gives the commands: an operator (the machine's user), or a member in the dashboard. */

@@ -11,7 +11,7 @@ import { indexRowsOf } from '../../../src/domain/indexes.ts';
 import type { StoredRecord } from '../../../src/domain/record.ts';
 import { logFilesIn } from '../../../src/journal/log/log-files.ts';
 import { readStoppedJournal } from '../../../src/journal/stopped-journal.ts';
-import type { Restored, RestoreTarget } from '../../../src/operator/results/backups.ts';
+import type { Restored, RestoreTarget } from '../../../src/operator/results/folder-results.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import { archiveDir, archiversOf } from './archive-process.ts';

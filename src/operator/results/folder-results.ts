@@ -1,6 +1,4 @@
-// What the commands of backups and restores are asked, and their results.
-
-import type { Finding } from './verification.ts';
+// What the commands about a whole data folder are asked, and their results.
 
 export interface BackupOptions {
   readonly to: string;
@@ -81,3 +79,73 @@ export interface Restored {
 export interface Resumed {
   readonly paused: { readonly since: string; readonly reason: string } | null;
 }
+
+/** The numbers of what was exported or imported. */
+export interface Transferred {
+  readonly file: string;
+  readonly folder: string;
+  readonly organizations: number;
+  readonly api_keys: number;
+  readonly records: number;
+  readonly responses: number;
+  readonly small_values: number;
+}
+
+export interface Imported extends Transferred {
+  readonly shards: number;
+  /** The findings of the check of the new folder. */
+  readonly findings: readonly Finding[];
+  readonly unlisted: number;
+}
+
+/** The checkpoints' files before and after they were compacted. */
+export interface Compacted {
+  readonly folder: string;
+  readonly shards: number;
+  readonly bytes_before: number;
+  readonly bytes_after: number;
+}
+
+/** The result of a reshard, which does nothing when `from` is `to`. */
+export interface Resharded {
+  readonly from: number;
+  readonly to: number;
+  readonly records: number;
+  readonly answers: number;
+}
+
+/** The result of rolling the secrets key. */
+export interface SecretsKeyRolled {
+  /** The new key's id. */
+  readonly key: string;
+  readonly secrets: number;
+  /** The key file, and the copy with the old keys. */
+  readonly file: string;
+  readonly kept: string;
+}
+
+/** A check that failed. */
+export interface Finding {
+  readonly shard: number | null;
+  /** The invariant, such as `charge.refunds`. */
+  readonly check: string;
+  /** The id of the object that it is about; null when it is about several. */
+  readonly object: string | null;
+  readonly what: string;
+  readonly advice: string;
+}
+
+export interface Verification {
+  readonly folder: string;
+  readonly id: string;
+  readonly shards: number;
+  readonly records: number;
+  readonly events: number;
+  readonly responses: number;
+  readonly findings: readonly Finding[];
+  /** Findings beyond those that are listed. */
+  readonly unlisted: number;
+}
+
+/** Called with the progress of a long command: `done` of `total`, which is 0 when not known. */
+export type ReportProgress = (what: string, done: number, total: number) => void;
