@@ -13,16 +13,21 @@ import { signatureHeader } from '../../src/crypto/signed-message.ts';
 import { dashboardRows } from '../../src/dashboard/layout/table.ts';
 import { entrances } from '../../src/dashboard/people/entrance.ts';
 import { type Field, hashOf, signedFields } from '../../src/networks/cmi/hash.ts';
-import type { connectors } from '../../src/networks/connectors.ts';
+import { type Dashboard, hiddenFields, newMember, startDashboard, Visitor } from '../dashboard/fixture.ts';
 import {
-  type Dashboard,
-  hiddenFields,
-  newMember,
-  startDashboard,
-  type Visitor,
-} from '../dashboard/fixture.ts';
-import { api, openPayment, paidPayment } from '../dashboard/shop.ts';
-import { newOrganization } from '../service.ts';
+  beforeId,
+  cmiClient,
+  connectNetworks,
+  customersForms,
+  type FoundForm,
+  integratorSecret,
+  lookAround,
+  openShop,
+  type Reporter,
+  type Surroundings,
+  storeKey,
+  strangersForms,
+} from './fuzz-targets.ts';
 import { Chance, Junk } from './junk.ts';
 
 const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
@@ -30,21 +35,30 @@ const seconds = Number(process.env.FUZZ_SECONDS ?? 12);
 const connectionsAtOnce = 24;
 /** Nothing is answered to a request that the parser refuses. */
 const answerMsMax = 150;
-const integratorSecret = 'integrators-secret-0123456789';
-const storeKey = 'store-key-0123456789';
 
 /** Each request has a chance of its own, so that it is the same whatever was answered before it. */
 let chance = new Chance(seed);
 let junk = new Junk(chance);
 let dashboard: Dashboard;
 let owner: Visitor;
-/** Ids of objects, and the customers' pages of some. */
-const ids: string[] = [];
-const pages: string[] = [];
-/** The fields of the dashboard's forms. */
-const fieldNames = new Set<string>();
-const networks: { network: keyof typeof connectors; org: string }[] = [];
+/** The forms that must have been found, so that junk gets behind the checks of where they come from. */
+const foundShapes = [
+  '/checkout/*',
+  '/pay/*',
+  '/pay/*/challenge',
+  '/voucher/*/change',
+  '/dashboard/sign-in',
+  '/dashboard/invite/*',
+];
+let customer: Visitor;
+let stranger: Visitor;
+let ids: readonly string[] = [];
+let pages: readonly string[] = [];
+let around: Surroundings;
+let reporters: readonly Reporter[] = [];
 let formKey: Record<string, string> = {};
+/** Of customers, and of people who are not signed in: such forms are used up, so they are read again and again. */
+let forms: { readonly customers: readonly FoundForm[]; readonly strangers: readonly FoundForm[] };
 
 before(async () => {
   dashboard = await startDashboard({
@@ -53,77 +67,44 @@ before(async () => {
     PAYMENTS_WEBHOOKS_ALLOW_HTTP: 'true',
     PAYMENTS_REQUEST_TIMEOUT_MS: '10000',
   });
-  await connectNetworks(dashboard);
-  await openShop(dashboard);
+  reporters = await connectNetworks(dashboard);
+  ({ ids, pages } = await openShop(dashboard));
   await signIn();
+  around = await lookAround(dashboard, owner, ids);
+  assert.deepEqual(
+    ids.filter((id) => id !== dashboard.org && ![...around.idsBelow.values()].flat().includes(id)),
+    [],
+    'every object is found somewhere',
+  );
+  customer = new Visitor(dashboard.service.url);
+  stranger = new Visitor(dashboard.service.url);
+  await readForms();
+  const shapes = [...forms.customers, ...forms.strangers].map(({ path }) => path.replace(/[\w-]{20,}/, '*'));
+  assert.deepEqual(shapes, foundShapes);
 });
 after(() => dashboard.stop());
 
-/** Two organizations with a network each, which posts to them. */
-async function connectNetworks({ service, org }: Dashboard): Promise<void> {
-  const other = await newOrganization(service, 'Cards');
-  networks.push({ network: 'http', org }, { network: 'cmi', org: other.id });
-  const settings = {
-    http: { settings: { address: 'http://127.0.0.1:9/' }, secrets: { secret: integratorSecret } },
-    cmi: {
-      settings: { gateway: 'http://127.0.0.1:9/gate', client_id: '600000000', api_user: 'user' },
-      secrets: { store_key: storeKey, api_password: 'password-0123456789' },
-    },
-  };
-  for (const { network, org } of networks) {
-    await service.operate('org.activate', { org });
-    await service.operate('network.set', { org, mode: 'live', network, ...settings[network] });
-  }
-}
-
-async function openShop(dashboard: Dashboard): Promise<void> {
-  const intent = await openPayment(dashboard);
-  const cash = await openPayment(dashboard, {}, 'cash');
-  const charge = await paidPayment(dashboard);
-  const customer = await api(dashboard, '/v1/customers', { name: 'Amina' });
-  const session = await api(dashboard, '/v1/checkout/sessions', {
-    amount: 20_000,
-    currency: 'mad',
-    payment_method_types: ['card', 'cash'],
-    success_url: 'https://shop.example/',
-  });
-  const endpoint = await api(dashboard, '/v1/webhook_endpoints', {
-    url: 'http://127.0.0.1:9/',
-    enabled_events: ['*'],
-  });
-  const refund = await api(dashboard, '/v1/refunds', { charge: charge.id });
-  const { data: events } = await api(dashboard, '/v1/events');
-  ids.push(intent.id, cash.id, charge.id, customer.id, session.id, endpoint.id, refund.id, events[0].id);
-  ids.push(intent.latest_charge, cash.latest_charge, dashboard.org);
-  pages.push(`/checkout/${session.id}`);
-  for (const id of [intent.latest_charge, cash.latest_charge, charge.id])
-    for (const path of ['', '/challenge', '/change', '/paid', '/unpaid'])
-      pages.push(`/pay/${id}${path}`, `/voucher/${id}${path}`);
-}
-
 let members = 0;
 
-/** Signs an owner in, and reads the names of the fields of all forms. */
 async function signIn(): Promise<void> {
   owner = await newMember(dashboard, 'owner', `owner-${++members}@souk.ma`);
   const { body } = await owner.get('/dashboard/me');
-  const action = '/dashboard/me/name';
-  formKey = hiddenFields(body, action);
+  formKey = hiddenFields(body, '/dashboard/me/name');
   assert.notEqual(Object.keys(formKey).length, 0, body);
-  if (fieldNames.size > 0) return;
-  const roomPaths = dashboardRows
-    .filter(({ method, path }) => method === 'GET' && !path.endsWith('/tail') && !path.includes('{'))
-    .map(({ path }) => `/dashboard/${dashboard.org}/test/${path}`);
-  for (const path of ['/dashboard/sign-in', '/dashboard/me/two-step', '/dashboard/confirm', ...roomPaths]) {
-    const page = await owner.get(path);
-    assert.ok(page.status < 500, `${path}: ${page.status}`);
-    for (const [, name] of page.body.matchAll(/<(?:input|select|textarea|button)[^>]* name="([^"]+)"/g))
-      fieldNames.add(name!);
-  }
+}
+
+async function readForms(): Promise<void> {
+  forms = {
+    customers: await customersForms(dashboard, customer),
+    strangers: await strangersForms(dashboard, stranger),
+  };
 }
 
 const filled = (path: string) =>
-  path.replace(/\{\w+\}/g, () => (chance.is(0.7) ? chance.oneOf(ids) : junk.segment()));
+  path.replace(/\{\w+\}/g, () => {
+    if (chance.is(0.2)) return junk.segment();
+    return chance.oneOf(chance.is(0.8) ? (around.idsBelow.get(beforeId(path)) ?? ids) : ids);
+  });
 const junkPath = (path: string) =>
   chance.is(0.93)
     ? path
@@ -139,14 +120,30 @@ const report = {
   reference: 'x',
   id: 'x',
 };
-const cmiFields =
-  'oid amount currency Response ProcReturnCode hashAlgorithm TransId trantype clientid mdStatus AuthCode EXTRA.TRXDATE'.split(
-    ' ',
-  );
-const queryNames =
-  'limit starting_after ending_before status customer created[gte] lang next q done format before from'.split(
-    ' ',
-  );
+/** What CMI posts about a payment that was declined: one that was made ends the charge. */
+const cmiFields = (charge: string): Field[] => [
+  ['oid', charge],
+  ['amount', '200.00'],
+  ['currency', '504'],
+  ['Response', 'Declined'],
+  ['ProcReturnCode', '51'],
+  ['hashAlgorithm', 'ver3'],
+  ['TransId', 'transaction-1'],
+  ['trantype', 'Auth'],
+  ['clientid', cmiClient],
+  ['mdStatus', '1'],
+  ['AuthCode', '123456'],
+  ['maskedCreditCard', '4242***4242'],
+  ['EXTRA.CARDBRAND', 'VISA'],
+  ['Ecom_Payment_Card_ExpDate_Month', '12'],
+  ['Ecom_Payment_Card_ExpDate_Year', '30'],
+];
+const queryNames = [
+  ...'lang next q done before from again created[gte] created[lt]'.split(' '),
+  ...new Set(
+    routeTable.flatMap(({ kind, params }) => (kind === 'command' ? [] : Object.keys(params.properties))),
+  ),
+];
 
 function requestOf(
   method: string,
@@ -175,8 +172,12 @@ function apiRequest(): string {
 }
 
 /** A form in one of the ways in which browsers, and others, send them. */
-function formRequest(path: string, cookie: string, kept: Record<string, string>): string {
-  const names = [...fieldNames];
+function formRequest(
+  path: string,
+  cookie: string,
+  kept: Readonly<Record<string, string>>,
+  names = around.fieldNames,
+): string {
   const isMultipart = chance.is(0.3);
   const type = isMultipart ? 'multipart/form-data; boundary=x' : 'application/x-www-form-urlencoded';
   const headers: Record<string, string> = { 'Content-Type': chance.is(0.8) ? type : junk.contentType() };
@@ -186,6 +187,8 @@ function formRequest(path: string, cookie: string, kept: Record<string, string>)
 }
 
 function dashboardRequest(): string {
+  // Passwords take turns, so there are few.
+  if (chance.is(0.02)) return foundFormRequest(forms.strangers, stranger);
   const isSignedIn = chance.is(0.8);
   const cookie = isSignedIn ? owner.cookie : chance.is(0.3) ? junk.headerValue(16_000) : '';
   const isRow = chance.is(0.8);
@@ -204,15 +207,21 @@ function dashboardRequest(): string {
   );
 }
 
+function foundFormRequest(found: readonly FoundForm[], { cookie }: Visitor): string {
+  const { path, kept, names } = chance.oneOf(found);
+  return formRequest(path, cookie, kept, names);
+}
+
 function pageRequest(): string {
+  if (chance.is(0.4)) return foundFormRequest(forms.customers, customer);
   const path = chance.oneOf(pages);
   return chance.is(0.5) ? requestOf('GET', path, {}, null) : formRequest(path, '', {});
 }
 
 function callbackRequest(): string {
-  const { network, org } = chance.oneOf(networks);
+  const { network, org, charge } = chance.oneOf(reporters);
   const path = `/networks/${network}/${org}/${chance.is(0.9) ? 'live' : 'test'}`;
-  return network === 'http' ? integratorRequest(path) : cmiRequest(path);
+  return network === 'http' ? integratorRequest(path) : cmiRequest(path, charge!);
 }
 
 function integratorRequest(path: string): string {
@@ -223,14 +232,25 @@ function integratorRequest(path: string): string {
   return requestOf('POST', path, chance.is(0.8) ? { 'X-Service-Signature': signature } : {}, body);
 }
 
-function cmiRequest(path: string): string {
-  const fields = cmiFields
-    .filter(() => chance.is(0.9))
-    .map((name): Field => [name, chance.is(0.5) ? junk.text(200) : '20']);
+function cmiRequest(path: string, charge: string): string {
+  const genuine = cmiFields(charge);
+  const fields = genuine
+    .filter(() => chance.is(0.97))
+    .map(([name, value]): Field => [name, chance.is(0.1) ? junk.text(200) : value]);
   const hash = hashOf(signedFields(fields), storeKey).toString('base64');
   const all = chance.is(0.8) ? [...fields, ['HASH', hash] as const] : fields;
   const body = all.map(([name, value]) => `${name}=${escape(value)}`).join('&');
-  return requestOf('POST', path, {}, chance.is(0.8) ? body : junk.form(cmiFields, {}));
+  return requestOf(
+    'POST',
+    path,
+    {},
+    chance.is(0.8)
+      ? body
+      : junk.form(
+          genuine.map(([name]) => name),
+          {},
+        ),
+  );
 }
 
 const others = [
@@ -319,8 +339,10 @@ test('junk everywhere ends no thread', async (t) => {
     }
   };
   const staySignedIn = async () => {
-    for (; !isOver(); await wait(1_000))
+    for (; !isOver(); await wait(1_000)) {
       if ((await owner.get('/dashboard/me')).status !== 200) await signIn().catch(() => {});
+      await readForms().catch(() => {});
+    }
   };
   await Promise.all([staySignedIn(), ...Array.from({ length: connectionsAtOnce }, sendOn)]);
   t.diagnostic(`FUZZ_SEED=${seed}: ${requests} requests; answers: ${JSON.stringify([...statuses])}`);
