@@ -62,6 +62,7 @@ export class DirectoryStore {
   readonly #isDiskFull: NonNullable<DirectoryStoreOptions['isDiskFull']>;
   readonly #archivedRevision: NonNullable<DirectoryStoreOptions['archivedRevision']>;
   #revision: number;
+  readonly #listeners: ((revision: number) => void)[] = [];
   /** The last write. The next one waits for it, because it is decided on its result. */
   #lastWrite: Promise<unknown> = Promise.resolve();
 
@@ -87,6 +88,11 @@ export class DirectoryStore {
   /** How many changes were made. */
   get revision(): number {
     return this.#revision;
+  }
+
+  /** Calls `listener` after every change, with how many were made. */
+  onChange(listener: (revision: number) => void): void {
+    this.#listeners.push(listener);
   }
 
   get(row: string): Buffer | undefined {
@@ -119,6 +125,7 @@ export class DirectoryStore {
       this.#revision++;
       change.apply();
     });
+    for (const listener of this.#listeners) listener(this.#revision);
     return change.value;
   }
 

@@ -222,9 +222,8 @@ export class HostedShard {
     this.shard.state.setReadOnly(isFull || this.#isPaused);
   }
 
-  /** Applies a change of the directory. */
-  putAccount(account: ShardAccount, revision: number): void {
-    this.shard.putAccount(account);
+  /** Notes a change of the directory, so that a start notices an older one. */
+  noteDirectory(revision: number): void {
     this.#revision = revision;
     this.#noteDirectory();
   }

@@ -216,7 +216,11 @@ main.on('message', async (instruction: Instruction) => {
       break;
     case 'account':
       networks.put(instruction.account.id, instruction.account.connectors);
-      hosted.putAccount(instruction.account, instruction.revision);
+      hosted.shard.putAccount(instruction.account);
+      tell({ type: 'answer', question: instruction.question });
+      break;
+    case 'directory':
+      hosted.noteDirectory(instruction.revision);
       tell({ type: 'answer', question: instruction.question });
       break;
     case 'reread':

@@ -93,6 +93,7 @@ export class Supervisor {
     this.#requestLogThread = this.requestLogs === null ? null : this.#logThread();
     this.clients = this.#shards.map(() => new ShardClient());
     options.directory.onChange((change) => this.#changed(change));
+    options.directory.store.onChange((revision) => this.#noteDirectory(revision));
   }
 
   /**
@@ -264,12 +265,16 @@ export class Supervisor {
   /** Puts a change of the directory in force. Resolves when the organization's shard and every edge have applied it. */
   async #changed(change: DirectoryChange): Promise<void> {
     const shard = this.#shards[this.shardOf(change.organization.id)]!.thread;
-    const { revision } = this.#options.directory;
     // A shard that is not running, or ends meanwhile, reads the directory when it is started again.
-    const question = { type: 'account', account: accountOf(change.organization), revision } as const;
+    const question = { type: 'account', account: accountOf(change.organization) } as const;
     await shard?.ask(question).catch(() => {});
     const keys = { type: 'keys', change: keyRingChangeOf(change) } as const;
     await Promise.all(this.#edges.map(({ thread }) => thread?.ask(keys)));
+  }
+
+  /** Every shard notes every change of the directory, because any of them may be the one that is not put back with it. */
+  #noteDirectory(revision: number): void {
+    for (const { thread } of this.#shards) thread?.ask({ type: 'directory', revision }).catch(() => {});
   }
 
   /** Puts configuration changes in force in every thread. Resolves with the failures of the edges, each as one line. */

@@ -18,13 +18,10 @@ export type Instruction =
   | { readonly type: 'connect_request_logs'; readonly port: MessagePort }
   /** An edge gets the port over which it passes visits of the dashboard to the main thread. */
   | { readonly type: 'dashboard'; readonly port: MessagePort }
-  /** An organization changed, by the directory's change number `revision`: apply the change, then answer. */
-  | {
-      readonly type: 'account';
-      readonly question: number;
-      readonly account: HostedAccount;
-      readonly revision: number;
-    }
+  /** An organization changed: apply the change, then answer. */
+  | { readonly type: 'account'; readonly question: number; readonly account: HostedAccount }
+  /** A shard notes how many changes the directory has seen, whatever they were of, then answers. */
+  | { readonly type: 'directory'; readonly question: number; readonly revision: number }
   | { readonly type: 'keys'; readonly question: number; readonly change: KeyRingChange }
   /** The configuration changed: apply what can change, then answer with the failure, or null. */
   | { readonly type: 'reread'; readonly question: number; readonly config: Config }

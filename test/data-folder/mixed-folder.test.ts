@@ -12,6 +12,7 @@ import { lookAtDataFolder } from '../../src/data-folder/data-folder.ts';
 import { readEnds } from '../../src/data-folder/sequence-notes.ts';
 import { revisionOf } from '../../src/directory/directory-store.ts';
 import { RowStore } from '../../src/journal/files/row-store.ts';
+import { password, Visitor } from '../dashboard/fixture.ts';
 import { paymentsWith } from '../main/payments-command.ts';
 import { type Shop, shopOnEachShard } from '../main/shops.ts';
 import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
@@ -263,6 +264,24 @@ describe('a start on parts that do not belong together is refused', () => {
   test('when the directory is from an older backup', async () => {
     const folder = copyOf(newer);
     replace(join(older, 'directory'), join(folder, 'directory'));
+    await assertRefused(folder, /directory is older than the rest of .*backup/);
+  });
+
+  test('when the directory is from before a member was removed, and nothing else was changed', async () => {
+    const folder = copyOf(older);
+    let service = await startService({ dataDir: folder, env });
+    const org = shops[0]!.id;
+    const email = 'leaving@souk.ma';
+    const { link } = await service.operate<{ link: string }>('member.invite', { org, email, role: 'viewer' });
+    const visitor = new Visitor(service.url);
+    const joined = await visitor.submit(new URL(link).pathname, { name: 'Hind', password });
+    assert.equal(joined.status, 303, joined.body);
+    assert.equal(await service.stop(), 0);
+    const before = copyOf(folder);
+    service = await startService({ dataDir: folder, env });
+    await service.operate('member.remove', { org, member: email });
+    assert.equal(await service.stop(), 0);
+    replace(join(before, 'directory'), join(folder, 'directory'));
     await assertRefused(folder, /directory is older than the rest of .*backup/);
   });
 

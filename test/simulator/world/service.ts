@@ -151,6 +151,7 @@ export class Service {
     });
     this.directory = directory;
     directory.onChange((change) => this.#changed(change));
+    directory.store.onChange((revision) => this.#noteDirectory(revision));
     for (const change of directory.snapshot()) this.#keys.put(keyRingChangeOf(change));
     this.#startWebhooks();
     if (settings.archiveAgeMs > 0) this.#archive = new ArchiveProcess(this.#world, this.#folder);
@@ -195,9 +196,8 @@ export class Service {
         // What changed in the directory meanwhile.
         for (const { organization } of directory.snapshot())
           if (this.shardOf(organization.id) === number)
-            simulation.soon(thread.lane, () =>
-              thread.putAccount(accountOf(organization), directory.revision),
-            );
+            simulation.soon(thread.lane, () => thread.putAccount(accountOf(organization)));
+        simulation.soon(thread.lane, () => thread.noteDirectory(directory.revision));
         const [near, far] = channel<ToShard, FromShard>(simulation, this.#edge, thread.lane);
         const admission = this.#admissions[number]!;
         thread.connect(far, admission);
@@ -283,7 +283,6 @@ export class Service {
   /** Puts a change of the directory in force: first in its shard, then at the edge. */
   async #changed(change: DirectoryChange): Promise<void> {
     const { simulation } = this.#world;
-    const { revision } = this.directory!;
     const thread = this.shards[this.shardOf(change.organization.id)];
     const told = (lane: Lane, tell: () => void) =>
       new Promise<void>((resolve) => {
@@ -294,8 +293,15 @@ export class Service {
         simulation.after(this.#main, 3_000, resolve);
       });
     if (thread?.shard !== undefined)
-      await told(thread.lane, () => thread.putAccount(accountOf(change.organization), revision));
+      await told(thread.lane, () => thread.putAccount(accountOf(change.organization)));
     await told(this.#edge, () => this.#keys.put(keyRingChangeOf(change)));
+  }
+
+  /** Every shard that runs notes how far the directory has come. */
+  #noteDirectory(revision: number): void {
+    for (const thread of this.shards)
+      if (thread?.shard !== undefined)
+        this.#world.simulation.soon(thread.lane, () => thread.noteDirectory(revision));
   }
 
   /** Has the main thread run an operator's command. */

@@ -238,8 +238,12 @@ export class ShardThread {
     if (!world.isDamaged) onFailure(new Error(reason));
   }
 
-  putAccount(account: ShardAccount, revision: number): void {
-    this.#hosted!.putAccount(account, revision);
+  putAccount(account: ShardAccount): void {
+    this.#hosted!.shard.putAccount(account);
+  }
+
+  noteDirectory(revision: number): void {
+    this.#hosted!.noteDirectory(revision);
   }
 
   /** `admission` hears what happens to the requests of the port. */
