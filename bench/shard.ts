@@ -13,7 +13,7 @@ import { encodeTurn } from '../src/journal/log/codec.ts';
 import { openJournal } from '../src/journal/open-journal.ts';
 import { memoryShares } from '../src/shard/memory.ts';
 import { Shard } from '../src/shard/shard.ts';
-import type { PackedChanges } from '../src/store/packed-changes.ts';
+import type { PackedChanges } from '../src/store/cold-store.ts';
 import { gaugeThisThread, processorSeconds } from '../src/telemetry/thread-time.ts';
 import { CheckpointWorker } from '../src/threads/checkpoint-worker.ts';
 import { MemoryJournal } from '../test/journal/memory-journal.ts';

@@ -1,11 +1,8 @@
-// Card numbers: the Luhn check digit, the brand of an issuer prefix, and the search for card numbers in a text. What is found is
-// refused in requests and left out of logs, by this one search, so that nothing is hidden of what was accepted.
-//
-// The search finds 13 to 19 decimal digits of any script with a known issuer prefix and a valid Luhn sum, in one piece or in
-// the groups that are printed on cards, with one kind of separator. Around them is no letter, digit, dash or underscore, and
-// no dot with a digit beyond it: `0.4080064116376725` is a number, and the groups of a UUID touch its dashes. Two kinds of
-// numbers that match are excluded: bank account numbers (24 digits, printed in groups), and telephone numbers (up to 15
-// digits behind a plus sign).
+// Card numbers: the Luhn check digit, the brand of an issuer prefix, and the one search by which
+// requests are refused and logs masked. It finds 13 to 19 decimal digits of any script with a known
+// prefix and a valid Luhn sum, in one piece or in the groups that are printed on cards. Around them
+// is no letter, digit, dash, underscore or decimal point. Excluded are bank account numbers (24
+// digits, in groups) and telephone numbers (up to 15 digits behind a plus sign).
 
 import { assert } from './assert.ts';
 
@@ -19,7 +16,7 @@ export type CardBrand =
   | 'unionpay'
   | 'maestro';
 
-/** Ranges of the first six digits, inclusive. The first row that matches counts, so narrow ranges are before wide ones. */
+/** Ranges of the first six digits, inclusive. The first that matches counts. */
 const issuerRanges: readonly (readonly [number, number, CardBrand])[] = [
   [400000, 499999, 'visa'],
   [510000, 559999, 'mastercard'],
@@ -42,24 +39,23 @@ const digitsMin = 13;
 const onlyAsciiDigits = /^[0-9]+$/;
 const beyondAscii = /[\u0080-\uffff]/;
 
-/** One piece; 4-4-4-1 to 4-4-4-7; 4-6-4 and 4-6-5. Up to 15 digits behind a plus sign are a telephone number (E.164). */
+/** One piece; 4-4-4-1 to 4-4-4-7; 4-6-4 and 4-6-5. A plus sign begins a telephone number (E.164). */
 const printedNumbers =
   /(?<![\p{L}\d_-]|\d\.)(?:(?<!\+)\d{13,15}|\d{16,19}|\d{4}([ ._/-])\d{4}\1\d{4}\1\d{1,7}|\d{4}([ ._/-])\d{6}\2\d{4,5})(?![\p{L}\d_-]|\.\d)/gu;
 
-/** Bank, town, account (16 digits, grouped in any way) and check digits; or the groups of four of an IBAN. */
+/** Bank, town, account (16 digits, in any groups) and check digits; or the groups of an IBAN. */
 const bankAccounts =
   /(?<![\p{L}\d_-]|\d[ ./])(?:\d{3}([ ._/-])\d{3}\1(?:\d\1?){16}\d{2}|(?:MA\d{2} )?\d{4}([ ._/-])(?:\d{4}\2){4}\d{4})(?![\p{L}\d_-]|[ ./]\d)/giu;
 
-/** Digits and separators of a bank account number. One without separators is too long for a card number. */
+/** The length of a bank account number at least. */
 const accountMin = 24;
 
-/** Whether `text` has something that looks like a card number. */
 export function findCardNumber(text: string): boolean {
   if (!mayHoldCardNumber(text) || !hasEnoughDigits(text)) return false;
   return nextCardNumber(withoutAccounts(plain(text).text), 0) !== null;
 }
 
-/** The text with `mask` in the place of each card number. They are looked for in `searched`, which has the same length. */
+/** `text` with each card number masked that `searched`, a text of the same length, has. */
 export function maskCardNumbers(text: string, mask: string, searched = text): string {
   if (!mayHoldCardNumber(searched) || !hasEnoughDigits(searched)) return text;
   const { text: plainText, moves } = plain(searched);
@@ -69,7 +65,8 @@ export function maskCardNumbers(text: string, mask: string, searched = text): st
   let moved = 0;
   let next = 0;
   const placeOf = (place: number) => {
-    while (next < moves.length && moves[next]!.from <= place) moved += moves[next++]!.units;
+    for (let move = moves[next]; move !== undefined && move.from <= place; move = moves[++next])
+      moved += move.units;
     return place + moved;
   };
   for (let found = nextCardNumber(numbers, 0); found !== null; found = nextCardNumber(numbers, found.end)) {
@@ -79,7 +76,7 @@ export function maskCardNumbers(text: string, mask: string, searched = text): st
   return masked + text.slice(end);
 }
 
-/** The text with something else of the same length in the place of each bank account number. */
+/** Masks bank account numbers, so that the text keeps its length. */
 function withoutAccounts(text: string): string {
   return text.length < accountMin
     ? text
@@ -101,7 +98,7 @@ function nextCardNumber(text: string, from: number): { readonly start: number; r
   }
 }
 
-// Digits and separators beyond ASCII, and invisible characters, which don't separate digits for a reader.
+// Digits and separators beyond ASCII, and invisible characters.
 const writtenOtherwise =
   /[[\p{Nd}\p{Zs}\p{Pd}\p{Default_Ignorable_Code_Point}\u2044\u2212\u2215\uff0e\uff0f\uff3f]--\p{ASCII}]/gv;
 const digitsBeyondAscii = /[\p{Nd}--[0-9]]/gv;
@@ -117,9 +114,9 @@ const otherSigns: Readonly<Record<string, string>> = {
 };
 
 interface PlainText {
-  /** With ASCII digits, simple spaces, dashes, dots, underscores and slashes, and without invisible characters. */
+  /** With ASCII digits and separators, and without invisible characters. */
   readonly text: string;
-  /** From these places on, in their order, what follows was so many units more to the right in the text that was given. */
+  /** From each place on, the text that was given has so many units more, in order. */
   readonly moves: readonly { readonly from: number; readonly units: number }[];
 }
 
@@ -137,33 +134,31 @@ function plain(given: string): PlainText {
   return { text, moves };
 }
 
-/** What was found for a character: Unicode has some five thousand that are written otherwise. */
+/** A cache: Unicode has some five thousand of these characters. */
 const plainCharacters = new Map<string, string>();
 
 function plainCharacter(character: string): string {
-  let simple = plainCharacters.get(character);
-  if (simple === undefined) {
-    if (oneDigit.test(character)) simple = asciiDigit(character);
-    else if (oneSpace.test(character)) simple = ' ';
-    else if (oneDash.test(character)) simple = '-';
-    else simple = otherSigns[character] ?? '';
-    plainCharacters.set(character, simple);
-  }
+  const known = plainCharacters.get(character);
+  if (known !== undefined) return known;
+  let simple = otherSigns[character] ?? '';
+  if (oneDigit.test(character)) simple = asciiDigit(character);
+  else if (oneSpace.test(character)) simple = ' ';
+  else if (oneDash.test(character)) simple = '-';
+  plainCharacters.set(character, simple);
   return simple;
 }
 
-/** The ASCII digit of the same value: the digits of each script follow each other, and begin with a zero. */
+/** The ASCII digit of the same value: a script's digits follow each other from its zero on. */
 function asciiDigit(character: string): string {
-  const code = character.codePointAt(0)!;
+  const code = character.codePointAt(0) ?? 0;
   let first = code;
   while (oneDigit.test(String.fromCodePoint(first - 1))) first--;
   return String((code - first) % 10);
 }
 
 /**
- * False when `text` can't contain a card number. This is cheap, and enough for almost every text. It looks for 13
- * consecutive characters of those that card numbers are written with. It tests the last character of a span of 13 first;
- * when that is another character, the next span starts behind it.
+ * False when `text` can't contain a card number, which is cheap: looks for 13 characters in a row of
+ * those that card numbers are written with, from the last one of each span of 13 on.
  */
 export function mayHoldCardNumber(text: string): boolean {
   let start = 0;
@@ -176,7 +171,7 @@ export function mayHoldCardNumber(text: string): boolean {
   return false;
 }
 
-/** Whether there are as many digits as a card number has at least. It may count other characters beyond ASCII as digits. */
+/** Whether there are enough digits. It may count other characters beyond ASCII as digits. */
 function hasEnoughDigits(text: string): boolean {
   let digits = 0;
   for (let i = 0; i < text.length; i++) {
@@ -186,7 +181,7 @@ function hasEnoughDigits(text: string): boolean {
   return digits >= digitsMin;
 }
 
-/** Whether card numbers can be written with a character. It may say yes for others beyond the Arabic script. */
+/** Whether card numbers can be written with it. May say yes to any beyond the Arabic script. */
 function isNumberCharacter(code: number): boolean {
   return code >= 0x700 || numberCharacters[code] === 1;
 }
@@ -201,7 +196,7 @@ export function asciiDigits(text: string): string {
   return beyondAscii.test(text) ? text.replace(digitsBeyondAscii, plainCharacter) : text;
 }
 
-/** The brand that issues numbers with this prefix; null when no brand does, or with fewer than six digits. */
+/** The brand that issues numbers with this prefix of six digits; null when no brand does. */
 export function cardBrand(digits: string): CardBrand | null {
   if (digits.length < 6) return null;
   const prefix = Number(digits.slice(0, 6));
@@ -213,7 +208,7 @@ export function issuerRangesOf(brand: CardBrand): (readonly [from: number, to: n
   return issuerRanges.filter((range) => range[2] === brand).map(([from, to]) => [from, to]);
 }
 
-/** True when `digits` is two or more ASCII digits, the last of which is the check digit of the others (ISO/IEC 7812-1). */
+/** Whether the last of two or more ASCII digits is the check digit of the others (ISO/IEC 7812-1). */
 export function luhnValid(digits: string): boolean {
   return digits.length > 1 && onlyAsciiDigits.test(digits) && luhnSum(digits, false) % 10 === 0;
 }
@@ -224,7 +219,7 @@ export function luhnCheckDigit(digits: string): string {
   return String((10 - (luhnSum(digits, true) % 10)) % 10);
 }
 
-/** The sum of the digits in which every second one, from the right, is doubled. `lastDoubled`: the last digit is, too. */
+/** The sum with every second digit doubled, from the right: the last one if `lastDoubled`. */
 function luhnSum(digits: string, lastDoubled: boolean): number {
   let sum = 0;
   let doubled = lastDoubled;

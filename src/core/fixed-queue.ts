@@ -1,58 +1,40 @@
-// A first-in first-out queue for mailboxes, made of a chain of rings of a fixed size. The cost of pushing and shifting does
-// not depend on the length. A short queue reuses one ring; the rings of a burst are garbage once they are read.
+// A first-in first-out queue for mailboxes. Pushing and shifting cost the same at any length.
 
-const ringSize = 256;
-
-interface Ring<T> {
-  readonly slots: (T | undefined)[];
-  /** The position of the oldest value. */
-  first: number;
-  count: number;
-  next: Ring<T> | null;
-}
-
-function createRing<T>(): Ring<T> {
-  return { slots: new Array<T | undefined>(ringSize).fill(undefined), first: 0, count: 0, next: null };
-}
+/** So many values that were read stay in the list before it is shortened. */
+const readMax = 256;
 
 export class FixedQueue<T> {
-  #head: Ring<T> = createRing();
-  #tail: Ring<T> = this.#head;
-  #length = 0;
+  #values: (T | undefined)[] = [];
+  /** The position of the oldest value. */
+  #first = 0;
 
   get length(): number {
-    return this.#length;
+    return this.#values.length - this.#first;
   }
 
-  /** Adds `value` at the end. */
   push(value: T): void {
-    let ring = this.#tail;
-    if (ring.count === ringSize) {
-      ring = createRing();
-      this.#tail.next = ring;
-      this.#tail = ring;
-    }
-    ring.slots[(ring.first + ring.count) % ringSize] = value;
-    ring.count++;
-    this.#length++;
+    this.#values.push(value);
   }
 
   /** Removes and returns the oldest value; undefined when the queue is empty. */
   shift(): T | undefined {
-    if (this.#length === 0) return undefined;
-    const ring = this.#head;
-    const value = ring.slots[ring.first];
-    ring.slots[ring.first] = undefined;
-    ring.first = (ring.first + 1) % ringSize;
-    ring.count--;
-    this.#length--;
-    if (ring.count === 0 && ring.next !== null) this.#head = ring.next;
+    const values = this.#values;
+    if (this.#first === values.length) return undefined;
+    const value = values[this.#first];
+    values[this.#first++] = undefined;
+    if (this.#first === values.length) {
+      this.#first = 0;
+      if (values.length > readMax) this.#values = [];
+      else values.length = 0;
+    } else if (this.#first > readMax && this.#first * 2 > values.length) {
+      this.#values = values.slice(this.#first);
+      this.#first = 0;
+    }
     return value;
   }
 
   /** The values, oldest first. Nothing may be added or removed meanwhile. */
   *[Symbol.iterator](): Iterator<T> {
-    for (let ring: Ring<T> | null = this.#head; ring !== null; ring = ring.next)
-      for (let i = 0; i < ring.count; i++) yield ring.slots[(ring.first + i) % ringSize]!;
+    for (const value of this.#values.slice(this.#first)) if (value !== undefined) yield value;
   }
 }

@@ -1,17 +1,17 @@
-// An estimate of the bytes that plain data takes in V8's heap, for the memory budgets. It takes well under a microsecond
-// for an ordinary record and is rather too high for texts.
+// An estimate of the bytes that plain data takes in V8's heap, for the memory budgets. It takes
+// well under a microsecond for an ordinary record and is rather too high for texts.
 
 const textBytesFixed = 24;
 /** The header of an object or a list, and its entry in the table that holds it. */
 const objectBytesFixed = 100;
 /** A field or an element, with the heap number of a value that is no small integer. */
 const fieldBytes = 16;
-/** A name that a merchant chose. Objects don't share such names, so each takes a hash-table entry and its text. */
+/** A name that a merchant chose, which objects don't share: a hash-table entry and its text. */
 const ownNameBytes = 48;
-/** Texts shorter than this are counted with two bytes a unit, because looking at their characters costs too much. */
+/** Shorter texts are counted with two bytes a unit: looking at their characters costs too much. */
 const lookedIntoLength = 64;
 
-/** V8 stores a text with one byte a unit when all of its units are Latin-1, and with two otherwise. */
+/** V8 stores a text with one byte a unit when all units are Latin-1, and with two otherwise. */
 export function textBytes(text: string): number {
   const { length } = text;
   const isWide = length < lookedIntoLength || /[^\0-\xff]/.test(text);

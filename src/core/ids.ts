@@ -1,14 +1,11 @@
-// Identifiers: `prefix_` and 25 base-62 characters, sortable by creation.
+// Identifiers, sortable by creation: `prefix_` and 25 base-62 digits in the order of ASCII.
 //
-//   pi_ 0VTK3JqA 1f 0c 6uXo9dWb2kQpZ
-//       │        │  │  └ 13 random characters (77 bits): an id can't be guessed
-//       │        │  └ counter within the millisecond (2): the order of creation, and no two alike
-//       │        └ slot of the organization (2): finds the shard without any key
-//       └ Unix milliseconds (8)
-//
-// The base-62 digits are in the order of ASCII (0-9 A-Z a-z), so comparing ids compares their times.
+//   pi_ 0VTK3JqA             Unix milliseconds, so comparing ids compares their times
+//       1f                   slot of the organization: finds the shard without any key
+//       0c                   counter within the millisecond: the order of creation, no two alike
+//       6uXo9dWb2kQpZ        random (77 bits): an id can't be guessed
 
-import { assert } from './assert.ts';
+import { assert, elementAt } from './assert.ts';
 
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const timeWidth = 8;
@@ -23,7 +20,7 @@ export type FillRandom = (bytes: Uint8Array) => void;
 
 /** `value` in base 62, `width` characters. */
 export function encodeBase62(value: number, width: number): string {
-  if (width === 2) return pairs[value % pairs.length]!;
+  if (width === 2) return elementAt(pairs, value % pairs.length);
   let text = '';
   for (let rest = value, i = 0; i < width; i++) {
     text = digits[rest % 62] + text;
@@ -43,10 +40,10 @@ export function decodeBase62(text: string): number {
   return value;
 }
 
-/** All texts of two characters, from which an id is composed in half the steps. */
-const pairs = Array.from({ length: 62 * 62 }, (_, i) => digits[Math.floor(i / 62)]! + digits[i % 62]!);
+/** All texts of two digits, from which an id is composed in half the steps. */
+const pairs = [...digits].flatMap((first) => [...digits].map((second) => first + second));
 
-/** Draws unbiased base-62 characters from a long random text, which is replaced when it is used up. */
+/** Draws unbiased base-62 digits from a long random text, which is replaced when it is used up. */
 export function createRandomText(fillRandom: FillRandom): (length: number) => string {
   const numbers = new Uint16Array(1024);
   const bytes = new Uint8Array(numbers.buffer);
@@ -70,13 +67,13 @@ export function createRandomText(fillRandom: FillRandom): (length: number) => st
 const pairCodes = new Uint16Array(Uint8Array.from(pairs.join(''), (digit) => digit.charCodeAt(0)).buffer);
 const ascii = new TextDecoder('latin1');
 
-/** Twelve bits of each number make a pair; what is beyond the last pair is thrown away, so every one is equally likely. */
+/** Twelve bits of each number make a pair. Those beyond the last pair are dropped: no bias. */
 function textOf(numbers: Uint16Array): string {
   const text = new Uint16Array(numbers.length);
   let length = 0;
   for (const number of numbers) {
-    const pair = number & 4095;
-    if (pair < pairs.length) text[length++] = pairCodes[pair]!;
+    const code = pairCodes[number & 4095];
+    if (code !== undefined) text[length++] = code;
   }
   return ascii.decode(text.subarray(0, length));
 }
@@ -84,13 +81,13 @@ function textOf(numbers: Uint16Array): string {
 export interface IdFactory {
   /** A new id. `prefix` without the underscore; `slot` of the organization. */
   next(prefix: string, slot: number, nowMs: number): string;
-  /** The time in the newest id, Unix milliseconds. Later ids have a later time, or a higher counter. */
+  /** The time in the newest id, Unix milliseconds. */
   readonly lastMs: number;
 }
 
 /**
- * Makes ids that ascend, also when the clock steps back (their time then stands still) and when more than 3,844 are made in
- * a millisecond (their time then runs ahead). Ids start after `startMs`, the time of the last id that was ever made.
+ * Makes ids that ascend from `startMs`, the time of the last one ever made: their time stands still
+ * when the clock steps back, and runs ahead when more than 3,844 are made in a millisecond.
  */
 export function createIdFactory(randomText: (length: number) => string, startMs = 0): IdFactory {
   let lastMs = startMs;
@@ -126,10 +123,7 @@ export function timeOfId(id: string): number {
   return id.length - start === bodyWidth ? decodeBase62(id.slice(start, start + timeWidth)) : -1;
 }
 
-/**
- * The smallest text that ids of this prefix made at or after `ms` can start with: a bound for ranges over ids.
- * Times before 1970 or after the year 8000 give the smallest or the largest bound.
- */
+/** The smallest text that ids made at or after `ms` can start with: a bound for ranges over ids. */
 export function idFloor(prefix: string, ms: number): string {
   const inRange = Math.max(0, Math.min(ms, 62 ** timeWidth - 1));
   assert(Number.isInteger(inRange), 'an id starts with whole milliseconds');

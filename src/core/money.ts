@@ -1,19 +1,17 @@
-// Money: amounts are whole centimes everywhere, never fractions. The hosted pages show them to people, formatted from
-// their digits.
+// Money: amounts are whole centimes everywhere. The hosted pages show them to people.
 
 import { assert } from './assert.ts';
 
 const noBreakSpace = '\u00a0';
-// The isolate keeps the number before the word, and both separate from the text around them, in both writing directions.
+// The isolate keeps the number before the word, in both writing directions.
 const rightToLeftIsolate = '\u2067';
 const popIsolate = '\u2069';
 
 const arabicNames: Readonly<Record<string, string>> = { mad: 'درهم' };
 
 /**
- * An amount for people: `1 234,50 MAD` in French, `MAD 1,234.50` in English, `1 234,50 درهم` in Arabic, written with
- * the digits that Morocco uses. Every space is a no-break space; the Arabic form is a right-to-left isolate.
- * `centimes` is a whole number, 0 or more; `currency` is a lowercase code with two decimals.
+ * An amount for people: `1 234,50 MAD` in French, `MAD 1,234.50` in English, `1 234,50 درهم` in
+ * Arabic, with no-break spaces. `currency` is a lowercase code with two decimals.
  */
 export function formatAmount(centimes: number, currency: string, language: 'en' | 'fr' | 'ar'): string {
   assert(Number.isSafeInteger(centimes) && centimes >= 0, 'an amount is a whole number of centimes');
@@ -32,7 +30,7 @@ export function formatAmount(centimes: number, currency: string, language: 'en' 
   }
 }
 
-/** Digits as people type them, in Arabic and Persian too, without what stands around an amount: spaces, currency, direction marks. */
+/** ASCII digits, without what stands around an amount: spaces, currency, direction marks. */
 function plainAmount(text: string): string {
   return text
     .replace(/[\u0660-\u0669]/g, (digit) => String(digit.charCodeAt(0) - 0x660))
@@ -46,17 +44,17 @@ function plainAmount(text: string): string {
 }
 
 /**
- * The centimes of an amount that somebody typed in dirhams: `1 250,50`, `1,250.50`, `1250.5`, `١٢٥٠٫٥`; null when it can't be
- * told what was meant. A comma or a dot before three digits groups thousands, before one or two it begins the centimes.
+ * The centimes of an amount that somebody typed in dirhams: `1 250,50`, `1,250.50`, `١٢٥٠٫٥`; null
+ * when it is not clear. A comma or a dot before three digits groups thousands.
  */
 export function parseAmount(text: string): number | null {
   const found = /^(?:(\d{1,3}(?:([ .,])\d{3})(?:\2\d{3})*)|(\d+))(?:([.,])(\d{1,2}))?$/.exec(
     plainAmount(text),
   );
   if (found === null) return null;
-  const [, grouped, group, whole, point, fraction = ''] = found;
+  const [, grouped, group, whole = '', point, fraction = ''] = found;
   if (point !== undefined && point === group) return null;
-  const digits = (grouped?.replace(/\D/g, '') ?? whole!) + fraction.padEnd(2, '0');
+  const digits = (grouped?.replace(/\D/g, '') ?? whole) + fraction.padEnd(2, '0');
   const centimes = Number(digits);
   return Number.isSafeInteger(centimes) ? centimes : null;
 }

@@ -1,14 +1,14 @@
-// When work of a thread runs that is not done at once: injected like clocks and chance, so that a test decides what runs
-// next, and that the same decisions give the same run.
+// When work of a thread runs that is not done at once: injected like clocks and chance, so that a
+// test decides what runs next, and the same decisions give the same run.
 
 export interface Scheduler {
   /** Runs `action` when what is in hand is done, in the order of the calls. */
   soon(action: () => void): void;
-  /** Milliseconds with their fractions since a moment of its own: for telling how long something took. */
+  /** Milliseconds since a moment of its own, with fractions: for telling how long something took. */
   elapsedMs(): number;
 }
 
-/** Settles when everything else that waits for this thread has had its turn. */
+/** Resolves when everything else that waits for this thread has had its turn. */
 export function breath({ soon }: Pick<Scheduler, 'soon'>): Promise<void> {
   return new Promise((resolve) => soon(resolve));
 }

@@ -1,6 +1,6 @@
-// What must not be shown or stored of a text that somebody sent: the service's keys and secrets, the values of fields that are
-// named like secrets, and card numbers. A card number is what a request would be refused for, so nothing of what was accepted
-// is left out as one.
+// What must not be shown or stored of a text that somebody sent: the service's keys and secrets,
+// the values of fields that are named like secrets, and card numbers, by the search that refuses
+// requests.
 
 import { maskCardNumbers } from './card-number.ts';
 

@@ -1,21 +1,15 @@
-// The two times of the service, made from the readings of the machine's clocks.
-//
-//   wall time      is what people read: `created`, days, dates. It follows the machine's wall clock, but accepts a step of
-//                  more than a few seconds only when the step has lasted for some minutes. Until then it continues by the
-//                  monotonic clock, so a clock that is wrong for a moment has no effect.
-//   service time   is the time that has really passed. It starts at the wall clock's reading when a folder is new, runs by
-//                  the monotonic clock, and is stored across restarts. It never steps or goes back. Retention, retries,
-//                  expiry and rate limits go by it. Its difference from wall time has no meaning.
-//
-// When the service was stopped and the machine was not booted meanwhile, the monotonic clock tells how long. Otherwise only
-// the wall clock tells, which is most often wrong after a boot; such a downtime counts as passed when the wall clock has
-// kept to it for the same few minutes.
+// The two times of the service. Wall time is what people read: it follows the machine's clock, but
+// a step of more than seconds only once that has lasted for minutes. Service time is the time that
+// has really passed, by the monotonic clock and stored across restarts; it never steps. Retention,
+// retries, expiry and limits go by it. After a stop, the monotonic clock tells how long if the
+// machine was not booted. Otherwise the wall clock tells, and counts when it has kept to it for
+// minutes.
 
 import type { Clocks, Now } from './clock.ts';
 
 /** A step of the wall clock against the monotonic one is reported when it is larger than this. */
 export const jumpMsMin = 5_000;
-/** For how long a step, or a downtime that only the wall clock tells, must last before it is accepted. */
+/** For how long a step, or a downtime that only the wall clock tells, must last to be accepted. */
 export const believedAfterMs = 300_000;
 
 /** The readings of the same monotonic clock by two processes may differ by this much. */
@@ -45,7 +39,7 @@ export interface StoredClock {
   readonly downtime: Downtime | null;
 }
 
-/** Called when the machine's clock has stepped by so many milliseconds, and when wall time has followed it. */
+/** Hears that the machine's clock has stepped, and that wall time has followed it. */
 export interface ClockObserver {
   jumped(byMs: number): void;
   followed(byMs: number): void;
@@ -73,7 +67,7 @@ export class ServiceClock {
     this.read();
   }
 
-  /** Moves service time forward to the last entry of the log, which may be later than the stored clock. */
+  /** Moves service time to the last entry of the log, which may be later than the stored clock. */
   notBefore(serviceMs: number): void {
     this.#serviceMs = Math.max(this.#serviceMs, serviceMs);
   }
@@ -94,7 +88,6 @@ export class ServiceClock {
     this.#downtime = { ms: downMs + (stored.downtime?.ms ?? 0), sinceServiceMs: this.#serviceMs };
   }
 
-  /** Reads the clocks and returns both times as of now. */
   read(): Now {
     const monotonicMs = this.#clocks.monotonic();
     const passedMs = Math.max(0, monotonicMs - this.#monotonicMs);
@@ -118,9 +111,10 @@ export class ServiceClock {
       this.#observer.jumped(byMs);
     }
     // The clock that reported a downtime is corrected, so that much of the downtime was wrong.
-    const isCorrection = byMs < 0 && this.#downtime !== null && this.#downtime.ms + byMs > -jumpMsMin;
-    if (!isCorrection && this.#serviceMs - this.#jump.sinceServiceMs < believedAfterMs) return;
-    if (isCorrection) this.#downtime = { ...this.#downtime!, ms: Math.max(0, this.#downtime!.ms + byMs) };
+    const downtime = this.#downtime;
+    if (byMs < 0 && downtime !== null && downtime.ms + byMs > -jumpMsMin)
+      this.#downtime = { ...downtime, ms: Math.max(0, downtime.ms + byMs) };
+    else if (this.#serviceMs - this.#jump.sinceServiceMs < believedAfterMs) return;
     this.#wallMs += byMs;
     this.#jump = null;
     this.#observer.followed(byMs);
@@ -133,7 +127,7 @@ export class ServiceClock {
     this.#downtime = null;
   }
 
-  /** The difference of the machine's clock from wall time, in milliseconds. It is 0 unless a step is not accepted yet. */
+  /** The machine's clock less wall time, in milliseconds: 0 unless a step is not accepted yet. */
   get offMs(): number {
     return this.#jump?.byMs ?? 0;
   }

@@ -1,6 +1,6 @@
-// Texts that people are shown. Some characters are not seen and change how what stands around them is read: controls, marks that
-// turn the writing direction, spaces without width. A name has none of them. Other texts may, because they are their author's, but
-// they can't reach beyond themselves on a page.
+// Texts that people are shown. Some characters are not seen and change how what stands around them
+// is read: controls, marks that turn the writing direction, spaces without width. A name has none
+// of them. Other texts may, because they are their author's, but only within themselves.
 
 /** Joiners are not among them: Persian and emoji are written with these. */
 const hiddenInName =
@@ -28,10 +28,7 @@ const turning = /[\u202a-\u202e\u2066-\u2069]/;
 const everyTurning = /[\u202a-\u202e\u2066-\u2069]/g;
 const popIsolate = '\u2069';
 
-/**
- * A text whose writing direction ends with it: embeddings and overrides are left out, an isolate that it leaves open is closed,
- * and it closes none that is not its own.
- */
+/** A text whose writing direction ends with it: no embeddings or overrides, isolates are paired. */
 export function contained(text: string): string {
   if (!turning.test(text)) return text;
   let open = 0;

@@ -1,13 +1,10 @@
-// Slots: the hash of an organization, from which its shard follows. The hash must never change, because ids and cash codes
-// contain it and data folders are laid out by it. Its test has golden values.
+// Slots: the hash of an organization, from which its shard follows. It must never change, because
+// ids and cash codes contain it and data folders are laid out by it. Its test has golden values.
 
 /** The number of slots; two base-62 characters and four decimal digits hold one. */
 export const slotCount = 1024;
 
-/**
- * The slot of an organization: FNV-1a over the UTF-16 units of its id, finished with the 32-bit murmur mixer so that
- * ids that differ only in their end spread well.
- */
+/** FNV-1a over UTF-16 units, and the 32-bit murmur mixer, as ids may differ only in their end. */
 export function slotOf(organization: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < organization.length; i++) {

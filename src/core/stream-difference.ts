@@ -1,9 +1,9 @@
-// Finds the difference of two streams of texts, which may be in any order and of any length: the texts that one stream has more
-// often. Memory does not grow with the streams. The first pass adds up hashes in a fixed number of buckets. If some buckets
-// differ, a second pass over both streams gathers the texts of those buckets.
+// Finds the texts that one of two streams has more often, in any order and of any length, in fixed
+// memory: the first pass adds up hashes in buckets, and if some buckets differ, a second pass over
+// both streams gathers their texts.
 
 const bucketCount = 1 << 16;
-/** At most this many buckets are gathered. With more differences, only some are found. */
+/** At most so many buckets are gathered. With more differences, only some are found. */
 const gatheredBucketsMax = 256;
 
 export class StreamDifference {
@@ -23,19 +23,19 @@ export class StreamDifference {
   }
 
   #take(text: string, times: number): void {
-    const { first, second } = hashesOf(text);
+    const [first, second] = hashesOf(text);
     const bucket = first % bucketCount;
     if (this.#gathered !== null) {
       const texts = this.#gathered.get(bucket);
       texts?.set(text, (texts.get(text) ?? 0) + times);
       return;
     }
-    this.#counts[bucket]! += times;
-    this.#sums[bucket]! += Math.imul(times, first);
-    this.#otherSums[bucket]! += Math.imul(times, second);
+    add(this.#counts, bucket, times);
+    add(this.#sums, bucket, Math.imul(times, first));
+    add(this.#otherSums, bucket, Math.imul(times, second));
   }
 
-  /** Ends the first pass. Returns true when the streams differ. Then both must be added a second time, for `differences`. */
+  /** Ends the first pass. If the streams differ, both must be added again for `differences`. */
   isDifferent(): boolean {
     const gathered = new Map<number, Map<string, number>>();
     for (let bucket = 0; bucket < bucketCount && gathered.size < gatheredBucketsMax; bucket++) {
@@ -48,20 +48,22 @@ export class StreamDifference {
 
   /** In the second pass, whether a text may be part of the difference. */
   gathers(text: string): boolean {
-    return this.#gathered?.has(hashesOf(text).first % bucketCount) ?? false;
+    return this.#gathered?.has(hashesOf(text)[0] % bucketCount) ?? false;
   }
 
-  /** After the second pass, each text that differs, and how many more the first stream has; negative if it has fewer. */
+  /** After the second pass, each text that differs, and how many more the first stream has. */
   *differences(): Generator<readonly [text: string, surplus: number]> {
     for (const texts of this.#gathered?.values() ?? [])
       for (const entry of texts) if (entry[1] !== 0) yield entry;
   }
 }
 
-const hashes = { first: 0, second: 0 };
+function add(numbers: Int32Array | Uint32Array, at: number, more: number): void {
+  numbers[at] = (numbers[at] ?? 0) + more;
+}
 
-/** Two independent hashes of 32 bits (cyrb53: multiplication and the murmur mixer). Good until the next call. */
-function hashesOf(text: string): typeof hashes {
+/** Two independent hashes of 32 bits (cyrb53). */
+function hashesOf(text: string): [first: number, second: number] {
   let first = 0xdeadbeef;
   let second = 0x41c6ce57;
   for (let i = 0; i < text.length; i++) {
@@ -73,7 +75,5 @@ function hashesOf(text: string): typeof hashes {
     Math.imul(first ^ (first >>> 16), 2_246_822_507) ^ Math.imul(second ^ (second >>> 13), 3_266_489_909);
   second =
     Math.imul(second ^ (second >>> 16), 2_246_822_507) ^ Math.imul(first ^ (first >>> 13), 3_266_489_909);
-  hashes.first = first >>> 0;
-  hashes.second = second >>> 0;
-  return hashes;
+  return [first >>> 0, second >>> 0];
 }

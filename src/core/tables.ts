@@ -1,5 +1,5 @@
-// Objects that are tables: a fixed set of names, each with a value. The language forgets the names of what is made of a list, so
-// it is told here, once.
+// Objects that are tables: a fixed set of names, each with a value. The language forgets the names
+// of what is made of a list, so it is told here, once.
 
 /** A table with a value for each of these names. */
 export function tableOf<N extends string, V>(names: readonly N[], value: (name: N) => V): Record<N, V> {

@@ -1,16 +1,14 @@
-// Token buckets: the per-minute rate limits. Admission spends one request from every bucket that a request counts in,
-// or from none of them. A bucket holds its per-minute limit and ten seconds' worth on top, is full at the start and
-// refills continuously.
-//
-// A bucket counts in sixty-thousandths of a request, so that a millisecond refills exactly `perMinute` units and nothing is
-// rounded. Times are whole milliseconds. When the clock steps back the bucket refills nothing at the step and goes on from
-// the earlier time; otherwise it would not refill until the clock has caught up.
+// Token buckets: the rate limits. A request spends one from every bucket that it counts in, or
+// none. A bucket holds its per-minute limit and ten seconds' worth on top, is full at the start and
+// refills continuously. It counts in sixty-thousandths of a request, so a millisecond refills
+// `perMinute` units and nothing is rounded. When the clock steps back it goes on from the earlier
+// time.
 
-import { assert } from './assert.ts';
+import { assert, elementAt } from './assert.ts';
 
 const unitsPerRequest = 60_000;
 
-/** The whole state of a bucket: three numbers that can be stored and restored. Only this file changes them, in place. */
+/** The whole state of a bucket, which can be stored. Only this file changes it, in place. */
 export interface TokenBucket {
   perMinute: number;
   /** What is left at `updatedAtMs`, in sixty-thousandths of a request. */
@@ -18,7 +16,7 @@ export interface TokenBucket {
   updatedAtMs: number;
 }
 
-/** The burst that a bucket holds in addition to its per-minute limit: ten seconds' worth, rounded to a whole request. */
+/** Ten seconds' worth, rounded to a whole request. */
 export function burstOf(perMinute: number): number {
   return Math.round(perMinute / 6);
 }
@@ -28,16 +26,12 @@ export function capacityOf(perMinute: number): number {
   return perMinute + burstOf(perMinute);
 }
 
-/** A full bucket. `perMinute` is a whole number of at least 1. */
 export function createBucket(perMinute: number, nowMs: number): TokenBucket {
   assertLimit(perMinute);
   return { perMinute, units: capacityUnits(perMinute), updatedAtMs: nowMs };
 }
 
-/**
- * Changes the limit. A higher one adds the difference in capacity, so requests that were spent stay spent. With a lower one
- * the bucket holds at most its new capacity.
- */
+/** Changes the limit. A higher one adds the difference in capacity: what was spent stays spent. */
 export function changeLimit(bucket: TokenBucket, perMinute: number, nowMs: number): void {
   assertLimit(perMinute);
   refill(bucket, nowMs);
@@ -47,39 +41,33 @@ export function changeLimit(bucket: TokenBucket, perMinute: number, nowMs: numbe
   bucket.perMinute = perMinute;
 }
 
-/**
- * Spends one request from each bucket when every one has room, and answers null. Otherwise spends nothing and answers
- * the bucket whose room comes last.
- */
+/** Spends one from each bucket, or from none: then returns the bucket whose room comes last. */
 export function spendFromAll(buckets: readonly TokenBucket[], nowMs: number): TokenBucket | null {
   let refusing: TokenBucket | null = null;
   for (const bucket of buckets) {
-    // The refill is done also when the request is refused, so that an empty bucket follows a clock that stepped back.
+    // Also when the request is refused: an empty bucket follows a clock that stepped back.
     refill(bucket, nowMs);
     if (bucket.units < unitsPerRequest && (refusing === null || waitMs(bucket) > waitMs(refusing))) {
       refusing = bucket;
     }
   }
-  if (refusing === null) for (const bucket of buckets) bucket.units -= unitsPerRequest;
-  return refusing;
+  if (refusing !== null) return refusing;
+  for (const bucket of buckets) {
+    bucket.units -= unitsPerRequest;
+    assert(bucket.units >= 0, 'a bucket gives what it has');
+  }
+  return null;
 }
 
-/** Gives a request back that was spent and does not count after all. */
 export function giveBack(bucket: TokenBucket): void {
   bucket.units = Math.min(capacityUnits(bucket.perMinute), bucket.units + unitsPerRequest);
 }
 
-/** True when the bucket has room for one request now. Changes nothing. */
-export function hasRoom(bucket: TokenBucket, nowMs: number): boolean {
-  return unitsAt(bucket, nowMs) >= unitsPerRequest;
-}
-
-/** Whole requests that the bucket still lets through now. */
 export function remaining(bucket: TokenBucket, nowMs: number): number {
   return Math.floor(unitsAt(bucket, nowMs) / unitsPerRequest);
 }
 
-/** Seconds until the bucket is full, rounded up; 0 when it is. A full bucket may be forgotten. */
+/** Seconds until the bucket is full, rounded up. A full bucket may be forgotten. */
 export function resetSeconds(bucket: TokenBucket, nowMs: number): number {
   return secondsFor(bucket, capacityUnits(bucket.perMinute) - unitsAt(bucket, nowMs));
 }
@@ -89,13 +77,11 @@ export function retryAfterSeconds(bucket: TokenBucket, nowMs: number): number {
   return Math.max(1, secondsFor(bucket, unitsPerRequest - unitsAt(bucket, nowMs)));
 }
 
-/** The bucket with the fewest whole requests left; of those, the one with the smallest limit. At least one bucket. */
+/** The bucket with the fewest whole requests left; of those, the one with the smallest limit. */
 export function tightest(buckets: readonly TokenBucket[], nowMs: number): TokenBucket {
-  assert(buckets[0] !== undefined, 'a request counts in at least one bucket');
-  let found = buckets[0];
-  let fewest = remaining(found, nowMs);
-  for (let i = 1; i < buckets.length; i++) {
-    const bucket = buckets[i]!;
+  let found = elementAt(buckets, 0);
+  let fewest = Infinity;
+  for (const bucket of buckets) {
     const left = remaining(bucket, nowMs);
     if (left < fewest || (left === fewest && bucket.perMinute < found.perMinute)) {
       found = bucket;
@@ -106,10 +92,7 @@ export function tightest(buckets: readonly TokenBucket[], nowMs: number): TokenB
 }
 
 function assertLimit(perMinute: number): void {
-  assert(
-    Number.isSafeInteger(perMinute) && perMinute >= 1,
-    'a limit is a whole number of at least 1 a minute',
-  );
+  assert(Number.isSafeInteger(perMinute) && perMinute >= 1, 'a limit is a whole number of at least 1');
 }
 
 function capacityUnits(perMinute: number): number {
@@ -124,14 +107,54 @@ function unitsAt(bucket: TokenBucket, nowMs: number): number {
 
 function refill(bucket: TokenBucket, nowMs: number): void {
   bucket.units = unitsAt(bucket, nowMs);
+  assert(bucket.units >= 0, 'a bucket never owes requests');
   bucket.updatedAtMs = nowMs;
 }
 
-/** Milliseconds, not rounded, until a bucket that was just refilled has room. */
+/** Milliseconds until a bucket that was just refilled has room. */
 function waitMs(bucket: TokenBucket): number {
   return (unitsPerRequest - bucket.units) / bucket.perMinute;
 }
 
 function secondsFor(bucket: TokenBucket, units: number): number {
   return Math.ceil(units / (bucket.perMinute * 1_000));
+}
+
+export interface KeyedBucketsOptions {
+  /** How many a key may spend in a window, about. */
+  readonly count: number;
+  readonly windowMs: number;
+  readonly keysMax: number;
+}
+
+const minuteMs = 60_000;
+
+/** Buckets by a key, such as an address. One that was dropped starts with a full bucket. */
+export class KeyedBuckets {
+  readonly #options: KeyedBucketsOptions;
+  /** In the order of their last use. */
+  readonly #buckets = new Map<string, TokenBucket>();
+
+  constructor(options: KeyedBucketsOptions) {
+    this.#options = options;
+  }
+
+  /** Spends one. Null when there was room, else the seconds to wait. */
+  spend(key: string, nowMs: number): number | null {
+    const { count, windowMs, keysMax } = this.#options;
+    // A bucket counts by minutes, so its clock runs slower when the window is longer.
+    const bucketMs = Math.floor((nowMs * minuteMs) / windowMs);
+    const bucket = this.#buckets.get(key) ?? createBucket(count, bucketMs);
+    this.#buckets.delete(key);
+    this.#buckets.set(key, bucket);
+    const [oldest] = this.#buckets.keys();
+    if (this.#buckets.size > keysMax && oldest !== undefined) this.#buckets.delete(oldest);
+    if (spendFromAll([bucket], bucketMs) === null) return null;
+    return Math.ceil((retryAfterSeconds(bucket, bucketMs) * windowMs) / minuteMs);
+  }
+
+  giveBack(key: string): void {
+    const bucket = this.#buckets.get(key);
+    if (bucket !== undefined) giveBack(bucket);
+  }
 }

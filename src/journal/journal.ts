@@ -6,8 +6,7 @@
 
 import type { Cause } from '../domain/cause.ts';
 import type { Change } from '../domain/record.ts';
-import type { ColdStore } from '../store/cold-store.ts';
-import type { PackedChanges } from '../store/packed-changes.ts';
+import type { ColdStore, PackedChanges } from '../store/cold-store.ts';
 import type { RecordFrame } from './records/record-frame.ts';
 
 /** Digests of keys and requests have this many bytes. */

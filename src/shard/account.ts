@@ -1,5 +1,5 @@
-// An organization as a shard knows it: the part of the directory's entry on which decisions and
-// limits depend. The main thread sends it before the first request can arrive, and after each change.
+// An organization as a shard knows it: what decisions and limits depend on. The main thread sends
+// it before the first request of the organization can arrive, and after each change.
 
 import type { Mode, PaymentMethodType } from '../contract/vocabulary.ts';
 import type { LimitsOverrides } from '../domain/limits-in-force.ts';

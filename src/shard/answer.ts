@@ -33,7 +33,7 @@ export interface MessageWaiter {
   readonly language: Language;
 }
 
-/** Who is answered with an outcome, in a later commit batch if a network or a name server is asked first. */
+/** Who is answered, by a later commit batch if a network or a name server is asked first. */
 export type Waiter = RequestWaiter | MessageWaiter;
 
 /** The outcome of any command: those that the shard gives to itself have a result. */

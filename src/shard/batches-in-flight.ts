@@ -1,13 +1,110 @@
-// The commit batches that are not durable yet, oldest first. When the disk keeps the oldest one
-// waiting for long, that is a stall, of which the shard's observer is told.
+// The commit batches that are not durable yet, oldest first, and the queries that come while the disk
+// keeps the oldest one waiting: a stall. Nobody may be told what could still be lost, so in general an
+// answer waits for all commits before it. But a stall executes no command, so it is known what could
+// be lost: what the batches in flight and the open one have changed. A query that reads none of that
+// is answered at once. The answers to the others wait with the open batch.
 
 import { assert } from '../core/assert.ts';
+import type { Now } from '../core/clock.ts';
 import type { Scheduler } from '../core/scheduler.ts';
-import type { View } from '../domain/view.ts';
-import type { CommitBatch } from './commit-batch.ts';
-import type { SpareBuffers } from './frames.ts';
+import { scopeOf } from '../domain/indexes.ts';
+import type { Change, RecordKind, RecordOf, StoredRecord } from '../domain/record.ts';
+import type { ScanRange, View } from '../domain/view.ts';
+import { CommitBatch, type Peer } from './commit-batch.ts';
+import type { AnswerWriter, SpareBuffers } from './frames.ts';
+import type { Mail, Mailbox } from './mailbox.ts';
+import type { FromShard } from './protocol.ts';
 import type { ShardObserver } from './shard-options.ts';
-import { StalledReads } from './stalled-reads.ts';
+
+/** The newest values. It notes whether a query has read one that is not durable yet. */
+class DurabilityView implements View {
+  readonly #records: View;
+  readonly #changed = new Set<string>();
+  /** The lists that a changed record may belong to: those of its kind in its scope. */
+  readonly #lists = new Set<string>();
+  /** What was read since this was set is durable. */
+  isDurable = true;
+
+  /** `changes` are all that is not durable yet. */
+  constructor(records: View, changes: Iterable<Change>) {
+    this.#records = records;
+    for (const { id, kind, org, livemode } of changes) {
+      this.#changed.add(id);
+      this.#lists.add(`${kind}/${scopeOf(org, livemode)}`);
+    }
+  }
+
+  get<K extends RecordKind>(kind: K, id: string): RecordOf<K> | undefined {
+    if (this.#changed.has(id)) this.isDurable = false;
+    return this.#records.get(kind, id);
+  }
+
+  scan(index: string, range: ScanRange): Iterable<StoredRecord> {
+    const list = listOf(index);
+    if (list === null ? this.#changed.size > 0 : this.#lists.has(list)) this.isDurable = false;
+    return this.#records.scan(index, range);
+  }
+}
+
+/** The list of a kind in a scope that an index is a part of; null for an index of another form. */
+function listOf(index: string): string | null {
+  return /^[a-z_]+\/org_[^/]+\/[tl](?=\/|$)/.exec(index)?.[0] ?? null;
+}
+
+/** Answers at once what is durable. */
+class StalledBatch extends CommitBatch {
+  override readonly view: DurabilityView;
+  readonly #open: CommitBatch;
+
+  constructor(now: Now, view: DurabilityView, spare: SpareBuffers, open: CommitBatch) {
+    super(now, view, spare);
+    this.view = view;
+    this.#open = open;
+  }
+
+  override get bytes(): number {
+    return super.bytes + this.#open.bytes;
+  }
+
+  override answersTo(peer: Peer): AnswerWriter {
+    return this.view.isDurable ? super.answersTo(peer) : this.#open.answersTo(peer);
+  }
+
+  override post(peer: Peer, message: FromShard): void {
+    if (this.view.isDurable) super.post(peer, message);
+    else this.#open.post(peer, message);
+  }
+}
+
+/** The reads of one stall. It is over when a batch in flight becomes durable. */
+class StalledReads {
+  /** The batch with which the answers wait that can't be sent yet. */
+  readonly open: CommitBatch;
+  readonly #spare: SpareBuffers;
+  readonly #view: DurabilityView;
+
+  /** `inFlight` are being written, and `open` was executed since. */
+  constructor(records: View, inFlight: readonly CommitBatch[], open: CommitBatch, spare: SpareBuffers) {
+    this.open = open;
+    this.#spare = spare;
+    const entries = [...inFlight, open].flatMap((batch) => batch.entries);
+    const changes = entries.flatMap((entry) => entry.changes);
+    this.#view = new DurabilityView(records, changes);
+  }
+
+  /** Has the queries in the mailbox handled, and answers those that saw durable values only. */
+  take(mailbox: Mailbox, now: Now, bytesMax: number, handle: (batch: CommitBatch, mail: Mail) => void): void {
+    const batch = new StalledBatch(now, this.#view, this.#spare, this.open);
+    mailbox.takeQueries((mail) => {
+      this.#view.isDurable = true;
+      handle(batch, mail);
+      if (!this.#view.isDurable) this.open.taken++;
+      return batch.bytes < bytesMax;
+    });
+    assert(batch.entries.length === 0, 'no command is executed during a stall');
+    batch.release();
+  }
+}
 
 /** A commit that takes longer is a stall of the disk. */
 const stalledMs = 100;

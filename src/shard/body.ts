@@ -1,5 +1,5 @@
-// Parses a request's body into parameters. A body must be valid UTF-8 and a JSON object without repeated names. It must not
-// have too many names, texts that are not valid Unicode, or anything that looks like a card number.
+// Parses a request's body into parameters: a JSON object in valid UTF-8, without repeated names,
+// with no more names than allowed, and with texts that are valid Unicode and no card numbers.
 
 import { isUtf8 } from 'node:buffer';
 import { paramPath } from '../contract/echo.ts';
@@ -8,7 +8,7 @@ import { bodyNamesMax, urlCharactersMax } from '../contract/limits.ts';
 import type { Params } from '../contract/routes/validate.ts';
 import { findCardNumber, mayHoldCardNumber } from '../core/card-number.ts';
 
-/** How deep objects and lists may be nested, the body included. It is more than any parameter needs, and safe for recursion. */
+/** How deep objects and lists may be nested: more than parameters need, and safe for recursion. */
 export const nestingMax = 32;
 
 export type ParsedBody =
@@ -18,23 +18,18 @@ export type ParsedBody =
 const notJson = { refusal: refuse('invalid_request', { message: 'invalid_request.json' }) };
 const notAnObject = { refusal: refuse('invalid_request', { message: 'invalid_request.not_an_object' }) };
 const tooDeep = { refusal: refuse('invalid_request', { message: 'invalid_request.too_deep' }) };
+const values = { max: bodyNamesMax };
 const tooManyNames = {
-  refusal: refuse('invalid_request', {
-    message: 'invalid_request.too_many_names',
-    values: { max: bodyNamesMax },
-  }),
+  refusal: refuse('invalid_request', { message: 'invalid_request.too_many_names', values }),
 };
 const duplicateName = { refusal: refuse('invalid_request', { message: 'invalid_request.duplicate_name' }) };
 
-/**
- * Parses a body. An empty one means `{}`. A `suspicious` body must pass `findForbiddenText` before it is used. Whether it is
- * suspicious is decided on its raw text, so the texts of most bodies need not be searched one by one.
- */
+/** Parses a body; an empty one means `{}`. A suspicious one must pass `findForbiddenText` as well. */
 export function parseBody(bytes: Buffer): ParsedBody {
   if (bytes.length === 0) return { params: {}, suspicious: false };
   if (!isUtf8(bytes)) return notJson;
   const text = bytes.toString('utf8');
-  // Names are counted first, because parsing and validating thousands of them would take tens of milliseconds.
+  // Names are counted first: to parse and validate thousands would take tens of milliseconds.
   const names = namesWritten(text);
   if (names !== null && names > bodyNamesMax) return tooManyNames;
   let value: unknown;
@@ -49,18 +44,10 @@ export function parseBody(bytes: Buffer): ParsedBody {
   return { params: value, suspicious: text.includes('\\') || mayHoldCardNumber(text) };
 }
 
-const quote = 0x22;
-const backslash = 0x5c;
-const colon = 0x3a;
-const openBracket = 0x5b;
-const closeBracket = 0x5d;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
+const [quote, backslash, colon] = [0x22, 0x5c, 0x3a];
+const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/**
- * The number of names in a JSON text: each is followed by exactly one colon outside of texts. Null when objects and lists are
- * nested too deeply. For a text that is not JSON the number means nothing.
- */
+/** The names in a JSON text: its colons outside of texts. Null when it is nested too deeply. */
 function namesWritten(text: string): number | null {
   let names = 0;
   let depth = 0;
@@ -92,6 +79,7 @@ function namesIn(value: unknown): number {
   return count;
 }
 
+/** Whether a value of JSON is an object. */
 export function isObject(value: unknown): value is Params {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -111,7 +99,7 @@ function forbiddenIn(value: unknown, path: readonly string[]): Refusal | null {
   return null;
 }
 
-/** No parameter takes a text with more UTF-16 units than this, so a longer one is refused for its length without a search. */
+/** No parameter takes a longer text: it is refused for its length, without a search. */
 const searchedLengthMax = 2 * urlCharactersMax;
 
 function forbidden(text: string, path: readonly string[]): Refusal | null {

@@ -1,9 +1,8 @@
 // The client of a shard in an edge or in the main thread. It packs the requests of a tick into one
 // buffer, and refuses all that have no answer when the shard ends. It also bounds the shard's
-// mailbox: so many requests are sent ahead of their answers that the shard always has work. The
-// others wait here in fair queues (fair-queue.ts), beyond whose bounds requests are refused at once.
-// Commands and queries have a window and a queue each, so reads go on while a disk keeps writes
-// waiting. A request whose client has gone is withdrawn: it does not run unless it was taken.
+// mailbox: the shard is sent as many as keep it busy, and the others wait here in fair queues, or
+// are refused at once beyond their bounds. Commands and queries have a window and a queue each, so
+// that reads go on while a disk keeps writes waiting.
 
 import { routeTable } from '../contract/routes/table.ts';
 import { assert, elementAt } from '../core/assert.ts';
@@ -143,7 +142,7 @@ export class ShardClient {
     return this.#port !== null;
   }
 
-  /** For how long the shard's disk has kept a commit waiting, in milliseconds; 0 when it does not. */
+  /** For how long the shard's disk has kept a commit waiting, in milliseconds, or 0. */
   get stalledMs(): number {
     return this.#stalledSinceMs === null ? 0 : this.#scheduler.elapsedMs() - this.#stalledSinceMs;
   }
@@ -269,7 +268,7 @@ export class ShardClient {
     }
   }
 
-  /** Sends an internal request. The answer is a refusal when the shard ends, or has too much to do. */
+  /** Sends an internal request. It is refused when the shard ends, or has too much to do. */
   ask(request: InternalRequest): Promise<InternalAnswer> {
     // An export that has begun goes on, because few run at a time, and half a file is useless.
     return this.#ask((correlation) => ({ correlation, request }), request.kind.startsWith('export_'));

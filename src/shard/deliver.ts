@@ -1,16 +1,14 @@
-// What a commit batch does for webhooks: it records reported attempts, leases due deliveries to the
-// webhook thread, ends the deliveries of deleted endpoints, and removes old ones.
+// What a commit batch does for webhooks: it records reported attempts, and leases due deliveries to
+// the webhook thread.
 
 import { attemptsPerTrim, isFirstSuccess, newestSerial } from '../domain/attempts.ts';
 import { causes } from '../domain/cause.ts';
 import type { AttemptReport } from '../domain/deliveries.ts';
-import { endedIndex, timeKey } from '../domain/indexes.ts';
 import type { DeliveryRecord } from '../domain/record.ts';
 import type { CommitBatch, Peer } from './commit-batch.ts';
 import { executeFor } from './execute-command.ts';
 import type { OutboxMessage } from './protocol.ts';
 import type { ShardState } from './shard-state.ts';
-import type { Tasks } from './tasks.ts';
 
 /** The state of a delivery after an attempt. */
 export const deliveryOutcomes = ['succeeded', 'retried', 'failed', 'ended'] as const;
@@ -71,38 +69,4 @@ export function leaseDeliveries({ outbox, readOnly }: ShardState, batch: CommitB
   if (leased.complete || leased.endpoints.length + leased.deliveries.length + recorded.length > 0)
     batch.post(outbox.peer, { outbox: { ...leased, recorded } });
   return !readOnly && outbox.isReady;
-}
-
-/** Ends some deliveries of each deleted endpoint; true while there are more. */
-export function drainEndpoints(state: ShardState, batch: CommitBatch): boolean {
-  const { outbox, reads, records } = state;
-  const { draining } = outbox;
-  for (const [id, after] of draining) {
-    const endpoint = reads.readOr(undefined, () => records.get('webhook_endpoint', id));
-    const params = after === undefined ? {} : { after };
-    const given = { operation: 'drain_endpoint', params, cause: causes.time } as const;
-    const outcome = endpoint && executeFor(state, batch, endpoint, given);
-    // It needs a damaged record. The next start tries again.
-    if (outcome === undefined || 'refusal' in outcome) draining.delete(id);
-    else if (draining.has(id) && 'result' in outcome) draining.set(id, outcome.result.after ?? undefined);
-  }
-  return draining.size > 0;
-}
-
-/** When the first of all ended deliveries ended, in service time; Infinity when there is none. */
-export function oldestEndedMs(tasks: Tasks): number {
-  for (const oldest of tasks.scan(endedIndex, { descending: false })) {
-    if (oldest.kind === 'delivery') return oldest.ended_at_ms ?? Infinity;
-  }
-  return Infinity;
-}
-
-/** Removes some deliveries that ended before `endedBeforeMs`; true while there are more. */
-export function pruneDeliveries(state: ShardState, batch: CommitBatch, endedBeforeMs: number): boolean {
-  const before = timeKey(endedBeforeMs);
-  const given = { operation: 'prune_deliveries', params: { endedBeforeMs }, cause: causes.time } as const;
-  const [oldest] = state.tasks.scan(endedIndex, { before, descending: false });
-  if (oldest === undefined) return false;
-  const outcome = executeFor(state, batch, oldest, given);
-  return 'result' in outcome && outcome.result.more;
 }

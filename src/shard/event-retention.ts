@@ -1,7 +1,7 @@
-// The retention of a shard's events, in service time. Events have no service time of their own, so
-// the shard regularly marks the time of its newest id. Once a mark is as old as the retention time,
-// all events up to its id are too old. They are removed in small portions, scope by scope. The id up
-// to which events may be missing is stored first, so that a check knows which events must exist.
+// The retention of a shard's events, in service time. Events have none of their own, so the shard
+// regularly marks the time of its newest id. When a mark is as old as the retention time, events up
+// to its id are too old. They are removed in small portions, scope by scope. The id up to which
+// events may be missing is stored before that, so that a check knows which events must exist.
 
 import { idPrefixes } from '../contract/id-prefixes.ts';
 import { idFloor } from '../core/ids.ts';

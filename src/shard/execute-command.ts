@@ -71,7 +71,7 @@ export function executeCommand<O extends AnyCommand>(
   apply(state, batch, command.scope, decision);
   if ('waitsFor' in outcome) {
     const { id, request } = outcome.waitsFor;
-    assert(waiter === null || !waiters.has(id), `only one request waits for the network call ${id}`);
+    assert(waiter === null || !waiters.has(id), 'only one request waits for a network call');
     if (waiter !== null) waiters.set(id, waiter);
     keys.markRunning(request);
     batch.record(decision.changes, null, causeOf(command, null));
@@ -128,7 +128,7 @@ function apply(
 ): void {
   for (const change of changes) {
     const isOwn = change.org === scope.org && change.livemode === scope.livemode;
-    assert(isOwn, `a command of ${scope.name} changes only what belongs to it`);
+    assert(isOwn, 'a command changes only what belongs to its organization and mode');
     state.outbox.observe(change);
     state.records.apply(change);
     state.tasks.observe(change);
@@ -158,7 +158,7 @@ function checkAddress<O extends AnyCommand>(
 const refusedForNow = { refusal: unavailable };
 const applied = { body: '{}' };
 
-/** Answers the request that waited for a network call. The network hears only that it was applied. */
+/** Answers the request that waited for a network call. The network hears that it was applied. */
 function answerBoth(
   { keys, settings, waiters }: ShardState,
   batch: CommitBatch,

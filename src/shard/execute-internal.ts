@@ -127,7 +127,7 @@ function isExport(route: Route): route is Route & { readonly operation: ExportOp
   return route.kind === 'export';
 }
 
-/** The body is a list of `{id, type, body}`. `body` is the event as text, whose bytes are signed. */
+/** A list of `{id, type, body}`. `body` is the event as text, whose bytes are signed. */
 function eventsAfter(view: View, { org, livemode, after, limit }: Of<'events_after'>): InternalAnswer {
   const index = kindIndex('event', scopeOf(org, livemode));
   if (after === null) {

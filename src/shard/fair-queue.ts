@@ -1,8 +1,7 @@
-// A bounded queue that is fair between organizations: each has a queue of its own, and they take turns
-// by deficit round robin, so one with little to do is not kept waiting by one that has much. An
-// organization may use what is free. When a bound is reached, the newest of the organization that
-// uses most goes, so nobody can fill the queue for others. The lists are linked both ways, because a
-// request whose client has gone is removed wherever it is.
+// A bounded queue that is fair between organizations: each has a queue of its own, and they take
+// turns by deficit round robin. An organization may use what is free. When a bound is reached, the
+// newest of the organization that uses most goes, so nobody can fill the queue for others. The
+// lists are linked both ways, because a request whose client has gone is removed wherever it is.
 
 import { assert } from '../core/assert.ts';
 import { FixedQueue } from '../core/fixed-queue.ts';
@@ -60,10 +59,8 @@ class Owner<T> {
   }
 }
 
-/** What an organization may take in a round: some small requests. One that is larger waits for some rounds. */
-const quantumBytes = 8 * 1024;
-/** What takes so many bytes is taken one in a round. */
-export const turnBytes = quantumBytes;
+/** What an organization may take in a round. A request that is larger waits for some rounds. */
+export const turnBytes = 8 * 1024;
 
 export class FairQueue<T> {
   readonly #bounds: QueueBounds;
@@ -108,7 +105,7 @@ export class FairQueue<T> {
     return null;
   }
 
-  /** Why `put` would certainly find no room for so many bytes of an organization now; null when it may. */
+  /** Why `put` would certainly find no room for so many bytes; null when it may. */
   noRoomFor(organization: string, bytes: number): NoRoom | null {
     return this.#noRoomFor(this.#shareWith(this.#owners.get(organization), bytes), bytes);
   }
@@ -200,7 +197,7 @@ export class FairQueue<T> {
       if (item === null) {
         this.#owners.delete(owner.name);
       } else if (owner.deficit < item.bytes) {
-        owner.deficit += quantumBytes;
+        owner.deficit += turnBytes;
         this.#turns.push(owner);
       } else {
         owner.deficit -= item.bytes;

@@ -1,12 +1,13 @@
-// The digests of idempotency keys and of requests, by which retries are recognized. Both are the first 128 bits of a SHA-256, so
-// neither keys nor bodies are stored.
+// The digests of idempotency keys and of requests, by which retries are recognized: the first 128
+// bits of a SHA-256, so neither keys nor bodies are stored.
 
 import { hash } from 'node:crypto';
 import type { Params } from '../contract/routes/validate.ts';
+import { elementAt } from '../core/assert.ts';
 import { digestBytes } from '../journal/journal.ts';
 import { isObject } from './body.ts';
 
-/** The digest is computed as text, because a new buffer for every hash costs twice as much, and more when it is collected. */
+/** Computed as text, because a new buffer for every hash costs twice as much. */
 function digest(text: string): Uint8Array {
   const bytes = Buffer.allocUnsafe(digestBytes);
   bytes.write(hash('sha256', text, 'binary'), 0, digestBytes, 'latin1');
@@ -18,10 +19,7 @@ export function digestKey(scope: string, key: string): Uint8Array {
   return digest(`${scope}\n${key}`);
 }
 
-/**
- * Digest of a request: method, path, query string, and the parsed body with defaults filled in. The order of names
- * and the way a number is written make no difference.
- */
+/** Digest of a request, with its defaults filled in, in whatever order its names are. */
 export function digestRequest(method: string, path: string, query: string, params: Params): Uint8Array {
   return digest(`${method} ${path}?${query}\n${canonicalJson(params)}`);
 }
@@ -44,7 +42,7 @@ export function canonicalJson(value: unknown): string {
 /** Longer texts are left to `JSON.stringify`. */
 const shortTextMax = 64;
 
-/** A text as JSON. Most texts are short and need no escapes; checking their characters is faster than `JSON.stringify`. */
+/** A text as JSON. Most need no escapes: checking their characters beats `JSON.stringify`. */
 function quoted(text: string): string {
   if (text.length > shortTextMax) return JSON.stringify(text);
   for (let i = 0; i < text.length; i++) {
@@ -54,16 +52,20 @@ function quoted(text: string): string {
   return `"${text}"`;
 }
 
-/** More names than this are sorted with `sort`, which allocates more and takes fewer steps. */
+/** More names are sorted with `sort`, which allocates more and takes fewer steps. */
 const fewNamesMax = 12;
 
 /** Sorts the names in place by code unit. Most bodies have a handful. */
 function ascending(names: string[]): string[] {
   if (names.length > fewNamesMax) return names.sort();
-  for (const [i, name] of names.entries()) {
-    let at = i;
-    for (let before = names[at - 1]; before !== undefined && before > name; before = names[at - 1])
-      names[at--] = before;
+  let sorted = 0;
+  for (const name of names) {
+    let at = sorted++;
+    for (; at > 0; at--) {
+      const before = elementAt(names, at - 1);
+      if (before <= name) break;
+      names[at] = before;
+    }
     names[at] = name;
   }
   return names;

@@ -1,7 +1,7 @@
-// The binary frames between edges and shards. In one tick an edge packs its requests for a shard into
-// one buffer and transfers it without a copy; the answers of a commit batch come back the same way.
-// The reader of a buffer writes its own next frames into it: new buffers are memory outside of V8's
-// heap, which makes it collect the whole heap again and again.
+// The binary frames between edges and shards. In one tick an edge packs its requests for a shard
+// into one buffer and transfers it without a copy; the answers of a commit batch come back the same
+// way. The reader of a buffer writes its next frames into it: new buffers are memory outside of
+// V8's heap, which makes it collect the whole heap again and again.
 
 // Numbers are little-endian, text is UTF-8 with its length (u16) before it, and a body is the rest.
 //

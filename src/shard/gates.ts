@@ -121,7 +121,7 @@ function parseParameters(passage: Passage): Refusal | null {
   return null;
 }
 
-/** Replays the stored response of a known key, or refuses. A new key becomes part of the request. */
+/** Replays the response of a known key, or refuses. A new key becomes part of the request. */
 function recallKey(passage: Passage): Refusal | StoredResponse | null {
   const { state, batch, route, scope, frame, request } = passage;
   if (route.method !== 'POST' || !hasKey(frame)) return null;

@@ -5,8 +5,8 @@ import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { isOfLanguage, type OnVisitFailed } from '../core/visit-failure.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 
-const readFailed = refuse('api_error');
-const recordDamaged = refuse('api_error', { message: 'api_error.record_damaged' });
+const failed = { refusal: refuse('api_error') };
+const damaged = { refusal: refuse('api_error', { message: 'api_error.record_damaged' }) };
 
 export interface ReadObserver {
   /** Called with the reason when a record or a stored response can't be read. */
@@ -24,7 +24,7 @@ export class GuardedReads {
 
   /** The result of a read, or a refusal if it finds a damaged record. */
   read<T>(read: () => T): T | { readonly refusal: Refusal } {
-    return this.readOr({ refusal: recordDamaged }, read);
+    return this.readOr(damaged, read);
   }
 
   /** The result of a read, or `otherwise` if it finds damage. */
@@ -48,7 +48,7 @@ export class GuardedReads {
     } catch (error) {
       if (!isOfLanguage(error)) throw error;
       this.#observer.onVisitFailed(error, 'api', requestId);
-      return { refusal: readFailed };
+      return failed;
     }
   }
 }

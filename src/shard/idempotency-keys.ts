@@ -61,8 +61,9 @@ export class IdempotencyKeys {
   /** Remembers the keys of a batch, whose responses lie at these places of the log. */
   remember({ entries, serviceMs }: CommitBatch, locations: readonly (ResponseLocation | null)[]): void {
     assert(locations.length === entries.length, 'the log has a place for each entry');
-    for (const [i, { idempotency }] of entries.entries()) {
-      const location = locations[i];
+    let next = 0;
+    for (const { idempotency } of entries) {
+      const location = locations[next++];
       if (idempotency === null || !location) continue;
       const { keyDigest, fingerprint } = idempotency;
       this.index.add({ keyDigest, fingerprint, usedAtMs: serviceMs, location });

@@ -1,6 +1,6 @@
-// A shard's mailbox: its messages in the order of their arrival. Requests stay in the buffer in which
-// they arrived. Each is read when a commit batch takes it, and after the last one the buffer is free
-// for answers. Withdrawn requests are not read, and queries can be taken ahead of commands.
+// A shard's mailbox: its messages in the order of their arrival. Requests stay in the buffer in
+// which they arrived until a commit batch takes them; then it is free for answers. Withdrawn
+// requests are not read, and queries can be taken ahead of commands.
 
 import { routeTable } from '../contract/routes/table.ts';
 import { assert, defined } from '../core/assert.ts';
@@ -62,7 +62,7 @@ export class Mailbox {
     }
   }
 
-  /** Takes the oldest message; undefined when none waits. The views in a request are valid until the next call. */
+  /** Takes the oldest message. The views in a request are valid until the next call. */
   take(): Mail | undefined {
     for (;;) {
       while (this.#current === null || this.#current.requests.left === 0) {
@@ -88,7 +88,7 @@ export class Mailbox {
     }
   }
 
-  /** Takes the queries that wait, until `take` returns false. Views are valid during the call only. */
+  /** Takes the queries, until `take` returns false. Views are valid during its call only. */
   takeQueries(take: (mail: Mail) => boolean): void {
     let isMore = true;
     const takeOne = (mail: Mail) => {

@@ -1,10 +1,7 @@
-// How the memory of a shard is divided. `memory.shardMib` is the limit of its thread's heap. Half of it is for records; the
-// rest is for turns, the program itself, and garbage that is not collected yet. Records that are not in the checkpoint yet
-// are bytes outside of the heap, and count as if they were in it. What the shard causes in other threads (requests in flight,
-// answers that clients have not taken yet, leased deliveries) takes half as much again.
-//
-// The owner of each share counts its bytes. What does not fit is refused or waits, if possible before any work was done for
-// it. An estimate is enough, because the shares leave room for what it misses.
+// How the memory of a shard is divided. `memory.shardMib` is the limit of its thread's heap. Half
+// is for records, also where these are bytes outside of the heap; the rest for commit batches, the
+// program and garbage. What the shard causes in other threads takes half as much again. The owner
+// of each share estimates its bytes. What does not fit is refused or waits.
 
 import type { ClientBounds } from './client.ts';
 
@@ -13,7 +10,7 @@ export const shardMibMax = 65_536;
 const mib = 1024 * 1024;
 const mailboxRequestsMax = 4_096;
 const mailboxRequestsPerMib = 8;
-/** A larger turn would only keep its first request waiting. */
+/** A larger commit batch would only keep its first request waiting. */
 const batchBytesMax = 8 * mib;
 
 export interface MemoryShares {
@@ -21,13 +18,13 @@ export interface MemoryShares {
   readonly cacheBytesMax: number;
   /** A flush begins when the changed records take this much. */
   readonly checkpointBytes: number;
-  /** Writes are refused while the records that are not in the checkpoint yet take more than this. */
+  /** Writes are refused while what is not in the checkpoint yet takes more than this. */
   readonly unwrittenBytesMax: number;
-  /** About the requests and the answers of one turn. */
+  /** About the requests and the answers of one commit batch. */
   readonly batchBytesMax: number;
-  /** The requests of all edges that the shard has not answered yet. Those that wait are with the edges, which count them. */
+  /** The requests of all edges that the shard has not answered yet. The edges count them. */
   readonly mailboxBytesMax: number;
-  /** How many reads, and how many writes, may wait. With more, each of them would only wait for longer. */
+  /** How many reads, and how many writes, may wait. */
   readonly mailboxRequestsMax: number;
   /** The deliveries that are leased to the webhook thread. */
   readonly outboxBytesMax: number;
@@ -35,7 +32,7 @@ export interface MemoryShares {
   readonly answersBytesMax: number;
 }
 
-/** What the cache may hold beside an idempotency index of so many bytes, which takes up to three quarters of its share. */
+/** What the cache may hold: the index takes up to three quarters of its share. */
 export function cacheBytesBeside({ cacheBytesMax }: MemoryShares, indexBytes: number): number {
   return Math.max(cacheBytesMax / 4, cacheBytesMax - indexBytes);
 }
@@ -54,10 +51,10 @@ export function memoryShares(shardMib: number): MemoryShares {
   };
 }
 
-/** The requests that are sent to a shard ahead of their answers: enough for the turns in flight and the next one. */
+/** Requests sent ahead of their answers: enough for the commit batches in flight and the next. */
 const sentMax = 1_536;
 
-/** The bounds of one of `edges` clients of a shard, whose mailbox may have so many requests of each kind and so many bytes. */
+/** The bounds of one of `edges` clients of a shard with this mailbox. */
 export function clientBounds(
   mailbox: { readonly requestsMax: number; readonly mibMax: number; readonly organizationPercent: number },
   edges: number,

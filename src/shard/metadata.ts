@@ -1,14 +1,12 @@
-// The metadata of a shard, which it writes into the checkpoint once a second, so that a crash may
-// lose the last second of it: the counts of each scope, the clock, how far the removal of events and
-// the scrubber have come, and the revision of the directory that the shard knows.
+// The metadata of a shard, written into the checkpoint once a second, so that a crash may lose the
+// last second of it: the counts of scopes, the clock, how far the removal of events and the
+// scrubber have come, and the revision of the directory that the shard knows.
 
 import { pack, unpack } from 'msgpackr';
 import type { StoredClock } from '../core/service-clock.ts';
 import { type ScrubState, unscrubbed } from '../journal/checkpoint/scrubber.ts';
 import type { LogTimes } from '../journal/journal.ts';
 import type { ScopeCounts } from './scope.ts';
-
-export const clockKey = 'clock';
 
 /** The times of ids, which ascend and so run ahead of a clock that is set back. */
 export interface IdTimes {
@@ -29,22 +27,24 @@ export function isOfScope(name: string): boolean {
   return name.includes('/');
 }
 
-export function encodeCounts(counts: ScopeCounts): Uint8Array {
-  return pack(counts);
+/** A kind of metadata of a shard: its key, and how its values are written and read. */
+function kindOf<T>(key: string, none: T) {
+  return {
+    key,
+    write: (value: T): Uint8Array => pack(value),
+    /** `none` when there is none. */
+    read: (bytes: Uint8Array | undefined): T => (bytes === undefined ? none : unpack(bytes)),
+  };
 }
 
-export function decodeCounts(bytes: Uint8Array): ScopeCounts {
-  return unpack(bytes);
-}
+/** The key is the name of the scope. */
+export const { write: writeCounts, read: readCounts } = kindOf<ScopeCounts | null>('', null);
 
-export function writeClock(state: ClockState): Uint8Array {
-  return pack(state);
-}
+export const { key: clockKey, write: writeClock } = kindOf<ClockState | null>('clock', null);
 
 /** Null when none was written. */
 export function readClock(bytes: Uint8Array | undefined): ClockState | null {
-  if (bytes === undefined) return null;
-  const state: ClockState | number = unpack(bytes);
+  const state: ClockState | number | null = bytes === undefined ? null : unpack(bytes);
   return typeof state === 'number' ? clockStateOf(state) : state;
 }
 
@@ -78,20 +78,13 @@ export interface RetentionMarks {
   readonly marks: readonly { readonly serviceMs: number; readonly idMs: number }[];
 }
 
-export const retentionKey = 'retention';
+export const {
+  key: retentionKey,
+  write: writeRetention,
+  read: readRetention,
+} = kindOf<RetentionMarks>('retention', { horizonMs: 0, marks: [] });
 
-export function writeRetention(marks: RetentionMarks): Uint8Array {
-  return pack(marks);
-}
-
-export function readRetention(bytes: Uint8Array | undefined): RetentionMarks {
-  return bytes === undefined ? { horizonMs: 0, marks: [] } : unpack(bytes);
-}
-
-/**
- * The marks of shards that take over from several others: what one may have removed may be gone, and
- * the rest is kept for as long as by the shard that knows least of the past.
- */
+/** The marks of shards that take over from others: the rest is kept as by the youngest of these. */
 export function jointRetention(states: readonly RetentionMarks[]): RetentionMarks {
   const horizonMs = Math.max(0, ...states.map((state) => state.horizonMs));
   const startOf = ({ marks }: RetentionMarks) => marks[0]?.serviceMs ?? Number.POSITIVE_INFINITY;
@@ -99,24 +92,11 @@ export function jointRetention(states: readonly RetentionMarks[]): RetentionMark
   return { horizonMs, marks: youngest.marks };
 }
 
-export const scrubKey = 'scrub';
-
-export function writeScrub(state: ScrubState): Uint8Array {
-  return pack(state);
-}
-
-export function readScrub(bytes: Uint8Array | undefined): ScrubState {
-  return bytes === undefined ? unscrubbed : unpack(bytes);
-}
+export const { key: scrubKey, write: writeScrub, read: readScrub } = kindOf<ScrubState>('scrub', unscrubbed);
 
 /** The last directory revision that the shard knows, by which a start notices an older one. */
-export const directoryRevisionKey = 'directory';
-
-export function writeRevision(revision: number): Uint8Array {
-  return pack(revision);
-}
-
-/** 0 when none was written. */
-export function readRevision(bytes: Uint8Array | undefined): number {
-  return bytes === undefined ? 0 : unpack(bytes);
-}
+export const {
+  key: directoryRevisionKey,
+  write: writeRevision,
+  read: readRevision,
+} = kindOf<number>('directory', 0);

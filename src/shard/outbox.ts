@@ -1,6 +1,6 @@
 // The outbox decides which deliveries the webhook thread gets, and when. The thread leases a window
 // of them for each endpoint, oldest first, and gets more as it reports attempts. The windows shrink
-// with many leases, and none is given beyond a number of bytes, so memory is bounded in both threads.
+// with many leases, and end at a number of bytes, so memory is bounded in both threads.
 // Each endpoint has a cursor in the index of its due deliveries: all before it are leased. It goes
 // back to the start when a delivery gets a place before it. Leases are not durable: when either
 // thread restarts, all waiting deliveries are leased again, and each report names its attempt.
@@ -70,7 +70,7 @@ export class Outbox {
   #isOpening = false;
   /** Events as JSON text, kept during one `take`, because one event may go to several endpoints. */
   readonly #bodies = new Map<string, string>();
-  /** Deleted endpoints with deliveries that have not ended yet, and the sort key to continue after. */
+  /** Deleted endpoints with deliveries that have not ended, and the sort key to go on after. */
   readonly draining = new Map<string, string | undefined>();
 
   constructor(records: RecordStore, quarantine: Quarantine, leasedBytesMax: number) {
@@ -300,7 +300,7 @@ export class Outbox {
     return body;
   }
 
-  /** For metrics: how many wait, and for how long the oldest of an enabled endpoint has been due. */
+  /** For metrics: how many wait, and for how long the oldest has been due. */
   depth(serviceMs: number): { readonly waiting: number; readonly oldestMs: number } {
     let waiting = 0;
     let oldestMs = serviceMs;

@@ -47,10 +47,7 @@ interface InternalRequests {
   };
   /** `FoundPayments`. */
   readonly search_payments: InScope & { readonly search: PaymentSearch };
-  /**
-   * All that is known of the payment of an id or cash code: `PaymentStory`, or null. Tells the newest
-   * refunds, or those before `refundsBefore`.
-   */
+  /** The payment of an id or cash code: `PaymentStory`, or null, with refunds before one of them. */
   readonly payment_story: InScope & {
     readonly reference: string;
     readonly refundsBefore?: string | undefined;
@@ -92,7 +89,7 @@ export interface CallbackRequest {
 /** Asks for the calls to payment networks without a final outcome. The answer is `OpenCall[]`. */
 export interface OpenCallsRequest {
   readonly kind: 'open_network_calls';
-  /** Null: of all, those whose outcome a network owes. It does not while a customer is on its page. */
+  /** Null: of all, those whose outcome a network owes, not while a customer is on its page. */
   readonly org: string | null;
   /** The newest, so many at most. */
   readonly limit: number;
@@ -122,7 +119,7 @@ export type InternalAnswer =
   | { readonly ok: true; readonly body: string; readonly cursor?: string | null }
   | { readonly ok: false; readonly code: ErrorCode; readonly message: string };
 
-/** From the webhook thread: attempts that were made, to be recorded. Repeated until they are acknowledged. */
+/** From the webhook thread: attempts to record, repeated until they are acknowledged. */
 export interface OutboxMessage {
   /** The thread is connected anew: this shard leases all waiting deliveries again. */
   readonly open: boolean;
@@ -165,7 +162,7 @@ export interface DueDelivery {
 
 export type ToShard =
   | ArrayBuffer
-  /** Nobody waits for these requests any longer: what was not taken yet is answered as withdrawn. */
+  /** Nobody waits for these requests: what was not taken yet is answered as withdrawn. */
   | { readonly withdrawn: readonly number[] }
   | { readonly correlation: number; readonly request: InternalRequest }
   | { readonly outbox: OutboxMessage };

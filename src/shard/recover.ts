@@ -1,4 +1,5 @@
-// The start of a shard: it rebuilds the state from the checkpoint and the log, and continues the shard's clock.
+// The start of a shard: it rebuilds the state from the checkpoint and the log, and continues the
+// clock.
 
 import { idempotencyRetentionMs } from '../contract/limits.ts';
 import { assert } from '../core/assert.ts';
@@ -17,7 +18,7 @@ export function storedClock({ checkpoint }: Journal, clocks: Clocks, observer: C
   return new ServiceClock(clocks, stored?.clock ?? null, observer);
 }
 
-/** Replays the journal into `state`. Rejects with `JournalDamaged`, also if an account is missing. */
+/** Replays the journal. Rejects with `JournalDamaged`, also if an account is missing. */
 export async function recover(state: ShardState, journal: Journal, clock: ServiceClock): Promise<void> {
   const { log, checkpoint } = journal;
   const { serviceMs, nowMs } = clock.read();

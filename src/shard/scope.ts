@@ -15,6 +15,7 @@ import { assert } from '../core/assert.ts';
 import type { Now } from '../core/clock.ts';
 import type { MoroccoCalendar } from '../core/morocco-day.ts';
 import { slotOf } from '../core/slot.ts';
+import { tableOf } from '../core/tables.ts';
 import * as bucket from '../core/token-bucket.ts';
 import type { Account } from '../domain/decision.ts';
 import { scopeOf } from '../domain/indexes.ts';
@@ -73,15 +74,6 @@ class AttemptQuota {
   }
 }
 
-function perBucket<T>(make: (name: Bucket) => T): Record<Bucket, T> {
-  return {
-    all: make('all'),
-    writes: make('writes'),
-    payment_creation: make('payment_creation'),
-    search: make('search'),
-  };
-}
-
 export interface ScopeOptions {
   readonly livemode: boolean;
   readonly account: ShardAccount;
@@ -109,9 +101,7 @@ export class Scope {
   /** When one of the limits in force ends. */
   #limitsEndMs = 0;
   #account: Account;
-  #day = '';
-  #requests = 0;
-  #creations = 0;
+  #today = { day: '', requests: 0, creations: 0 };
 
   constructor({ livemode, account, availability, calendar, now, counts }: ScopeOptions) {
     this.name = scopeOf(account.id, livemode);
@@ -123,16 +113,15 @@ export class Scope {
     this.#settings = account;
     this.#availability = availability;
     this.#limits = limitsInForce(account.limits[this.mode], this.mode, now.nowMs);
-    this.#buckets = perBucket((name) => {
+    this.#buckets = tableOf(buckets, (name) => {
       const stored = counts?.buckets[buckets.indexOf(name)];
       return stored
         ? { ...stored }
         : bucket.createBucket(this.#limits.buckets[name].perMinute, now.serviceMs);
     });
     if (counts !== null) {
-      this.#day = counts.day;
-      this.#requests = counts.requests;
-      this.#creations = counts.creations;
+      const { day, requests, creations } = counts;
+      this.#today = { day, requests, creations };
     }
     this.#account = this.#refresh(now);
   }
@@ -213,30 +202,23 @@ export class Scope {
       const values = { bucket: bucketNames[name][language], limit: full.perMinute, wait };
       return refuse('rate_limit_exceeded', { values, retryAfterSeconds: wait });
     }
-    this.#requests++;
+    this.#today.requests++;
     return null;
   }
 
   countCreation(): void {
-    this.#creations++;
+    this.#today.creations++;
   }
 
   #refuseDay(creation: boolean, nowMs: number): Refusal | null {
     const cap = this.#limits.daily;
     if (cap === null) return null;
     const { day, endsAtMs } = this.#calendar.dayOf(nowMs);
-    if (day !== this.#day) {
-      this.#day = day;
-      this.#requests = 0;
-      this.#creations = 0;
-    }
-    const reached =
-      this.#requests >= cap.requests
-        ? cap.requests
-        : creation && this.#creations >= cap.paymentCreations
-          ? cap.paymentCreations
-          : null;
-    if (reached === null) return null;
+    if (day !== this.#today.day) this.#today = { day, requests: 0, creations: 0 };
+    const { requests, creations } = this.#today;
+    const isCapped = requests >= cap.requests;
+    if (!isCapped && !(creation && creations >= cap.paymentCreations)) return null;
+    const reached = isCapped ? cap.requests : cap.paymentCreations;
     const retryAfterSeconds = Math.max(1, Math.ceil((endsAtMs - nowMs) / 1000));
     return refuse('test_daily_cap_reached', { values: { cap: reached }, retryAfterSeconds });
   }
@@ -253,26 +235,19 @@ export class Scope {
   /** How much of the limits is left, and how much of the day's cap is used. */
   levels(now: Now): LimitLevels {
     const account = this.account(now);
-    const isToday = this.#day === this.#calendar.dayOf(now.nowMs).day;
+    const { day, requests, creations } = this.#today;
+    const isToday = day === this.#calendar.dayOf(now.nowMs).day;
     return {
-      buckets: perBucket((name) => ({
+      buckets: tableOf(buckets, (name) => ({
         remaining: bucket.remaining(this.#buckets[name], now.serviceMs),
         capacity: bucket.capacityOf(account.limits[name].perMinute),
       })),
-      today: this.#limits.daily && {
-        requests: isToday ? this.#requests : 0,
-        creations: isToday ? this.#creations : 0,
-      },
+      today: this.#limits.daily && (isToday ? { requests, creations } : { requests: 0, creations: 0 }),
     };
   }
 
   /** The counts as they are now, to be written. */
   counts(): ScopeCounts {
-    return {
-      buckets: buckets.map((each) => ({ ...this.#buckets[each] })),
-      day: this.#day,
-      requests: this.#requests,
-      creations: this.#creations,
-    };
+    return { buckets: buckets.map((each) => ({ ...this.#buckets[each] })), ...this.#today };
   }
 }

@@ -7,7 +7,7 @@ import { createMoroccoCalendar } from '../core/morocco-day.ts';
 import { scopeOf } from '../domain/indexes.ts';
 import type { Checkpoint } from '../journal/journal.ts';
 import type { Availability, ShardAccount } from './account.ts';
-import { decodeCounts } from './metadata.ts';
+import { readCounts } from './metadata.ts';
 import { Scope, type ScopeCounts } from './scope.ts';
 
 export class Scopes {
@@ -49,8 +49,7 @@ export class Scopes {
     if (known !== undefined) return known;
     const account = this.#accounts.get(org);
     assert(account !== undefined, `organization ${org} is not known to this shard`);
-    const stored = this.#checkpoint.getSmallValue(scopeOf(org, livemode));
-    const counts = stored === undefined ? null : decodeCounts(stored);
+    const counts = readCounts(this.#checkpoint.getSmallValue(scopeOf(org, livemode)));
     const [availability, calendar] = [this.#availability, this.#calendar];
     const scope = new Scope({ livemode, account, availability, calendar, now, counts });
     scopes.set(org, scope);

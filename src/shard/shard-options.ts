@@ -26,7 +26,7 @@ export interface ShardOptions extends Omit<ShardStateOptions, 'checkAddress'> {
   readonly scheduler: Scheduler;
   readonly clockObserver: ClockObserver;
   readonly checkpointIntervalMs: number;
-  /** Makes a call to a payment network; its outcome comes back as a `settle_network_call` command. */
+  /** Makes a call to a payment network, whose outcome comes back as a command. */
   readonly callNetwork: (call: NetworkCallRecord) => void;
   /** Whether a webhook address may be used; rejects when its name does not resolve now. */
   readonly checkAddress: (url: string) => Promise<boolean>;

@@ -1,8 +1,9 @@
 // A shard is the actor that owns its organizations. It executes the messages in its mailbox as one
 // commit batch and answers them when that is on disk. While one is being written the next is open:
 // what arrives is executed on top of it at once, so processor and disk work at the same time. When
-// the disk keeps a batch waiting for long, only queries are executed (stalled-reads.ts). After a
-// failed commit nothing is answered, and the owner of the shard starts a new one from the journal.
+// the disk keeps a batch waiting for long, only queries are executed (batches-in-flight.ts). After
+// a failed commit nothing is answered, and the owner of the shard starts a new one from the
+// journal.
 
 import { idempotencyRetentionMs } from '../contract/limits.ts';
 import { assert } from '../core/assert.ts';
@@ -23,10 +24,10 @@ import { SpareBuffers } from './frames.ts';
 import { type Mail, Mailbox } from './mailbox.ts';
 import {
   clockKey,
-  encodeCounts,
   readRetention,
   retentionKey,
   writeClock,
+  writeCounts,
   writeRetention,
 } from './metadata.ts';
 import type { InternalAnswer, InternalRequest, ToShard } from './protocol.ts';
@@ -35,14 +36,14 @@ import type { ShardOptions } from './shard-options.ts';
 import { ShardState } from './shard-state.ts';
 import { Upkeep } from './upkeep.ts';
 
-/** A commit batch takes so many requests at most: the first of them doesn't wait for a long queue. */
+/** So many requests at most: the first of a commit batch doesn't wait for a long queue. */
 const batchSizeMax = 512;
 /** How often `tick` is to be called while requests arrive, and how often at least. */
 const busyTickMs = 100;
 const idleTickMs = 1_000;
 /** The clock is written this often even if nothing else has changed. */
 const idleWriteMs = 60_000;
-/** Segments of the log have the stored responses, so they stay an hour longer than those are needed. */
+/** Segments of the log have the stored responses, and stay an hour longer than needed. */
 const segmentRetentionMs = idempotencyRetentionMs + 3_600_000;
 
 export class Shard {
@@ -257,7 +258,7 @@ export class Shard {
     }
   }
 
-  /** Does what became due while the shard was not running. To be awaited before the first request. */
+  /** Does what became due while the shard did not run. To be awaited before the first request. */
   async catchUp(): Promise<void> {
     const isBehind = () => this.state.tasks.due(this.now().serviceMs, 1).length > 0;
     while (!this.#finished && !this.state.readOnly && isBehind()) {
@@ -331,7 +332,7 @@ export class Shard {
     return Math.max(busyTickMs, Math.min(nextMs, this.#upkeep.dueMs) - serviceMs);
   }
 
-  /** Begins a checkpoint unless the disk is full. Then writes are refused, so little is left to write. */
+  /** Begins a checkpoint unless the disk is full: then writes are refused, so little is left. */
   #beginCheckpoint(): void {
     if (this.#checkpointing !== null || this.state.readOnly) return;
     this.checkpoint().catch((error) => this.#fail(error));
@@ -346,7 +347,7 @@ export class Shard {
     if (changed.size === 0 && marks === null && serviceMs < this.#writeAtMs) return;
     this.#writeAtMs = serviceMs + idleWriteMs;
     const values = new Map<string, Uint8Array>([[clockKey, this.#clockNow()]]);
-    for (const [scope, counts] of changed) values.set(scope, encodeCounts(counts));
+    for (const [scope, counts] of changed) values.set(scope, writeCounts(counts));
     if (marks !== null) values.set(retentionKey, writeRetention(marks));
     await this.#journal.checkpointer.putSmallValues(values);
     if (marks !== null) this.#events.stored(marks);
@@ -380,7 +381,7 @@ export class Shard {
     await checkpointer.drop(serviceMs - segmentRetentionMs);
   }
 
-  /** Takes no more mail, answers what was taken, writes a last checkpoint, and closes the journal. */
+  /** Answers what was taken, writes a last checkpoint, and closes the journal. */
   async stop(): Promise<void> {
     await this.drained();
     if (this.#finished) return;

@@ -1,5 +1,5 @@
 // What a shard finds to do by itself in its indexes: expiries, deliveries, retention. A task that
-// needs something damaged is told once and put into quarantine until the next start; the others go on.
+// needs something damaged is told once and stays in quarantine until the next start.
 
 import { dueRecords, nextDueMs } from '../domain/due.ts';
 import { dueIndex, timeKey } from '../domain/indexes.ts';

@@ -4,8 +4,8 @@
 
 import { assert } from '../core/assert.ts';
 import { causes } from '../domain/cause.ts';
+import { endedIndex, timeKey } from '../domain/indexes.ts';
 import type { CommitBatch } from './commit-batch.ts';
-import { drainEndpoints, oldestEndedMs, pruneDeliveries } from './deliver.ts';
 import type { EventRetention } from './event-retention.ts';
 import { executeFor } from './execute-command.ts';
 import type { ShardState } from './shard-state.ts';
@@ -50,7 +50,7 @@ export class Upkeep {
     this.#lastMs = serviceMs;
     const isBehind = serviceMs >= this.#state.tasks.dueMs && this.#expire(batch);
     this.#state.outbox.tick(serviceMs);
-    const isDraining = drainEndpoints(this.#state, batch);
+    const isDraining = this.#drain(batch);
     if (serviceMs >= this.#pruneAtMs) this.#prune(batch);
     if (serviceMs >= this.#events.dueMs) this.#events.run(batch);
     return isBehind || isDraining;
@@ -73,12 +73,38 @@ export class Upkeep {
     return left !== undefined;
   }
 
+  /** Ends some deliveries of each deleted endpoint; true while there are more. */
+  #drain(batch: CommitBatch): boolean {
+    const { outbox, reads, records } = this.#state;
+    const { draining } = outbox;
+    for (const [id, after] of draining) {
+      const endpoint = reads.readOr(undefined, () => records.get('webhook_endpoint', id));
+      const params = after === undefined ? {} : { after };
+      const given = { operation: 'drain_endpoint', params, cause: causes.time } as const;
+      const outcome = endpoint && executeFor(this.#state, batch, endpoint, given);
+      // It needs a damaged record. The next start tries again.
+      if (outcome === undefined || 'refusal' in outcome) draining.delete(id);
+      else if (draining.has(id) && 'result' in outcome) draining.set(id, outcome.result.after ?? undefined);
+    }
+    return draining.size > 0;
+  }
+
+  /** Removes some deliveries that ended before the retention time. */
   #prune(batch: CommitBatch): void {
     const { serviceMs } = batch;
-    const isPruning = pruneDeliveries(this.#state, batch, serviceMs - this.#retentionMs);
-    const oldestMs = Math.min(oldestEndedMs(this.#state.tasks), serviceMs);
-    this.#pruneAtMs = isPruning
-      ? serviceMs + intervalMs
-      : Math.max(serviceMs, oldestMs + this.#retentionMs) + pruneIntervalMs;
+    const { tasks } = this.#state;
+    const endedBeforeMs = serviceMs - this.#retentionMs;
+    const range = { before: timeKey(endedBeforeMs), descending: false };
+    const given = { operation: 'prune_deliveries', params: { endedBeforeMs }, cause: causes.time } as const;
+    const [old] = tasks.scan(endedIndex, range);
+    const outcome = old && executeFor(this.#state, batch, old, given);
+    if (outcome !== undefined && 'result' in outcome && outcome.result.more) {
+      this.#pruneAtMs = serviceMs + intervalMs;
+      return;
+    }
+    const [oldest] = tasks.scan(endedIndex, { descending: false });
+    const endedMs = (oldest?.kind === 'delivery' ? oldest.ended_at_ms : null) ?? serviceMs;
+    const dueMs = Math.min(endedMs, serviceMs) + this.#retentionMs;
+    this.#pruneAtMs = Math.max(serviceMs, dueMs) + pruneIntervalMs;
   }
 }

@@ -1,15 +1,15 @@
-// The memtable holds the records that changed since the last flush began, with their index rows. It hides older values of
-// the same records in the layers below it.
-//
-// A changed record is an object until its turn is appended to the log. Then the memtable replaces it with the bytes of the
-// log batch: commands rarely read again what they wrote, and thousands of objects that live for seconds are what costs the
-// garbage collector most. A packed record has a number, counted over all batches, by which it is found and decoded.
+// The memtable holds the records that changed since the last flush began, with their index rows. It
+// hides older values in the layers below it. A changed record is an object until its commit batch
+// is appended to the log. Then its bytes take its place, because thousands of objects that live for
+// seconds cost the garbage collector most. A packed record has a number, by which it is found and
+// decoded.
 
+import { assert, elementAt } from '../core/assert.ts';
 import { objectBytes, textBytes } from '../core/heap-bytes.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import type { Change, StoredRecord } from '../domain/record.ts';
 import type { IndexRow, ScanRange } from '../domain/view.ts';
-import type { PackedChanges } from './packed-changes.ts';
+import type { PackedChanges } from './cold-store.ts';
 import { SortedKeys } from './sorted-keys.ts';
 
 /** What each changed record takes besides its bytes: its id, and its entry in the map. */
@@ -21,7 +21,7 @@ const indexBytes = 400;
 /** What a batch takes besides its bytes. */
 const batchBytes = 350;
 
-interface Batch {
+interface PackedBatch {
   readonly changes: PackedChanges;
   /** The number of its first change. */
   readonly first: number;
@@ -30,12 +30,12 @@ interface Batch {
 export class Memtable {
   /** By id: the object, or the number of the packed record. */
   readonly #records = new Map<string, StoredRecord | number>();
-  readonly #batches: Batch[] = [];
+  readonly #batches: PackedBatch[] = [];
   #packed = 0;
   readonly #indexes = new Map<string, SortedKeys>();
   #bytes = 0;
 
-  /** An estimate of the memory that the table takes, without the objects of the turn under way. */
+  /** An estimate of its memory, without the objects of the open commit batch. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -74,7 +74,7 @@ export class Memtable {
     if (keys.add(sortKey)) this.#bytes += bytesOfRow(sortKey, id);
   }
 
-  /** Removes the rows that a record no longer has. An index that becomes empty stays, and is still counted. */
+  /** Removes the rows that a record no longer has. An index that becomes empty stays. */
   #removeStale(id: string, before: readonly IndexRow[], after: readonly IndexRow[]): void {
     for (const { index, sortKey } of before) {
       if (after.some((row) => row.index === index && row.sortKey === sortKey)) continue;
@@ -82,7 +82,7 @@ export class Memtable {
     }
   }
 
-  /** Replaces the objects of a turn with the bytes of its log batch, which has them in the same order. */
+  /** Replaces the objects of a commit batch with its bytes, which are in the same order. */
   pack(entries: readonly { readonly changes: readonly Change[] }[], packed: PackedChanges): void {
     this.#batches.push({ changes: packed, first: this.#packed });
     this.#bytes += batchBytes + packed.bytes;
@@ -108,11 +108,13 @@ export class Memtable {
     let high = batches.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if (batches[middle]!.first <= held) low = middle;
+      if (elementAt(batches, middle).first <= held) low = middle;
       else high = middle - 1;
     }
-    const { changes, first } = batches[low]!;
-    return changes.read(held - first, id);
+    const { changes, first } = elementAt(batches, low);
+    const record = changes.read(held - first, id);
+    assert(record.id === id, 'a packed change is that of its record');
+    return record;
   }
 
   scan(index: string, range: ScanRange): Iterable<string> {
@@ -120,7 +122,7 @@ export class Memtable {
   }
 }
 
-/** A sort key that is the record's id shares the id's text. */
+/** A sort key that is the record's id shares its text. */
 function bytesOfRow(sortKey: string, id: string): number {
   return sortKey === id ? rowBytes : rowBytes + textBytes(sortKey);
 }

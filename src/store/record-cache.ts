@@ -1,5 +1,6 @@
-// The cache holds records that were read lately, as objects. Its size in bytes is bounded: the record that was not used for
-// the longest time is evicted first. It has the newest value of a record or none.
+// The cache holds records that were read lately, as objects, up to a number of bytes. It has the
+// newest value of a record or none. A record that is used moves to the youngest of its generations,
+// and when it is full the oldest generation is dropped whole.
 
 import { objectBytes } from '../core/heap-bytes.ts';
 import type { StoredRecord } from '../domain/record.ts';
@@ -12,10 +13,10 @@ interface Generation {
   bytes: number;
 }
 
-/** A record that is used moves to the youngest generation. When the cache is full, the oldest generation is dropped whole. */
 export class RecordCache {
-  /** Youngest first. There is always at least one. */
-  readonly #generations: Generation[] = [{ records: new Map(), bytes: 0 }];
+  #young: Generation = { records: new Map(), bytes: 0 };
+  /** Youngest first. */
+  readonly #generations: Generation[] = [this.#young];
   #bytes = 0;
   #bytesMax: number;
 
@@ -41,7 +42,7 @@ export class RecordCache {
     for (const generation of this.#generations) {
       const record = generation.records.get(id);
       if (record === undefined) continue;
-      if (generation !== this.#generations[0]) {
+      if (generation !== this.#young) {
         this.#drop(generation, record);
         this.put(record);
       }
@@ -53,16 +54,17 @@ export class RecordCache {
   /** Adds a record that the cache does not have. */
   put(record: StoredRecord): void {
     const bytes = objectBytes(record);
-    if (this.#generations[0]!.bytes + bytes > Math.max(1, Math.floor(this.#bytesMax / generationsMax)))
-      this.#generations.unshift({ records: new Map(), bytes: 0 });
-    const young = this.#generations[0]!;
-    young.records.set(record.id, record);
-    young.bytes += bytes;
+    if (this.#young.bytes + bytes > Math.max(1, Math.floor(this.#bytesMax / generationsMax))) {
+      this.#young = { records: new Map(), bytes: 0 };
+      this.#generations.unshift(this.#young);
+    }
+    this.#young.records.set(record.id, record);
+    this.#young.bytes += bytes;
     this.#bytes += bytes;
     this.#evict();
   }
 
-  /** Replaces a record that has changed, if the cache has it: a record that was read is likely to be read again. */
+  /** Replaces a record that has changed, if the cache has it: it is likely to be read again. */
   changed(record: StoredRecord): void {
     for (const generation of this.#generations) {
       const before = generation.records.get(record.id);
@@ -74,9 +76,8 @@ export class RecordCache {
   }
 
   #evict(): void {
-    while (this.#generations.length > 1) {
-      const oldest = this.#generations.at(-1)!;
-      if (this.#bytes <= this.#bytesMax && oldest.records.size > 0) return;
+    for (let oldest = this.#generations.at(-1); oldest !== this.#young; oldest = this.#generations.at(-1)) {
+      if (oldest === undefined || (this.#bytes <= this.#bytesMax && oldest.records.size > 0)) return;
       this.#bytes -= oldest.bytes;
       this.#generations.pop();
     }

@@ -1,24 +1,20 @@
-// The records of a shard, in three layers: the memtable with what changed since the last flush began, the memtable that is
-// being flushed, and the cold store, which is the checkpoint. A record in a layer hides its older values in the layers
-// below. A cache beside the layers holds the records that were read lately as objects. Every change is applied here, live
-// and in replay.
-//
-// Memory is bounded in bytes: a flush frees its memtable when the checkpoint has it, and the cache evicts what was not used
-// for the longest time. What is not in the checkpoint yet can't be evicted, so the owner begins flushes in time and refuses
-// writes while `unwrittenBytes` is too much.
+// The records of a shard, in three layers: the memtable, the memtable that is being flushed, and
+// the checkpoint as cold store. A record in a layer hides its older values in the layers below. A
+// cache beside them holds records that were read lately. Every change is applied here, live and in
+// replay. What is not in the checkpoint yet can't be evicted, so the owner begins flushes in time
+// and refuses writes while `unwrittenBytes` is too much.
 
 import { assert } from '../core/assert.ts';
 import { idOfSortKey, indexRowsOf } from '../domain/indexes.ts';
 import type { Change, RecordKind, RecordOf, StoredRecord } from '../domain/record.ts';
-import type { ScanRange, View } from '../domain/view.ts';
-import { type ColdStore, emptyColdStore } from './cold-store.ts';
+import type { IndexRow, ScanRange, View } from '../domain/view.ts';
+import { type ColdStore, emptyColdStore, type PackedChanges } from './cold-store.ts';
 import { Memtable } from './memtable.ts';
-import type { PackedChanges } from './packed-changes.ts';
 import { RecordCache } from './record-cache.ts';
 
 const cacheBytesMaxDefault = 128 * 1024 * 1024;
 
-/** Rows of indexes that a scan leaves out, because what they lead to can't be read. */
+/** Rows of indexes that a scan leaves out: what they lead to can't be read. */
 export interface Quarantine {
   has(index: string, sortKey: string): boolean;
   /** Throws `error` unless it is about damage. */
@@ -36,7 +32,6 @@ export class RecordStore implements View {
     this.#cache = new RecordCache(cacheBytesMax);
   }
 
-  /** Changes how many bytes of records that were read may stay in memory. */
   limitCache(bytesMax: number): void {
     this.#cache.limit(bytesMax);
   }
@@ -46,7 +41,7 @@ export class RecordStore implements View {
     return this.#memtable.bytes;
   }
 
-  /** The bytes of what changed and may not be in the checkpoint yet. This can't be evicted. */
+  /** The bytes of what changed and may not be in the checkpoint yet. */
   get unwrittenBytes(): number {
     return this.#memtable.bytes + (this.#flushing?.bytes ?? 0);
   }
@@ -72,7 +67,7 @@ export class RecordStore implements View {
     this.#cache.changed(change);
   }
 
-  /** Replaces the objects of a turn, which was appended to the log, with the bytes of its log batch. */
+  /** Replaces the objects of a commit batch, which was appended to the log, with its bytes. */
   pack(entries: readonly { readonly changes: readonly Change[] }[], packed: PackedChanges): void {
     this.#memtable.pack(entries, packed);
   }
@@ -92,30 +87,30 @@ export class RecordStore implements View {
     return read;
   }
 
-  *scan(index: string, range: ScanRange, aside?: Quarantine): Iterable<StoredRecord> {
+  *scan(index: string, range: ScanRange, quarantine?: Quarantine): Iterable<StoredRecord> {
     for (const key of this.#keys(index, range)) {
-      if (aside?.has(index, key)) continue;
+      if (quarantine?.has(index, key)) continue;
       let record: StoredRecord;
       try {
         record = this.#ofRow(index, key);
       } catch (error) {
-        if (aside === undefined) throw error;
-        aside.add(index, key, error);
+        if (quarantine === undefined) throw error;
+        quarantine.add(index, key, error);
         continue;
       }
       yield record;
     }
   }
 
-  /** The record of an index row. Rows have no checksum, so one that its record does not ask for is refused. */
+  /** The record of an index row, which has no checksum: one that its record lacks is refused. */
   #ofRow(index: string, key: string): StoredRecord {
     const record = this.#find(idOfSortKey(index, key));
-    const isRight = record && indexRowsOf(record).some((row) => row.index === index && row.sortKey === key);
-    if (isRight !== true) throw this.#cold.strayRow(index, key);
-    return record!;
+    const isRight = (row: IndexRow) => row.index === index && row.sortKey === key;
+    if (record === undefined || !indexRowsOf(record).some(isRight)) throw this.#cold.strayRow(index, key);
+    return record;
   }
 
-  /** The number of records in an index. It walks over all keys of the index, but reads no record. */
+  /** The number of records in an index. It walks over all keys, but reads no record. */
   count(index: string): number {
     let count = 0;
     for (const _key of this.#keys(index, { descending: false })) count++;
@@ -157,18 +152,17 @@ function* filter(keys: Iterable<string>, keep: (key: string) => boolean): Iterab
 function* mergeSorted(sources: readonly Iterable<string>[], descending: boolean): Iterable<string> {
   const iterators = sources.map((source) => source[Symbol.iterator]());
   try {
-    const heads = iterators.map((iterator) => iterator.next());
+    const heads = iterators.map((iterator) => ({ iterator, next: iterator.next() }));
     for (;;) {
-      let best = -1;
-      for (let i = 0; i < heads.length; i++) {
-        const head = heads[i]!;
-        if (head.done) continue;
-        if (best < 0 || (descending ? head.value > heads[best]!.value : head.value < heads[best]!.value))
-          best = i;
+      let best: (typeof heads)[number] | null = null;
+      for (const head of heads) {
+        if (head.next.done) continue;
+        const { value } = head.next;
+        if (best === null || (descending ? value > best.next.value : value < best.next.value)) best = head;
       }
-      if (best < 0) return;
-      yield heads[best]!.value;
-      heads[best] = iterators[best]!.next();
+      if (best === null) return;
+      yield best.next.value;
+      best.next = best.iterator.next();
     }
   } finally {
     for (const iterator of iterators) iterator.return?.();

@@ -1,8 +1,10 @@
-// A sorted set of strings, for the indexes in memory. Keys arrive nearly in order, because ids sort by creation. They are
-// compared by UTF-16 code unit, which for ASCII is also the order of the bytes on disk.
-//
-// The keys are in blocks of at most 512, so that a change in the middle moves the keys of one block and not all of them. The
-// blocks are in order, and none is empty. A key in the last block, or after it, is found without a search over the blocks.
+// A sorted set of strings, for the indexes in memory. Keys arrive nearly in order, because ids sort
+// by creation. They are compared by UTF-16 code unit, which for ASCII is also the order of the
+// bytes on disk. They are in blocks of at most 512, in order and none empty, so that a change moves
+// the keys of one block. A key in or after the last block is found without a search over the
+// blocks.
+
+import { elementAt } from '../core/assert.ts';
 
 const blockSize = 512;
 
@@ -16,7 +18,7 @@ export interface KeyRange {
 export class SortedKeys {
   readonly #blocks: string[][] = [];
   #size = 0;
-  /** The number of changes, by which a scan notices that its position is no longer right. */
+  /** The number of changes, by which a scan notices that its position is wrong. */
   #version = 0;
 
   get size(): number {
@@ -59,10 +61,7 @@ export class SortedKeys {
     return true;
   }
 
-  /**
-   * The keys strictly between the bounds, lazily. Keys may be added and deleted meanwhile: each step goes to the nearest key
-   * beyond the last one returned.
-   */
+  /** The keys strictly between the bounds, lazily. Keys may be added and deleted meanwhile. */
   *scan({ after, before, descending }: KeyRange): Generator<string, void, undefined> {
     const blocks = this.#blocks;
     const step = descending ? -1 : 1;
@@ -77,7 +76,6 @@ export class SortedKeys {
         version = this.#version;
         if (passed === undefined) [b, i] = descending ? [blocks.length, 0] : [0, 0];
         else [b, i] = this.#seek(passed);
-        // `#seek` finds the first key that is not below `passed`; the next key must be strictly beyond it.
         if (descending || blocks[b]?.[i] === passed) i += step;
       }
       if (i < 0) i = (blocks[--b]?.length ?? 0) - 1;
@@ -90,19 +88,19 @@ export class SortedKeys {
     }
   }
 
-  /** The block and position of the first key that is not below `key`; the block after the last one if there is none. */
+  /** The block and position of the first key that is not below `key`, or the block after the last. */
   #seek(key: string): [number, number] {
     const blocks = this.#blocks;
-    const last = blocks.length - 1;
-    if (last < 0 || blocks[last]!.at(-1)! < key) return [blocks.length, 0];
-    let low = blocks[last]![0]! <= key ? last : 0;
-    let high = last;
+    const last = blocks.at(-1);
+    if (last === undefined || lastOf(last) < key) return [blocks.length, 0];
+    let high = blocks.length - 1;
+    let low = elementAt(last, 0) <= key ? high : 0;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (blocks[middle]!.at(-1)! < key) low = middle + 1;
+      if (lastOf(elementAt(blocks, middle)) < key) low = middle + 1;
       else high = middle;
     }
-    return [low, lowerBound(blocks[low]!, key)];
+    return [low, lowerBound(elementAt(blocks, low), key)];
   }
 
   #append(key: string): void {
@@ -111,7 +109,7 @@ export class SortedKeys {
     else last.push(key);
   }
 
-  /** Joins block `b` with the next one when both together are small, so that deletions don't leave many tiny blocks. */
+  /** Joins block `b` with the next one if both are small: deletions don't leave many tiny blocks. */
   #join(b: number): void {
     const block = this.#blocks[b];
     const next = this.#blocks[b + 1];
@@ -120,13 +118,17 @@ export class SortedKeys {
   }
 }
 
+function lastOf(block: readonly string[]): string {
+  return elementAt(block, block.length - 1);
+}
+
 /** The position of the first key of the sorted `keys` that is not below `key`. */
 export function lowerBound(keys: readonly string[], key: string): number {
   let low = 0;
   let high = keys.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (keys[middle]! < key) low = middle + 1;
+    if (elementAt(keys, middle) < key) low = middle + 1;
     else high = middle;
   }
   return low;

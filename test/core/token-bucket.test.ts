@@ -5,7 +5,6 @@ import {
   capacityOf,
   changeLimit,
   createBucket,
-  hasRoom,
   remaining,
   resetSeconds,
   retryAfterSeconds,
@@ -84,7 +83,6 @@ test('the numbers for the headers', () => {
       },
       row,
     );
-    assert.equal(hasRoom(bucket, nowMs), row.remaining > 0);
   }
 });
 
@@ -92,7 +90,7 @@ test('asking changes nothing', () => {
   const bucket = createBucket(60, startMs);
   spend(bucket, 5, startMs);
   const before = { ...bucket };
-  hasRoom(bucket, startMs + 500);
+  remaining(bucket, startMs + 500);
   remaining(bucket, startMs + 500);
   resetSeconds(bucket, startMs + 500);
   retryAfterSeconds(bucket, startMs + 500);
@@ -194,7 +192,7 @@ test('the bucket agrees with exact arithmetic on any history', () => {
         if (model > capacity) model = capacity;
         for (let i = 0; i < requests; i++) {
           const admitted = model >= 60_000n;
-          assert.equal(hasRoom(bucket, nowMs), admitted);
+          assert.equal(remaining(bucket, nowMs) > 0, admitted);
           assert.equal(spendFromAll([bucket], nowMs) === null, admitted);
           if (admitted) model -= 60_000n;
         }
@@ -217,8 +215,8 @@ test('after the wait that it names, a bucket has room', () => {
       const nowMs = startMs + idleMs;
       drain(bucket, nowMs);
       const waitMs = retryAfterSeconds(bucket, nowMs) * 1_000;
-      assert.equal(hasRoom(bucket, nowMs + waitMs), true);
-      if (waitMs > 1_000) assert.equal(hasRoom(bucket, nowMs + waitMs - 1_000), false);
+      assert.equal(remaining(bucket, nowMs + waitMs) > 0, true);
+      if (waitMs > 1_000) assert.equal(remaining(bucket, nowMs + waitMs - 1_000) > 0, false);
     }),
   );
 });

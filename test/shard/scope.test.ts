@@ -10,7 +10,7 @@ import { modeOf } from '../../src/contract/vocabulary.ts';
 import { createMoroccoCalendar } from '../../src/core/morocco-day.ts';
 import type { BucketOverride, LimitsOverrides } from '../../src/domain/limits-in-force.ts';
 import type { ShardAccount } from '../../src/shard/account.ts';
-import { decodeCounts, encodeCounts } from '../../src/shard/metadata.ts';
+import { readCounts, writeCounts } from '../../src/shard/metadata.ts';
 import { Scope, type ScopeCounts } from '../../src/shard/scope.ts';
 import { at } from '../manual-clock.ts';
 
@@ -380,7 +380,7 @@ test('a method is there when it is switched on and has a network', () => {
 test('counts come back as they were written, refilled by the time between', () => {
   const scope = scopeOf({ daily: { requests: 100 } });
   for (let i = 0; i < 70; i++) send(scope, 'create_payment_intent');
-  const counts = decodeCounts(encodeCounts(scope.counts()));
+  const counts = readCounts(writeCounts(scope.counts()));
   const laterMs = noonMs + 10 * secondMs;
   const restored = scopeOf({ daily: { requests: 100 } }, laterMs, counts);
   assert.deepEqual(left(restored, laterMs), { all: 700, writes: 130, payment_creation: 10, search: 35 });
@@ -391,18 +391,14 @@ test("yesterday's counts are forgotten after a restart", () => {
   const scope = scopeOf({ daily: { requests: 3 } });
   sendUntilRefused(scope, 'retrieve_account');
   const tomorrowMs = noonMs + 24 * hourMs;
-  const restored = scopeOf(
-    { daily: { requests: 3 } },
-    tomorrowMs,
-    decodeCounts(encodeCounts(scope.counts())),
-  );
+  const restored = scopeOf({ daily: { requests: 3 } }, tomorrowMs, readCounts(writeCounts(scope.counts())));
   assert.equal(sendUntilRefused(restored, 'retrieve_account', tomorrowMs), 3);
 });
 
 test('a limit that was changed while the shard was down is in force when it is back', () => {
   const scope = scopeOf();
   sendUntilRefused(scope, 'create_payment_intent');
-  const counts = decodeCounts(encodeCounts(scope.counts()));
+  const counts = readCounts(writeCounts(scope.counts()));
   const raised = scopeOf({ limits: { payment_creation: custom(120) } }, noonMs, counts);
   assert.equal(sendUntilRefused(raised, 'create_payment_intent'), 70);
   const lowered = scopeOf({ limits: { all: custom(6) } }, noonMs, counts);

@@ -3,7 +3,7 @@
 
 import { timingSafeEqual } from 'node:crypto';
 import type { MonotonicClock } from '../../core/clock.ts';
-import { KeyedBuckets } from '../../core/keyed-buckets.ts';
+import { KeyedBuckets } from '../../core/token-bucket.ts';
 import type { SecretBox } from '../../crypto/secret-box.ts';
 import { digestOf } from '../../directory/api-key.ts';
 import type { Directory } from '../../directory/directory.ts';

@@ -4,7 +4,7 @@
 
 import type ipaddr from 'ipaddr.js';
 import type { MonotonicClock } from '../../core/clock.ts';
-import { KeyedBuckets, type KeyedBucketsOptions } from '../../core/keyed-buckets.ts';
+import { KeyedBuckets, type KeyedBucketsOptions } from '../../core/token-bucket.ts';
 import { createClientAddress, networksPerSite } from './client-address.ts';
 
 /** Whose visits count together. An IPv4 address is its own network and site. */

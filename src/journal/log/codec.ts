@@ -20,7 +20,7 @@ import { crc32 } from 'node:zlib';
 import { assert } from '../../core/assert.ts';
 import { type Cause, causeKinds, causes } from '../../domain/cause.ts';
 import type { Change } from '../../domain/record.ts';
-import type { PackedChanges } from '../../store/packed-changes.ts';
+import type { PackedChanges } from '../../store/cold-store.ts';
 import { tagBytes } from '../files/identity.ts';
 import {
   digestBytes,

@@ -226,7 +226,7 @@ const operators = [
   bug('a limit is not spent', [
     'shard/scope.ts',
     'const full = bucket.spendFromAll(counted, serviceMs);',
-    'const full = this.#requests % 2 === 1 ? null : bucket.spendFromAll(counted, serviceMs);',
+    'const full = this.#today.requests % 2 === 1 ? null : bucket.spendFromAll(counted, serviceMs);',
   ]),
 ];
 
@@ -337,7 +337,7 @@ const admission = [
     'requests / this.#bounds.requests',
   ]),
   bug('a list shows during a stall what could still be lost', [
-    'shard/stalled-reads.ts',
+    'shard/batches-in-flight.ts',
     'if (list === null ? this.#changed.size > 0 : this.#lists.has(list)) this.isDurable = false;',
     '',
   ]),
@@ -353,7 +353,7 @@ const admission = [
   ]),
   bug('a stall is not told', ['shard/shard.ts', '      this.#inFlight.tell();\n', '']),
   bug('a read waits for changes that it does not show', [
-    'shard/stalled-reads.ts',
+    'shard/batches-in-flight.ts',
     'if (this.#changed.has(id)) this.isDurable = false;',
     'if (this.#changed.size > 0) this.isDurable = false;',
   ]),
