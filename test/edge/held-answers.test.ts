@@ -19,8 +19,8 @@ import { unlimited } from './unlimited.ts';
 
 const mib = 1024 * 1024;
 const held = new HeldAnswers(64 * mib);
-/** More than the buffers of a connection take. */
-const large = Buffer.alloc(24 * mib, 'abcdefghi\n');
+/** More than the kernel's buffers on both sides take, which grow to some 36 MiB. */
+const large = Buffer.alloc(48 * mib, 'abcdefghi\n');
 const pieceBytes = mib;
 const folder = mkdtempSync(join(tmpdir(), 'held-'));
 after(() => rmSync(folder, { recursive: true }));
