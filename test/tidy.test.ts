@@ -18,6 +18,7 @@ const layers = [
   'store',
   'crypto',
   'http-client',
+  'rpc',
   'journal',
   'shard',
   'networks',

@@ -3,8 +3,9 @@
 // log says how many.
 
 import { assert } from '../core/assert.ts';
+import { type Answer, type Question, Questions } from '../rpc/questions.ts';
 import { type AnsweredRequest, FrameWriter, gapBytes } from './entry.ts';
-import type { AskLogs, LogAnswer, LogQuery } from './query.ts';
+import type { AskLogs, LogQuestions } from './query.ts';
 import type { LogScope } from './request-logs.ts';
 
 /** From an edge: the frames of a batch, to be written and given back. */
@@ -14,26 +15,14 @@ export interface EntryBatch {
   readonly senders: readonly LogScope[];
 }
 
-/** From an edge: a question, and its number. */
-export interface NumberedQuery {
-  readonly question: number;
-  readonly query: LogQuery;
-}
-
 /** To an edge: the buffer of the oldest batch that was not acknowledged. */
 export interface BatchWritten {
   readonly written: ArrayBuffer;
 }
 
-/** To an edge: the answer to a question. */
-export interface NumberedAnswer {
-  readonly question: number;
-  readonly answer: LogAnswer | null;
-}
-
 export interface LogPort {
-  postMessage(message: EntryBatch | NumberedQuery, transfer?: readonly ArrayBuffer[]): void;
-  on(event: 'message', listener: (message: BatchWritten | NumberedAnswer) => void): unknown;
+  postMessage(message: EntryBatch | Question<LogQuestions>, transfer?: readonly ArrayBuffer[]): void;
+  on(event: 'message', listener: (message: BatchWritten | Answer) => void): unknown;
   on(event: 'close', listener: () => void): unknown;
   close(): void;
 }
@@ -79,8 +68,7 @@ export class RequestLogClient {
   #lastLivemode = false;
   #lastNumber = 0;
   readonly #inFlight: Batch[] = [];
-  readonly #asked = new Map<number, (answer: LogAnswer | null) => void>();
-  #questions = 0;
+  readonly #questions = new Questions<LogQuestions>((question) => this.#port?.postMessage(question));
   /** How many entries were dropped, by their scopes. */
   readonly #dropped = new Map<string, { readonly scope: LogScope; missing: number }>();
 
@@ -94,8 +82,7 @@ export class RequestLogClient {
     this.#port = port;
     port.on('message', (message) => {
       if ('question' in message) {
-        this.#asked.get(message.question)?.(message.answer);
-        this.#asked.delete(message.question);
+        this.#questions.take(message);
       } else if (this.#port === port) {
         this.#inFlight.shift();
         if (this.#spare.length < spareMax) this.#spare.push(message.written);
@@ -108,8 +95,7 @@ export class RequestLogClient {
 
   #lose(): void {
     this.#port = null;
-    for (const settle of this.#asked.values()) settle(null);
-    this.#asked.clear();
+    this.#questions.end(new Error('the request logs are away'));
     for (const { senders, counts } of this.#inFlight.splice(0))
       for (const [number, { org, mode }] of senders.entries())
         this.#drop(org, mode === 'live', counts[number]!);
@@ -187,14 +173,10 @@ export class RequestLogClient {
   }
 
   /** Asks the thread that writes. */
-  readonly ask: AskLogs = <Q extends LogQuery>(query: Q) => {
-    const port = this.#port;
-    if (port === null || this.#asked.size >= questionsMax) return Promise.resolve(null);
-    const question = ++this.#questions;
-    return new Promise<LogAnswer<Q> | null>((resolve) => {
-      this.#asked.set(question, resolve as (answer: LogAnswer | null) => void);
-      port.postMessage({ question, query });
-    });
+  readonly ask: AskLogs = async (name, asks) => {
+    if (this.#port === null || this.#questions.size >= questionsMax) return null;
+    // It fails when the thread ends, or can't read: its log tells why.
+    return this.#questions.ask(name, asks).catch(() => null);
   };
 
   /** Hands over what was gathered. */

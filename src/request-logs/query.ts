@@ -1,5 +1,6 @@
 // Questions to the request logs, which the thread that writes them answers for the threads that must not wait for a disk.
 
+import type { Answers } from '../rpc/questions.ts';
 import type { LoggedRequest } from './logged-request.ts';
 import type { LogScope } from './request-logs.ts';
 import {
@@ -11,51 +12,41 @@ import {
   searchInParts,
 } from './search.ts';
 
-export type LogQuery = { readonly scope: LogScope } & (
-  | {
-      readonly ask: 'search';
+/** What can be asked of the logs of a scope. */
+export interface LogQuestions {
+  search: {
+    asks: {
+      readonly scope: LogScope;
       readonly filter: LogFilter;
       readonly limit: number;
       readonly before: string | null;
-    }
+    };
+    answers: LogPage;
+  };
   /** One request, by its id. */
-  | { readonly ask: 'find'; readonly request: string }
+  find: { asks: { readonly scope: LogScope; readonly request: string }; answers: LoggedRequest | null };
   /** The place of the newest entry, which changes with each that is written. */
-  | { readonly ask: 'newest' }
-);
-
-interface Answers {
-  readonly search: LogPage;
-  readonly find: LoggedRequest | null;
-  readonly newest: string;
-}
-export type LogAnswer<Q extends LogQuery = LogQuery> = Answers[Q['ask']];
-
-/** Resolves with null while the thread is away, and where no request logs are kept. */
-export type AskLogs = <Q extends LogQuery>(query: Q) => Promise<LogAnswer<Q> | null>;
-
-/** Answers a question. `pause` is awaited between the parts of a search, so that entries are written meanwhile. */
-export async function answerLogQuery(
-  folder: string,
-  query: LogQuery,
-  pause: () => Promise<unknown>,
-): Promise<LogAnswer> {
-  const parts = answerInParts(folder, query);
-  for (;;) {
-    const { done, value } = parts.next();
-    if (done) return value;
-    await pause();
-  }
+  newest: { asks: { readonly scope: LogScope }; answers: string };
 }
 
-function* answerInParts(folder: string, query: LogQuery): InParts<LogAnswer> {
-  const { scope } = query;
-  switch (query.ask) {
-    case 'search':
-      return yield* searchInParts(folder, scope, query.filter, query.limit, query.before);
-    case 'find':
-      return yield* findInParts(folder, scope, query.request);
-    case 'newest':
-      return newestPlace(folder, scope);
+/** Resolves with null while the thread is away, when the files can't be read, and where no request logs are kept. */
+export type AskLogs = <N extends keyof LogQuestions>(
+  name: N,
+  asks: LogQuestions[N]['asks'],
+) => Promise<LogQuestions[N]['answers'] | null>;
+
+/** `pause` is awaited between the parts of a search, so that entries are written meanwhile. */
+export function answerLogQuestions(folder: string, pause: () => Promise<unknown>): Answers<LogQuestions> {
+  async function finish<T>(parts: InParts<T>): Promise<T> {
+    for (;;) {
+      const { done, value } = parts.next();
+      if (done) return value;
+      await pause();
+    }
   }
+  return {
+    search: ({ scope, filter, limit, before }) => finish(searchInParts(folder, scope, filter, limit, before)),
+    find: ({ scope, request }) => finish(findInParts(folder, scope, request)),
+    newest: ({ scope }) => newestPlace(folder, scope),
+  };
 }

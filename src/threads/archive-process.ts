@@ -13,12 +13,14 @@ import { lowerPriority } from '../backup/priority.ts';
 import { type ArchivedPart, archiveFolderOf } from '../data-folder/archive-folder.ts';
 import { JournalCopy } from '../journal/copy-journal.ts';
 import { RowStore } from '../journal/files/row-store.ts';
+import { type Answers, answerQuestion } from '../rpc/questions.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import {
   type ArchiveProcessData,
   type Instruction,
   type Notice,
   startDataVariable,
+  type ThreadQuestions,
 } from './thread-protocol.ts';
 
 const {
@@ -154,21 +156,20 @@ async function stop(): Promise<void> {
   await Promise.all([directory.close(), ...copies.map((copy) => copy.close())]);
 }
 
+const answers: Answers<ThreadQuestions> = {
+  reread({ config: { logLevel } }) {
+    logger.level = logLevel;
+    return null;
+  },
+  async metrics() {
+    await show();
+    return registry.getMetricsAsJSON();
+  },
+  stop,
+};
 process.on('message', async (instruction: Instruction) => {
-  switch (instruction.type) {
-    case 'reread':
-      logger.level = instruction.config.logLevel;
-      tell({ type: 'answer', question: instruction.question, value: null });
-      break;
-    case 'metrics':
-      await show();
-      tell({ type: 'answer', question: instruction.question, value: await registry.getMetricsAsJSON() });
-      break;
-    case 'stop':
-      await stop();
-      tell({ type: 'answer', question: instruction.question });
-      process.exit(0);
-  }
+  if ('question' in instruction) await answerQuestion(answers, instruction, tell);
+  if (instruction.type === 'stop') process.exit(0);
 });
 begin();
 tell({ type: 'ready' });

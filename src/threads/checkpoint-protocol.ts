@@ -1,10 +1,11 @@
 // The messages between a shard's thread and its checkpoint thread. The tasks are those of the journal's `Checkpointer`, and
-// each has one answer with the same number. The shard sends none before it has opened its journal.
+// are asked as questions (rpc/questions.ts). The shard sends none before it has opened its journal.
 
 import type { Config } from '../config/config-schema.ts';
 import type { ScrubState } from '../journal/checkpoint/scrubber.ts';
 import type { ShardIdentity } from '../journal/files/identity.ts';
 import { type CheckpointSizes, type Compacting, JournalDamaged, JournalFailure } from '../journal/journal.ts';
+import type { Answer } from '../rpc/questions.ts';
 import type { ThreadGauge } from '../telemetry/thread-time.ts';
 
 /** The shard whose checkpoint a thread writes. */
@@ -23,20 +24,16 @@ export interface CheckpointThreadData extends CheckpointTarget {
   readonly gate: SharedArrayBuffer;
 }
 
-/** From the shard. */
-export type Task =
-  | { readonly type: 'write'; readonly sequence: number }
-  | { readonly type: 'put_small_values'; readonly values: ReadonlyMap<string, Uint8Array> }
-  | { readonly type: 'note_segment'; readonly firstSequence: number }
-  | { readonly type: 'drop'; readonly olderThanMs: number }
-  | { readonly type: 'compact' }
+/** The tasks, which the shard asks for. */
+export interface CheckpointTasks {
+  write: { asks: { readonly sequence: number }; answers: number };
+  put_small_values: { asks: { readonly values: ReadonlyMap<string, Uint8Array> } };
+  note_segment: { asks: { readonly firstSequence: number } };
+  drop: { asks: { readonly olderThanMs: number }; answers: number };
+  compact: { asks: object; answers: CheckpointSizes; reports: Compacting };
   /** Close everything, then end. */
-  | { readonly type: 'close' };
-
-export type NumberedTask = Task & { readonly number: number };
-
-/** The result of a task; 0 for a task without one. */
-export type TaskResult = number | CheckpointSizes;
+  close: { asks: object };
+}
 
 /** To the shard. */
 export type FromCheckpointThread =
@@ -44,9 +41,7 @@ export type FromCheckpointThread =
   | { readonly gauge: ThreadGauge }
   /** How far the scrubber has come, of how many bytes. */
   | { readonly scrubbed: ScrubState; readonly totalBytes: number }
-  | { readonly number: number; readonly progress: Compacting }
-  | { readonly number: number; readonly result: TaskResult }
-  | { readonly number: number; readonly failure: TaskFailure };
+  | Answer;
 
 /** An error as plain data, because it loses its class on the way between threads. */
 export interface TaskFailure {

@@ -13,15 +13,15 @@ import { Scrubber, type ScrubState } from '../journal/checkpoint/scrubber.ts';
 import { type CheckpointSizes, type Compacting, JournalFailure } from '../journal/journal.ts';
 import { LogReader } from '../journal/log/log-reader.ts';
 import { foldersOfJournal, openFollower } from '../journal/open-journal.ts';
+import { type Answers, answerQuestion, type Question } from '../rpc/questions.ts';
 import { readScrub, scrubKey } from '../shard/metadata.ts';
 import { createLogger, logConsole } from '../telemetry/logger.ts';
 import { gaugeThisThread } from '../telemetry/thread-time.ts';
 import {
+  type CheckpointTasks,
   type CheckpointThreadData,
   type FromCheckpointThread,
   failureOf,
-  type NumberedTask,
-  type TaskResult,
 } from './checkpoint-protocol.ts';
 import { endAtWriteErrors } from './end-at-write-errors.ts';
 import { ScrubTimer } from './scrub-timer.ts';
@@ -73,14 +73,14 @@ function refuseWithoutRoom(): void {
 }
 
 /** Compacts the checkpoint, with pauses in which other tasks run and this thread may be ended. */
-async function compact(number: number): Promise<CheckpointSizes> {
+async function compact(report: (progress: Compacting) => void): Promise<CheckpointSizes> {
   const pause = async ({ bytes }: Compacting) => {
     await wait((bytes / compactBytesPerSecond) * 1000);
     if (isClosing) throw new JournalFailure('The shard is stopping', { diskFull: false });
     refuseWithoutRoom();
   };
   const sizes = await follower().compact((progress) => {
-    answer({ number, progress });
+    report(progress);
     return tasks.outside(() => pause(progress));
   });
   // The scrubber goes on in the new file, which has the same rows.
@@ -113,45 +113,31 @@ function startScrubbing(state: ScrubState): ScrubTimer | null {
   });
 }
 
-async function run(task: NumberedTask): Promise<TaskResult> {
-  switch (task.type) {
-    case 'write':
-      return follower().write(task.sequence);
-    case 'put_small_values':
-      await follower().putSmallValues(task.values);
-      return 0;
-    case 'note_segment':
-      await follower().noteSegment(task.firstSequence);
-      return 0;
-    case 'drop':
-      return follower().drop(task.olderThanMs);
-    case 'compact':
-      return compact(task.number);
-    case 'close':
-      scrub?.stop();
-      await opened?.close();
-      return 0;
-  }
+/** No task begins once the shard has shut the gate. */
+function gated<A, R, P>(task: (asks: A, report: (progress: P) => void) => Promise<R>) {
+  return (asks: A, report: (progress: P) => void) => tasks.run(() => task(asks, report));
 }
 
-/** Runs a task and answers it. Never rejects. */
-async function perform(task: NumberedTask): Promise<void> {
-  const { number } = task;
-  try {
-    answer({ number, result: await tasks.run(() => run(task)) });
-  } catch (error) {
-    answer({ number, failure: failureOf(error) });
-  }
-}
+const answers: Answers<CheckpointTasks> = {
+  write: gated(({ sequence }) => follower().write(sequence)),
+  put_small_values: gated(({ values }) => follower().putSmallValues(values)),
+  note_segment: gated(({ firstSequence }) => follower().noteSegment(firstSequence)),
+  drop: gated(({ olderThanMs }) => follower().drop(olderThanMs)),
+  compact: gated((_asks, report) => compact(report)),
+  close: gated(async () => {
+    scrub?.stop();
+    await opened?.close();
+  }),
+};
 
 const underWay = new Set<Promise<void>>();
 
-shard.on('message', async (task: NumberedTask) => {
+shard.on('message', async (task: Question<CheckpointTasks>) => {
   if (task.type === 'close') {
     isClosing = true;
     await Promise.all(underWay);
   }
-  const performed = perform(task);
+  const performed = answerQuestion(answers, task, answer, failureOf);
   underWay.add(performed);
   await performed;
   underWay.delete(performed);

@@ -9,32 +9,26 @@ import {
   JournalFailure,
   type ReportCompaction,
 } from '../journal/journal.ts';
+import { Questions } from '../rpc/questions.ts';
 import type { ThreadGauge } from '../telemetry/thread-time.ts';
 import {
   type CheckpointTarget,
+  type CheckpointTasks,
   type CheckpointThreadData,
   errorOf,
   type FromCheckpointThread,
-  type Task,
-  type TaskResult,
+  type TaskFailure,
 } from './checkpoint-protocol.ts';
 import { TaskGate } from './task-gate.ts';
 
 const entry = new URL('./checkpoint-thread.ts', import.meta.url);
 
-interface Waiting {
-  readonly resolve: (result: TaskResult) => void;
-  readonly reject: (error: Error) => void;
-  readonly onProgress: ReportCompaction;
-}
-
 export class CheckpointWorker implements Checkpointer {
   readonly #worker: Worker;
   readonly #gate: TaskGate;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #tasks: Questions<CheckpointTasks>;
   readonly #ended: Promise<void>;
   readonly #gauge = Promise.withResolvers<ThreadGauge>();
-  #number = 0;
   #failure: Error | null = null;
   #isClosing = false;
 
@@ -50,15 +44,16 @@ export class CheckpointWorker implements Checkpointer {
     const gate = TaskGate.memory();
     this.#gate = new TaskGate(gate);
     const data: CheckpointThreadData = { ...target, gate };
-    this.#worker = new Worker(entry, { workerData: data });
+    const worker = new Worker(entry, { workerData: data });
+    this.#worker = worker;
+    this.#tasks = new Questions(
+      (task) => worker.postMessage(task),
+      (failure) => errorOf(failure as TaskFailure),
+    );
     this.#worker.on('message', (message: FromCheckpointThread) => {
       if ('gauge' in message) return this.#gauge.resolve(message.gauge);
       if ('scrubbed' in message) return onScrubbed(message.scrubbed, message.totalBytes);
-      const waiting = this.#waiting.get(message.number);
-      if ('progress' in message) return void waiting?.onProgress(message.progress);
-      this.#waiting.delete(message.number);
-      if ('failure' in message) waiting?.reject(errorOf(message.failure));
-      else waiting?.resolve(message.result);
+      this.#tasks.take(message);
     });
     this.#worker.on('error', (error) => {
       this.#failure = new JournalFailure(`the checkpoint thread failed: ${error.message}`, {
@@ -69,8 +64,7 @@ export class CheckpointWorker implements Checkpointer {
     this.#ended = new Promise((resolve) => {
       this.#worker.on('exit', () => {
         this.#failure ??= new JournalFailure('the checkpoint thread has ended', { diskFull: false });
-        for (const waiting of this.#waiting.values()) waiting.reject(this.#failure);
-        this.#waiting.clear();
+        this.#tasks.end(this.#failure);
         if (!this.#isClosing) onEnded(this.#failure);
         resolve();
       });
@@ -82,33 +76,30 @@ export class CheckpointWorker implements Checkpointer {
     return this.#gauge.promise;
   }
 
-  #ask<R extends TaskResult>(task: Task, onProgress: ReportCompaction = () => {}): Promise<R> {
-    if (this.#failure !== null) return Promise.reject(this.#failure);
-    const number = ++this.#number;
-    const { promise, resolve, reject } = Promise.withResolvers<TaskResult>();
-    this.#waiting.set(number, { resolve, reject, onProgress });
-    this.#worker.postMessage({ ...task, number });
-    return promise as Promise<R>;
+  /** Settles as the task does, and fails with the thread. */
+  get #ask(): Questions<CheckpointTasks>['ask'] {
+    if (this.#failure !== null) return () => Promise.reject(this.#failure);
+    return this.#tasks.ask.bind(this.#tasks);
   }
 
   write(sequence: number): Promise<number> {
-    return this.#ask({ type: 'write', sequence });
+    return this.#ask('write', { sequence });
   }
 
   compact(report: ReportCompaction): Promise<CheckpointSizes> {
-    return this.#ask({ type: 'compact' }, report);
+    return this.#ask('compact', {}, report);
   }
 
-  async putSmallValues(values: ReadonlyMap<string, Uint8Array>): Promise<void> {
-    await this.#ask({ type: 'put_small_values', values });
+  putSmallValues(values: ReadonlyMap<string, Uint8Array>): Promise<void> {
+    return this.#ask('put_small_values', { values });
   }
 
-  async noteSegment(firstSequence: number): Promise<void> {
-    await this.#ask({ type: 'note_segment', firstSequence });
+  noteSegment(firstSequence: number): Promise<void> {
+    return this.#ask('note_segment', { firstSequence });
   }
 
   drop(olderThanMs: number): Promise<number> {
-    return this.#ask({ type: 'drop', olderThanMs });
+    return this.#ask('drop', { olderThanMs });
   }
 
   /**
@@ -122,7 +113,7 @@ export class CheckpointWorker implements Checkpointer {
   /** Settles when the thread has closed everything and has ended. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    await this.#ask({ type: 'close' });
+    await this.#ask('close', {});
     await this.#ended;
   }
 }

@@ -5,6 +5,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { Registry } from 'prom-client';
 import type { Config } from '../config/config-schema.ts';
 import { idPrefixes } from '../contract/id-prefixes.ts';
+import { elementAt } from '../core/assert.ts';
 import { createIdFactory, createRandomText } from '../core/ids.ts';
 import { dashboardAssets } from '../dashboard/layout/assets.ts';
 import { createCookies } from '../dashboard/people/cookies.ts';
@@ -27,6 +28,7 @@ import { listen, type Server, type TlsFiles } from '../edge/http/server.ts';
 import { createCallers, createVisitors } from '../edge/http/visitors.ts';
 import { createSite } from '../edge/site.ts';
 import type { LogPort } from '../request-logs/client.ts';
+import { type Answers, answerQuestion } from '../rpc/questions.ts';
 import { type Port, ShardClient } from '../shard/client.ts';
 import { clientBounds, memoryShares } from '../shard/memory.ts';
 import { LoggedRefusals } from '../telemetry/logged-refusals.ts';
@@ -38,7 +40,7 @@ import { countThreadTime } from '../telemetry/thread-time.ts';
 import { createEdgeConnections } from './edge-connections.ts';
 import { simulatorOf } from './networks.ts';
 import { createRequestLogClient } from './request-log-client.ts';
-import type { EdgeThreadData, Instruction, Notice } from './thread-protocol.ts';
+import type { EdgeThreadData, Instruction, Notice, ThreadQuestions } from './thread-protocol.ts';
 import { Visits } from './visits.ts';
 
 const {
@@ -233,10 +235,26 @@ function reread(changed: Config): string | null {
   }
 }
 
+const answers: Answers<ThreadQuestions> = {
+  keys: ({ change }) => keyRing.put(change),
+  resume() {
+    isPaused = false;
+  },
+  reread: ({ config: changed }) => reread(changed),
+  metrics() {
+    metrics.connections.set(connections.here);
+    return registry.getMetricsAsJSON();
+  },
+  async stop() {
+    await server?.stop(stopGraceMs);
+    tellKeys(true);
+  },
+};
+
 async function carryOut(instruction: Instruction): Promise<void> {
   switch (instruction.type) {
     case 'connect':
-      shards[instruction.number]!.connect(instruction.port as MessagePort & Port);
+      elementAt(shards, instruction.number).connect(instruction.port as MessagePort & Port);
       break;
     case 'connect_request_logs':
       requestLogs?.connect(instruction.port as MessagePort & LogPort);
@@ -244,30 +262,17 @@ async function carryOut(instruction: Instruction): Promise<void> {
     case 'dashboard':
       dashboard.connect(instruction.port);
       break;
-    case 'keys':
-      keyRing.put(instruction.change);
-      tell({ type: 'answer', question: instruction.question });
-      break;
-    case 'resume':
-      isPaused = false;
-      tell({ type: 'answer', question: instruction.question });
-      break;
-    case 'reread':
-      tell({ type: 'answer', question: instruction.question, value: reread(instruction.config) });
-      break;
-    case 'metrics':
-      metrics.connections.set(connections.here);
-      tell({ type: 'answer', question: instruction.question, value: await registry.getMetricsAsJSON() });
-      break;
-    case 'stop':
-      await server?.stop(stopGraceMs);
-      tellKeys(true);
-      tell({ type: 'answer', question: instruction.question });
-      for (const shard of shards) shard.disconnect();
-      requestLogs?.disconnect();
-      dashboard.disconnect();
-      main.close();
+    default:
+      await answerQuestion(answers, instruction, tell);
+      if (instruction.type === 'stop') disconnect();
   }
+}
+
+function disconnect(): void {
+  for (const shard of shards) shard.disconnect();
+  requestLogs?.disconnect();
+  dashboard.disconnect();
+  main.close();
 }
 
 main.on('message', (instruction: Instruction) => void carryOut(instruction).catch(fail));

@@ -5,14 +5,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { Registry } from 'prom-client';
 import { freeBytesIn, freeBytesMin } from '../data-folder/disk-space.ts';
-import type { BatchWritten, EntryBatch, NumberedAnswer, NumberedQuery } from '../request-logs/client.ts';
-import { answerLogQuery, type LogAnswer, type LogQuery } from '../request-logs/query.ts';
+import type { BatchWritten, EntryBatch } from '../request-logs/client.ts';
+import { answerLogQuestions, type LogQuestions } from '../request-logs/query.ts';
 import { RequestLogs } from '../request-logs/request-logs.ts';
 import { requestLogsOf } from '../request-logs/segment.ts';
+import { type Answers, answerQuestion, type Question } from '../rpc/questions.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { countLostEntries } from '../telemetry/metrics.ts';
 import { countThreadTime } from '../telemetry/thread-time.ts';
-import type { Instruction, Notice, RequestLogThreadData } from './thread-protocol.ts';
+import type { Instruction, Notice, RequestLogThreadData, ThreadQuestions } from './thread-protocol.ts';
 import { Visits } from './visits.ts';
 
 const { config } = workerData as RequestLogThreadData;
@@ -74,25 +75,21 @@ function write(port: MessagePort, { buffer, bytes, senders }: EntryBatch): void 
   port.postMessage({ written: buffer } satisfies BatchWritten, [buffer]);
 }
 
-/** Null when the files can't be read, which the log tells. */
-async function answer(query: LogQuery): Promise<LogAnswer | null> {
-  try {
-    return await answerLogQuery(folder, query, nextTurn);
-  } catch (error) {
-    logger.error({ err: error }, 'the request logs could not be read');
-    return null;
-  }
+const answersOfLogs = answerLogQuestions(folder, nextTurn);
+
+async function take(port: MessagePort, message: EntryBatch | Question<LogQuestions>): Promise<void> {
+  if ('buffer' in message) return write(port, message);
+  await answerQuestion(answersOfLogs, message, (answer) => port.postMessage(answer), cantRead);
 }
 
-async function take(port: MessagePort, message: EntryBatch | NumberedQuery): Promise<void> {
-  if ('buffer' in message) return write(port, message);
-  const { question, query } = message;
-  port.postMessage({ question, answer: await answer(query) } satisfies NumberedAnswer);
+function cantRead(error: unknown): string {
+  logger.error({ err: error }, 'the request logs could not be read');
+  return String(error);
 }
 
 function connect(port: MessagePort): void {
   ports.add(port);
-  port.on('message', (message: EntryBatch | NumberedQuery) => void take(port, message));
+  port.on('message', (message: EntryBatch | Question<LogQuestions>) => void take(port, message));
   port.on('close', () => ports.delete(port));
 }
 
@@ -105,22 +102,17 @@ function stop(): void {
   logs.close();
 }
 
+const answers: Answers<ThreadQuestions> = {
+  reread({ config: { logLevel } }) {
+    logger.level = logLevel;
+    return null;
+  },
+  metrics: () => registry.getMetricsAsJSON(),
+  stop,
+};
 main.on('message', async (instruction: Instruction) => {
-  switch (instruction.type) {
-    case 'connect_request_logs':
-      connect(instruction.port);
-      break;
-    case 'reread':
-      logger.level = instruction.config.logLevel;
-      tell({ type: 'answer', question: instruction.question, value: null });
-      break;
-    case 'metrics':
-      tell({ type: 'answer', question: instruction.question, value: await registry.getMetricsAsJSON() });
-      break;
-    case 'stop':
-      stop();
-      tell({ type: 'answer', question: instruction.question });
-      process.exit(0);
-  }
+  if (instruction.type === 'connect_request_logs') connect(instruction.port);
+  else if ('question' in instruction) await answerQuestion(answers, instruction, tell);
+  if (instruction.type === 'stop') process.exit(0);
 });
 tell({ type: 'ready' });

@@ -9,9 +9,10 @@ import { SecretBox } from '../crypto/secret-box.ts';
 import { bytesBelow } from '../data-folder/disk-space.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import type { ScrubState } from '../journal/checkpoint/scrubber.ts';
-import { JournalDamaged } from '../journal/journal.ts';
+import { type Compacting, JournalDamaged } from '../journal/journal.ts';
 import { foldersOfJournal, openJournal } from '../journal/open-journal.ts';
 import { systemTimers } from '../networks/timers.ts';
+import { type Answers, answerQuestion } from '../rpc/questions.ts';
 import type { Peer } from '../shard/commit-batch.ts';
 import { memoryShares } from '../shard/memory.ts';
 import { scrubKey, writeScrub } from '../shard/metadata.ts';
@@ -26,7 +27,13 @@ import { CheckpointWorker } from './checkpoint-worker.ts';
 import { endAtWriteErrors } from './end-at-write-errors.ts';
 import { HostedShard } from './hosted-shard.ts';
 import { ConfiguredNetworks, createSend } from './networks.ts';
-import type { CompactAnswer, Instruction, Notice, ShardThreadData } from './thread-protocol.ts';
+import type {
+  CompactAnswer,
+  Instruction,
+  Notice,
+  ShardThreadData,
+  ThreadQuestions,
+} from './thread-protocol.ts';
 import { Visits } from './visits.ts';
 
 const { number, dir, identity, isChecked, secretsKeys, config, baseUrl, accounts, revision, paused } =
@@ -195,9 +202,9 @@ function showDepth(): void {
   metrics.oldestDelivery.set(Math.max(0, oldestMs) / 1000);
 }
 
-async function compact(question: number): Promise<CompactAnswer> {
+async function compact(report: (progress: Compacting) => void): Promise<CompactAnswer> {
   try {
-    return await journal.checkpointer.compact((value) => tell({ type: 'progress', question, value }));
+    return await journal.checkpointer.compact(report);
   } catch (error) {
     return { failure: (error as Error).message };
   }
@@ -209,49 +216,37 @@ async function stop(): Promise<void> {
 }
 
 const started = hosted.start();
+const answers: Answers<ThreadQuestions> = {
+  account({ account }) {
+    networks.put(account.id, account.connectors);
+    hosted.shard.putAccount(account);
+  },
+  directory: ({ revision }) => hosted.noteDirectory(revision),
+  reread({ config: { logLevel } }) {
+    logger.level = logLevel;
+    return null;
+  },
+  resume: () => hosted.resume(),
+  compact: (_asks, report) => compact(report),
+  metrics() {
+    metrics.resident.set(shard.state.records.residentCount);
+    metrics.clockOff.set(shard.clockOffMs / 1000);
+    metrics.residentBytes.set(shard.state.records.residentBytes);
+    metrics.logBytes.set(bytesBelow(foldersOfJournal(dir).log));
+    metrics.checkpointBytes.set(bytesBelow(foldersOfJournal(dir).checkpoint));
+    metrics.logSequence.set(journal.log.nextSequence - 1);
+    metrics.checkpointSequence.set(journal.checkpoint.sequence);
+    metrics.oldestCommit.set(shard.oldestCommitMs / 1000);
+    showDepth();
+    networkMetrics.show(hosted.owedCalls(), Date.now());
+    return registry.getMetricsAsJSON();
+  },
+  stop,
+};
 main.on('message', async (instruction: Instruction) => {
-  switch (instruction.type) {
-    case 'connect':
-      connect(instruction.port);
-      break;
-    case 'account':
-      networks.put(instruction.account.id, instruction.account.connectors);
-      hosted.shard.putAccount(instruction.account);
-      tell({ type: 'answer', question: instruction.question });
-      break;
-    case 'directory':
-      hosted.noteDirectory(instruction.revision);
-      tell({ type: 'answer', question: instruction.question });
-      break;
-    case 'reread':
-      logger.level = instruction.config.logLevel;
-      tell({ type: 'answer', question: instruction.question, value: null });
-      break;
-    case 'resume':
-      hosted.resume();
-      tell({ type: 'answer', question: instruction.question });
-      break;
-    case 'compact':
-      tell({ type: 'answer', question: instruction.question, value: await compact(instruction.question) });
-      break;
-    case 'metrics':
-      metrics.resident.set(shard.state.records.residentCount);
-      metrics.clockOff.set(shard.clockOffMs / 1000);
-      metrics.residentBytes.set(shard.state.records.residentBytes);
-      metrics.logBytes.set(bytesBelow(foldersOfJournal(dir).log));
-      metrics.checkpointBytes.set(bytesBelow(foldersOfJournal(dir).checkpoint));
-      metrics.logSequence.set(journal.log.nextSequence - 1);
-      metrics.checkpointSequence.set(journal.checkpoint.sequence);
-      metrics.oldestCommit.set(shard.oldestCommitMs / 1000);
-      showDepth();
-      networkMetrics.show(hosted.owedCalls(), Date.now());
-      tell({ type: 'answer', question: instruction.question, value: await registry.getMetricsAsJSON() });
-      break;
-    case 'stop':
-      await stop();
-      tell({ type: 'answer', question: instruction.question });
-      process.exit(0);
-  }
+  if (instruction.type === 'connect') connect(instruction.port);
+  else if ('question' in instruction) await answerQuestion(answers, instruction, tell);
+  if (instruction.type === 'stop') process.exit(0);
 });
 await started;
 logger.info({ seconds: Number(recoverySeconds.toFixed(3)) }, 'ready');

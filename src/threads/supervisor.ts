@@ -21,7 +21,6 @@ import { SupervisedThread, type SupervisedThreadOptions } from './supervised-thr
 import { Thread, ThreadFailure } from './thread.ts';
 import type {
   ArchiveProcessData,
-  CompactAnswer,
   EdgeThreadData,
   News,
   RequestLogThreadData,
@@ -266,26 +265,23 @@ export class Supervisor {
   async #changed(change: DirectoryChange): Promise<void> {
     const shard = this.#shards[this.shardOf(change.organization.id)]!.thread;
     // A shard that is not running, or ends meanwhile, reads the directory when it is started again.
-    const question = { type: 'account', account: accountOf(change.organization) } as const;
-    await shard?.ask(question).catch(() => {});
-    const keys = { type: 'keys', change: keyRingChangeOf(change) } as const;
-    await Promise.all(this.#edges.map(({ thread }) => thread?.ask(keys)));
+    await shard?.ask('account', { account: accountOf(change.organization) }).catch(() => {});
+    const keys = { change: keyRingChangeOf(change) };
+    await Promise.all(this.#edges.map(({ thread }) => thread?.ask('keys', keys)));
   }
 
   /** Every shard notes every change of the directory, because any of them may be the one that is not put back with it. */
   #noteDirectory(revision: number): void {
-    for (const { thread } of this.#shards) thread?.ask({ type: 'directory', revision }).catch(() => {});
+    for (const { thread } of this.#shards) thread?.ask('directory', { revision }).catch(() => {});
   }
 
   /** Puts configuration changes in force in every thread. Resolves with the failures of the edges, each as one line. */
   async reread(config: Config): Promise<string[]> {
     this.#config = config;
-    const question = { type: 'reread', config } as const;
     // A thread that is not running now is started with the new configuration later.
-    for (const { thread } of [...this.#shards, ...this.#others]) thread?.ask(question).catch(() => {});
-    const answers = this.#edges.map(
-      ({ thread }) => thread?.ask(question) as Promise<string | null> | undefined,
-    );
+    for (const { thread } of [...this.#shards, ...this.#others])
+      thread?.ask('reread', { config }).catch(() => {});
+    const answers = this.#edges.map(({ thread }) => thread?.ask('reread', { config }));
     return (await Promise.all(answers)).filter((failure) => typeof failure === 'string');
   }
 
@@ -294,15 +290,14 @@ export class Supervisor {
     this.#isPaused = false;
     const threads = [...this.#shards, this.#webhooks, ...this.#edges].map(({ thread }) => thread);
     // A thread that ends meanwhile is started again without a pause.
-    await Promise.all(threads.map((thread) => thread?.ask({ type: 'resume' }).catch(() => {})));
+    await Promise.all(threads.map((thread) => thread?.ask('resume', {}).catch(() => {})));
   }
 
   /** Gives back the room that a shard's checkpoint does not use. Rejects with a `ThreadFailure`. */
   async compact(number: number, onProgress: (progress: Compacting) => void): Promise<CheckpointSizes> {
     const shard = this.#shards[number]!.ready;
     if (shard === null) throw new ThreadFailure(`shard ${number} does not serve now`, false);
-    const report = (value: unknown) => onProgress(value as Compacting);
-    const answer = (await shard.ask({ type: 'compact' }, report)) as CompactAnswer;
+    const answer = await shard.ask('compact', {}, onProgress);
     if ('failure' in answer) throw new ThreadFailure(answer.failure, false);
     return answer;
   }
@@ -316,7 +311,7 @@ export class Supervisor {
   async metrics(): Promise<unknown[]> {
     const threads = [...this.#others, ...this.#edges, ...this.#shards].map(({ ready }) => ready);
     const parts = await Promise.all(
-      threads.map((thread) => thread?.ask({ type: 'metrics' }).catch(() => null) ?? null),
+      threads.map((thread) => thread?.ask('metrics', {}).catch(() => null) ?? null),
     );
     return parts.filter((part) => part !== null);
   }

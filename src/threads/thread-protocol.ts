@@ -1,5 +1,5 @@
 // The messages between the main thread and its threads. Requests go over the ports that connect edges and shards directly.
-// Each question has an answer with the same number.
+// What is asked is a table of questions (rpc/questions.ts).
 
 import type { MessagePort } from 'node:worker_threads';
 import type { Config } from '../config/config-schema.ts';
@@ -7,7 +7,8 @@ import type { KeyRingChange } from '../edge/api/authenticate.ts';
 import type { RefusedKey } from '../edge/api/refused-keys.ts';
 import type { UsedKey } from '../edge/api/used-keys.ts';
 import type { Part, ShardIdentity } from '../journal/files/identity.ts';
-import type { CheckpointSizes, LogEnd } from '../journal/journal.ts';
+import type { CheckpointSizes, Compacting, LogEnd } from '../journal/journal.ts';
+import type { Answer, Question } from '../rpc/questions.ts';
 import type { HostedAccount } from './directory-projections.ts';
 
 /** From the main thread. */
@@ -18,28 +19,31 @@ export type Instruction =
   | { readonly type: 'connect_request_logs'; readonly port: MessagePort }
   /** An edge gets the port over which it passes visits of the dashboard to the main thread. */
   | { readonly type: 'dashboard'; readonly port: MessagePort }
-  /** An organization changed: apply the change, then answer. */
-  | { readonly type: 'account'; readonly question: number; readonly account: HostedAccount }
-  /** A shard notes how many changes the directory has seen, whatever they were of, then answers. */
-  | { readonly type: 'directory'; readonly question: number; readonly revision: number }
-  | { readonly type: 'keys'; readonly question: number; readonly change: KeyRingChange }
-  /** The configuration changed: apply what can change, then answer with the failure, or null. */
-  | { readonly type: 'reread'; readonly question: number; readonly config: Config }
-  /** The data folder is not paused any more: do what was held back, then answer. */
-  | { readonly type: 'resume'; readonly question: number }
-  /** A shard gives back the room that its checkpoint does not use, reports its progress, and answers a `CompactAnswer`. */
-  | { readonly type: 'compact'; readonly question: number }
-  /** Answers the thread's metrics. */
-  | { readonly type: 'metrics'; readonly question: number }
-  /** Finish the requests that were taken, close, then answer. */
-  | { readonly type: 'stop'; readonly question: number };
+  | Question<ThreadQuestions>;
+
+/** What the main thread asks its threads. */
+export interface ThreadQuestions {
+  /** An organization changed: apply the change. */
+  account: { asks: { readonly account: HostedAccount } };
+  /** A shard notes how many changes the directory has seen, whatever they were of. */
+  directory: { asks: { readonly revision: number } };
+  keys: { asks: { readonly change: KeyRingChange } };
+  /** The configuration changed: apply what can change. Answers the failure, or null. */
+  reread: { asks: { readonly config: Config }; answers: string | null };
+  /** The data folder is not paused any more: do what was held back. */
+  resume: { asks: object };
+  /** A shard gives back the room that its checkpoint does not use, and reports its progress. */
+  compact: { asks: object; answers: CompactAnswer; reports: Compacting };
+  /** The thread's metrics, as prom-client's JSON. */
+  metrics: { asks: object; answers: unknown };
+  /** Finish the requests that were taken, and close. The thread ends when it has answered. */
+  stop: { asks: object };
+}
 
 /** To the main thread. */
 export type Notice =
   | { readonly type: 'ready' }
-  | { readonly type: 'answer'; readonly question: number; readonly value?: unknown }
-  /** How far the answer to a question has come. */
-  | { readonly type: 'progress'; readonly question: number; readonly value: unknown }
+  | Answer
   /** Everything in a shard's log up to this end is durable. */
   | { readonly type: 'durable'; readonly end: LogEnd }
   /** API keys that an edge refused, for the audit record. */

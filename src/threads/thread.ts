@@ -6,7 +6,14 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { type MessagePort, type TransferListItem, Worker } from 'node:worker_threads';
-import { type Instruction, type News, type Notice, startDataVariable } from './thread-protocol.ts';
+import { Questions } from '../rpc/questions.ts';
+import {
+  type Instruction,
+  type News,
+  type Notice,
+  startDataVariable,
+  type ThreadQuestions,
+} from './thread-protocol.ts';
 
 // V8 collects a whole heap when it and the buffers beside it have grown by some megabytes since the last time: so it
 // begins with small heaps. A shard holds tens of megabytes of buffers until its checkpoint has them, so it would mark its
@@ -14,15 +21,6 @@ import { type Instruction, type News, type Notice, startDataVariable } from './t
 // the old generation alone.
 const quietHeapMib = 128;
 setFlagsFromString(`--initial-old-space-size=${quietHeapMib}`);
-
-type Question = Extract<Instruction, { question: number }>;
-type Unnumbered<T> = T extends unknown ? Omit<T, 'question'> : never;
-
-interface Waiting {
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: Error) => void;
-  readonly onProgress: (value: unknown) => void;
-}
 
 export class ThreadFailure extends Error {
   override name = 'ThreadFailure';
@@ -61,8 +59,7 @@ function carrierProcess(entry: URL, data: unknown): Carrier {
 
 export class Thread {
   readonly #worker: Carrier;
-  readonly #waiting = new Map<number, Waiting>();
-  #question = 0;
+  readonly #questions: Questions<ThreadQuestions>;
   #isReady = false;
   #failure: ThreadFailure | null = null;
   /** Resolves when the thread has ended: with the failure, or with null when it was told to stop. */
@@ -88,6 +85,7 @@ export class Thread {
 
   private constructor(carrier: Carrier, onNews: (news: News) => void, heapMib?: number) {
     this.#worker = carrier;
+    this.#questions = new Questions((question) => carrier.postMessage(question));
     const ready = Promise.withResolvers<void>();
     this.ready = ready.promise;
     // The promise may reject when nobody waits for it any more.
@@ -97,8 +95,7 @@ export class Thread {
         this.#isReady = true;
         ready.resolve();
       } else if (notice.type === 'failed') this.#failure = new ThreadFailure(notice.message, notice.fatal);
-      else if (notice.type === 'answer') this.#settle(notice.question, notice.value);
-      else if (notice.type === 'progress') this.#waiting.get(notice.question)?.onProgress(notice.value);
+      else if ('question' in notice) this.#questions.take(notice);
       else onNews(notice);
     });
     this.#worker.on('error', (error: NodeJS.ErrnoException) => {
@@ -110,8 +107,7 @@ export class Thread {
         this.#isReady = false;
         if (code !== 0) this.#failure ??= new ThreadFailure(`the thread ended with code ${code}`, false);
         const failure = this.#failure ?? new ThreadFailure('the thread has ended', false);
-        for (const waiting of this.#waiting.values()) waiting.reject(failure);
-        this.#waiting.clear();
+        this.#questions.end(failure);
         ready.reject(failure);
         resolve(this.#failure);
       });
@@ -135,24 +131,15 @@ export class Thread {
     this.#worker.postMessage({ type: 'dashboard', port } satisfies Instruction, [port]);
   }
 
-  /** Asks a question. Resolves with the answer. */
-  ask(question: Unnumbered<Question>, onProgress: (value: unknown) => void = () => {}): Promise<unknown> {
-    const number = ++this.#question;
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(number, { resolve, reject, onProgress });
-      this.#worker.postMessage({ ...question, question: number });
-    });
+  /** Asks a question. Rejects when the thread ends before it has answered. */
+  get ask(): Questions<ThreadQuestions>['ask'] {
+    return this.#questions.ask.bind(this.#questions);
   }
 
   /** Lets a ready thread finish its work, and terminates one that is not ready. Resolves when it has ended. */
   async stop(): Promise<void> {
-    if (this.#isReady) await this.ask({ type: 'stop' }).catch(() => {});
+    if (this.#isReady) await this.#questions.ask('stop', {}).catch(() => {});
     else await this.#worker.terminate();
     await this.ended;
-  }
-
-  #settle(question: number, value: unknown): void {
-    this.#waiting.get(question)?.resolve(value);
-    this.#waiting.delete(question);
   }
 }

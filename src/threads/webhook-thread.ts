@@ -6,6 +6,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { Registry } from 'prom-client';
 import { SecretBox } from '../crypto/secret-box.ts';
 import { createResolver } from '../http-client/resolver.ts';
+import { type Answers, answerQuestion } from '../rpc/questions.ts';
 import type { FromShard } from '../shard/protocol.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { systemClocks } from '../telemetry/system-clocks.ts';
@@ -13,7 +14,7 @@ import { countThreadTime } from '../telemetry/thread-time.ts';
 import { createWebhookMetrics } from '../telemetry/webhook-metrics.ts';
 import { Attempts } from '../webhooks/attempt.ts';
 import { Dispatcher } from '../webhooks/dispatcher.ts';
-import type { Instruction, Notice, WebhookThreadData } from './thread-protocol.ts';
+import type { Instruction, Notice, ThreadQuestions, WebhookThreadData } from './thread-protocol.ts';
 import { Visits } from './visits.ts';
 
 const { config, secretsKeys, paused } = workerData as WebhookThreadData;
@@ -97,28 +98,24 @@ async function stop(): Promise<void> {
   for (const port of shards.values()) port.close();
 }
 
+const answers: Answers<ThreadQuestions> = {
+  reread({ config: { logLevel } }) {
+    logger.level = logLevel;
+    return null;
+  },
+  resume() {
+    isPaused = false;
+    dispatcher.start();
+  },
+  metrics() {
+    metrics.show(dispatcher.counts());
+    return registry.getMetricsAsJSON();
+  },
+  stop,
+};
 main.on('message', async (instruction: Instruction) => {
-  switch (instruction.type) {
-    case 'connect':
-      connect(instruction.number, instruction.port);
-      break;
-    case 'reread':
-      logger.level = instruction.config.logLevel;
-      tell({ type: 'answer', question: instruction.question, value: null });
-      break;
-    case 'resume':
-      isPaused = false;
-      dispatcher.start();
-      tell({ type: 'answer', question: instruction.question });
-      break;
-    case 'metrics':
-      metrics.show(dispatcher.counts());
-      tell({ type: 'answer', question: instruction.question, value: await registry.getMetricsAsJSON() });
-      break;
-    case 'stop':
-      await stop();
-      tell({ type: 'answer', question: instruction.question });
-      process.exit(0);
-  }
+  if (instruction.type === 'connect') connect(instruction.number, instruction.port);
+  else if ('question' in instruction) await answerQuestion(answers, instruction, tell);
+  if (instruction.type === 'stop') process.exit(0);
 });
 tell({ type: 'ready' });

@@ -8,7 +8,7 @@ import { routeTable } from '../../src/contract/routes/table.ts';
 import { type AnsweredRequest, bodyKeptBytesMax, type FrameReader } from '../../src/request-logs/entry.ts';
 import type { Gap, LoggedRequest } from '../../src/request-logs/logged-request.ts';
 import { Masker } from '../../src/request-logs/mask.ts';
-import { answerLogQuery } from '../../src/request-logs/query.ts';
+import { answerLogQuestions } from '../../src/request-logs/query.ts';
 import type { LogScope } from '../../src/request-logs/request-logs.ts';
 import {
   entriesAfter,
@@ -168,11 +168,11 @@ test('a long search pauses again and again, and what is written meanwhile does n
   writeAll(logs, shop, reads);
   const newest = newestPlace(folder, shop);
   let pauses = 0;
-  const search = { ask: 'search', scope: shop, limit: 10, before: null } as const;
   const path = '/v1/payment_intents/pi_2';
-  const page = await answerLogQuery(folder, { ...search, filter: { path } }, async () => {
+  const { search } = answerLogQuestions(folder, async () => {
     if (pauses++ % 10 === 0) writeAll(logs, shop, [answeredRequest({ routeNumber, path })]);
   });
+  const page = await search!({ scope: shop, limit: 10, before: null, filter: { path } }, () => {});
   assert.deepEqual(page, { found: [], older: null, newest });
   assert.ok(pauses >= 20, `${pauses} pauses`);
 });

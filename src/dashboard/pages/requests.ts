@@ -74,8 +74,7 @@ async function streamList(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
 function search(visit: Visit, { services }: Desk): Promise<LogPage | null> {
   const { organization, mode, query } = visit;
   const before = query.get('before') ?? '';
-  return services.requestLogs({
-    ask: 'search',
+  return services.requestLogs('search', {
     scope: { org: organization.id, mode },
     filter: filterOf(visit),
     limit: shownMax,
@@ -192,7 +191,7 @@ function exactTime(iso: string): Html {
 async function showRequest(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
   const { language, organization, mode, id } = visit;
   const scope = { org: organization.id, mode };
-  const entry = await desk.services.requestLogs({ ask: 'find', scope, request: id });
+  const entry = await desk.services.requestLogs('find', { scope, request: id });
   if (entry === null) return missingPage(visit);
   const { method, path, query, request_body, request_cut, answer_body, answer_cut, masked } = entry;
   const events = await eventsOf(visit, desk, entry);

@@ -3,6 +3,7 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import type { OnVisitFailed } from '../../core/visit-failure.ts';
+import { type Answer, answerQuestion, type Question, Questions } from '../../rpc/questions.ts';
 import type { PageAnswer, PageVisit } from '../checkout/page-port.ts';
 import type { KnownMember } from './known-sessions.ts';
 import { VisitLanes, type Way } from './visit-lanes.ts';
@@ -43,10 +44,9 @@ export type DashboardAnswer =
 
 export type TailSource = 'requests' | 'events';
 
-/** To the main thread. */
-export interface Asked {
-  readonly correlation: number;
-  readonly request: DashboardRequest;
+/** What an edge asks the main thread. */
+interface Visits {
+  visit: { asks: { readonly request: DashboardRequest }; answers: Visited };
 }
 
 /** To the main thread: the client of a visit has left. */
@@ -58,13 +58,6 @@ export interface Withdrawn {
 export interface Visited {
   readonly answer: DashboardAnswer;
   readonly known: KnownMember | null;
-}
-
-/** From the main thread. */
-export interface Answered {
-  readonly correlation: number;
-  /** Null when the visit failed. */
-  readonly visited: Visited | null;
 }
 
 /** Why a visit has no answer: the main thread is away or failed, or too many visits like it are on their way. */
@@ -81,16 +74,14 @@ export interface Asking {
 export class DashboardPort {
   readonly #lanes = new VisitLanes();
   /** The visits that were sent. */
-  readonly #waiting = new Map<number, (visited: Visited | Unanswered) => void>();
+  readonly #questions = new Questions<Visits>((visit) => this.#port?.postMessage(visit));
   #port: MessagePort | null = null;
-  #count = 0;
 
   connect(port: MessagePort): void {
     this.#port = port;
-    port.on('message', ({ correlation, visited }: Answered) => {
-      this.#waiting.get(correlation)?.(visited ?? 'trouble');
-      this.#waiting.delete(correlation);
-      this.#lanes.end(correlation);
+    port.on('message', (answer: Answer) => {
+      this.#questions.take(answer);
+      this.#lanes.end(answer.question);
     });
     port.on('close', () => this.disconnect());
   }
@@ -98,27 +89,24 @@ export class DashboardPort {
   disconnect(): void {
     this.#port?.close();
     this.#port = null;
-    for (const settle of this.#waiting.values()) settle('trouble');
-    this.#waiting.clear();
+    this.#questions.end(new Error('the main thread is away'));
     this.#lanes.clear();
   }
 
   ask(request: DashboardRequest, way: Way): Asking {
     const { promise: visited, resolve } = Promise.withResolvers<Visited | Unanswered>();
-    const correlation = ++this.#count;
+    const number = this.#questions.newNumber();
     if (this.#port === null) resolve('trouble');
     else
-      this.#lanes.put(correlation, way, {
-        send: () => {
-          this.#waiting.set(correlation, resolve);
-          this.#port?.postMessage({ correlation, request } satisfies Asked);
-        },
+      this.#lanes.put(number, way, {
+        // The main thread has told why it failed.
+        send: () => resolve(this.#questions.askAs(number, 'visit', { request }).catch(() => 'trouble')),
         refuse: () => resolve(this.#port === null ? 'trouble' : 'busy'),
       });
     const withdraw = () => {
-      if (this.#lanes.remove(correlation)) resolve('busy');
-      else if (this.#waiting.has(correlation))
-        this.#port?.postMessage({ withdrawn: correlation } satisfies Withdrawn);
+      if (this.#lanes.remove(number)) resolve('busy');
+      else if (this.#questions.has(number))
+        this.#port?.postMessage({ withdrawn: number } satisfies Withdrawn);
     };
     return { visited, withdraw };
   }
@@ -131,20 +119,18 @@ export function answerVisits(
   onFailed: OnVisitFailed,
 ): void {
   const underWay = new Map<number, AbortController>();
-  const answer = async ({ correlation, request }: Asked) => {
+  const answer = async (asked: Question<Visits>) => {
     const gone = new AbortController();
-    underWay.set(correlation, gone);
-    try {
-      const visited = await handle(request, gone.signal);
-      port.postMessage({ correlation, visited } satisfies Answered);
-    } catch (error) {
-      onFailed(error, 'dashboard', request.requestId);
-      port.postMessage({ correlation, visited: null } satisfies Answered);
-    } finally {
-      underWay.delete(correlation);
-    }
+    underWay.set(asked.question, gone);
+    const failureOf = (error: unknown) => {
+      onFailed(error, 'dashboard', asked.request.requestId);
+      return null;
+    };
+    const visit = ({ request }: { readonly request: DashboardRequest }) => handle(request, gone.signal);
+    await answerQuestion<Visits>({ visit }, asked, (message) => port.postMessage(message), failureOf);
+    underWay.delete(asked.question);
   };
-  port.on('message', (message: Asked | Withdrawn) => {
+  port.on('message', (message: Question<Visits> | Withdrawn) => {
     if ('withdrawn' in message) underWay.get(message.withdrawn)?.abort();
     else void answer(message);
   });

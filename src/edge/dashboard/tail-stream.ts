@@ -82,7 +82,7 @@ export class TailStreams {
   async #newest({ source, org, livemode }: TailAnswer): Promise<string | null> {
     const { shardOf, askLogs } = this.#options;
     if (source === 'requests') {
-      return askLogs({ ask: 'newest', scope: { org, mode: livemode ? 'live' : 'test' } });
+      return askLogs('newest', { scope: { org, mode: livemode ? 'live' : 'test' } });
     }
     const question = { kind: 'events_after', org, livemode, after: null, limit: 1 } as const;
     const answer = await shardOf(org).ask(question);
