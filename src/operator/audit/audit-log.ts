@@ -22,7 +22,7 @@ import { syncPath } from '../../journal/files/sync-path.ts';
 interface Append {
   /** The row that begins at this place of the record. */
   readonly rowAt: (place: number) => object;
-  readonly settle: (error: Error | null) => void;
+  readonly written: PromiseWithResolvers<void>;
 }
 
 /** How much a record keeps. */
@@ -61,22 +61,22 @@ export class AuditLog {
 
   /** Appends a row. Resolves when it is on disk; rejects with the error of the file system. */
   append(rowAt: (place: number) => object): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const settle = (error: Error | null) => (error === null ? resolve() : reject(error));
-      this.#waiting.push({ rowAt, settle });
-      this.#writing ??= this.#writeAll();
-    });
+    const written = Promise.withResolvers<void>();
+    this.#waiting.push({ rowAt, written });
+    this.#writing ??= this.#writeAll();
+    return written.promise;
   }
 
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0) {
       const appends = this.#waiting;
       this.#waiting = [];
-      const failure = await this.#write(appends).then(
-        () => null,
-        (error: Error) => error,
-      );
-      for (const { settle } of appends) settle(failure);
+      try {
+        await this.#write(appends);
+        for (const { written } of appends) written.resolve();
+      } catch (error) {
+        for (const { written } of appends) written.reject(error);
+      }
     }
     // This is set at once, so that rows that are appended from now on begin the next write.
     this.#writing = null;

@@ -186,7 +186,6 @@ function failureOf(error: unknown): Pick<OperatorRow, 'outcome' | 'message'> {
   return { outcome: isEnd ? 'done' : 'failed', message: null };
 }
 
-/** The last rows, oldest first: at most `rowsMax` of each kind. The service need not run. */
 export function readAudit(
   dataDir: string,
   rowsMax: number,

@@ -57,7 +57,6 @@ function givenKey({ apiKey, apiKeyFile }: ApiOptions): string | undefined {
   throw wrongUsage(`${apiKeyFile} must contain one key and nothing else`);
 }
 
-/** Parses an http or https address, for commander. */
 export function httpUrl(text: string): string {
   const url = URL.parse(text);
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url.href;
@@ -108,7 +107,6 @@ async function send(api: Api, path: string, init: RequestInit): Promise<Response
   );
 }
 
-/** The message and the code of a refusal; null for an answer of something else. */
 function errorIn(answer: unknown): string | null {
   const { error }: { readonly error?: { readonly code: string; readonly message: string } } = answer ?? {};
   return error === undefined ? null : `${error.message} (${error.code})`;

@@ -24,7 +24,6 @@ import { addStatusCommands } from './status.ts';
 import { tableOf } from './table.ts';
 import { addWebhookCommands } from './webhooks.ts';
 
-/** Each function adds its commands to the program. A new group of commands is a new element. */
 const families: readonly ((program: Command, context: CliContext) => void)[] = [
   addProcessCommands,
   addOrganizationCommands,

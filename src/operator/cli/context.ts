@@ -37,29 +37,22 @@ export interface CliHost {
   confirm(question: string): Promise<boolean | null>;
   /** The data folder: the given one, else the configured one. */
   dataDir(given: string | undefined): string;
-  /** The configuration that a start would use. */
   config(dataDir: string | undefined): readonly ConfigLine[];
   /** Runs the service until it stops. `acceptLoss`: even if parts are older than the rest. */
   serve(dataDir: string | undefined, acceptLoss: boolean): Promise<void>;
-  /** Checks the machine and the data folder of a stopped service. */
   examine(dataDir: string | undefined): Promise<readonly Check[]>;
   /** Changes the number of shards. After a failure the folder is as before. */
   reshard(dataDir: string | undefined, shards: number): Promise<Resharded>;
-  /** Opens a log, also of a running service. */
   openLog(place: LogPlaceOptions): Promise<LogFolder>;
-  /** Gives up the damaged batch at the end of a shard's log. */
   truncateLog(dataDir: string, truncation: LogTruncation): Promise<LostBatch>;
   verify(dataDir: string): Promise<Verification>;
   verifyBackup(backup: BackupToVerify): Promise<Verification>;
-  /** Makes a backup of the data folder, or goes on with one. */
   backup(dataDir: string | undefined, options: BackupOptions): Promise<BackedUp>;
   exportFolder(dataDir: string, to: string): Promise<Transferred>;
   importFolder(from: string, dataDir: string, shards: number): Promise<Imported>;
   /** Makes a data folder out of a backup. After a failure there is none. */
   restore(options: RestoreCommand): Promise<Restored>;
-  /** Ends the pause of a data folder that no service runs on. */
   resume(dataDir: string | undefined): Promise<Resumed>;
-  /** Reconciles a network's statement with the payments of the running service. */
   reconcile(options: Omit<ReconcileOptions, 'onProgress'>): Promise<Reconciled>;
   /** Runs the cases of the contract with integrators, those of some methods, against a server. */
   checkIntegrator(
@@ -67,9 +60,7 @@ export interface CliHost {
     secret: string,
     methods: readonly PaymentMethodType[],
   ): Promise<readonly CheckedCase[]>;
-  /** Gives unused disk space back. */
   compact(dataDir: string): Promise<Compacted>;
-  /** Seals the signing secrets in the data folder with a new key. */
   rollSecretsKey(dataDir: string | undefined): Promise<SecretsKeyRolled>;
 }
 
@@ -82,7 +73,6 @@ export function complain(
   writeError(json ? `${JSON.stringify({ error })}\n` : `payments: ${error.message}\n`);
 }
 
-/** Options that every command has. */
 export interface CommonOptions {
   readonly json?: true;
   readonly dataDir?: string;
@@ -93,7 +83,6 @@ export interface CliContext {
   options(): CommonOptions;
   /** The data folder of a command that works on the one that is named, or on the service's. */
   folder(named: string | undefined): string;
-  /** Runs a command on the server. */
   call<N extends CommandName>(name: N, params: ParamsOf<N>): Promise<ResultOf<N>>;
   /** Prints a result: as JSON with `--json`, else as `human` formats it. */
   print<R>(result: R, human: (result: R) => string): void;
@@ -121,12 +110,10 @@ export function createContext(host: CliHost, program: Command): CliContext {
   return context;
 }
 
-/** Adds a command: its name with its arguments, and what it does. */
 export function addCommand(parent: Command, usage: string, description: string): Command {
   return parent.command(usage).description(description);
 }
 
-/** An option with some choices that must be given. */
 export function choiceOption(flags: string, description: string, choices: readonly string[]): Option {
   return new Option(flags, description).choices(choices).makeOptionMandatory();
 }
@@ -150,7 +137,6 @@ export function modeOption(): Option {
   return choiceOption('--mode <mode>', 'test or live mode of the organization', modes);
 }
 
-/** Parses a whole number from `minimum` to `maximum`, for commander. */
 export function wholeNumber(minimum: number, maximum: number): (text: string) => number {
   return (text) => {
     const value = Number(text);

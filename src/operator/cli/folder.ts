@@ -16,6 +16,7 @@ import type {
 import { wrongUsage } from '../socket/protocol.ts';
 import { addCommand, type CliContext, dataOption, failIfWrong, wholeNumber } from './context.ts';
 import { verifyLog } from './log.ts';
+import { fromFolder, type PlaceOptions } from './log-selection.ts';
 import { counted, formatTime } from './table.ts';
 
 const backupMibMax = 100_000;
@@ -64,27 +65,16 @@ function addTransferCommands(program: Command, { host, folder, print }: CliConte
     });
 }
 
-interface VerifyOptions {
-  readonly data?: string;
-  readonly from?: string;
-  readonly archive?: string;
-  readonly identity?: string;
-  readonly scratch?: string;
-}
-
 function addVerifyCommand(program: Command, context: CliContext): void {
   const { host, folder, print } = context;
-  addCommand(
+  const verify = addCommand(
     program,
     'verify',
     'check a data folder (the service must be stopped), a backup or an archive; exits with 1 when something is wrong',
-  )
-    .addOption(dataOption().conflicts(['from', 'archive']))
-    .option('--from <folder>', 'a backup')
-    .option('--archive <folder>', 'an archive of the log: alone, or after the backup')
-    .option('--identity <file>', 'secret keys of age, for what is encrypted')
+  );
+  fromFolder(verify, dataOption().conflicts(['from', 'archive']))
     .option('--scratch <folder>', `a folder with room for what the backup contains (${tmpdir()})`)
-    .action(async (options: VerifyOptions) => {
+    .action(async (options: PlaceOptions & { scratch?: string }) => {
       const { data, from, archive = null, identity: identityFile = null, scratch = tmpdir() } = options;
       refuseNeedless(options);
       // An archive alone has no state that could be checked.
@@ -98,14 +88,13 @@ function addVerifyCommand(program: Command, context: CliContext): void {
     });
 }
 
-function refuseNeedless({ from, archive, identity, scratch }: VerifyOptions): void {
+function refuseNeedless({ from, archive, identity, scratch }: PlaceOptions & { scratch?: string }): void {
   if (from !== undefined) return;
   if (scratch !== undefined) throw wrongUsage('--scratch is for a backup: name it with --from');
   if (identity !== undefined && archive === undefined)
     throw wrongUsage('--identity is for a backup or an archive: name it with --from or --archive');
 }
 
-/** Adds one more recipient. */
 function recipient(text: string, others: readonly string[]): string[] {
   if (/^age1[0-9a-z]+$/.test(text)) return [...others, text];
   throw new InvalidArgumentError('It must be a public key of age, such as age-keygen prints: age1…');

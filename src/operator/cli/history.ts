@@ -29,16 +29,12 @@ interface FieldChange {
   readonly to: unknown;
 }
 
-interface Step {
-  readonly time: string;
+type Told = 'time' | 'by' | 'name' | 'requests' | 'idempotency_key' | 'events';
+
+interface Step extends Pick<ReturnType<typeof summaryOf>, Told> {
   /** Shard and sequence in the log; null for what is known from an event only. */
   readonly place: string | null;
   readonly what: 'created' | 'changed' | 'removed' | 'first seen' | 'event';
-  readonly by: string | null;
-  readonly name: string | null;
-  readonly requests: readonly string[];
-  readonly idempotency_key: string | null;
-  readonly events: readonly string[];
   readonly changes: readonly FieldChange[];
 }
 
@@ -85,12 +81,10 @@ async function historyOf(folder: LogFolder, id: string, onDamage: (defect: LogDe
     // Since when the log has everything; null when it is empty.
     log_since: since === null ? null : new Date(since).toISOString(),
     steps,
-    // The object as it is; null when it was removed.
     record: last === null || last.removed === true ? null : shownRecord(last),
   };
 }
 
-/** The object's record and its events in the checkpoint. */
 async function stored(folder: LogFolder, shard: number, id: string) {
   const state = folder.stateOf(shard);
   let record: Change | null = null;
@@ -173,7 +167,6 @@ function fieldChanges(before: Change | null, after: Change, isNew: boolean): Fie
   return changes;
 }
 
-/** Metadata and the like with a name for each value. */
 function flat(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(record)) {

@@ -43,7 +43,6 @@ async function listen(context: CliContext, forwardTo: string | null, follow: Fol
   const { host, options, print } = context;
   let after: string | null = null;
   let secret = '';
-  /** Why nothing can be followed now. */
   let trouble: string | null = null;
   // Events are handled one after the other, in their order.
   const onItem = async (item: FollowStart | FollowedEvent) => {

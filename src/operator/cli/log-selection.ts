@@ -31,9 +31,9 @@ export interface PlaceOptions {
   readonly identity?: string;
 }
 
-export function fromFolder(command: Command): Command {
+export function fromFolder(command: Command, data = dataOption()): Command {
   return command
-    .addOption(dataOption())
+    .addOption(data)
     .option('--from <folder>', 'a backup instead of a data folder')
     .option('--archive <folder>', 'an archive of the log: alone, or after the backup')
     .option('--identity <file>', 'secret keys of age, for what is encrypted');
@@ -44,7 +44,6 @@ export function openedBy(options: PlaceOptions, { host, folder }: CliContext): P
   return host.openLog({ dataDir: () => folder(data), from, archive, identityFile });
 }
 
-/** Which entries are meant. */
 export interface LogOptions extends PlaceOptions {
   readonly since?: number;
   readonly until?: number;
@@ -67,7 +66,6 @@ const disorderMs = 3_600_000;
 
 const millisecondsOf: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Adds the options that select entries. */
 export function selecting(command: Command): Command {
   return command
     .option('--since <time>', `entries from this time on: ${timeForms}`, timeOf)
@@ -107,7 +105,6 @@ function sequenceRange(text: string): SequenceRange {
   throw new InvalidArgumentError('It must be a sequence such as 17, or a range such as 17-90 or 17-.');
 }
 
-/** The shards that may have what is selected. Throws `CommandFailure` when there is none. */
 export function shardsOf({ name, shards }: LogFolder, options: LogOptions): readonly LogSource[] {
   const { shard, org, object } = options;
   const slot = org !== undefined ? slotOf(org) : object !== undefined ? slotOfId(object) : -1;
@@ -119,7 +116,6 @@ export function shardsOf({ name, shards }: LogFolder, options: LogOptions): read
   return [found];
 }
 
-/** Whether an entry is one of those selected. */
 export function matcherOf(options: LogOptions): (entry: FoundEntry) => boolean {
   const {
     since = Number.NEGATIVE_INFINITY,
@@ -160,7 +156,6 @@ function digestOf({ key, org, mode }: LogOptions): Uint8Array | null {
   throw new CommandFailure('--key needs --org and --mode, too: the log has only a digest of the three');
 }
 
-/** The entries that are selected, and damage, oldest first. */
 export async function* selected(
   folder: LogFolder,
   options: LogOptions,

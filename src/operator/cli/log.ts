@@ -132,17 +132,7 @@ async function lastOf(source: LogSource): Promise<number> {
 
 type ShardLog = Awaited<ReturnType<typeof verified>>;
 
-interface Finding {
-  /** Null: it is about the changes of the directory. */
-  readonly shard: number | null;
-  readonly file: string;
-  readonly byte: number | null;
-  readonly from_sequence: number | null;
-  readonly to_sequence: number | null;
-  readonly defect: string;
-  readonly advice: string;
-  readonly line: string;
-}
+type Finding = ReturnType<typeof findingOf>;
 
 export function addLogCheckCommands(log: Command, context: CliContext): void {
   const { host, folder, print } = context;
@@ -175,18 +165,23 @@ export async function verifyLog(options: PlaceOptions, context: CliContext): Pro
   const findings: Finding[] = [];
   for (const source of folder.shards) shards.push(await verified(source, (defect) => findings.push(defect)));
   const defect = await folder.directoryDefect();
-  if (defect !== null) findings.push(findingOfDirectory(folder, defect));
+  if (defect !== null) {
+    const line = `the changes of organizations and keys: ${defect}`;
+    const place = { shard: null, file: folder.name, byte: null, fromSequence: null, toSequence: null };
+    findings.push(findingOf({ ...place, defect }, makeAnother, line));
+  }
   const shown = findings.map(({ line: _line, ...finding }) => finding);
   context.print({ folder: folder.name, shards, findings: shown }, () => inWords(folder, shards, findings));
   if (findings.length === 0) return;
   throw new CommandFailure(`the log is damaged in ${counted(findings.length, 'place')}`);
 }
 
-/** The result for one shard's log. */
 async function verified(source: LogSource, onFinding: (finding: Finding) => void) {
   const { shard } = source.identity;
   // Before the log is read: a running service goes on.
   const checkpoint = source.checkpointSequence();
+  const tell = (defect: LogDefect) =>
+    onFinding(findingOf(defect, adviceFor(defect, checkpoint), defectLine(defect)));
   const found = { batches: 0, entries: 0, bytes: 0 };
   const files = new Set<string>();
   let first: { sequence: number; wallMs: number } | null = null;
@@ -194,7 +189,7 @@ async function verified(source: LogSource, onFinding: (finding: Finding) => void
   for await (const batch of source.read()) {
     files.add(batch.file);
     if (isDefect(batch)) {
-      onFinding(findingOf(batch, checkpoint));
+      tell(batch);
       continue;
     }
     const { firstSequence, lastSequence, wallMs, bytes } = batch;
@@ -208,7 +203,7 @@ async function verified(source: LogSource, onFinding: (finding: Finding) => void
     const [from, to] = [(last?.sequence ?? 0) + 1, checkpoint];
     const defect = `the checkpoint has the entries up to ${to}, and the log ends with ${from - 1}`;
     const place = { shard, file: source.name, segment: from, byte: null };
-    onFinding(findingOf({ ...place, defect, fromSequence: from, toSequence: to }, checkpoint));
+    tell({ ...place, defect, fromSequence: from, toSequence: to });
   }
   const iso = (end: typeof first) => (end === null ? null : new Date(end.wallMs).toISOString());
   return {
@@ -224,16 +219,17 @@ async function verified(source: LogSource, onFinding: (finding: Finding) => void
   };
 }
 
-function findingOf(found: LogDefect, checkpoint: number | null): Finding {
-  const { shard, file, byte, defect, fromSequence, toSequence } = found;
-  const place = { shard, file, byte, from_sequence: fromSequence, to_sequence: toSequence };
-  return { ...place, defect, advice: adviceFor(found, checkpoint), line: defectLine(found) };
+/** Without a shard: what is wrong with the changes of the directory. */
+function findingOf(
+  found: Nullable<Omit<LogDefect, 'segment' | 'defect' | 'file'>> & Pick<LogDefect, 'defect' | 'file'>,
+  advice: string,
+  line: string,
+) {
+  const { shard, file, byte, defect, fromSequence: from_sequence, toSequence: to_sequence } = found;
+  return { shard, file, byte, from_sequence, to_sequence, defect, advice, line };
 }
 
-function findingOfDirectory({ name }: LogFolder, defect: string): Finding {
-  const place = { shard: null, file: name, byte: null, from_sequence: null, to_sequence: null };
-  return { ...place, defect, advice: makeAnother, line: `the changes of organizations and keys: ${defect}` };
-}
+type Nullable<T> = { readonly [Key in keyof T]: T[Key] | null };
 
 const makeAnother =
   'this copy can bring nothing back from there on: make another one while the original is good';

@@ -91,7 +91,6 @@ function flagOf({ name, is }: ConnectorSetting): string {
   return `${name.replaceAll('_', '-')}${is === 'secret' ? '-file' : ''}`;
 }
 
-/** An option for each setting of any connector. */
 function settingOptions(): Option[] {
   return rows.flatMap(([connector, { settings }]) =>
     settings.map((setting) => {

@@ -52,7 +52,6 @@ export function addOrganizationCommands(program: Command, context: CliContext): 
     });
 }
 
-/** Closes an organization after the user has confirmed it. */
 async function close({ host, call, run }: CliContext, id: string, yes: boolean): Promise<void> {
   if (!yes) {
     const { name } = await call('org.show', { org: id });

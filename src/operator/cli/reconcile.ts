@@ -80,7 +80,6 @@ export function addReconcileCommand(program: Command, context: CliContext): void
     });
 }
 
-/** What the running service knows. */
 function booksOf({ folder, call }: CliContext, org: string, { mode, network }: Options): Books {
   return {
     charges: (names) => call('reconcile.charges', { org, mode, names: [...names] }),

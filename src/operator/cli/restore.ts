@@ -4,13 +4,12 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { RestoreCommand, Restored } from '../results/folder-results.ts';
 import { NoServer } from '../socket/operator-client.ts';
 import { addCommand, type CliContext, failIfWrong, isoTime } from './context.ts';
+import type { PlaceOptions } from './log-selection.ts';
 import { formatFields, formatTime, tableOf } from './table.ts';
 
-interface Options {
+interface Options extends PlaceOptions {
   readonly from: string;
   readonly data: string;
-  readonly archive?: string;
-  readonly identity?: string;
   readonly toTime?: number;
   readonly toSequence?: { readonly shard: number; readonly sequence: number };
   readonly beforeRequest?: string;
@@ -20,33 +19,19 @@ export function addRestoreCommands(
   program: Command,
   { host, options: common, call, print }: CliContext,
 ): void {
-  const others = ['toTime', 'toSequence', 'beforeRequest'];
-  const target = (flags: string, description: string, parse: (text: string) => unknown, name: string) =>
-    new Option(flags, description).argParser(parse).conflicts(others.filter((other) => other !== name));
+  const targets = ['toTime', 'toSequence', 'beforeRequest'];
+  const target = (flags: string, description: string, parse: (text: string) => unknown) => {
+    const option = new Option(flags, description).argParser(parse);
+    return option.conflicts(targets.filter((name) => name !== option.attributeName()));
+  };
   addCommand(program, 'restore', 'make a data folder out of a backup and the archive of its log')
     .requiredOption('--from <folder>', 'the backup')
     .requiredOption('--data <folder>', 'the data folder to make; it must not exist, or be empty')
     .option('--archive <folder>', 'the archive of the log, which goes on where the backup ends')
     .option('--identity <file>', 'secret keys of age, for what is encrypted')
-    .addOption(
-      target('--to-time <time>', 'as of this moment, such as 2026-12-31T18:00:00Z', isoTime, 'toTime'),
-    )
-    .addOption(
-      target(
-        '--to-sequence <shard:sequence>',
-        'up to this entry of a log, and all else as of its time',
-        entry,
-        'toSequence',
-      ),
-    )
-    .addOption(
-      target(
-        '--before-request <id>',
-        'up to the moment before this API request, and all else as of its time',
-        requestId,
-        'beforeRequest',
-      ),
-    )
+    .addOption(target('--to-time <time>', 'as of this moment, such as 2026-12-31T18:00:00Z', isoTime))
+    .addOption(target('--to-sequence <shard:sequence>', 'up to this entry; all else as of its time', entry))
+    .addOption(target('--before-request <id>', 'up to before this API request; all else as then', requestId))
     .action(async (options: Options) => {
       const { from, data: dataDir, archive = null, identity: identityFile = null } = options;
       const target = targetOf(options);

@@ -26,7 +26,6 @@ type Column<Row> =
   | (keyof Row & string)
   | readonly [heading: string, value: (keyof Row & string) | ((row: Row) => unknown)];
 
-/** A table of the rows that `--json` prints. */
 export function tableOf<Row>(
   columns: readonly Column<Row>[],
   rowsMax?: number,
@@ -53,7 +52,6 @@ export function formatTime(iso: string | null): string {
   return iso === null ? '-' : iso.replace(/\.\d+Z$/, 'Z');
 }
 
-/** The names and values of one object, each on a line. */
 export function formatFields(fields: Readonly<Record<string, string>>): string {
   const width = Math.max(...Object.keys(fields).map(widthOf));
   return Object.entries(fields)

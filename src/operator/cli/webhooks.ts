@@ -98,7 +98,6 @@ const attempts = tableOf<RowOf<'webhooks.attempts'>>([
   ],
 ]);
 
-/** The beginning of a receiver's answer, on one line. */
 function cut(answer: string): string {
   const line = answer.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
   return line.length > answerShownMax ? `${line.slice(0, answerShownMax)}…` : line;

@@ -29,7 +29,6 @@ export type DifferenceKind = keyof typeof differenceKinds;
 export interface Difference {
   readonly kind: DifferenceKind;
   readonly line: number | null;
-  /** The order as the statement names it. */
   readonly order: string | null;
   readonly reference: string | null;
   readonly statement_amount: number | null;
@@ -39,9 +38,7 @@ export interface Difference {
   readonly charge: string | null;
   readonly refund: string | null;
   readonly our_amount: number | null;
-  /** What is wrong with a bad line. */
   readonly problem: string | null;
-  /** The review that was opened for this money. */
   readonly review: string | null;
 }
 
@@ -73,7 +70,6 @@ export interface Told {
 
 export interface Compared {
   readonly matched: readonly StatementLine[];
-  /** The lines whose money is in a review already. */
   readonly inReviews: readonly StatementLine[];
   readonly told: readonly Told[];
 }

@@ -175,7 +175,7 @@ class Reconciliation {
         sum.amount += amount;
       }
       this.#found.in_reviews += inReviews.length;
-      for (const each of told) await this.#settle(each);
+      for (const each of told) await this.#putInReview(each);
     }
     await this.#charges.add(named);
   }
@@ -198,11 +198,12 @@ class Reconciliation {
   }
 
   /** Tells a difference, with the review that it is in from now on. */
-  async #settle({ difference, money }: Told): Promise<void> {
+  async #putInReview({ difference, money }: Told): Promise<void> {
     if (money === null || !this.#options.opensReviews) {
       this.#tell(difference);
       return;
     }
+    assert(Number.isSafeInteger(money.amount) && money.amount >= 0, 'money is whole centimes');
     const { id: review, known } = await this.#options.books.openReview(money);
     if (known) this.#found.in_reviews++;
     else {

@@ -33,7 +33,6 @@ export interface LineForm extends Pick<StatementFormat, 'amounts'> {
 
 const textCharactersMax = 255;
 
-/** Reads the cells of a line. */
 export function readLine(form: LineForm, line: number, cells: readonly string[]): StatementLine | Unreadable {
   const cell = (column: Column) => cells[form.places(column)]?.trim() ?? '';
   const amount = readAmount(cell('amount'), form.amounts);

@@ -7,7 +7,6 @@ export interface BackupOptions {
   readonly mibPerSecond: number;
 }
 
-/** A finished backup. */
 export interface BackedUp {
   readonly to: string;
   /** As of when it is, ISO 8601. */
@@ -42,10 +41,8 @@ export interface RestoreCommand {
   readonly target: RestoreTarget;
 }
 
-/** What was restored, and what lies after it. */
 export interface Restored {
   readonly data: string;
-  /** The new folder's id. */
   readonly id: string;
   readonly from: {
     readonly backup: string;
@@ -71,16 +68,13 @@ export interface Restored {
   /** The file with a row for each of these objects. */
   readonly later_file: string;
   readonly warnings: readonly string[];
-  /** What "payments verify" finds. */
   readonly findings: readonly Finding[];
 }
 
-/** Why the folder was paused; null when it was not. */
 export interface Resumed {
   readonly paused: { readonly since: string; readonly reason: string } | null;
 }
 
-/** The numbers of what was exported or imported. */
 export interface Transferred {
   readonly file: string;
   readonly folder: string;
@@ -93,12 +87,10 @@ export interface Transferred {
 
 export interface Imported extends Transferred {
   readonly shards: number;
-  /** The findings of the check of the new folder. */
   readonly findings: readonly Finding[];
   readonly unlisted: number;
 }
 
-/** The checkpoints' files before and after they were compacted. */
 export interface Compacted {
   readonly folder: string;
   readonly shards: number;
@@ -114,9 +106,7 @@ export interface Resharded {
   readonly answers: number;
 }
 
-/** The result of rolling the secrets key. */
 export interface SecretsKeyRolled {
-  /** The new key's id. */
   readonly key: string;
   readonly secrets: number;
   /** The key file, and the copy with the old keys. */
@@ -124,7 +114,6 @@ export interface SecretsKeyRolled {
   readonly kept: string;
 }
 
-/** A check that failed. */
 export interface Finding {
   readonly shard: number | null;
   /** The invariant, such as `charge.refunds`. */
@@ -143,7 +132,6 @@ export interface Verification {
   readonly events: number;
   readonly responses: number;
   readonly findings: readonly Finding[];
-  /** Findings beyond those that are listed. */
   readonly unlisted: number;
 }
 

@@ -22,6 +22,8 @@ export function placeOf(text: string): { readonly shard: number; readonly sequen
   return { shard: Number(shard), sequence: Number(sequence) };
 }
 
+type EntrySummary = ReturnType<typeof summaryOf>;
+
 /** A summary of an entry, as `--json` prints it. */
 export function summaryOf(entry: FoundEntry) {
   const { shard, sequence, wallMs, cause, changes, response } = entry;
@@ -45,7 +47,6 @@ export function summaryOf(entry: FoundEntry) {
   };
 }
 
-/** All of an entry, as `--json` prints it. */
 export function wholeOf(entry: FoundEntry) {
   const { changes, response } = entry;
   const { objects: _, ...summary } = summaryOf(entry);
@@ -60,7 +61,6 @@ export function wholeOf(entry: FoundEntry) {
   };
 }
 
-/** A record without what is hidden. */
 export function shownRecord(record: Change): Record<string, unknown> {
   const names = hiddenFields[record.kind] ?? [];
   const shown = Object.entries(record).map(([name, value]) => {
@@ -75,7 +75,6 @@ function isEmpty(value: unknown): boolean {
   return value === null || (Array.isArray(value) && value.length === 0);
 }
 
-/** Digests as hexadecimal text. */
 function withoutDigests(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
@@ -90,22 +89,12 @@ function jsonOrText(text: string): unknown {
   }
 }
 
-/** Who caused an entry, in words. */
-export function causeInWords({
-  by,
-  name,
-  requests,
-}: {
-  readonly by: string | null;
-  readonly name: string | null;
-  readonly requests: readonly string[];
-}): string {
+export function causeInWords({ by, name, requests }: Pick<EntrySummary, 'by' | 'name' | 'requests'>): string {
   const isPerson = by === 'operator' || by === 'member';
   const who = by === null ? 'not known' : isPerson ? `${by} ${name ?? '-'}` : by;
   return [who, ...requests].join(' ');
 }
 
-/** One line for an entry. */
 export function lineOf(entry: FoundEntry): string {
   const summary = summaryOf(entry);
   const { shard, sequence, time, events, objects, status } = summary;
@@ -124,7 +113,6 @@ function kindsOf({ changes }: FoundEntry): string {
   return [...new Set(changes.map(({ kind }) => kind))].join(', ') || 'a stored response';
 }
 
-/** All of an entry, on several lines. */
 export function entryInWords(entry: FoundEntry): string {
   const { changes, response } = wholeOf(entry);
   const lines = [lineOf(entry)];
@@ -172,7 +160,6 @@ export function lostBatchOf(shard: number, end: DamagedEnd) {
     defect,
     entries: entries.map(summaryOf),
     damaged_records: damagedRecords,
-    // A line for each entry.
     lines: entries.map(lineOf),
   };
 }
@@ -184,7 +171,6 @@ export interface LogTruncation {
   confirm(lost: LostBatch): Promise<void>;
 }
 
-/** Where a log lies. */
 export interface LogPlaceOptions {
   /** The data folder, when neither a backup nor an archive is named. */
   dataDir(): string;

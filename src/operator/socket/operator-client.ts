@@ -15,7 +15,6 @@ import {
 interface CallOptions<Item> {
   /** Called with each item of a command that goes on, one after the other. */
   readonly onItem?: (item: Item) => unknown;
-  /** Ends the command with an `AbortError`. */
   readonly signal?: AbortSignal;
 }
 
@@ -60,7 +59,6 @@ export async function exchange(
   throw lost;
 }
 
-/** Who runs this process. */
 export function asker(): Asker {
   const { SUDO_USER: sudoUser = null } = process.env;
   let user: string | null = null;
@@ -72,7 +70,6 @@ export function asker(): Asker {
   return { user, uid: process.getuid?.() ?? null, sudo_user: sudoUser };
 }
 
-/** No server listens on the data folder's socket. */
 export class NoServer extends OperatorFailure {
   override name = 'NoServer';
 }

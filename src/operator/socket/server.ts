@@ -24,7 +24,6 @@ import {
   wrongUsage,
 } from './protocol.ts';
 
-/** A connection must have sent its command within this time. */
 const requestTimeoutMs = 10_000;
 
 export interface OperatorServer {
@@ -65,7 +64,7 @@ export async function openOperatorServer(options: {
         const author = { by: 'operator', name: nameOfAsker(by) } as const;
         const services: OperatorServices = { ...options.services, author, language: 'en' };
         const run = async () =>
-          settle(command.run(command.checked(name, params), services, signal), socket, signal);
+          sendItems(command.run(command.checked(name, params), services, signal), socket, signal);
         if (command.recording.audited === false) return run();
         return audit.record(by, name, recordedParams(command, params), run, (named) =>
           organizationNamed(services, named),
@@ -83,7 +82,6 @@ export async function openOperatorServer(options: {
   };
 }
 
-/** Removes the socket that a killed server left behind. */
 async function removeStale(address: string, dataDir: string): Promise<void> {
   const outcome = await new Promise<'answered' | string | undefined>((resolve) => {
     const probe = connect(address, () => {
@@ -112,11 +110,9 @@ function listen(server: Server, address: string): Promise<void> {
   });
 }
 
-/** Runs a request, sends its items, and resolves with its result. */
 type Run = (request: OperatorRequest, signal: AbortSignal) => Promise<unknown>;
 
-/** Sends the items of a command, if it has any, and resolves with its result. */
-async function settle(outcome: CommandAnswer, socket: Socket, signal: AbortSignal): Promise<unknown> {
+async function sendItems(outcome: CommandAnswer, socket: Socket, signal: AbortSignal): Promise<unknown> {
   if (!(Symbol.asyncIterator in outcome)) return outcome;
   for await (const item of outcome) {
     signal.throwIfAborted();
@@ -159,22 +155,22 @@ async function answer(
     request = parseRequest(line);
     return encodeLine({ result: (await run(request, signal)) ?? null });
   } catch (error) {
-    if (error instanceof OperatorFailure) return encodeError(error.kind, error.message);
-    if (error instanceof DirectoryRefusal) return encodeError('refused', error.message);
+    const isKnown = error instanceof OperatorFailure || error instanceof DirectoryRefusal;
     // A command ends with an error when its client leaves, which is no fault.
-    if (!isAbort(error)) onFailure(request?.command ?? 'unknown', error);
-    if (error instanceof JournalFailure)
-      return encodeError('failed', `${error.message}: look at how it is now, then try again`);
-    return encodeError('failed', 'the server failed to run the command: its log says why');
+    const isAbort = error instanceof Error && error.name === 'AbortError';
+    if (!isKnown && !isAbort) onFailure(request?.command ?? 'unknown', error);
+    return encodeLine({ error: errorFor(error) });
   }
 }
 
-function isAbort(error: unknown): boolean {
-  return error instanceof Error && error.name === 'AbortError';
-}
-
-function encodeError(kind: OperatorErrorKind, message: string): string {
-  return encodeLine({ error: { kind, message } });
+function errorFor(error: unknown): { readonly kind: OperatorErrorKind; readonly message: string } {
+  if (error instanceof OperatorFailure) return { kind: error.kind, message: error.message };
+  if (error instanceof DirectoryRefusal) return { kind: 'refused', message: error.message };
+  const message =
+    error instanceof JournalFailure
+      ? `${error.message}: look at how it is now, then try again`
+      : 'the server failed to run the command: its log says why';
+  return { kind: 'failed', message };
 }
 
 function parseRequest(line: string): OperatorRequest {

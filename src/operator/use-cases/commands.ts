@@ -70,6 +70,5 @@ export type ParamsOf<N extends CommandName> =
   Commands[N] extends OperatorCommand<infer Params> ? Params : never;
 /** The result of a command; null for one that yields items. */
 export type ResultOf<N extends CommandName> = AnswerOf<N> extends Promise<infer Result> ? Result : null;
-/** A row of a result that is a list. */
 export type RowOf<N extends CommandName> = ResultOf<N> extends readonly (infer Row)[] ? Row : never;
 export type ItemOf<N extends CommandName> = AnswerOf<N> extends AsyncIterable<infer Item> ? Item : never;

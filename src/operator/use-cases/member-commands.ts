@@ -49,7 +49,6 @@ export const memberCommands = {
   ),
 };
 
-/** Invites somebody. Throws `DirectoryRefusal` for a member of the organization. */
 export async function inviteMember(
   services: Pick<OperatorServices, 'directory' | 'baseUrl' | 'author'>,
   org: string,
@@ -138,7 +137,6 @@ function unlessSuspended(organization: Organization): Organization {
   );
 }
 
-/** Throws `DirectoryRefusal` when the organization has no such member. */
 export function memberIn(directory: Directory, org: string, idOrEmail: string): Member {
   const found = directory.members.member(idOrEmail);
   if (Object.hasOwn(found.roles, directory.organization(org).id)) return found;

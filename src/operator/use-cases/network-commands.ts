@@ -54,7 +54,6 @@ export const networkCommands = {
   ),
 };
 
-/** The settings of a connector, with its secrets still open. */
 export interface NewConnector {
   readonly org: string;
   readonly mode: Mode;
@@ -83,7 +82,6 @@ export async function configureConnector(
   );
 }
 
-/** Throws when something is wrong with the settings. */
 function refuseSettings(given: NewConnector, { networkAddressFault }: OperatorServices): void {
   const [first] = settingFaults(given.network, given, networkAddressFault);
   if (first !== undefined)
@@ -100,7 +98,6 @@ interface ConfiguredConnector {
   readonly secrets: readonly string[];
 }
 
-/** The network of a method, as it is configured; null when there is none. */
 function connectorOf(
   { connectors: configured }: Organization,
   mode: Mode,
@@ -160,7 +157,6 @@ function presentCall({ record, lastError }: OpenCall, { directory }: OperatorSer
     id: record.id,
     organization: record.org,
     mode,
-    // The network that is asked about it.
     network: configured?.network ?? 'none',
     action: record.action,
     payment_intent: record.payment_intent,

@@ -24,7 +24,6 @@ export function isoTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
 
-/** An object with a value for each mode. */
 function byMode<T>(valueIn: (mode: Mode) => T): Readonly<Record<Mode, T>> {
   return { test: valueIn('test'), live: valueIn('live') };
 }
@@ -41,7 +40,6 @@ export function presentOrganization(organization: Organization) {
     live_activated: liveActivated,
     api_version: apiVersion,
     created: isoTime(created * 1000),
-    // Methods that are switched on and have a network.
     methods: byMode(
       (mode): Methods => ({
         card: methods[mode].card && isAvailable(mode, 'card'),
@@ -113,7 +111,6 @@ export function presentLimits({ id, limits }: Organization, nowMs: number) {
   return {
     organization: id,
     limits: byMode(bucketsIn),
-    // Test mode's daily cap.
     test_daily: { requests: daily.requests, payment_creations: daily.paymentCreations },
   };
 }
@@ -135,7 +132,6 @@ export function presentLimitRequest(organization: string, request: LimitRequest)
     created: isoTime(createdMs),
     state: stateOf(request),
     decided: isoTime(decision?.atMs ?? null),
-    // Null unless the request was approved.
     granted: granted && { per_minute: granted.perMinute, until: isoTime(granted.untilMs) },
     note: decision?.note ?? null,
   };

@@ -21,7 +21,6 @@ export interface OperatorServices {
   readonly baseUrl: string;
   readonly now: Clock;
   readonly directory: Directory;
-  /** Seals and opens secrets. */
   readonly secrets: Pick<SecretBox, 'open' | 'seal'>;
   /** Why an address can't be that of a payment network, in short; null when it can. */
   networkAddressFault(url: string): string | null;
@@ -31,9 +30,7 @@ export interface OperatorServices {
   openNetworkCalls(org: string | null, limit: number): Promise<OpenCall[]>;
   /** The secret with which `listen` signs the forwarded events of an organization. */
   listenSecret(org: string): Promise<string>;
-  /** The metrics of the whole process in the Prometheus text format. */
   metricsText(): Promise<string>;
-  /** Checks the running service and returns the findings. */
   checks(): Promise<readonly Check[]>;
   /** The status of the service. It takes a second, because its rates are those of that second. */
   status(): Promise<Status>;
@@ -41,7 +38,7 @@ export interface OperatorServices {
   resume(): Promise<{ readonly paused: { readonly since: string; readonly reason: string } | null }>;
   /** Gives unused disk space back: items with the progress, and one with the result. */
   compact(): AsyncIterable<CompactItem>;
-  /** The configuration in force, secrets hidden. */
+  /** The active configuration, secrets hidden. */
   config(): readonly ConfigLine[];
   /** Asks the request logs; null when they can't be read now, or where none are kept. */
   requestLogs: AskLogs;
@@ -56,7 +53,6 @@ export interface ApiCall {
   readonly org: string;
   readonly livemode: boolean;
   readonly operation: Operation;
-  /** The `{id}` in the path. */
   readonly id?: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly params?: object;
@@ -90,7 +86,6 @@ export interface CompactItem {
     readonly rows: number;
     readonly total: number;
   } | null;
-  /** In the last item. */
   readonly result: Compacted | null;
 }
 
@@ -100,11 +95,9 @@ export interface ShardAnswer {
   readonly cursor?: string | null;
 }
 
-/** One thing that was checked. */
 export interface Check {
   readonly name: string;
   readonly ok: boolean;
-  /** The finding, and what to do when something is wrong. */
   readonly detail: string;
 }
 
@@ -117,7 +110,6 @@ export interface Status {
   /** ISO 8601. */
   readonly started: string;
   readonly uptime_seconds: number;
-  /** Why the service is paused; null when it is not. */
   readonly paused: { readonly since: string; readonly reason: string } | null;
   readonly folder: {
     readonly path: string;
@@ -168,7 +160,6 @@ export interface ShardStatus {
   readonly checkpoint_bytes: number;
   readonly resident_bytes: number | null;
   readonly resident_bytes_max: number | null;
-  /** Requests that wait for the shard. */
   readonly queued: number | null;
   /** For how long the oldest commit under way has waited for the disk. */
   readonly oldest_commit_seconds: number | null;
@@ -177,7 +168,6 @@ export interface ShardStatus {
   readonly commit_mean_ms: number | null;
 }
 
-/** One key of the configuration with its value in force. */
 export interface ConfigLine {
   readonly key: string;
   readonly variable: string;

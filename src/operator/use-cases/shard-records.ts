@@ -30,7 +30,6 @@ export async function recordsIn<R extends { readonly id: string }>(
   const lists = await Promise.all(
     modes.map((mode) => records<R>(services, org, indexOf(scopeOf(org, mode === 'live')))),
   );
-  // Ids sort by creation.
   return lists.flat().sort((a, b) => (a.id < b.id ? 1 : -1));
 }
 
@@ -44,7 +43,6 @@ export function refuseOther(id: string, kind: IdKind): void {
   );
 }
 
-/** The record with this id, which must be of this kind. */
 export async function recordOf<R>(services: OperatorServices, id: string, kind: IdKind): Promise<R> {
   refuseOther(id, kind);
   return JSON.parse((await services.askShard(id, { kind: 'record', id })).body);
@@ -57,7 +55,7 @@ interface CommandAnswers {
   send_sample: { readonly event: string; readonly delivery: string };
 }
 
-/** Runs a command about the object with this id; settles with its answer when that is durable. */
+/** Runs a command about the object with this id; resolves with its answer when that is durable. */
 export async function command<O extends keyof InternalParams>(
   services: OperatorServices,
   id: string,

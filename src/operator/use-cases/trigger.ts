@@ -8,7 +8,6 @@ import { OperatorFailure, wrongUsage } from '../socket/protocol.ts';
 /** What a sequence can do: call the API as the merchant, and close a review as an operator. */
 export interface Actor {
   call(operation: CommandOperation, id: string, params: object): Promise<ApiObject>;
-  /** The newest ones first. */
   list(
     operation: 'list_events' | 'list_reviews',
     query: Readonly<Record<string, string>>,

@@ -110,7 +110,6 @@ export async function resend(services: OperatorServices, delivery: string): Prom
   return presentDelivery(await recordOf<DeliveryRecord>(services, delivery, 'delivery'), services.now());
 }
 
-/** The active signing secrets of an endpoint. */
 export async function secretsOf(services: OperatorServices, id: string) {
   const endpoint = await endpointOf(services, id);
   return { id, secrets: presentSecrets(endpoint, services.now(), services.secrets) };
@@ -122,7 +121,6 @@ export async function rollSecret(services: OperatorServices, id: string, overlap
   return secretsOf(services, id);
 }
 
-/** Sends a made-up event to an endpoint of test mode. */
 export async function sendSample(services: OperatorServices, id: string, type: string) {
   return command(services, id, 'send_sample', { type: typeThatHappens(type) });
 }
