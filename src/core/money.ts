@@ -44,8 +44,8 @@ function plainAmount(text: string): string {
 }
 
 /**
- * The centimes of an amount that somebody typed in dirhams: `1 250,50`, `1,250.50`, `١٢٥٠٫٥`; null
- * when it is not clear. A comma or a dot before three digits groups thousands.
+ * The centimes of an amount that was typed in dirhams: `1 250,50`, `1,250.50`, `١٢٥٠٫٥`; null when
+ * it is not clear. A comma or a dot before three digits groups thousands.
  */
 export function parseAmount(text: string): number | null {
   const found = /^(?:(\d{1,3}(?:([ .,])\d{3})(?:\2\d{3})*)|(\d+))(?:([.,])(\d{1,2}))?$/.exec(

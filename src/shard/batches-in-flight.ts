@@ -1,8 +1,8 @@
-// The commit batches that are not durable yet, oldest first, and the queries that come while the disk
-// keeps the oldest one waiting: a stall. Nobody may be told what could still be lost, so in general an
-// answer waits for all commits before it. But a stall executes no command, so it is known what could
-// be lost: what the batches in flight and the open one have changed. A query that reads none of that
-// is answered at once. The answers to the others wait with the open batch.
+// The commit batches that are not durable yet, oldest first, and the queries during a stall, while
+// the disk keeps the oldest one waiting. Nobody may be told what could still be lost, so in general
+// an answer waits for all commits before it. But a stall executes no command, so it is known what
+// could be lost: what the batches in flight and the open one have changed. A query that reads none
+// of that is answered at once. The answers to the others wait with the open batch.
 
 import { assert } from '../core/assert.ts';
 import type { Now } from '../core/clock.ts';

@@ -16,8 +16,8 @@ import {
 } from '../journal/journal.ts';
 
 // A row, in 32-bit words: the first 12 bytes of the key's digest 0-2 · the first 8 bytes of the
-// request's 3-4 · commit batch, its low word 5 · second of the hour when the key was used (high half)
-// and the batch's high bits (low half) 6 · offset 7.
+// request's 3-4 · commit batch, its low word 5 · second of the hour when the key was used (high
+// half) and the batch's high bits (low half) 6 · offset 7.
 const rowWords = 8;
 const fingerprintBytes = 8;
 const blockRows = 4_096;

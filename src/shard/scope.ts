@@ -98,7 +98,7 @@ export class Scope {
   #settings: ShardAccount;
   #availability: Availability;
   #limits: LimitsInForce;
-  /** When one of the limits in force ends. */
+  /** When one of the active limits ends. */
   #limitsEndMs = 0;
   #account: Account;
   #today = { day: '', requests: 0, creations: 0 };

@@ -50,10 +50,10 @@ export class Memtable {
 
   put(record: StoredRecord): void {
     const { id } = record;
-    const held = this.#records.get(id);
+    const entry = this.#records.get(id);
     const rows = indexRowsOf(record);
-    if (held === undefined) this.#bytes += recordBytes;
-    else this.#removeStale(id, indexRowsOf(this.#decoded(id, held)), rows);
+    if (entry === undefined) this.#bytes += recordBytes;
+    else this.#removeStale(id, indexRowsOf(this.#decoded(id, entry)), rows);
     this.#records.set(id, record);
     for (const row of rows) this.#addRow(row, id);
   }
@@ -91,28 +91,28 @@ export class Memtable {
 
   /** The record if it is still an object, `packed` if the table has its bytes. */
   get(id: string): StoredRecord | 'packed' | undefined {
-    const held = this.#records.get(id);
-    return typeof held === 'number' ? 'packed' : held;
+    const entry = this.#records.get(id);
+    return typeof entry === 'number' ? 'packed' : entry;
   }
 
   /** The record, decoded if it is packed. */
   read(id: string): StoredRecord | undefined {
-    const held = this.#records.get(id);
-    return held === undefined ? undefined : this.#decoded(id, held);
+    const entry = this.#records.get(id);
+    return entry === undefined ? undefined : this.#decoded(id, entry);
   }
 
-  #decoded(id: string, held: StoredRecord | number): StoredRecord {
-    if (typeof held !== 'number') return held;
+  #decoded(id: string, entry: StoredRecord | number): StoredRecord {
+    if (typeof entry !== 'number') return entry;
     const batches = this.#batches;
     let low = 0;
     let high = batches.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if (elementAt(batches, middle).first <= held) low = middle;
+      if (elementAt(batches, middle).first <= entry) low = middle;
       else high = middle - 1;
     }
     const { changes, first } = elementAt(batches, low);
-    const record = changes.read(held - first, id);
+    const record = changes.read(entry - first, id);
     assert(record.id === id, 'a packed change is that of its record');
     return record;
   }

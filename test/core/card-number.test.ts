@@ -25,7 +25,7 @@ function grouped(digits: string, lengths: readonly number[], separator: string):
 
 const arabicIndic = (text: string) => text.replace(/\d/g, (d) => String.fromCharCode(0x660 + Number(d)));
 const fullwidth = (text: string) => text.replace(/\d/g, (d) => String.fromCharCode(0xff10 + Number(d)));
-/** The zeros of some scripts, also of those beyond 16 bits: N'Ko, Devanagari, Thai, Chakma, bold, and Adlam digits. */
+/** The zeros of some scripts, also beyond 16 bits: N'Ko, Devanagari, Thai, Chakma, bold, Adlam. */
 const zeros = [0x30, 0x660, 0x6f0, 0x7c0, 0x966, 0xe50, 0x11136, 0x1d7ce, 0x1e950, 0xff10];
 const inScript = (text: string, zero: number) =>
   text.replace(/\d/g, (d) => String.fromCodePoint(zero + Number(d)));

@@ -1,4 +1,5 @@
-// Compares the estimates of memory with the real heap: they are never much less than what V8 takes, nor many times as much.
+// Compares the estimates of memory with the real heap: they are never much less than what V8 takes,
+// nor many times as much.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -153,7 +153,7 @@ test('random bytes are drawn afresh when the pool is empty, and none is used twi
       bytes[i] = i === 0 ? fills : i === 1 ? 0 : 255;
     });
   });
-  // One usable number a pool: 1, 2, 3, each two characters, and what one text has no room for begins the next.
+  // One usable number a pool: 1, 2, 3, each two characters. What one text can't take begins the next.
   assert.equal(text(5), '01020');
   assert.equal(fills, 3);
   assert.equal(text(1), '3');

@@ -1,4 +1,5 @@
-// Golden values of slots. They must never change, because the slot of an organization decides its shard and is in its ids.
+// Golden values of slots. They must never change, because the slot of an organization decides its
+// shard and is in its ids.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

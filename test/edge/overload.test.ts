@@ -174,7 +174,7 @@ test('a request whose client is gone before its turn is not run, and one that is
   actor.holdDisk();
   const gone = new AbortController();
   const abandoned = [create('in a turn', gone).catch(() => {})];
-  await until(() => actor.turns.length === 1);
+  await until(() => actor.batches.length === 1);
   // The shard takes no more writes now: its mailbox has three, and the others wait at the edge.
   actor.elapsedMs += 300;
   for (const key of names(20, 'abandoned '))
@@ -197,7 +197,7 @@ test('a request whose time is up before its turn is answered with 503 and not ru
   const { actor, client, create, made, until } = await start(context, 1_000);
   actor.holdDisk();
   const inTurn = create('in a turn');
-  await until(() => actor.turns.length === 1);
+  await until(() => actor.batches.length === 1);
   actor.elapsedMs += 300;
   const late = await Promise.all(names(20, 'late ').map((key) => create(key)));
   for (const response of late) {
@@ -218,7 +218,7 @@ test('while the disk keeps writes waiting, what is on disk is read', async (cont
   const { id } = (await (await create('kept')).json()) as { id: string };
   actor.holdDisk();
   const waiting = names(30, 'waiting ').map((key) => create(key));
-  await until(() => client.waitingCount === 30 && actor.turns.length > 1);
+  await until(() => client.waitingCount === 30 && actor.batches.length > 1);
   actor.elapsedMs += 300;
   actor.shard.tick();
   for (let i = 0; i < 10; i++) {
@@ -240,7 +240,7 @@ test('the service is not ready while a commit takes too long, says why, and reco
   assert.deepEqual(await ready(), [200, 'ready\n']);
   actor.holdDisk();
   const waiting = create('waiting');
-  await until(() => actor.turns.length === 1);
+  await until(() => actor.batches.length === 1);
   actor.elapsedMs += 4_900;
   actor.shard.tick();
   await until(() => client.stalledMs > 0);

@@ -1,5 +1,6 @@
-// A shard on a journal in memory, as its peers see it: it gets requests as frames, and answers when their turn is durable.
-// Time, networks and address look-ups wait for the test, and so does the disk after `holdDisk`.
+// A shard on a journal in memory, as its peers see it: it gets requests as frames, and answers when
+// their commit batch is durable. Time, networks and address look-ups wait for the test, and so does
+// the disk after `holdDisk`.
 
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
@@ -57,7 +58,7 @@ interface LookUp {
   fail(): void;
 }
 
-/** A journal whose turns become durable when the test says so. */
+/** A journal whose commit batches become durable when the test says so. */
 function heldJournal(
   journal: Journal,
   gate: () => Promise<void>,
@@ -76,8 +77,8 @@ function heldJournal(
       get durableEnd() {
         return log.durableEnd;
       },
-      append(turn) {
-        const { locations, changes, durable } = log.append(turn);
+      append(batch) {
+        const { locations, changes, durable } = log.append(batch);
         return { locations, changes, durable: gate().then(() => durable) };
       },
       readResponse: (location, keyDigest) =>
@@ -119,8 +120,8 @@ export class Actor {
   /** What was told of stalls of the disk. */
   readonly stalls: (number | null)[] = [];
   onStall: (milliseconds: number | null) => void = () => {};
-  /** Requests in each turn. */
-  readonly turns: number[] = [];
+  /** Requests in each commit batch. */
+  readonly batches: number[] = [];
   /** Records in each checkpoint that was written. */
   readonly checkpoints: number[] = [];
   /** Runs what the shard wants to run soon. */
@@ -171,7 +172,7 @@ export class Actor {
             this.lookUps.push({ url, settle, fail: () => reject(new Error('no answer')) });
           }),
         observer: {
-          batchEnded: (requests) => this.turns.push(requests),
+          batchEnded: (requests) => this.batches.push(requests),
           committed() {},
           checkpointed: (records) => this.checkpoints.push(records),
           attempted() {},
@@ -223,7 +224,7 @@ export class Actor {
     return answer;
   }
 
-  /** Sends several requests in one batch: one turn takes them. */
+  /** Sends several requests in one buffer: one commit batch takes them. */
   sendTogether(...together: readonly (readonly [request: string, sent?: Sent])[]): Promise<Answer[]> {
     const answers = together.map(([request, sent]) => this.#put(request, sent ?? {}));
     this.#flush();

@@ -1,5 +1,5 @@
-// Gates of a shard: a parameter that is left out has its default, an address whose look-up fails, deadlines that passed while
-// the shard was down, and the limit of simultaneous exports.
+// Gates of a shard: a parameter that is left out has its default, an address whose look-up fails,
+// deadlines that passed while the shard was down, and the limit of simultaneous exports.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

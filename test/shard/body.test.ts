@@ -1,4 +1,5 @@
-// Bodies: what is accepted, what is refused and why, and that no body can cause more than a refusal.
+// Bodies: what is accepted, what is refused and why, and that no body can cause more than a
+// refusal.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

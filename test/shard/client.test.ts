@@ -1,5 +1,6 @@
-// The client of a shard: how it batches requests, that each answer reaches its caller, that all requests are refused at once
-// when the shard ends, and what waits, is refused or is withdrawn when the shard has too much to do.
+// The client of a shard: how it batches requests, that each answer reaches its caller, that all
+// requests are refused at once when the shard ends, and what waits, is refused or is withdrawn when
+// the shard has too much to do.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

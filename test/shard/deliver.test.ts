@@ -1,5 +1,5 @@
-// The reports of webhook attempts to a shard are recorded once, acknowledged when they are durable, and not lost by a full
-// disk, a failed commit or a restart.
+// The reports of webhook attempts to a shard are recorded once, acknowledged when they are durable,
+// and not lost by a full disk, a failed commit or a restart.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

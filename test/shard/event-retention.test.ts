@@ -1,5 +1,5 @@
-// How long a shard keeps its events: by the time that has passed, whatever the clock says, a part of them in a turn, and what it
-// has stored of it survives a restart.
+// How long a shard keeps its events: by the time that has passed, whatever the clock says, a part
+// of them in a commit batch, and what it has stored of it survives a restart.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -75,7 +75,7 @@ test('a clock that is set years ahead removes nothing', async () => {
   assert.equal(events(actor).length, 0);
 });
 
-test('no turn removes many, and what a restart interrupts goes on', async () => {
+test('no commit batch removes many, and what a restart interrupts goes on', async () => {
   const actor = new Actor({ eventRetentionMs: 4 * dayMs });
   await pass(actor, 1_000);
   await create(actor, 300);

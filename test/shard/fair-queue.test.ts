@@ -123,7 +123,7 @@ test('whatever comes and goes, bounds hold, sums are right, and each organizatio
           const refused = queue.put(id, each.put, each.bytes, id);
           if (told !== null) assert.equal(refused, told);
           if (refused === null) held.set(id, { owner: each.put, bytes: each.bytes });
-          // One that uses less than the largest, but would use more after making room, is refused by `put` alone.
+          // One that would use more than the largest after making room is refused by `put` alone.
           else assert.ok([null, refused].includes(queue.noRoomFor(each.put, each.bytes)), refused);
         } else if ('remove' in each) {
           assert.equal(queue.remove(each.remove), held.delete(each.remove));

@@ -1,5 +1,5 @@
-// The binary frames between edges and shards: what is read equals what was written, whatever the texts, the sizes and the
-// number of frames.
+// The binary frames between edges and shards: what is read equals what was written, whatever the
+// texts, the sizes and the number of frames.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

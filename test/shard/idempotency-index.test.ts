@@ -1,4 +1,5 @@
-// The idempotency index against a plain map: while it grows, while keys expire, and with millions of them.
+// The idempotency index against a plain map: while it grows, while keys expire, and with millions
+// of them.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

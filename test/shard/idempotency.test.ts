@@ -1,5 +1,6 @@
-// Idempotency in a shard: which requests get a stored response, which run again, and which are refused. This is tested within
-// a turn, while the disk writes, during network calls and address look-ups, and over restarts.
+// Idempotency in a shard: which requests get a stored response, which run again, and which are
+// refused. This is tested within a commit batch, while the disk writes, during network calls and
+// address look-ups, and over restarts.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -67,7 +68,7 @@ for (const [what, readResponse] of [
   });
 }
 
-test('the same key twice in one turn: the second is a replay of the first', async () => {
+test('the same key twice in one commit batch: the second is a replay of the first', async () => {
   const actor = new Actor();
   const [first, second] = await actor.sendTogether(
     [create, { body: intent, key: 'a' }],
@@ -77,7 +78,7 @@ test('the same key twice in one turn: the second is a replay of the first', asyn
   assert.equal(await listed(actor), 1);
 });
 
-test('the same key for another request in one turn is refused', async () => {
+test('the same key for another request in one commit batch is refused', async () => {
   const actor = new Actor();
   const [, second] = await actor.sendTogether(
     [create, { body: intent, key: 'a' }],
@@ -301,7 +302,7 @@ test('while a network call runs, the same key is in progress and another request
   assert.equal(actor.networkCalls.length, 1);
 });
 
-test('the same key twice in one turn for a request that waits: the second is in progress', async () => {
+test('the same key twice in one commit batch for a request that waits: the second is in progress', async () => {
   const actor = new Actor();
   const { json } = await actor.send(create, { body: intent, key: 'intent' });
   const confirm = `POST /v1/payment_intents/${json.id}/confirm`;

@@ -1,4 +1,5 @@
-// A shard's mailbox: the order in which messages are taken, what was withdrawn, and queries that are taken before others.
+// A shard's mailbox: the order in which messages are taken, what was withdrawn, and queries that
+// are taken before others.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -13,7 +14,7 @@ const read = matchRoute('GET', '/v1/payment_intents/pi_1')!.route;
 const routes: Readonly<Record<string, number>> = { w: write, r: read };
 const peerOf = (): Peer => ({ post: () => {} });
 
-/** Requests by name: those that begin with `w` write and those that begin with `r` read. The number is the correlation. */
+/** Requests by name: `w` writes and `r` reads. The number is the correlation. */
 function batchOf(...names: readonly string[]): ArrayBuffer {
   const writer = new RequestWriter();
   for (const name of names) {

@@ -1,5 +1,5 @@
-// Requests that a member gives in the dashboard: they are the API's in everything but that they spend no limits, and that the log
-// has the member as their cause.
+// Requests that a member gives in the dashboard: they are the API's in everything but that they
+// spend no limits, and that the log has the member as their cause.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

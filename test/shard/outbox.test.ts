@@ -90,7 +90,7 @@ class Bench {
     });
   }
 
-  /** What the next turns hand out, by id. */
+  /** What the next commit batches hand out, by id. */
   take(atMs = nowMs): string[] {
     const ids: string[] = [];
     do ids.push(...this.outbox.take(atMs).deliveries.map(({ id }) => id));

@@ -1,5 +1,6 @@
-// Defaults that depend on the state: a request without a parameter is the same as one with the default of that time, in either
-// order, after changes of the state, over a restart, and while the first request runs.
+// Defaults that depend on the state: a request without a parameter is the same as one with the
+// default of that time, in either order, after changes of the state, over a restart, and while the
+// first request runs.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -183,7 +184,7 @@ test('while the first request runs, before and after a crash, the same one is in
     assert.equal(await again(actor, scene, 'cash'), 'idempotency_key_reused');
     await actor.restart();
   }
-  // The outcome comes after the crash: its answer is kept with the defaults of the request that caused it.
+  // The outcome comes after the crash: its response is stored with the defaults of its request.
   await actor.settle({ result: 'done' }, actor.shard.openNetworkCalls()[0]!.id);
   assert.equal(await again(actor, scene, 'card'), 'replay');
   assert.equal(await again(actor, scene, undefined), 'replay');

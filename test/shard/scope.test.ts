@@ -1,5 +1,6 @@
-// Scopes: a request counts in all of its buckets or in none; which bucket the headers describe; the daily cap and midnight in
-// Morocco; limits of an organization's own, and buckets whose limit changes.
+// Scopes: a request counts in all of its buckets or in none; which bucket the headers describe; the
+// daily cap and midnight in Morocco; limits of an organization's own, and buckets whose limit
+// changes.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

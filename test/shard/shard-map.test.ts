@@ -1,4 +1,5 @@
-// Golden values of the shards that own organizations. They must never change, because data folders are laid out by them.
+// Golden values of the shards that own organizations. They must never change, because data folders
+// are laid out by them.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// The options of a shard that runs alone, in tests and in the bench: an organization that reaches no limit, all payment
-// methods, no networks, and observers that do nothing.
+// The options of a shard that runs alone, in tests and in the bench: an organization that reaches
+// no limit, all payment methods, no networks, and observers that do nothing.
 
 import { randomFillSync } from 'node:crypto';
 import { systemScheduler } from '../../src/core/scheduler.ts';

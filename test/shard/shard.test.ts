@@ -1,5 +1,6 @@
-// A shard as its peers see it: answers wait for the disk, in order; nothing is answered after a failed write; a shard with a
-// full disk answers reads; and a restart loses nothing that was answered.
+// A shard as its peers see it: answers wait for the disk, in order; nothing is answered after a
+// failed write; a shard with a full disk answers reads; and a restart loses nothing that was
+// answered.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -40,7 +41,7 @@ test('a read that nothing is written before is answered without the disk', async
   assert.equal((await actor.send('GET /v1/account')).json.id, org);
 });
 
-test('while a turn is being written, what comes is executed at its own time and written as one turn afterwards', async () => {
+test('while a batch is being written, what comes is executed at its own time and written as one batch afterwards', async () => {
   const actor = new Actor();
   actor.holdDisk();
   const answers = [];
@@ -50,17 +51,17 @@ test('while a turn is being written, what comes is executed at its own time and 
     actor.clock.advance(1_000);
   }
   assert.equal(actor.shard.queued, 0);
-  assert.deepEqual(actor.turns, [1]);
+  assert.deepEqual(actor.batches, [1]);
   await actor.releaseDisk();
   const intents = (await Promise.all(answers)).map(({ json }) => json);
   const ids = intents.map(({ id }) => id);
   assert.deepEqual(ids, [...ids].sort());
   const seconds = intents.map(({ created }) => created - startMs / 1_000);
   assert.deepEqual(seconds, [0, 1, 2, 3, 4]);
-  assert.deepEqual(actor.turns, [1, 4]);
+  assert.deepEqual(actor.batches, [1, 4]);
 });
 
-test('a checkpoint that begins while a turn is open has what that turn has changed', async () => {
+test('a checkpoint that begins while a batch is open has what that batch has changed', async () => {
   const actor = new Actor();
   actor.holdDisk();
   const first = actor.send(create, { body: intent, key: 'a' });
@@ -75,7 +76,7 @@ test('a checkpoint that begins while a turn is open has what that turn has chang
   assert.deepEqual(ids, [(await second).json.id, (await first).json.id]);
 });
 
-test('the turn that a checkpoint ends does not begin another one, however much it has changed', async () => {
+test('the batch that a checkpoint ends does not begin another one, however much it has changed', async () => {
   const measured = new Actor();
   await measured.send(create, { body: intent, key: 'a' });
   const actor = new Actor({ memory: { checkpointBytes: measured.shard.state.records.memtableBytes + 1 } });
@@ -91,7 +92,7 @@ test('the turn that a checkpoint ends does not begin another one, however much i
   assert.deepEqual(actor.failures, []);
 });
 
-test('a failed append answers nothing of its turn or after it, and is reported once', async () => {
+test('a failed append answers nothing of its batch or after it, and is reported once', async () => {
   const actor = new Actor();
   const kept = await actor.send(create, { body: intent, key: 'a' });
   actor.journal.failNextAppend();
@@ -112,7 +113,7 @@ test('a failed append answers nothing of its turn or after it, and is reported o
   assert.equal(again.replayed, false);
 });
 
-test('a turn on top of one that fails is answered neither', async () => {
+test('a batch on top of one that fails is answered neither', async () => {
   const actor = new Actor();
   actor.holdDisk();
   actor.journal.failNextAppend();
@@ -152,16 +153,16 @@ test('what no checkpoint holds yet is bounded: writes are refused until one is w
   assert.equal((await actor.send(create, { body: intent, key: 'a' })).replayed, true);
 });
 
-test('a turn takes no more than fits: what is left in the mailbox has the next one', async () => {
+test('a batch takes no more than fits: what is left in the mailbox has the next one', async () => {
   const actor = new Actor({ memory: { batchBytesMax: 10_000 } });
   const large = { ...intent, metadata: { note: 'x'.repeat(500) } };
   const sent = Array.from({ length: 100 }, (_, i) => [create, { body: large, key: `k${i}` }] as const);
   const answers = await actor.sendTogether(...sent);
   assert.ok(answers.every(({ status }) => status === 200));
-  const [least, most] = [Math.min(...actor.turns), Math.max(...actor.turns)];
-  assert.ok(least > 0 && most < 20, `turns of ${least} to ${most} requests`);
+  const [least, most] = [Math.min(...actor.batches), Math.max(...actor.batches)];
+  assert.ok(least > 0 && most < 20, `batches of ${least} to ${most} requests`);
   assert.equal(
-    actor.turns.reduce((sum, taken) => sum + taken),
+    actor.batches.reduce((sum, taken) => sum + taken),
     100,
   );
 });
@@ -244,7 +245,7 @@ test('ids ascend over a restart with the clock set back', async () => {
   assert.ok(after.json.id > before.json.id);
 });
 
-test('ids ascend over a restart after a turn that made more of them than a millisecond holds', async () => {
+test('ids ascend over a restart after a batch that made more of them than a millisecond holds', async () => {
   const actor = new Actor();
   const together = Array.from({ length: 5_000 }, (_, i) => [create, { body: intent, key: `k${i}` }] as const);
   const before = await actor.sendTogether(...together);
@@ -366,7 +367,7 @@ test('an internal request about nothing is refused', async () => {
   assert.equal(view.ok, false);
 });
 
-test('a turn runs when the scheduler says so: until then mail waits, and all of it is one turn', async () => {
+test('a batch runs when the scheduler says so: until then mail waits, and all of it is one batch', async () => {
   const actor = new Actor();
   const soon: (() => void)[] = [];
   actor.soon = (action) => soon.push(action);

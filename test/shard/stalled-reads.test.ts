@@ -1,5 +1,5 @@
-// Reads of a shard whose disk keeps a commit waiting: what is durable is told at once, what could still be lost is told when
-// it can't be, and nothing is written meanwhile.
+// Reads of a shard whose disk keeps a commit waiting: what is durable is told at once, what could
+// still be lost is told when it can't be, and nothing is written meanwhile.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

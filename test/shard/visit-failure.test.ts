@@ -1,5 +1,5 @@
-// What an exception does that a request causes in a shard: one of the language, while it is read, fails that request alone. A
-// broken invariant and a fault of the disk end the shard.
+// What an exception does that a request causes in a shard: one of the language, while it is read,
+// fails that request alone. A broken invariant and a fault of the disk end the shard.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

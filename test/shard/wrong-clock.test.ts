@@ -1,5 +1,6 @@
-// A machine whose wall clock is wrong: waits and deadlines follow the time that has really passed, not the steps of the clock,
-// and dates are right as soon as the clock is, also over restarts and boots.
+// A machine whose wall clock is wrong: waits and deadlines follow the time that has really passed,
+// not the steps of the clock, and dates are right as soon as the clock is, also over restarts and
+// boots.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

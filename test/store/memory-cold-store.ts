@@ -5,7 +5,7 @@ import type { Change, StoredRecord } from '../../src/domain/record.ts';
 import type { ScanRange } from '../../src/domain/view.ts';
 import type { ColdStore } from '../../src/store/cold-store.ts';
 
-/** The rows of an index over `records`, by the definition of a range. Every faster way must return the same. */
+/** The rows of an index over `records`, by the definition of a range. */
 export function scanAll(records: Iterable<StoredRecord>, index: string, range: ScanRange): string[] {
   const { after, before, descending } = range;
   const keys = [...records]

@@ -1,5 +1,5 @@
-// The layers of the record store together show the same records and lists as a plain map of everything that was applied,
-// whichever layer a record is in.
+// The layers of the record store together show the same records and lists as a plain map of
+// everything that was applied, whichever layer a record is in.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
