@@ -103,7 +103,6 @@ export function answerWithdrawn(batch: CommitBatch, to: ReplyTo): void {
   putFrame(batch, to, noLimits, withdrawn, '');
 }
 
-/** Each answer has the rate-limit headers. */
 function putFrame(
   batch: CommitBatch,
   { peer, correlation }: ReplyTo,

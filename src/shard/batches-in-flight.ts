@@ -25,7 +25,6 @@ class DurabilityView implements View {
   /** What was read since this was set is durable. */
   isDurable = true;
 
-  /** `changes` are all that is not durable yet. */
   constructor(records: View, changes: Iterable<Change>) {
     this.#records = records;
     for (const { id, kind, org, livemode } of changes) {
@@ -51,7 +50,6 @@ function listOf(index: string): string | null {
   return /^[a-z_]+\/org_[^/]+\/[tl](?=\/|$)/.exec(index)?.[0] ?? null;
 }
 
-/** Answers at once what is durable. */
 class StalledBatch extends CommitBatch {
   override readonly view: DurabilityView;
   readonly #open: CommitBatch;

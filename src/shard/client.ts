@@ -108,7 +108,6 @@ export class ShardClient {
   readonly #waiting = new Map<number, OnAnswer>();
   readonly #waitingInternal = new Map<number, (answer: InternalAnswer) => void>();
   readonly #lanes: readonly [queries: Lane, commands: Lane];
-  /** The large bodies that were sent. */
   readonly #large = new Map<number, number>();
   readonly #bounds: ClientBounds;
   #count = 0;
@@ -147,19 +146,16 @@ export class ShardClient {
     return this.#stalledSinceMs === null ? 0 : this.#scheduler.elapsedMs() - this.#stalledSinceMs;
   }
 
-  /** The requests that have no answer yet. */
   get waitingCount(): number {
     return this.#waiting.size + this.#lanes[0].queue.length + this.#lanes[1].queue.length;
   }
 
-  /** About the bytes that they take. */
   get waitingBytes(): number {
     const [queries, commands] = this.#lanes;
     const queued = queries.queue.bytes + commands.queue.bytes;
     return this.#waiting.size * requestBytes + queries.largeBytes + commands.largeBytes + queued;
   }
 
-  /** From now on, uses this port to a (new) shard thread. */
   connect(port: Port): void {
     this.disconnect();
     this.#port = port;

@@ -16,7 +16,6 @@ export interface Peer {
   post(message: FromShard, transfer: readonly ArrayBuffer[]): void;
 }
 
-/** The destination of one answer. */
 export interface ReplyTo {
   readonly peer: Peer;
   readonly correlation: number;
@@ -25,7 +24,6 @@ export interface ReplyTo {
 export class CommitBatch implements Now {
   nowMs: number;
   serviceMs: number;
-  /** What its queries read. */
   readonly view: View;
   readonly entries: Entry[] = [];
   /** The responses that this batch stores, by key digest. They are not in the log yet. */
@@ -88,7 +86,6 @@ export class CommitBatch implements Now {
     this.#messages.push({ peer, message });
   }
 
-  /** Adds the entry of one command. */
   record(changes: readonly Change[], idempotency: Entry['idempotency'], cause: Cause): void {
     assert(!this.#isReleased, 'nothing is added to a commit batch that was written');
     if (idempotency !== null) {

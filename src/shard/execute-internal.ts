@@ -29,7 +29,6 @@ import type { ShardState } from './shard-state.ts';
 type Of<K extends InternalRequest['kind']> = Extract<InternalRequest, { kind: K }>;
 type Question = Exclude<InternalRequest, { kind: 'command' }>;
 
-/** Executes one internal request. */
 export function executeInternal(
   state: ShardState,
   batch: CommitBatch,

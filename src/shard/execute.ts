@@ -12,7 +12,6 @@ import { answerFlags, type RequestFrame } from './frames.ts';
 import { gates, Passage } from './gates.ts';
 import type { ShardState } from './shard-state.ts';
 
-/** Takes one public request through the gates and executes it. */
 export function execute(state: ShardState, batch: CommitBatch, to: ReplyTo, frame: RequestFrame): void {
   const passage = new Passage(state, batch, frame);
   const stop = state.reads.readForRequest(frame.requestId, () => stopOf(passage));
@@ -33,7 +32,6 @@ function stopOf(passage: Passage): ReturnType<(typeof gates)[number]> {
   return null;
 }
 
-/** Runs the operation of a request that has passed all gates. */
 function run({ state, batch, route, scope, frame, request, params }: Passage, waiter: RequestWaiter): void {
   const { id } = frame;
   if (isCommand(route)) {

@@ -69,7 +69,6 @@ export class FairQueue<T> {
   readonly #owners = new Map<string, Owner<T>>();
   /** In the order of their turns. Who has nothing left is dropped when its turn comes. */
   readonly #turns = new FixedQueue<Owner<T>>();
-  /** The one whose turn it is. */
   #current: Owner<T> | null = null;
   #bytes = 0;
   /** No organization uses a larger share. It is exact when `#largest` has just looked for it. */
@@ -117,7 +116,6 @@ export class FairQueue<T> {
     return used >= this.#largestShare && this.#isFullWith(bytes) ? 'full' : null;
   }
 
-  /** What an organization uses of the bounds with so many bytes more. */
   #shareWith(owner: Owner<T> | undefined, bytes: number): number {
     return this.#share((owner?.length ?? 0) + 1, (owner?.bytes ?? 0) + bytes);
   }
@@ -178,7 +176,6 @@ export class FairQueue<T> {
     assert(this.#bytes >= 0 && item.owner.bytes >= 0, 'what leaves the queue was counted');
   }
 
-  /** Removes the value with this id. Returns false when the queue does not have it. */
   remove(id: number): boolean {
     const item = this.#items.get(id);
     if (item === undefined) return false;
@@ -186,7 +183,6 @@ export class FairQueue<T> {
     return true;
   }
 
-  /** Removes and returns the value that is next; undefined when the queue is empty. */
   take(): T | undefined {
     if (this.#items.size === 0) return undefined;
     for (;;) {
@@ -208,7 +204,6 @@ export class FairQueue<T> {
     }
   }
 
-  /** Removes everything, and gives it to `each`. */
   clear(each: (value: T) => void): void {
     for (let value = this.take(); value !== undefined; value = this.take()) each(value);
   }

@@ -24,7 +24,6 @@ export interface MemoryShares {
   readonly batchBytesMax: number;
   /** The requests of all edges that the shard has not answered yet. The edges count them. */
   readonly mailboxBytesMax: number;
-  /** How many reads, and how many writes, may wait. */
   readonly mailboxRequestsMax: number;
   /** The deliveries that are leased to the webhook thread. */
   readonly outboxBytesMax: number;

@@ -32,7 +32,6 @@ function kindOf<T>(key: string, none: T) {
   return {
     key,
     write: (value: T): Uint8Array => pack(value),
-    /** `none` when there is none. */
     read: (bytes: Uint8Array | undefined): T => (bytes === undefined ? none : unpack(bytes)),
   };
 }

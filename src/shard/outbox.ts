@@ -192,12 +192,10 @@ export class Outbox {
     }
   }
 
-  /** No retry becomes due before this. */
   get wakeMs(): number {
     return this.#wakeMs;
   }
 
-  /** There may be something to send to the webhook thread. */
   get isReady(): boolean {
     return (this.#ready.size > 0 && !this.#isFull) || this.#changed.size > 0 || this.#isOpening;
   }

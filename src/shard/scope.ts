@@ -68,7 +68,6 @@ class AttemptQuota {
     return this.#serial;
   }
 
-  /** Whether one more answer is kept now, which counts it. */
   takesAnswer({ serviceMs }: Now): boolean {
     return bucket.spendFromAll([this.#answers], serviceMs) === null;
   }
@@ -80,7 +79,6 @@ export interface ScopeOptions {
   readonly availability: Availability;
   readonly calendar: MoroccoCalendar;
   readonly now: Now;
-  /** Null: none were stored. */
   readonly counts: ScopeCounts | null;
 }
 
@@ -144,7 +142,6 @@ export class Scope {
     return this.#account;
   }
 
-  /** The organization was changed in the directory. */
   change(settings: ShardAccount, now: Now): void {
     assert(settings.id === this.org, 'an organization keeps its id');
     this.#settings = settings;
@@ -167,7 +164,6 @@ export class Scope {
     return { id, name, created, methods: effective, limits: this.#limits.buckets };
   }
 
-  /** The buckets that a request counts in. */
   bucketsOf(route: Route, filtered: boolean): readonly bucket.TokenBucket[] {
     const { all, writes, payment_creation, search } = this.#buckets;
     if (route.kind === 'command') {
@@ -246,7 +242,6 @@ export class Scope {
     };
   }
 
-  /** The counts as they are now, to be written. */
   counts(): ScopeCounts {
     return { buckets: buckets.map((each) => ({ ...this.#buckets[each] })), ...this.#today };
   }

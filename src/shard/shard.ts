@@ -99,7 +99,6 @@ export class Shard {
     return this.#mailbox.length;
   }
 
-  /** Takes a message of a peer. */
   receive(message: ToShard, peer: Peer): void {
     if (message instanceof ArrayBuffer) {
       this.#mailbox.pushFrames(message, peer);
@@ -149,7 +148,6 @@ export class Shard {
     return this.#clock.offMs;
   }
 
-  /** The clock from which the next start continues. */
   #clockNow(): Uint8Array {
     this.now();
     return writeClock({ clock: this.#clock.stored(), ids: this.state.ids.times });
