@@ -23,19 +23,6 @@ export interface RunnerOptions extends SenderOptions {
   readonly onTrouble: (trouble: { readonly callId: string; readonly error: unknown }) => void;
 }
 
-export interface Runner {
-  /** Makes a call that was never made before. */
-  run(call: NetworkCall): void;
-  /** Why a call has no outcome yet: what went wrong when it was last made or asked about; null when nothing did. */
-  lastError(callId: string): string | null;
-  /** Whether the network owes an outcome. While a customer is on its page it does not, as long as it can be asked. */
-  isOwed(call: Pick<NetworkCall, 'id' | 'action'>): boolean;
-  /** Continues calls that may have been made before a restart. */
-  recover(calls: readonly NetworkCall[]): void;
-  /** Starts no more calls. Those under way are found again by `recover`. */
-  stop(): void;
-}
-
 const retryMsMin = 500;
 const retryMsMax = 60_000;
 /** Waits until an accepted call is asked about. */
@@ -49,89 +36,109 @@ const beginsWithQuestion: ReadonlySet<NetworkCall['action']> = new Set([
   'release_charge',
 ]);
 
-export function createRunner(options: RunnerOptions): Runner {
-  const { networks, settle, isOpen, timers, onTrouble } = options;
+export class Runner {
+  readonly #options: RunnerOptions;
+  readonly #sender: Sender;
   /** The calls under way, with the last error of each: one that is given again meanwhile is ignored. */
-  const underWay = new Map<string, string | null>();
-  const sender = new Sender(options);
-  let stopped = false;
+  readonly #underWay = new Map<string, string | null>();
+  #isStopped = false;
 
-  function forget(callId: string): void {
-    underWay.delete(callId);
-    sender.forget(callId);
+  constructor(options: RunnerOptions) {
+    this.#options = options;
+    this.#sender = new Sender(options);
+    options.networks.onOutcome((id, outcome) => this.#report(id, outcome));
   }
 
-  function again(callId: string, tries: number, error: unknown, action: (tries: number) => void): void {
-    if (stopped) return;
-    onTrouble({ callId, error });
-    if (underWay.has(callId)) underWay.set(callId, error instanceof Error ? error.message : String(error));
-    timers.after(Math.min(retryMsMax, retryMsMin * 2 ** tries), () => {
-      if (!stopped) action(tries + 1);
+  /** Makes a call that was never made before. */
+  run(call: NetworkCall): void {
+    if (!this.#take(call)) return;
+    if (beginsWithQuestion.has(call.action)) this.#askLater(call, 0);
+    else this.#start(call);
+  }
+
+  /** Continues calls that may have been made before a restart. */
+  recover(calls: readonly NetworkCall[]): void {
+    const taken = calls.filter((call) => this.#take(call));
+    for (const { id } of taken) this.#sender.mayHaveSent(id);
+    for (const call of taken) this.#ask(call, 0);
+  }
+
+  /** Why a call has no outcome yet: what went wrong when it was last made or asked about; null when nothing did. */
+  lastError(callId: string): string | null {
+    return this.#underWay.get(callId) ?? null;
+  }
+
+  /** Whether the network owes an outcome. While a customer is on its page it does not, as long as it can be asked. */
+  isOwed({ id, action }: Pick<NetworkCall, 'id' | 'action'>): boolean {
+    return action !== 'await_card_payment' || typeof this.#underWay.get(id) === 'string';
+  }
+
+  /** Starts no more calls. Those under way are found again by `recover`. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  #take(call: NetworkCall): boolean {
+    if (this.#isStopped || this.#underWay.has(call.id)) return false;
+    this.#underWay.set(call.id, null);
+    return true;
+  }
+
+  #forget(callId: string): void {
+    this.#underWay.delete(callId);
+    this.#sender.forget(callId);
+  }
+
+  #retry(callId: string, tries: number, error: unknown, action: (tries: number) => void): void {
+    if (this.#isStopped) return;
+    this.#options.onTrouble({ callId, error });
+    if (this.#underWay.has(callId))
+      this.#underWay.set(callId, error instanceof Error ? error.message : String(error));
+    this.#after(Math.min(retryMsMax, retryMsMin * 2 ** tries), () => action(tries + 1));
+  }
+
+  #after(ms: number, action: () => void): void {
+    this.#options.timers.after(ms, () => {
+      if (!this.#isStopped) action();
     });
   }
 
-  function report(callId: string, outcome: NetworkOutcome, tries = 0): void {
-    if (stopped) return;
-    settle(callId, outcome).then(
-      () => void (outcome.result === 'accepted' || forget(callId)),
-      (error) => again(callId, tries, error, (next) => report(callId, outcome, next)),
+  #report(callId: string, outcome: NetworkOutcome, tries = 0): void {
+    if (this.#isStopped) return;
+    this.#options.settle(callId, outcome).then(
+      () => void (outcome.result === 'accepted' || this.#forget(callId)),
+      (error) => this.#retry(callId, tries, error, (next) => this.#report(callId, outcome, next)),
     );
   }
 
   /** Reports what a network has answered, and asks again later when that is not the end. */
-  function answered(call: NetworkCall, outcome: NetworkOutcome, times: number): void {
-    underWay.set(call.id, null);
-    if (times === 0 || outcome.result !== 'accepted') report(call.id, outcome);
-    if (outcome.result === 'accepted') askLater(call, times);
+  #answered(call: NetworkCall, outcome: NetworkOutcome, times: number): void {
+    this.#underWay.set(call.id, null);
+    if (times === 0 || outcome.result !== 'accepted') this.#report(call.id, outcome);
+    if (outcome.result === 'accepted') this.#askLater(call, times);
   }
 
   /** Asks about a call after a while, the longer the more often that was done before. */
-  function askLater(call: NetworkCall, times: number): void {
-    timers.after(Math.min(acceptedMsMax, acceptedMsMin * 2 ** times), () => {
-      if (!stopped) ask(call, 0, times + 1);
-    });
+  #askLater(call: NetworkCall, times: number): void {
+    this.#after(Math.min(acceptedMsMax, acceptedMsMin * 2 ** times), () => this.#ask(call, 0, times + 1));
   }
 
-  function start(call: NetworkCall): void {
-    sender.send(call).then(
-      (outcome) => answered(call, outcome, 0),
-      (error) => again(call.id, 0, error, (tries) => ask(call, tries)),
+  #start(call: NetworkCall): void {
+    this.#sender.send(call).then(
+      (outcome) => this.#answered(call, outcome, 0),
+      (error) => this.#retry(call.id, 0, error, (tries) => this.#ask(call, tries)),
     );
   }
 
   /** Asks about a call, unless it has ended meanwhile. `accepted`: how often the network has said that it is under way. */
-  function ask(call: NetworkCall, tries: number, accepted = 0): void {
-    if (isOpen(call.id))
-      sender.askFirst(call).then(
-        (outcome) => answered(call, outcome, accepted),
-        (error) => again(call.id, tries, error, (next) => ask(call, next, accepted)),
-      );
-    else forget(call.id);
+  #ask(call: NetworkCall, tries: number, accepted = 0): void {
+    if (!this.#options.isOpen(call.id)) {
+      this.#forget(call.id);
+      return;
+    }
+    this.#sender.askFirst(call).then(
+      (outcome) => this.#answered(call, outcome, accepted),
+      (error) => this.#retry(call.id, tries, error, (next) => this.#ask(call, next, accepted)),
+    );
   }
-
-  function take(call: NetworkCall): boolean {
-    if (stopped || underWay.has(call.id)) return false;
-    underWay.set(call.id, null);
-    return true;
-  }
-
-  networks.onOutcome((id, outcome) => report(id, outcome));
-
-  return {
-    run(call) {
-      if (!take(call)) return;
-      if (beginsWithQuestion.has(call.action)) askLater(call, 0);
-      else start(call);
-    },
-    recover(calls) {
-      const taken = calls.filter(take);
-      for (const { id } of taken) sender.mayHaveSent(id);
-      for (const call of taken) ask(call, 0);
-    },
-    lastError: (callId) => underWay.get(callId) ?? null,
-    isOwed: ({ id, action }) => action !== 'await_card_payment' || typeof underWay.get(id) === 'string',
-    stop() {
-      stopped = true;
-    },
-  };
 }

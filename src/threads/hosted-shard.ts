@@ -8,7 +8,7 @@ import type { NetworkCallRecord } from '../domain/record.ts';
 import type { LogEnd } from '../journal/journal.ts';
 import type { CallbackOutcome, Networks, TakenCallback } from '../networks/network.ts';
 import { postTimeoutMs } from '../networks/post.ts';
-import { createRunner, type Runner, type RunnerOptions } from '../networks/runner.ts';
+import { Runner, type RunnerOptions } from '../networks/runner.ts';
 import type { Timers } from '../networks/timers.ts';
 import type { Availability, ShardAccount } from '../shard/account.ts';
 import type { Peer } from '../shard/commit-batch.ts';
@@ -84,7 +84,7 @@ export class HostedShard {
     this.#isPaused = paused;
     this.#revision = revision;
     this.#room = new DiskRoom(options.dir, options.onDisk);
-    this.#runner = createRunner({
+    this.#runner = new Runner({
       networks,
       timers,
       timeoutMs: networkTimeoutMs,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NetworkOutcome } from '../../src/domain/network-outcomes.ts';
 import type { CardNetwork, LookedUp, Networks, OutcomeListener } from '../../src/networks/network.ts';
-import { createRunner } from '../../src/networks/runner.ts';
+import { Runner } from '../../src/networks/runner.ts';
 import { call, startMs } from './calls.ts';
 import { createManualTimers } from './manual-timers.ts';
 
@@ -51,7 +51,7 @@ function setUp(network: ReturnType<typeof fakeNetwork>, settles: Script<void> = 
   const timers = createManualTimers(startMs);
   const settled: [string, NetworkOutcome][] = [];
   const troubles: string[] = [];
-  const runner = createRunner({
+  const runner = new Runner({
     networks: network.networks,
     isOpen: (id) => !settled.some(([settledId, { result }]) => settledId === id && result !== 'accepted'),
     settle: async (id, outcome) => {

@@ -17,7 +17,7 @@ import type { HttpResponse } from 'uWebSockets.js';
 import type { OnVisitFailed, VisitEntry } from '../../core/visit-failure.ts';
 import { remoteAddressOf } from './client-address.ts';
 import type { HeldAnswers } from './held-answers.ts';
-import { answerStart, partBytes, putParts, wholeBytesMax, writeWhole } from './write-answer.ts';
+import { answerStart, partBytes, putParts, type WholeWriter, wholeBytesMax } from './write-answer.ts';
 
 export type Header = readonly [name: string, value: string];
 
@@ -40,6 +40,7 @@ export interface Exchanges {
   closing: boolean;
   /** Counts what clients have not taken yet. */
   readonly held: HeldAnswers;
+  readonly whole: WholeWriter;
   /** The parser is running: it has called a handler, and goes on with what it has read when the handler returns. */
   parsing: boolean;
   /** Called with the exceptions of handlers, which would otherwise end the process. */
@@ -248,7 +249,7 @@ export class Exchange {
     if (body.length > wholeBytesMax) {
       this.#answerInParts(response, head, typeof body === 'string' ? Buffer.from(body) : body);
     } else {
-      writeWhole(response, head, body);
+      this.#exchanges.whole.write(response, head, body);
       this.#end();
     }
   }

@@ -86,13 +86,23 @@ class Head implements RequestHead {
   }
 }
 
-/** The head that is being read. All headers of a request are read before those of another one. */
-let reading: Head;
+/** Reads heads, one after the other: all headers of a request are read before those of another one. */
+export class HeadReader {
+  #head: Head | null = null;
+  /** One function serves all requests, because making one for each would double the cost. */
+  readonly #readHeader = (name: string, value: string): void => {
+    if (this.#head !== null) readHeader(this.#head, name, value);
+  };
 
-export function readHead(request: HttpRequest): RequestHead {
-  const head = new Head(request);
-  reading = head;
-  request.forEach(readHeader);
+  read(request: HttpRequest): RequestHead {
+    const head = new Head(request);
+    this.#head = head;
+    request.forEach(this.#readHeader);
+    return checked(head);
+  }
+}
+
+function checked(head: Head): RequestHead {
   const { method, bytes, length, coding } = head;
   head.isChunked = coding !== undefined;
   head.bodyBytes = length === undefined ? 0 : Number(length);
@@ -104,9 +114,8 @@ export function readHead(request: HttpRequest): RequestHead {
   return head;
 }
 
-/** Copies a header if it is needed. One function serves all requests, because making one for each would double the cost. */
-function readHeader(name: string, value: string): void {
-  const head = reading;
+/** Copies a header if it is needed. */
+function readHeader(head: Head, name: string, value: string): void {
   head.bytes += name.length + value.length;
   switch (name) {
     case 'host':

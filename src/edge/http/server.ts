@@ -8,7 +8,8 @@ import type { OnVisitFailed } from '../../core/visit-failure.ts';
 import type { Connections } from './connections.ts';
 import { Exchange, type Exchanges } from './exchange.ts';
 import type { HeldAnswers } from './held-answers.ts';
-import { type RequestHead, readHead } from './request-head.ts';
+import { HeadReader, type RequestHead } from './request-head.ts';
+import { WholeWriter } from './write-answer.ts';
 
 /** A certificate chain and its private key, PEM. */
 export interface TlsFiles {
@@ -76,13 +77,15 @@ export function listen(options: ServerOptions): Promise<Server> {
     commonHeaders: options.httpsOnly ? strictTransport : '',
     closing: false,
     parsing: false,
+    whole: new WholeWriter(),
     held: options.held,
     onFailed: options.onFailed,
   };
+  const heads = new HeadReader();
   const createApp = (tls: TlsFiles | null) => {
     const app = (tls === null ? uws.App() : openTls(tls)) as App;
     app.filter((response, change) => admit(response, change, options));
-    app.any('/*', (response, request) => take(response, request, exchanges, options));
+    app.any('/*', (response, request) => take(response, request, exchanges, heads, options));
     return app;
   };
   const app = createApp(options.tls);
@@ -140,11 +143,12 @@ function take(
   response: uws.HttpResponse,
   request: uws.HttpRequest,
   exchanges: Exchanges,
+  heads: HeadReader,
   options: ServerOptions,
 ): void {
   const exchange = openExchange(response, exchanges, options);
   exchange?.whileParsing(() => {
-    const head = readHead(request);
+    const head = heads.read(request);
     exchange.isHead = head.method === 'HEAD';
     exchange.isChunked = head.isChunked;
     exchange.isLast = !head.endIsCertain;

@@ -34,19 +34,22 @@ export const wholeBytesMax = 64 * 1024;
 /** A connection that takes data again can mostly take a whole part of this size, so little is copied. */
 export const partBytes = 16 * 1024;
 
-/** The answer that is written now. */
-let wholeAnswer: { response: HttpResponse; head: string; body: string | Uint8Array };
+/** Writes answers that their connections take whole, each in one system call. */
+export class WholeWriter {
+  #head = '';
+  #body: string | Uint8Array = '';
+  #response: HttpResponse | null = null;
+  /** One function for all answers, because uWebSockets.js calls it at once. */
+  readonly #writeCorked = (): void => {
+    this.#response?.writeStatus(this.#head).end(this.#body);
+  };
 
-/** Writes an answer that its connection takes whole, in one system call. */
-export function writeWhole(response: HttpResponse, head: string, body: string | Uint8Array): void {
-  wholeAnswer = { response, head, body };
-  response.cork(writeCorked);
-}
-
-/** One function for all answers, because uWebSockets.js calls it at once. */
-function writeCorked(): void {
-  const { response, head, body } = wholeAnswer;
-  response.writeStatus(head).end(body);
+  write(response: HttpResponse, head: string, body: string | Uint8Array): void {
+    this.#response = response;
+    this.#head = head;
+    this.#body = body;
+    response.cork(this.#writeCorked);
+  }
 }
 
 /**

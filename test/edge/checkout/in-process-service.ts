@@ -12,7 +12,7 @@ import { networkCallOf } from '../../../src/domain/network-call.ts';
 import { createPagePort } from '../../../src/edge/checkout/page-visits.ts';
 import { createPages, type PagesOptions } from '../../../src/edge/checkout/pages.ts';
 import type { CardNetwork, Networks } from '../../../src/networks/network.ts';
-import { createRunner } from '../../../src/networks/runner.ts';
+import { Runner } from '../../../src/networks/runner.ts';
 import { createSimulator, simulatedAgents } from '../../../src/networks/simulator.ts';
 import type { InternalAnswer, InternalRequest, NetworksMessage } from '../../../src/shard/protocol.ts';
 import { settlementOf } from '../../../src/shard/protocol.ts';
@@ -89,7 +89,7 @@ export function createService(options: Partial<PagesOptions> & { readonly latenc
     available,
     onOutcome: simulator.onOutcome,
   };
-  const runner = createRunner({
+  const runner = new Runner({
     networks,
     isOpen: (call) => shard.state.records.get('network_call', call) !== undefined,
     async settle(call, outcome) {

@@ -175,7 +175,7 @@ const payments = [
   ]),
   bug('network calls that were open are not taken up again', [
     'networks/runner.ts',
-    '      for (const call of taken) ask(call, 0);\n',
+    '    for (const call of taken) this.#ask(call, 0);\n',
     '',
   ]),
 ];
