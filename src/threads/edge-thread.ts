@@ -17,7 +17,7 @@ import { RefusedKeys } from '../edge/api/refused-keys.ts';
 import { UsedKeys } from '../edge/api/used-keys.ts';
 import { pageAssets } from '../edge/checkout/page-assets.ts';
 import { createPagePort } from '../edge/checkout/page-visits.ts';
-import { createPages } from '../edge/checkout/pages.ts';
+import { Pages } from '../edge/checkout/pages.ts';
 import { DashboardPort } from '../edge/dashboard/dashboard-port.ts';
 import { createDashboardVisits } from '../edge/dashboard/dashboard-visits.ts';
 import { KnownSessions } from '../edge/dashboard/known-sessions.ts';
@@ -151,7 +151,7 @@ const api = new Api({
 });
 const { monotonic } = systemClocks();
 const simulator = simulatorOf(config);
-const pages = createPages({
+const pages = new Pages({
   port: createPagePort(shards),
   // Cards are typed here in test mode only.
   tokenize: { test: simulator.card.tokenize, live: null },

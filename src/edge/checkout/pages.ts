@@ -5,11 +5,12 @@
 
 import { negotiateLanguage } from '../../contract/language.ts';
 import { languages, type Mode } from '../../contract/vocabulary.ts';
+import { assert, defined } from '../../core/assert.ts';
 import type { MonotonicClock } from '../../core/clock.ts';
-import { createFormGuard } from '../../html/form-guard.ts';
+import { createFormGuard, type FormGuard } from '../../html/form-guard.ts';
 import type { Html } from '../../html/html.ts';
 import type { Tokenize } from '../../networks/network.ts';
-import { createVisitors } from '../http/visitors.ts';
+import { createVisitors, type Visitors } from '../http/visitors.ts';
 import { checkoutPage } from './checkout-page.ts';
 import { linkTo, type Page, redirect, render, type Visit } from './document.ts';
 import { backFromNetworkPage, createHostedPage, type HostedPage } from './hosted-page.ts';
@@ -35,39 +36,38 @@ export interface PagesOptions {
   readonly onError: (error: unknown, requestId: string) => void;
 }
 
-export interface Pages {
-  /** Whether a path is one of the pages, or an unknown one below them. */
-  matches(path: string): boolean;
-  /** Counts a visit before its form is read. Returns the answer of a visit that is not admitted, else null. */
-  turnAway(visit: PageVisit): PageAnswer | null;
-  /** Answers an admitted visit and wipes the request's body. Never rejects. */
-  handle(request: PageRequest): Promise<PageAnswer>;
-  /** Answers a visit that takes long: a redirect to the page in its current state, which continues to wait. */
-  goOn(visit: PageVisit): PageAnswer;
-  /** Answers a visit that fails because of a bug. */
-  trouble(visit: PageVisit): PageAnswer;
-}
-
 /** The most addresses whose visits are counted at a time. */
 const visitorsMax = 50_000;
 
-const toItself = (visit: Visit) => redirect(linkTo(visit, visit.path));
+export class Pages {
+  readonly #options: PagesOptions;
+  /** The path of the service's address, before those of the pages. */
+  readonly #prefix: string;
+  readonly #guard: FormGuard;
+  readonly #visitors: Visitors;
+  readonly #submits: ReturnType<typeof createSubmits>;
+  readonly #hosted: HostedPage;
 
-export function createPages(options: PagesOptions): Pages {
-  const { port, onError } = options;
-  const base = new URL(options.baseUrl);
-  const prefix = base.pathname.replace(/\/$/, '');
-  const guard = createFormGuard(base.protocol === 'https:', options.randomBytes);
-  const visitors = createVisitors({ ...options, visitorsMax });
-  const submits = createSubmits(port, options.tokenize);
-  const hosted = createHostedPage(port, options.baseUrl);
+  constructor(options: PagesOptions) {
+    const { protocol, pathname } = new URL(options.baseUrl);
+    this.#options = options;
+    this.#prefix = pathname.replace(/\/$/, '');
+    this.#guard = createFormGuard(protocol === 'https:', options.randomBytes);
+    this.#visitors = createVisitors({ ...options, visitorsMax });
+    this.#submits = createSubmits(options.port, options.tokenize);
+    this.#hosted = createHostedPage(options.port, options.baseUrl);
+  }
 
-  const strangerOf = (request: PageVisit) => visitOf(request, routeOf(request.path), null, prefix);
+  /** Whether a path is one of the pages, or an unknown one below them. */
+  matches(path: string): boolean {
+    return isPagePath(path);
+  }
 
-  function turnAway(request: PageVisit): PageAnswer | null {
+  /** Counts a visit before its form is read. Returns the answer of a visit that is not admitted, else null. */
+  turnAway(request: PageVisit): PageAnswer | null {
     const route = routeOf(request.path);
-    const stranger = visitOf(request, route, null, prefix);
-    const waitSeconds = visitors.admit(request.remoteAddress, request.headers.forwardedFor);
+    const stranger = this.#strangerOf(request);
+    const waitSeconds = this.#visitors.admit(request.remoteAddress, request.headers.forwardedFor);
     if (waitSeconds !== null) return render(outcomes.tooManyPage(stranger, waitSeconds), stranger);
     if (route === null) return render(outcomes.missingPage(stranger), stranger);
     const allowed = methodsOf(route);
@@ -75,22 +75,51 @@ export function createPages(options: PagesOptions): Pages {
     return render(outcomes.methodNotAllowedPage(stranger, allowed.join(', ')), stranger);
   }
 
-  async function answer(request: PageRequest): Promise<PageAnswer> {
-    const route = routeOf(request.path)!;
-    const stranger = visitOf(request, route, null, prefix);
+  /** Answers an admitted visit and wipes the request's body. Never rejects. */
+  async handle(request: PageRequest): Promise<PageAnswer> {
     try {
-      const payment = await port.view(route.id);
-      if (payment === null) return render(outcomes.missingPage(stranger), stranger);
-      const visit = visitOf(request, route, payment, prefix);
-      if (route.backFrom !== null) return await backFrom(port, request.method, route, payment, visit);
-      return await (request.method === 'POST' ? submit : show)(request, route, payment, visit);
+      return await this.#answer(request);
     } catch (error) {
-      onError(error, request.requestId);
-      return render(outcomes.troublePage(stranger), stranger);
+      this.#options.onError(error, request.requestId);
+      return this.trouble(request);
+    } finally {
+      request.body.fill(0);
     }
   }
 
-  async function show(
+  /** Answers a visit that takes long: a redirect to the page in its current state, which continues to wait. */
+  goOn(request: PageVisit): PageAnswer {
+    const stranger = this.#strangerOf(request);
+    return redirect(linkTo(stranger, stranger.path));
+  }
+
+  /** Answers a visit that fails because of a bug. */
+  trouble(request: PageVisit): PageAnswer {
+    const stranger = this.#strangerOf(request);
+    return render(outcomes.troublePage(stranger), stranger);
+  }
+
+  /** The visit of somebody of whom nothing is known but the address. */
+  #strangerOf(request: PageVisit): Visit {
+    return visitOf(request, routeOf(request.path), null, this.#prefix);
+  }
+
+  async #answer(request: PageRequest): Promise<PageAnswer> {
+    const { port } = this.#options;
+    const route = defined(routeOf(request.path), 'a visit without a page is not admitted');
+    const payment = await port.view(route.id);
+    if (payment === null) {
+      const stranger = this.#strangerOf(request);
+      return render(outcomes.missingPage(stranger), stranger);
+    }
+    const visit = visitOf(request, route, payment, this.#prefix);
+    if (route.backFrom !== null) return backFrom(port, request.method, route, payment, visit);
+    return request.method === 'POST'
+      ? this.#submit(request, route, payment, visit)
+      : this.#show(request, route, payment, visit);
+  }
+
+  async #show(
     request: PageRequest,
     { id }: PageRoute,
     payment: ShownPayment,
@@ -98,18 +127,18 @@ export function createPages(options: PagesOptions): Pages {
   ): Promise<PageAnswer> {
     const stage = stageOf(payment, id);
     if ('path' in stage && stage.path !== request.path) return redirect(linkTo(visit, stage.path));
-    const { field, setCookie } = guard.protect(id, request.headers.cookie);
+    const { field, setCookie } = this.#guard.protect(id, request.headers.cookie);
     const holdsForm = Object.values(formStages).some((stages) => stages.includes(stage.name));
     const page = await pageAt(stage, payment, visit, {
       field,
       justActed: new URLSearchParams(request.query).has('done'),
-      hosted,
-      back: afterPayment(payment, options.baseUrl),
+      hosted: this.#hosted,
+      back: afterPayment(payment, this.#options.baseUrl),
     });
     return render({ ...page, stage: stage.name }, visit, holdsForm ? setCookie : null);
   }
 
-  async function submit(
+  async #submit(
     request: PageRequest,
     { id, path, form: name }: PageRoute,
     payment: ShownPayment,
@@ -117,23 +146,16 @@ export function createPages(options: PagesOptions): Pages {
   ): Promise<PageAnswer> {
     const { cookie, secFetchSite } = request.headers;
     const form = new URLSearchParams(request.body.toString('utf8'));
-    if (!guard.accepts(id, cookie, secFetchSite, form)) return render(outcomes.stalePage(visit), visit);
+    if (!this.#guard.accepts(id, cookie, secFetchSite, form)) return render(outcomes.stalePage(visit), visit);
+    assert(name !== null, 'a page without a form takes no POST');
     const stage = stageOf(payment, id);
     // A form that was sent before, or too late, has no effect. The answer shows the current state.
-    const atItsStage = formStages[name!].includes(stage.name) && 'path' in stage && stage.path === path;
-    const { field } = guard.protect(id, cookie);
-    const page = atItsStage ? await submits[name!]({ id, payment, visit, form, field }) : null;
+    const atItsStage = formStages[name].includes(stage.name) && 'path' in stage && stage.path === path;
+    const { field } = this.#guard.protect(id, cookie);
+    const page = atItsStage ? await this.#submits[name]({ id, payment, visit, form, field }) : null;
     if (page !== null) return render(page, visit);
     return redirect(linkTo(visit, path, outcomes.comingFromForm));
   }
-
-  return {
-    matches: isPagePath,
-    turnAway,
-    handle: (request) => answer(request).finally(() => request.body.fill(0)),
-    goOn: (request) => toItself(strangerOf(request)),
-    trouble: (request) => render(outcomes.troublePage(strangerOf(request)), strangerOf(request)),
-  };
 }
 
 /**

@@ -10,7 +10,7 @@ import { causes } from '../../../src/domain/cause.ts';
 import type { InternalOperation, InternalParams } from '../../../src/domain/command.ts';
 import { networkCallOf } from '../../../src/domain/network-call.ts';
 import { createPagePort } from '../../../src/edge/checkout/page-visits.ts';
-import { createPages, type PagesOptions } from '../../../src/edge/checkout/pages.ts';
+import { Pages, type PagesOptions } from '../../../src/edge/checkout/pages.ts';
 import type { CardNetwork, Networks } from '../../../src/networks/network.ts';
 import { Runner } from '../../../src/networks/runner.ts';
 import { createSimulator, simulatedAgents } from '../../../src/networks/simulator.ts';
@@ -106,7 +106,7 @@ export function createService(options: Partial<PagesOptions> & { readonly latenc
     return { ok: true, body: JSON.stringify(await startPage(request, { networks, ask, baseUrl })) };
   }
   const port = createPagePort([{ ask, handOver }]);
-  const pages = createPages({
+  const pages = new Pages({
     port,
     tokenize: { test: simulator.card.tokenize, live: null },
     baseUrl,
