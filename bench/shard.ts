@@ -6,8 +6,8 @@
 
 import { join } from 'node:path';
 import { loadConfig } from '../src/config/config.ts';
+import { type ShardIdentity, tagOf } from '../src/disk/identity.ts';
 import { indexRowsOf } from '../src/domain/indexes.ts';
-import { type ShardIdentity, tagOf } from '../src/journal/files/identity.ts';
 import type { Checkpointer, Journal, Log, LogBatch } from '../src/journal/journal.ts';
 import { encodeTurn } from '../src/journal/log/codec.ts';
 import { openJournal } from '../src/journal/open-journal.ts';

@@ -19,6 +19,7 @@ const layers = [
   'crypto',
   'http-client',
   'rpc',
+  'disk',
   'journal',
   'shard',
   'networks',
@@ -148,7 +149,7 @@ test('the pure layers know no clock, no chance, no process and do not wait', () 
 test('what a shard is made of runs by the scheduler, the timers and the clocks that it is given', () => {
   const bare =
     /\b(setImmediate|setTimeout|setInterval|queueMicrotask|nextTick|hrtime|performance\.now|Date\.now|node:timers\/promises)\b/;
-  const layersOfShards = ['core', 'contract', 'domain', 'store', 'journal', 'shard', 'networks'];
+  const layersOfShards = ['core', 'contract', 'domain', 'store', 'disk', 'journal', 'shard', 'networks'];
   const dispatching = ['webhooks/dispatcher.ts', 'webhooks/endpoint-actor.ts', 'webhooks/report-window.ts'];
   const given = ['core/scheduler.ts', 'networks/timers.ts'];
   const found = complaints(({ layer, path, code }) => {
@@ -158,32 +159,23 @@ test('what a shard is made of runs by the scheduler, the timers and the clocks t
   assert.deepEqual(found, []);
 });
 
-test('the journal is a port: what lies above imports only what these files offer', () => {
+test('the journal and the disk are ports: what lies above imports only what these files offer', () => {
   const port = [
     'journal/journal.ts',
     'journal/open-journal.ts',
-    'journal/files/archive-file.ts',
-    'journal/copy-journal.ts',
-    'journal/log/log-files.ts',
-    'journal/log/log-reader.ts',
-    'journal/log/filed-log-reader.ts',
-    'journal/checkpoint/stored-state.ts',
-    'journal/checkpoint/checkpoint-reader.ts',
-    'journal/checkpoint/scrubber.ts',
-    'journal/inspect-journal.ts',
-    'journal/log/truncate-log.ts',
     'journal/stopped-journal.ts',
-    'journal/checkpoint/compact-checkpoint.ts',
-    'journal/files/identity.ts',
-    'journal/records/record-frame.ts',
-    'journal/restore-journal.ts',
-    'journal/files/row-store.ts',
-    'journal/files/sync-path.ts',
-    'journal/write-errors.ts',
+    'journal/log-files.ts',
+    'journal/log-reader.ts',
+    'journal/scrubber.ts',
+    'disk/archive-file.ts',
+    'disk/identity.ts',
+    'disk/row-store.ts',
+    'disk/storage-errors.ts',
+    'disk/sync-path.ts',
   ];
   const found = complaints(({ layer, code, imports }) => {
-    if (layer === 'journal') return null;
-    const inner = imports.find((path) => path.startsWith('journal/') && !port.includes(path));
+    if (layer === 'journal' || layer === 'disk') return null;
+    const inner = imports.find((path) => /^(journal|disk)\//.test(path) && !port.includes(path));
     return inner ?? /'lmdb'/.exec(code)?.[0] ?? null;
   });
   assert.deepEqual(found, []);

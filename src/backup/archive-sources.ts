@@ -3,8 +3,8 @@
 
 import { changesAfter } from '../directory/change-log.ts';
 import { revisionOf } from '../directory/directory-store.ts';
-import type { JournalCopy } from '../journal/copy-journal.ts';
-import type { RowStore } from '../journal/files/row-store.ts';
+import type { RowStore } from '../disk/row-store.ts';
+import type { JournalCopy } from '../journal/stopped-journal.ts';
 import type { ArchiveSource } from './archiver.ts';
 
 export function shardSource(copy: JournalCopy): ArchiveSource {

@@ -4,10 +4,10 @@
 // operator's command, if there is one, has taken it; until then the log keeps what is in it.
 
 import { archivedSequence, noteArchived } from '../data-folder/archive-folder.ts';
-import type { WriteOptions } from '../journal/files/archive-file.ts';
-import type { Part } from '../journal/files/identity.ts';
-import { makeFolder } from '../journal/files/sync-path.ts';
-import { logFilesIn, type Sequenced, writeLogFile } from '../journal/log/log-files.ts';
+import type { WriteOptions } from '../disk/archive-file.ts';
+import type { Part } from '../disk/identity.ts';
+import { makeFolder } from '../disk/sync-path.ts';
+import { logFilesIn, type Sequenced, writeLogFile } from '../journal/log-files.ts';
 
 /** What is archived. */
 export interface ArchiveSource {

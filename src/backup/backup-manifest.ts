@@ -1,10 +1,10 @@
-// What a backup is: a folder with files (journal/files/archive-file.ts), and a manifest that names them all with their digests.
+// What a backup is: a folder with files (disk/archive-file.ts), and a manifest that names them all with their digests.
 //
 //   manifest.json              what the backup is of, and its files; a backup without it is unfinished
 //   directory/state.rows       organizations and keys, as they were when the backup began
 //   directory/log/…            the changes of the directory since then
 //   shard-0/state.rows …       each shard's checkpoint
-//   shard-0/log/…              each shard's log, from its oldest segment to the end of the backup (journal/log/log-files.ts)
+//   shard-0/log/…              each shard's log, from its oldest segment to the end of the backup (journal/log-files.ts)
 //   audit/audit.rows           the audit record, as it was at the end of the backup
 //
 // While a backup is being made, `manifest.json.partial` names the files that are done, so that an interrupted one goes on.
@@ -16,9 +16,9 @@ import { join } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
 import type { ArchivedPart } from '../data-folder/archive-folder.ts';
 import { type DataFolder, DataFolderError, type Layouts } from '../data-folder/data-folder.ts';
-import { partialSuffix } from '../journal/files/archive-file.ts';
-import type { Part, ShardIdentity } from '../journal/files/identity.ts';
-import { makeFolder, syncPath } from '../journal/files/sync-path.ts';
+import { partialSuffix } from '../disk/archive-file.ts';
+import type { Part, ShardIdentity } from '../disk/identity.ts';
+import { makeFolder, syncPath } from '../disk/sync-path.ts';
 import { layoutVersions } from '../journal/open-journal.ts';
 
 export interface FileEntry {

@@ -10,7 +10,6 @@ import { type DataFolder, DataFolderError } from '../data-folder/data-folder.ts'
 import { bytesBelow } from '../data-folder/disk-space.ts';
 import { changesAfter, directoryFrames } from '../directory/change-log.ts';
 import { revisionOf } from '../directory/directory-store.ts';
-import { JournalCopy } from '../journal/copy-journal.ts';
 import {
   checkRecipient,
   digestOfFile,
@@ -20,11 +19,12 @@ import {
   type WriteOptions,
   type WrittenFile,
   writeArchiveFile,
-} from '../journal/files/archive-file.ts';
-import { RowStore } from '../journal/files/row-store.ts';
-import { makeFolder } from '../journal/files/sync-path.ts';
+} from '../disk/archive-file.ts';
+import { RowStore } from '../disk/row-store.ts';
+import { makeFolder } from '../disk/sync-path.ts';
 import { JournalDamaged } from '../journal/journal.ts';
-import { type Sequenced, type WrittenLogFile, writeLogFile } from '../journal/log/log-files.ts';
+import { type Sequenced, type WrittenLogFile, writeLogFile } from '../journal/log-files.ts';
+import { JournalCopy } from '../journal/stopped-journal.ts';
 import { auditPieces } from '../operator/audit/audit-copy.ts';
 import type { ReportProgress } from '../operator/results/folder-results.ts';
 import {

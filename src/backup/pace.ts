@@ -3,7 +3,7 @@
 // longer, it leaves more to the requests and to the log's commits; and what it has missed it does not catch up.
 
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Pace } from '../journal/files/archive-file.ts';
+import type { Pace } from '../disk/archive-file.ts';
 
 /** Shorter waits are put together, because a timer counts milliseconds. */
 const waitMsMin = 1;

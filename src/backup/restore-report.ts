@@ -4,7 +4,7 @@
 
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import type { Change } from '../domain/record.ts';
-import { entriesOf, type FiledBatch } from '../journal/log/log-files.ts';
+import { entriesOf, type FiledBatch } from '../journal/log-files.ts';
 
 /** The kinds of records whose changes are seen outside of the service. */
 const seenOutside = ['payment_intent', 'charge', 'refund', 'attempt', 'network_call'] as const;

@@ -3,7 +3,7 @@
 // for its shard.
 
 import { DataFolderError } from '../data-folder/data-folder.ts';
-import { entriesOf, type FiledBatch, followFiles, type LogFiles } from '../journal/log/log-files.ts';
+import { entriesOf, type FiledBatch, followFiles, type LogFiles } from '../journal/log-files.ts';
 import type { RestoreTarget } from '../operator/results/folder-results.ts';
 
 /** Where the logs are cut. */

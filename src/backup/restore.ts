@@ -21,12 +21,12 @@ import { completeCheckpoint } from '../data-folder/reshard.ts';
 import { verifyFolder } from '../data-folder/verify-folder.ts';
 import { restoreDirectory } from '../directory/change-log.ts';
 import { isForeignRow } from '../directory/directory.ts';
+import { type Frame, readArchiveFile } from '../disk/archive-file.ts';
+import { tagOf } from '../disk/identity.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
-import { type Frame, readArchiveFile } from '../journal/files/archive-file.ts';
-import { tagOf } from '../journal/files/identity.ts';
-import { type FiledBatch, type LogFile, logFilesIn } from '../journal/log/log-files.ts';
+import { type FiledBatch, type LogFile, logFilesIn } from '../journal/log-files.ts';
 import { openJournal } from '../journal/open-journal.ts';
-import { restoreCheckpoint, restoreLog } from '../journal/restore-journal.ts';
+import { restoreCheckpoint, restoreLog } from '../journal/stopped-journal.ts';
 import { type AuditPiece, restoreAudit } from '../operator/audit/audit-copy.ts';
 import type {
   ReportProgress,

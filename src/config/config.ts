@@ -7,7 +7,7 @@ import { isIP, isIPv4 } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { Value } from 'typebox/value';
-import { checkRecipient } from '../journal/files/archive-file.ts';
+import { checkRecipient } from '../disk/archive-file.ts';
 import { shardMibMin } from '../shard/memory.ts';
 import { shardsMax } from '../shard/shard-map.ts';
 import {

@@ -1,10 +1,10 @@
 // Where the archive of a data folder's log keeps each part of it, and how far it has come. A part has its files
-// (journal/log/log-files.ts) and `position.json`, which names the last sequence that is archived: its file is on disk, and the
+// (journal/log-files.ts) and `position.json`, which names the last sequence that is archived: its file is on disk, and the
 // command that carries files away has taken it. The log keeps what lies after that.
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { syncPath } from '../journal/files/sync-path.ts';
+import { syncPath } from '../disk/sync-path.ts';
 
 /** The shards of a generation, and the directory, whatever the generation. */
 export type ArchivedPart = number | 'directory';

@@ -4,9 +4,9 @@
 
 import { statSync } from 'node:fs';
 import { indexRowsOf } from '../domain/indexes.ts';
-import { compactCheckpoint } from '../journal/checkpoint/compact-checkpoint.ts';
 import { type CheckpointSizes, type Compacting, JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import { partsOfJournal } from '../journal/open-journal.ts';
+import { compactCheckpoint } from '../journal/stopped-journal.ts';
 import { CommandFailure } from '../operator/results/failures.ts';
 import type { Compacted, ReportProgress } from '../operator/results/folder-results.ts';
 import { callOperator, NoServer } from '../operator/socket/operator-client.ts';

@@ -9,7 +9,7 @@
 //
 // The generation in force is the one that format.json names, and format.json is replaced in one step. Any other generation
 // is unfinished or left over, and is removed by the next process that opens the folder. Every part is labelled with its
-// folder, generation and place (see journal/files/identity.ts). Only the owner can read anything in the folder.
+// folder, generation and place (see disk/identity.ts). Only the owner can read anything in the folder.
 
 import { randomBytes } from 'node:crypto';
 import {
@@ -27,9 +27,9 @@ import {
 import { join } from 'node:path';
 import { Directory } from '../directory/directory.ts';
 import { createDirectory, type DirectoryStoreOptions } from '../directory/directory-store.ts';
-import type { Part, ShardIdentity } from '../journal/files/identity.ts';
-import { partsOfRowStore } from '../journal/files/row-store.ts';
-import { makeFolder, syncPath } from '../journal/files/sync-path.ts';
+import type { Part, ShardIdentity } from '../disk/identity.ts';
+import { partsOfRowStore } from '../disk/row-store.ts';
+import { makeFolder, syncPath } from '../disk/sync-path.ts';
 import { createJournal, foldersOfJournal, layoutVersions, partsOfJournal } from '../journal/open-journal.ts';
 
 /** The data folder can't be used. The message is one line. */

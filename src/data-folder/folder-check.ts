@@ -4,10 +4,10 @@
 // again, so it is refused, unless the operator accepts the loss.
 
 import type { Directory } from '../directory/directory.ts';
+import { ForeignPart } from '../disk/identity.ts';
 import { indexRowsOf, organizationsIn } from '../domain/indexes.ts';
-import { ForeignPart } from '../journal/files/identity.ts';
-import { type InspectedJournal, inspectJournal } from '../journal/inspect-journal.ts';
 import { JournalDamaged } from '../journal/journal.ts';
+import { type InspectedJournal, inspectJournal } from '../journal/stopped-journal.ts';
 import { directoryRevisionKey, readRevision } from '../shard/metadata.ts';
 import { type DataFolder, DataFolderError } from './data-folder.ts';
 import { type Ends, type NotedEnd, readEnds } from './sequence-notes.ts';

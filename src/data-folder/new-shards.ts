@@ -2,7 +2,7 @@
 // organization. A reshard, which reads the old shards, and an import, which reads a file, use this.
 
 import { type IdempotencyRecord, nowhere, type OwnJournal, type StoredResponse } from '../journal/journal.ts';
-import { organizationOf, type RecordFrame } from '../journal/records/record-frame.ts';
+import { organizationOf, type RecordFrame } from '../journal/stopped-journal.ts';
 import {
   type ClockState,
   clockKey,

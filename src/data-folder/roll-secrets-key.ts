@@ -11,7 +11,7 @@ import { endpointIndex, indexRowsOf } from '../domain/indexes.ts';
 import type { WebhookEndpointRecord } from '../domain/record.ts';
 import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import { openJournal } from '../journal/open-journal.ts';
-import { encodeRecord, type RecordFrame } from '../journal/records/record-frame.ts';
+import { encodeRecord, type RecordFrame } from '../journal/stopped-journal.ts';
 import { mapSealed, ownerOfSetting } from '../networks/connectors.ts';
 import { CommandFailure } from '../operator/results/failures.ts';
 import type { SecretsKeyRolled } from '../operator/results/folder-results.ts';

@@ -8,7 +8,7 @@ import { ConfigError, type Environment } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
 import { isSecretsKey, newSecretsKey, SecretBox, SecretUnreadable } from '../crypto/secret-box.ts';
 import type { Directory } from '../directory/directory.ts';
-import { syncPath } from '../journal/files/sync-path.ts';
+import { syncPath } from '../disk/sync-path.ts';
 
 const variable = 'PAYMENTS_SECRETS_KEY_FILE';
 const makeOne = '(umask 077; openssl rand -base64 32 > FILE)';

@@ -10,7 +10,7 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { syncPath } from '../journal/files/sync-path.ts';
+import { syncPath } from '../disk/sync-path.ts';
 import type { Timers } from '../networks/timers.ts';
 import type { DataFolder } from './data-folder.ts';
 

@@ -4,7 +4,7 @@
 import type { Config } from '../config/config-schema.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import { JournalDamaged } from '../journal/journal.ts';
-import { truncateDamagedEnd } from '../journal/log/truncate-log.ts';
+import { truncateDamagedEnd } from '../journal/stopped-journal.ts';
 import { CommandFailure } from '../operator/results/failures.ts';
 import { type LogTruncation, type LostBatch, lostBatchOf } from '../operator/results/log-entry.ts';
 import { archivedSequence, archiveFolderOf } from './archive-folder.ts';

@@ -3,8 +3,8 @@
 // starts on it.
 
 import type { Directory } from '../directory/directory.ts';
+import { ForeignPart } from '../disk/identity.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
-import { ForeignPart } from '../journal/files/identity.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 import { readStoppedJournal } from '../journal/stopped-journal.ts';
 import { CommandFailure } from '../operator/results/failures.ts';

@@ -3,10 +3,10 @@
 // and keys of a moment and not only those of the last backup. Old changes are removed as new ones come.
 
 import { pack, unpack } from 'msgpackr';
-import type { Frame } from '../journal/files/archive-file.ts';
-import type { Part } from '../journal/files/identity.ts';
-import { createRowStore, RowStore } from '../journal/files/row-store.ts';
-import { inOrder, type LogFiles, type Sequenced } from '../journal/log/log-files.ts';
+import type { Frame } from '../disk/archive-file.ts';
+import type { Part } from '../disk/identity.ts';
+import { createRowStore, RowStore } from '../disk/row-store.ts';
+import { inOrder, type LogFiles, type Sequenced } from '../journal/log-files.ts';
 
 /** A change: the rows as they are after it. */
 export interface LoggedChange {

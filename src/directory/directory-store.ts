@@ -5,8 +5,8 @@
 
 import { pack, unpack } from 'msgpackr';
 import type { Clock } from '../core/clock.ts';
-import type { Part } from '../journal/files/identity.ts';
-import { createRowStore, RowStore } from '../journal/files/row-store.ts';
+import type { Part } from '../disk/identity.ts';
+import { createRowStore, RowStore } from '../disk/row-store.ts';
 import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import { changeRowOf, encodeChange, expiredChanges } from './change-log.ts';
 

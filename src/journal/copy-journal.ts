@@ -5,13 +5,13 @@
 // are read, however long that takes; its file grows meanwhile by what changes. The rows themselves are read from the file,
 // which takes a tenth of the library's processor time. All tables are copied as they are: nothing here knows what they mean.
 
+import type { Frame } from '../disk/archive-file.ts';
+import { damagedFile, dataFile, guardRead, openEnvironment } from '../disk/environment.ts';
+import { partOf, type ShardIdentity } from '../disk/identity.ts';
+import { FileDamage } from '../disk/lmdb-pages.ts';
 import { CheckpointReader, newestSegmentIn } from './checkpoint/checkpoint-reader.ts';
 import { tableNamesIn } from './checkpoint/checkpoint-rows.ts';
-import type { Frame } from './files/archive-file.ts';
-import { partOf, type ShardIdentity } from './files/identity.ts';
-import { rowFrames } from './files/row-frames.ts';
-import { damagedFile, dataFile, guardRead, openEnvironment } from './lmdb/environment.ts';
-import { FileDamage } from './lmdb/lmdb-pages.ts';
+import { rowFrames } from './checkpoint/row-frames.ts';
 import { readLog, type StoredBatch } from './log/follow.ts';
 import { endOf, Segments } from './log/segments.ts';
 import { foldersOfJournal, mapSizesOf, refuseMissingSegment } from './open-journal.ts';

@@ -9,6 +9,8 @@ import type { Change } from '../domain/record.ts';
 import type { ColdStore, PackedChanges } from '../store/cold-store.ts';
 import type { RecordFrame } from './records/record-frame.ts';
 
+export { JournalDamaged, JournalFailure, unlessDamaged } from '../disk/storage-errors.ts';
+
 /** Digests of keys and requests have this many bytes. */
 export const digestBytes = 16;
 
@@ -238,30 +240,4 @@ export interface Journal {
 /** A journal whose checkpoint may be written from outside the log, too, as long as nothing is appended. */
 export interface OwnJournal extends Journal {
   readonly checkpoint: WritableCheckpoint;
-}
-
-/** An append or a checkpoint could not be made durable (disk full, I/O error). */
-export class JournalFailure extends Error {
-  override name = 'JournalFailure';
-  /** True when the cause is a full disk: the shard may be tried again, read-only until there is room. */
-  readonly diskFull: boolean;
-  constructor(message: string, options: { diskFull: boolean; cause?: unknown }) {
-    super(message, { cause: options.cause });
-    this.diskFull = options.diskFull;
-  }
-}
-
-/** The log is damaged in the middle: the message names segment and sequence, and says what an operator can do. */
-export class JournalDamaged extends Error {
-  override name = 'JournalDamaged';
-}
-
-/** What `read` finds; undefined when it comes upon damage. */
-export function unlessDamaged<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof JournalDamaged) return undefined;
-    throw error;
-  }
 }

@@ -4,22 +4,22 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Scheduler, systemScheduler } from '../core/scheduler.ts';
+import { createEnvironment, dataFile, restoreAdvice } from '../disk/environment.ts';
+import { ForeignPart, partOf, type ShardIdentity } from '../disk/identity.ts';
+import type { CheckDepth } from '../disk/page-check.ts';
+import { syncPath } from '../disk/sync-path.ts';
 import { type IndexRowsOf, LmdbCheckpoint } from './checkpoint/checkpoint.ts';
 import { checkpointFolderIn, removeOtherCheckpoints } from './checkpoint/checkpoint-folder.ts';
 import { type ArchivedEnd, CheckpointFollower } from './checkpoint/checkpoint-follower.ts';
-import { ForeignPart, partOf, type ShardIdentity } from './files/identity.ts';
-import { syncPath } from './files/sync-path.ts';
 import { type Checkpointer, JournalDamaged, type OwnJournal } from './journal.ts';
-import { createEnvironment, dataFile, restoreAdvice } from './lmdb/environment.ts';
-import type { CheckDepth } from './lmdb/page-check.ts';
-import { followedLog } from './log/follow.ts';
+import { followedLog, recoverLog } from './log/follow.ts';
 import { SegmentedLog } from './log/log.ts';
 import type { LogEngine } from './log/log-engine.ts';
-import { recoverLog } from './log/recover-log.ts';
 import { Segments } from './log/segments.ts';
 import { WriteAheadLog } from './log/write-ahead-log.ts';
 
 /** A folder notes in which versions its records may be, so that an older service does not open it. */
+export { smallValueIn } from './checkpoint/checkpoint-reader.ts';
 export { layoutVersions, recordFields } from './records/record-layout.ts';
 
 export interface JournalOptions {

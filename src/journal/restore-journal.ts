@@ -5,16 +5,16 @@
 import { mkdirSync } from 'node:fs';
 import { unpack } from 'msgpackr';
 import { timeOfId } from '../core/ids.ts';
+import type { Frame } from '../disk/archive-file.ts';
+import { commitAppended, createEnvironment, openEnvironment } from '../disk/environment.ts';
+import { partOf, type ShardIdentity, tagOf } from '../disk/identity.ts';
 import { segmentKey } from './checkpoint/checkpoint.ts';
 import { RowWriter } from './checkpoint/checkpoint-rows.ts';
 import { checkpointTables } from './checkpoint/checkpoint-tables.ts';
-import type { Frame } from './files/archive-file.ts';
-import { partOf, type ShardIdentity, tagOf } from './files/identity.ts';
 import type { LogTimes } from './journal.ts';
-import { commitAppended, createEnvironment, openEnvironment } from './lmdb/environment.ts';
 import { decodeTurn, encodeTurn, readEntries, readTurnHeader, responseOf, retagged } from './log/codec.ts';
-import type { FiledBatch } from './log/log-files.ts';
 import { Segments } from './log/segments.ts';
+import type { FiledBatch } from './log-files.ts';
 import { foldersOfJournal, mapSizesOf } from './open-journal.ts';
 import { idOfFrame } from './records/record-frame.ts';
 

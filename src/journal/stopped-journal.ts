@@ -1,20 +1,39 @@
-// A shard's journal while nothing writes it, or a backup's: everything can be read, and nothing is changed or recovered.
-// Called by what examines or copies a whole data folder.
+// What can be done with a shard's journal while nothing writes it: look at it before a start, read all of
+// it, compact it, give up a damaged end, and build it from a backup. `JournalCopy` alone looks at one that
+// a running service writes.
 
 import { join } from 'node:path';
-import type { LmdbCheckpoint } from './checkpoint/checkpoint.ts';
-import { nowhere, type ReplayedEntry, type ResponseLocation, type StoredResponse } from './journal.ts';
-import { damagedFile, dataFile } from './lmdb/environment.ts';
-import { fileDefect } from './lmdb/page-check.ts';
-import { entriesAfter, readLog } from './log/follow.ts';
-import { readStoredResponse, Segments } from './log/segments.ts';
+import { damagedFile, dataFile } from '../disk/environment.ts';
+import { ForeignPart, type ShardIdentity } from '../disk/identity.ts';
+import { fileDefect } from '../disk/page-check.ts';
+import type { IndexRowsOf, LmdbCheckpoint } from './checkpoint/checkpoint.ts';
+import { checkpointFolderIn, removeOtherCheckpoints } from './checkpoint/checkpoint-folder.ts';
 import {
+  type CheckpointSizes,
+  JournalDamaged,
+  nowhere,
+  type ReplayedEntry,
+  type ReportCompaction,
+  type ResponseLocation,
+  type StoredResponse,
+} from './journal.ts';
+import { decodeTurn, turnDefect } from './log/codec.ts';
+import { entriesAfter, readLog } from './log/follow.ts';
+import { checksumAt, endOf, readStoredResponse, Segments } from './log/segments.ts';
+import {
+  acceptMissingSegment,
   foldersOfJournal,
   type JournalOptions,
   mapSizesOf,
   openCheckpoint,
   refuseMissingSegment,
 } from './open-journal.ts';
+
+export { checkpointSequenceIn, newestSegmentIn, StoredState } from './checkpoint/checkpoint-reader.ts';
+export { JournalCopy } from './copy-journal.ts';
+export { type DamagedEnd, truncateDamagedEnd } from './log/truncate-log.ts';
+export { encodeRecord, organizationOf, type RecordFrame } from './records/record-frame.ts';
+export { restoreCheckpoint, restoreLog } from './restore-journal.ts';
 
 export interface StoppedJournal {
   readonly checkpoint: LmdbCheckpoint;
@@ -60,6 +79,101 @@ export async function readStoppedJournal<T>(
     });
   } finally {
     await Promise.all([segments.close(), checkpoint.close()]);
+  }
+}
+
+/** A journal as it lies on the disk; good while it is looked at. */
+export interface InspectedJournal {
+  readonly checkpoint: Pick<LmdbCheckpoint, 'sequence' | 'getSmallValue' | 'listAfter'>;
+  /** The sequence that the log ends with, 0 when it is empty. */
+  readonly logEnd: number;
+  /** See `checksumAt` of the segments. */
+  checksumAt(sequence: number): number | null | undefined;
+  /** The structure of every file is whole, so that the journal can be opened with `isChecked`. */
+  readonly isWhole: boolean;
+  /** Throws `JournalDamaged` when the log's newest segment is gone. */
+  refuseMissingSegment(): void;
+  /** Gives up a newest segment that is gone, and returns its folder; null when it is there. */
+  acceptMissingSegment(): string | null;
+  /** The organizations with records in the log beyond the checkpoint. */
+  organizationsInLog(): Set<string>;
+}
+
+/**
+ * Opens a journal, has `look` look at it, and closes it. Rejects with `ForeignPart` when a part of it belongs
+ * elsewhere, and with `JournalDamaged` when it is damaged where it was looked at.
+ */
+export async function inspectJournal<T>(
+  options: JournalOptions,
+  look: (journal: InspectedJournal) => T,
+): Promise<T> {
+  const { dir, identity } = options;
+  const checkpoint = openCheckpoint(options);
+  const segments = new Segments(join(dir, 'log'), mapSizesOf(options).log, identity);
+  try {
+    const isWhole = checkSegments(segments, checkpoint.sequence);
+    return look({
+      checkpoint,
+      logEnd: endOf(segments),
+      checksumAt: (sequence) => checksumAt(segments, sequence),
+      isWhole,
+      refuseMissingSegment: () => refuseMissingSegment(segments, checkpoint),
+      acceptMissingSegment: () => acceptMissingSegment(segments, checkpoint),
+      organizationsInLog: () => organizationsAfter(segments, checkpoint.sequence),
+    });
+  } finally {
+    await Promise.all([segments.close(), checkpoint.close()]);
+  }
+}
+
+/**
+ * Opens every segment; those that are replayed after `sequence` are checked to the last page. Returns whether all of them
+ * are whole: one that is not is found again by whoever needs it. Throws `ForeignPart`.
+ */
+function checkSegments(segments: Segments, sequence: number): boolean {
+  const first = segments.holding(sequence + 1)?.firstSequence ?? 0;
+  let isWhole = true;
+  for (const segment of segments.list) {
+    try {
+      segments.open(segment, segment.firstSequence < first ? 'branches' : 'leaves');
+    } catch (error) {
+      if (error instanceof ForeignPart || !(error instanceof JournalDamaged)) throw error;
+      isWhole = false;
+    }
+  }
+  return isWhole;
+}
+
+function organizationsAfter(segments: Segments, sequence: number): Set<string> {
+  const found = new Set<string>();
+  const start = segments.list.findLastIndex(({ firstSequence }) => firstSequence <= sequence + 1);
+  for (const segment of segments.list.slice(Math.max(0, start))) {
+    for (const { key, value } of segments.open(segment).getRange({ start: 1 })) {
+      if (turnDefect(value, key, segments.tag) !== null) continue;
+      for (const entry of decodeTurn(value))
+        if (entry.sequence > sequence) for (const { org } of entry.changes) found.add(org);
+    }
+  }
+  return found;
+}
+
+/** Compacts the checkpoint, as the follower of a running shard does. Returns the sizes of the file.
+ * Rejects with `JournalDamaged` or `JournalFailure`; the checkpoint is then as it was.
+ */
+export async function compactCheckpoint(
+  dir: string,
+  identity: ShardIdentity,
+  indexRowsOf: IndexRowsOf,
+  report: ReportCompaction,
+): Promise<CheckpointSizes> {
+  removeOtherCheckpoints(dir);
+  refuseDamaged(dataFile(checkpointFolderIn(dir)));
+  const checkpoint = openCheckpoint({ dir, identity, indexRowsOf, isChecked: true });
+  try {
+    // The checkpoint does not change meanwhile.
+    return await checkpoint.compact(async () => {}, report);
+  } finally {
+    await checkpoint.close();
   }
 }
 

@@ -4,8 +4,8 @@
 
 import { pack, unpack } from 'msgpackr';
 import type { StoredClock } from '../core/service-clock.ts';
-import { type ScrubState, unscrubbed } from '../journal/checkpoint/scrubber.ts';
 import type { LogTimes } from '../journal/journal.ts';
+import { type ScrubState, unscrubbed } from '../journal/scrubber.ts';
 import type { ScopeCounts } from './scope.ts';
 
 /** The times of ids, which ascend and so run ahead of a clock that is set back. */

@@ -11,8 +11,8 @@ import { partsOf } from '../backup/backup-manifest.ts';
 import { paceOf } from '../backup/pace.ts';
 import { lowerPriority } from '../backup/priority.ts';
 import { type ArchivedPart, archiveFolderOf } from '../data-folder/archive-folder.ts';
-import { JournalCopy } from '../journal/copy-journal.ts';
-import { RowStore } from '../journal/files/row-store.ts';
+import { RowStore } from '../disk/row-store.ts';
+import { JournalCopy } from '../journal/stopped-journal.ts';
 import { type Answers, answerQuestion } from '../rpc/questions.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import {

@@ -2,9 +2,9 @@
 // are asked as questions (rpc/questions.ts). The shard sends none before it has opened its journal.
 
 import type { Config } from '../config/config-schema.ts';
-import type { ScrubState } from '../journal/checkpoint/scrubber.ts';
-import type { ShardIdentity } from '../journal/files/identity.ts';
+import type { ShardIdentity } from '../disk/identity.ts';
 import { type CheckpointSizes, type Compacting, JournalDamaged, JournalFailure } from '../journal/journal.ts';
+import type { ScrubState } from '../journal/scrubber.ts';
 import type { Answer } from '../rpc/questions.ts';
 import type { ThreadGauge } from '../telemetry/thread-time.ts';
 

@@ -1,6 +1,6 @@
 // The entry of a shard's checkpoint thread, which brings the checkpoint up to date from the log that the shard writes. It
 // answers a task that fails with the failure. The shard then ends, and this thread with it, and both are started again from
-// what is on disk. Between the tasks the scrubber reads what is stored (journal/checkpoint/scrubber.ts).
+// what is on disk. Between the tasks the scrubber reads what is stored (journal/scrubber.ts).
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -8,11 +8,10 @@ import { lowerPriority } from '../backup/priority.ts';
 import { archivedSequence, archiveFolderOf } from '../data-folder/archive-folder.ts';
 import { hasRoom } from '../data-folder/disk-space.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
-import { smallValueIn } from '../journal/checkpoint/checkpoint-reader.ts';
-import { Scrubber, type ScrubState } from '../journal/checkpoint/scrubber.ts';
 import { type CheckpointSizes, type Compacting, JournalFailure } from '../journal/journal.ts';
-import { LogReader } from '../journal/log/log-reader.ts';
-import { foldersOfJournal, openFollower } from '../journal/open-journal.ts';
+import { LogReader } from '../journal/log-reader.ts';
+import { foldersOfJournal, openFollower, smallValueIn } from '../journal/open-journal.ts';
+import { Scrubber, type ScrubState } from '../journal/scrubber.ts';
 import { type Answers, answerQuestion, type Question } from '../rpc/questions.ts';
 import { readScrub, scrubKey } from '../shard/metadata.ts';
 import { createLogger, logConsole } from '../telemetry/logger.ts';

@@ -2,13 +2,13 @@
 // ends unexpectedly, its tasks fail and the shard is told at once, because a shard must not go on without it.
 
 import { Worker } from 'node:worker_threads';
-import type { ScrubState } from '../journal/checkpoint/scrubber.ts';
 import {
   type Checkpointer,
   type CheckpointSizes,
   JournalFailure,
   type ReportCompaction,
 } from '../journal/journal.ts';
+import type { ScrubState } from '../journal/scrubber.ts';
 import { Questions } from '../rpc/questions.ts';
 import type { ThreadGauge } from '../telemetry/thread-time.ts';
 import {

@@ -1,7 +1,7 @@
 // Decides when the scrubber reads, and how much at a time. It reads everything within the configured time, spread evenly, in
 // slices that are short enough for the other tasks of the checkpoint thread, in which it runs.
 
-import type { Scrubber, ScrubState } from '../journal/checkpoint/scrubber.ts';
+import type { Scrubber, ScrubState } from '../journal/scrubber.ts';
 
 const lookMs = 1_000;
 /** The wait after a slice that was too small. */

@@ -3,10 +3,10 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import type { Config } from '../config/config-schema.ts';
+import type { Part, ShardIdentity } from '../disk/identity.ts';
 import type { KeyRingChange } from '../edge/api/authenticate.ts';
 import type { RefusedKey } from '../edge/api/refused-keys.ts';
 import type { UsedKey } from '../edge/api/used-keys.ts';
-import type { Part, ShardIdentity } from '../journal/files/identity.ts';
 import type { CheckpointSizes, Compacting, LogEnd } from '../journal/journal.ts';
 import type { Answer, Question } from '../rpc/questions.ts';
 import type { HostedAccount } from './directory-projections.ts';

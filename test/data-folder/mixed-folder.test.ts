@@ -11,7 +11,7 @@ import { before, describe, test } from 'node:test';
 import { lookAtDataFolder } from '../../src/data-folder/data-folder.ts';
 import { readEnds } from '../../src/data-folder/sequence-notes.ts';
 import { revisionOf } from '../../src/directory/directory-store.ts';
-import { RowStore } from '../../src/journal/files/row-store.ts';
+import { RowStore } from '../../src/disk/row-store.ts';
 import { password, Visitor } from '../dashboard/fixture.ts';
 import { paymentsWith } from '../main/payments-command.ts';
 import { type Shop, shopOnEachShard } from '../main/shops.ts';

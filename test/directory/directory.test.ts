@@ -22,8 +22,8 @@ import { digestOf, keyStatus } from '../../src/directory/api-key.ts';
 import { Directory, type DirectoryChange } from '../../src/directory/directory.ts';
 import { createDirectory } from '../../src/directory/directory-store.ts';
 import { DirectoryRefusal } from '../../src/directory/refusal.ts';
-import { withChecksum } from '../../src/journal/records/checksum.ts';
-import { onWriteError } from '../../src/journal/write-errors.ts';
+import { withChecksum } from '../../src/disk/checksum.ts';
+import { onWriteError } from '../../src/disk/storage-errors.ts';
 import { createManualClock } from '../manual-clock.ts';
 
 const startMs = 1_793_491_200_000;

@@ -9,7 +9,7 @@ import { Directory, isForeignRow } from '../../src/directory/directory.ts';
 import { createDirectory } from '../../src/directory/directory-store.ts';
 import { checkedEmail, type Member } from '../../src/directory/members.ts';
 import { linkDays } from '../../src/directory/sign-in-links.ts';
-import { RowStore } from '../../src/journal/files/row-store.ts';
+import { RowStore } from '../../src/disk/row-store.ts';
 import { createManualClock } from '../manual-clock.ts';
 
 const part = { folder: '0123456789abcdef'.repeat(2), generation: 0, part: 'directory' };

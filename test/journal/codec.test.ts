@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { slotCount } from '../../src/core/slot.ts';
+import { tagOf } from '../../src/disk/identity.ts';
 import { causeKinds, causes } from '../../src/domain/cause.ts';
 import type { Change } from '../../src/domain/record.ts';
-import { tagOf } from '../../src/journal/files/identity.ts';
 import {
   decodeTurn,
   encodeTurn,

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { slotCount } from '../../src/core/slot.ts';
+import { type ShardIdentity, tagOf } from '../../src/disk/identity.ts';
 import { causes } from '../../src/domain/cause.ts';
 import type { IndexedRecord } from '../../src/domain/indexes.ts';
 import type { Change, CustomerRecord, EventRecord, PaymentIntentRecord } from '../../src/domain/record.ts';
 import type { IndexRow } from '../../src/domain/view.ts';
-import { type ShardIdentity, tagOf } from '../../src/journal/files/identity.ts';
 import type { Entry, Journal, LogBatch, ReplayedEntry } from '../../src/journal/journal.ts';
 import { encodeRecord, type RecordFrame } from '../../src/journal/records/record-frame.ts';
 

@@ -10,7 +10,7 @@ import {
   isDefect,
   type LogDefect,
   LogReader,
-} from '../../src/journal/log/log-reader.ts';
+} from '../../src/journal/log-reader.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import {
   appendTurns,

@@ -4,6 +4,7 @@
 
 import { assert } from '../../src/core/assert.ts';
 import { systemScheduler } from '../../src/core/scheduler.ts';
+import type { ShardIdentity } from '../../src/disk/identity.ts';
 import type { Change } from '../../src/domain/record.ts';
 import type { ScanRange } from '../../src/domain/view.ts';
 import type { IndexRowsOf } from '../../src/journal/checkpoint/checkpoint.ts';
@@ -12,7 +13,6 @@ import {
   type FollowerCheckpoint,
 } from '../../src/journal/checkpoint/checkpoint-follower.ts';
 import { IdempotencyRecordList, PackedRecords } from '../../src/journal/checkpoint/idempotency-rows.ts';
-import type { ShardIdentity } from '../../src/journal/files/identity.ts';
 import {
   type Checkpointer,
   type CheckpointInput,
@@ -28,9 +28,8 @@ import {
   type WritableCheckpoint,
 } from '../../src/journal/journal.ts';
 import { endOfTurn, readResponse, readTurnHeader } from '../../src/journal/log/codec.ts';
-import type { FollowedLog } from '../../src/journal/log/follow.ts';
+import { type FollowedLog, recoverLog } from '../../src/journal/log/follow.ts';
 import type { FollowedBatch, LogEngine } from '../../src/journal/log/log-engine.ts';
-import { recoverLog } from '../../src/journal/log/recover-log.ts';
 import { WriteAheadLog } from '../../src/journal/log/write-ahead-log.ts';
 import {
   decodeRecord,

@@ -8,13 +8,16 @@ import { type TestContext, test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { open as openLmdb } from 'lmdb';
 import { toBufferKey } from 'ordered-binary';
-import { type InspectedJournal, inspectJournal } from '../../src/journal/inspect-journal.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
 import { encodeTurn, readTurnHeader } from '../../src/journal/log/codec.ts';
-import { isDefect, LogReader } from '../../src/journal/log/log-reader.ts';
 import { truncateDamagedEnd } from '../../src/journal/log/truncate-log.ts';
+import { isDefect, LogReader } from '../../src/journal/log-reader.ts';
 import { type JournalOptions, openJournal } from '../../src/journal/open-journal.ts';
-import { readStoppedJournal } from '../../src/journal/stopped-journal.ts';
+import {
+  type InspectedJournal,
+  inspectJournal,
+  readStoppedJournal,
+} from '../../src/journal/stopped-journal.ts';
 import {
   appendTurns,
   digest,

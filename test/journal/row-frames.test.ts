@@ -5,15 +5,10 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { unpack } from 'msgpackr';
-import { rowFrames } from '../../src/journal/files/row-frames.ts';
-import {
-  createEnvironment,
-  dataFile,
-  openEnvironment,
-  openTable,
-} from '../../src/journal/lmdb/environment.ts';
-import { LmdbFile } from '../../src/journal/lmdb/lmdb-file.ts';
-import { FileDamage } from '../../src/journal/lmdb/lmdb-pages.ts';
+import { createEnvironment, dataFile, openEnvironment, openTable } from '../../src/disk/environment.ts';
+import { LmdbFile } from '../../src/disk/lmdb-file.ts';
+import { FileDamage } from '../../src/disk/lmdb-pages.ts';
+import { rowFrames } from '../../src/journal/checkpoint/row-frames.ts';
 import { temporaryFolder } from './journal-fixtures.ts';
 
 const part = { folder: '0'.repeat(32), generation: 0, part: 'directory' };

@@ -4,21 +4,16 @@ import assert from 'node:assert/strict';
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { dataFile, openEnvironment, openTable } from '../../src/disk/environment.ts';
+import { partOf } from '../../src/disk/identity.ts';
+import { FileDamage } from '../../src/disk/lmdb-pages.ts';
 import { CheckpointReader } from '../../src/journal/checkpoint/checkpoint-reader.ts';
 import { checkpointTables } from '../../src/journal/checkpoint/checkpoint-tables.ts';
 import { ResponseTable } from '../../src/journal/checkpoint/response-table.ts';
-import {
-  Scrubber,
-  type ScrubFinding,
-  type ScrubState,
-  unscrubbed,
-} from '../../src/journal/checkpoint/scrubber.ts';
-import { partOf } from '../../src/journal/files/identity.ts';
-import { dataFile, openEnvironment, openTable } from '../../src/journal/lmdb/environment.ts';
-import { FileDamage } from '../../src/journal/lmdb/lmdb-pages.ts';
-import { isDefect, LogReader } from '../../src/journal/log/log-reader.ts';
+import { isDefect, LogReader } from '../../src/journal/log-reader.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import { keyOfId } from '../../src/journal/records/record-frame.ts';
+import { Scrubber, type ScrubFinding, type ScrubState, unscrubbed } from '../../src/journal/scrubber.ts';
 import {
   appendTurns,
   customer,

@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type DataFolder, lookAtDataFolder } from '../../src/data-folder/data-folder.ts';
 import { checkpointSequenceIn } from '../../src/journal/checkpoint/checkpoint-reader.ts';
-import { isDefect, LogReader } from '../../src/journal/log/log-reader.ts';
+import { isDefect, LogReader } from '../../src/journal/log-reader.ts';
 import { foldersOfJournal } from '../../src/journal/open-journal.ts';
 import { crampedEnv, Merchant } from '../main/merchant.ts';
 import { shopOnEachShard } from '../main/shops.ts';

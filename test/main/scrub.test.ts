@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { FileDamage } from '../../src/disk/lmdb-pages.ts';
 import { CheckpointReader } from '../../src/journal/checkpoint/checkpoint-reader.ts';
-import { FileDamage } from '../../src/journal/lmdb/lmdb-pages.ts';
 import type { Check, Status } from '../../src/operator/use-cases/services.ts';
 import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
 

@@ -14,8 +14,8 @@ const standIns: Readonly<Record<string, string>> = {
 };
 /** Of sources of the service, by their paths. */
 const standInsOfSources: Readonly<Record<string, string>> = {
-  'journal/lmdb/lmdb-file.ts': './disk/lmdb-file.ts',
-  'journal/lmdb/lmdb-scan.ts': './disk/lmdb-file.ts',
+  'disk/lmdb-file.ts': './disk/lmdb-file.ts',
+  'disk/lmdb-scan.ts': './disk/lmdb-file.ts',
 };
 
 function standInOf(specifier: string, parent: string): string | undefined {

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { objectBytes } from '../../src/core/heap-bytes.ts';
+import { tagBytes } from '../../src/disk/identity.ts';
 import {
   dueIndex,
   endedIndex,
@@ -16,7 +17,6 @@ import {
   timeKey,
 } from '../../src/domain/indexes.ts';
 import type { DeliveryRecord, PaymentIntentRecord, StoredRecord } from '../../src/domain/record.ts';
-import { tagBytes } from '../../src/journal/files/identity.ts';
 import { encodeTurn } from '../../src/journal/log/codec.ts';
 import { RecordStore } from '../../src/store/record-store.ts';
 import { createIntent, openCharge } from '../domain/scenes.ts';

@@ -4,8 +4,8 @@
 
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { syncPath } from '../files/sync-path.ts';
-import { dataFile } from '../lmdb/environment.ts';
+import { dataFile } from '../../disk/environment.ts';
+import { syncPath } from '../../disk/sync-path.ts';
 
 /** The checkpoint's folder in a shard's folder. It need not exist. */
 export function checkpointFolderIn(dir: string): string {

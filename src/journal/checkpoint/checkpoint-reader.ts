@@ -1,18 +1,18 @@
 // Reads a checkpoint from outside, as log-reader.ts reads the log: the file is only read, so its writer is not disturbed, and a
 // damaged page does no harm. The log's tools and the scrubber use it.
 
+import { dataFile } from '../../disk/environment.ts';
+import { type FileRow, LmdbFile } from '../../disk/lmdb-file.ts';
+import { FileDamage } from '../../disk/lmdb-pages.ts';
 import type { Change } from '../../domain/record.ts';
 import type { IndexRow } from '../../domain/view.ts';
 import { JournalDamaged } from '../journal.ts';
-import { dataFile } from '../lmdb/environment.ts';
-import { type FileRow, LmdbFile } from '../lmdb/lmdb-file.ts';
-import { FileDamage } from '../lmdb/lmdb-pages.ts';
 import { unpackText } from '../records/packed-text.ts';
 import { keyOfId, readRecord } from '../records/record-frame.ts';
 import { segmentKey, sequenceKey } from './checkpoint.ts';
 import { checkpointTables } from './checkpoint-tables.ts';
 import { indexPrefix, readNumber, rowKey, splitIndexName, valueBytesIn } from './index-keys.ts';
-import { recordTableOf } from './record-table.ts';
+import { recordTableOf, recordTables } from './record-table.ts';
 
 /** The most lists whose numbers and names are remembered. */
 const listsMax = 50_000;
@@ -137,5 +137,40 @@ function unlessDamaged<T>(folder: string, read: (checkpoint: CheckpointReader) =
   } catch (error) {
     if (error instanceof FileDamage || (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
+  }
+}
+
+/**
+ * A checkpoint as the history of an object needs it: the object's record, and the records that were made
+ * after it and never change, among which are its events.
+ */
+export class StoredState {
+  readonly #checkpoint: CheckpointReader;
+
+  /** Opens the checkpoint in a folder. Throws `FileDamage`. */
+  constructor(folder: string) {
+    this.#checkpoint = new CheckpointReader(folder);
+  }
+
+  get sequence(): number {
+    return this.#checkpoint.sequence;
+  }
+
+  *recordsFrom(id: string): Generator<Change> {
+    const record = this.#checkpoint.record(id);
+    if (record !== undefined) yield record;
+    yield* this.#checkpoint.recordsFrom(recordTables[1], keyOfId(id)!);
+  }
+
+  /** Of rows of a table, keys and values by turns, those that `recordsFrom` gives. */
+  static *recordsIn(table: string, rows: readonly Buffer[], id: string): Generator<Change> {
+    const start = keyOfId(id)!;
+    for (let i = 0; i < rows.length; i += 2) {
+      const [key, value] = [rows[i]!, rows[i + 1]!];
+      const isIts = table === recordTableOf(id) && key.equals(start);
+      if (!isIts && (table !== recordTables[1] || key.compare(start) < 0)) continue;
+      const record = readRecord({ key, value });
+      if (record !== null) yield record;
+    }
   }
 }

@@ -2,8 +2,15 @@
 // a new file. Restores and `payments compact` write checkpoints in this way. A file that was written in the order of its
 // keys has full pages, so it is as small as it can be.
 
-import { commit, type Environment, guardRead, openTable, rowsIn, type Table } from '../lmdb/environment.ts';
-import { verifyChecksum } from '../records/checksum.ts';
+import { verifyChecksum } from '../../disk/checksum.ts';
+import {
+  commit,
+  type Environment,
+  guardRead,
+  openTable,
+  rowsIn,
+  type Table,
+} from '../../disk/environment.ts';
 import { idOfFrame, isSound } from '../records/record-frame.ts';
 import { checkpointTables } from './checkpoint-tables.ts';
 

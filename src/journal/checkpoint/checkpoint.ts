@@ -11,20 +11,6 @@
 
 import { statSync } from 'node:fs';
 import { assert } from '../../core/assert.ts';
-import type { IndexedRecord } from '../../domain/indexes.ts';
-import type { Change } from '../../domain/record.ts';
-import type { IndexRow, ScanRange } from '../../domain/view.ts';
-import type { Part } from '../files/identity.ts';
-import {
-  type CheckpointInput,
-  type CheckpointSizes,
-  type IdempotencyRecord,
-  JournalDamaged,
-  JournalFailure,
-  type ReportCompaction,
-  type ResponseLocation,
-  type StoredResponse,
-} from '../journal.ts';
 import {
   commit,
   damagedFile,
@@ -35,8 +21,22 @@ import {
   openEnvironment,
   openTable,
   type Table,
-} from '../lmdb/environment.ts';
-import type { CheckDepth } from '../lmdb/page-check.ts';
+} from '../../disk/environment.ts';
+import type { Part } from '../../disk/identity.ts';
+import type { CheckDepth } from '../../disk/page-check.ts';
+import type { IndexedRecord } from '../../domain/indexes.ts';
+import type { Change } from '../../domain/record.ts';
+import type { IndexRow, ScanRange } from '../../domain/view.ts';
+import {
+  type CheckpointInput,
+  type CheckpointSizes,
+  type IdempotencyRecord,
+  JournalDamaged,
+  JournalFailure,
+  type ReportCompaction,
+  type ResponseLocation,
+  type StoredResponse,
+} from '../journal.ts';
 import {
   decodeIndexed,
   decodeRecord,

@@ -2,15 +2,15 @@
 // old one. The copy has no unused pages.
 
 import { rmSync } from 'node:fs';
-import type { Part } from '../files/identity.ts';
-import { JournalDamaged, type ReportCompaction } from '../journal.ts';
 import {
   createEnvironment,
   damagedFile,
   dataFile,
   type Environment,
   openEnvironment,
-} from '../lmdb/environment.ts';
+} from '../../disk/environment.ts';
+import type { Part } from '../../disk/identity.ts';
+import { JournalDamaged, type ReportCompaction } from '../journal.ts';
 import { preparedFolderIn } from './checkpoint-folder.ts';
 import { RowsOfMoment, RowWriter, rowDefect } from './checkpoint-rows.ts';
 

@@ -6,6 +6,7 @@
 // of the log batch (f64), offset (u32), slot (u32), little-endian, as the machine's own numbers are (see page-check.ts).
 
 import { assert } from '../../core/assert.ts';
+import { verifyChecksum, withChecksum } from '../../disk/checksum.ts';
 import {
   digestBytes,
   type IdempotencyRecord,
@@ -13,7 +14,6 @@ import {
   packedAt,
   packedWords,
 } from '../journal.ts';
-import { verifyChecksum, withChecksum } from '../records/checksum.ts';
 
 const hourMs = 3_600_000;
 const rowBytes = packedWords * Uint32Array.BYTES_PER_ELEMENT;

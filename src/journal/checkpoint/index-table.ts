@@ -4,8 +4,8 @@
 // LMDB splits a full page in the middle, and new rows mostly belong at the end of a list. Written in order, they would leave
 // every page half empty. So a little more than every second row is written first, and the others then fill the pages.
 
+import type { Table } from '../../disk/environment.ts';
 import type { IndexRow, ScanRange } from '../../domain/view.ts';
-import type { Table } from '../lmdb/environment.ts';
 import { ByteWriter } from '../records/byte-writer.ts';
 import { unpackText } from '../records/packed-text.ts';
 import {

@@ -3,8 +3,8 @@
 
 import { idPrefixes } from '../../contract/id-prefixes.ts';
 import { assert } from '../../core/assert.ts';
+import { type Environment, openTable, rowsIn, type Table } from '../../disk/environment.ts';
 import type { Change } from '../../domain/record.ts';
-import { type Environment, openTable, rowsIn, type Table } from '../lmdb/environment.ts';
 import {
   decodeRecord,
   idOfFrame,

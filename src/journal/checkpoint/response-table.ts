@@ -3,9 +3,9 @@
 // first. A value has a checksum (see checksum.ts), and then the batch's time (f64), the digest of the idempotency key (16 bytes),
 // the status, the lengths of the request id and of the defaults (u16 each), these two, and the body.
 
+import { verifyChecksum, withChecksum } from '../../disk/checksum.ts';
+import type { Table } from '../../disk/environment.ts';
 import { digestBytes, type ResponseLocation, type StoredResponse } from '../journal.ts';
-import type { Table } from '../lmdb/environment.ts';
-import { verifyChecksum, withChecksum } from '../records/checksum.ts';
 import type { Read } from './index-table.ts';
 
 /** A response that is moved out of the log. */

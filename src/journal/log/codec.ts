@@ -18,10 +18,11 @@
 
 import { crc32 } from 'node:zlib';
 import { assert } from '../../core/assert.ts';
+import { checksumBytes } from '../../disk/checksum.ts';
+import { tagBytes } from '../../disk/identity.ts';
 import { type Cause, causeKinds, causes } from '../../domain/cause.ts';
 import type { Change } from '../../domain/record.ts';
 import type { PackedChanges } from '../../store/cold-store.ts';
-import { tagBytes } from '../files/identity.ts';
 import {
   digestBytes,
   type Entry,
@@ -34,7 +35,6 @@ import {
   type StoredResponse,
 } from '../journal.ts';
 import { ByteWriter } from '../records/byte-writer.ts';
-import { checksumBytes } from '../records/checksum.ts';
 import { decodeRecord, idOfFrame, isSound, type RecordFrame, writeRecord } from '../records/record-frame.ts';
 
 const format = 8;

@@ -2,10 +2,10 @@
 // process while the shard goes on appending. Every batch is checked before it is returned. Damage, or a gap, is never skipped.
 
 import { basename, dirname } from 'node:path';
+import { type Environment, guardRead } from '../../disk/environment.ts';
+import { ForeignPart } from '../../disk/identity.ts';
 import type { MovedResponse } from '../checkpoint/response-table.ts';
-import { ForeignPart } from '../files/identity.ts';
 import { JournalDamaged, type ReplayedEntry, unlessDamaged } from '../journal.ts';
-import { type Environment, guardRead } from '../lmdb/environment.ts';
 import { decodeTurn, readEntries, readTurnHeader, responseOf, turnDefect } from './codec.ts';
 import type { FollowedBatch, ReadableLog } from './log-engine.ts';
 import { endOf, fileBytes, type Segment, type Segments, turnTimeMs, writtenMs } from './segments.ts';
@@ -265,4 +265,24 @@ function damaged(segments: Segments, index: number, bad: BadTail, isEnd: boolean
     `The log of ${shardFolder} is damaged in segment ${basename(folder)} (${folder}) at sequence ${sequence}: ${defect}. ` +
     `Either restore the data folder from a backup; or ${loss}, then ${again}.`;
   return new DamagedLog(message, isEnd ? bad : null);
+}
+
+// Recovery. A damaged batch is never skipped, the last one neither: the storage engine syncs a batch
+// before it writes the page that makes it part of the log, so a crash leaves the whole of it or
+// nothing. One that is not as it was written was acknowledged, and damaged since.
+
+/**
+ * The entries after `afterSequence`, some at a time. Returns the sequence of the next entry to append. After `JournalDamaged` is
+ * thrown, the returned entries must not be used.
+ */
+export async function* recoverLog(
+  log: ReadableLog,
+  afterSequence: number,
+): AsyncGenerator<readonly ReplayedEntry[], number> {
+  let nextSequence = afterSequence + 1;
+  for await (const batches of log.read(afterSequence)) {
+    nextSequence = Math.max(nextSequence, batches.at(-1)!.lastSequence + 1);
+    yield batches.flatMap((batch) => entriesAfter(batch, afterSequence));
+  }
+  return nextSequence;
 }

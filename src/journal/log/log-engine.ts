@@ -7,7 +7,7 @@
 // batches are in the log. Every batch names folder, generation, partition and epoch, and epochs never descend in a log. So a
 // batch of an owner that has lost the partition is refused, and is recognized wherever it is found.
 
-import type { ShardIdentity } from '../files/identity.ts';
+import type { ShardIdentity } from '../../disk/identity.ts';
 import type { Log } from '../journal.ts';
 import type { TurnHeader } from './codec.ts';
 

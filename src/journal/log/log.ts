@@ -3,7 +3,9 @@
 // is never followed on disk by a later one: the disk always has a prefix of what was appended.
 
 import { assert } from '../../core/assert.ts';
-import { type ShardIdentity, tagOf } from '../files/identity.ts';
+import { commitAppended, journalFailure, usedBytes } from '../../disk/environment.ts';
+import { type ShardIdentity, tagOf } from '../../disk/identity.ts';
+import { Preallocation } from '../../disk/preallocation.ts';
 import {
   JournalDamaged,
   JournalFailure,
@@ -12,8 +14,6 @@ import {
   type StoredResponse,
   unlessDamaged,
 } from '../journal.ts';
-import { commitAppended, journalFailure, usedBytes } from '../lmdb/environment.ts';
-import { Preallocation } from '../lmdb/preallocation.ts';
 import { endOfTurn, readResponse, readTurnHeader } from './codec.ts';
 import { readLog } from './follow.ts';
 import type { LogEngine } from './log-engine.ts';

@@ -5,18 +5,18 @@
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { assert } from '../../core/assert.ts';
-import { type Part, partOf, type ShardIdentity, tagOf } from '../files/identity.ts';
-import { syncPath } from '../files/sync-path.ts';
-import { JournalDamaged, type ResponseLocation, type StoredResponse, unlessDamaged } from '../journal.ts';
 import {
   createEnvironment,
   dataFile,
   type Environment,
   guardRead,
   openEnvironment,
-} from '../lmdb/environment.ts';
-import { type CheckDepth, remainingCheck } from '../lmdb/page-check.ts';
-import { SpareDescriptors } from '../lmdb/spare-descriptors.ts';
+} from '../../disk/environment.ts';
+import { type Part, partOf, type ShardIdentity, tagOf } from '../../disk/identity.ts';
+import { type CheckDepth, remainingCheck } from '../../disk/page-check.ts';
+import { SpareDescriptors } from '../../disk/spare-descriptors.ts';
+import { syncPath } from '../../disk/sync-path.ts';
+import { JournalDamaged, type ResponseLocation, type StoredResponse, unlessDamaged } from '../journal.ts';
 import { endOfTurn, readResponse, readTurnHeader, turnDefect } from './codec.ts';
 
 export interface Segment {

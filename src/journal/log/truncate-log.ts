@@ -2,12 +2,12 @@
 // batch was acknowledged: an operator decides, who is shown what the batch held as far as it can be read.
 
 import { join } from 'node:path';
-import { commit } from '../lmdb/environment.ts';
+import { commit } from '../../disk/environment.ts';
+import type { FoundEntry } from '../log-reader.ts';
 import { type JournalOptions, mapSizesOf, openCheckpoint } from '../open-journal.ts';
 import { readRecord } from '../records/record-frame.ts';
 import { readEntries, readResponse, readTurnHeader, type StoredEntry } from './codec.ts';
 import { DamagedLog, readLog } from './follow.ts';
-import type { FoundEntry } from './log-reader.ts';
 import { Segments } from './segments.ts';
 
 /** The damaged batch at the end of a log. */

@@ -2,7 +2,7 @@
 // batch, and the engine stores the bytes (log-engine.ts).
 
 import { assert } from '../../core/assert.ts';
-import { type ShardIdentity, tagOf } from '../files/identity.ts';
+import { type ShardIdentity, tagOf } from '../../disk/identity.ts';
 import type { Log, LogBatch, ResponseLocation, StoredResponse } from '../journal.ts';
 import { encodeTurn } from './codec.ts';
 import type { LogEngine } from './log-engine.ts';

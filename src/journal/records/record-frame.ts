@@ -12,10 +12,10 @@
 import { crc32 } from 'node:zlib';
 import { Packr, RESET_BUFFER_MODE, REUSE_BUFFER_MODE } from 'msgpackr';
 import { assert } from '../../core/assert.ts';
+import { checksumBytes } from '../../disk/checksum.ts';
 import type { IndexedRecord } from '../../domain/indexes.ts';
 import type { StoredRecord } from '../../domain/record.ts';
 import { ByteWriter } from './byte-writer.ts';
-import { checksumBytes } from './checksum.ts';
 import { packedBytes, packText, unpackText, writePacked } from './packed-text.ts';
 import {
   type FrameHead,

@@ -4,7 +4,7 @@
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readdirSync, readSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { syncPath } from '../../journal/files/sync-path.ts';
+import { syncPath } from '../../disk/sync-path.ts';
 import { auditFolder } from './audit.ts';
 
 const pieceBytes = 1 << 20;

@@ -17,7 +17,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { defined } from '../../core/assert.ts';
 import type { Clock } from '../../core/clock.ts';
-import { syncPath } from '../../journal/files/sync-path.ts';
+import { syncPath } from '../../disk/sync-path.ts';
 
 interface Append {
   /** The row that begins at this place of the record. */

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { overlapSecondsMax } from '../../contract/limits.ts';
 import { modes, type PaymentMethodType } from '../../contract/vocabulary.ts';
-import type { LogFolder } from '../../journal/log/log-reader.ts';
+import type { LogFolder } from '../../journal/log-reader.ts';
 import type { CheckedCase } from '../../networks/http-conformance.ts';
 import type { Reconciled, ReconcileOptions } from '../reconciliation/reconcile.ts';
 import { CommandFailure } from '../results/failures.ts';

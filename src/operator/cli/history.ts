@@ -15,7 +15,7 @@ import {
   type LogDefect,
   type LogFolder,
   type LogSource,
-} from '../../journal/log/log-reader.ts';
+} from '../../journal/log-reader.ts';
 import { CommandFailure } from '../results/failures.ts';
 import { causeInWords, defectLine, inJson, shownRecord, summaryOf } from '../results/log-entry.ts';
 import { addCommand, type CliContext } from './context.ts';

@@ -14,7 +14,7 @@ import {
   type LogDefect,
   type LogFolder,
   type LogSource,
-} from '../../journal/log/log-reader.ts';
+} from '../../journal/log-reader.ts';
 import { digestKey } from '../../shard/fingerprint.ts';
 import { shardOfSlot } from '../../shard/shard-map.ts';
 import { CommandFailure } from '../results/failures.ts';

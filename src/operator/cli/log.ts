@@ -12,7 +12,7 @@ import {
   type LogDefect,
   type LogFolder,
   type LogSource,
-} from '../../journal/log/log-reader.ts';
+} from '../../journal/log-reader.ts';
 import { CommandFailure } from '../results/failures.ts';
 import {
   defectLine,

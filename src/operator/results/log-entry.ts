@@ -3,8 +3,8 @@
 
 import { plain } from '../../core/shown-text.ts';
 import type { Change, RecordKind } from '../../domain/record.ts';
-import type { FoundEntry, LogDefect } from '../../journal/log/log-reader.ts';
-import type { DamagedEnd } from '../../journal/log/truncate-log.ts';
+import type { FoundEntry, LogDefect } from '../../journal/log-reader.ts';
+import type { DamagedEnd } from '../../journal/stopped-journal.ts';
 import { CommandFailure } from './failures.ts';
 
 const hiddenFields: Readonly<Partial<Record<RecordKind, readonly string[]>>> = {

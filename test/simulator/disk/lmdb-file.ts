@@ -1,7 +1,7 @@
-// Stands in for `journal/lmdb/lmdb-file.ts` and `journal/lmdb/lmdb-scan.ts`, which read the pages of a file without the storage library:
+// Stands in for `disk/lmdb-file.ts` and `disk/lmdb-scan.ts`, which read the pages of a file without the storage library:
 // the rows of an environment as they were when the file was opened.
 
-import type { EachRow } from '../../../src/journal/lmdb/lmdb-scan.ts';
+import type { EachRow } from '../../../src/disk/lmdb-scan.ts';
 import { type Contents, tableOf, valueAt } from './contents.ts';
 import { systemError, theMachine } from './machine.ts';
 import { EnvironmentFile } from './volume.ts';

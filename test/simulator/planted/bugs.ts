@@ -36,7 +36,7 @@ const durability = [
     '    this.#isChanged = true;',
   ]),
   bug('a new segment is not synced in its folder', [
-    'journal/lmdb/environment.ts',
+    'disk/environment.ts',
     'renameSync(unfinished, folder);\n  syncPath(dirname(folder));',
     'renameSync(unfinished, folder);',
   ]),
@@ -64,12 +64,12 @@ const durability = [
     '    if (batch.entries.length > 0) this.#append(batch);\n    for (const call of batch.networkCalls.splice(0)) this.#options.callNetwork(call);',
   ]),
   bug('a commit that failed is taken for one that did not', [
-    'journal/lmdb/environment.ts',
+    'disk/environment.ts',
     '    throw await asJournalFailure(error, environment);\n',
     '',
   ]),
   bug('the service goes on after a write error inside the storage library', [
-    'journal/lmdb/environment.ts',
+    'disk/environment.ts',
     '  if (isWriteError(cause)) tellWriteError(failure);\n',
     '',
   ]),
@@ -233,11 +233,11 @@ const operators = [
 const backups = [
   bug(
     'a file of a backup is not synced',
-    ['journal/files/archive-file.ts', '    await file.sync();\n', ''],
-    ['journal/files/archive-file.ts', '    await file.datasync();\n', ''],
+    ['disk/archive-file.ts', '    await file.sync();\n', ''],
+    ['disk/archive-file.ts', '    await file.datasync();\n', ''],
   ),
   bug('the folder of a backup is not synced in its parent', [
-    'journal/files/sync-path.ts',
+    'disk/sync-path.ts',
     '  mkdirSync(path, { mode: 0o700 });\n  syncPath(parent);',
     '  mkdirSync(path, { mode: 0o700 });',
   ]),
@@ -276,11 +276,7 @@ const backups = [
 const owners = [
   bug(
     'the batch of an old owner takes the place of a newer one, and its epoch is ignored',
-    [
-      'journal/lmdb/environment.ts',
-      'put(key, value, { append: true })',
-      'put(key, value, { append: false })',
-    ],
+    ['disk/environment.ts', 'put(key, value, { append: true })', 'put(key, value, { append: false })'],
     ['journal/log/follow.ts', 'if (batch.epoch < epoch) throw', 'if (batch.epoch < 0) throw'],
   ),
   bug('a stored response goes to the wrong shard in a reshard', [

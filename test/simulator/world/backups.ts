@@ -9,7 +9,7 @@ import { archiveFolderOf } from '../../../src/data-folder/archive-folder.ts';
 import { type DataFolder, lookAtDataFolder } from '../../../src/data-folder/data-folder.ts';
 import { indexRowsOf } from '../../../src/domain/indexes.ts';
 import type { StoredRecord } from '../../../src/domain/record.ts';
-import { logFilesIn } from '../../../src/journal/log/log-files.ts';
+import { logFilesIn } from '../../../src/journal/log-files.ts';
 import { readStoppedJournal } from '../../../src/journal/stopped-journal.ts';
 import type { Restored, RestoreTarget } from '../../../src/operator/results/folder-results.ts';
 import type { Random } from '../kernel/random.ts';

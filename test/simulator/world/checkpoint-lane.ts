@@ -1,8 +1,8 @@
 // The checkpoint thread of a shard, with the messages between the two: it runs the journal's own follower in a lane of its own.
 
 import { archivedSequence, archiveFolderOf } from '../../../src/data-folder/archive-folder.ts';
+import type { ShardIdentity } from '../../../src/disk/identity.ts';
 import { indexRowsOf } from '../../../src/domain/indexes.ts';
-import type { ShardIdentity } from '../../../src/journal/files/identity.ts';
 import type { Checkpointer, CheckpointSizes, ReportCompaction } from '../../../src/journal/journal.ts';
 import { openFollower } from '../../../src/journal/open-journal.ts';
 import type { Random } from '../kernel/random.ts';

@@ -2,7 +2,7 @@
 // often the folder was resharded), and the name of the part. Every log batch has the same as a short tag. So a part that
 // was put in the place of another one is noticed, wherever it came from.
 
-import { JournalDamaged } from '../journal.ts';
+import { JournalDamaged } from './storage-errors.ts';
 
 /** A shard of a data folder. */
 export interface ShardIdentity {

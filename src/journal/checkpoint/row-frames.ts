@@ -2,11 +2,11 @@
 // go from the pages of the file into the frame, because a backup has tens of millions of them and runs beside the service. Their
 // checksums are looked at on the way: a backup with damage in it would be found out only when it is needed.
 
-import { rowDefect } from '../checkpoint/checkpoint-rows.ts';
-import { damagedFile } from '../lmdb/environment.ts';
-import type { LmdbFile } from '../lmdb/lmdb-file.ts';
-import { type EachRow, scan } from '../lmdb/lmdb-scan.ts';
-import type { Frame } from './archive-file.ts';
+import type { Frame } from '../../disk/archive-file.ts';
+import { damagedFile } from '../../disk/environment.ts';
+import type { LmdbFile } from '../../disk/lmdb-file.ts';
+import { type EachRow, scan } from '../../disk/lmdb-scan.ts';
+import { rowDefect } from './checkpoint-rows.ts';
 
 /** A frame is complete when it has so many bytes. */
 const frameBytes = 256 * 1024;

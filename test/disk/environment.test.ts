@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { guardRead } from '../../src/disk/environment.ts';
 import { JournalDamaged, JournalFailure } from '../../src/journal/journal.ts';
-import { guardRead } from '../../src/journal/lmdb/environment.ts';
 
 function read(code: number): () => unknown {
   return () =>

@@ -6,10 +6,10 @@ import fs, { copyFileSync, readdirSync, readFileSync, truncateSync, writeFileSyn
 import { syncBuiltinESMExports } from 'node:module';
 import { join, relative } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { inspectJournal } from '../../src/journal/inspect-journal.ts';
+import { fileDefect } from '../../src/disk/page-check.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
-import { fileDefect } from '../../src/journal/lmdb/page-check.ts';
 import { openFollower, openJournal } from '../../src/journal/open-journal.ts';
+import { inspectJournal } from '../../src/journal/stopped-journal.ts';
 import {
   appendTurns,
   digest,
@@ -21,7 +21,7 @@ import {
   sequencesOf,
   temporaryFolder,
   upTo,
-} from './journal-fixtures.ts';
+} from '../journal/journal-fixtures.ts';
 
 const pageBytes = 4_096;
 

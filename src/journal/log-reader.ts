@@ -5,14 +5,14 @@
 
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Change } from '../../domain/record.ts';
-import { checkLabel, ForeignPart, partOf, type ShardIdentity, tagOf } from '../files/identity.ts';
-import type { ReplayedEntry, StoredResponse } from '../journal.ts';
-import { dataFile } from '../lmdb/environment.ts';
-import { type FileRow, LmdbFile } from '../lmdb/lmdb-file.ts';
-import { FileDamage } from '../lmdb/lmdb-pages.ts';
-import { decodeTurn, readResponse, readTurnHeader, type TurnHeader, turnDefect } from './codec.ts';
-import { segmentName } from './segments.ts';
+import { dataFile } from '../disk/environment.ts';
+import { checkLabel, ForeignPart, partOf, type ShardIdentity, tagOf } from '../disk/identity.ts';
+import { type FileRow, LmdbFile } from '../disk/lmdb-file.ts';
+import { FileDamage } from '../disk/lmdb-pages.ts';
+import type { Change } from '../domain/record.ts';
+import type { ReplayedEntry, StoredResponse } from './journal.ts';
+import { decodeTurn, readResponse, readTurnHeader, type TurnHeader, turnDefect } from './log/codec.ts';
+import { segmentName } from './log/segments.ts';
 
 /** A place in the log. */
 export interface LogPlace {
@@ -79,7 +79,7 @@ export interface LogFolder {
   directoryDefect(): Promise<string | null>;
 }
 
-/** A checkpoint, see stored-state.ts. */
+/** A checkpoint, see `StoredState`. */
 export interface StateSource {
   /** The last entry that it reflects. */
   readonly sequence: number;

@@ -2,7 +2,6 @@
 // rows, and lmdb-scan.ts, which reads very many of them.
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { JournalDamaged } from '../journal.ts';
 import {
   bigDataFlag,
   branchFlag,
@@ -14,6 +13,7 @@ import {
   nodeHeaderBytes,
   overflowFlag,
 } from './lmdb-format.ts';
+import { JournalDamaged } from './storage-errors.ts';
 
 const metaBytes = 176;
 const depthMax = 32;

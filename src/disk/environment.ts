@@ -10,12 +10,11 @@ import { existsSync, renameSync, rmSync, statfsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Database, type Key, open, type RootDatabase } from 'lmdb';
-import { assert } from '../../core/assert.ts';
-import { checkLabel, encodeLabel, type Part } from '../files/identity.ts';
-import { syncPath } from '../files/sync-path.ts';
-import { JournalDamaged, JournalFailure } from '../journal.ts';
-import { isWriteError, panicCode, tellWriteError } from '../write-errors.ts';
+import { assert } from '../core/assert.ts';
+import { checkLabel, encodeLabel, type Part } from './identity.ts';
 import { type CheckDepth, fileDefect } from './page-check.ts';
+import { isWriteError, JournalDamaged, JournalFailure, panicCode, tellWriteError } from './storage-errors.ts';
+import { syncPath } from './sync-path.ts';
 
 export type Environment = RootDatabase<Buffer, number>;
 /** A named database of an environment, with keys in byte order. */
@@ -194,7 +193,7 @@ function guardWrite<T>(folder: string, write: () => T): T {
   }
 }
 
-/** The failure of a transaction, which ends the service when the disk is at fault (see write-errors.ts). */
+/** The failure of a transaction, which ends the service when the disk is at fault (see storage-errors.ts). */
 function commitFailure(cause: unknown, folder: string): JournalFailure {
   const failure = journalFailure(cause, folder);
   if (isWriteError(cause)) tellWriteError(failure);

@@ -17,8 +17,8 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { Decrypter, Encrypter } from 'age-encryption';
-import { JournalDamaged } from '../journal.ts';
 import { checkLabel, encodeLabel, type Part } from './identity.ts';
+import { JournalDamaged } from './storage-errors.ts';
 import { syncPath } from './sync-path.ts';
 
 const magic = Buffer.from('payments archive 1\n');

@@ -3,7 +3,7 @@
 // the store can't be used any more.
 
 import type { RootDatabase } from 'lmdb';
-import { JournalDamaged } from '../journal.ts';
+import { verifyChecksum, withChecksum } from './checksum.ts';
 import {
   commit,
   createEnvironment,
@@ -11,9 +11,9 @@ import {
   dataFile,
   openEnvironment,
   restoreAdvice,
-} from '../lmdb/environment.ts';
-import { verifyChecksum, withChecksum } from '../records/checksum.ts';
+} from './environment.ts';
 import type { Part } from './identity.ts';
+import { JournalDamaged } from './storage-errors.ts';
 
 const mapSize = 2 ** 30;
 /** No name comes before it; the environment's label does. */

@@ -3,15 +3,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import {
-  createEnvironment,
-  dataFile,
-  openEnvironment,
-  openTable,
-} from '../../src/journal/lmdb/environment.ts';
-import { type FileRow, LmdbFile } from '../../src/journal/lmdb/lmdb-file.ts';
-import { FileDamage } from '../../src/journal/lmdb/lmdb-pages.ts';
-import { temporaryFolder } from './journal-fixtures.ts';
+import { createEnvironment, dataFile, openEnvironment, openTable } from '../../src/disk/environment.ts';
+import { type FileRow, LmdbFile } from '../../src/disk/lmdb-file.ts';
+import { FileDamage } from '../../src/disk/lmdb-pages.ts';
+import { temporaryFolder } from '../journal/journal-fixtures.ts';
 
 const part = { folder: '0'.repeat(32), generation: 0, part: 'directory' };
 const rows = 2_000;

@@ -5,18 +5,18 @@
 // process that reads through the library.
 
 import { statSync } from 'node:fs';
-import { idOfSortKey } from '../../domain/indexes.ts';
-import { JournalDamaged } from '../journal.ts';
-import type { FileRow } from '../lmdb/lmdb-file.ts';
-import { FileDamage } from '../lmdb/lmdb-pages.ts';
-import { isDefect, type LogReader } from '../log/log-reader.ts';
-import { verifyChecksum } from '../records/checksum.ts';
-import { idOfFrame } from '../records/record-frame.ts';
-import type { IndexRowsOf } from './checkpoint.ts';
-import { CheckpointReader, recordOf } from './checkpoint-reader.ts';
-import { type CheckpointTable, checkpointTables } from './checkpoint-tables.ts';
-import { unpackIdempotencyRecords } from './idempotency-rows.ts';
-import { locationOf } from './response-table.ts';
+import { verifyChecksum } from '../disk/checksum.ts';
+import type { FileRow } from '../disk/lmdb-file.ts';
+import { FileDamage } from '../disk/lmdb-pages.ts';
+import { idOfSortKey } from '../domain/indexes.ts';
+import type { IndexRowsOf } from './checkpoint/checkpoint.ts';
+import { CheckpointReader, recordOf } from './checkpoint/checkpoint-reader.ts';
+import { type CheckpointTable, checkpointTables } from './checkpoint/checkpoint-tables.ts';
+import { unpackIdempotencyRecords } from './checkpoint/idempotency-rows.ts';
+import { locationOf } from './checkpoint/response-table.ts';
+import { JournalDamaged } from './journal.ts';
+import { isDefect, type LogReader } from './log-reader.ts';
+import { idOfFrame } from './records/record-frame.ts';
 
 /** The position of the scrubber, which is stored so that it continues there after a restart. */
 export interface ScrubState {

@@ -4,16 +4,16 @@ import assert from 'node:assert/strict';
 import { appendFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { partOf } from '../../src/journal/files/identity.ts';
-import type { LogBatch } from '../../src/journal/journal.ts';
 import {
   commitAppended,
   createEnvironment,
   dataFile,
   openEnvironment,
   usedBytes,
-} from '../../src/journal/lmdb/environment.ts';
-import { Preallocation } from '../../src/journal/lmdb/preallocation.ts';
+} from '../../src/disk/environment.ts';
+import { partOf } from '../../src/disk/identity.ts';
+import { Preallocation } from '../../src/disk/preallocation.ts';
+import type { LogBatch } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import {
   appendTurns,
@@ -27,7 +27,7 @@ import {
   temporaryFolder,
   turnAt,
   upTo,
-} from './journal-fixtures.ts';
+} from '../journal/journal-fixtures.ts';
 
 const kilobyte = 1024;
 

@@ -4,13 +4,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
-import {
-  digestOfFile,
-  type Frame,
-  readArchiveFile,
-  writeArchiveFile,
-} from '../../src/journal/files/archive-file.ts';
-import { partOf, tagOf } from '../../src/journal/files/identity.ts';
+import { digestOfFile, type Frame, readArchiveFile, writeArchiveFile } from '../../src/disk/archive-file.ts';
+import { partOf, tagOf } from '../../src/disk/identity.ts';
 import { encodeTurn } from '../../src/journal/log/codec.ts';
 import {
   entriesOf,
@@ -18,8 +13,8 @@ import {
   logFilesIn,
   type Sequenced,
   writeLogFile,
-} from '../../src/journal/log/log-files.ts';
-import { identity, temporaryFolder, turnAt } from './journal-fixtures.ts';
+} from '../../src/journal/log-files.ts';
+import { identity, temporaryFolder, turnAt } from '../journal/journal-fixtures.ts';
 
 const part = partOf(identity, 'log');
 const pace = async () => {};

@@ -1,0 +1,53 @@
+// What goes wrong with a disk: it does not take what is written, or what lies on it is damaged.
+//
+// When the disk refuses a write, `mdb_page_flush` of lmdb 3.5.6 writes its message past the end of
+// 100 bytes on the heap, which all threads of the process share. Nobody can trust the memory of such
+// a process. So the service ends, all shards at once, and is started again: each of its threads that
+// writes is told here. A command ends of the error by itself.
+
+/** An append or a checkpoint could not be made durable (disk full, I/O error). */
+export class JournalFailure extends Error {
+  override name = 'JournalFailure';
+  /** True when the cause is a full disk: the shard may be tried again, read-only until there is room. */
+  readonly diskFull: boolean;
+  constructor(message: string, options: { diskFull: boolean; cause?: unknown }) {
+    super(message, { cause: options.cause });
+    this.diskFull = options.diskFull;
+  }
+}
+
+/** The log is damaged in the middle: the message names segment and sequence, and says what an operator can do. */
+export class JournalDamaged extends Error {
+  override name = 'JournalDamaged';
+}
+
+/** What `read` finds; undefined when it comes upon damage. */
+export function unlessDamaged<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof JournalDamaged) return undefined;
+    throw error;
+  }
+}
+
+let end: (failure: JournalFailure) => void = () => {};
+
+/** `handle` hears of a write error inside the library on this thread, before anybody else. It should not return. */
+export function onWriteError(handle: (failure: JournalFailure) => void): void {
+  end = handle;
+}
+
+/** What LMDB answers to everything, reads too, after a commit that failed, until all have closed the environment. */
+export const panicCode = -30795;
+
+/** Whether the library has met an error of the disk: it gives the system's number for it, or says that there was one before. */
+export function isWriteError(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'number' && (code > 0 || code === panicCode);
+}
+
+/** To be called with the failure that a write error is told as. */
+export function tellWriteError(failure: JournalFailure): void {
+  end(failure);
+}
