@@ -7,18 +7,18 @@ import type { DashboardAnswer, DashboardRequest, Visited } from '../edge/dashboa
 import { createClientAddressText } from '../edge/http/client-address.ts';
 import { createVisitorOf } from '../edge/http/visitors.ts';
 import type { OperatorServices } from '../operator/use-cases/services.ts';
-import { createDesk } from './desk.ts';
+import { createContext } from './context.ts';
 import { type Incoming, readIncoming } from './incoming.ts';
 import { redirect } from './layout/document.ts';
 import { errorPage, forbiddenPage } from './layout/errors.ts';
-import { link, roomLink } from './layout/links.ts';
+import { link, viewLink } from './layout/links.ts';
 import { logoAt } from './layout/logos.ts';
-import type { Visit } from './layout/row.ts';
-import { matchRow, pageOfForm, roomsOf } from './layout/table.ts';
+import type { ViewRequest } from './layout/row.ts';
+import { matchRow, pageOfForm, viewsOf } from './layout/table.ts';
 import { Searches } from './pages/searches.ts';
 import { setLanguage } from './people/cookies.ts';
-import { entranceOf, toSignIn } from './people/entrance.ts';
 import { People, type PeopleOptions } from './people/people.ts';
+import { answerPublicRoute, toSignIn } from './people/public-routes.ts';
 import { mayDo } from './people/roles.ts';
 import { askToConfirm } from './people/step-up.ts';
 
@@ -55,45 +55,45 @@ export function createDashboard(options: DashboardOptions): AnswerVisit {
       const { lang: _, ...others } = Object.fromEntries(query);
       return redirect(link(incoming, address, others), [setLanguage(chosen)]);
     }
-    const entrance = entranceOf(incoming, people);
-    if (entrance !== null) return entrance;
-    const context = people.memberOf(incoming);
-    if (context === null) return toSignIn(incoming);
+    const route = answerPublicRoute(incoming, people);
+    if (route !== null) return route;
+    const request = people.memberOf(incoming);
+    if (request === null) return toSignIn(incoming);
     const [, , org = '', mode = '', ...rest] = address.split('/');
-    const role = context.member.roles[org];
-    const isKnown = role !== undefined && context.organizations.some(({ id }) => id === org);
+    const role = request.member.roles[org];
+    const isKnown = role !== undefined && request.organizations.some(({ id }) => id === org);
     if (!isKnown || !modes.some((each) => each === mode)) return errorPage(incoming, 'missing');
-    if (!mayEnter(context.session, org)) return toSignIn(incoming, true);
+    if (!mayEnter(request.session, org)) return toSignIn(incoming, true);
     const path = rest.join('/');
     if (path === '') return redirect(link(incoming, `/dashboard/${org}/${mode}/home`));
     const organization = directory.organization(org);
-    const place = { role, organization, mode: mode as Mode, path, rooms: roomsOf(role) };
-    return visitRow(incoming, { ...context, ...place, id: '' });
+    const place = { role, organization, mode: mode as Mode, path, views: viewsOf(role) };
+    return answerRow(incoming, { ...request, ...place, id: '' });
   }
 
-  async function visitRow(incoming: Incoming, context: Visit): Promise<DashboardAnswer> {
-    const { mode, role, path, session } = context;
+  async function answerRow(incoming: Incoming, request: ViewRequest): Promise<DashboardAnswer> {
+    const { mode, role, path, session } = request;
     const method = incoming.method === 'POST' ? 'POST' : 'GET';
     const match = matchRow(method, path);
-    if (match === 'missing') return errorPage(context, 'missing');
+    if (match === 'missing') return errorPage(request, 'missing');
     // The language links on the answer to a form lead to the form's address, which answers no GET.
-    if (match === 'otherMethod' && method === 'GET') return redirect(roomLink(context, pageOfForm(path)));
-    if (match === 'otherMethod') return errorPage(context, 'method');
+    if (match === 'otherMethod' && method === 'GET') return redirect(viewLink(request, pageOfForm(path)));
+    if (match === 'otherMethod') return errorPage(request, 'method');
     const { row, id } = match;
-    if (!mayDo(role, row.permission)) return forbiddenPage(context, role);
-    if (row.testOnly && mode === 'live') return errorPage(context, 'testOnly');
-    if (method === 'POST' && !people.isOwnForm(incoming, context)) return errorPage(context, 'stale');
+    if (!mayDo(role, row.permission)) return forbiddenPage(request, role);
+    if (row.testOnly && mode === 'live') return errorPage(request, 'testOnly');
+    if (method === 'POST' && !people.isOwnForm(incoming, request)) return errorPage(request, 'stale');
     // Members of a suspended organization read, and make nothing.
-    const isSuspended = context.organization.status !== 'active';
-    if (method === 'POST' && isSuspended) return errorPage(context, 'suspended');
+    const isSuspended = request.organization.status !== 'active';
+    if (method === 'POST' && isSuspended) return errorPage(request, 'suspended');
     if (row.stepUp && !people.isConfirmed(session)) {
-      const { organization } = context;
+      const { organization } = request;
       const asked = method === 'POST' ? pageOfForm(path) : path;
-      return askToConfirm(context, `/dashboard/${organization.id}/${mode}/${asked}`);
+      return askToConfirm(request, `/dashboard/${organization.id}/${mode}/${asked}`);
     }
-    const desk = createDesk({ services, audit, searches }, context, incoming);
-    const answer = await row.handle({ ...context, id }, desk);
-    return answer.kind === 'export' && isSuspended ? errorPage(context, 'suspended') : answer;
+    const context = createContext({ services, audit, searches }, request, incoming);
+    const answer = await row.handle({ ...request, id }, context);
+    return answer.kind === 'export' && isSuspended ? errorPage(request, 'suspended') : answer;
   }
 
   return async (request, gone) => {

@@ -3,10 +3,10 @@
 import { negotiateLanguage } from '../contract/language.ts';
 import type { DashboardRequest } from '../edge/dashboard/dashboard-port.ts';
 import type { Visitor } from '../edge/http/visitors.ts';
-import type { PageContext } from './layout/row.ts';
+import type { PageRequest } from './layout/row.ts';
 import { chosenLanguage } from './people/cookies.ts';
 
-export interface Incoming extends PageContext {
+export interface Incoming extends PageRequest {
   readonly method: string;
   readonly form: URLSearchParams;
   readonly files: ReadonlyMap<string, Uint8Array>;

@@ -7,7 +7,7 @@ import type { Config } from '../config/config-schema.ts';
 import { idPrefixes } from '../contract/id-prefixes.ts';
 import { elementAt } from '../core/assert.ts';
 import { createIdFactory, createRandomText } from '../core/ids.ts';
-import { dashboardAssets } from '../dashboard/layout/assets.ts';
+import { dashboardAssets } from '../dashboard/layout/document.ts';
 import { createCookies } from '../dashboard/people/cookies.ts';
 import { type Answered, Api } from '../edge/api/api.ts';
 import { KeyRing } from '../edge/api/authenticate.ts';

@@ -10,7 +10,7 @@ import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { languages } from '../../src/contract/vocabulary.ts';
 import { dashboardRows } from '../../src/dashboard/layout/table.ts';
-import { entrances } from '../../src/dashboard/people/entrance.ts';
+import { publicRoutes } from '../../src/dashboard/people/public-routes.ts';
 import { browserTest, launchBrowser } from '../edge/checkout/browser.ts';
 import { webhookEnv } from '../webhooks/service-webhooks.ts';
 import { type Dashboard, invite, newMember, signedIn, startDashboard } from './fixture.ts';
@@ -141,7 +141,7 @@ describe('every page is accessible in every language and size', () => {
     const statuses = maybeMissing.includes(path) ? [200, 404] : [200];
     browserTest(path, () => assertAccessible(dashboard.address(pathOf(path)), statuses));
   }
-  for (const { method, path } of entrances) {
+  for (const { method, path } of publicRoutes) {
     if (method !== 'GET' || path === '' || path === '/sign-in') continue;
     const address = () =>
       `${dashboard.service.url}${path === '/invite/{token}' ? invitation : `/dashboard${path}`}`;

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { dashboardRows } from '../../src/dashboard/layout/table.ts';
-import { entrances } from '../../src/dashboard/people/entrance.ts';
+import { publicRoutes } from '../../src/dashboard/people/public-routes.ts';
 import { mayDo } from '../../src/dashboard/people/roles.ts';
 import { roles } from '../../src/directory/members.ts';
 import { newOrganization } from '../service.ts';
@@ -198,7 +198,7 @@ describe('roles', () => {
 });
 
 test('the account’s own forms need the session and its key', async () => {
-  for (const { method, path, own } of entrances) {
+  for (const { method, path, own } of publicRoutes) {
     if (own === undefined) continue;
     const address = `/dashboard${path}`;
     const stranger = new Visitor(dashboard.service.url);
@@ -211,7 +211,7 @@ test('the account’s own forms need the session and its key', async () => {
 test('a language link on the answer to any form leads to a page', async () => {
   const forms = [
     ...dashboardRows.map(({ method, path }) => ({ method, path: room(path.replace('{id}', 'x_1')) })),
-    ...entrances.map(({ method, path }) => ({ method, path: `/dashboard${path}` })),
+    ...publicRoutes.map(({ method, path }) => ({ method, path: `/dashboard${path}` })),
   ];
   const pages = forms.filter(({ method }) => method === 'GET').map(({ path }) => path);
   for (const { method, path } of forms) {

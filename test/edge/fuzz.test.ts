@@ -11,7 +11,7 @@ import { exampleRequests } from '../../src/contract/openapi/operations.ts';
 import { type Operation, routeTable } from '../../src/contract/routes/table.ts';
 import { signatureHeader } from '../../src/crypto/signed-message.ts';
 import { dashboardRows } from '../../src/dashboard/layout/table.ts';
-import { entrances } from '../../src/dashboard/people/entrance.ts';
+import { publicRoutes } from '../../src/dashboard/people/public-routes.ts';
 import { type Field, hashOf, signedFields } from '../../src/networks/cmi/hash.ts';
 import { type Dashboard, hiddenFields, newMember, startDashboard, Visitor } from '../dashboard/fixture.ts';
 import {
@@ -192,7 +192,7 @@ function dashboardRequest(): string {
   const isSignedIn = chance.is(0.8);
   const cookie = isSignedIn ? owner.cookie : chance.is(0.3) ? junk.headerValue(16_000) : '';
   const isRow = chance.is(0.8);
-  const row = chance.oneOf(isRow ? dashboardRows : entrances);
+  const row = chance.oneOf(isRow ? dashboardRows : publicRoutes);
   // Signing in costs more than all the others.
   if (row.path === '/sign-out' && chance.is(0.95)) return siteRequest();
   const start = isRow

@@ -4,9 +4,9 @@ import { randomUUID } from 'node:crypto';
 import type { Language } from '../../contract/vocabulary.ts';
 import { formatAmount } from '../../core/money.ts';
 import { type Html, html } from '../../html/html.ts';
-import { sayFrame } from '../messages/frame.ts';
-import { roomLink } from './links.ts';
-import type { MemberContext, PageContext, Visit } from './row.ts';
+import { sayLayout } from '../messages/layout.ts';
+import { viewLink } from './links.ts';
+import type { MemberRequest, PageRequest, ViewRequest } from './row.ts';
 
 type Content = Html | string | number | null;
 
@@ -15,25 +15,29 @@ function isolated(content: Content): Content {
   return typeof content === 'string' ? html`<bdi>${content}</bdi>` : content;
 }
 
-/** A column of a table: its heading, and the cell of a row. */
-export interface Column<R> {
-  readonly heading: string;
-  readonly cell: (row: R) => Content;
-  /** Numbers are set against the end of the column. */
-  readonly numeric?: true;
-}
+/** A column of a table: its heading, and the cell of a row. Numbers are set against its end. */
+export type Column<R> = readonly [heading: string, cell: (row: R) => Content, kind?: 'numeric'];
 
-/** A table that becomes a list of cards on a narrow screen. `caption` names it to those who don't see it. */
-export function table<R>(caption: string, columns: readonly Column<R>[], rows: readonly R[]): Html {
-  const kind = (column: Column<R>) => column.numeric && html` class="numeric"`;
+/**
+ * A table that becomes a list of cards on a narrow screen. `caption` names it to those who don't
+ * see it. Without rows, `empty` stands there instead.
+ */
+export function table<R>(
+  caption: string,
+  columns: readonly Column<R>[],
+  rows: readonly R[],
+  empty: Html | null = null,
+): Html {
+  if (rows.length === 0 && empty !== null) return empty;
+  const classOf = (kind: 'numeric' | undefined) => kind !== undefined && html` class="${kind}"`;
   const heads = columns.map(
-    (column) => html`<th scope="col" role="columnheader"${kind(column) ?? false}>${column.heading}</th>`,
+    ([heading, , kind]) => html`<th scope="col" role="columnheader"${classOf(kind)}>${heading}</th>`,
   );
   const lines = rows.map(
     (row) =>
       html`<tr role="row">${columns.map(
-        (column) =>
-          html`<td role="cell" data-heading="${column.heading}"${kind(column) ?? false}><div>${isolated(column.cell(row))}</div></td>`,
+        ([heading, cell, kind]) =>
+          html`<td role="cell" data-heading="${heading}"${classOf(kind)}><div>${isolated(cell(row))}</div></td>`,
       )}</tr>`,
   );
   // A style that makes cells into blocks takes their roles away, so they are named.
@@ -49,7 +53,7 @@ export function definitions(items: readonly (readonly [name: string, value: Cont
 
 /** Links to the pages before and after one of a list. A query is that of the page; null where there is none. */
 export function pager(
-  visit: Visit,
+  request: ViewRequest,
   path: string,
   queries: {
     readonly newer: Readonly<Record<string, string>> | null;
@@ -58,36 +62,37 @@ export function pager(
 ): Html | null {
   const { newer, older } = queries;
   if (newer === null && older === null) return null;
-  const { language } = visit;
-  return html`<nav class="pager" aria-label="${sayFrame('pages', language)}">
-${newer && html`<a rel="prev" href="${roomLink(visit, path, newer)}">${sayFrame('newer', language)}</a>`}
-${older && html`<a rel="next" href="${roomLink(visit, path, older)}">${sayFrame('older', language)}</a>`}</nav>`;
+  const say = sayLayout(request);
+  return html`<nav class="pager" aria-label="${say('pages')}">
+${newer && html`<a rel="prev" href="${viewLink(request, path, newer)}">${say('newer')}</a>`}
+${older && html`<a rel="next" href="${viewLink(request, path, older)}">${say('older')}</a>`}</nav>`;
 }
 
 /** A form that filters a list by its query. */
-export function filters(visit: Visit, path: string, fields: readonly Html[]): Html {
-  const { language, query } = visit;
+export function filters(request: ViewRequest, path: string, fields: readonly Html[]): Html {
+  const { query } = request;
+  const say = sayLayout(request);
   const isFiltered = [...query.keys()].some((name) => name !== 'done');
-  return html`<form method="get" action="${roomLink(visit, path)}" class="filters" role="search">${fields}
-<button class="quiet">${sayFrame('filter', language)}</button>
-${isFiltered && html`<a href="${roomLink(visit, path)}">${sayFrame('clear_filters', language)}</a>`}</form>`;
+  return html`<form method="get" action="${viewLink(request, path)}" class="filters" role="search">${fields}
+<button class="quiet">${say('filter')}</button>
+${isFiltered && html`<a href="${viewLink(request, path)}">${say('clear_filters')}</a>`}</form>`;
 }
 
 /** A form that is posted: with the session's key, and an idempotency key of its own, so that a double click counts once. */
 export function form(
-  context: MemberContext,
+  request: MemberRequest,
   action: string,
   body: Content | readonly Html[],
   options: { readonly files?: true; readonly className?: string } = {},
 ): Html {
   const encoding = options.files && html` enctype="multipart/form-data"`;
   return html`<form method="post" action="${action}" class="${options.className ?? 'stack'}"${encoding ?? false} novalidate>
-${hidden('form_key', context.session.formKey)}${hidden('idempotency_key', keyOf(context))}${body}</form>`;
+${hidden('form_key', request.session.formKey)}${hidden('idempotency_key', keyOf(request))}${body}</form>`;
 }
 
 /** A form that is shown again keeps its key, so that what may have happened is not done twice; the desk takes the key of one that
  * was refused for good. */
-function keyOf({ form: sent }: MemberContext): string {
+function keyOf({ form: sent }: MemberRequest): string {
   return sent.get('idempotency_key') || randomUUID();
 }
 
@@ -178,12 +183,13 @@ export function submit(text: string, kind: 'main' | 'quiet' | 'danger' = 'main')
  * when a form has several of them.
  */
 export function finalSubmit(
-  { language }: Pick<PageContext, 'language'>,
+  { language }: Pick<PageRequest, 'language'>,
   text: string,
   kind: 'main' | 'quiet' | 'danger' = 'danger',
   answer: { readonly name: string; readonly value: string } | null = null,
 ): Html {
-  const question = sayFrame('are_you_sure', language, { action: text });
+  const say = sayLayout({ language });
+  const question = say('are_you_sure', { action: text });
   const sent = answer && html` name="${answer.name}" value="${answer.value}"`;
   return html`<button class="${kind}"${sent} data-confirm="${question}">${text}</button>`;
 }
@@ -194,12 +200,13 @@ export function button(text: string, href: string, kind: 'main' | 'quiet' = 'mai
 }
 
 /** The summary of what is wrong with a form; null when nothing is. Each line leads to its field. */
-export function errorSummary(language: Language, problems: Problems): Html | null {
+export function errorSummary(request: Pick<PageRequest, 'language'>, problems: Problems): Html | null {
+  const say = sayLayout(request);
   const lines = Object.entries(problems).map(([name, problem]) =>
     name === '' ? html`<li>${problem}</li>` : html`<li><a href="#${name}">${problem}</a></li>`,
   );
   if (lines.length === 0) return null;
-  return html`<div class="notice bad" role="alert" tabindex="-1" autofocus><strong>${sayFrame('problem', language)}</strong><ul>${lines}</ul></div>`;
+  return html`<div class="notice bad" role="alert" tabindex="-1" autofocus><strong>${say('problem')}</strong><ul>${lines}</ul></div>`;
 }
 
 /** Says that something was done. */
@@ -208,13 +215,13 @@ export function doneNotice(text: string): Html {
 }
 
 /** Says what was done before a redirect led here, as `done` in the address names it. Anybody can write such an address. */
-export function doneOf<Message>(
-  { query, language }: Pick<PageContext, 'query' | 'language'>,
-  messages: Readonly<Record<string, Message>>,
-  say: (message: Message, language: Language) => string,
+export function doneOf<Key>(
+  { query }: Pick<PageRequest, 'query'>,
+  texts: Readonly<Record<string, Key>>,
+  say: (key: Key) => string,
 ): Html | null {
-  const done = query.get('done') ?? '';
-  return Object.hasOwn(messages, done) ? doneNotice(say(messages[done]!, language)) : null;
+  const done = Object.entries(texts).find(([name]) => name === query.get('done'));
+  return done === undefined ? null : doneNotice(say(done[1]));
 }
 
 export function emptyState(title: string, body: Content = null): Html {
@@ -274,9 +281,9 @@ export function dayText(language: Language, day: string): string {
 }
 
 /** A code with a button that copies it, which appears where scripts run. */
-export function copyable(context: Pick<PageContext, 'language'>, text: string): Html {
-  const { language } = context;
-  return html`<span class="copyable"><code dir="ltr">${text}</code> <button type="button" class="plain" hidden data-copy="${text}" data-done="${sayFrame('copied', language)}">${sayFrame('copy', language)}</button></span>`;
+export function copyable(request: Pick<PageRequest, 'language'>, text: string): Html {
+  const say = sayLayout(request);
+  return html`<span class="copyable"><code dir="ltr">${text}</code> <button type="button" class="plain" hidden data-copy="${text}" data-done="${say('copied')}">${say('copy')}</button></span>`;
 }
 
 /** Lines of code or JSON. */

@@ -3,12 +3,12 @@
 import type { Role } from '../../directory/members.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { html } from '../../html/html.ts';
-import { sayFrame } from '../messages/frame.ts';
+import { sayLayout } from '../messages/layout.ts';
 import type { TooMany } from '../pages/searches.ts';
 import { button } from './components.ts';
 import { plainPage } from './document.ts';
 import { link } from './links.ts';
-import type { PageContext } from './row.ts';
+import type { PageRequest } from './row.ts';
 
 const kinds = {
   missing: { status: 404, title: 'missing_title', text: 'missing_text' },
@@ -22,41 +22,43 @@ const kinds = {
 } as const;
 
 export function errorPage(
-  context: PageContext,
+  request: PageRequest,
   kind: Exclude<keyof typeof kinds, 'forbidden' | 'tooMany'>,
 ): DashboardAnswer {
-  return shown(context, kind, {});
+  return shown(request, kind, {});
 }
 
 /** There were too many searches. */
-export function tooManyPage(context: PageContext, tooMany: TooMany): DashboardAnswer {
-  return shown(context, 'tooMany', { seconds: tooMany.waitSeconds }, tooMany.waitSeconds);
+export function tooManyPage(request: PageRequest, tooMany: TooMany): DashboardAnswer {
+  return shown(request, 'tooMany', { seconds: tooMany.waitSeconds }, tooMany.waitSeconds);
 }
 
-export function tooManyText({ language }: PageContext, { waitSeconds }: TooMany): string {
-  return sayFrame('too_many_text', language, { seconds: waitSeconds });
+export function tooManyText({ language }: PageRequest, { waitSeconds }: TooMany): string {
+  const say = sayLayout({ language });
+  return say('too_many_text', { seconds: waitSeconds });
 }
 
 /** The role does not allow it. */
-export function forbiddenPage(context: PageContext, role: Role): DashboardAnswer {
-  return shown(context, 'forbidden', { role: sayFrame(role, context.language) });
+export function forbiddenPage(request: PageRequest, role: Role): DashboardAnswer {
+  const say = sayLayout(request);
+  return shown(request, 'forbidden', { role: say(role) });
 }
 
 function shown(
-  context: PageContext,
+  request: PageRequest,
   kind: keyof typeof kinds,
   values: Record<string, string | number>,
   retryAfterSeconds?: number,
 ): DashboardAnswer {
   const { status, title, text } = kinds[kind];
-  const { language } = context;
-  return plainPage(context, {
+  const say = sayLayout(request);
+  return plainPage(request, {
     status,
-    title: sayFrame(title, language),
+    title: say(title),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
     body: [
-      html`<p>${sayFrame(text, language, values)}</p>`,
-      html`<p>${button(sayFrame('go_home', language), link(context, '/dashboard'), 'quiet')}</p>`,
+      html`<p>${say(text, values)}</p>`,
+      html`<p>${button(say('go_home'), link(request, '/dashboard'), 'quiet')}</p>`,
     ],
   });
 }

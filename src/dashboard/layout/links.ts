@@ -1,20 +1,20 @@
 // Addresses within the dashboard. All are made here, with the prefix that a proxy removes.
 
-import type { PageContext, Visit } from './row.ts';
+import type { PageRequest, ViewRequest } from './row.ts';
 
 type Query = Readonly<Record<string, string>>;
 
 /** An address of this service. Empty values of the query are left out. */
-export function link({ prefix }: Pick<PageContext, 'prefix'>, path: string, query: Query = {}): string {
+export function link({ prefix }: Pick<PageRequest, 'prefix'>, path: string, query: Query = {}): string {
   const given = Object.entries(query).filter(([, value]) => value !== '');
   const text = new URLSearchParams(given).toString();
   return prefix + path + (text === '' ? '' : `?${text}`);
 }
 
-/** An address of the visit's organization and mode: `roomLink(visit, 'payments/pi_…')`. */
-export function roomLink(visit: Visit, path: string, query: Query = {}): string {
-  const { organization, mode } = visit;
-  return link(visit, `/dashboard/${organization.id}/${mode}/${path}`, query);
+/** An address of the visit's organization and mode: `viewLink(visit, 'payments/pi_…')`. */
+export function viewLink(request: ViewRequest, path: string, query: Query = {}): string {
+  const { organization, mode } = request;
+  return link(request, `/dashboard/${organization.id}/${mode}/${path}`, query);
 }
 
 /** The address to go on to after a sign-in: only one of the dashboard's own, whatever the form says. */

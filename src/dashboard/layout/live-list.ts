@@ -2,24 +2,28 @@
 // and the stream show the same list.
 
 import type { DashboardAnswer, TailSource } from '../../edge/dashboard/dashboard-port.ts';
+import { scriptAsset } from '../../html/assets.ts';
 import { type Html, html } from '../../html/html.ts';
-import { sayFrame } from '../messages/frame.ts';
-import { roomLink } from './links.ts';
-import type { Visit } from './row.ts';
+import { sayLayout } from '../messages/layout.ts';
+import { viewLink } from './links.ts';
+import type { ViewRequest } from './row.ts';
+
+/** The script of lists that are kept up to date. */
+export const tailScript = scriptAsset('tail.js');
 
 /** The list with what keeps it up to date. `path` is that of its tail, which gets the query of the page. */
-export function liveList(visit: Visit, path: string, list: Html): Html {
-  const { language } = visit;
-  const query = Object.fromEntries(visit.query);
-  return html`<div class="stack" data-tail="${roomLink(visit, path, query)}"><p>
-<button type="button" class="quiet" hidden aria-pressed="false">${sayFrame('live', language)}</button>
-<a data-refresh href="${roomLink(visit, visit.path, query)}">${sayFrame('refresh', language)}</a></p>
+export function liveList(request: ViewRequest, path: string, list: Html): Html {
+  const say = sayLayout(request);
+  const query = Object.fromEntries(request.query);
+  return html`<div class="stack" data-tail="${viewLink(request, path, query)}"><p>
+<button type="button" class="quiet" hidden aria-pressed="false">${say('live')}</button>
+<a data-refresh href="${viewLink(request, request.path, query)}">${say('refresh')}</a></p>
 <div data-list>${list}</div></div>`;
 }
 
 /** The list as it is now; the edge asks for it again when its source has news. */
-export function tailAnswer(visit: Visit, source: TailSource, list: Html): DashboardAnswer {
-  const { organization, mode, member } = visit;
+export function tailAnswer(request: ViewRequest, source: TailSource, list: Html): DashboardAnswer {
+  const { organization, mode, member } = request;
   return {
     kind: 'tail',
     source,

@@ -14,7 +14,7 @@ import type { TooMany } from '../pages/searches.ts';
 import type { Permission } from '../people/roles.ts';
 
 /** The rooms of the navigation, in its order. A row belongs to the room that its path begins with. */
-export const rooms = [
+export const views = [
   'home',
   'payments',
   'cash',
@@ -30,7 +30,12 @@ export const rooms = [
   'members',
   'audit',
 ] as const;
-export type Room = (typeof rooms)[number];
+export type View = (typeof views)[number];
+
+/** The view that a path below an organization and mode belongs to; of an unknown path, the first. */
+export function viewOf(path: string): View {
+  return views.find((view) => view === path.split('/')[0]) ?? views[0];
+}
 
 export interface Row {
   readonly method: 'GET' | 'POST';
@@ -40,11 +45,22 @@ export interface Row {
   /** Needs the password again if it was given more than ten minutes ago. */
   readonly stepUp?: true;
   readonly testOnly?: true;
-  readonly handle: (visit: Visit, desk: Desk) => Promise<DashboardAnswer>;
+  readonly handle: Handle;
+}
+
+type Handle = (request: ViewRequest, context: ViewContext) => DashboardAnswer | Promise<DashboardAnswer>;
+type Options = Pick<Row, 'stepUp' | 'testOnly'>;
+
+export function get(path: string, permission: Permission, handle: Handle, options: Options = {}): Row {
+  return { method: 'GET', path, permission, handle, ...options };
+}
+
+export function post(path: string, permission: Permission, handle: Handle, options: Options = {}): Row {
+  return { method: 'POST', path, permission, handle, ...options };
 }
 
 /** A visit of somebody who may be nobody yet: what every page needs. */
-export interface PageContext {
+export interface PageRequest {
   readonly language: Language;
   /** The address of the page, without the prefix of a proxy and without a query. */
   readonly address: string;
@@ -54,7 +70,7 @@ export interface PageContext {
 }
 
 /** A visit of a member who is signed in. */
-export interface MemberContext extends PageContext {
+export interface MemberRequest extends PageRequest {
   readonly member: Member;
   readonly session: Session;
   /** Their names are for the switch. */
@@ -66,7 +82,7 @@ export interface MemberContext extends PageContext {
 }
 
 /** A visit to a row. */
-export interface Visit extends MemberContext {
+export interface ViewRequest extends MemberRequest {
   readonly role: Role;
   readonly organization: Organization;
   readonly mode: Mode;
@@ -75,7 +91,7 @@ export interface Visit extends MemberContext {
   /** The `{id}` segment; '' without one. */
   readonly id: string;
   /** The rooms that the member may enter. */
-  readonly rooms: readonly Room[];
+  readonly views: readonly View[];
 }
 
 export type ResultOf<O extends Operation> = Static<RouteOf<O>['result']>;
@@ -88,13 +104,13 @@ export interface CallOptions {
 }
 
 /** What rooms ask the service for. */
-export interface Desk {
+export interface ViewContext {
   /**
    * Runs a route of the API as the member: the same frames, gates and executor, but it spends no rate limit, and the log has
    * the member as its cause. A command without an idempotency key takes the one of the visit's form.
    */
   api<O extends Operation>(
-    visit: Visit,
+    request: ViewRequest,
     operation: O,
     call?: CallOptions,
   ): Promise<
@@ -105,11 +121,15 @@ export interface Desk {
    * Runs a search that reads many records, when it is the organization's turn. `isCounted`: the member has asked for it, so it counts in
    * what the organization may search. `gone` is aborted when nobody waits for it any more.
    */
-  search<T>(visit: Visit, isCounted: boolean, run: (gone: AbortSignal) => Promise<T>): Promise<T | TooMany>;
+  search<T>(
+    request: ViewRequest,
+    isCounted: boolean,
+    run: (gone: AbortSignal) => Promise<T>,
+  ): Promise<T | TooMany>;
   /** Carries out an action of the member between its two rows of the audit record. Rejects as `run` does. */
-  act<T>(visit: Visit, action: string, params: object, run: () => Promise<T>): Promise<T>;
+  act<T>(request: ViewRequest, action: string, params: object, run: () => Promise<T>): Promise<T>;
   /** The actions that concern the organization, newest first; those that come before the one at a place of the record. */
-  actionsOf(visit: Visit, before: number | null): AsyncIterable<PlacedRow>;
+  actionsOf(request: ViewRequest, before: number | null): AsyncIterable<PlacedRow>;
   /** The services of operators' commands, with the member as their author. */
   readonly services: OperatorServices;
 }

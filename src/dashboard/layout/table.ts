@@ -18,7 +18,7 @@ import { reviewRows } from '../pages/reviews.ts';
 import { settingsRows } from '../pages/settings.ts';
 import { webhookRows } from '../pages/webhooks.ts';
 import { mayDo } from '../people/roles.ts';
-import { type Room, type Row, rooms } from './row.ts';
+import { type Row, type View, views } from './row.ts';
 
 export const dashboardRows: readonly Row[] = [
   ...homeRows,
@@ -75,10 +75,10 @@ function idIn(pattern: readonly string[], segments: readonly string[]): string |
 }
 
 /** The rooms that a role may enter. */
-export function roomsOf(role: Role): Room[] {
-  return rooms.filter((room) =>
+export function viewsOf(role: Role): View[] {
+  return views.filter((view) =>
     dashboardRows.some(
-      ({ method, path, permission }) => method === 'GET' && path === room && mayDo(role, permission),
+      ({ method, path, permission }) => method === 'GET' && path === view && mayDo(role, permission),
     ),
   );
 }

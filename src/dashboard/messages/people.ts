@@ -312,4 +312,4 @@ export const peopleMessages = {
 
 export const sayPeople = sayFrom(peopleMessages);
 
-export type PeopleMessage = Parameters<typeof sayPeople>[0];
+export type PeopleMessage = Parameters<ReturnType<typeof sayPeople>>[0];

@@ -2,22 +2,12 @@
 // and what they gave with an action is theirs.
 
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
-import { html } from '../../html/html.ts';
+import { type Html, html } from '../../html/html.ts';
 import type { OperatorRow } from '../../operator/audit/audit-trail.ts';
-import {
-  badge,
-  code,
-  emptyState,
-  filters,
-  pager,
-  select,
-  type Tone,
-  table,
-  time,
-} from '../layout/components.ts';
+import * as ui from '../layout/components.ts';
 import { page } from '../layout/document.ts';
-import type { Desk, Row, Visit } from '../layout/row.ts';
-import { sayFrame } from '../messages/frame.ts';
+import { get, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
+import { sayLayout } from '../messages/layout.ts';
 import { saySettings } from '../messages/settings.ts';
 
 const active = 'audit';
@@ -26,9 +16,7 @@ const shownMax = 50;
 const readMax = 1_000;
 const operator = 'operator';
 
-export const auditRows: readonly Row[] = [
-  { method: 'GET', path: 'audit', permission: 'audit.read', handle: list },
-];
+export const auditRows: readonly Row[] = [get('audit', 'audit.read', list)];
 
 const outcomes = {
   asked: ['asked', 'warn'],
@@ -38,11 +26,12 @@ const outcomes = {
   failed: ['failed', 'bad'],
 } as const satisfies Record<
   OperatorRow['outcome'],
-  readonly [key: Parameters<typeof saySettings>[0], tone: Tone]
+  readonly [key: Parameters<ReturnType<typeof saySettings>>[0], tone: ui.Tone]
 >;
 
-async function list(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  const { language, query } = visit;
+async function list(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+  const { query } = request;
+  const say = saySettings(request);
   const [who = '', action = '', before = ''] = ['who', 'action', 'before'].map(
     (name) => query.get(name) ?? '',
   );
@@ -52,7 +41,7 @@ async function list(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
   let read = 0;
   let last: number | null = null;
   let older: number | null = null;
-  for await (const { place, row } of desk.actionsOf(visit, isPlace ? Number(before) : null)) {
+  for await (const { place, row } of context.actionsOf(request, isPlace ? Number(before) : null)) {
     if (shown.length === shownMax || read++ === readMax) {
       older = last;
       break;
@@ -62,14 +51,12 @@ async function list(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
     if ((who === '' || who === authorOf(row)) && (action === '' || action === row.action)) shown.push(row);
   }
   const none = older === null ? 'audit_none' : 'audit_none_yet';
-  return page(visit, {
-    active,
-    title: sayFrame(active, language),
+  return page(request, {
     body: [
-      html`<p>${saySettings('audit_intro', language)}</p>`,
-      filterForm(visit, desk, actions),
-      shown.length === 0 ? emptyState(saySettings(none, language)) : actionTable(visit, desk, shown),
-      pager(visit, active, {
+      html`<p>${say('audit_intro')}</p>`,
+      filterForm(request, context, actions),
+      actionTable(request, context, shown, ui.emptyState(say(none))),
+      ui.pager(request, active, {
         newer: isPlace ? { who, action } : null,
         older: older === null ? null : { who, action, before: String(older) },
       }),
@@ -82,59 +69,54 @@ function authorOf({ by }: OperatorRow): string {
   return by !== null && 'member' in by ? by.member : operator;
 }
 
-function actionTable(visit: Visit, desk: Desk, rows: readonly OperatorRow[]) {
-  const { language } = visit;
-  const say = (key: Parameters<typeof saySettings>[0]) => saySettings(key, language);
+function actionTable(request: ViewRequest, context: ViewContext, rows: readonly OperatorRow[], empty: Html) {
+  const { language } = request;
+  const say = saySettings(request);
   const nameOf = (row: OperatorRow) => {
     const author = authorOf(row);
     return author === operator
       ? say(operator)
-      : (desk.services.directory.members.find(author)?.email ?? say('former'));
+      : (context.services.directory.members.find(author)?.email ?? say('former'));
   };
-  return table(
-    sayFrame(active, language),
+  return ui.table(
+    sayLayout(request)(active),
     [
-      { heading: say('at'), cell: ({ at }) => time(language, Date.parse(at)) },
-      { heading: say('who'), cell: (row) => nameOf(row) },
-      { heading: say('action'), cell: ({ action }) => html`<code dir="ltr">${action}</code>` },
-      {
-        heading: say('about'),
-        cell: (row) => (authorOf(row) === operator ? (row.object ?? '–') : code(JSON.stringify(row.params))),
-      },
-      {
-        heading: say('outcome'),
-        cell: ({ outcome }) => {
+      [say('at'), ({ at }) => ui.time(language, Date.parse(at))],
+      [say('who'), (row) => nameOf(row)],
+      [say('action'), ({ action }) => html`<code dir="ltr">${action}</code>`],
+      [
+        say('about'),
+        (row) => (authorOf(row) === operator ? (row.object ?? '–') : ui.code(JSON.stringify(row.params))),
+      ],
+      [
+        say('outcome'),
+        ({ outcome }) => {
           const [key, tone] = outcomes[outcome];
-          return badge(say(key), tone);
+          return ui.badge(say(key), tone);
         },
-      },
+      ],
     ],
     rows,
+    empty,
   );
 }
 
-function filterForm(visit: Visit, { services }: Desk, actions: ReadonlySet<string>) {
-  const { language, organization, query } = visit;
+function filterForm(request: ViewRequest, { services }: ViewContext, actions: ReadonlySet<string>) {
+  const { organization, query } = request;
+  const say = saySettings(request);
   const members = services.directory.members.of(organization.id).map(({ id, email }) => [id, email] as const);
-  return filters(visit, active, [
-    select({
+  return ui.filters(request, active, [
+    ui.select({
       name: 'who',
-      label: saySettings('who', language),
+      label: say('who'),
       value: query.get('who') ?? '',
-      choices: [
-        ['', saySettings('anybody', language)],
-        ...members,
-        [operator, saySettings(operator, language)],
-      ],
+      choices: [['', say('anybody')], ...members, [operator, say(operator)]],
     }),
-    select({
+    ui.select({
       name: 'action',
-      label: saySettings('action', language),
+      label: say('action'),
       value: query.get('action') ?? '',
-      choices: [
-        ['', saySettings('any_action', language)],
-        ...[...actions].sort().map((each) => [each, each] as const),
-      ],
+      choices: [['', say('any_action')], ...[...actions].sort().map((each) => [each, each] as const)],
     }),
   ]);
 }

@@ -7,31 +7,12 @@ import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import { qrCode } from '../../html/qr-code.ts';
 import { availableIn } from '../../networks/connectors.ts';
-import {
-  amount,
-  badge,
-  button,
-  checkbox,
-  copyable,
-  definitions,
-  doneOf,
-  emptyState,
-  errorSummary,
-  field,
-  finalSubmit,
-  form,
-  type Problems,
-  pager,
-  section,
-  submit,
-  table,
-  time,
-} from '../layout/components.ts';
+import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
-import { roomLink } from '../layout/links.ts';
-import type { Desk, ResultOf, Row, Visit } from '../layout/row.ts';
-import { sayFrame } from '../messages/frame.ts';
+import { viewLink } from '../layout/links.ts';
+import { get, post, type ResultOf, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
+import { sayLayout } from '../messages/layout.ts';
 import { sayShop } from '../messages/shop.ts';
 import { mayDo } from '../people/roles.ts';
 import { listPage } from './list-page.ts';
@@ -39,114 +20,100 @@ import { amountField, amountProblem, paymentLink } from './payment-parts.ts';
 import { perform } from './payment-questions.ts';
 
 export const checkoutRows: readonly Row[] = [
-  { method: 'GET', path: 'checkout', permission: 'payments.read', handle: listSessions },
-  {
-    method: 'GET',
-    path: 'checkout/new',
-    permission: 'payments.write',
-    handle: async (visit, desk) => showForm(visit, desk),
-  },
-  { method: 'POST', path: 'checkout/new', permission: 'payments.write', handle: makeLink },
-  {
-    method: 'GET',
-    path: 'checkout/{id}',
-    permission: 'payments.read',
-    handle: (visit, desk) => showSession(visit, desk),
-  },
-  { method: 'POST', path: 'checkout/{id}/expire', permission: 'payments.write', handle: expireSession },
+  get('checkout', 'payments.read', listSessions),
+  get('checkout/new', 'payments.write', showForm),
+  post('checkout/new', 'payments.write', makeLink),
+  get('checkout/{id}', 'payments.read', showSession),
+  post('checkout/{id}/expire', 'payments.write', expireSession),
 ];
 
 type Session = ResultOf<'create_checkout_session'>;
 
-function sessionBadge({ language }: Visit, { status }: Session): Html {
-  return badge(
-    sayShop(status, language),
-    status === 'complete' ? 'good' : status === 'open' ? 'warn' : 'plain',
-  );
+function sessionBadge({ language }: ViewRequest, { status }: Session): Html {
+  const say = sayShop({ language });
+  return ui.badge(say(status), status === 'complete' ? 'good' : status === 'open' ? 'warn' : 'plain');
 }
 
-async function listSessions(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  const { language, role } = visit;
-  const { data, queries } = await listPage<Session>(visit, desk, 'list_checkout_sessions');
-  const list = table<Session>(
-    sayFrame('checkout', language),
+async function listSessions(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+  const { language, role } = request;
+  const say = sayShop(request);
+  const { data, queries } = await listPage<Session>(request, context, 'list_checkout_sessions');
+  const list = ui.table<Session>(
+    sayLayout(request)('checkout'),
     [
-      {
-        heading: sayShop('session', language),
-        cell: ({ id, client_reference_id: reference, description }) =>
-          html`<a href="${roomLink(visit, `checkout/${id}`)}"><bdi>${description ?? reference ?? id}</bdi></a>`,
-      },
-      {
-        heading: sayShop('amount', language),
-        cell: (session) => amount(language, session.amount, session.currency),
-        numeric: true,
-      },
-      { heading: sayShop('status', language), cell: (session) => sessionBadge(visit, session) },
-      { heading: sayShop('created', language), cell: ({ created }) => time(language, created * 1000) },
+      [
+        say('session'),
+        ({ id, client_reference_id: reference, description }) =>
+          html`<a href="${viewLink(request, `checkout/${id}`)}"><bdi>${description ?? reference ?? id}</bdi></a>`,
+      ],
+      [say('amount'), (session) => ui.amount(language, session.amount, session.currency), 'numeric'],
+      [say('status'), (session) => sessionBadge(request, session)],
+      [say('created'), ({ created }) => ui.time(language, created * 1000)],
     ],
     data,
+    ui.emptyState(say('no_sessions')),
   );
-  return page(visit, {
-    active: 'checkout',
-    title: sayFrame('checkout', language),
+  return page(request, {
     actions: mayDo(role, 'payments.write')
-      ? button(sayShop('make_link', language), roomLink(visit, 'checkout/new'))
+      ? ui.button(say('make_link'), viewLink(request, 'checkout/new'))
       : null,
-    body: [
-      data.length === 0 ? emptyState(sayShop('no_sessions', language)) : list,
-      pager(visit, 'checkout', queries),
-    ],
+    body: [list, ui.pager(request, 'checkout', queries)],
   });
 }
 
-function availableMethods({ organization, mode }: Visit): PaymentMethodType[] {
+function availableMethods({ organization, mode }: ViewRequest): PaymentMethodType[] {
   const available = availableIn(organization.connectors, mode);
   return paymentMethodTypes.filter((method) => available[method] && organization.methods[mode][method]);
 }
 
 /** The page where the customer pays shows the receipt afterwards. */
-function receiptPage({ services }: Desk): string {
+function receiptPage({ services }: ViewContext): string {
   return services.baseUrl + checkoutPath('{CHECKOUT_SESSION_ID}');
 }
 
-function showForm(visit: Visit, desk: Desk, problems: Problems = {}, status = 200): DashboardAnswer {
-  const { language, form: sent } = visit;
+function showForm(
+  request: ViewRequest,
+  context: ViewContext,
+  problems: ui.Problems = {},
+  status = 200,
+): DashboardAnswer {
+  const { form: sent } = request;
+  const say = sayShop(request);
   const given = (name: string, otherwise = '') => ({ name, value: sent.get(name) ?? otherwise, problems });
   const chosen = sent.getAll('method');
-  const methods = availableMethods(visit);
+  const methods = availableMethods(request);
   const choices = methods.map((method) =>
-    checkbox({
+    ui.checkbox({
       name: 'method',
       value: method,
-      label: sayShop(method, language),
+      label: say(method),
       checked: sent.size === 0 || chosen.includes(method),
     }),
   );
   const wrong = problems.method ?? null;
-  return page(visit, {
-    active: 'checkout',
-    title: sayShop('make_link', language),
+  return page(request, {
+    title: say('make_link'),
     status,
-    alert: errorSummary(language, problems),
-    body: html`<div class="sheet">${form(
-      visit,
-      roomLink(visit, 'checkout/new'),
-      html`${amountField(visit, problems)}${field({
+    problems,
+    body: html`<div class="sheet">${ui.form(
+      request,
+      viewLink(request, 'checkout/new'),
+      html`${amountField(request, problems)}${ui.field({
         ...given('description'),
-        label: sayShop('what_for', language),
-        hint: sayShop('what_for_hint', language),
-      })}<fieldset id="method"><legend>${sayShop('methods', language)}</legend>
-${wrong && html`<span class="wrong">${wrong}</span>`}${choices}</fieldset>${field({
+        label: say('what_for'),
+        hint: say('what_for_hint'),
+      })}<fieldset id="method"><legend>${say('methods')}</legend>
+${wrong && html`<span class="wrong">${wrong}</span>`}${choices}</fieldset>${ui.field({
         ...given('reference'),
-        label: sayShop('reference', language),
-        hint: sayShop('reference_hint', language),
-      })}${field({
-        ...given('success_url', receiptPage(desk)),
-        label: sayShop('success_url', language),
-        hint: sayShop('success_url_hint', language),
+        label: say('reference'),
+        hint: say('reference_hint'),
+      })}${ui.field({
+        ...given('success_url', receiptPage(context)),
+        label: say('success_url'),
+        hint: say('success_url_hint'),
         type: 'url',
         ltr: true,
-      })}${submit(sayShop('make_link', language))}`,
+      })}${ui.submit(say('make_link'))}`,
     )}</div>`,
   });
 }
@@ -159,98 +126,97 @@ const fieldOf: Readonly<Record<string, string>> = {
   payment_method_types: 'method',
 };
 
-async function makeLink(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  const { language, form: sent } = visit;
+async function makeLink(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+  const { language, form: sent } = request;
+  const say = sayShop(request);
   const centimes = parseAmount(sent.get('amount') ?? '');
-  const methods = availableMethods(visit).filter((method) => sent.getAll('method').includes(method));
+  const methods = availableMethods(request).filter((method) => sent.getAll('method').includes(method));
   const problems = {
-    ...(centimes === null && { amount: sayShop('amount_invalid', language) }),
-    ...(methods.length === 0 && { method: sayShop('method_missing', language) }),
+    ...(centimes === null && { amount: say('amount_invalid') }),
+    ...(methods.length === 0 && { method: say('method_missing') }),
   };
-  if (Object.keys(problems).length > 0) return showForm(visit, desk, problems, 400);
+  if (Object.keys(problems).length > 0) return showForm(request, context, problems, 400);
   const text = (name: string) => (sent.get(name) ?? '').trim() || undefined;
-  const made = await perform(visit, desk, 'create_checkout_session', {
+  const made = await perform(request, context, 'create_checkout_session', {
     params: {
       amount: centimes,
       currency: 'mad',
       payment_method_types: methods,
-      success_url: text('success_url') ?? receiptPage(desk),
+      success_url: text('success_url') ?? receiptPage(context),
       description: text('description'),
       client_reference_id: text('reference'),
     },
   });
-  if (made.ok) return redirect(roomLink(visit, `checkout/${made.body.id}`, { done: 'link' }));
+  if (made.ok) return redirect(viewLink(request, `checkout/${made.body.id}`, { done: 'link' }));
   const problem = amountProblem(language, made.error, { methods });
-  return showForm(visit, desk, { [fieldOf[made.error.param ?? ''] ?? '']: problem }, made.status);
+  return showForm(request, context, { [fieldOf[made.error.param ?? ''] ?? '']: problem }, made.status);
 }
 
 const doneTexts = { link: 'link_done', expire: 'expire_done' } as const;
 
 async function showSession(
-  visit: Visit,
-  desk: Desk,
-  problems: Problems = {},
+  request: ViewRequest,
+  context: ViewContext,
+  problems: ui.Problems = {},
   status = 200,
 ): Promise<DashboardAnswer> {
-  const { language, id } = visit;
-  const found = await desk.api(visit, 'retrieve_checkout_session', { id });
-  if (!found.ok) return errorPage(visit, 'missing');
+  const { language, id } = request;
+  const say = sayShop(request);
+  const found = await context.api(request, 'retrieve_checkout_session', { id });
+  if (!found.ok) return errorPage(request, 'missing');
   const session = found.body;
-  return page(visit, {
-    active: 'checkout',
+  return page(request, {
     title: formatAmount(session.amount, session.currency, language),
     status,
-    alert: errorSummary(language, problems),
-    actions: sessionBadge(visit, session),
+    problems,
+    actions: sessionBadge(request, session),
     body: [
-      doneOf(visit, doneTexts, sayShop),
-      linkPart(visit, session),
-      section(
-        sayShop('details', language),
-        definitions([
-          [sayShop('session', language), copyable(visit, session.id)],
-          [sayShop('payment', language), paymentLink(visit, session.payment_intent)],
-          [sayShop('description', language), session.description],
-          [sayShop('reference', language), session.client_reference_id],
-          [
-            sayShop('methods', language),
-            session.payment_method_types.map((method) => sayShop(method, language)).join(' · '),
-          ],
-          [sayShop('created', language), time(language, session.created * 1000)],
-          [sayShop('ends', language), time(language, session.expires_at * 1000)],
+      ui.doneOf(request, doneTexts, say),
+      linkPart(request, session),
+      ui.section(
+        say('details'),
+        ui.definitions([
+          [say('session'), ui.copyable(request, session.id)],
+          [say('payment'), paymentLink(request, session.payment_intent)],
+          [say('description'), session.description],
+          [say('reference'), session.client_reference_id],
+          [say('methods'), session.payment_method_types.map((method) => say(method)).join(' · ')],
+          [say('created'), ui.time(language, session.created * 1000)],
+          [say('ends'), ui.time(language, session.expires_at * 1000)],
         ]),
       ),
-      expirePart(visit, session),
+      expirePart(request, session),
     ],
   });
 }
 
-function linkPart(visit: Visit, { url }: Session): Html | null {
-  const { language } = visit;
+function linkPart(request: ViewRequest, { url }: Session): Html | null {
+  const say = sayShop(request);
   if (url === null) return null;
-  return section(
-    sayShop('link', language),
-    html`<p>${copyable(visit, url)}</p>${qrCode(url, sayShop('link_qr', language))}
-<p>${button(sayShop('open_page', language), url, 'quiet')}</p>`,
+  return ui.section(
+    say('link'),
+    html`<p>${ui.copyable(request, url)}</p>${qrCode(url, say('link_qr'))}
+<p>${ui.button(say('open_page'), url, 'quiet')}</p>`,
   );
 }
 
-function expirePart(visit: Visit, { id, status }: Session): Html | null {
-  const { language, role } = visit;
+function expirePart(request: ViewRequest, { id, status }: Session): Html | null {
+  const { role } = request;
+  const say = sayShop(request);
   if (status !== 'open' || !mayDo(role, 'payments.write')) return null;
-  return section(
-    sayShop('expire', language),
-    form(
-      visit,
-      roomLink(visit, `checkout/${id}/expire`),
-      html`<p class="muted">${sayShop('expire_text', language)}</p>${finalSubmit(visit, sayShop('expire', language))}`,
+  return ui.section(
+    say('expire'),
+    ui.form(
+      request,
+      viewLink(request, `checkout/${id}/expire`),
+      html`<p class="muted">${say('expire_text')}</p>${ui.finalSubmit(request, say('expire'))}`,
     ),
   );
 }
 
-async function expireSession(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  const { id } = visit;
-  const expired = await perform(visit, desk, 'expire_checkout_session', { id, params: {} });
-  if (expired.ok) return redirect(roomLink(visit, `checkout/${id}`, { done: 'expire' }));
-  return showSession(visit, desk, { '': expired.error.message }, expired.status);
+async function expireSession(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+  const { id } = request;
+  const expired = await perform(request, context, 'expire_checkout_session', { id, params: {} });
+  if (expired.ok) return redirect(viewLink(request, `checkout/${id}`, { done: 'expire' }));
+  return showSession(request, context, { '': expired.error.message }, expired.status);
 }

@@ -2,108 +2,99 @@
 
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { html } from '../../html/html.ts';
-import {
-  copyable,
-  definitions,
-  emptyState,
-  field,
-  filters,
-  pager,
-  section,
-  table,
-  time,
-} from '../layout/components.ts';
+import * as ui from '../layout/components.ts';
 import { page } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
-import { roomLink } from '../layout/links.ts';
-import type { Desk, ResultOf, Row, Visit } from '../layout/row.ts';
-import { sayFrame } from '../messages/frame.ts';
+import { viewLink } from '../layout/links.ts';
+import { get, type ResultOf, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
+import { sayLayout } from '../messages/layout.ts';
 import { sayShop } from '../messages/shop.ts';
 import { listPage } from './list-page.ts';
 import { paymentsTable } from './payment-parts.ts';
 import { beforeIn, everyPayment, listPayments } from './payment-questions.ts';
 
 export const customerRows: readonly Row[] = [
-  { method: 'GET', path: 'customers', permission: 'payments.read', handle: listCustomers },
-  { method: 'GET', path: 'customers/{id}', permission: 'payments.read', handle: showCustomer },
+  get('customers', 'payments.read', listCustomers),
+  get('customers/{id}', 'payments.read', showCustomer),
 ];
 
 type Customer = ResultOf<'create_customer'>;
 
-async function listCustomers(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  const { language, query } = visit;
+async function listCustomers(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+  const { language, query } = request;
+  const say = sayShop(request);
   const email = (query.get('email') ?? '').trim();
-  const { data, queries } = await listPage<Customer>(visit, desk, 'list_customers', { email });
-  const list = table<Customer>(
-    sayFrame('customers', language),
-    [
-      {
-        heading: sayShop('customer', language),
-        cell: ({ id, name, email }) =>
-          html`<a href="${roomLink(visit, `customers/${id}`)}"><bdi>${name ?? email ?? id}</bdi></a>`,
-      },
-      { heading: sayShop('email', language), cell: ({ email }) => email && html`<bdi>${email}</bdi>` },
-      {
-        heading: sayShop('phone', language),
-        cell: ({ phone }) => phone && html`<bdi dir="ltr">${phone}</bdi>`,
-      },
-      { heading: sayShop('since', language), cell: ({ created }) => time(language, created * 1000) },
-    ],
-    data,
-  );
+  const { data, queries } = await listPage<Customer>(request, context, 'list_customers', { email });
   const empty =
     email === ''
-      ? emptyState(sayShop('no_customers', language), html`<p>${sayShop('no_customers_text', language)}</p>`)
-      : emptyState(sayShop('none_found', language));
-  return page(visit, {
-    active: 'customers',
-    title: sayFrame('customers', language),
+      ? ui.emptyState(say('no_customers'), html`<p>${say('no_customers_text')}</p>`)
+      : ui.emptyState(say('none_found'));
+  const list = ui.table<Customer>(
+    sayLayout(request)('customers'),
+    [
+      [
+        say('customer'),
+        ({ id, name, email }) =>
+          html`<a href="${viewLink(request, `customers/${id}`)}"><bdi>${name ?? email ?? id}</bdi></a>`,
+      ],
+      [say('email'), ({ email }) => email && html`<bdi>${email}</bdi>`],
+      [say('phone'), ({ phone }) => phone && html`<bdi dir="ltr">${phone}</bdi>`],
+      [say('since'), ({ created }) => ui.time(language, created * 1000)],
+    ],
+    data,
+    empty,
+  );
+  return page(request, {
     body: [
-      filters(visit, 'customers', [
-        field({ name: 'email', label: sayShop('email', language), value: email, type: 'search', ltr: true }),
+      ui.filters(request, 'customers', [
+        ui.field({ name: 'email', label: say('email'), value: email, type: 'search', ltr: true }),
       ]),
-      data.length === 0 ? empty : list,
-      pager(visit, 'customers', queries),
+      list,
+      ui.pager(request, 'customers', queries),
     ],
   });
 }
 
-async function showCustomer(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  const { language, id, query } = visit;
-  const found = await desk.api(visit, 'retrieve_customer', { id });
-  if (!found.ok) return errorPage(visit, 'missing');
+async function showCustomer(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+  const { id, query } = request;
+  const say = sayShop(request);
+  const found = await context.api(request, 'retrieve_customer', { id });
+  if (!found.ok) return errorPage(request, 'missing');
   const customer = found.body as Customer | { readonly id: string; readonly deleted: true };
   const search = { ...everyPayment, customers: [id], before: beforeIn(query) };
-  const payments = paymentsTable(visit, await listPayments(visit, desk, search), {
-    caption: sayShop('payments', language),
+  const payments = paymentsTable(request, await listPayments(request, context, search), {
+    caption: say('payments'),
     limit: search.limit,
     path: `customers/${id}`,
     query: {},
-    empty: sayShop('no_payments', language),
+    empty: say('no_payments'),
   });
   const isDeleted = 'deleted' in customer;
-  return page(visit, {
-    active: 'customers',
-    title: isDeleted ? sayShop('deleted', language) : (customer.name ?? customer.email ?? id),
+  return page(request, {
+    title: isDeleted ? say('deleted') : (customer.name ?? customer.email ?? id),
     body: [
-      section(sayShop('details', language), isDeleted ? copyable(visit, id) : detailsOf(visit, customer)),
-      section(sayShop('payments', language), payments),
+      ui.section(say('details'), isDeleted ? ui.copyable(request, id) : detailsOf(request, customer)),
+      ui.section(say('payments'), payments),
     ],
   });
 }
 
-function detailsOf(visit: Visit, { id, name, email, phone, description, created, metadata }: Customer) {
-  const { language } = visit;
+function detailsOf(
+  request: ViewRequest,
+  { id, name, email, phone, description, created, metadata }: Customer,
+) {
+  const { language } = request;
+  const say = sayShop(request);
   const entries = Object.entries(metadata);
-  return definitions([
-    [sayShop('customer', language), copyable(visit, id)],
-    [sayShop('name', language), name],
-    [sayShop('email', language), email && html`<bdi>${email}</bdi>`],
-    [sayShop('phone', language), phone && html`<bdi dir="ltr">${phone}</bdi>`],
-    [sayShop('description', language), description],
-    [sayShop('since', language), time(language, created * 1000)],
+  return ui.definitions([
+    [say('customer'), ui.copyable(request, id)],
+    [say('name'), name],
+    [say('email'), email && html`<bdi>${email}</bdi>`],
+    [say('phone'), phone && html`<bdi dir="ltr">${phone}</bdi>`],
+    [say('description'), description],
+    [say('since'), ui.time(language, created * 1000)],
     [
-      sayShop('metadata', language),
+      say('metadata'),
       entries.length === 0
         ? null
         : html`${entries.map(([key, value]) => html`<div dir="auto"><code>${key}</code> = ${value}</div>`)}`,

@@ -10,53 +10,24 @@ import { type Html, html } from '../../html/html.ts';
 import { OperatorFailure } from '../../operator/socket/protocol.ts';
 import { records } from '../../operator/use-cases/shard-records.ts';
 import { attemptsOf, resend, resendFailed, sendSample } from '../../operator/use-cases/webhook-commands.ts';
-import {
-  badge,
-  button,
-  code,
-  copyable,
-  definitions,
-  doneOf,
-  emptyState,
-  errorSummary,
-  form,
-  pager,
-  section,
-  select,
-  submit,
-  type Tone,
-  table,
-  time,
-} from '../layout/components.ts';
+import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
-import { roomLink } from '../layout/links.ts';
+import { viewLink } from '../layout/links.ts';
 import { recentForms } from '../layout/recent-forms.ts';
-import type { Desk, Row, Visit } from '../layout/row.ts';
+import { get, post, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
 import { sayWebhooks } from '../messages/webhooks.ts';
 import { mayDo } from '../people/roles.ts';
 import { cursorIn } from './cursor.ts';
 import { ownRecord } from './own-record.ts';
 
-const active = 'webhooks';
 const shownMax = 25;
 
 export const deliveryRows: readonly Row[] = [
-  { method: 'GET', path: 'webhooks/deliveries/{id}', permission: 'developers.read', handle: show },
-  {
-    method: 'POST',
-    path: 'webhooks/deliveries/{id}/resend',
-    permission: 'webhooks.write',
-    handle: resendOne,
-  },
-  { method: 'POST', path: 'webhooks/{id}/resend-failed', permission: 'webhooks.write', handle: resendAll },
-  {
-    method: 'POST',
-    path: 'webhooks/{id}/sample',
-    permission: 'webhooks.write',
-    testOnly: true,
-    handle: sample,
-  },
+  get('webhooks/deliveries/{id}', 'developers.read', show),
+  post('webhooks/deliveries/{id}/resend', 'webhooks.write', resendOne),
+  post('webhooks/{id}/resend-failed', 'webhooks.write', resendAll),
+  post('webhooks/{id}/sample', 'webhooks.write', sample, { testOnly: true }),
 ];
 
 const tones = {
@@ -64,161 +35,154 @@ const tones = {
   succeeded: 'good',
   failed: 'bad',
   ended: 'plain',
-} as const satisfies Record<DeliveryRecord['status'], Tone>;
+} as const satisfies Record<DeliveryRecord['status'], ui.Tone>;
 
-/** A table of deliveries. */
-export function deliveryTable(visit: Visit, deliveries: readonly DeliveryRecord[]): Html {
-  const { language } = visit;
-  return table(
-    sayWebhooks('deliveries', language),
+/** A table of deliveries, or that there is none. */
+export function deliveryTable(request: ViewRequest, deliveries: readonly DeliveryRecord[]): Html {
+  const { language } = request;
+  const say = sayWebhooks(request);
+  return ui.table(
+    say('deliveries'),
     [
-      {
-        heading: sayWebhooks('delivery', language),
-        cell: ({ id, event_type: type }) =>
-          html`<a href="${roomLink(visit, `webhooks/deliveries/${id}`)}" dir="ltr">${type}</a>`,
-      },
-      { heading: sayWebhooks('status', language), cell: ({ status }) => statusBadge(visit, status) },
-      {
-        heading: sayWebhooks('attempts', language),
-        cell: ({ attempt_count }) => attempt_count,
-        numeric: true,
-      },
-      { heading: sayWebhooks('created', language), cell: ({ created }) => time(language, created * 1000) },
+      [
+        say('delivery'),
+        ({ id, event_type: type }) =>
+          html`<a href="${viewLink(request, `webhooks/deliveries/${id}`)}" dir="ltr">${type}</a>`,
+      ],
+      [say('status'), ({ status }) => statusBadge(request, status)],
+      [say('attempts'), ({ attempt_count }) => attempt_count, 'numeric'],
+      [say('created'), ({ created }) => ui.time(language, created * 1000)],
     ],
     deliveries,
+    ui.emptyState(say('no_deliveries')),
   );
 }
 
-function statusBadge({ language }: Visit, status: DeliveryRecord['status']): Html {
-  return badge(sayWebhooks(status, language), tones[status]);
+function statusBadge({ language }: ViewRequest, status: DeliveryRecord['status']): Html {
+  const say = sayWebhooks({ language });
+  return ui.badge(say(status), tones[status]);
 }
 
 /** What the page of an endpoint shows of its deliveries, and what can be sent. */
 export async function deliveriesOf(
-  visit: Visit,
-  desk: Desk,
+  request: ViewRequest,
+  context: ViewContext,
   endpoint: WebhookEndpointRecord,
 ): Promise<Html[]> {
-  const { language, query, role, mode } = visit;
+  const { language, query, role, mode } = request;
+  const say = sayWebhooks(request);
   const { id, org, livemode, status } = endpoint;
   const failedOnly = query.get('failed') === '1';
   const index = fieldIndex('delivery', scopeOf(org, livemode), failedOnly ? 'failed' : 'endpoint', id);
   const before = cursorIn(query, 'before', 'delivery');
-  const listed = await records<DeliveryRecord>(desk.services, id, index, { limit: shownMax + 1, before });
+  const listed = await records<DeliveryRecord>(context.services, id, index, { limit: shownMax + 1, before });
   const shown = listed.slice(0, shownMax);
   const path = `webhooks/${id}`;
   const kept = { failed: failedOnly ? '1' : '' };
   const maySend = status === 'enabled' && mayDo(role, 'webhooks.write');
   const filter = failedOnly
-    ? html`<a href="${roomLink(visit, path)}">${sayWebhooks('show_all', language)}</a>`
-    : html`<a href="${roomLink(visit, path, { failed: '1' })}">${sayWebhooks('show_failed', language)}</a>`;
+    ? html`<a href="${viewLink(request, path)}">${say('show_all')}</a>`
+    : html`<a href="${viewLink(request, path, { failed: '1' })}">${say('show_failed')}</a>`;
   const againAtMs = resendFailedAtMs(endpoint);
   const again =
-    againAtMs > desk.services.now()
-      ? html`<span class="hint">${sayWebhooks('resend_failed_at', language)} ${time(language, againAtMs)}</span>`
-      : form(
-          visit,
-          roomLink(visit, `${path}/resend-failed`),
-          submit(sayWebhooks('resend_failed', language), 'quiet'),
+    againAtMs > context.services.now()
+      ? html`<span class="hint">${say('resend_failed_at')} ${ui.time(language, againAtMs)}</span>`
+      : ui.form(
+          request,
+          viewLink(request, `${path}/resend-failed`),
+          ui.submit(say('resend_failed'), 'quiet'),
           { className: 'inline' },
         );
-  const pages = pager(visit, path, {
+  const pages = ui.pager(request, path, {
     newer: before === undefined ? null : kept,
     older: listed.length > shownMax ? { ...kept, before: shown.at(-1)!.id } : null,
   });
-  const list =
-    shown.length === 0 ? emptyState(sayWebhooks('no_deliveries', language)) : deliveryTable(visit, shown);
-  const deliveries = section(sayWebhooks('deliveries', language), [
+  const deliveries = ui.section(say('deliveries'), [
     html`<div class="actions">${filter}${maySend && again}</div>`,
-    list,
+    deliveryTable(request, shown),
     html`${pages}`,
   ]);
-  return maySend && mode === 'test' ? [sampleForm(visit, id), deliveries] : [deliveries];
+  return maySend && mode === 'test' ? [sampleForm(request, id), deliveries] : [deliveries];
 }
 
-function sampleForm(visit: Visit, endpoint: string): Html {
-  const { language } = visit;
-  const type = select({
+function sampleForm(request: ViewRequest, endpoint: string): Html {
+  const say = sayWebhooks(request);
+  const type = ui.select({
     name: 'type',
-    label: sayWebhooks('type', language),
+    label: say('type'),
     value: 'payment_intent.succeeded',
     choices: sentEventTypes.map((each) => [each, each]),
   });
-  const body = [type, submit(sayWebhooks('send', language), 'quiet')];
-  return section(
-    sayWebhooks('sample', language),
-    form(visit, roomLink(visit, `webhooks/${endpoint}/sample`), body),
-  );
+  const body = [type, ui.submit(say('send'), 'quiet')];
+  return ui.section(say('sample'), ui.form(request, viewLink(request, `webhooks/${endpoint}/sample`), body));
 }
 
-async function show(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  const delivery = await ownRecord<DeliveryRecord>(visit, desk, visit.id, 'delivery');
-  if (delivery === null) return errorPage(visit, 'missing');
-  return deliveryPage(visit, desk, delivery, null);
+async function show(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+  const delivery = await ownRecord<DeliveryRecord>(request, context, request.id, 'delivery');
+  if (delivery === null) return errorPage(request, 'missing');
+  return deliveryPage(request, context, delivery, null);
 }
 
 async function deliveryPage(
-  visit: Visit,
-  desk: Desk,
+  request: ViewRequest,
+  context: ViewContext,
   delivery: DeliveryRecord,
   refusal: string | null,
 ): Promise<DashboardAnswer> {
-  const { language, role } = visit;
+  const { language, role } = request;
+  const say = sayWebhooks(request);
   const { id, event, event_type: type, endpoint, status, due_at_ms: dueMs, created } = delivery;
-  const say = (key: Parameters<typeof sayWebhooks>[0]) => sayWebhooks(key, language);
-  const again = form(visit, roomLink(visit, `webhooks/deliveries/${id}/resend`), submit(say('resend')));
-  const refused = refusal === null ? null : sayWebhooks('refused', language, { reason: refusal });
-  return page(visit, {
-    active,
+  const again = ui.form(
+    request,
+    viewLink(request, `webhooks/deliveries/${id}/resend`),
+    ui.submit(say('resend')),
+  );
+  return page(request, {
     title: say('delivery'),
-    ...(refused !== null && { status: 400 }),
-    alert: refused === null ? null : errorSummary(language, { '': refused }),
+    problems: refusal === null ? {} : { '': say('refused', { reason: refusal }) },
     body: [
-      doneOf(visit, { sent: 'done_sent' } as const, sayWebhooks),
-      definitions([
-        [say('event'), html`<a href="${roomLink(visit, `events/${event}`)}" dir="ltr">${type}</a>`],
-        [say('status'), statusBadge(visit, status)],
-        [say('next_attempt'), dueMs === null ? null : time(language, Math.max(dueMs, desk.services.now()))],
-        [say('id'), copyable(visit, id)],
-        [say('created'), time(language, created * 1000)],
+      ui.doneOf(request, { sent: 'done_sent' } as const, say),
+      ui.definitions([
+        [say('event'), html`<a href="${viewLink(request, `events/${event}`)}" dir="ltr">${type}</a>`],
+        [say('status'), statusBadge(request, status)],
+        [
+          say('next_attempt'),
+          dueMs === null ? null : ui.time(language, Math.max(dueMs, context.services.now())),
+        ],
+        [say('id'), ui.copyable(request, id)],
+        [say('created'), ui.time(language, created * 1000)],
       ]),
       mayDo(role, 'webhooks.write') ? again : null,
-      section(say('attempts'), await attemptList(visit, desk, delivery)),
-      html`<p>${button(say('back'), roomLink(visit, `webhooks/${endpoint}`), 'quiet')}</p>`,
+      ui.section(say('attempts'), await attemptList(request, context, delivery)),
+      html`<p>${ui.button(say('back'), viewLink(request, `webhooks/${endpoint}`), 'quiet')}</p>`,
     ],
   });
 }
 
 /** The attempts of a delivery, with what is not kept of them. */
-async function attemptList(visit: Visit, desk: Desk, delivery: DeliveryRecord): Promise<Html[]> {
-  const { language } = visit;
-  const say = (key: Parameters<typeof sayWebhooks>[0]) => sayWebhooks(key, language);
-  const attempts = await attemptsOf(desk.services, delivery);
+async function attemptList(
+  request: ViewRequest,
+  context: ViewContext,
+  delivery: DeliveryRecord,
+): Promise<Html[]> {
+  const { language } = request;
+  const say = sayWebhooks(request);
+  const attempts = await attemptsOf(context.services, delivery);
   const goneCount = delivery.attempt_count - attempts.length;
-  const columns = [
-    { heading: say('at'), cell: ({ at_ms }: AttemptResult) => time(language, at_ms) },
-    {
-      heading: say('status_code'),
-      cell: ({ status }: AttemptResult) => status ?? '–',
-      numeric: true as const,
-    },
-    {
-      heading: say('duration'),
-      cell: ({ duration_ms }: AttemptResult) => html`<span dir="ltr">${duration_ms} ms</span>`,
-      numeric: true as const,
-    },
-    {
-      heading: say('outcome'),
-      cell: ({ failure }: AttemptResult) =>
-        failure === null ? badge(say('succeeded'), 'good') : html`<span dir="ltr">${failure}</span>`,
-    },
-    { heading: say('answer'), cell: (attempt: AttemptResult) => answerOf(visit, attempt) },
+  const columns: ui.Column<AttemptResult>[] = [
+    [say('at'), ({ at_ms }) => ui.time(language, at_ms)],
+    [say('status_code'), ({ status }) => status ?? '–', 'numeric'],
+    [say('duration'), ({ duration_ms }) => html`<span dir="ltr">${duration_ms} ms</span>`, 'numeric'],
+    [
+      say('outcome'),
+      ({ failure }) =>
+        failure === null ? ui.badge(say('succeeded'), 'good') : html`<span dir="ltr">${failure}</span>`,
+    ],
+    [say('answer'), (attempt) => answerOf(request, attempt)],
   ];
-  const gone = sayWebhooks('gone_attempts', language, { count: goneCount });
+  const gone = say('gone_attempts', { count: goneCount });
   return [
-    attempts.length > 0
-      ? table(say('attempts'), columns, attempts)
-      : emptyState(goneCount > 0 ? gone : say('no_attempts')),
+    ui.table(say('attempts'), columns, attempts, ui.emptyState(goneCount > 0 ? gone : say('no_attempts'))),
     ...(attempts.length > 0 && goneCount > 0 ? [html`<p>${gone}</p>`] : []),
     ...(attempts.some(({ failure }) => failure !== null)
       ? [html`<p class="hint">${say('answers_kept')}</p>`]
@@ -226,72 +190,73 @@ async function attemptList(visit: Visit, desk: Desk, delivery: DeliveryRecord): 
   ];
 }
 
-function answerOf({ language }: Visit, { failure, answer }: AttemptResult): Html | string {
-  if (answer !== null) return answer === '' ? '–' : code(answer);
-  return failure === null ? '–' : sayWebhooks('answer_not_kept', language);
+function answerOf({ language }: ViewRequest, { failure, answer }: AttemptResult): Html | string {
+  const say = sayWebhooks({ language });
+  if (answer !== null) return answer === '' ? '–' : ui.code(answer);
+  return failure === null ? '–' : say('answer_not_kept');
 }
 
-async function resendOne(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  const delivery = await ownRecord<DeliveryRecord>(visit, desk, visit.id, 'delivery');
-  if (delivery === null) return errorPage(visit, 'missing');
+async function resendOne(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+  const delivery = await ownRecord<DeliveryRecord>(request, context, request.id, 'delivery');
+  if (delivery === null) return errorPage(request, 'missing');
   const { id } = delivery;
   try {
-    await desk.act(visit, 'webhooks.resend', { delivery: id }, () => resend(desk.services, id));
-    return redirect(roomLink(visit, `webhooks/deliveries/${id}`, { done: 'sent' }));
+    await context.act(request, 'webhooks.resend', { delivery: id }, () => resend(context.services, id));
+    return redirect(viewLink(request, `webhooks/deliveries/${id}`, { done: 'sent' }));
   } catch (error) {
     if (!(error instanceof OperatorFailure)) throw error;
-    return deliveryPage(visit, desk, delivery, error.message);
+    return deliveryPage(request, context, delivery, error.message);
   }
 }
 
 /** Says why nothing was changed about an endpoint, or sent to it. */
-export function refusedPage(visit: Visit, status: number, message: string): DashboardAnswer {
-  const { language, id } = visit;
-  const back = button(sayWebhooks('back', language), roomLink(visit, `webhooks/${id}`), 'quiet');
-  return page(visit, {
-    active,
+export function refusedPage(request: ViewRequest, status: number, message: string): DashboardAnswer {
+  const { id } = request;
+  const say = sayWebhooks(request);
+  const back = ui.button(say('back'), viewLink(request, `webhooks/${id}`), 'quiet');
+  return page(request, {
     status,
-    title: sayWebhooks('endpoint', language),
-    alert: errorSummary(language, { '': message }),
+    title: say('endpoint'),
+    problems: { '': message },
     body: html`<p>${back}</p>`,
   });
 }
 
 /** Begins to send all failed deliveries again, and answers at once: it goes on when the page is left. */
-async function resendAll(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  const endpoint = await ownRecord<WebhookEndpointRecord>(visit, desk, visit.id, 'webhook_endpoint');
-  if (endpoint === null) return errorPage(visit, 'missing');
+async function resendAll(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+  const endpoint = await ownRecord<WebhookEndpointRecord>(request, context, request.id, 'webhook_endpoint');
+  if (endpoint === null) return errorPage(request, 'missing');
   const { id } = endpoint;
   const begun = Promise.withResolvers<void>();
   // Whether it succeeds is in the audit record, and the deliveries that it did not come to are listed as failed.
-  const done = desk.act(visit, 'webhooks.resend-failed', { endpoint: id }, () =>
-    resendFailed(desk.services, id, begun.resolve),
+  const done = context.act(request, 'webhooks.resend-failed', { endpoint: id }, () =>
+    resendFailed(context.services, id, begun.resolve),
   );
   try {
     await Promise.race([begun.promise, done]);
   } catch (error) {
     if (!(error instanceof OperatorFailure)) throw error;
-    return refusedPage(visit, 400, error.message);
+    return refusedPage(request, 400, error.message);
   }
   done.catch(() => {});
-  return redirect(roomLink(visit, `webhooks/${id}`, { done: 'resending' }));
+  return redirect(viewLink(request, `webhooks/${id}`, { done: 'resending' }));
 }
 
-async function sample(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  const endpoint = await ownRecord<WebhookEndpointRecord>(visit, desk, visit.id, 'webhook_endpoint');
-  const type = visit.form.get('type') ?? '';
+async function sample(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+  const endpoint = await ownRecord<WebhookEndpointRecord>(request, context, request.id, 'webhook_endpoint');
+  const type = request.form.get('type') ?? '';
   if (endpoint?.status !== 'enabled' || !sentEventTypes.some((each) => each === type)) {
-    return errorPage(visit, 'missing');
+    return errorPage(request, 'missing');
   }
   const { id } = endpoint;
-  const send = () => sendSample(desk.services, id, type);
+  const send = () => sendSample(context.services, id, type);
   try {
-    await recentForms.once(visit.member.id, visit.form, () =>
-      desk.act(visit, 'webhooks.sample', { endpoint: id, type }, send),
+    await recentForms.once(request.member.id, request.form, () =>
+      context.act(request, 'webhooks.sample', { endpoint: id, type }, send),
     );
   } catch (error) {
     if (!(error instanceof OperatorFailure)) throw error;
-    return refusedPage(visit, 400, error.message);
+    return refusedPage(request, 400, error.message);
   }
-  return redirect(roomLink(visit, `webhooks/${id}`, { done: 'sent' }));
+  return redirect(viewLink(request, `webhooks/${id}`, { done: 'sent' }));
 }

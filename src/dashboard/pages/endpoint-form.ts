@@ -3,10 +3,10 @@
 import { eventTypes } from '../../contract/vocabulary.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { html } from '../../html/html.ts';
-import { checkbox, errorSummary, field, form, type Problems, submit } from '../layout/components.ts';
+import * as ui from '../layout/components.ts';
 import { page } from '../layout/document.ts';
-import { roomLink } from '../layout/links.ts';
-import type { Room, Visit } from '../layout/row.ts';
+import { viewLink } from '../layout/links.ts';
+import type { ViewRequest } from '../layout/row.ts';
 import { sayWebhooks } from '../messages/webhooks.ts';
 
 interface EndpointFields {
@@ -21,44 +21,40 @@ export function endpointFields(form: URLSearchParams): EndpointFields {
 }
 
 export function endpointForm(
-  visit: Visit,
+  request: ViewRequest,
   shown: {
-    readonly active: Room;
     readonly title: string;
     /** Below the organization and mode. */
     readonly action: string;
     readonly values: EndpointFields;
-    readonly problems: Problems;
+    readonly problems: ui.Problems;
   },
 ): DashboardAnswer {
-  const { language } = visit;
-  const { active, title, action, values, problems } = shown;
-  const isRefused = Object.keys(problems).length > 0;
-  const all = [['*', sayWebhooks('all_events', language)] as const];
+  const say = sayWebhooks(request);
+  const { title, action, values, problems } = shown;
+  const all = [['*', say('all_events')] as const];
   const boxes = [...all, ...eventTypes.map((type) => [type, type] as const)].map(([value, label]) =>
-    checkbox({ name: 'enabled_events', value, label, checked: values.events.includes(value) }),
+    ui.checkbox({ name: 'enabled_events', value, label, checked: values.events.includes(value) }),
   );
   const wrong = problems.enabled_events;
   const body = [
-    field({
+    ui.field({
       name: 'url',
-      label: sayWebhooks('url', language),
-      hint: sayWebhooks('url_hint', language),
+      label: say('url'),
+      hint: say('url_hint'),
       type: 'url',
       value: values.url,
       problems,
       required: true,
       ltr: true,
     }),
-    html`<fieldset id="enabled_events" tabindex="-1"><legend>${sayWebhooks('events', language)}</legend>
+    html`<fieldset id="enabled_events" tabindex="-1"><legend>${say('events')}</legend>
 ${wrong !== undefined && html`<span class="wrong">${wrong}</span>`}${boxes}</fieldset>`,
-    submit(sayWebhooks('save', language)),
+    ui.submit(say('save')),
   ];
-  return page(visit, {
-    active,
+  return page(request, {
     title,
-    ...(isRefused && { status: 400 }),
-    alert: errorSummary(language, problems),
-    body: form(visit, roomLink(visit, action), body, { className: 'sheet stack' }),
+    problems,
+    body: ui.form(request, viewLink(request, action), body, { className: 'sheet stack' }),
   });
 }

@@ -7,26 +7,13 @@ import type { DeliveryRecord } from '../../domain/record.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import { records } from '../../operator/use-cases/shard-records.ts';
-import { tailScript } from '../layout/assets.ts';
-import {
-  code,
-  copyable,
-  definitions,
-  emptyState,
-  field,
-  filters,
-  pager,
-  section,
-  select,
-  table,
-  time,
-} from '../layout/components.ts';
+import * as ui from '../layout/components.ts';
 import { page } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
-import { roomLink } from '../layout/links.ts';
-import { liveList, tailAnswer } from '../layout/live-list.ts';
-import type { Desk, ResultOf, Row, Visit } from '../layout/row.ts';
-import { sayFrame } from '../messages/frame.ts';
+import { viewLink } from '../layout/links.ts';
+import { liveList, tailAnswer, tailScript } from '../layout/live-list.ts';
+import { get, type ResultOf, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
+import { sayLayout } from '../messages/layout.ts';
 import { sayWebhooks } from '../messages/webhooks.ts';
 import { deliveryTable } from './deliveries.ts';
 
@@ -36,13 +23,13 @@ const shownMax = 25;
 type Event = ResultOf<'retrieve_event'>;
 
 export const eventRows: readonly Row[] = [
-  { method: 'GET', path: 'events', permission: 'developers.read', handle: list },
-  { method: 'GET', path: tailPath, permission: 'developers.read', handle: streamList },
-  { method: 'GET', path: 'events/{id}', permission: 'developers.read', handle: show },
+  get('events', 'developers.read', list),
+  get(tailPath, 'developers.read', streamList),
+  get('events/{id}', 'developers.read', show),
 ];
 
 /** The filters of the address, as parameters of the API's list. */
-function filtersOf({ query }: Visit): Record<string, string> {
+function filtersOf({ query }: ViewRequest): Record<string, string> {
   const type = query.get('type') ?? '';
   const from = moroccoDayBounds(query.get('from') ?? '');
   const to = moroccoDayBounds(query.get('to') ?? '');
@@ -54,72 +41,71 @@ function filtersOf({ query }: Visit): Record<string, string> {
 }
 
 /** Null when the shard is away, or the cursor names no event. */
-async function eventsOf(visit: Visit, desk: Desk, cursor: Readonly<Record<string, string>> = {}) {
-  const listed = await desk.api(visit, 'list_events', {
-    query: { limit: String(shownMax), ...filtersOf(visit), ...cursor },
+async function eventsOf(
+  request: ViewRequest,
+  context: ViewContext,
+  cursor: Readonly<Record<string, string>> = {},
+) {
+  const listed = await context.api(request, 'list_events', {
+    query: { limit: String(shownMax), ...filtersOf(request), ...cursor },
   });
   return listed.ok ? { events: listed.body.data as Event[], hasMore: listed.body.has_more } : null;
 }
 
-async function streamList(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  const listed = await eventsOf(visit, desk);
-  if (listed === null) return errorPage(visit, 'trouble');
-  return tailAnswer(visit, 'events', eventTable(visit, listed.events));
+async function streamList(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+  const listed = await eventsOf(request, context);
+  if (listed === null) return errorPage(request, 'trouble');
+  return tailAnswer(request, 'events', eventTable(request, listed.events));
 }
 
-async function list(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  const { language, query } = visit;
+async function list(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+  const { query } = request;
+  const say = sayLayout(request);
   const cursors = ['starting_after', 'ending_before'].filter((name) => query.has(name)).slice(0, 1);
   const cursor = Object.fromEntries(cursors.map((name) => [name, query.get(name)!]));
   const isNewest = cursors.length === 0;
-  const listed = await eventsOf(visit, desk, cursor);
-  if (listed === null) return errorPage(visit, 'trouble');
+  const listed = await eventsOf(request, context, cursor);
+  if (listed === null) return errorPage(request, 'trouble');
   const { events, hasMore } = listed;
   const isBack = 'ending_before' in cursor;
   const kept = Object.fromEntries(['type', 'from', 'to'].map((name) => [name, query.get(name) ?? '']));
   const [first, last] = [events[0], events.at(-1)];
-  const pages = pager(visit, active, {
+  const pages = ui.pager(request, active, {
     newer: first && (isBack ? hasMore : !isNewest) ? { ...kept, ending_before: first.id } : null,
     older: last && (isBack || hasMore) ? { ...kept, starting_after: last.id } : null,
   });
-  const shown = eventTable(visit, events);
-  return page(visit, {
-    active,
-    title: sayFrame(active, language),
+  const shown = eventTable(request, events);
+  return page(request, {
+    title: say(active),
     scripts: isNewest ? [tailScript] : [],
-    body: [filterForm(visit), isNewest ? liveList(visit, tailPath, shown) : shown, pages],
+    body: [filterForm(request), isNewest ? liveList(request, tailPath, shown) : shown, pages],
   });
 }
 
-function eventTable(visit: Visit, events: readonly Event[]): Html {
-  const { language } = visit;
-  if (events.length === 0) return emptyState(sayWebhooks('no_event', language));
-  const columns = [
-    {
-      heading: sayWebhooks('type', language),
-      cell: ({ id, type }: Event) => html`<a href="${roomLink(visit, `events/${id}`)}" dir="ltr">${type}</a>`,
-    },
-    {
-      heading: sayWebhooks('object', language),
-      cell: ({ data }: Event) => html`<code dir="ltr">${(data.object as { id: string }).id}</code>`,
-    },
-    {
-      heading: sayWebhooks('created', language),
-      cell: ({ created }: Event) => time(language, created * 1000),
-    },
+function eventTable(request: ViewRequest, events: readonly Event[]): Html {
+  const { language } = request;
+  const say = sayWebhooks(request);
+  const columns: ui.Column<Event>[] = [
+    [
+      say('type'),
+      ({ id, type }) => html`<a href="${viewLink(request, `events/${id}`)}" dir="ltr">${type}</a>`,
+    ],
+    [say('object'), ({ data }) => html`<code dir="ltr">${(data.object as { id: string }).id}</code>`],
+    [say('created'), ({ created }) => ui.time(language, created * 1000)],
   ];
-  return table(sayFrame(active, language), columns, events);
+  return ui.table(sayLayout(request)(active), columns, events, ui.emptyState(say('no_event')));
 }
 
-function filterForm(visit: Visit) {
-  const { language, query } = visit;
-  const any = ['', sayWebhooks('any_type', language)] as const;
+function filterForm(request: ViewRequest) {
+  const { query } = request;
+  const say = sayWebhooks(request);
+  const any = ['', say('any_type')] as const;
   const day = (name: 'from' | 'to') =>
-    field({ name, label: sayWebhooks(name, language), type: 'date', value: query.get(name) ?? '' });
-  return filters(visit, active, [
-    select({
+    ui.field({ name, label: say(name), type: 'date', value: query.get(name) ?? '' });
+  return ui.filters(request, active, [
+    ui.select({
       name: 'type',
-      label: sayWebhooks('type', language),
+      label: say('type'),
       value: query.get('type') ?? '',
       choices: [any, ...sentEventTypes.map((type) => [type, type] as const)],
     }),
@@ -128,38 +114,33 @@ function filterForm(visit: Visit) {
   ]);
 }
 
-async function show(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  const { language, organization, mode } = visit;
-  const found = await desk.api(visit, 'retrieve_event', { id: visit.id });
-  if (!found.ok) return errorPage(visit, 'missing');
+async function show(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+  const { language, organization, mode } = request;
+  const say = sayWebhooks(request);
+  const found = await context.api(request, 'retrieve_event', { id: request.id });
+  if (!found.ok) return errorPage(request, 'missing');
   const event = found.body;
   const scope = scopeOf(organization.id, mode === 'live');
   const index = fieldIndex('delivery', scope, 'event', event.id);
-  const deliveries = await records<DeliveryRecord>(desk.services, organization.id, index);
-  return page(visit, {
-    active,
+  const deliveries = await records<DeliveryRecord>(context.services, organization.id, index);
+  return page(request, {
     title: event.type,
     body: [
-      definitions([
-        [sayWebhooks('id', language), copyable(visit, event.id)],
-        [sayWebhooks('created', language), time(language, event.created * 1000)],
+      ui.definitions([
+        [say('id'), ui.copyable(request, event.id)],
+        [say('created'), ui.time(language, event.created * 1000)],
         [
-          sayWebhooks('request', language),
+          say('request'),
           event.request.id &&
-            html`<a href="${roomLink(visit, `requests/${event.request.id}`)}" dir="ltr">${event.request.id}</a>`,
+            html`<a href="${viewLink(request, `requests/${event.request.id}`)}" dir="ltr">${event.request.id}</a>`,
         ],
         [
-          sayWebhooks('idempotency_key', language),
-          event.request.idempotency_key && copyable(visit, event.request.idempotency_key),
+          say('idempotency_key'),
+          event.request.idempotency_key && ui.copyable(request, event.request.idempotency_key),
         ],
       ]),
-      section(
-        sayWebhooks('deliveries', language),
-        deliveries.length === 0
-          ? emptyState(sayWebhooks('no_deliveries', language))
-          : deliveryTable(visit, deliveries),
-      ),
-      section(sayWebhooks('body', language), code(JSON.stringify(event, null, 2))),
+      ui.section(say('deliveries'), deliveryTable(request, deliveries)),
+      ui.section(say('body'), ui.code(JSON.stringify(event, null, 2))),
     ],
   });
 }

@@ -7,20 +7,18 @@ import type { DayTotalRecord, DeliveryRecord, WebhookEndpointRecord } from '../.
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import { records } from '../../operator/use-cases/shard-records.ts';
-import { amount, dayText, section, table } from '../layout/components.ts';
+import * as ui from '../layout/components.ts';
 import { page } from '../layout/document.ts';
-import { link, roomLink } from '../layout/links.ts';
-import type { Desk, Row, Visit } from '../layout/row.ts';
-import { sayFrame } from '../messages/frame.ts';
+import { link, viewLink } from '../layout/links.ts';
+import { get, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
 import { sayHome } from '../messages/home.ts';
+import { sayLayout } from '../messages/layout.ts';
 import { mayDo } from '../people/roles.ts';
 import { dayChart } from './day-chart.ts';
 import { everyPayment, listPayments } from './payment-questions.ts';
 import { openReviews } from './reviews.ts';
 
-export const homeRows: readonly Row[] = [
-  { method: 'GET', path: 'home', permission: 'payments.read', handle: showHome },
-];
+export const homeRows: readonly Row[] = [get('home', 'payments.read', showHome)];
 
 const periods = [7, 30, 90] as const;
 const dayMs = 24 * 3_600_000;
@@ -38,27 +36,27 @@ const noMoney = {
   refunded: 0,
 };
 
-async function showHome(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  const { language, query } = visit;
+async function showHome(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+  const { query } = request;
+  const say = sayLayout(request);
   const period = periods.find((days) => String(days) === query.get('days')) ?? 30;
   const [days, attention, payments] = await Promise.all([
-    lastDays(visit, desk, period),
-    attentionPart(visit, desk),
-    listPayments(visit, desk, { ...everyPayment, limit: 1 }),
+    lastDays(request, context, period),
+    attentionPart(request, context),
+    listPayments(request, context, { ...everyPayment, limit: 1 }),
   ]);
   const isNew = payments.payments.length === 0;
-  return page(visit, {
-    active: 'home',
-    title: sayFrame('home', language),
+  return page(request, {
+    title: say('home'),
     body: isNew
-      ? [firstSteps(visit), attention]
-      : [periodLinks(visit, period), figures(visit, days), chartPart(visit, days), attention],
+      ? [firstSteps(request), attention]
+      : [periodLinks(request, period), figures(request, days), chartPart(request, days), attention],
   });
 }
 
 /** The last days, today included, oldest first. Days without any money are there, too. */
-async function lastDays(visit: Visit, { services }: Desk, period: number): Promise<Day[]> {
-  const { organization, mode } = visit;
+async function lastDays(request: ViewRequest, { services }: ViewContext, period: number): Promise<Day[]> {
+  const { organization, mode } = request;
   const index = kindIndex('day_total', scopeOf(organization.id, mode === 'live'));
   const totals = await records<DayTotalRecord>(services, organization.id, index);
   const byDay = new Map(totals.map((total) => [total.day, total]));
@@ -70,37 +68,37 @@ async function lastDays(visit: Visit, { services }: Desk, period: number): Promi
   });
 }
 
-function periodLinks(visit: Visit, period: number): Html {
-  const { language } = visit;
+function periodLinks(request: ViewRequest, period: number): Html {
+  const say = sayHome(request);
   const items = periods.map((days) => {
     const current = days === period && html` aria-current="true"`;
-    const href = roomLink(visit, 'home', { days: String(days) });
-    return html`<li><a href="${href}"${current}>${sayHome('days', language, { days })}</a></li>`;
+    const href = viewLink(request, 'home', { days: String(days) });
+    return html`<li><a href="${href}"${current}>${say('days', { days })}</a></li>`;
   });
-  return html`<nav class="periods" aria-label="${sayHome('period', language)}"><ul>${items}</ul></nav>`;
+  return html`<nav class="periods" aria-label="${say('period')}"><ul>${items}</ul></nav>`;
 }
 
 function sumOf(days: readonly Day[], name: Exclude<keyof Day, 'day'>): number {
   return days.reduce((sum, day) => sum + day[name], 0);
 }
 
-function figures({ language }: Visit, days: readonly Day[]): Html {
+function figures({ language }: ViewRequest, days: readonly Day[]): Html {
+  const say = sayHome({ language });
   const [card, cash] = [sumOf(days, 'card_received'), sumOf(days, 'cash_received')];
   const succeeded = sumOf(days, 'card_succeeded') + sumOf(days, 'cash_succeeded');
   const tried = succeeded + sumOf(days, 'card_failed') + sumOf(days, 'cash_failed');
   const unpaid = sumOf(days, 'card_unpaid') + sumOf(days, 'cash_unpaid');
   const rate = tried === 0 ? '–' : percent(language, succeeded / tried);
-  const of =
-    tried === 0 ? sayHome('no_attempts', language) : sayHome('success_text', language, { succeeded, tried });
+  const of = tried === 0 ? say('no_attempts') : say('success_text', { succeeded, tried });
   const figure = (name: string, value: Html | string, note: Html | string | null = null) =>
     html`<div class="sheet figure"><dt>${name}</dt><dd>${value}${note && html`<span class="muted">${note}</span>`}</dd></div>`;
-  const methods = html`${sayHome('by_card', language)}: ${amount(language, card)} · ${sayHome('in_cash', language)}: ${amount(language, cash)}`;
-  return html`<dl class="figures">${figure(sayHome('money_in', language), amount(language, card + cash), methods)}
-${figure(sayHome('refunded', language), amount(language, sumOf(days, 'refunded')))}
-${figure(sayHome('success_rate', language), rate, html`${of}${unpaid > 0 && html`<br>${sayHome('unpaid_text', language, { count: unpaid })}`}`)}</dl>`;
+  const methods = html`${say('by_card')}: ${ui.amount(language, card)} · ${say('in_cash')}: ${ui.amount(language, cash)}`;
+  return html`<dl class="figures">${figure(say('money_in'), ui.amount(language, card + cash), methods)}
+${figure(say('refunded'), ui.amount(language, sumOf(days, 'refunded')))}
+${figure(say('success_rate'), rate, html`${of}${unpaid > 0 && html`<br>${say('unpaid_text', { count: unpaid })}`}`)}</dl>`;
 }
 
-function percent(language: Visit['language'], share: number): string {
+function percent(language: ViewRequest['language'], share: number): string {
   const format = new Intl.NumberFormat(language === 'ar' ? 'ar-MA-u-nu-latn' : language, {
     style: 'percent',
     maximumFractionDigits: 1,
@@ -108,65 +106,60 @@ function percent(language: Visit['language'], share: number): string {
   return format.format(share);
 }
 
-function chartPart({ language }: Visit, days: readonly Day[]): Html {
-  const title = sayHome('money_in', language);
+function chartPart({ language }: ViewRequest, days: readonly Day[]): Html {
+  const say = sayHome({ language });
+  const title = say('money_in');
   if (days.every(({ card_received, cash_received }) => card_received + cash_received === 0))
-    return section(title, html`<p>${sayHome('nothing_in', language)}</p>`);
-  const date = (day: string) => dayText(language, day);
+    return ui.section(title, html`<p>${say('nothing_in')}</p>`);
+  const date = (day: string) => ui.dayText(language, day);
   const bars = days.map(({ day, card_received: card, cash_received: cash }) => ({
     label: date(day),
     card,
     cash,
   }));
-  const legend = html`<p class="legend"><span class="by-card"></span> ${sayHome('by_card', language)} <span class="in-cash"></span> ${sayHome('in_cash', language)}</p>`;
+  const legend = html`<p class="legend"><span class="by-card"></span> ${say('by_card')} <span class="in-cash"></span> ${say('in_cash')}</p>`;
   const ends = html`<p class="ends muted" dir="ltr"><bdi>${date(days[0]!.day)}</bdi><bdi>${date(days.at(-1)!.day)}</bdi></p>`;
-  const numbers = table<Day>(
-    sayHome('chart', language),
+  const numbers = ui.table<Day>(
+    say('chart'),
     [
-      {
-        heading: sayHome('day', language),
-        cell: ({ day }) => html`<time datetime="${day}">${date(day)}</time>`,
-      },
-      ...(['card', 'cash'] as const).map((method) => ({
-        heading: sayHome(method === 'card' ? 'by_card' : 'in_cash', language),
-        cell: (day: Day) => amount(language, day[`${method}_received`]),
-        numeric: true as const,
-      })),
-      {
-        heading: sayHome('refunded', language),
-        cell: ({ refunded }: Day) => amount(language, refunded),
-        numeric: true,
-      },
+      [say('day'), ({ day }) => html`<time datetime="${day}">${date(day)}</time>`],
+      [say('by_card'), ({ card_received }) => ui.amount(language, card_received), 'numeric'],
+      [say('in_cash'), ({ cash_received }) => ui.amount(language, cash_received), 'numeric'],
+      [say('refunded'), ({ refunded }) => ui.amount(language, refunded), 'numeric'],
     ],
     days.filter(({ day: _, ...sums }) =>
       Object.values(sums).some((sum) => typeof sum === 'number' && sum > 0),
     ),
   );
-  return section(
+  return ui.section(
     title,
-    html`${legend}${dayChart(bars, sayHome('chart', language))}${ends}
-<details><summary>${sayHome('as_table', language)}</summary>${numbers}</details>`,
+    html`${legend}${dayChart(bars, say('chart'))}${ends}
+<details><summary>${say('as_table')}</summary>${numbers}</details>`,
   );
 }
 
-async function attentionPart(visit: Visit, desk: Desk): Promise<Html> {
-  const { language, role } = visit;
-  const [reviews, failing] = await Promise.all([openReviews(visit, desk), failingEndpoints(visit, desk)]);
+async function attentionPart(request: ViewRequest, context: ViewContext): Promise<Html> {
+  const { role } = request;
+  const say = sayHome(request);
+  const [reviews, failing] = await Promise.all([
+    openReviews(request, context),
+    failingEndpoints(request, context),
+  ]);
   const items: Html[] = [];
   if (reviews.length > 0) {
-    const text = sayHome('open_reviews', language, { count: reviews.length });
-    items.push(html`<li><a href="${roomLink(visit, 'reviews')}">${text}</a></li>`);
+    const text = say('open_reviews', { count: reviews.length });
+    items.push(html`<li><a href="${viewLink(request, 'reviews')}">${text}</a></li>`);
   }
   // The address of an endpoint may hold a token.
   if (mayDo(role, 'developers.read'))
     for (const { id, url } of failing) {
-      const text = sayHome('failing_endpoint', language, { url });
-      items.push(html`<li><a href="${roomLink(visit, `webhooks/${id}`)}">${text}</a></li>`);
+      const text = say('failing_endpoint', { url });
+      items.push(html`<li><a href="${viewLink(request, `webhooks/${id}`)}">${text}</a></li>`);
     }
   else if (failing.length > 0)
-    items.push(html`<li>${sayHome('failing_endpoints', language, { count: failing.length })}</li>`);
-  const body = items.length === 0 ? html`<p>${sayHome('all_well', language)}</p>` : html`<ul>${items}</ul>`;
-  return section(sayHome('to_look_at', language), body);
+    items.push(html`<li>${say('failing_endpoints', { count: failing.length })}</li>`);
+  const body = items.length === 0 ? html`<p>${say('all_well')}</p>` : html`<ul>${items}</ul>`;
+  return ui.section(say('to_look_at'), body);
 }
 
 /** A failed delivery counts for so long. */
@@ -174,8 +167,8 @@ const failingMs = 7 * dayMs;
 
 /** The enabled endpoints that have a delivery which failed for good lately. */
 async function failingEndpoints(
-  { organization, mode }: Visit,
-  { services }: Desk,
+  { organization, mode }: ViewRequest,
+  { services }: ViewContext,
 ): Promise<WebhookEndpointRecord[]> {
   const scope = scopeOf(organization.id, mode === 'live');
   const endpoints = await records<WebhookEndpointRecord>(
@@ -197,14 +190,13 @@ async function failingEndpoints(
   return enabled.filter((_, i) => failed[i]);
 }
 
-function firstSteps(visit: Visit): Html {
-  const { language, role, rooms } = visit;
-  const steps: (readonly [string, string])[] = [[sayHome('step_docs', language), link(visit, '/docs')]];
-  if (mayDo(role, 'payments.write'))
-    steps.unshift([sayHome('step_link', language), roomLink(visit, 'checkout/new')]);
-  if (rooms.includes('keys')) steps.push([sayHome('step_keys', language), roomLink(visit, 'keys')]);
-  if (rooms.includes('webhooks'))
-    steps.push([sayHome('step_webhooks', language), roomLink(visit, 'webhooks')]);
+function firstSteps(request: ViewRequest): Html {
+  const { role, views } = request;
+  const say = sayHome(request);
+  const steps: (readonly [string, string])[] = [[say('step_docs'), link(request, '/docs')]];
+  if (mayDo(role, 'payments.write')) steps.unshift([say('step_link'), viewLink(request, 'checkout/new')]);
+  if (views.includes('keys')) steps.push([say('step_keys'), viewLink(request, 'keys')]);
+  if (views.includes('webhooks')) steps.push([say('step_webhooks'), viewLink(request, 'webhooks')]);
   const items = steps.map(([text, href]) => html`<li><a href="${href}">${text}</a></li>`);
-  return section(sayHome('first_steps', language), html`<ol>${items}</ol>`);
+  return ui.section(say('first_steps'), html`<ol>${items}</ol>`);
 }

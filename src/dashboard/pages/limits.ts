@@ -19,30 +19,12 @@ import { type LimitInForce, limitsInForce } from '../../domain/limits-in-force.t
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { LimitLevels } from '../../shard/scope.ts';
-import {
-  badge,
-  button,
-  definitions,
-  doneOf,
-  emptyState,
-  errorSummary,
-  field,
-  form,
-  number,
-  type Problems,
-  section,
-  select,
-  submit,
-  type Tone,
-  table,
-  textArea,
-  time,
-} from '../layout/components.ts';
+import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
-import { roomLink } from '../layout/links.ts';
+import { viewLink } from '../layout/links.ts';
 import { recentForms } from '../layout/recent-forms.ts';
-import type { Desk, Row, Visit } from '../layout/row.ts';
-import { sayFrame } from '../messages/frame.ts';
+import { get, post, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
+import { sayLayout } from '../messages/layout.ts';
 import { sayLimits } from '../messages/limits.ts';
 import { mayDo } from '../people/roles.ts';
 
@@ -50,14 +32,9 @@ const active = 'limits';
 const randomText = createRandomText(randomFillSync);
 
 export const limitRows: readonly Row[] = [
-  { method: 'GET', path: 'limits', permission: 'developers.read', handle: show },
-  {
-    method: 'GET',
-    path: 'limits/request',
-    permission: 'limits.request',
-    handle: async (visit) => requestForm(visit, {}),
-  },
-  { method: 'POST', path: 'limits/request', permission: 'limits.request', handle: request },
+  get('limits', 'developers.read', show),
+  get('limits/request', 'limits.request', (request) => requestForm(request, {})),
+  post('limits/request', 'limits.request', sendRequest),
 ];
 
 interface Line {
@@ -74,145 +51,141 @@ function bucketName(bucket: Bucket, language: Language): string {
 }
 
 async function levelsOf(
-  { organization: { id: org } }: Visit,
-  { services }: Desk,
+  { organization: { id: org } }: ViewRequest,
+  { services }: ViewContext,
   mode: Mode,
 ): Promise<LimitLevels> {
   const { body } = await services.askShard(org, { kind: 'limit_levels', org, livemode: mode === 'live' });
   return JSON.parse(body);
 }
 
-async function show(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  const { language, organization, role } = visit;
-  const say = (key: Parameters<typeof sayLimits>[0]) => sayLimits(key, language);
-  const levels = { test: await levelsOf(visit, desk, 'test'), live: await levelsOf(visit, desk, 'live') };
+async function show(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+  const { organization, role } = request;
+  const say = sayLimits(request);
+  const levels = {
+    test: await levelsOf(request, context, 'test'),
+    live: await levelsOf(request, context, 'live'),
+  };
   // The visit's mode comes first.
-  const shownModes = visit.mode === 'live' ? [...modes].reverse() : modes;
+  const shownModes = request.mode === 'live' ? [...modes].reverse() : modes;
   const lines = shownModes.flatMap((mode) => {
-    const inForce = limitsInForce(organization.limits[mode], mode, desk.services.now());
+    const inForce = limitsInForce(organization.limits[mode], mode, context.services.now());
     return buckets.map(
       (bucket): Line => ({ mode, bucket, limit: inForce.buckets[bucket], levels: levels[mode] }),
     );
   });
-  const { daily } = limitsInForce(organization.limits.test, 'test', desk.services.now());
+  const { daily } = limitsInForce(organization.limits.test, 'test', context.services.now());
   const today = levels.test.today;
-  const ask = button(say('request'), roomLink(visit, 'limits/request'));
-  return page(visit, {
-    active,
-    title: sayFrame(active, language),
+  const ask = ui.button(say('request'), viewLink(request, 'limits/request'));
+  return page(request, {
     actions: mayDo(role, 'limits.request') ? ask : null,
     body: [
-      doneOf(visit, { requested: 'done' } as const, sayLimits),
+      ui.doneOf(request, { requested: 'done' } as const, say),
       html`<p>${say('intro')}</p>`,
-      limitTable(visit, lines),
+      limitTable(request, lines),
       today &&
         daily &&
-        section(
+        ui.section(
           say('today'),
-          definitions([
-            [say('requests_today'), meter(visit, today.requests, daily.requests)],
-            [say('creations_today'), meter(visit, today.creations, daily.paymentCreations)],
+          ui.definitions([
+            [say('requests_today'), meter(request, today.requests, daily.requests)],
+            [say('creations_today'), meter(request, today.creations, daily.paymentCreations)],
           ]),
         ),
-      requestList(visit),
+      requestList(request),
     ],
   });
 }
 
-function limitTable(visit: Visit, lines: readonly Line[]): Html {
-  const { language } = visit;
-  const say = (key: Parameters<typeof sayLimits>[0]) => sayLimits(key, language);
-  return table(
-    sayFrame(active, language),
+function limitTable(request: ViewRequest, lines: readonly Line[]): Html {
+  const { language } = request;
+  const say = sayLimits(request);
+  return ui.table(
+    sayLayout(request)(active),
     [
-      { heading: say('bucket'), cell: ({ bucket }) => bucketName(bucket, language) },
-      { heading: say('mode'), cell: ({ mode }) => say(mode) },
-      { heading: say('per_minute'), cell: ({ limit }) => number(language, limit.perMinute), numeric: true },
-      {
-        heading: say('used'),
-        cell: ({ bucket, levels }) => {
+      [say('bucket'), ({ bucket }) => bucketName(bucket, language)],
+      [say('mode'), ({ mode }) => say(mode)],
+      [say('per_minute'), ({ limit }) => ui.number(language, limit.perMinute), 'numeric'],
+      [
+        say('used'),
+        ({ bucket, levels }) => {
           const { remaining, capacity } = levels.buckets[bucket];
-          return meter(visit, capacity - remaining, capacity);
+          return meter(request, capacity - remaining, capacity);
         },
-      },
-      {
-        heading: say('source'),
-        cell: ({ limit: { source, untilMs } }) =>
-          html`${say(source)}${untilMs !== null && html` (${say('until')} ${time(language, untilMs)})`}`,
-      },
+      ],
+      [
+        say('source'),
+        ({ limit: { source, untilMs } }) =>
+          html`${say(source)}${untilMs !== null && html` (${say('until')} ${ui.time(language, untilMs)})`}`,
+      ],
     ],
     lines,
   );
 }
 
-function meter({ language }: Visit, used: number, all: number): Html {
-  const text = sayLimits('of', language, { used: number(language, used), all: number(language, all) });
+function meter({ language }: ViewRequest, used: number, all: number): Html {
+  const say = sayLimits({ language });
+  const text = say('of', { used: ui.number(language, used), all: ui.number(language, all) });
   return html`<meter min="0" max="${all}" value="${used}" aria-label="${text}"></meter> ${text}`;
 }
 
 const tones = { open: 'warn', approved: 'good', denied: 'bad' } as const satisfies Record<
   LimitRequestState,
-  Tone
+  ui.Tone
 >;
 
-function requestList(visit: Visit): Html {
-  const { language, organization } = visit;
-  const say = (key: Parameters<typeof sayLimits>[0]) => sayLimits(key, language);
+function requestList(request: ViewRequest): Html {
+  const { language, organization } = request;
+  const say = sayLimits(request);
   const { limitRequests } = organization;
   const wish = (perMinute: number, untilMs: number | null) =>
-    html`${sayLimits('granted', language, { value: number(language, perMinute) })}, ${untilMs === null ? say('no_end') : html`${say('until')} ${time(language, untilMs)}`}`;
-  const columns = [
-    { heading: say('bucket'), cell: ({ bucket }: LimitRequest) => bucketName(bucket, language) },
-    { heading: say('mode'), cell: ({ mode }: LimitRequest) => say(mode) },
-    {
-      heading: say('value'),
-      cell: ({ perMinute, untilMs, reason }: LimitRequest) =>
+    html`${say('granted', { value: ui.number(language, perMinute) })}, ${untilMs === null ? say('no_end') : html`${say('until')} ${ui.time(language, untilMs)}`}`;
+  const columns: ui.Column<LimitRequest>[] = [
+    [say('bucket'), ({ bucket }) => bucketName(bucket, language)],
+    [say('mode'), ({ mode }) => say(mode)],
+    [
+      say('value'),
+      ({ perMinute, untilMs, reason }) =>
         html`${wish(perMinute, untilMs)}<br><span class="muted">${reason}</span>`,
-    },
-    {
-      heading: say('asked'),
-      cell: ({ by, createdMs }: LimitRequest) =>
-        html`${time(language, createdMs)}<br><span class="muted">${by}</span>`,
-    },
-    {
-      heading: say('state'),
-      cell: (each: LimitRequest) => badge(say(stateOf(each)), tones[stateOf(each)]),
-    },
-    {
-      heading: say('answer'),
-      cell: ({ decision }: LimitRequest) =>
+    ],
+    [
+      say('asked'),
+      ({ by, createdMs }) => html`${ui.time(language, createdMs)}<br><span class="muted">${by}</span>`,
+    ],
+    [say('state'), (each) => ui.badge(say(stateOf(each)), tones[stateOf(each)])],
+    [
+      say('answer'),
+      ({ decision }) =>
         decision === null
           ? '–'
           : html`${decision.granted && wish(decision.granted.perMinute, decision.granted.untilMs)} ${decision.note}`,
-    },
+    ],
   ];
-  return section(
+  return ui.section(
     say('requests'),
-    limitRequests.length === 0
-      ? emptyState(say('no_request'))
-      : table(say('requests'), columns, limitRequests),
+    ui.table(say('requests'), columns, limitRequests, ui.emptyState(say('no_request'))),
   );
 }
 
-function requestForm(visit: Visit, problems: Problems): DashboardAnswer {
-  const { language, mode, query, form: typed } = visit;
-  const say = (key: Parameters<typeof sayLimits>[0]) => sayLimits(key, language);
+function requestForm(request: ViewRequest, problems: ui.Problems): DashboardAnswer {
+  const { language, mode, query, form: typed } = request;
+  const say = sayLimits(request);
   const value = (name: string, preset = '') => typed.get(name) ?? query.get(name) ?? preset;
   const body = [
-    html`<div class="pair">${select({
+    html`<div class="pair">${ui.select({
       name: 'bucket',
       label: say('bucket'),
       value: value('bucket'),
       problems,
       choices: buckets.map((bucket) => [bucket, bucketName(bucket, language)] as const),
-    })}${select({
+    })}${ui.select({
       name: 'mode',
       label: say('mode'),
       value: value('mode', mode),
       problems,
       choices: requestedModes.map((each) => [each, say(each)] as const),
     })}</div>`,
-    html`<div class="pair">${field({
+    html`<div class="pair">${ui.field({
       name: 'value',
       label: say('value'),
       value: value('value'),
@@ -220,8 +193,8 @@ function requestForm(visit: Visit, problems: Problems): DashboardAnswer {
       required: true,
       ltr: true,
       attributes: html`inputmode="numeric" maxlength="10"`,
-    })}${field({ name: 'until', label: say('end'), type: 'date', value: value('until'), problems })}</div>`,
-    textArea({
+    })}${ui.field({ name: 'until', label: say('end'), type: 'date', value: value('until'), problems })}</div>`,
+    ui.textArea({
       name: 'reason',
       label: say('reason'),
       hint: say('reason_hint'),
@@ -229,14 +202,12 @@ function requestForm(visit: Visit, problems: Problems): DashboardAnswer {
       problems,
       required: true,
     }),
-    submit(say('send')),
+    ui.submit(say('send')),
   ];
-  return page(visit, {
-    active,
-    ...(Object.keys(problems).length > 0 && { status: 400 }),
+  return page(request, {
     title: say('request'),
-    alert: errorSummary(language, problems),
-    body: form(visit, roomLink(visit, 'limits/request'), body, { className: 'sheet stack' }),
+    problems,
+    body: ui.form(request, viewLink(request, 'limits/request'), body, { className: 'sheet stack' }),
   });
 }
 
@@ -249,16 +220,17 @@ const fieldsOf = {
   text_invalid: 'reason',
 } as const satisfies Partial<Record<RefusalCode, string>>;
 
-async function request(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  const { language, organization, member } = visit;
-  const wish = wishOf(visit);
-  if ('problems' in wish) return requestForm(visit, wish.problems);
+async function sendRequest(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+  const { organization, member } = request;
+  const say = sayLimits(request);
+  const wish = wishOf(request);
+  if ('problems' in wish) return requestForm(request, wish.problems);
   const id = `lrq_${randomText(24)}`;
   try {
-    await recentForms.once(member.id, visit.form, () =>
-      desk.act(visit, 'limits.request', { org: organization.id, ...wish }, async () => {
+    await recentForms.once(member.id, request.form, () =>
+      context.act(request, 'limits.request', { org: organization.id, ...wish }, async () => {
         const asked = { id, by: member.email };
-        await desk.services.directory.changeOrganization(organization.id, (each, nowMs) =>
+        await context.services.directory.changeOrganization(organization.id, (each, nowMs) =>
           withLimitRequest(each, wish, asked, nowMs),
         );
         return { id };
@@ -267,21 +239,22 @@ async function request(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
   } catch (error) {
     const code = error instanceof DirectoryRefusal ? (error.code as keyof typeof fieldsOf | null) : null;
     if (code === null || !(code in fieldsOf)) throw error;
-    return requestForm(visit, { [fieldsOf[code]]: sayLimits(code, language) });
+    return requestForm(request, { [fieldsOf[code]]: say(code) });
   }
-  return redirect(roomLink(visit, active, { done: 'requested' }));
+  return redirect(viewLink(request, active, { done: 'requested' }));
 }
 
-function wishOf({ form: typed, language }: Visit): LimitWish | { readonly problems: Problems } {
+function wishOf({ form: typed, language }: ViewRequest): LimitWish | { readonly problems: ui.Problems } {
+  const say = sayLimits({ language });
   const problems: Record<string, string> = {};
   const bucket = buckets.find((each) => each === typed.get('bucket'));
   const mode = requestedModes.find((each) => each === typed.get('mode'));
   const value = (typed.get('value') ?? '').replace(/\s/g, '');
   const until = typed.get('until') ?? '';
   const untilMs = until === '' ? null : (moroccoDayBounds(until)?.toMs ?? null);
-  if (bucket === undefined || mode === undefined) problems.bucket = sayLimits('choose_bucket', language);
-  if (!/^\d{1,10}$/.test(value)) problems.value = sayLimits('whole_number', language);
-  if (until !== '' && untilMs === null) problems.until = sayLimits('no_day', language);
+  if (bucket === undefined || mode === undefined) problems.bucket = say('choose_bucket');
+  if (!/^\d{1,10}$/.test(value)) problems.value = say('whole_number');
+  if (until !== '' && untilMs === null) problems.until = say('no_day');
   if (bucket === undefined || mode === undefined || Object.keys(problems).length > 0) return { problems };
   return { bucket, mode, perMinute: Number(value), untilMs, reason: typed.get('reason') ?? '' };
 }

@@ -1,7 +1,7 @@
 // A page of one of the API's lists, with the queries of the pages before and after it.
 
 import { idPrefixes } from '../../contract/id-prefixes.ts';
-import type { Desk, Visit } from '../layout/row.ts';
+import type { ViewContext, ViewRequest } from '../layout/row.ts';
 
 type ListOperation = 'list_customers' | 'list_checkout_sessions' | 'list_reviews';
 type Query = Readonly<Record<string, string>>;
@@ -16,17 +16,17 @@ const cursors = ['starting_after', 'ending_before'] as const;
 
 /** `filters` are parameters of the list; empty ones are left out. A cursor that names nothing gives the first page. */
 export async function listPage<R extends { readonly id: string }>(
-  visit: Visit,
-  desk: Desk,
+  request: ViewRequest,
+  context: ViewContext,
   operation: ListOperation,
   filters: Query = {},
 ): Promise<ListPage<R>> {
   const kept = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== ''));
-  const cursor = cursors.find((name) => visit.query.has(name));
-  const at = cursor && visit.query.get(cursor)!;
+  const cursor = cursors.find((name) => request.query.has(name));
+  const at = cursor && request.query.get(cursor)!;
   const isId = at !== undefined && Object.values(idPrefixes).some((prefix) => at.startsWith(`${prefix}_`));
   const query = { ...kept, limit, ...(cursor !== undefined && isId && { [cursor]: at! }) };
-  const listed = await desk.api(visit, operation, { query });
+  const listed = await context.api(request, operation, { query });
   if (!listed.ok) return { data: [], queries: { newer: null, older: null } };
   const { data, has_more: hasMore } = listed.body as unknown as { data: readonly R[]; has_more: boolean };
   const isBackwards = cursor === 'ending_before';

@@ -12,27 +12,13 @@ import {
   keysKnownTo,
   removeMember,
 } from '../../operator/use-cases/member-commands.ts';
-import {
-  badge,
-  button,
-  copyable,
-  doneOf,
-  errorSummary,
-  field,
-  finalSubmit,
-  form,
-  section,
-  select,
-  submit,
-  table,
-  time,
-} from '../layout/components.ts';
+import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
-import { roomLink } from '../layout/links.ts';
-import type { Desk, Row, Visit } from '../layout/row.ts';
-import { sayFrame } from '../messages/frame.ts';
+import { viewLink } from '../layout/links.ts';
+import { get, post, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
 import { sayKeys } from '../messages/keys.ts';
+import { sayLayout } from '../messages/layout.ts';
 import { type PeopleMessage, peopleMessages, sayPeople } from '../messages/people.ts';
 import { mayDo } from '../people/roles.ts';
 
@@ -44,93 +30,72 @@ const doneTexts = {
 } as const;
 
 export const memberRows: readonly Row[] = [
-  {
-    method: 'GET',
-    path: 'members',
-    permission: 'members.read',
-    handle: async (visit, desk) => listPage(visit, desk),
-  },
-  { method: 'POST', path: 'members', permission: 'members.write', stepUp: true, handle: invite },
-  {
-    method: 'GET',
-    path: 'members/{id}',
-    permission: 'members.read',
-    handle: async (visit, desk) => memberPage(visit, desk),
-  },
-  {
-    method: 'GET',
-    path: 'members/{id}/keys',
-    permission: 'members.write',
-    handle: async (visit, desk) => keysPage(visit, desk),
-  },
-  {
-    method: 'POST',
-    path: 'members/{id}/role',
-    permission: 'members.write',
-    stepUp: true,
-    handle: changeRole,
-  },
-  { method: 'POST', path: 'members/{id}/remove', permission: 'members.write', stepUp: true, handle: remove },
-  { method: 'POST', path: 'members/{id}/end-sessions', permission: 'members.write', handle: endSessions },
-  { method: 'POST', path: 'members/{id}/revoke', permission: 'members.write', handle: revoke },
+  get('members', 'members.read', listPage),
+  post('members', 'members.write', invite, { stepUp: true }),
+  get('members/{id}', 'members.read', memberPage),
+  get('members/{id}/keys', 'members.write', keysPage),
+  post('members/{id}/role', 'members.write', changeRole, { stepUp: true }),
+  post('members/{id}/remove', 'members.write', remove, { stepUp: true }),
+  post('members/{id}/end-sessions', 'members.write', endSessions),
+  post('members/{id}/revoke', 'members.write', revoke),
 ];
 
 /** The link is shown this once, so there is no redirect. */
-async function invite(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  const { form: sent, organization, language } = visit;
+async function invite(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+  const { form: sent, organization, language } = request;
+  const say = sayPeople(request);
   const email = sent.get('email') ?? '';
   const role = roleIn(sent) ?? 'viewer';
-  const act = () => inviteMember(desk.services, organization.id, email, role);
-  const made = await refusable(desk.act(visit, 'member.invite', { email, role }, act));
-  if ('refused' in made) return listPage(visit, desk, made.refused);
+  const act = () => inviteMember(context.services, organization.id, email, role);
+  const made = await refusable(context.act(request, 'member.invite', { email, role }, act));
+  if ('refused' in made) return listPage(request, context, made.refused);
   const { email: invited, link, expires } = made.result;
-  return page(visit, {
-    active: 'members',
-    title: sayPeople('invitation_made', language),
+  return page(request, {
+    title: say('invitation_made'),
     body: [
-      html`<p>${sayPeople('invitation_give', language, { email: invited })}</p>`,
-      html`<p>${copyable(visit, link)}</p>`,
-      html`<p>${sayPeople('invitation_until', language)} ${time(language, Date.parse(expires))}</p>`,
-      html`<p>${button(sayFrame('members', language), roomLink(visit, 'members'), 'quiet')}</p>`,
+      html`<p>${say('invitation_give', { email: invited })}</p>`,
+      html`<p>${ui.copyable(request, link)}</p>`,
+      html`<p>${say('invitation_until')} ${ui.time(language, Date.parse(expires))}</p>`,
+      html`<p>${ui.button(sayLayout(request)('members'), viewLink(request, 'members'), 'quiet')}</p>`,
     ],
   });
 }
 
-async function changeRole(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  const { organization, form: sent } = visit;
+async function changeRole(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+  const { organization, form: sent } = request;
   const role = roleIn(sent);
-  if (role === undefined || found(visit, desk) === null) return errorPage(visit, 'missing');
-  const act = () => giveRole(desk.services.directory, organization.id, visit.id, role);
-  const changed = await refusable(desk.act(visit, 'member.role', { member: visit.id, role }, act));
-  if ('refused' in changed) return memberPage(visit, desk, changed.refused);
-  // Who was an owner sees this room no more.
-  if (visit.id === visit.member.id && role !== 'owner') return redirect(roomLink(visit, 'home'));
-  return changed.result.keys.length === 0 ? done(visit, 'role') : toKeys(visit, 'role');
+  if (role === undefined || found(request, context) === null) return errorPage(request, 'missing');
+  const act = () => giveRole(context.services.directory, organization.id, request.id, role);
+  const changed = await refusable(context.act(request, 'member.role', { member: request.id, role }, act));
+  if ('refused' in changed) return memberPage(request, context, changed.refused);
+  // Who is no owner any more does not see this page.
+  if (request.id === request.member.id && role !== 'owner') return redirect(viewLink(request, 'home'));
+  return changed.result.keys.length === 0 ? done(request, 'role') : toKeys(request, 'role');
 }
 
-async function remove(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  if (found(visit, desk) === null) return errorPage(visit, 'missing');
-  const act = () => removeMember(desk.services.directory, visit.organization.id, visit.id);
-  const removed = await refusable(desk.act(visit, 'member.remove', { member: visit.id }, act));
-  if ('refused' in removed) return memberPage(visit, desk, removed.refused);
+async function remove(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+  if (found(request, context) === null) return errorPage(request, 'missing');
+  const act = () => removeMember(context.services.directory, request.organization.id, request.id);
+  const removed = await refusable(context.act(request, 'member.remove', { member: request.id }, act));
+  if ('refused' in removed) return memberPage(request, context, removed.refused);
   // One who has left sees nothing of the organization any more.
-  if (visit.id === visit.member.id) return redirect(`${visit.prefix}/dashboard`);
-  return removed.result.keys.length === 0 ? done(visit, 'removed') : toKeys(visit, 'removed');
+  if (request.id === request.member.id) return redirect(`${request.prefix}/dashboard`);
+  return removed.result.keys.length === 0 ? done(request, 'removed') : toKeys(request, 'removed');
 }
 
-async function endSessions(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  if (found(visit, desk) === null) return errorPage(visit, 'missing');
-  const except = visit.id === visit.member.id ? visit.session.id : null;
-  const { sessions } = desk.services.directory;
-  const act = () => sessions.endAllIn(visit.id, visit.organization.id, except);
-  await desk.act(visit, 'member.end-sessions', { member: visit.id }, act);
-  return done(visit, 'sessions');
+async function endSessions(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+  if (found(request, context) === null) return errorPage(request, 'missing');
+  const except = request.id === request.member.id ? request.session.id : null;
+  const { sessions } = context.services.directory;
+  const act = () => sessions.endAllIn(request.id, request.organization.id, except);
+  await context.act(request, 'member.end-sessions', { member: request.id }, act);
+  return done(request, 'sessions');
 }
 
-async function revoke(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  const act = () => desk.services.directory.links.revoke(visit.organization.id, visit.id);
-  const revoked = await refusable(desk.act(visit, 'member.revoke-invitation', { id: visit.id }, act));
-  return 'refused' in revoked ? errorPage(visit, 'missing') : done(visit, 'revoked');
+async function revoke(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+  const act = () => context.services.directory.links.revoke(request.organization.id, request.id);
+  const revoked = await refusable(context.act(request, 'member.revoke-invitation', { id: request.id }, act));
+  return 'refused' in revoked ? errorPage(request, 'missing') : done(request, 'revoked');
 }
 
 /** The result of an action, or why the directory has refused it. */
@@ -146,8 +111,8 @@ async function refusable<T>(
   }
 }
 
-function found({ id, organization }: Visit, desk: Desk): Member | null {
-  const member = desk.services.directory.members.find(id);
+function found({ id, organization }: ViewRequest, context: ViewContext): Member | null {
+  const member = context.services.directory.members.find(id);
   return member !== undefined && Object.hasOwn(member.roles, organization.id) ? member : null;
 }
 
@@ -155,189 +120,186 @@ function roleIn(sent: URLSearchParams): Role | undefined {
   return roles.find((each) => each === sent.get('role'));
 }
 
-function done(visit: Visit, what: keyof typeof doneTexts): DashboardAnswer {
-  return redirect(roomLink(visit, 'members', { done: what }));
+function done(request: ViewRequest, what: keyof typeof doneTexts): DashboardAnswer {
+  return redirect(viewLink(request, 'members', { done: what }));
 }
 
-function toKeys(visit: Visit, what: 'role' | 'removed'): DashboardAnswer {
-  return redirect(roomLink(visit, `members/${visit.id}/keys`, { done: what }));
+function toKeys(request: ViewRequest, what: 'role' | 'removed'): DashboardAnswer {
+  return redirect(viewLink(request, `members/${request.id}/keys`, { done: what }));
 }
 
 /** The keys that somebody may know who is not to use them any more, each with the ways to roll and to stop it. */
-function keysPage(visit: Visit, desk: Desk): DashboardAnswer {
-  const { language, organization, prefix } = visit;
-  const say = (key: PeopleMessage) => sayPeople(key, language);
+function keysPage(request: ViewRequest, context: ViewContext): DashboardAnswer {
+  const { language, organization, prefix } = request;
+  const say = sayPeople(request);
   const way = ({ mode, id }: ApiKey, action: 'roll' | 'revoke') =>
-    button(
-      sayKeys(action, language),
+    ui.button(
+      sayKeys(request)(action),
       `${prefix}/dashboard/${organization.id}/${mode}/keys/${id}/${action}`,
       'quiet',
     );
   // One that was rolled already, and works until its overlap ends, can only be stopped.
   const waysOf = (key: ApiKey) =>
     html`<span class="actions">${key.rolledTo === null && way(key, 'roll')}${way(key, 'revoke')}</span>`;
-  const keys = keysKnownTo(desk.services.directory, organization.id, visit.id);
-  const columns = [
-    { heading: sayKeys('key', language), cell: ({ hint }: ApiKey) => html`<code dir="ltr">…${hint}</code>` },
-    { heading: say('mode'), cell: ({ mode }: ApiKey) => sayFrame(`${mode}_mode`, language) },
-    { heading: sayKeys('kind', language), cell: ({ kind }: ApiKey) => sayKeys(kind, language) },
-    { heading: sayKeys('created', language), cell: ({ created }: ApiKey) => time(language, created * 1000) },
-    { heading: sayKeys('actions', language), cell: waysOf },
+  const keys = keysKnownTo(context.services.directory, organization.id, request.id);
+  const columns: ui.Column<ApiKey>[] = [
+    [sayKeys(request)('key'), ({ hint }) => html`<code dir="ltr">…${hint}</code>`],
+    [say('mode'), ({ mode }) => sayLayout(request)(`${mode}_mode`)],
+    [sayKeys(request)('kind'), ({ kind }) => sayKeys(request)(kind)],
+    [sayKeys(request)('created'), ({ created }) => ui.time(language, created * 1000)],
+    [sayKeys(request)('actions'), waysOf],
   ];
-  return page(visit, {
-    active: 'members',
+  return page(request, {
     title: say('known_keys'),
     body: [
-      doneOf(visit, doneTexts, sayPeople),
+      ui.doneOf(request, doneTexts, say),
       html`<p>${keys.length === 0 ? say('known_keys_none') : say('known_keys_text')}</p>`,
-      keys.length === 0 ? null : table(say('known_keys'), columns, keys),
-      html`<p>${button(sayFrame('members', language), roomLink(visit, 'members'), 'quiet')}</p>`,
+      keys.length === 0 ? null : ui.table(say('known_keys'), columns, keys),
+      html`<p>${ui.button(sayLayout(request)('members'), viewLink(request, 'members'), 'quiet')}</p>`,
     ],
   });
 }
 
-function listPage(visit: Visit, desk: Desk, refused: PeopleMessage | null = null): DashboardAnswer {
-  const { language, organization } = visit;
-  const { members, links } = desk.services.directory;
+function listPage(
+  request: ViewRequest,
+  context: ViewContext,
+  refused: PeopleMessage | null = null,
+): DashboardAnswer {
+  const { organization } = request;
+  const say = sayPeople(request);
+  const { members, links } = context.services.directory;
   const invitations = links.invitationsOf(organization.id);
-  return page(visit, {
-    active: 'members',
-    status: refused === null ? 200 : 400,
-    title: sayFrame('members', language),
-    alert: refused === null ? null : errorSummary(language, { email: sayPeople(refused, language) }),
+  return page(request, {
+    problems: refused === null ? {} : { email: say(refused) },
     body: [
-      doneOf(visit, doneTexts, sayPeople),
-      memberTable(visit, members.of(organization.id)),
-      invitations.length === 0
-        ? null
-        : section(sayPeople('invitations', language), invitationTable(visit, invitations)),
-      mayDo(visit.role, 'members.write')
-        ? section(sayPeople('invite', language), invitationForm(visit))
-        : null,
+      ui.doneOf(request, doneTexts, say),
+      memberTable(request, members.of(organization.id)),
+      invitations.length === 0 ? null : ui.section(say('invitations'), invitationTable(request, invitations)),
+      mayDo(request.role, 'members.write') ? ui.section(say('invite'), invitationForm(request)) : null,
     ],
   });
 }
 
-function memberTable(visit: Visit, members: readonly Member[]): Html {
-  const { language, organization } = visit;
-  const say = (key: PeopleMessage) => sayPeople(key, language);
-  return table(
-    sayFrame('members', language),
+function memberTable(request: ViewRequest, members: readonly Member[]): Html {
+  const { organization } = request;
+  const say = sayPeople(request);
+  return ui.table(
+    sayLayout(request)('members'),
     [
-      {
-        heading: say('person'),
-        cell: ({ id, name }) => html`<a href="${roomLink(visit, `members/${id}`)}"><bdi>${name}</bdi></a>`,
-      },
-      { heading: say('email'), cell: ({ email }) => html`<bdi dir="ltr">${email}</bdi>` },
-      { heading: say('role'), cell: ({ roles: each }) => sayFrame(each[organization.id]!, language) },
-      {
-        heading: say('two_step'),
-        cell: ({ totp }) =>
-          totp === null ? badge(say('two_step_is_off')) : badge(say('two_step_is_on'), 'good'),
-      },
+      [
+        say('person'),
+        ({ id, name }) => html`<a href="${viewLink(request, `members/${id}`)}"><bdi>${name}</bdi></a>`,
+      ],
+      [say('email'), ({ email }) => html`<bdi dir="ltr">${email}</bdi>`],
+      [say('role'), ({ roles: each }) => sayLayout(request)(each[organization.id]!)],
+      [
+        say('two_step'),
+        ({ totp }) =>
+          totp === null ? ui.badge(say('two_step_is_off')) : ui.badge(say('two_step_is_on'), 'good'),
+      ],
     ],
     members,
   );
 }
 
-function invitationTable(visit: Visit, invitations: readonly SignInLink[]): Html {
-  const { language } = visit;
-  return table(
-    sayPeople('invitations', language),
+function invitationTable(request: ViewRequest, invitations: readonly SignInLink[]): Html {
+  const { language } = request;
+  const say = sayPeople(request);
+  return ui.table(
+    say('invitations'),
     [
-      { heading: sayPeople('email', language), cell: ({ email }) => html`<bdi dir="ltr">${email}</bdi>` },
-      {
-        heading: sayPeople('role', language),
-        cell: (each) => (each.kind === 'invitation' ? sayFrame(each.role, language) : null),
-      },
-      {
-        heading: sayPeople('invitation_until', language),
-        cell: ({ expiresMs }) => time(language, expiresMs),
-      },
-      {
-        heading: sayPeople('invitation_revoke', language),
-        cell: ({ id }) =>
-          form(
-            visit,
-            roomLink(visit, `members/${id}/revoke`),
-            html`<button class="plain">${sayPeople('invitation_revoke', language)}</button>`,
+      [say('email'), ({ email }) => html`<bdi dir="ltr">${email}</bdi>`],
+      [say('role'), (each) => (each.kind === 'invitation' ? sayLayout(request)(each.role) : null)],
+      [say('invitation_until'), ({ expiresMs }) => ui.time(language, expiresMs)],
+      [
+        say('invitation_revoke'),
+        ({ id }) =>
+          ui.form(
+            request,
+            viewLink(request, `members/${id}/revoke`),
+            html`<button class="plain">${say('invitation_revoke')}</button>`,
           ),
-      },
+      ],
     ],
     invitations,
   );
 }
 
-function invitationForm(visit: Visit): Html {
-  const { language, form: sent } = visit;
-  const email = field({
+function invitationForm(request: ViewRequest): Html {
+  const { form: sent } = request;
+  const say = sayPeople(request);
+  const email = ui.field({
     name: 'email',
-    label: sayPeople('email', language),
+    label: say('email'),
     type: 'email',
     value: sent.get('email') ?? '',
     required: true,
     ltr: true,
     attributes: html`autocomplete="off" maxlength="254"`,
   });
-  const body = html`<div class="pair">${email}${roleChoice(visit, roleIn(sent) ?? 'viewer')}</div>${roleList(visit)}${submit(sayPeople('invite', language))}`;
-  return form(visit, roomLink(visit, 'members'), body);
+  const body = html`<div class="pair">${email}${roleChoice(request, roleIn(sent) ?? 'viewer')}</div>${roleList(request)}${ui.submit(say('invite'))}`;
+  return ui.form(request, viewLink(request, 'members'), body);
 }
 
-function roleChoice({ language }: Visit, value: Role): Html {
-  const choices = roles.map((each) => [each, sayFrame(each, language)] as const);
-  return select({ name: 'role', label: sayPeople('role', language), value, choices });
+function roleChoice({ language }: ViewRequest, value: Role): Html {
+  const say = sayPeople({ language });
+  const choices = roles.map((each) => [each, sayLayout({ language })(each)] as const);
+  return ui.select({ name: 'role', label: say('role'), value, choices });
 }
 
-function roleList({ language }: Visit): Html {
+function roleList({ language }: ViewRequest): Html {
+  const say = sayPeople({ language });
   const items = roles.map(
-    (each) =>
-      html`<div><dt>${sayFrame(each, language)}</dt><dd>${sayPeople(`role_${each}`, language)}</dd></div>`,
+    (each) => html`<div><dt>${sayLayout({ language })(each)}</dt><dd>${say(`role_${each}`)}</dd></div>`,
   );
   return html`<dl>${items}</dl>`;
 }
 
-function memberPage(visit: Visit, desk: Desk, refused: PeopleMessage | null = null): DashboardAnswer {
-  const { language, organization } = visit;
-  const member = found(visit, desk);
-  if (member === null) return errorPage(visit, 'missing');
+function memberPage(
+  request: ViewRequest,
+  context: ViewContext,
+  refused: PeopleMessage | null = null,
+): DashboardAnswer {
+  const { organization } = request;
+  const say = sayPeople(request);
+  const member = found(request, context);
+  if (member === null) return errorPage(request, 'missing');
   const { id, name, email } = member;
   const role = member.roles[organization.id]!;
-  const say = (key: PeopleMessage, values = {}) => sayPeople(key, language, values);
-  const sessions = desk.services.directory.sessions.into(id, organization.id).length;
-  return page(visit, {
-    active: 'members',
-    status: refused === null ? 200 : 400,
+  const sessions = context.services.directory.sessions.into(id, organization.id).length;
+  return page(request, {
     title: name,
-    alert: refused === null ? null : errorSummary(language, { '': say(refused) }),
+    problems: refused === null ? {} : { '': say(refused) },
     body: [
       html`<p><bdi dir="ltr">${email}</bdi></p>`,
-      ...(mayDo(visit.role, 'members.write') ? changes(visit, role, sessions) : []),
+      ...(mayDo(request.role, 'members.write') ? changes(request, role, sessions) : []),
     ],
   });
 }
 
 /** What an owner may change of a member. */
-function changes(visit: Visit, role: Role, sessions: number): Html[] {
-  const { id, language } = visit;
-  const say = (key: PeopleMessage, values = {}) => sayPeople(key, language, values);
-  const ending = form(
-    visit,
-    roomLink(visit, `members/${id}/end-sessions`),
-    submit(say('session_end'), 'quiet'),
+function changes(request: ViewRequest, role: Role, sessions: number): Html[] {
+  const { id } = request;
+  const say = sayPeople(request);
+  const ending = ui.form(
+    request,
+    viewLink(request, `members/${id}/end-sessions`),
+    ui.submit(say('session_end'), 'quiet'),
   );
-  const removal = form(
-    visit,
-    roomLink(visit, `members/${id}/remove`),
-    finalSubmit(visit, say('member_remove')),
+  const removal = ui.form(
+    request,
+    viewLink(request, `members/${id}/remove`),
+    ui.finalSubmit(request, say('member_remove')),
   );
   return [
-    section(say('role'), roleForm(visit, role)),
-    section(say('sessions'), [html`<p>${say('sessions_open', { count: sessions })}</p>`, ending]),
-    section(say('member_remove'), [html`<p>${say('member_remove_text')}</p>`, removal]),
+    ui.section(say('role'), roleForm(request, role)),
+    ui.section(say('sessions'), [html`<p>${say('sessions_open', { count: sessions })}</p>`, ending]),
+    ui.section(say('member_remove'), [html`<p>${say('member_remove_text')}</p>`, removal]),
   ];
 }
 
-function roleForm(visit: Visit, role: Role): Html {
-  const body = html`${roleChoice(visit, role)}${submit(sayPeople('save', visit.language), 'quiet')}`;
-  return form(visit, roomLink(visit, `members/${visit.id}/role`), body);
+function roleForm(request: ViewRequest, role: Role): Html {
+  const say = sayPeople(request);
+  const body = html`${roleChoice(request, role)}${ui.submit(say('save'), 'quiet')}`;
+  return ui.form(request, viewLink(request, `members/${request.id}/role`), body);
 }

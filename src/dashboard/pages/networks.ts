@@ -15,60 +15,52 @@ import {
   connectors,
 } from '../../networks/connectors.ts';
 import { configureConnector, type NewConnector } from '../../operator/use-cases/network-commands.ts';
-import {
-  copyable,
-  definitions,
-  field,
-  finalSubmit,
-  form,
-  hidden,
-  type Problems,
-  select,
-  submit,
-} from '../layout/components.ts';
-import { roomLink } from '../layout/links.ts';
-import type { Desk, Visit } from '../layout/row.ts';
+import * as ui from '../layout/components.ts';
+import { viewLink } from '../layout/links.ts';
+import type { ViewContext, ViewRequest } from '../layout/row.ts';
 import { type NetworkMessage, sayNetworks } from '../messages/networks.ts';
 import { mayDo } from '../people/roles.ts';
 
 const textCharactersMax = 2_048;
 
 /** What the section about networks shows. `problems` are those of its forms. */
-export function networkSection(visit: Visit, baseUrl: string, problems: Problems): Html[] {
-  const { organization, mode, language, role } = visit;
+export function networkSection(request: ViewRequest, baseUrl: string, problems: ui.Problems): Html[] {
+  const { organization, mode, role } = request;
+  const say = sayNetworks(request);
   const configured = organization.connectors[mode];
   const mayChange = mayDo(role, 'settings.write');
-  const shown = paymentMethodTypes.flatMap((method) => definitionsOf(visit, method, mayChange));
-  const list = shown.length === 0 ? html`<p>${sayNetworks('none', language)}</p>` : definitions(shown);
+  const shown = paymentMethodTypes.flatMap((method) => definitionsOf(request, method, mayChange));
+  const list = shown.length === 0 ? html`<p>${say('none')}</p>` : ui.definitions(shown);
   if (!mayChange) return [list];
   const forms = connectorNames.flatMap((name) => {
     const isUsed = paymentMethodTypes.some((method) => configured[method]?.connector === name);
-    const heading = html`<h3>${sayNetworks(isUsed ? name : `connect_${name}`, language)}</h3>`;
+    const heading = html`<h3>${say(isUsed ? name : `connect_${name}`)}</h3>`;
     return isUsed
-      ? [heading, reportAddress(visit, baseUrl, name), disconnectForm(visit, name)]
-      : [heading, connectForm(visit, name, problems)];
+      ? [heading, reportAddress(request, baseUrl, name), disconnectForm(request, name)]
+      : [heading, connectForm(request, name, problems)];
   });
   return [list, ...forms];
 }
 
 /** The network of a method, and its settings for whoever may change them: an address may hold a token. */
 function definitionsOf(
-  { organization, mode, language }: Visit,
+  { organization, mode, language }: ViewRequest,
   method: PaymentMethodType,
   mayChange: boolean,
 ): (readonly [name: string, value: Html | string])[] {
+  const say = sayNetworks({ language });
   const own: ConnectorSettings | null = organization.connectors[mode][method];
-  const name = sayNetworks(method, language);
-  if (own === null) return mode === 'test' ? [[name, sayNetworks('simulator', language)]] : [];
+  const name = say(method);
+  if (own === null) return mode === 'test' ? [[name, say('simulator')]] : [];
   const settings = mayChange ? settingsOf(own.connector) : [];
   const shown = settings.flatMap((setting): (readonly [string, Html])[] => {
-    const label = sayNetworks(labelOf(own.connector, setting), language);
+    const label = say(labelOf(own.connector, setting));
     const value = own.settings[setting.name];
     if (value !== undefined) return [[label, html`<code dir="ltr">${value}</code>`]];
     const isSealed = own.sealed[setting.name] !== undefined;
-    return isSealed ? [[label, html`${sayNetworks('sealed', language)}`]] : [];
+    return isSealed ? [[label, html`${say('sealed')}`]] : [];
   });
-  return [[name, sayNetworks(own.connector, language)], ...shown];
+  return [[name, say(own.connector)], ...shown];
 }
 
 function settingsOf(name: ConnectorName): readonly ConnectorSetting[] {
@@ -80,23 +72,25 @@ function labelOf(network: ConnectorName, { name }: ConnectorSetting): NetworkMes
 }
 
 function reportAddress(
-  { organization, mode, language }: Visit,
+  { organization, mode, language }: ViewRequest,
   baseUrl: string,
   network: ConnectorName,
 ): Html {
+  const say = sayNetworks({ language });
   const address = baseUrl + networkPath(network, organization.id, mode);
-  return html`<p>${sayNetworks('report_to', language)}: ${copyable({ language }, address)}</p>`;
+  return html`<p>${say('report_to')}: ${ui.copyable({ language }, address)}</p>`;
 }
 
-function connectForm(visit: Visit, network: ConnectorName, problems: Problems): Html {
-  const { language, form: typed } = visit;
+function connectForm(request: ViewRequest, network: ConnectorName, problems: ui.Problems): Html {
+  const { form: typed } = request;
+  const say = sayNetworks(request);
   const fields = settingsOf(network).map((setting) => {
     const { name, is, required } = setting;
     const label = labelOf(network, setting);
-    return field({
+    return ui.field({
       name,
-      label: sayNetworks(label, language),
-      hint: sayNetworks(`${label}_hint` as NetworkMessage, language),
+      label: say(label),
+      hint: say(`${label}_hint` as NetworkMessage),
       type: is === 'address' ? 'url' : is === 'secret' ? 'password' : 'text',
       ...(is !== 'secret' && { value: typed.get(name) ?? '' }),
       problems,
@@ -106,41 +100,44 @@ function connectForm(visit: Visit, network: ConnectorName, problems: Problems): 
     });
   });
   const body = [
-    hidden('network', network),
+    ui.hidden('network', network),
     ...fields,
-    methodChoice(visit, network),
-    submit(sayNetworks('connect', language)),
+    methodChoice(request, network),
+    ui.submit(say('connect')),
   ];
-  return form(visit, roomLink(visit, 'settings/network'), body);
+  return ui.form(request, viewLink(request, 'settings/network'), body);
 }
 
 /** Which payments go through a network that is for several methods. */
-function methodChoice({ language, form: typed }: Visit, network: ConnectorName): Html {
+function methodChoice({ language, form: typed }: ViewRequest, network: ConnectorName): Html {
+  const say = sayNetworks({ language });
   const { methods }: ConnectorRow = connectors[network];
-  if (methods.length === 1) return hidden('methods', methods[0]!);
-  return select({
+  if (methods.length === 1) return ui.hidden('methods', methods[0]!);
+  return ui.select({
     name: 'methods',
-    label: sayNetworks('methods', language),
+    label: say('methods'),
     value: typed.get('methods') ?? '',
-    choices: ([...methods, 'both'] as const).map((choice) => [choice, sayNetworks(choice, language)]),
+    choices: ([...methods, 'both'] as const).map((choice) => [choice, say(choice)]),
   });
 }
 
-function disconnectForm(visit: Visit, network: ConnectorName): Html {
-  const end = finalSubmit(visit, sayNetworks('disconnect', visit.language));
-  const body = [hidden('network', network), hidden('disconnect', '1'), end];
-  return form(visit, roomLink(visit, 'settings/network'), body);
+function disconnectForm(request: ViewRequest, network: ConnectorName): Html {
+  const say = sayNetworks(request);
+  const end = ui.finalSubmit(request, say('disconnect'));
+  const body = [ui.hidden('network', network), ui.hidden('disconnect', '1'), end];
+  return ui.form(request, viewLink(request, 'settings/network'), body);
 }
 
 /** Connects or disconnects a network. Returns the problems of the form; none when it was done. */
-export async function saveNetwork(visit: Visit, desk: Desk): Promise<Problems> {
-  const { organization, mode, form: typed, language } = visit;
-  const { services } = desk;
+export async function saveNetwork(request: ViewRequest, context: ViewContext): Promise<ui.Problems> {
+  const { organization, mode, form: typed } = request;
+  const say = sayNetworks(request);
+  const { services } = context;
   const network = connectorNames.find((name) => name === typed.get('network'));
-  if (network === undefined) return { '': sayNetworks('unknown_network', language) };
+  if (network === undefined) return { '': say('unknown_network') };
   const params = { org: organization.id, mode, network };
   if (typed.has('disconnect')) {
-    await desk.act(visit, 'network.remove', params, () =>
+    await context.act(request, 'network.remove', params, () =>
       services.directory.changeOrganization(organization.id, (each) => withoutConnector(each, mode, network)),
     );
     return {};
@@ -150,9 +147,9 @@ export async function saveNetwork(visit: Visit, desk: Desk): Promise<Problems> {
   const given = { ...params, ...(methods.length > 0 && { methods }), ...typedSettings(network, typed) };
   const faults = settingFaults(network, given, services.networkAddressFault);
   if (faults.length > 0)
-    return Object.fromEntries(faults.map((fault) => [fault.setting, problemOf(network, fault, visit)]));
+    return Object.fromEntries(faults.map((fault) => [fault.setting, problemOf(network, fault, request)]));
   // The audit record has the settings, and not the secrets.
-  await desk.act(visit, 'network.set', { ...params, methods, settings: given.settings }, () =>
+  await context.act(request, 'network.set', { ...params, methods, settings: given.settings }, () =>
     configureConnector(services, given),
   );
   return {};
@@ -161,7 +158,7 @@ export async function saveNetwork(visit: Visit, desk: Desk): Promise<Problems> {
 /** What somebody has typed for a connector. A field that was left empty is not given. */
 function typedSettings(
   network: ConnectorName,
-  typed: Visit['form'],
+  typed: ViewRequest['form'],
 ): Pick<NewConnector, 'settings' | 'secrets'> {
   const given = settingsOf(network).flatMap(({ name, is }) => {
     const value = (typed.get(name) ?? '').trim().slice(0, textCharactersMax);
@@ -174,17 +171,22 @@ function typedSettings(
   return { settings: part(false), secrets: part(true) };
 }
 
-function problemOf(network: ConnectorName, { setting, fault }: SettingFault, { language }: Visit): string {
+function problemOf(
+  network: ConnectorName,
+  { setting, fault }: SettingFault,
+  { language }: ViewRequest,
+): string {
+  const say = sayNetworks({ language });
   const row = settingsOf(network).find(({ name }) => name === setting)!;
-  const label = sayNetworks(labelOf(network, row), language);
+  const label = say(labelOf(network, row));
   switch (fault) {
     case 'address':
-      return sayNetworks('address_invalid', language, { label });
+      return say('address_invalid', { label });
     case 'too_short':
-      return sayNetworks('too_short', language, { label, count: row.charactersMin ?? 1 });
+      return say('too_short', { label, count: row.charactersMin ?? 1 });
     case 'hidden':
-      return sayNetworks('hidden', language, { label });
+      return say('hidden', { label });
     default:
-      return sayNetworks('missing', language, { label });
+      return say('missing', { label });
   }
 }

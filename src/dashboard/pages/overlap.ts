@@ -2,18 +2,19 @@
 
 import type { Language } from '../../contract/vocabulary.ts';
 import type { Html } from '../../html/html.ts';
-import { select } from '../layout/components.ts';
+import * as ui from '../layout/components.ts';
 import { sayKeys } from '../messages/keys.ts';
 
 const choices = [0, 3_600, 86_400, 604_800] as const;
 const preset = '86400';
 
 export function overlapField(language: Language, label: string): Html {
-  return select({
+  const say = sayKeys({ language });
+  return ui.select({
     name: 'overlap',
     label,
     value: preset,
-    choices: choices.map((seconds) => [String(seconds), sayKeys(`overlap_${seconds}`, language)]),
+    choices: choices.map((seconds) => [String(seconds), say(`overlap_${seconds}`)]),
   });
 }
 

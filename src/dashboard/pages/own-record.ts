@@ -4,12 +4,12 @@ import type { IdKind } from '../../contract/id-prefixes.ts';
 import { kindOfId } from '../../contract/id-prefixes.ts';
 import { OperatorFailure } from '../../operator/socket/protocol.ts';
 import { recordOf } from '../../operator/use-cases/shard-records.ts';
-import type { Desk, Visit } from '../layout/row.ts';
+import type { ViewContext, ViewRequest } from '../layout/row.ts';
 
 /** Null when there is no such record of this kind in the visit's organization and mode. */
 export async function ownRecord<R extends { readonly org: string; readonly livemode: boolean }>(
-  { organization, mode }: Visit,
-  { services }: Desk,
+  { organization, mode }: ViewRequest,
+  { services }: ViewContext,
   id: string,
   kind: IdKind,
 ): Promise<R | null> {

@@ -8,22 +8,12 @@ import type { FoundPayment, FoundPayments } from '../../domain/payment-search.ts
 import { type Html, html } from '../../html/html.ts';
 import { brandName } from '../../html/marks.ts';
 import type { ApiError } from '../../operator/use-cases/services.ts';
-import {
-  amount,
-  badge,
-  emptyState,
-  field,
-  type Problems,
-  pager,
-  type Tone,
-  table,
-  time,
-} from '../layout/components.ts';
-import { roomLink } from '../layout/links.ts';
-import type { Visit } from '../layout/row.ts';
+import * as ui from '../layout/components.ts';
+import { viewLink } from '../layout/links.ts';
+import type { ViewRequest } from '../layout/row.ts';
 import { sayPayment } from '../messages/payments.ts';
 
-const tones: Readonly<Record<FoundPayment['status'], Tone>> = {
+const tones: Readonly<Record<FoundPayment['status'], ui.Tone>> = {
   requires_payment_method: 'plain',
   requires_action: 'warn',
   processing: 'warn',
@@ -36,15 +26,21 @@ export function statusBadge(
   language: Language,
   { status, amount, amount_refunded }: Pick<FoundPayment, 'status' | 'amount' | 'amount_refunded'>,
 ): Html {
-  if (amount_refunded === 0) return badge(sayPayment(status, language), tones[status]);
-  return badge(sayPayment(amount_refunded === amount ? 'refunded' : 'partly_refunded', language));
+  const say = sayPayment({ language });
+  if (amount_refunded === 0) return ui.badge(say(status), tones[status]);
+  return ui.badge(say(amount_refunded === amount ? 'refunded' : 'partly_refunded'));
 }
 
 /** The field for an amount in dirhams, as people type it, with what was typed. Without a hint it has to be filled in. */
-export function amountField({ language, form: sent }: Visit, problems: Problems, hint?: string): Html {
-  return field({
+export function amountField(
+  { language, form: sent }: ViewRequest,
+  problems: ui.Problems,
+  hint?: string,
+): Html {
+  const say = sayPayment({ language });
+  return ui.field({
     name: 'amount',
-    label: sayPayment('amount_dirhams', language),
+    label: say('amount_dirhams'),
     value: sent.get('amount') ?? '',
     problems,
     attributes: html`inputmode="decimal" autocomplete="off"`,
@@ -58,12 +54,10 @@ export function amountProblem(
   { code, message }: Pick<ApiError, 'code' | 'message'>,
   { methods, most = 0 }: { readonly methods: readonly PaymentMethodType[]; readonly most?: number },
 ): string {
-  const say = (centimes: number) =>
-    sayPayment(code as 'amount_too_small' | 'amount_too_large', language, {
-      amount: formatAmount(centimes, 'mad', language),
-    });
-  if (code === 'amount_too_small') return say(Math.max(...methods.map((method) => methodAmountMin[method])));
-  return code === 'amount_too_large' ? say(most) : message;
+  if (code !== 'amount_too_small' && code !== 'amount_too_large') return message;
+  const least = Math.max(...methods.map((method) => methodAmountMin[method]));
+  const bound = code === 'amount_too_small' ? least : most;
+  return sayPayment({ language })(code, { amount: formatAmount(bound, 'mad', language) });
 }
 
 /** How a payment is paid: the method, with the brand and the last digits of a card, or the code for cash. */
@@ -73,10 +67,11 @@ export function methodText(
   card: FoundPayment['card'],
   cashNumber: string | null,
 ): Html | null {
+  const say = sayPayment({ language });
   if (method === null) return null;
   const detail =
     card === null ? cashNumber && codeText(cashNumber) : `${brandName(card.brand)} •••• ${card.last4}`;
-  return html`${sayPayment(method, language)}${detail && html` <bdi class="muted" dir="ltr">${detail}</bdi>`}`;
+  return html`${say(method)}${detail && html` <bdi class="muted" dir="ltr">${detail}</bdi>`}`;
 }
 
 /** A cash code as it is printed on the voucher. */
@@ -85,13 +80,13 @@ export function codeText(number: string): string {
 }
 
 /** A link to a payment, named by what is known of it. */
-export function paymentLink(visit: Visit, id: string, text = id): Html {
-  return html`<a href="${roomLink(visit, `payments/${id}`)}"><bdi>${text}</bdi></a>`;
+export function paymentLink(request: ViewRequest, id: string, text = id): Html {
+  return html`<a href="${viewLink(request, `payments/${id}`)}"><bdi>${text}</bdi></a>`;
 }
 
 /** Payments as a table, with a link to the older ones. `path` and `query` are those of the page. */
 export function paymentsTable(
-  visit: Visit,
+  request: ViewRequest,
   { payments, stoppedAt }: FoundPayments,
   options: {
     readonly caption: string;
@@ -101,35 +96,29 @@ export function paymentsTable(
     readonly empty: string;
   },
 ): Html {
-  const { language } = visit;
+  const { language } = request;
+  const say = sayPayment(request);
   const { caption, limit, path, query, empty } = options;
   const older = stoppedAt === null ? null : { ...query, before: stoppedAt };
   const isWhole = stoppedAt === null || payments.length === limit;
-  const rows = table<FoundPayment>(
+  const rows = ui.table<FoundPayment>(
     caption,
     [
-      {
-        heading: sayPayment('payment', language),
-        cell: ({ id, description, reference }) => paymentLink(visit, id, description ?? reference ?? id),
-      },
-      {
-        heading: sayPayment('amount', language),
-        cell: (payment) => amount(language, payment.amount, payment.currency),
-        numeric: true,
-      },
-      { heading: sayPayment('status', language), cell: (payment) => statusBadge(language, payment) },
-      {
-        heading: sayPayment('method', language),
-        cell: ({ method, card, cash_number }) => methodText(language, method, card, cash_number),
-      },
-      { heading: sayPayment('created', language), cell: ({ created }) => time(language, created * 1000) },
+      [
+        say('payment'),
+        ({ id, description, reference }) => paymentLink(request, id, description ?? reference ?? id),
+      ],
+      [say('amount'), (payment) => ui.amount(language, payment.amount, payment.currency), 'numeric'],
+      [say('status'), (payment) => statusBadge(language, payment)],
+      [say('method'), ({ method, card, cash_number }) => methodText(language, method, card, cash_number)],
+      [say('created'), ({ created }) => ui.time(language, created * 1000)],
     ],
     payments,
   );
-  const list = payments.length === 0 ? emptyState(empty) : rows;
-  if (isWhole) return html`${list}${pager(visit, path, { newer: null, older })}`;
+  const list = payments.length === 0 ? ui.emptyState(empty) : rows;
+  if (isWhole) return html`${list}${ui.pager(request, path, { newer: null, older })}`;
   // Only some of the payments were looked at.
-  const date = time(language, timeOfId(stoppedAt));
-  const [before, after] = sayPayment('searched_to', language, { date: '|' }).split('|') as [string, string];
-  return html`${list}<p>${before}${date}${after} <a href="${roomLink(visit, path, older!)}">${sayPayment('search_on', language)}</a></p>`;
+  const date = ui.time(language, timeOfId(stoppedAt));
+  const [before, after] = say('searched_to', { date: '|' }).split('|') as [string, string];
+  return html`${list}<p>${before}${date}${after} <a href="${viewLink(request, path, older!)}">${say('search_on')}</a></p>`;
 }

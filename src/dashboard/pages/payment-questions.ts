@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandOperation } from '../../contract/routes/table.ts';
 import type { FoundPayment, FoundPayments, PaymentSearch } from '../../domain/payment-search.ts';
 import type { PaymentStory } from '../../domain/payment-story.ts';
-import type { CallOptions, Desk, Visit } from '../layout/row.ts';
+import type { CallOptions, ViewContext, ViewRequest } from '../layout/row.ts';
 import { cursorIn } from './cursor.ts';
 import type { TooMany } from './searches.ts';
 
@@ -29,31 +29,31 @@ const questionsMax = 100;
 
 /** A page of the payments that filters with an index find. `stoppedAt` is where an older page begins; null when there are no older ones. */
 export function listPayments(
-  visit: Visit,
-  desk: Desk,
+  request: ViewRequest,
+  context: ViewContext,
   filters: Omit<PaymentSearch, 'text' | 'method'>,
 ): Promise<FoundPayments> {
-  return askForPage(visit, desk, { ...filters, text: null, method: null }, null);
+  return askForPage(request, context, { ...filters, text: null, method: null }, null);
 }
 
 /** The same for any search; those without an index take turns. One that is counted may be refused for some time. */
 export async function findPayments(
-  visit: Visit,
-  desk: Desk,
+  request: ViewRequest,
+  context: ViewContext,
   search: PaymentSearch,
   isCounted: boolean,
 ): Promise<FoundPayments | TooMany> {
-  if (search.text === null && search.method === null) return listPayments(visit, desk, search);
-  return desk.search(visit, isCounted, (gone) => askForPage(visit, desk, search, gone));
+  if (search.text === null && search.method === null) return listPayments(request, context, search);
+  return context.search(request, isCounted, (gone) => askForPage(request, context, search, gone));
 }
 
 async function askForPage(
-  visit: Visit,
-  { services }: Desk,
+  request: ViewRequest,
+  { services }: ViewContext,
   search: PaymentSearch,
   gone: AbortSignal | null,
 ): Promise<FoundPayments> {
-  const { organization, mode } = visit;
+  const { organization, mode } = request;
   const payments: FoundPayment[] = [];
   let before = search.before;
   for (let asked = 0; asked < questionsMax && payments.length < search.limit; asked++) {
@@ -74,12 +74,12 @@ async function askForPage(
 
 /** The payment that an id or a cash code belongs to; null when the organization has none in this mode. */
 export async function askStory(
-  visit: Visit,
-  { services }: Desk,
+  request: ViewRequest,
+  { services }: ViewContext,
   reference: string,
   refundsBefore?: string,
 ): Promise<PaymentStory | null> {
-  const { organization, mode } = visit;
+  const { organization, mode } = request;
   const { body } = await services.askShard(organization.id, {
     kind: 'payment_story',
     org: organization.id,
@@ -97,24 +97,28 @@ const patienceMs = [50, 100, 200, 400, 800, 1_600];
  * waits for the answer of that one.
  */
 export async function perform<O extends CommandOperation>(
-  visit: Visit,
-  desk: Desk,
+  request: ViewRequest,
+  context: ViewContext,
   operation: O,
   call: CallOptions,
-): Promise<Awaited<ReturnType<typeof desk.api<O>>>> {
+): Promise<Awaited<ReturnType<typeof context.api<O>>>> {
   for (const waitMs of patienceMs) {
-    const outcome = await desk.api(visit, operation, call);
+    const outcome = await context.api(request, operation, call);
     if (outcome.ok || outcome.error.code !== 'idempotency_in_progress') return outcome;
     await sleep(waitMs);
   }
-  return desk.api(visit, operation, call);
+  return context.api(request, operation, call);
 }
 
 /** The outcome of a command that was refused. */
-export type Refused = Extract<Awaited<ReturnType<Desk['api']>>, { readonly ok: false }>;
+export type Refused = Extract<Awaited<ReturnType<ViewContext['api']>>, { readonly ok: false }>;
 
 /** The ids of the customers with an e-mail address, the newest first. */
-export async function customersWith(visit: Visit, desk: Desk, email: string): Promise<string[]> {
-  const listed = await desk.api(visit, 'list_customers', { query: { email, limit: '10' } });
+export async function customersWith(
+  request: ViewRequest,
+  context: ViewContext,
+  email: string,
+): Promise<string[]> {
+  const listed = await context.api(request, 'list_customers', { query: { email, limit: '10' } });
   return listed.ok ? listed.body.data.map(({ id }) => id) : [];
 }

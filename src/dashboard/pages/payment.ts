@@ -4,28 +4,11 @@ import { formatAmount, parseAmount } from '../../core/money.ts';
 import type { PaymentStory, Step } from '../../domain/payment-story.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
-import {
-  amount,
-  badge,
-  button,
-  copyable,
-  definitions,
-  doneOf,
-  errorSummary,
-  finalSubmit,
-  form,
-  type Problems,
-  pager,
-  section,
-  select,
-  type Tone,
-  table,
-  time,
-} from '../layout/components.ts';
+import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
-import { roomLink } from '../layout/links.ts';
-import type { Desk, Row, Visit } from '../layout/row.ts';
+import { viewLink } from '../layout/links.ts';
+import { get, post, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
 import { paymentMessages, sayPayment } from '../messages/payments.ts';
 import { mayDo } from '../people/roles.ts';
 import { cursorIn } from './cursor.ts';
@@ -34,14 +17,9 @@ import { askStory, perform } from './payment-questions.ts';
 import { createStepAuthors } from './step-authors.ts';
 
 export const paymentRows: readonly Row[] = [
-  {
-    method: 'GET',
-    path: 'payments/{id}',
-    permission: 'payments.read',
-    handle: (visit, desk) => showPayment(visit, desk),
-  },
-  { method: 'POST', path: 'payments/{id}/refund', permission: 'refunds.write', handle: refundPayment },
-  { method: 'POST', path: 'payments/{id}/cancel', permission: 'payments.write', handle: cancelPayment },
+  get('payments/{id}', 'payments.read', showPayment),
+  post('payments/{id}/refund', 'refunds.write', refundPayment),
+  post('payments/{id}/cancel', 'payments.write', cancelPayment),
 ];
 
 /** Where a page of refunds begins, in the address. */
@@ -49,159 +27,168 @@ const refundsBefore = 'refunds_before';
 const doneTexts = { refund: 'refund_done', cancel: 'cancel_done', cash: 'cash_done' } as const;
 
 export async function showPayment(
-  visit: Visit,
-  desk: Desk,
-  problems: Problems = {},
+  request: ViewRequest,
+  context: ViewContext,
+  problems: ui.Problems = {},
   status = 200,
 ): Promise<DashboardAnswer> {
-  const { language, id, query } = visit;
-  const story = await askStory(visit, desk, id, cursorIn(query, refundsBefore, 'refund'));
-  if (story?.intent.id !== id) return errorPage(visit, 'missing');
+  const { language, id, query } = request;
+  const say = sayPayment(request);
+  const story = await askStory(request, context, id, cursorIn(query, refundsBefore, 'refund'));
+  if (story?.intent.id !== id) return errorPage(request, 'missing');
   const { intent } = story;
-  return page(visit, {
-    active: 'payments',
+  return page(request, {
     title: formatAmount(intent.amount, intent.currency, language),
     status,
-    alert: errorSummary(language, problems),
+    problems,
     actions: statusBadge(language, {
       ...intent,
       amount_refunded: story.charges.reduce((sum, charge) => sum + charge.amount_refunded, 0),
     }),
     body: [
-      Object.keys(problems).length === 0 ? doneOf(visit, doneTexts, sayPayment) : null,
-      payPart(visit, story),
-      refundPart(visit, story, problems),
-      detailsPart(visit, story),
-      timelinePart(visit, desk, story),
-      attemptsPart(visit, story),
-      refundsPart(visit, story),
-      cancelPart(visit, story),
+      Object.keys(problems).length === 0 ? ui.doneOf(request, doneTexts, say) : null,
+      payPart(request, story),
+      refundPart(request, story, problems),
+      detailsPart(request, story),
+      timelinePart(request, context, story),
+      attemptsPart(request, story),
+      refundsPart(request, story),
+      cancelPart(request, story),
     ],
   });
 }
 
 /** How the customer can pay now: the code with its voucher, or the page for the card. */
-function payPart({ language }: Visit, { intent: { next_action: next } }: PaymentStory): Html | null {
+function payPart({ language }: ViewRequest, { intent: { next_action: next } }: PaymentStory): Html | null {
+  const say = sayPayment({ language });
   if (next === null) return null;
   if (next.type === 'redirect_to_url') {
     const { url } = next.redirect_to_url;
-    return html`<div class="sheet actions">${button(sayPayment('card_page', language), url, 'quiet')}</div>`;
+    return html`<div class="sheet actions">${ui.button(say('card_page'), url, 'quiet')}</div>`;
   }
   const { number, hosted_voucher_url: url, expires_at } = next.cash_display_details;
-  return html`<div class="sheet stack">${definitions([
-    [sayPayment('code', language), copyable({ language }, codeText(number))],
-    [sayPayment('ends', language), time(language, expires_at * 1000)],
-  ])}<p>${button(sayPayment('print_voucher', language), url)}</p></div>`;
+  return html`<div class="sheet stack">${ui.definitions([
+    [say('code'), ui.copyable({ language }, codeText(number))],
+    [say('ends'), ui.time(language, expires_at * 1000)],
+  ])}<p>${ui.button(say('print_voucher'), url)}</p></div>`;
 }
 
 const refundReasons = ['requested_by_customer', 'duplicate', 'fraudulent'] as const;
 
-function refundPart(visit: Visit, { intent, refundable }: PaymentStory, problems: Problems): Html | null {
-  const { language, role, form: sent } = visit;
+function refundPart(
+  request: ViewRequest,
+  { intent, refundable }: PaymentStory,
+  problems: ui.Problems,
+): Html | null {
+  const { language, role, form: sent } = request;
+  const say = sayPayment(request);
   if (refundable === 0 || !mayDo(role, 'refunds.write')) return null;
   const most = formatAmount(refundable, intent.currency, language);
-  return section(
-    sayPayment('refund', language),
-    form(
-      visit,
-      roomLink(visit, `payments/${intent.id}/refund`),
-      html`<div class="pair">${amountField(visit, problems, sayPayment('refund_hint', language, { amount: most }))}${select(
+  return ui.section(
+    say('refund'),
+    ui.form(
+      request,
+      viewLink(request, `payments/${intent.id}/refund`),
+      html`<div class="pair">${amountField(request, problems, say('refund_hint', { amount: most }))}${ui.select(
         {
           name: 'reason',
-          label: sayPayment('reason', language),
+          label: say('reason'),
           value: sent.get('reason') ?? '',
-          choices: reasonChoices(visit, refundReasons),
+          choices: reasonChoices(request, refundReasons),
         },
-      )}</div>${finalSubmit(visit, sayPayment('refund', language), 'main')}`,
+      )}</div>${ui.finalSubmit(request, say('refund'), 'main')}`,
     ),
   );
 }
 
 function reasonChoices(
-  { language }: Visit,
+  { language }: ViewRequest,
   reasons: readonly (typeof refundReasons | typeof cancelReasons)[number][],
 ) {
+  const say = sayPayment({ language });
   return [
-    ['', sayPayment('no_reason', language)],
-    ...reasons.map((reason) => [reason, sayPayment(reason, language)]),
+    ['', say('no_reason')],
+    ...reasons.map((reason) => [reason, say(reason)]),
   ] as const satisfies readonly unknown[] as readonly (readonly [string, string])[];
 }
 
-async function refundPayment(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  const { id, language, form: sent } = visit;
+async function refundPayment(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+  const { id, language, form: sent } = request;
+  const say = sayPayment(request);
   const typed = (sent.get('amount') ?? '').trim();
   const centimes = typed === '' ? undefined : parseAmount(typed);
-  if (centimes === null)
-    return showPayment(visit, desk, { amount: sayPayment('amount_invalid', language) }, 400);
+  if (centimes === null) return showPayment(request, context, { amount: say('amount_invalid') }, 400);
   const reason = sent.get('reason') || undefined;
-  const outcome = await perform(visit, desk, 'create_refund', {
+  const outcome = await perform(request, context, 'create_refund', {
     params: {
       payment_intent: id,
       ...(centimes !== undefined && { amount: centimes }),
       ...(reason && { reason }),
     },
   });
-  if (outcome.ok) return redirect(roomLink(visit, `payments/${id}`, { done: 'refund' }));
+  if (outcome.ok) return redirect(viewLink(request, `payments/${id}`, { done: 'refund' }));
   const { error, status } = outcome;
-  const most = (await askStory(visit, desk, id))?.refundable ?? 0;
+  const most = (await askStory(request, context, id))?.refundable ?? 0;
   const problem = amountProblem(language, error, { methods: ['card'], most });
-  return showPayment(visit, desk, { [error.param === 'amount' ? 'amount' : '']: problem }, status);
+  return showPayment(request, context, { [error.param === 'amount' ? 'amount' : '']: problem }, status);
 }
 
 const cancelReasons = ['requested_by_customer', 'abandoned', 'duplicate', 'fraudulent'] as const;
 
-function cancelPart(visit: Visit, { intent, cancelable }: PaymentStory): Html | null {
-  const { language, role } = visit;
+function cancelPart(request: ViewRequest, { intent, cancelable }: PaymentStory): Html | null {
+  const { role } = request;
+  const say = sayPayment(request);
   if (!cancelable || !mayDo(role, 'payments.write')) return null;
-  return section(
-    sayPayment('cancel', language),
-    form(
-      visit,
-      roomLink(visit, `payments/${intent.id}/cancel`),
-      html`<p class="muted">${sayPayment('cancel_explained', language)}</p>${select({
+  return ui.section(
+    say('cancel'),
+    ui.form(
+      request,
+      viewLink(request, `payments/${intent.id}/cancel`),
+      html`<p class="muted">${say('cancel_explained')}</p>${ui.select({
         name: 'cancellation_reason',
-        label: sayPayment('reason', language),
-        choices: reasonChoices(visit, cancelReasons),
-      })}${finalSubmit(visit, sayPayment('cancel', language))}`,
+        label: say('reason'),
+        choices: reasonChoices(request, cancelReasons),
+      })}${ui.finalSubmit(request, say('cancel'))}`,
     ),
   );
 }
 
-async function cancelPayment(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  const { id, form: sent } = visit;
+async function cancelPayment(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+  const { id, form: sent } = request;
   const reason = sent.get('cancellation_reason');
   const params = reason ? { cancellation_reason: reason } : {};
-  const outcome = await perform(visit, desk, 'cancel_payment_intent', { id, params });
-  if (outcome.ok) return redirect(roomLink(visit, `payments/${id}`, { done: 'cancel' }));
-  return showPayment(visit, desk, { '': outcome.error.message }, outcome.status);
+  const outcome = await perform(request, context, 'cancel_payment_intent', { id, params });
+  if (outcome.ok) return redirect(viewLink(request, `payments/${id}`, { done: 'cancel' }));
+  return showPayment(request, context, { '': outcome.error.message }, outcome.status);
 }
 
-function detailsPart(visit: Visit, { intent, session, customer, reviews }: PaymentStory): Html {
-  const { language } = visit;
+function detailsPart(request: ViewRequest, { intent, session, customer, reviews }: PaymentStory): Html {
+  const { language } = request;
+  const say = sayPayment(request);
   const linked = (path: string, text: string) =>
-    html`<a href="${roomLink(visit, path)}"><bdi>${text}</bdi></a>`;
+    html`<a href="${viewLink(request, path)}"><bdi>${text}</bdi></a>`;
   const metadata = Object.entries({ ...session?.metadata, ...intent.metadata });
-  return section(
-    sayPayment('details', language),
-    definitions([
-      [sayPayment('payment', language), copyable(visit, intent.id)],
-      [sayPayment('created', language), time(language, intent.created * 1000)],
-      [sayPayment('received', language), amount(language, intent.amount_received, intent.currency)],
-      [sayPayment('description', language), intent.description ?? session?.description ?? null],
-      [sayPayment('reference', language), session?.client_reference_id ?? null],
+  return ui.section(
+    say('details'),
+    ui.definitions([
+      [say('payment'), ui.copyable(request, intent.id)],
+      [say('created'), ui.time(language, intent.created * 1000)],
+      [say('received'), ui.amount(language, intent.amount_received, intent.currency)],
+      [say('description'), intent.description ?? session?.description ?? null],
+      [say('reference'), session?.client_reference_id ?? null],
       [
-        sayPayment('customer', language),
+        say('customer'),
         customer && linked(`customers/${customer.id}`, customer.name ?? customer.email ?? customer.id),
       ],
-      [sayPayment('session', language), session && linked(`checkout/${session.id}`, session.id)],
+      [say('session'), session && linked(`checkout/${session.id}`, session.id)],
       [
-        sayPayment('reviews', language),
+        say('reviews'),
         reviews.length === 0
           ? null
           : html`${reviews.map(({ id }) => html`<div>${linked(`reviews/${id}`, id)}</div>`)}`,
       ],
       [
-        sayPayment('metadata', language),
+        say('metadata'),
         metadata.length === 0
           ? null
           : html`${metadata.map(([name, value]) => html`<div dir="auto"><code>${name}</code> = ${value}</div>`)}`,
@@ -210,94 +197,92 @@ function detailsPart(visit: Visit, { intent, session, customer, reviews }: Payme
   );
 }
 
-function timelinePart(visit: Visit, desk: Desk, story: PaymentStory): Html {
-  const { language } = visit;
-  const authorOf = createStepAuthors(visit, desk);
-  return section(
-    sayPayment('timeline', language),
-    table<Step>(
-      sayPayment('timeline', language),
+function timelinePart(request: ViewRequest, context: ViewContext, story: PaymentStory): Html {
+  const { language } = request;
+  const say = sayPayment(request);
+  const authorOf = createStepAuthors(request, context);
+  return ui.section(
+    say('timeline'),
+    ui.table<Step>(
+      say('timeline'),
       [
-        { heading: sayPayment('when', language), cell: ({ at_ms }) => time(language, at_ms) },
-        { heading: sayPayment('what', language), cell: (step) => stepText(visit, step) },
-        { heading: sayPayment('by', language), cell: authorOf },
+        [say('when'), ({ at_ms }) => ui.time(language, at_ms)],
+        [say('what'), (step) => stepText(request, step)],
+        [say('by'), authorOf],
       ],
       story.steps,
     ),
   );
 }
 
-function stepText(visit: Visit, { type, amount, event }: Step): Html | string {
-  const { language, rooms } = visit;
+function stepText(request: ViewRequest, { type, amount, event }: Step): Html | string {
+  const { language, views } = request;
+  const say = sayPayment(request);
   const text =
     type in paymentMessages
-      ? sayPayment(type as keyof typeof paymentMessages, language, {
+      ? say(type as keyof typeof paymentMessages, {
           amount: formatAmount(amount, 'mad', language),
         })
       : type;
-  if (event === null || !rooms.includes('events')) return text;
-  return html`<a href="${roomLink(visit, `events/${event}`)}">${text}</a>`;
+  if (event === null || !views.includes('events')) return text;
+  return html`<a href="${viewLink(request, `events/${event}`)}">${text}</a>`;
 }
 
-const tones: Readonly<Record<'pending' | 'succeeded' | 'failed', Tone>> = {
+const tones: Readonly<Record<'pending' | 'succeeded' | 'failed', ui.Tone>> = {
   pending: 'warn',
   succeeded: 'good',
   failed: 'bad',
 };
 
-function attemptsPart({ language }: Visit, { charges }: PaymentStory): Html | null {
+function attemptsPart({ language }: ViewRequest, { charges }: PaymentStory): Html | null {
+  const say = sayPayment({ language });
   if (charges.length === 0) return null;
-  return section(
-    sayPayment('attempts', language),
-    table<PaymentStory['charges'][number]>(
-      sayPayment('attempts', language),
+  return ui.section(
+    say('attempts'),
+    ui.table<PaymentStory['charges'][number]>(
+      say('attempts'),
       [
-        { heading: sayPayment('attempt', language), cell: ({ id }) => html`<bdi>${id}</bdi>` },
-        {
-          heading: sayPayment('method', language),
-          cell: ({ payment_method_details: details }) =>
+        [say('attempt'), ({ id }) => html`<bdi>${id}</bdi>`],
+        [
+          say('method'),
+          ({ payment_method_details: details }) =>
             details.type === 'card'
               ? methodText(language, 'card', details.card, null)
               : methodText(language, 'cash', null, details.cash.number),
-        },
-        { heading: sayPayment('created', language), cell: ({ created }) => time(language, created * 1000) },
-        {
-          heading: sayPayment('outcome', language),
-          cell: ({ status, failure_message: failure }) =>
-            html`${badge(sayPayment(status, language), tones[status])}${failure && html` ${failure}`}`,
-        },
+        ],
+        [say('created'), ({ created }) => ui.time(language, created * 1000)],
+        [
+          say('outcome'),
+          ({ status, failure_message: failure }) =>
+            html`${ui.badge(say(status), tones[status])}${failure && html` ${failure}`}`,
+        ],
       ],
       charges,
     ),
   );
 }
 
-function refundsPart(visit: Visit, { intent, refunds, olderRefunds }: PaymentStory): Html | null {
+function refundsPart(request: ViewRequest, { intent, refunds, olderRefunds }: PaymentStory): Html | null {
   if (refunds.length === 0) return null;
-  const { language, query } = visit;
+  const { language, query } = request;
+  const say = sayPayment(request);
   const outcomes = { pending: 'pending', succeeded: 'made', failed: 'failed' } as const;
-  const pages = pager(visit, `payments/${intent.id}`, {
+  const pages = ui.pager(request, `payments/${intent.id}`, {
     newer: query.has(refundsBefore) ? {} : null,
     older: olderRefunds === null ? null : { [refundsBefore]: olderRefunds },
   });
-  return section(sayPayment('refunds', language), [
-    table<PaymentStory['refunds'][number]>(
-      sayPayment('refunds', language),
+  return ui.section(say('refunds'), [
+    ui.table<PaymentStory['refunds'][number]>(
+      say('refunds'),
       [
-        {
-          heading: sayPayment('amount', language),
-          cell: (refund) => amount(language, refund.amount, refund.currency),
-        },
-        { heading: sayPayment('created', language), cell: ({ created }) => time(language, created * 1000) },
-        {
-          heading: sayPayment('reason', language),
-          cell: ({ reason }) => (reason === null ? null : sayPayment(reason, language)),
-        },
-        {
-          heading: sayPayment('outcome', language),
-          cell: ({ status, failure_reason: failure }) =>
-            html`${badge(sayPayment(outcomes[status], language), tones[status])}${failure && html` ${failure}`}`,
-        },
+        [say('amount'), (refund) => ui.amount(language, refund.amount, refund.currency)],
+        [say('created'), ({ created }) => ui.time(language, created * 1000)],
+        [say('reason'), ({ reason }) => (reason === null ? null : say(reason))],
+        [
+          say('outcome'),
+          ({ status, failure_reason: failure }) =>
+            html`${ui.badge(say(outcomes[status]), tones[status])}${failure && html` ${failure}`}`,
+        ],
       ],
       refunds,
     ),

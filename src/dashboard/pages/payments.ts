@@ -6,52 +6,53 @@ import { moroccoDayBounds } from '../../core/morocco-day.ts';
 import type { PaymentSearch } from '../../domain/payment-search.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
-import { errorSummary, field, filters, type Problems, select, submit } from '../layout/components.ts';
+import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { tooManyPage } from '../layout/errors.ts';
-import { roomLink } from '../layout/links.ts';
-import type { Desk, Row, Visit } from '../layout/row.ts';
-import { sayFrame } from '../messages/frame.ts';
+import { viewLink } from '../layout/links.ts';
+import { get, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
+import { sayLayout } from '../messages/layout.ts';
 import { sayPayment } from '../messages/payments.ts';
 import { paymentStatuses, paymentsTable } from './payment-parts.ts';
 import { askStory, beforeIn, customersWith, everyPayment, findPayments } from './payment-questions.ts';
 
 export const paymentsRows: readonly Row[] = [
-  { method: 'GET', path: 'payments', permission: 'payments.read', handle: showPayments },
-  { method: 'GET', path: 'payments/export', permission: 'payments.read', handle: exportPayments },
+  get('payments', 'payments.read', showPayments),
+  get('payments/export', 'payments.read', exportPayments),
 ];
 
-async function showPayments(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  const { language, query } = visit;
+async function showPayments(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+  const { query } = request;
+  const say = sayPayment(request);
   const text = (query.get('q') ?? '').trim();
-  const direct = text === '' ? null : await placeOf(visit, desk, text);
-  if (direct !== null) return redirect(roomLink(visit, direct));
-  const { search, problems } = await searchOf(visit, desk, text);
-  const found = await findPayments(visit, desk, search, true);
-  if ('waitSeconds' in found) return tooManyPage(visit, found);
+  const direct = text === '' ? null : await placeOf(request, context, text);
+  if (direct !== null) return redirect(viewLink(request, direct));
+  const { search, problems } = await searchOf(request, context, text);
+  const found = await findPayments(request, context, search, true);
+  if ('waitSeconds' in found) return tooManyPage(request, found);
   const kept = Object.fromEntries([...query].filter(([name]) => name !== 'before'));
   const isFiltered = Object.keys(kept).length > 0;
-  const title = sayFrame('payments', language);
-  return page(visit, {
-    active: 'payments',
+  const title = sayLayout(request)('payments');
+  return page(request, {
     title,
-    alert: errorSummary(language, problems),
+    status: 200,
+    problems,
     body: [
-      filterForm(visit, problems),
-      paymentsTable(visit, found, {
+      filterForm(request, problems),
+      paymentsTable(request, found, {
         caption: title,
         limit: search.limit,
         path: 'payments',
         query: kept,
-        empty: sayPayment(isFiltered ? 'none_found' : 'no_payments', language),
+        empty: say(isFiltered ? 'none_found' : 'no_payments'),
       }),
-      exportForm(visit),
+      exportForm(request),
     ],
   });
 }
 
 /** The page of the one thing that a search names; null when the text is for the list. */
-async function placeOf(visit: Visit, desk: Desk, text: string): Promise<string | null> {
+async function placeOf(request: ViewRequest, context: ViewContext, text: string): Promise<string | null> {
   const kind = kindOfId(text);
   if (kind === 'customer' && /^\w+$/.test(text)) return `customers/${text}`;
   const number = cashNumberIn(text);
@@ -62,7 +63,7 @@ async function placeOf(visit: Visit, desk: Desk, text: string): Promise<string |
     kind === 'refund' ||
     kind === 'review';
   if (number === null && !isOfPayment) return null;
-  const story = await askStory(visit, desk, number ?? text);
+  const story = await askStory(request, context, number ?? text);
   return story && `payments/${story.intent.id}`;
 }
 
@@ -75,16 +76,17 @@ export function cashNumberIn(text: string): string | null {
 }
 
 async function searchOf(
-  visit: Visit,
-  desk: Desk,
+  request: ViewRequest,
+  context: ViewContext,
   text: string,
-): Promise<{ search: PaymentSearch; problems: Problems }> {
-  const { query, language } = visit;
+): Promise<{ search: PaymentSearch; problems: ui.Problems }> {
+  const { query } = request;
+  const say = sayPayment(request);
   const problems: Record<string, string> = {};
   const day = (name: string) => {
     const value = query.get(name) ?? '';
     const bounds = moroccoDayBounds(value);
-    if (value !== '' && bounds === null) problems[name] = sayPayment('date_invalid', language);
+    if (value !== '' && bounds === null) problems[name] = say('date_invalid');
     return bounds;
   };
   const [from, to] = [day('from'), day('to')];
@@ -94,7 +96,7 @@ async function searchOf(
     ...everyPayment,
     status: paymentStatuses.find((status) => status === query.get('status')) ?? null,
     method: method === 'card' || method === 'cash' ? method : null,
-    customers: isEmail ? await customersWith(visit, desk, text) : null,
+    customers: isEmail ? await customersWith(request, context, text) : null,
     fromSeconds: from && from.fromMs / 1000,
     toSeconds: to && to.toMs / 1000,
     text: isEmail || text === '' ? null : text,
@@ -103,55 +105,56 @@ async function searchOf(
   return { search, problems };
 }
 
-function filterForm(visit: Visit, problems: Problems): Html {
-  const { language, query } = visit;
+function filterForm(request: ViewRequest, problems: ui.Problems): Html {
+  const { query } = request;
+  const say = sayPayment(request);
   const given = (name: string) => ({ name, value: query.get(name) ?? '', problems });
-  const any = ['', sayPayment('any', language)] as const;
-  return filters(visit, 'payments', [
-    field({
+  const any = ['', say('any')] as const;
+  return ui.filters(request, 'payments', [
+    ui.field({
       ...given('q'),
-      label: sayPayment('search', language),
-      hint: sayPayment('search_hint', language),
+      label: say('search'),
+      hint: say('search_hint'),
       type: 'search',
     }),
-    select({
+    ui.select({
       ...given('status'),
-      label: sayPayment('status', language),
-      choices: [any, ...paymentStatuses.map((status) => [status, sayPayment(status, language)] as const)],
+      label: say('status'),
+      choices: [any, ...paymentStatuses.map((status) => [status, say(status)] as const)],
     }),
-    select({
+    ui.select({
       ...given('method'),
-      label: sayPayment('method', language),
-      choices: [any, ['card', sayPayment('card', language)], ['cash', sayPayment('cash', language)]],
+      label: say('method'),
+      choices: [any, ['card', say('card')], ['cash', say('cash')]],
     }),
-    field({ ...given('from'), label: sayPayment('from', language), type: 'date' }),
-    field({ ...given('to'), label: sayPayment('to', language), type: 'date' }),
+    ui.field({ ...given('from'), label: say('from'), type: 'date' }),
+    ui.field({ ...given('to'), label: say('to'), type: 'date' }),
   ]);
 }
 
 const exported = ['payment_intents', 'charges', 'refunds'] as const;
 const formats = ['csv', 'ndjson'] as const;
 
-function exportForm(visit: Visit): Html {
-  const { language } = visit;
+function exportForm(request: ViewRequest): Html {
+  const say = sayPayment(request);
   const days = (['from', 'to'] as const).map((name) =>
-    field({ name: `export_${name}`, label: sayPayment(name, language), type: 'date' }),
+    ui.field({ name: `export_${name}`, label: say(name), type: 'date' }),
   );
-  return html`<details class="sheet"><summary>${sayPayment('export', language)}</summary>
-<form method="get" action="${roomLink(visit, 'payments/export')}" class="filters">${select({
+  return html`<details class="sheet"><summary>${say('export')}</summary>
+<form method="get" action="${viewLink(request, 'payments/export')}" class="filters">${ui.select({
     name: 'what',
-    label: sayPayment('export_what', language),
-    choices: exported.map((name) => [name, sayPayment(`export_${name}`, language)] as const),
-  })}${select({
+    label: say('export_what'),
+    choices: exported.map((name) => [name, say(`export_${name}`)] as const),
+  })}${ui.select({
     name: 'format',
-    label: sayPayment('format', language),
+    label: say('format'),
     choices: formats.map((format) => [format, format.toUpperCase()] as const),
-  })}${days}${submit(sayPayment('download', language), 'quiet')}</form></details>`;
+  })}${days}${ui.submit(say('download'), 'quiet')}</form></details>`;
 }
 
 /** The edge streams the export of the API. */
-async function exportPayments(visit: Visit): Promise<DashboardAnswer> {
-  const { query, organization, mode, member } = visit;
+async function exportPayments(request: ViewRequest): Promise<DashboardAnswer> {
+  const { query, organization, mode, member } = request;
   const what = exported.find((name) => name === query.get('what')) ?? exported[0];
   const format = formats.find((name) => name === query.get('format')) ?? formats[0];
   const from = moroccoDayBounds(query.get('export_from') ?? '');

@@ -8,26 +8,19 @@ import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { Gap, LoggedRequest } from '../../request-logs/logged-request.ts';
 import { isPlace, type LogFilter, type LogPage, statusRangeOf } from '../../request-logs/search.ts';
-import { tailScript } from '../layout/assets.ts';
-import {
-  badge,
-  code,
-  copyable,
-  definitions,
-  emptyState,
-  field,
-  filters,
-  pager,
-  section,
-  select,
-  type Tone,
-  table,
-} from '../layout/components.ts';
+import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
-import { roomLink } from '../layout/links.ts';
-import { liveList, tailAnswer } from '../layout/live-list.ts';
-import type { Desk, ResultOf, Room, Row, Visit } from '../layout/row.ts';
-import { sayFrame } from '../messages/frame.ts';
+import { viewLink } from '../layout/links.ts';
+import { liveList, tailAnswer, tailScript } from '../layout/live-list.ts';
+import {
+  get,
+  type ResultOf,
+  type Row,
+  type View,
+  type ViewContext,
+  type ViewRequest,
+} from '../layout/row.ts';
+import { sayLayout } from '../messages/layout.ts';
 import { sayRequests } from '../messages/requests.ts';
 
 const active = 'requests';
@@ -35,31 +28,33 @@ const tailPath = 'requests/tail';
 const shownMax = 50;
 
 export const requestRows: readonly Row[] = [
-  { method: 'GET', path: active, permission: 'developers.read', handle: showList },
-  { method: 'GET', path: tailPath, permission: 'developers.read', handle: streamList },
-  { method: 'GET', path: 'requests/{id}', permission: 'developers.read', handle: showRequest },
+  get(active, 'developers.read', showList),
+  get(tailPath, 'developers.read', streamList),
+  get('requests/{id}', 'developers.read', showRequest),
 ];
 
 const filterNames = ['q', 'status', 'path', 'from', 'to'] as const;
-const filterValue = ({ query }: Visit, name: (typeof filterNames)[number]) => (query.get(name) ?? '').trim();
-const isFiltered = (visit: Visit) => filterNames.some((name) => filterValue(visit, name) !== '');
+const filterValue = ({ query }: ViewRequest, name: (typeof filterNames)[number]) =>
+  (query.get(name) ?? '').trim();
+const isFiltered = (request: ViewRequest) => filterNames.some((name) => filterValue(request, name) !== '');
 
-async function showList(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  const { language, query } = visit;
-  const text = filterValue(visit, 'q');
-  if (kindOfId(text) === 'request') return redirect(roomLink(visit, `requests/${encodeURIComponent(text)}`));
-  const found = await search(visit, desk);
-  const list = listOf(visit, found);
-  const kept = Object.fromEntries(filterNames.map((name) => [name, filterValue(visit, name)]));
+async function showList(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+  const { query } = request;
+  const say = sayLayout(request);
+  const text = filterValue(request, 'q');
+  if (kindOfId(text) === 'request')
+    return redirect(viewLink(request, `requests/${encodeURIComponent(text)}`));
+  const found = await search(request, context);
+  const list = listOf(request, found);
+  const kept = Object.fromEntries(filterNames.map((name) => [name, filterValue(request, name)]));
   const isNewest = !query.has('before');
-  return page(visit, {
-    active,
-    title: sayFrame(active, language),
+  return page(request, {
+    title: say(active),
     scripts: isNewest ? [tailScript] : [],
     body: [
-      filterForm(visit),
-      isNewest ? liveList(visit, tailPath, list) : list,
-      pager(visit, active, {
+      filterForm(request),
+      isNewest ? liveList(request, tailPath, list) : list,
+      ui.pager(request, active, {
         newer: isNewest ? null : kept,
         older: found?.older ? { ...kept, before: found.older } : null,
       }),
@@ -67,63 +62,63 @@ async function showList(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
   });
 }
 
-async function streamList(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  return tailAnswer(visit, 'requests', listOf(visit, await search(visit, desk)));
+async function streamList(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+  return tailAnswer(request, 'requests', listOf(request, await search(request, context)));
 }
 
-function search(visit: Visit, { services }: Desk): Promise<LogPage | null> {
-  const { organization, mode, query } = visit;
+function search(request: ViewRequest, { services }: ViewContext): Promise<LogPage | null> {
+  const { organization, mode, query } = request;
   const before = query.get('before') ?? '';
   return services.requestLogs('search', {
     scope: { org: organization.id, mode },
-    filter: filterOf(visit),
+    filter: filterOf(request),
     limit: shownMax,
     before: isPlace(before) ? before : null,
   });
 }
 
 /** The filters of the address. The text of the search is an object's id, or an idempotency key. */
-function filterOf(visit: Visit): LogFilter {
-  const text = filterValue(visit, 'q');
-  const path = filterValue(visit, 'path');
+function filterOf(request: ViewRequest): LogFilter {
+  const text = filterValue(request, 'q');
+  const path = filterValue(request, 'path');
   return {
-    since: moroccoDayBounds(filterValue(visit, 'from'))?.fromMs,
-    until: moroccoDayBounds(filterValue(visit, 'to'))?.toMs,
-    status: statusRangeOf(filterValue(visit, 'status')) ?? undefined,
+    since: moroccoDayBounds(filterValue(request, 'from'))?.fromMs,
+    until: moroccoDayBounds(filterValue(request, 'to'))?.toMs,
+    status: statusRangeOf(filterValue(request, 'status')) ?? undefined,
     path: path === '' ? undefined : path,
     object: kindOfId(text) === undefined ? undefined : text,
     idempotencyKey: text === '' || kindOfId(text) !== undefined ? undefined : text,
   };
 }
 
-function filterForm(visit: Visit): Html {
-  const { language } = visit;
+function filterForm(request: ViewRequest): Html {
+  const say = sayRequests(request);
   const day = (name: 'from' | 'to') =>
-    field({ name, label: sayRequests(name, language), type: 'date', value: filterValue(visit, name) });
-  return filters(visit, active, [
-    field({
+    ui.field({ name, label: say(name), type: 'date', value: filterValue(request, name) });
+  return ui.filters(request, active, [
+    ui.field({
       name: 'q',
-      label: sayRequests('search', language),
+      label: say('search'),
       type: 'search',
-      value: filterValue(visit, 'q'),
+      value: filterValue(request, 'q'),
       ltr: true,
     }),
-    select({
+    ui.select({
       name: 'status',
-      label: sayRequests('status', language),
-      value: filterValue(visit, 'status'),
+      label: say('status'),
+      value: filterValue(request, 'status'),
       choices: [
-        ['', sayRequests('any_status', language)],
-        ['2xx', sayRequests('succeeded', language)],
-        ['4xx', sayRequests('refused', language)],
-        ['5xx', sayRequests('failed', language)],
+        ['', say('any_status')],
+        ['2xx', say('succeeded')],
+        ['4xx', say('refused')],
+        ['5xx', say('failed')],
         ...shownStatuses.map((status) => [status, status] as const),
       ],
     }),
-    field({
+    ui.field({
       name: 'path',
-      label: sayRequests('path', language),
-      value: filterValue(visit, 'path'),
+      label: say('path'),
+      value: filterValue(request, 'path'),
       ltr: true,
     }),
     day('from'),
@@ -133,46 +128,47 @@ function filterForm(visit: Visit): Html {
 
 const shownStatuses = ['400', '401', '402', '403', '404', '409', '429', '500', '503'];
 
-function listOf(visit: Visit, found: LogPage | null): Html {
-  const { language } = visit;
-  if (found === null) return emptyState(sayRequests('unavailable', language));
-  if (found.found.length > 0) return table(sayFrame(active, language), columnsOf(visit), found.found);
-  if (found.older !== null) return emptyState(sayRequests('none_found_yet', language));
-  if (isFiltered(visit)) return emptyState(sayRequests('none_found', language));
-  return emptyState(sayRequests('none', language), html`<p>${sayRequests('none_text', language)}</p>`);
+function listOf(request: ViewRequest, found: LogPage | null): Html {
+  const say = sayRequests(request);
+  if (found === null) return ui.emptyState(say('unavailable'));
+  const none = html`<p>${say('none_text')}</p>`;
+  const empty = isFiltered(request) ? ui.emptyState(say('none_found')) : ui.emptyState(say('none'), none);
+  const emptyYet = found.older === null ? empty : ui.emptyState(say('none_found_yet'));
+  return ui.table(sayLayout(request)(active), columnsOf(request), found.found, emptyYet);
 }
 
-function columnsOf(visit: Visit) {
-  const { language } = visit;
-  const column = (heading: string, cell: (entry: LoggedRequest) => Html | string | null) => ({
-    heading,
-    cell: (entry: LoggedRequest | Gap) => ('missing' in entry ? null : cell(entry)),
-  });
+function columnsOf(request: ViewRequest): ui.Column<LoggedRequest | Gap>[] {
+  const say = sayRequests(request);
+  type Cell = (entry: LoggedRequest) => Html | null;
+  const ofRequest = (cell: Cell) => (entry: LoggedRequest | Gap) => ('missing' in entry ? null : cell(entry));
   return [
-    {
-      heading: sayRequests('request', language),
-      cell: (entry: LoggedRequest | Gap) =>
+    [
+      say('request'),
+      (entry) =>
         'missing' in entry
-          ? sayRequests('missing_entries', language, { count: entry.missing })
-          : html`<a href="${roomLink(visit, `requests/${entry.request}`)}" dir="ltr">${entry.method} ${entry.path}</a>`,
-    },
-    column(sayRequests('status', language), ({ status, code: reason }) => {
-      const shown = badge(String(status), toneOf(status));
-      return reason === null ? shown : html`${shown} <code dir="ltr">${reason}</code>`;
-    }),
-    column(sayRequests('idempotency_key', language), ({ idempotency_key, replayed }) => {
-      if (idempotency_key === null) return null;
-      const note = replayed && html` ${badge(sayRequests('replayed', language))}`;
-      return html`<code dir="ltr">${idempotency_key}</code>${note || null}`;
-    }),
-    {
-      heading: sayRequests('time', language),
-      cell: (entry: LoggedRequest | Gap) => exactTime(entry.time),
-    },
+          ? say('missing_entries', { count: entry.missing })
+          : html`<a href="${viewLink(request, `requests/${entry.request}`)}" dir="ltr">${entry.method} ${entry.path}</a>`,
+    ],
+    [
+      say('status'),
+      ofRequest(({ status, code: reason }) => {
+        const shown = ui.badge(String(status), toneOf(status));
+        return reason === null ? shown : html`${shown} <code dir="ltr">${reason}</code>`;
+      }),
+    ],
+    [
+      say('idempotency_key'),
+      ofRequest(({ idempotency_key, replayed }) => {
+        if (idempotency_key === null) return null;
+        const note = replayed && html` ${ui.badge(say('replayed'))}`;
+        return html`<code dir="ltr">${idempotency_key}</code>${note || null}`;
+      }),
+    ],
+    [say('time'), ({ time }) => exactTime(time)],
   ];
 }
 
-function toneOf(status: number): Tone {
+function toneOf(status: number): ui.Tone {
   if (status < 400) return 'good';
   return status < 500 ? 'warn' : 'bad';
 }
@@ -188,75 +184,72 @@ function exactTime(iso: string): Html {
   return html`<time datetime="${iso}" dir="ltr">${timeFormat.format(new Date(iso))}</time>`;
 }
 
-async function showRequest(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  const { language, organization, mode, id } = visit;
+async function showRequest(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+  const { organization, mode, id } = request;
+  const say = sayRequests(request);
   const scope = { org: organization.id, mode };
-  const entry = await desk.services.requestLogs('find', { scope, request: id });
-  if (entry === null) return missingPage(visit);
+  const entry = await context.services.requestLogs('find', { scope, request: id });
+  if (entry === null) return missingPage(request);
   const { method, path, query, request_body, request_cut, answer_body, answer_cut, masked } = entry;
-  const events = await eventsOf(visit, desk, entry);
-  return page(visit, {
-    active,
+  const events = await eventsOf(request, context, entry);
+  return page(request, {
     title: `${method} ${path}`,
     body: [
-      masked ? html`<div class="notice"><p>${sayRequests('masked', language)}</p></div>` : null,
-      definitions(factsOf(visit, desk, entry)),
-      events.length > 0 ? section(sayRequests('events', language), eventList(visit, events)) : null,
-      section(
-        sayRequests('request', language),
-        [query === '' ? null : code(`?${query}`), ...bodyOf(visit, request_body, request_cut)].filter(
+      masked ? html`<div class="notice"><p>${say('masked')}</p></div>` : null,
+      ui.definitions(factsOf(request, context, entry)),
+      events.length > 0 ? ui.section(say('events'), eventList(request, events)) : null,
+      ui.section(
+        say('request'),
+        [query === '' ? null : ui.code(`?${query}`), ...bodyOf(request, request_body, request_cut)].filter(
           (part) => part !== null,
         ),
       ),
-      section(sayRequests('answer', language), bodyOf(visit, answer_body, answer_cut)),
+      ui.section(say('answer'), bodyOf(request, answer_body, answer_cut)),
     ],
   });
 }
 
-function missingPage(visit: Visit): DashboardAnswer {
-  const { language, id } = visit;
-  const body = html`<p>${sayRequests('not_kept_text', language)}</p>`;
-  return page(visit, {
-    active,
+function missingPage(request: ViewRequest): DashboardAnswer {
+  const { id } = request;
+  const say = sayRequests(request);
+  const body = html`<p>${say('not_kept_text')}</p>`;
+  return page(request, {
     status: 404,
     title: id,
-    body: emptyState(sayRequests('not_kept', language), body),
+    body: ui.emptyState(say('not_kept'), body),
   });
 }
 
 function factsOf(
-  visit: Visit,
-  { services }: Desk,
+  request: ViewRequest,
+  { services }: ViewContext,
   entry: LoggedRequest,
 ): readonly (readonly [string, Html | string | null])[] {
-  const { language } = visit;
+  const say = sayRequests(request);
   const { status, code: reason, idempotency_key: key, original_request: original, object } = entry;
   const found = (text: string) =>
-    html`<a href="${roomLink(visit, active, { q: text })}" dir="ltr">${text}</a>`;
+    html`<a href="${viewLink(request, active, { q: text })}" dir="ltr">${text}</a>`;
   return [
-    [sayRequests('request', language), copyable(visit, entry.request)],
-    [sayRequests('time', language), exactTime(entry.time)],
-    [sayRequests('status', language), badge(String(status), toneOf(status))],
-    [sayRequests('code', language), reason && html`<code dir="ltr">${reason}</code>`],
-    [sayRequests('duration', language), sayRequests('milliseconds', language, { count: entry.duration_ms })],
-    [sayRequests('object', language), object && objectLink(visit, object)],
-    [sayRequests('idempotency_key', language), key && found(key)],
+    [say('request'), ui.copyable(request, entry.request)],
+    [say('time'), exactTime(entry.time)],
+    [say('status'), ui.badge(String(status), toneOf(status))],
+    [say('code'), reason && html`<code dir="ltr">${reason}</code>`],
+    [say('duration'), say('milliseconds', { count: entry.duration_ms })],
+    [say('object'), object && objectLink(request, object)],
+    [say('idempotency_key'), key && found(key)],
     [
-      sayRequests('replay_of', language),
-      original && html`<a href="${roomLink(visit, `requests/${original}`)}" dir="ltr">${original}</a>`,
+      say('replay_of'),
+      original && html`<a href="${viewLink(request, `requests/${original}`)}" dir="ltr">${original}</a>`,
     ],
-    [sayRequests('api_version', language), entry.api_version],
-    [sayRequests('key', language), entry.key && html`<code dir="ltr">${entry.key}</code>`],
-    [
-      sayRequests('member', language),
-      entry.member && (services.directory.members.find(entry.member)?.name ?? entry.member),
-    ],
-    [sayRequests('address', language), entry.address && html`<code dir="ltr">${entry.address}</code>`],
+    [say('api_version'), entry.api_version],
+    [say('key'), entry.key && html`<code dir="ltr">${entry.key}</code>`],
+    [say('member'), entry.member && (services.directory.members.find(entry.member)?.name ?? entry.member)],
+    [say('address'), entry.address && html`<code dir="ltr">${entry.address}</code>`],
   ];
 }
 
 /** The rooms that have a page for each object of a kind. */
-const roomsOfKinds: Partial<Record<IdKind, Room>> = {
+const viewsOfKinds: Partial<Record<IdKind, View>> = {
   payment_intent: 'payments',
   customer: 'customers',
   checkout_session: 'checkout',
@@ -266,10 +259,10 @@ const roomsOfKinds: Partial<Record<IdKind, Room>> = {
 };
 
 /** Leads to the object where the member may see it, and otherwise to the requests about it. */
-function objectLink(visit: Visit, object: string): Html {
-  const room = roomsOfKinds[kindOfId(object) ?? 'request'];
-  const isOpen = room !== undefined && visit.rooms.includes(room);
-  const href = isOpen ? roomLink(visit, `${room}/${object}`) : roomLink(visit, active, { q: object });
+function objectLink(request: ViewRequest, object: string): Html {
+  const view = viewsOfKinds[kindOfId(object) ?? 'request'];
+  const isOpen = view !== undefined && request.views.includes(view);
+  const href = isOpen ? viewLink(request, `${view}/${object}`) : viewLink(request, active, { q: object });
   return html`<a href="${href}" dir="ltr">${object}</a>`;
 }
 
@@ -279,8 +272,8 @@ const eventSpanSeconds = 60;
 const eventPagesMax = 5;
 
 /** The events that name the request, of the time in which it was answered. */
-async function eventsOf(visit: Visit, desk: Desk, entry: LoggedRequest): Promise<Event[]> {
-  if (!visit.rooms.includes('events') || entry.method === 'GET') return [];
+async function eventsOf(request: ViewRequest, context: ViewContext, entry: LoggedRequest): Promise<Event[]> {
+  if (!request.views.includes('events') || entry.method === 'GET') return [];
   const answered = Math.floor(Date.parse(entry.time) / 1000);
   const began = answered - Math.ceil(entry.duration_ms / 1000) - 1;
   const created = {
@@ -295,28 +288,29 @@ async function eventsOf(visit: Visit, desk: Desk, entry: LoggedRequest): Promise
       ...created,
       ...(after !== undefined && { starting_after: after }),
     };
-    const listed = await desk.api(visit, 'list_events', { query });
+    const listed = await context.api(request, 'list_events', { query });
     if (!listed.ok) break;
     const events = listed.body.data as Event[];
-    found.push(...events.filter(({ request }) => request.id === entry.request));
+    found.push(...events.filter((event) => event.request.id === entry.request));
     after = events.at(-1)?.id;
     if (!listed.body.has_more) break;
   }
   return found;
 }
 
-function eventList(visit: Visit, events: readonly Event[]): Html {
+function eventList(request: ViewRequest, events: readonly Event[]): Html {
   const items = events.map(
-    ({ id, type }) => html`<li><a href="${roomLink(visit, `events/${id}`)}" dir="ltr">${type}</a></li>`,
+    ({ id, type }) => html`<li><a href="${viewLink(request, `events/${id}`)}" dir="ltr">${type}</a></li>`,
   );
   return html`<ul>${items}</ul>`;
 }
 
 /** A body with a field on each line, as far as it is whole. */
-function bodyOf({ language }: Visit, body: string, isCut: boolean): Html[] {
-  if (body === '') return [html`<p>${sayRequests('no_body', language)}</p>`];
-  const note = html`<p>${sayRequests('body_cut', language)}</p>`;
-  return [code(indented(body)), ...(isCut ? [note] : [])];
+function bodyOf({ language }: ViewRequest, body: string, isCut: boolean): Html[] {
+  const say = sayRequests({ language });
+  if (body === '') return [html`<p>${say('no_body')}</p>`];
+  const note = html`<p>${say('body_cut')}</p>`;
+  return [ui.code(indented(body)), ...(isCut ? [note] : [])];
 }
 
 function indented(body: string): string {

@@ -7,42 +7,21 @@ import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import { OperatorFailure } from '../../operator/socket/protocol.ts';
 import { command, records } from '../../operator/use-cases/shard-records.ts';
-import {
-  amount,
-  badge,
-  copyable,
-  definitions,
-  doneOf,
-  emptyState,
-  errorSummary,
-  filters,
-  finalSubmit,
-  form,
-  pager,
-  section,
-  select,
-  table,
-  time,
-} from '../layout/components.ts';
+import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
-import { roomLink } from '../layout/links.ts';
-import type { Desk, Row, Visit } from '../layout/row.ts';
-import { sayFrame } from '../messages/frame.ts';
+import { viewLink } from '../layout/links.ts';
+import { get, post, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
+import { sayLayout } from '../messages/layout.ts';
 import { sayShop } from '../messages/shop.ts';
 import { mayDo } from '../people/roles.ts';
 import { listPage } from './list-page.ts';
 import { paymentLink } from './payment-parts.ts';
 
 export const reviewRows: readonly Row[] = [
-  { method: 'GET', path: 'reviews', permission: 'payments.read', handle: listReviews },
-  {
-    method: 'GET',
-    path: 'reviews/{id}',
-    permission: 'payments.read',
-    handle: (visit, desk) => showReview(visit, desk),
-  },
-  { method: 'POST', path: 'reviews/{id}/settle', permission: 'reviews.write', handle: settleReview },
+  get('reviews', 'payments.read', listReviews),
+  get('reviews/{id}', 'payments.read', showReview),
+  post('reviews/{id}/settle', 'reviews.write', settleReview),
 ];
 
 type Review = Pick<
@@ -59,40 +38,39 @@ type Review = Pick<
 >;
 
 /** The open reviews of an organization in one mode, newest first. */
-export function openReviews({ organization, mode }: Visit, { services }: Desk): Promise<ReviewRecord[]> {
+export function openReviews(
+  { organization, mode }: ViewRequest,
+  { services }: ViewContext,
+): Promise<ReviewRecord[]> {
   const index = fieldIndex('review', scopeOf(organization.id, mode === 'live'), 'open', 'true');
   return records<ReviewRecord>(services, organization.id, index);
 }
 
-async function listReviews(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  const { language, query } = visit;
+async function listReviews(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+  const { query } = request;
+  const say = sayShop(request);
   const all = query.get('show') === 'all';
   const none = { newer: null, older: null };
   const { data, queries } = all
-    ? await listPage<Review>(visit, desk, 'list_reviews')
-    : { data: await openReviews(visit, desk), queries: none };
+    ? await listPage<Review>(request, context, 'list_reviews')
+    : { data: await openReviews(request, context), queries: none };
   const shown = { newer: withAll(queries.newer), older: withAll(queries.older) };
-  const empty = emptyState(
-    sayShop('no_open_reviews', language),
-    html`<p>${sayShop('no_open_reviews_text', language)}</p>`,
-  );
-  return page(visit, {
-    active: 'reviews',
-    title: sayFrame('reviews', language),
+  const empty = ui.emptyState(say('no_open_reviews'), html`<p>${say('no_open_reviews_text')}</p>`);
+  return page(request, {
     body: [
-      filters(visit, 'reviews', [
-        select({
+      ui.filters(request, 'reviews', [
+        ui.select({
           name: 'show',
-          label: sayShop('show', language),
+          label: say('show'),
           value: all ? 'all' : '',
           choices: [
-            ['', sayShop('open_reviews', language)],
-            ['all', sayShop('all_reviews', language)],
+            ['', say('open_reviews')],
+            ['all', say('all_reviews')],
           ],
         }),
       ]),
-      data.length === 0 ? empty : reviewsTable(visit, data),
-      pager(visit, 'reviews', shown),
+      reviewsTable(request, data, empty),
+      ui.pager(request, 'reviews', shown),
     ],
   });
 }
@@ -101,106 +79,108 @@ function withAll(query: Readonly<Record<string, string>> | null): Readonly<Recor
   return query && { ...query, show: 'all' };
 }
 
-function reviewsTable(visit: Visit, reviews: readonly Review[]): Html {
-  const { language } = visit;
-  return table<Review>(
-    sayFrame('reviews', language),
+function reviewsTable(request: ViewRequest, reviews: readonly Review[], empty: Html): Html {
+  const { language } = request;
+  const say = sayShop(request);
+  return ui.table<Review>(
+    sayLayout(request)('reviews'),
     [
-      {
-        heading: sayShop('review', language),
-        cell: ({ id, reason }) =>
-          html`<a href="${roomLink(visit, `reviews/${id}`)}">${sayShop(reason, language)}</a>`,
-      },
-      {
-        heading: sayShop('expected', language),
-        cell: ({ amount_expected }) => amount(language, amount_expected),
-        numeric: true,
-      },
-      {
-        heading: sayShop('received', language),
-        cell: ({ amount_received }) => amount(language, amount_received),
-        numeric: true,
-      },
-      { heading: sayShop('status', language), cell: (review) => reviewBadge(visit, review) },
-      { heading: sayShop('created', language), cell: ({ created }) => time(language, created * 1000) },
+      [
+        say('review'),
+        ({ id, reason }) => html`<a href="${viewLink(request, `reviews/${id}`)}">${say(reason)}</a>`,
+      ],
+      [say('expected'), ({ amount_expected }) => ui.amount(language, amount_expected), 'numeric'],
+      [say('received'), ({ amount_received }) => ui.amount(language, amount_received), 'numeric'],
+      [say('status'), (review) => reviewBadge(request, review)],
+      [say('created'), ({ created }) => ui.time(language, created * 1000)],
     ],
     reviews,
+    empty,
   );
 }
 
-function reviewBadge({ language }: Visit, { open, closed_reason: closed }: Review): Html {
-  return open ? badge(sayShop('open', language), 'warn') : badge(sayShop(closed ?? 'settled', language));
+function reviewBadge({ language }: ViewRequest, { open, closed_reason: closed }: Review): Html {
+  const say = sayShop({ language });
+  return open ? ui.badge(say('open'), 'warn') : ui.badge(say(closed ?? 'settled'));
 }
 
-async function showReview(visit: Visit, desk: Desk, problem = '', status = 200): Promise<DashboardAnswer> {
-  const { language, id } = visit;
-  const found = await desk.api(visit, 'retrieve_review', { id });
-  if (!found.ok) return errorPage(visit, 'missing');
+async function showReview(
+  request: ViewRequest,
+  context: ViewContext,
+  problem = '',
+  status = 200,
+): Promise<DashboardAnswer> {
+  const { language, id } = request;
+  const say = sayShop(request);
+  const found = await context.api(request, 'retrieve_review', { id });
+  if (!found.ok) return errorPage(request, 'missing');
   const review = found.body as Review;
   const { reason, amount_expected: expected, amount_received: received } = review;
-  return page(visit, {
-    active: 'reviews',
-    title: sayShop(reason, language),
+  return page(request, {
+    title: say(reason),
     status,
-    alert: errorSummary(language, problem === '' ? {} : { '': problem }),
-    actions: reviewBadge(visit, review),
+    problems: problem === '' ? {} : { '': problem },
+    actions: reviewBadge(request, review),
     body: [
-      doneOf(visit, { settle: 'settle_done' } as const, sayShop),
-      section(
-        sayShop('details', language),
-        html`<p>${sayShop(`${reason}_text`, language)}</p>${definitions([
-          [sayShop('expected', language), amount(language, expected)],
-          [sayShop('received', language), amount(language, received)],
-          [sayShop('difference', language), differenceText(visit, received - expected)],
-          [sayShop('payment', language), paymentLink(visit, review.payment_intent)],
-          [sayShop('attempt', language), copyable(visit, review.charge)],
-          [sayShop('created', language), time(language, review.created * 1000)],
+      ui.doneOf(request, { settle: 'settle_done' } as const, say),
+      ui.section(
+        say('details'),
+        html`<p>${say(`${reason}_text`)}</p>${ui.definitions([
+          [say('expected'), ui.amount(language, expected)],
+          [say('received'), ui.amount(language, received)],
+          [say('difference'), differenceText(request, received - expected)],
+          [say('payment'), paymentLink(request, review.payment_intent)],
+          [say('attempt'), ui.copyable(request, review.charge)],
+          [say('created'), ui.time(language, review.created * 1000)],
         ])}`,
       ),
-      settlePart(visit, review),
+      settlePart(request, review),
     ],
   });
 }
 
-function differenceText({ language }: Visit, centimes: number): string {
-  if (centimes === 0) return sayShop('no_difference', language);
+function differenceText({ language }: ViewRequest, centimes: number): string {
+  const say = sayShop({ language });
+  if (centimes === 0) return say('no_difference');
   const difference = formatAmount(Math.abs(centimes), 'mad', language);
-  return sayShop(centimes > 0 ? 'too_much' : 'too_little', language, { amount: difference });
+  return say(centimes > 0 ? 'too_much' : 'too_little', { amount: difference });
 }
 
 const outcomes = ['approved', 'refunded'] as const;
 
-function settlePart(visit: Visit, { id, open }: Review): Html | null {
-  const { language, role } = visit;
+function settlePart(request: ViewRequest, { id, open }: Review): Html | null {
+  const { role } = request;
+  const say = sayShop(request);
   if (!open || !mayDo(role, 'reviews.write')) return null;
   const buttons = outcomes.map((as) =>
-    finalSubmit(visit, sayShop(`settle_${as}`, language), 'quiet', { name: 'as', value: as }),
+    ui.finalSubmit(request, say(`settle_${as}`), 'quiet', { name: 'as', value: as }),
   );
-  return section(
-    sayShop('settle', language),
-    form(
-      visit,
-      roomLink(visit, `reviews/${id}/settle`),
-      html`<p>${sayShop('settle_text', language)}</p><div class="actions">${buttons}</div>`,
+  return ui.section(
+    say('settle'),
+    ui.form(
+      request,
+      viewLink(request, `reviews/${id}/settle`),
+      html`<p>${say('settle_text')}</p><div class="actions">${buttons}</div>`,
     ),
   );
 }
 
-async function settleReview(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  const { id, form: sent, language, mode } = visit;
+async function settleReview(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+  const { id, form: sent, mode } = request;
+  const say = sayShop(request);
   const as = outcomes.find((each) => each === sent.get('as'));
-  const found = await desk.api(visit, 'retrieve_review', { id });
-  if (!found.ok || as === undefined) return errorPage(visit, 'missing');
+  const found = await context.api(request, 'retrieve_review', { id });
+  if (!found.ok || as === undefined) return errorPage(request, 'missing');
   try {
-    await desk.act(visit, 'review.close', { review: id, as, mode }, () =>
-      command(desk.services, id, 'close_review', { as }),
+    await context.act(request, 'review.close', { review: id, as, mode }, () =>
+      command(context.services, id, 'close_review', { as }),
     );
   } catch (error) {
     if (!(error instanceof OperatorFailure && error.kind === 'refused')) throw error;
     // A double click has settled it in the same way.
-    const now = await desk.api(visit, 'retrieve_review', { id });
+    const now = await context.api(request, 'retrieve_review', { id });
     if (!now.ok || now.body.closed_reason !== as)
-      return showReview(visit, desk, sayShop('already_settled', language), 409);
+      return showReview(request, context, say('already_settled'), 409);
   }
-  return redirect(roomLink(visit, `reviews/${id}`, { done: 'settle' }));
+  return redirect(viewLink(request, `reviews/${id}`, { done: 'settle' }));
 }

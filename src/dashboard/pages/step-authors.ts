@@ -2,8 +2,8 @@
 
 import type { Step } from '../../domain/payment-story.ts';
 import { type Html, html } from '../../html/html.ts';
-import { roomLink } from '../layout/links.ts';
-import type { Desk, Visit } from '../layout/row.ts';
+import { viewLink } from '../layout/links.ts';
+import type { ViewContext, ViewRequest } from '../layout/row.ts';
 import { sayPayment } from '../messages/payments.ts';
 
 const says = {
@@ -15,22 +15,25 @@ const says = {
 } as const;
 
 /** Returns the function that tells who made a step. A step whose cause is not known any more has nobody. */
-export function createStepAuthors(visit: Visit, { services }: Desk): (step: Step) => Html | string | null {
-  const { language, rooms } = visit;
+export function createStepAuthors(
+  request: ViewRequest,
+  { services }: ViewContext,
+): (step: Step) => Html | string | null {
+  const { views } = request;
+  const say = sayPayment(request);
 
-  function linked(request: string | null): Html | null {
-    if (request === null) return null;
-    const text = html`<bdi class="muted">${request}</bdi>`;
-    return rooms.includes('requests')
-      ? html` <a href="${roomLink(visit, `requests/${request}`)}">${text}</a>`
+  function linked(id: string | null): Html | null {
+    if (id === null) return null;
+    const text = html`<bdi class="muted">${id}</bdi>`;
+    return views.includes('requests')
+      ? html` <a href="${viewLink(request, `requests/${id}`)}">${text}</a>`
       : html` ${text}`;
   }
 
   return (step) => {
     const by = askedBy(step);
     if (by === null || by === 'webhook') return null;
-    if (by !== 'member')
-      return html`${sayPayment(says[by], language)}${by === 'request' && linked(step.request)}`;
+    if (by !== 'member') return html`${say(says[by])}${by === 'request' && linked(step.request)}`;
     const name = services.directory.members.find(step.by_name!)?.name ?? step.by_name;
     return html`<bdi>${name}</bdi>${linked(step.request)}`;
   };

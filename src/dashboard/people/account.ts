@@ -5,28 +5,11 @@ import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import { qrCode } from '../../html/qr-code.ts';
 import type { Incoming } from '../incoming.ts';
-import {
-  badge,
-  button,
-  code,
-  copyable,
-  definitions,
-  doneOf,
-  errorSummary,
-  field,
-  finalSubmit,
-  form,
-  hidden,
-  type Problems,
-  section,
-  submit,
-  table,
-  time,
-} from '../layout/components.ts';
+import * as ui from '../layout/components.ts';
 import { memberPage, redirect } from '../layout/document.ts';
 import { link } from '../layout/links.ts';
-import type { MemberContext } from '../layout/row.ts';
-import { type PeopleMessage, sayPeople } from '../messages/people.ts';
+import type { MemberRequest } from '../layout/row.ts';
+import { sayPeople } from '../messages/people.ts';
 import { nameProblems, newPasswordField, passwordProblems } from './link-pages.ts';
 import { hashPassword, passwordCharactersMax } from './password.ts';
 import { busySeconds, type People } from './people.ts';
@@ -41,98 +24,99 @@ const doneTexts = {
   sessions: 'sessions_ended',
 } as const;
 
-export async function showAccount(context: MemberContext, people: People): Promise<DashboardAnswer> {
-  return accountPage(context, people);
+export async function showAccount(request: MemberRequest, people: People): Promise<DashboardAnswer> {
+  return accountPage(request, people);
 }
 
 export async function saveName(
-  context: MemberContext,
+  request: MemberRequest,
   people: People,
   incoming: Incoming,
 ): Promise<DashboardAnswer> {
-  const name = context.form.get('name') ?? '';
+  const name = request.form.get('name') ?? '';
   const problems = nameProblems(incoming, name);
-  if (Object.keys(problems).length > 0) return accountPage(context, people, 400, problems);
-  await change(context, people, 'member.rename', (member) => ({ ...member, name: checkedPersonName(name) }));
-  return done(context, 'name');
+  if (Object.keys(problems).length > 0) return accountPage(request, people, 400, problems);
+  await change(request, people, 'member.rename', (member) => ({ ...member, name: checkedPersonName(name) }));
+  return done(request, 'name');
 }
 
 /** A new password ends all other sessions: whoever knew the old one is signed out. */
 export async function savePassword(
-  context: MemberContext,
+  request: MemberRequest,
   people: People,
   incoming: Incoming,
 ): Promise<DashboardAnswer> {
-  const { member, session, language, form: sent } = context;
+  const { member, session, form: sent } = request;
+  const say = sayPeople(request);
   const password = sent.get('password') ?? '';
-  const weak = passwordProblems(context, password, member);
-  if (Object.keys(weak).length > 0) return accountPage(context, people, 400, weak);
+  const weak = passwordProblems(request, password, member);
+  if (Object.keys(weak).length > 0) return accountPage(request, people, 400, weak);
   if (member.password !== null) {
-    const tried = await people.tryPassword(incoming, context, sent.get('current') ?? '');
-    if (tried === null)
-      return accountPage(context, people, 400, { current: sayPeople('wrong_password', language) });
+    const tried = await people.tryPassword(incoming, request, sent.get('current') ?? '');
+    if (tried === null) return accountPage(request, people, 400, { current: say('wrong_password') });
     if ('waitSeconds' in tried)
-      return accountPage(context, people, 429, tooMany(incoming, tried.waitSeconds));
+      return accountPage(request, people, 429, tooMany(incoming, tried.waitSeconds));
   }
   const hash = await hashPassword(password, { kind: 'member', who: member.id, gone: incoming.gone });
-  if (hash === null) return accountPage(context, people, 429, tooMany(incoming, busySeconds));
-  await change(context, people, 'member.change-password', (each) => ({ ...each, password: hash }));
+  if (hash === null) return accountPage(request, people, 429, tooMany(incoming, busySeconds));
+  await change(request, people, 'member.change-password', (each) => ({ ...each, password: hash }));
   await people.directory.links.endOwn(member.email);
   await people.directory.sessions.endAll(member.id, session.id);
   const token = await people.directory.sessions.confirm(session);
-  return done(context, 'password', token === null ? [] : [people.cookies.setSession(token)]);
+  return done(request, 'password', token === null ? [] : [people.cookies.setSession(token)]);
 }
 
-export async function showTwoStep(context: MemberContext, people: People): Promise<DashboardAnswer> {
-  return secretPage(context, newSecret(people, context.member));
+export async function showTwoStep(request: MemberRequest, people: People): Promise<DashboardAnswer> {
+  return secretPage(request, newSecret(people, request.member));
 }
 
 /** The app counts once a code of it was given. The recovery codes are shown this once, so there is no redirect. */
-export async function turnTwoStepOn(context: MemberContext, people: People): Promise<DashboardAnswer> {
-  const { member, language, form: sent } = context;
+export async function turnTwoStepOn(request: MemberRequest, people: People): Promise<DashboardAnswer> {
+  const { member, form: sent } = request;
+  const say = sayPeople(request);
   const secret = openSecret(people, member, sent.get('secret') ?? '');
-  if (secret === null) return redirect(link(context, `${address}/two-step`));
+  if (secret === null) return redirect(link(request, `${address}/two-step`));
   const typed = (sent.get('code') ?? '').replace(/\s/g, '');
   const usedStep = /^\d{6}$/.test(typed) ? stepOf(people, member, secret.sealed, typed) : null;
-  if (usedStep === null) return secretPage(context, secret, { code: sayPeople('wrong_code', language) });
+  if (usedStep === null) return secretPage(request, secret, { code: say('wrong_code') });
   const { texts, digests } = newRecoveryCodes();
-  await change(context, people, 'member.two-step-on', (each) => ({
+  await change(request, people, 'member.two-step-on', (each) => ({
     ...each,
     totp: { sealed: secret.sealed, usedStep },
     recoveryCodes: digests,
   }));
-  return codesPage(context, texts);
+  return codesPage(request, texts);
 }
 
-export async function turnTwoStepOff(context: MemberContext, people: People): Promise<DashboardAnswer> {
-  await change(context, people, 'member.two-step-off', (each) => ({
+export async function turnTwoStepOff(request: MemberRequest, people: People): Promise<DashboardAnswer> {
+  await change(request, people, 'member.two-step-off', (each) => ({
     ...each,
     totp: null,
     recoveryCodes: [],
   }));
-  return done(context, 'two_step');
+  return done(request, 'two_step');
 }
 
-export async function renewRecoveryCodes(context: MemberContext, people: People): Promise<DashboardAnswer> {
+export async function renewRecoveryCodes(request: MemberRequest, people: People): Promise<DashboardAnswer> {
   const { texts, digests } = newRecoveryCodes();
-  await change(context, people, 'member.recovery-codes', (each) => ({ ...each, recoveryCodes: digests }));
-  return codesPage(context, texts);
+  await change(request, people, 'member.recovery-codes', (each) => ({ ...each, recoveryCodes: digests }));
+  return codesPage(request, texts);
 }
 
 /** Ends the session that the form names, or all others. */
-export async function endSessions(context: MemberContext, people: People): Promise<DashboardAnswer> {
-  const { member, session, form: sent } = context;
+export async function endSessions(request: MemberRequest, people: People): Promise<DashboardAnswer> {
+  const { member, session, form: sent } = request;
   const { sessions } = people.directory;
   const named = sent.get('session');
   await people.act(member, 'member.end-sessions', {}, async () => {
     if (named === null) await sessions.endAll(member.id, session.id);
     else await sessions.end(member.id, named);
   });
-  return done(context, 'sessions');
+  return done(request, 'sessions');
 }
 
 async function change(
-  { member }: MemberContext,
+  { member }: MemberRequest,
   people: People,
   action: string,
   rule: Parameters<People['directory']['members']['change']>[1],
@@ -141,121 +125,130 @@ async function change(
 }
 
 function done(
-  context: MemberContext,
+  request: MemberRequest,
   what: keyof typeof doneTexts,
   cookies: readonly string[] = [],
 ): DashboardAnswer {
-  return redirect(link(context, address, { done: what }), cookies);
+  return redirect(link(request, address, { done: what }), cookies);
 }
 
 function accountPage(
-  context: MemberContext,
+  request: MemberRequest,
   people: People,
   status = 200,
-  problems: Problems = {},
+  problems: ui.Problems = {},
 ): DashboardAnswer {
-  const { language } = context;
-  return memberPage(context, {
+  const say = sayPeople(request);
+  return memberPage(request, {
     status,
-    title: sayPeople('account_title', language),
-    alert: errorSummary(language, problems),
+    title: say('account_title'),
+    problems,
     body: [
-      doneOf(context, doneTexts, sayPeople),
-      nameSection(context, problems),
-      passwordSection(context, problems),
-      twoStepSection(context),
-      sessionsSection(context, people),
+      ui.doneOf(request, doneTexts, say),
+      nameSection(request, problems),
+      passwordSection(request, problems),
+      twoStepSection(request),
+      sessionsSection(request, people),
     ],
   });
 }
 
-function nameSection(context: MemberContext, problems: Problems): Html {
-  const { language, member, form: sent } = context;
-  const name = field({
+function nameSection(request: MemberRequest, problems: ui.Problems): Html {
+  const { member, form: sent } = request;
+  const say = sayPeople(request);
+  const name = ui.field({
     name: 'name',
-    label: sayPeople('name', language),
+    label: say('name'),
     value: sent.get('name') ?? member.name,
     problems,
     required: true,
     attributes: html`autocomplete="name" maxlength="100"`,
   });
-  const email = definitions([[sayPeople('email', language), html`<bdi dir="ltr">${member.email}</bdi>`]]);
-  const body = html`${email}${form(context, link(context, `${address}/name`), html`${name}${submit(sayPeople('save', language), 'quiet')}`)}`;
-  return section(sayPeople('you', language), body);
+  const email = ui.definitions([[say('email'), html`<bdi dir="ltr">${member.email}</bdi>`]]);
+  const body = html`${email}${ui.form(request, link(request, `${address}/name`), html`${name}${ui.submit(say('save'), 'quiet')}`)}`;
+  return ui.section(say('you'), body);
 }
 
-function passwordSection(context: MemberContext, problems: Problems): Html {
-  const { language, member } = context;
+function passwordSection(request: MemberRequest, problems: ui.Problems): Html {
+  const { member } = request;
+  const say = sayPeople(request);
   const current =
     member.password === null
       ? null
-      : field({
+      : ui.field({
           name: 'current',
-          label: sayPeople('current_password', language),
+          label: say('current_password'),
           type: 'password',
           problems,
           required: true,
           ltr: true,
           attributes: html`autocomplete="current-password" maxlength="${passwordCharactersMax}"`,
         });
-  const body = html`${current}${newPasswordField(context, problems)}${submit(sayPeople('save', language), 'quiet')}`;
-  return section(sayPeople('password', language), form(context, link(context, `${address}/password`), body));
+  const body = html`${current}${newPasswordField(request, problems)}${ui.submit(say('save'), 'quiet')}`;
+  return ui.section(say('password'), ui.form(request, link(request, `${address}/password`), body));
 }
 
-function twoStepSection(context: MemberContext): Html {
-  const { language, member } = context;
-  const say = (key: PeopleMessage, values = {}) => sayPeople(key, language, values);
-  const on = link(context, `${address}/two-step`);
+function twoStepSection(request: MemberRequest): Html {
+  const { member } = request;
+  const say = sayPeople(request);
+  const on = link(request, `${address}/two-step`);
   if (member.totp === null)
-    return section(say('two_step'), [
+    return ui.section(say('two_step'), [
       html`<p>${say('two_step_text')}</p>`,
-      html`<p>${button(say('two_step_turn_on'), on, 'quiet')}</p>`,
+      html`<p>${ui.button(say('two_step_turn_on'), on, 'quiet')}</p>`,
     ]);
-  return section(say('two_step'), [
-    html`<p>${badge(say('two_step_is_on'), 'good')} ${say('recovery_codes_left', { count: member.recoveryCodes.length })}</p>`,
-    form(context, link(context, `${address}/recovery-codes`), submit(say('recovery_codes_new'), 'quiet')),
-    form(context, link(context, `${address}/two-step/off`), finalSubmit(context, say('two_step_turn_off'))),
+  return ui.section(say('two_step'), [
+    html`<p>${ui.badge(say('two_step_is_on'), 'good')} ${say('recovery_codes_left', { count: member.recoveryCodes.length })}</p>`,
+    ui.form(
+      request,
+      link(request, `${address}/recovery-codes`),
+      ui.submit(say('recovery_codes_new'), 'quiet'),
+    ),
+    ui.form(
+      request,
+      link(request, `${address}/two-step/off`),
+      ui.finalSubmit(request, say('two_step_turn_off')),
+    ),
   ]);
 }
 
-function sessionsSection(context: MemberContext, people: People): Html {
-  const { language, member, session: own } = context;
-  const say = (key: PeopleMessage) => sayPeople(key, language);
-  const action = link(context, `${address}/sessions`);
+function sessionsSection(request: MemberRequest, people: People): Html {
+  const { language, member, session: own } = request;
+  const say = sayPeople(request);
+  const action = link(request, `${address}/sessions`);
   const sessions = people.directory.sessions.of(member.id);
-  const list = table(
+  const list = ui.table(
     say('sessions'),
     [
-      { heading: say('session_opened'), cell: ({ createdMs }) => time(language, createdMs) },
-      { heading: say('session_used'), cell: ({ usedMs }) => time(language, usedMs) },
-      { heading: say('session_from'), cell: ({ address: from }) => html`<bdi dir="ltr">${from}</bdi>` },
-      {
-        heading: say('session_end'),
-        cell: ({ id }) =>
+      [say('session_opened'), ({ createdMs }) => ui.time(language, createdMs)],
+      [say('session_used'), ({ usedMs }) => ui.time(language, usedMs)],
+      [say('session_from'), ({ address: from }) => html`<bdi dir="ltr">${from}</bdi>`],
+      [
+        say('session_end'),
+        ({ id }) =>
           id === own.id
-            ? badge(say('session_this'))
-            : form(
-                context,
+            ? ui.badge(say('session_this'))
+            : ui.form(
+                request,
                 action,
-                html`${hidden('session', id)}<button class="plain">${say('session_end')}</button>`,
+                html`${ui.hidden('session', id)}<button class="plain">${say('session_end')}</button>`,
               ),
-      },
+      ],
     ],
     sessions,
   );
   const others =
-    sessions.length > 1 ? form(context, action, submit(say('sessions_end_others'), 'quiet')) : null;
-  return section(say('sessions'), html`${list}${others}`);
+    sessions.length > 1 ? ui.form(request, action, ui.submit(say('sessions_end_others'), 'quiet')) : null;
+  return ui.section(say('sessions'), html`${list}${others}`);
 }
 
 function secretPage(
-  context: MemberContext,
+  request: MemberRequest,
   secret: ReturnType<typeof newSecret>,
-  problems: Problems = {},
+  problems: ui.Problems = {},
 ): DashboardAnswer {
-  const { language } = context;
-  const say = (key: PeopleMessage) => sayPeople(key, language);
-  const typed = field({
+  const say = sayPeople(request);
+  const typed = ui.field({
     name: 'code',
     label: say('code'),
     problems,
@@ -263,31 +256,31 @@ function secretPage(
     ltr: true,
     attributes: html`autocomplete="one-time-code" inputmode="numeric" maxlength="12"`,
   });
-  return memberPage(context, {
+  return memberPage(request, {
     status: Object.keys(problems).length === 0 ? 200 : 400,
     title: say('two_step_turn_on'),
-    alert: errorSummary(language, problems),
+    problems,
     body: [
       html`<p>${say('two_step_scan')}</p>`,
-      html`<div class="sheet stack">${qrCode(secret.uri, say('two_step_qr'))}<p>${copyable(context, secret.text)}</p></div>`,
-      form(
-        context,
-        link(context, `${address}/two-step`),
-        html`${hidden('secret', secret.sealed)}${typed}${submit(say('continue'))}`,
+      html`<div class="sheet stack">${qrCode(secret.uri, say('two_step_qr'))}<p>${ui.copyable(request, secret.text)}</p></div>`,
+      ui.form(
+        request,
+        link(request, `${address}/two-step`),
+        html`${ui.hidden('secret', secret.sealed)}${typed}${ui.submit(say('continue'))}`,
         { className: 'sheet stack' },
       ),
     ],
   });
 }
 
-function codesPage(context: MemberContext, texts: readonly string[]): DashboardAnswer {
-  const { language } = context;
-  return memberPage(context, {
-    title: sayPeople('recovery_codes', language),
+function codesPage(request: MemberRequest, texts: readonly string[]): DashboardAnswer {
+  const say = sayPeople(request);
+  return memberPage(request, {
+    title: say('recovery_codes'),
     body: [
-      html`<p>${sayPeople('recovery_codes_text', language)}</p>`,
-      code(texts.join('\n')),
-      html`<p>${button(sayPeople('continue', language), link(context, address))}</p>`,
+      html`<p>${say('recovery_codes_text')}</p>`,
+      ui.code(texts.join('\n')),
+      html`<p>${ui.button(say('continue'), link(request, address))}</p>`,
     ],
   });
 }

@@ -7,11 +7,11 @@ import { linkDays, type SignInLink } from '../../directory/sign-in-links.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { Incoming } from '../incoming.ts';
-import { errorSummary, field, hidden, type Problems, submit } from '../layout/components.ts';
+import * as ui from '../layout/components.ts';
 import { plainPage, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { link as linkTo } from '../layout/links.ts';
-import { sayFrame } from '../messages/frame.ts';
+import { sayLayout } from '../messages/layout.ts';
 import { sayPeople } from '../messages/people.ts';
 import { hashPassword, passwordCharactersMax, passwordCharactersMin, weaknessOf } from './password.ts';
 import { busySeconds, type People } from './people.ts';
@@ -72,6 +72,7 @@ async function reset(incoming: Incoming, people: People, link: SignInLink): Prom
  * that is not used takes its turn, too. It is not tried as the account's, which is for the sign-in.
  */
 async function joinAsNew(incoming: Incoming, people: People, link: Invitation): Promise<DashboardAnswer> {
+  const say = sayPeople(incoming);
   const { members, links } = people.directory;
   const name = incoming.form.get('name') ?? '';
   const password = incoming.form.get('password') ?? '';
@@ -83,7 +84,7 @@ async function joinAsNew(incoming: Incoming, people: People, link: Invitation): 
   const hash = await hashPassword(password, { kind: 'member', who: link.digest, gone: incoming.gone });
   if (hash === null) return linkPage(incoming, people, link, tooMany(incoming, busySeconds), 429);
   if (members.findByEmail(link.email) !== undefined) {
-    const problem = sayPeople('invitation_sign_in', incoming.language, { email: link.email });
+    const problem = say('invitation_sign_in', { email: link.email });
     return linkPage(incoming, people, link, { '': problem });
   }
   if (!(await links.use(link))) return goneLink(incoming);
@@ -112,13 +113,14 @@ function homeOf(incoming: Incoming, { org }: Invitation): string {
   return linkTo(incoming, `/dashboard/${org}/test/home`);
 }
 
-export function nameProblems({ language }: Incoming, name: string): Problems {
+export function nameProblems({ language }: Incoming, name: string): ui.Problems {
+  const say = sayPeople({ language });
   try {
     checkedPersonName(name);
     return {};
   } catch (error) {
     if (!(error instanceof DirectoryRefusal)) throw error;
-    return { name: sayPeople('name_invalid', language) };
+    return { name: say('name_invalid') };
   }
 }
 
@@ -126,18 +128,20 @@ export function passwordProblems(
   { language }: Pick<Incoming, 'language'>,
   password: string,
   about: { readonly email: string; readonly name: string },
-): Problems {
+): ui.Problems {
+  const say = sayPeople({ language });
   const weakness = weaknessOf(password, about);
   const values = { min: passwordCharactersMin, max: passwordCharactersMax };
-  return weakness === null ? {} : { password: sayPeople(weakness, language, values) };
+  return weakness === null ? {} : { password: say(weakness, values) };
 }
 
 /** The field of a password that is chosen. */
-export function newPasswordField({ language }: Pick<Incoming, 'language'>, problems: Problems): Html {
-  return field({
+export function newPasswordField({ language }: Pick<Incoming, 'language'>, problems: ui.Problems): Html {
+  const say = sayPeople({ language });
+  return ui.field({
     name: 'password',
-    label: sayPeople('new_password', language),
-    hint: sayPeople('password_hint', language, { min: passwordCharactersMin }),
+    label: say('new_password'),
+    hint: say('password_hint', { min: passwordCharactersMin }),
     type: 'password',
     problems,
     required: true,
@@ -150,18 +154,18 @@ function linkPage(
   incoming: Incoming,
   people: People,
   link: SignInLink,
-  problems: Problems = {},
+  problems: ui.Problems = {},
   status = Object.keys(problems).length === 0 ? 200 : 400,
 ): DashboardAnswer {
-  const { language, address } = incoming;
+  const { address } = incoming;
   const { field: key, setCookie } = people.guard.protect(link.digest, incoming.cookie);
   const { title, text, body } = contentOf(incoming, people, link, problems);
-  const action = html`<form method="post" action="${linkTo(incoming, address)}" class="sheet stack" novalidate>${key}${hidden('email', link.email)}${body}</form>`;
+  const action = html`<form method="post" action="${linkTo(incoming, address)}" class="sheet stack" novalidate>${key}${ui.hidden('email', link.email)}${body}</form>`;
   const isForNewMember = link.kind === 'invitation' && !isForVisitor(incoming, people, link);
   return plainPage(incoming, {
     status,
     title,
-    alert: errorSummary(language, problems),
+    problems,
     cookies: setCookie === null ? [] : [setCookie],
     body: [html`<p>${text}</p>`, isForNewMember ? signInToJoin(incoming) : null, action],
   });
@@ -174,9 +178,9 @@ function isForVisitor(incoming: Incoming, people: People, { email }: Invitation)
 
 /** The page is the same whether the address has an account or not. */
 function signInToJoin(incoming: Incoming): Html {
-  const { language } = incoming;
+  const say = sayPeople(incoming);
   const href = linkTo(incoming, '/dashboard/sign-in', { next: incoming.address });
-  return html`<p>${sayPeople('invitation_has_account', language)} <a href="${href}">${sayPeople('sign_in', language)}</a></p>`;
+  return html`<p>${say('invitation_has_account')} <a href="${href}">${say('sign_in')}</a></p>`;
 }
 
 interface LinkContent {
@@ -185,18 +189,21 @@ interface LinkContent {
   readonly body: Html;
 }
 
-function contentOf(incoming: Incoming, people: People, link: SignInLink, problems: Problems): LinkContent {
-  const { language } = incoming;
+function contentOf(incoming: Incoming, people: People, link: SignInLink, problems: ui.Problems): LinkContent {
+  const say = sayPeople(incoming);
   const { email } = link;
-  const say = (key: Parameters<typeof sayPeople>[0], values = {}) => sayPeople(key, language, values);
   if (link.kind === 'sign_in')
-    return { title: say('sign_in'), text: say('link_sign_in_text', { email }), body: submit(say('sign_in')) };
+    return {
+      title: say('sign_in'),
+      text: say('link_sign_in_text', { email }),
+      body: ui.submit(say('sign_in')),
+    };
   const password = newPasswordField(incoming, problems);
   if (link.kind === 'reset')
     return {
       title: say('reset_title'),
       text: say('reset_text', { email }),
-      body: html`${password}${submit(say('save'))}`,
+      body: html`${password}${ui.submit(say('save'))}`,
     };
   return invitationContent(incoming, people, link, problems, password);
 }
@@ -205,17 +212,17 @@ function invitationContent(
   incoming: Incoming,
   people: People,
   link: Invitation,
-  problems: Problems,
+  problems: ui.Problems,
   password: Html,
 ): LinkContent {
-  const { language, form } = incoming;
+  const { form } = incoming;
+  const say = sayPeople(incoming);
   const { email, org, role } = link;
-  const say = (key: Parameters<typeof sayPeople>[0], values = {}) => sayPeople(key, language, values);
   const organization = people.directory.organization(org).name;
   const title = say('invitation_title', { organization });
   const text = say('invitation_text', { email, role: roleName(role, incoming) });
-  if (isForVisitor(incoming, people, link)) return { title, text, body: submit(say('join')) };
-  const name = field({
+  if (isForVisitor(incoming, people, link)) return { title, text, body: ui.submit(say('join')) };
+  const name = ui.field({
     name: 'name',
     label: say('name'),
     value: form.get('name') ?? '',
@@ -223,18 +230,19 @@ function invitationContent(
     required: true,
     attributes: html`autocomplete="name" maxlength="100"`,
   });
-  return { title, text, body: html`${name}${password}${submit(say('join'))}` };
+  return { title, text, body: html`${name}${password}${ui.submit(say('join'))}` };
 }
 
 function roleName(role: Role, { language }: Incoming): string {
-  return sayFrame(role, language);
+  const say = sayLayout({ language });
+  return say(role);
 }
 
 function goneLink(incoming: Incoming): DashboardAnswer {
-  const { language } = incoming;
+  const say = sayPeople(incoming);
   return plainPage(incoming, {
     status: 404,
-    title: sayPeople('link_missing_title', language),
-    body: html`<p>${sayPeople('link_missing', language, { days: linkDays })}</p>`,
+    title: say('link_missing_title'),
+    body: html`<p>${say('link_missing', { days: linkDays })}</p>`,
   });
 }

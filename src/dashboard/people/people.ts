@@ -14,7 +14,7 @@ import { VisitorBuckets } from '../../edge/http/visitors.ts';
 import { createFormGuard, type FormGuard } from '../../html/form-guard.ts';
 import type { Audit } from '../../operator/audit/audit.ts';
 import type { Incoming } from '../incoming.ts';
-import type { MemberContext } from '../layout/row.ts';
+import type { MemberRequest } from '../layout/row.ts';
 import { type Cookies, createCookies } from './cookies.ts';
 import { isPassword } from './password.ts';
 
@@ -62,7 +62,7 @@ export class People {
   }
 
   /** The signed-in member of a visit; null for nobody. */
-  memberOf(incoming: Incoming): MemberContext | null {
+  memberOf(incoming: Incoming): MemberRequest | null {
     const found = this.#find(incoming, !incoming.isRepeated);
     return found && { ...incoming, ...found, organizations: this.organizationsOf(found.member) };
   }
@@ -96,7 +96,7 @@ export class People {
   }
 
   /** Whether a form comes from a page of this session, and has nothing that no field there could hold. */
-  isOwnForm({ secFetchSite, form }: Incoming, { session }: MemberContext): boolean {
+  isOwnForm({ secFetchSite, form }: Incoming, { session }: MemberRequest): boolean {
     const isOwnSite = secFetchSite === '' || secFetchSite === 'same-origin';
     if (!idempotencyKeyOfPage.test(form.get('idempotency_key') ?? '')) return false;
     for (const value of form.values()) if (value.length > fieldCharactersMax) return false;
@@ -130,7 +130,7 @@ export class People {
   }
 
   /** Tries the password of a member who is signed in. */
-  tryPassword(incoming: Incoming, { member, session }: MemberContext, password: string) {
+  tryPassword(incoming: Incoming, { member, session }: MemberRequest, password: string) {
     return this.tryGuess(incoming, `password ${session.id}`, async () => {
       const waiter = { kind: 'member', who: member.id, gone: incoming.gone } as const;
       const isRight = await isPassword(password, member.password, waiter);

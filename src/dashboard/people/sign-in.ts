@@ -6,7 +6,7 @@ import type { Member } from '../../directory/members.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { html } from '../../html/html.ts';
 import type { Incoming } from '../incoming.ts';
-import { errorSummary, field, hidden, type Problems, submit } from '../layout/components.ts';
+import * as ui from '../layout/components.ts';
 import { plainPage, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { link, nextAddress } from '../layout/links.ts';
@@ -37,7 +37,8 @@ export async function showSignIn(incoming: Incoming, people: People): Promise<Da
 }
 
 export async function signIn(incoming: Incoming, people: People): Promise<DashboardAnswer> {
-  const { form, prefix, language } = incoming;
+  const { form, prefix } = incoming;
+  const say = sayPeople(incoming);
   if (!isGenuine(incoming, people, address)) return errorPage(incoming, 'stale');
   const next = nextAddress(form.get('next'));
   const email = form.get('email') ?? '';
@@ -47,8 +48,7 @@ export async function signIn(incoming: Incoming, people: People): Promise<Dashbo
     const isRight = await isPassword(form.get('password') ?? '', member?.password ?? null, waiter);
     return isRight === null ? untried : isRight ? member : null;
   });
-  if (tried === null)
-    return signInPage(incoming, people, next, 400, { '': sayPeople('wrong_sign_in', language) });
+  if (tried === null) return signInPage(incoming, people, next, 400, { '': say('wrong_sign_in') });
   if ('waitSeconds' in tried)
     return signInPage(incoming, people, next, 429, tooMany(incoming, tried.waitSeconds));
   const member = tried.right;
@@ -57,7 +57,8 @@ export async function signIn(incoming: Incoming, people: People): Promise<Dashbo
 }
 
 export async function signInWithCode(incoming: Incoming, people: People): Promise<DashboardAnswer> {
-  const { form, prefix, language } = incoming;
+  const { form, prefix } = incoming;
+  const say = sayPeople(incoming);
   if (!isGenuine(incoming, people, codeAddress)) return errorPage(incoming, 'stale');
   const sealed = form.get('pending') ?? '';
   const pending = openPending(people, sealed);
@@ -66,8 +67,7 @@ export async function signInWithCode(incoming: Incoming, people: People): Promis
   const tried = await people.tryGuess(incoming, `code ${member.id}`, () =>
     isCode(people, member, form.get('code') ?? ''),
   );
-  if (tried === null)
-    return codePage(incoming, people, sealed, 400, { code: sayPeople('wrong_code', language) });
+  if (tried === null) return codePage(incoming, people, sealed, 400, { code: say('wrong_code') });
   if ('waitSeconds' in tried)
     return codePage(incoming, people, sealed, 429, tooMany(incoming, tried.waitSeconds));
   return redirect(prefix + next, [await people.signIn(tried.right, incoming)]);
@@ -77,11 +77,12 @@ function isGenuine({ cookie, secFetchSite, form }: Incoming, people: People, id:
   return people.guard.accepts(id, cookie, secFetchSite, form);
 }
 
-export function tooMany({ language }: Pick<Incoming, 'language'>, waitSeconds: number): Problems {
+export function tooMany({ language }: Pick<Incoming, 'language'>, waitSeconds: number): ui.Problems {
+  const say = sayPeople({ language });
   const text =
     waitSeconds > 60
-      ? sayPeople('too_many_attempts', language, { minutes: Math.ceil(waitSeconds / 60) })
-      : sayPeople('too_many_attempts_now', language, { seconds: waitSeconds });
+      ? say('too_many_attempts', { minutes: Math.ceil(waitSeconds / 60) })
+      : say('too_many_attempts_now', { seconds: waitSeconds });
   return { '': text };
 }
 
@@ -90,23 +91,23 @@ function signInPage(
   people: People,
   next: string,
   status = 200,
-  problems: Problems = {},
+  problems: ui.Problems = {},
 ): DashboardAnswer {
-  const { language, form } = incoming;
+  const { form } = incoming;
+  const say = sayPeople(incoming);
   const { field: key, setCookie } = people.guard.protect(address, incoming.cookie);
-  const text = (name: Parameters<typeof sayPeople>[0]) => sayPeople(name, language);
   return plainPage(incoming, {
     status,
-    title: text('sign_in'),
-    alert: errorSummary(language, problems),
+    title: say('sign_in'),
+    problems,
     cookies: setCookie === null ? [] : [setCookie],
     body: [
-      html`<form method="post" action="${link(incoming, address)}" class="sheet stack" novalidate>${key}${hidden('next', next)}
-${field({ name: 'email', label: text('email'), type: 'email', value: form.get('email') ?? '', required: true, ltr: true, attributes: html`autocomplete="username" maxlength="254"` })}
-${field({ name: 'password', label: text('password'), type: 'password', required: true, ltr: true, attributes: html`autocomplete="current-password" maxlength="${passwordCharactersMax}"` })}
-${submit(text('sign_in'))}</form>`,
-      html`<p class="muted">${text('no_account')}</p>`,
-      html`<p class="muted">${text('lost_password')}</p>`,
+      html`<form method="post" action="${link(incoming, address)}" class="sheet stack" novalidate>${key}${ui.hidden('next', next)}
+${ui.field({ name: 'email', label: say('email'), type: 'email', value: form.get('email') ?? '', required: true, ltr: true, attributes: html`autocomplete="username" maxlength="254"` })}
+${ui.field({ name: 'password', label: say('password'), type: 'password', required: true, ltr: true, attributes: html`autocomplete="current-password" maxlength="${passwordCharactersMax}"` })}
+${ui.submit(say('sign_in'))}</form>`,
+      html`<p class="muted">${say('no_account')}</p>`,
+      html`<p class="muted">${say('lost_password')}</p>`,
     ],
   });
 }
@@ -116,24 +117,25 @@ function codePage(
   people: People,
   sealed: string,
   status = 200,
-  problems: Problems = {},
+  problems: ui.Problems = {},
 ): DashboardAnswer {
-  const { language } = incoming;
+  const say = sayPeople(incoming);
   const { field: key } = people.guard.protect(codeAddress, incoming.cookie);
   return plainPage(incoming, {
     status,
-    title: sayPeople('code_title', language),
-    alert: errorSummary(language, problems),
-    body: html`<form method="post" action="${link(incoming, codeAddress)}" class="sheet stack" novalidate>${key}${hidden('pending', sealed)}
-${codeField(incoming, problems)}${submit(sayPeople('continue', language))}</form>`,
+    title: say('code_title'),
+    problems,
+    body: html`<form method="post" action="${link(incoming, codeAddress)}" class="sheet stack" novalidate>${key}${ui.hidden('pending', sealed)}
+${codeField(incoming, problems)}${ui.submit(say('continue'))}</form>`,
   });
 }
 
-function codeField({ language }: Incoming, problems: Problems) {
-  return field({
+function codeField({ language }: Incoming, problems: ui.Problems) {
+  const say = sayPeople({ language });
+  return ui.field({
     name: 'code',
-    label: sayPeople('code', language),
-    hint: sayPeople('code_hint', language),
+    label: say('code'),
+    hint: say('code_hint'),
     problems,
     required: true,
     ltr: true,

@@ -3,10 +3,10 @@
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { html } from '../../html/html.ts';
 import type { Incoming } from '../incoming.ts';
-import { button, errorSummary, field, form, hidden, type Problems, submit } from '../layout/components.ts';
+import * as ui from '../layout/components.ts';
 import { memberPage, redirect } from '../layout/document.ts';
 import { link, nextAddress } from '../layout/links.ts';
-import type { MemberContext } from '../layout/row.ts';
+import type { MemberRequest } from '../layout/row.ts';
 import { sayPeople } from '../messages/people.ts';
 import { passwordCharactersMax } from './password.ts';
 import type { People } from './people.ts';
@@ -15,61 +15,62 @@ import { tooMany } from './sign-in.ts';
 export const confirmAddress = '/dashboard/confirm';
 
 /** Leads to the question for the password, and from there to `next`. */
-export function askToConfirm(context: MemberContext, next: string): DashboardAnswer {
-  return redirect(link(context, confirmAddress, { next }));
+export function askToConfirm(request: MemberRequest, next: string): DashboardAnswer {
+  return redirect(link(request, confirmAddress, { next }));
 }
 
-export async function showConfirm(context: MemberContext): Promise<DashboardAnswer> {
-  return confirmPage(context, nextAddress(context.query.get('next')));
+export async function showConfirm(request: MemberRequest): Promise<DashboardAnswer> {
+  return confirmPage(request, nextAddress(request.query.get('next')));
 }
 
 export async function confirm(
-  context: MemberContext,
+  request: MemberRequest,
   people: People,
   incoming: Incoming,
 ): Promise<DashboardAnswer> {
-  const { session, language } = context;
-  const next = nextAddress(context.form.get('next'));
-  const password = context.form.get('password') ?? '';
-  const tried = await people.tryPassword(incoming, context, password);
-  if (tried === null)
-    return confirmPage(context, next, 400, { password: sayPeople('wrong_password', language) });
-  if ('waitSeconds' in tried) return confirmPage(context, next, 429, tooMany(incoming, tried.waitSeconds));
+  const { session } = request;
+  const say = sayPeople(request);
+  const next = nextAddress(request.form.get('next'));
+  const password = request.form.get('password') ?? '';
+  const tried = await people.tryPassword(incoming, request, password);
+  if (tried === null) return confirmPage(request, next, 400, { password: say('wrong_password') });
+  if ('waitSeconds' in tried) return confirmPage(request, next, 429, tooMany(incoming, tried.waitSeconds));
   const token = await people.directory.sessions.confirm(session);
-  if (token === null) return redirect(link(context, '/dashboard/sign-in'));
-  return redirect(context.prefix + next, [people.cookies.setSession(token)]);
+  if (token === null) return redirect(link(request, '/dashboard/sign-in'));
+  return redirect(request.prefix + next, [people.cookies.setSession(token)]);
 }
 
 function confirmPage(
-  context: MemberContext,
+  request: MemberRequest,
   next: string,
   status = 200,
-  problems: Problems = {},
+  problems: ui.Problems = {},
 ): DashboardAnswer {
-  const { language, member } = context;
-  const title = sayPeople('confirm_title', language);
+  const { member } = request;
+  const say = sayPeople(request);
+  const title = say('confirm_title');
   if (member.password === null) {
-    const toAccount = button(sayPeople('new_password', language), link(context, '/dashboard/me'));
-    const text = html`<p>${sayPeople('confirm_without_password', language)}</p>`;
-    return memberPage(context, { title, body: [text, html`<p>${toAccount}</p>`] });
+    const toAccount = ui.button(say('new_password'), link(request, '/dashboard/me'));
+    const text = html`<p>${say('confirm_without_password')}</p>`;
+    return memberPage(request, { title, body: [text, html`<p>${toAccount}</p>`] });
   }
-  const password = field({
+  const password = ui.field({
     name: 'password',
-    label: sayPeople('password', language),
+    label: say('password'),
     type: 'password',
     problems,
     required: true,
     ltr: true,
     attributes: html`autocomplete="current-password" maxlength="${passwordCharactersMax}"`,
   });
-  const body = html`${hidden('next', next)}<input type="hidden" name="username" autocomplete="username" value="${member.email}">${password}${submit(sayPeople('continue', language))}`;
-  return memberPage(context, {
+  const body = html`${ui.hidden('next', next)}<input type="hidden" name="username" autocomplete="username" value="${member.email}">${password}${ui.submit(say('continue'))}`;
+  return memberPage(request, {
     status,
     title,
-    alert: errorSummary(language, problems),
+    problems,
     body: [
-      html`<p>${sayPeople('confirm_text', language)}</p>`,
-      form(context, link(context, confirmAddress), body, { className: 'sheet stack' }),
+      html`<p>${say('confirm_text')}</p>`,
+      ui.form(request, link(request, confirmAddress), body, { className: 'sheet stack' }),
     ],
   });
 }

@@ -6,7 +6,7 @@ import type { Incoming } from '../incoming.ts';
 import { memberPage, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { link } from '../layout/links.ts';
-import type { MemberContext } from '../layout/row.ts';
+import type { MemberRequest } from '../layout/row.ts';
 import { sayPeople } from '../messages/people.ts';
 import {
   endSessions,
@@ -26,9 +26,9 @@ import { askToConfirm, confirm, showConfirm } from './step-up.ts';
 /** For anybody; `token` is the last segment of the address of a link. */
 type Open = (incoming: Incoming, people: People, token: string) => Promise<DashboardAnswer>;
 /** For members who are signed in. The key of a form is checked before. */
-type Own = (context: MemberContext, people: People, incoming: Incoming) => Promise<DashboardAnswer>;
+type Own = (request: MemberRequest, people: People, incoming: Incoming) => Promise<DashboardAnswer>;
 
-interface Entrance {
+interface PublicRoute {
   readonly method: 'GET' | 'POST';
   /** Below `/dashboard`; `{token}` matches one segment. */
   readonly path: string;
@@ -38,7 +38,7 @@ interface Entrance {
   readonly stepUp?: true;
 }
 
-export const entrances: readonly Entrance[] = [
+export const publicRoutes: readonly PublicRoute[] = [
   { method: 'GET', path: '', own: toFirstOrganization },
   { method: 'GET', path: '/sign-in', open: showSignIn },
   { method: 'POST', path: '/sign-in', open: signIn },
@@ -59,32 +59,32 @@ export const entrances: readonly Entrance[] = [
 ];
 
 /** The answer of one of these addresses; null for an address of an organization. */
-export function entranceOf(incoming: Incoming, people: People): Promise<DashboardAnswer> | null {
+export function answerPublicRoute(incoming: Incoming, people: People): Promise<DashboardAnswer> | null {
   const path = incoming.address.slice('/dashboard'.length);
   const method = incoming.method === 'POST' ? 'POST' : 'GET';
-  const fitting = entrances.filter((each) => fits(each.path, path));
+  const fitting = publicRoutes.filter((each) => fits(each.path, path));
   if (fitting.length === 0) return null;
-  const entrance = fitting.find((each) => each.method === method);
-  if (entrance === undefined) {
+  const route = fitting.find((each) => each.method === method);
+  if (route === undefined) {
     // The language links on the answer to a form lead to the form's address, which answers no GET.
     const page = link(incoming, fitting[0]!.own ? '/dashboard/me' : '/dashboard/sign-in');
     return Promise.resolve(method === 'GET' ? redirect(page) : errorPage(incoming, 'method'));
   }
-  if (entrance.open !== undefined) return entrance.open(incoming, people, path.split('/').at(-1)!);
-  return enter(entrance, incoming, people);
+  if (route.open !== undefined) return route.open(incoming, people, path.split('/').at(-1)!);
+  return enter(route, incoming, people);
 }
 
 async function enter(
-  { own, method, path, stepUp }: Entrance,
+  { own, method, path, stepUp }: PublicRoute,
   incoming: Incoming,
   people: People,
 ): Promise<DashboardAnswer> {
-  const context = people.memberOf(incoming);
-  if (context === null) return toSignIn(incoming);
-  if (method === 'POST' && !people.isOwnForm(incoming, context)) return errorPage(incoming, 'stale');
-  if (stepUp && !people.isConfirmed(context.session))
-    return askToConfirm(context, `/dashboard${method === 'POST' ? '/me' : path}`);
-  return own!(context, people, incoming);
+  const request = people.memberOf(incoming);
+  if (request === null) return toSignIn(incoming);
+  if (method === 'POST' && !people.isOwnForm(incoming, request)) return errorPage(incoming, 'stale');
+  if (stepUp && !people.isConfirmed(request.session))
+    return askToConfirm(request, `/dashboard${method === 'POST' ? '/me' : path}`);
+  return own!(request, people, incoming);
 }
 
 function fits(pattern: string, path: string): boolean {
@@ -104,22 +104,22 @@ export function toSignIn(incoming: Incoming, again = false): DashboardAnswer {
   return redirect(link(incoming, '/dashboard/sign-in', { next, again: again ? 'yes' : '' }));
 }
 
-async function toFirstOrganization(context: MemberContext, people: People): Promise<DashboardAnswer> {
-  const [first] = context.organizations;
-  const { language } = context;
+async function toFirstOrganization(request: MemberRequest, people: People): Promise<DashboardAnswer> {
+  const [first] = request.organizations;
+  const say = sayPeople(request);
   if (first === undefined)
-    return memberPage(context, {
-      title: sayPeople('no_organization_title', language),
-      body: html`<p>${sayPeople('no_organization', language)}</p>`,
+    return memberPage(request, {
+      title: say('no_organization_title'),
+      body: html`<p>${say('no_organization')}</p>`,
     });
   const mode = people.directory.organization(first.id).liveActivated ? 'live' : 'test';
-  return redirect(link(context, `/dashboard/${first.id}/${mode}/home`));
+  return redirect(link(request, `/dashboard/${first.id}/${mode}/home`));
 }
 
 async function signOut(
-  { member, session, ...context }: MemberContext,
+  { member, session, ...request }: MemberRequest,
   people: People,
 ): Promise<DashboardAnswer> {
   await people.act(member, 'member.sign-out', {}, () => people.directory.sessions.end(member.id, session.id));
-  return redirect(link(context, '/dashboard/sign-in'), [people.cookies.clearSession()]);
+  return redirect(link(request, '/dashboard/sign-in'), [people.cookies.clearSession()]);
 }

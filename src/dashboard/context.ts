@@ -5,7 +5,7 @@ import type { Audit } from '../operator/audit/audit.ts';
 import { OperatorFailure } from '../operator/socket/protocol.ts';
 import type { ApiOutcome, OperatorServices } from '../operator/use-cases/services.ts';
 import type { Incoming } from './incoming.ts';
-import type { Desk, ResultOf, Visit } from './layout/row.ts';
+import type { ResultOf, ViewContext, ViewRequest } from './layout/row.ts';
 import type { Searches } from './pages/searches.ts';
 
 /** A refused call, on its way through the audit record. */
@@ -17,27 +17,27 @@ class Refused extends OperatorFailure {
   }
 }
 
-export interface DeskOptions {
+export interface ContextOptions {
   readonly services: Omit<OperatorServices, 'author' | 'language'>;
   readonly audit: Pick<Audit, 'record' | 'actionsOf'>;
   readonly searches: Searches;
 }
 
 /** `client` is the address of the member's browser. */
-export function createDesk(
-  { services, audit, searches }: DeskOptions,
-  { member: { id: member }, language: spoken }: Pick<Visit, 'member' | 'language'>,
+export function createContext(
+  { services, audit, searches }: ContextOptions,
+  { member: { id: member }, language: spoken }: Pick<ViewRequest, 'member' | 'language'>,
   { client, gone }: Pick<Incoming, 'client' | 'gone'>,
-): Desk {
-  const act: Desk['act'] = ({ organization }, action, params, run) =>
+): ViewContext {
+  const act: ViewContext['act'] = ({ organization }, action, params, run) =>
     audit.record({ member, organization: organization.id }, action, params, run);
   return {
     act,
-    search: (visit, isCounted, run) => searches.run(visit, isCounted, gone, () => run(gone)),
+    search: (request, isCounted, run) => searches.run(request, isCounted, gone, () => run(gone)),
     actionsOf: ({ organization }, before) => audit.actionsOf(organization.id, before),
     services: { ...services, author: { by: 'member', name: member }, language: spoken },
-    async api(visit, operation, call = {}) {
-      const { organization, mode, language } = visit;
+    async api(request, operation, call = {}) {
+      const { organization, mode, language } = request;
       const route = routeTable.find((each) => each.operation === operation)!;
       const isCommand = route.kind === 'command';
       const livemode = mode === 'live';
@@ -50,11 +50,11 @@ export function createDesk(
           member,
           address: client,
           ...call,
-          ...(isCommand && keyOf(visit, call)),
+          ...(isCommand && keyOf(request, call)),
         });
       if (!isCommand) return (await run()) as OutcomeOf<typeof operation>;
       // What the command says in detail is in the log of the shard, under the same member.
-      return act(visit, `api.${operation}`, { id: call.id ?? null, mode }, async () => {
+      return act(request, `api.${operation}`, { id: call.id ?? null, mode }, async () => {
         const outcome = await run();
         if (!outcome.ok) throw new Refused(outcome);
         return { id: (outcome.body as { id?: string }).id, outcome };
@@ -62,7 +62,7 @@ export function createDesk(
         ({ outcome }) => outcome as OutcomeOf<typeof operation>,
         (error) => {
           if (!(error instanceof Refused)) throw error;
-          if (isFinal(error.outcome)) visit.form.delete('idempotency_key');
+          if (isFinal(error.outcome)) request.form.delete('idempotency_key');
           return error.outcome as OutcomeOf<typeof operation>;
         },
       );
@@ -70,7 +70,7 @@ export function createDesk(
   };
 }
 
-type OutcomeOf<O extends Parameters<Desk['api']>[1]> =
+type OutcomeOf<O extends Parameters<ViewContext['api']>[1]> =
   | { readonly ok: true; readonly body: ResultOf<O> }
   | Extract<ApiOutcome, { ok: false }>;
 
@@ -83,7 +83,10 @@ export function isFinal({ status }: { readonly status: number }): boolean {
 }
 
 /** The key of the form, so that a form that is sent twice is carried out once. */
-function keyOf({ form }: Visit, call: { readonly idempotencyKey?: string }): { idempotencyKey?: string } {
+function keyOf(
+  { form }: ViewRequest,
+  call: { readonly idempotencyKey?: string },
+): { idempotencyKey?: string } {
   const idempotencyKey = call.idempotencyKey ?? form.get('idempotency_key');
   return idempotencyKey ? { idempotencyKey } : {};
 }

@@ -2,11 +2,11 @@
 
 import { sayFrom } from './say.ts';
 
-export const frameMessages = {
+export const layoutTexts = {
   dashboard: { en: 'Dashboard', fr: 'Tableau de bord', ar: 'لوحة التحكم' },
   skip: { en: 'Skip to the content', fr: 'Aller au contenu', ar: 'انتقل إلى المحتوى' },
   menu: { en: 'Menu', fr: 'Menu', ar: 'القائمة' },
-  rooms: { en: 'Rooms', fr: 'Rubriques', ar: 'الأقسام' },
+  views: { en: 'Sections', fr: 'Rubriques', ar: 'الأقسام' },
   languages: { en: 'Language', fr: 'Langue', ar: 'اللغة' },
   error: { en: 'Error', fr: 'Erreur', ar: 'خطأ' },
   problem: { en: 'There is a problem', fr: 'Il y a un problème', ar: 'هناك مشكلة' },
@@ -114,4 +114,4 @@ export const frameMessages = {
   viewer: { en: 'Viewer', fr: 'Lecteur', ar: 'مطّلع' },
 } as const;
 
-export const sayFrame = sayFrom(frameMessages);
+export const sayLayout = sayFrom(layoutTexts);
