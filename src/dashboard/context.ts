@@ -1,4 +1,5 @@
-// The desk of a visit: what a room asks the service for, with the member as the author of every command.
+// The context of a request: what a page asks the service for, with the member as the author of every
+// command.
 
 import { routeTable } from '../contract/routes/table.ts';
 import type { Audit } from '../operator/audit/audit.ts';

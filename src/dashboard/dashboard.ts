@@ -1,4 +1,4 @@
-// The dashboard: takes a visit from an edge, finds out who it is and what they may do, and lets the row of the table answer.
+// The dashboard: takes a request from an edge, finds out who it is and what they may do, and lets the row of the table answer.
 // Everything that a row can rely on is checked here, in this order: session, organization, route, mode, role, form, password.
 
 import { languages, type Mode, modes } from '../contract/vocabulary.ts';
@@ -27,13 +27,13 @@ export interface DashboardOptions extends Omit<PeopleOptions, 'directory' | 'sec
   /** The public address of the service, without a final slash. */
   readonly baseUrl: string;
   readonly trustedProxies: readonly string[];
-  /** Called with what a handler threw, and the id of the visit's request. */
+  /** Called with what a handler threw, and the id of the request's request. */
   readonly onError: (error: unknown, requestId: string) => void;
 }
 
 const methods = ['GET', 'HEAD', 'POST'];
 
-/** Answers one visit. Rejects only if the visit can't even be read. */
+/** Answers one request. Rejects only if the request can't even be read. */
 export type AnswerVisit = (request: DashboardRequest, gone: AbortSignal) => Promise<Visited>;
 
 export function createDashboard(options: DashboardOptions): AnswerVisit {

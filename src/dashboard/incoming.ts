@@ -1,4 +1,4 @@
-// A visit as it came from an edge, read: its query, form and files, the language, and who the client is.
+// A request as it came from an edge, read: its query, form and files, the language, and who the client is.
 
 import { negotiateLanguage } from '../contract/language.ts';
 import type { DashboardRequest } from '../edge/dashboard/dashboard-port.ts';

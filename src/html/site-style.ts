@@ -31,7 +31,7 @@ main:focus{outline:none}
 .mode{padding:.0625rem .5rem;border:1px solid var(--line);border-radius:1rem;font-size:.8125rem;font-weight:600}
 .mode.test{border-color:var(--warn);background:var(--warn-soft);color:var(--warn)}
 .menu{position:relative}
-.menu summary,.rooms-folded summary{cursor:pointer;padding:.25rem .25rem;font-weight:600}
+.menu summary,.views-folded summary{cursor:pointer;padding:.25rem .25rem;font-weight:600}
 .menu ul{position:absolute;inset-inline-start:0;z-index:1;min-inline-size:12rem;max-inline-size:80vw;padding:.375rem;list-style:none;border:1px solid var(--line);border-radius:var(--radius);background:var(--surface);box-shadow:var(--shadow)}
 .menu.member ul{inset-inline:auto 0}
 .menu li>a,.menu li button{display:block;inline-size:100%;padding:.5rem .625rem;text-align:start;text-decoration:none}
@@ -41,11 +41,11 @@ main{max-inline-size:64rem;padding:1.25rem 1rem 2rem;min-inline-size:0}
 main>*+*{margin-block-start:1.25rem}
 .heading{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:.75rem}
 .sheet{padding:1.25rem;border:1px solid var(--line);border-radius:.75rem;background:var(--surface)}
-.rooms{display:none}
-.rooms ul,.rooms-folded ul{padding:0;list-style:none}
-.rooms-folded{padding:.375rem 1rem;border-block-end:1px solid var(--line);background:var(--surface)}
-.rooms a,.rooms-folded li a{display:block;padding:.5rem .75rem;border-radius:.5rem;color:var(--text);text-decoration:none}
-.rooms a:hover,.rooms-folded li a:hover,.menu li>a:hover{background:var(--raised)}
+.views{display:none}
+.views ul,.views-folded ul{padding:0;list-style:none}
+.views-folded{padding:.375rem 1rem;border-block-end:1px solid var(--line);background:var(--surface)}
+.views a,.views-folded li a{display:block;padding:.5rem .75rem;border-radius:.5rem;color:var(--text);text-decoration:none}
+.views a:hover,.views-folded li a:hover,.menu li>a:hover{background:var(--raised)}
 [aria-current=page]{background:var(--accent-soft);font-weight:650}
 .test [aria-current=page]{background:var(--warn-soft);color:var(--warn)}
 label,legend{display:block;font-weight:600}
@@ -137,12 +137,12 @@ dl>div{grid-template-columns:1fr}
 }
 @media (min-width:60rem){
 .wide .columns{display:grid;grid-template-columns:14rem minmax(0,1fr)}
-.rooms{display:block;padding:1rem .75rem}
-.rooms-folded{display:none}
+.views{display:block;padding:1rem .75rem}
+.views-folded{display:none}
 main{padding:1.5rem 2rem 3rem}
 }
 @media print{
-.bar,.rooms,.rooms-folded,.languages,.skip,.test-banner{display:none}
+.bar,.views,.views-folded,.languages,.skip,.test-banner{display:none}
 }
 `;
 

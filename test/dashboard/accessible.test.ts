@@ -43,7 +43,7 @@ after(async () => {
   await dashboard?.stop();
 });
 
-/** Something for every room to show. */
+/** Something for every page to show. */
 async function makeObjects(): Promise<Record<string, string>> {
   const { service, org, key } = dashboard;
   const endpoint = await api(dashboard, '/v1/webhook_endpoints', {

@@ -1,4 +1,4 @@
-// The rooms for developers in real Chromium: keys, webhook endpoints with their deliveries and secrets, and events.
+// The pages for developers in real Chromium: keys, webhook endpoints with their deliveries and secrets, and events.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -233,8 +233,8 @@ test('nothing of another organization, nor of the other mode, is shown or change
     key: dashboard.key,
     body: { url: `${receiver.origin}/own`, enabled_events: ['*'] },
   });
-  const path = (room: string, mode: 'test' | 'live' = 'test') =>
-    new URL(dashboard.address(room, mode)).pathname;
+  const path = (view: string, mode: 'test' | 'live' = 'test') =>
+    new URL(dashboard.address(view, mode)).pathname;
   const pages = [
     path(`webhooks/${theirs.id}`),
     path(`webhooks/${theirs.id}/secret`),

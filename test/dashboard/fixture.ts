@@ -12,7 +12,7 @@ export interface Dashboard {
   readonly org: string;
   /** A secret key of the organization in test mode. */
   readonly key: string;
-  /** The address of a room in test mode. */
+  /** The address of a page in test mode. */
   readonly address: (path: string, mode?: 'test' | 'live') => string;
   stop(): Promise<unknown>;
 }

@@ -29,7 +29,7 @@ before(async () => {
 });
 after(() => dashboard?.stop());
 
-const room = (path: string, mode: 'test' | 'live' = 'test') =>
+const pathTo = (path: string, mode: 'test' | 'live' = 'test') =>
   new URL(dashboard.address(path, mode)).pathname;
 const signIn = '/dashboard/sign-in';
 
@@ -53,15 +53,15 @@ test('the link of the first start signs in once', async () => {
 
 test('a member joins by an invitation, signs out, and signs in', async () => {
   const member = await newMember(dashboard, 'viewer', 'Amina@Souk.ma');
-  assert.equal((await member.get(room('home'))).status, 200);
+  assert.equal((await member.get(pathTo('home'))).status, 200);
   const stolen = member.cookie;
-  assert.equal((await member.submit(room('home'), {}, '/dashboard/sign-out')).location, signIn);
-  assert.equal((await member.get(room('home'))).status, 303);
+  assert.equal((await member.submit(pathTo('home'), {}, '/dashboard/sign-out')).location, signIn);
+  assert.equal((await member.get(pathTo('home'))).status, 303);
   // The cookie that somebody kept opens nothing any more.
   const thief = new Visitor(dashboard.service.url);
-  assert.equal((await thief.get(room('home'), { cookie: stolen })).status, 303);
+  assert.equal((await thief.get(pathTo('home'), { cookie: stolen })).status, 303);
   const again = await signedIn('amina@souk.ma');
-  assert.equal((await again.get(room('home'))).status, 200);
+  assert.equal((await again.get(pathTo('home'))).status, 200);
 });
 
 test('an invitation takes strong passwords only, and lets a member of another organization join', async () => {
@@ -87,7 +87,7 @@ test('an invitation takes strong passwords only, and lets a member of another or
   assert.match(stranger.body, /If you have an account/);
   assert.equal((await owner.submit(second, {})).status, 400, 'another member can’t use it');
   assert.equal((await visitor.submit(second, {})).status, 303);
-  const both = await visitor.get(room('home'));
+  const both = await visitor.get(pathTo('home'));
   assert.match(both.body, /Medina/);
 });
 
@@ -168,7 +168,7 @@ describe('roles', () => {
 
   for (const row of dashboardRows) {
     test(`${row.method} ${row.path}: ${roles.filter((role) => mayDo(role, row.permission)).join(', ')}`, async () => {
-      const path = room(row.path.replace('{id}', 'x_1'));
+      const path = pathTo(row.path.replace('{id}', 'x_1'));
       for (const role of roles) {
         const visitor = members.get(role)!;
         // A form without its key is refused, so nothing is done; a role that may not is refused before.
@@ -187,7 +187,7 @@ describe('roles', () => {
     const { id: org } = await newOrganization(dashboard.service, 'Kasbah');
     const foreigner = await newMember({ ...dashboard, org }, 'owner', 'foreigner@kasbah.ma');
     for (const row of dashboardRows) {
-      const path = room(row.path.replace('{id}', 'x_1'));
+      const path = pathTo(row.path.replace('{id}', 'x_1'));
       const visit = (visitor: Visitor) => (row.method === 'GET' ? visitor.get(path) : visitor.post(path, {}));
       const turnedAway = await visit(stranger);
       assert.equal(turnedAway.status, 303, path);
@@ -210,7 +210,7 @@ test('the account’s own forms need the session and its key', async () => {
 
 test('a language link on the answer to any form leads to a page', async () => {
   const forms = [
-    ...dashboardRows.map(({ method, path }) => ({ method, path: room(path.replace('{id}', 'x_1')) })),
+    ...dashboardRows.map(({ method, path }) => ({ method, path: pathTo(path.replace('{id}', 'x_1')) })),
     ...publicRoutes.map(({ method, path }) => ({ method, path: `/dashboard${path}` })),
   ];
   const pages = forms.filter(({ method }) => method === 'GET').map(({ path }) => path);
@@ -277,7 +277,7 @@ describe('attacks', () => {
       );
       assert.equal(hiddenFields(body, signIn).next, '/dashboard', next);
     }
-    const path = room('home');
+    const path = pathTo('home');
     const { location } = await new Visitor(dashboard.service.url).get(path);
     const { body } = await new Visitor(dashboard.service.url).get(location);
     assert.equal(hiddenFields(body, signIn).next, path);
@@ -290,7 +290,7 @@ describe('attacks', () => {
       currency: 'mad',
       success_url: 'https://shop.example/thanks',
     });
-    const rooms = [
+    const paths = [
       'webhooks',
       'keys',
       'limits',
@@ -299,7 +299,7 @@ describe('attacks', () => {
       `payments/${payment}`,
       `checkout/${session}`,
     ];
-    for (const page of ['/dashboard/me', ...rooms.map((path) => room(path))])
+    for (const page of ['/dashboard/me', ...paths.map((path) => pathTo(path))])
       for (const done of ['constructor', '__proto__', 'nothing']) {
         const { status, body } = await owner.get(`${page}?done=${done}`);
         assert.equal(status, 200, `${page} ${done}`);
@@ -327,7 +327,7 @@ describe('attacks', () => {
   test('no name turns what stands around it on a page', async () => {
     const turning = 'Ami\u202ena\u2069';
     await assert.rejects(dashboard.service.operate('org.create', { name: turning }), /seen/);
-    const saved = await owner.submit(room('settings'), { name: turning, colour: '#0a6e4f' });
+    const saved = await owner.submit(pathTo('settings'), { name: turning, colour: '#0a6e4f' });
     assert.equal(saved.status, 400);
     assert.match(saved.body, /without invisible ones/);
     const joining = new Visitor(dashboard.service.url);
@@ -337,7 +337,7 @@ describe('attacks', () => {
     const { id, name } = await api(dashboard, '/v1/customers', { name: turning });
     assert.equal(name, turning);
     for (const page of ['customers', `customers/${id}`]) {
-      const { body } = await owner.get(room(page));
+      const { body } = await owner.get(pathTo(page));
       assert.match(body, /<bdi>Amina<\/bdi>|Amina<\/h1>/, page);
       assert.doesNotMatch(body, /[\u202a-\u202e\u2066-\u2069]/, page);
     }
@@ -345,9 +345,9 @@ describe('attacks', () => {
 
   test('the session of a member who was removed opens nothing of the organization', async () => {
     const leaver = await newMember(dashboard, 'developer', 'leaver@souk.ma');
-    assert.equal((await leaver.get(room('home'))).status, 200);
+    assert.equal((await leaver.get(pathTo('home'))).status, 200);
     await dashboard.service.operate('member.remove', { org: dashboard.org, member: 'leaver@souk.ma' });
-    assert.equal((await leaver.get(room('home'))).status, 303);
+    assert.equal((await leaver.get(pathTo('home'))).status, 303);
   });
 
   test('the last owner can’t be removed or made something else', async () => {
@@ -363,7 +363,7 @@ describe('attacks', () => {
 });
 
 test('pages are not stored, not framed, and load from the service alone', async () => {
-  for (const page of [signIn, room('home'), '/dashboard/me']) {
+  for (const page of [signIn, pathTo('home'), '/dashboard/me']) {
     const { headers, body } = await owner.get(page);
     assert.equal(headers.get('cache-control'), 'no-store', page);
     const policy = headers.get('content-security-policy')!;
@@ -376,7 +376,7 @@ test('pages are not stored, not framed, and load from the service alone', async 
 
 test('the owner and operators change members; the audit record has who it was, and no secret', async () => {
   const { service, org } = dashboard;
-  const page = room('members');
+  const page = pathTo('members');
   const invited = await owner.submit(page, { email: 'new@souk.ma', role: 'support' });
   assert.equal(invited.status, 200, invited.body);
   const token = /\/dashboard\/invite\/([\w-]+)/.exec(invited.body)![1]!;
@@ -385,15 +385,15 @@ test('the owner and operators change members; the audit record has who it was, a
   const list = await service.operate<{ id: string; email: string; role: string }[]>('member.list', { org });
   const { id } = list.find(({ email }) => email === 'new@souk.ma')!;
   const changed = await owner.submit(
-    room(`members/${id}`),
+    pathTo(`members/${id}`),
     { role: 'developer' },
-    room(`members/${id}/role`),
+    pathTo(`members/${id}/role`),
   );
   assert.equal(changed.status, 303, changed.body);
-  assert.equal((await member.get(room('members'))).status, 403, 'developers see no members');
-  await owner.submit(room(`members/${id}`), {}, room(`members/${id}/remove`));
-  assert.equal((await member.get(room('home'))).status, 303);
-  const audit = await owner.get(`${room('audit')}?action=member.join`);
+  assert.equal((await member.get(pathTo('members'))).status, 403, 'developers see no members');
+  await owner.submit(pathTo(`members/${id}`), {}, pathTo(`members/${id}/remove`));
+  assert.equal((await member.get(pathTo('home'))).status, 303);
+  const audit = await owner.get(`${pathTo('audit')}?action=member.join`);
   assert.ok(audit.body.includes('<code dir="ltr">member.join</code>'), 'owners see who has joined');
   const rows = readFileSync(join(service.dataDir, 'audit', 'operators.ndjson'), 'utf8');
   const done = rows

@@ -1,4 +1,4 @@
-// The rooms Home, Customers, Checkout and Reviews in real Chromium.
+// The pages Home, Customers, Checkout and Reviews in real Chromium.
 
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';

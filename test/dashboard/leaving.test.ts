@@ -13,11 +13,11 @@ before(async () => {
 });
 after(() => dashboard.stop());
 
-const room = (path: string) => `/dashboard/${dashboard.org}/test/${path}`;
+const pathTo = (path: string) => `/dashboard/${dashboard.org}/test/${path}`;
 
 /** An invitation that a member makes, as a path. */
 async function invitationBy(member: Visitor, email: string): Promise<string> {
-  const { status, body } = await member.submit(room('members'), { email, role: 'owner' });
+  const { status, body } = await member.submit(pathTo('members'), { email, role: 'owner' });
   assert.equal(status, 200, body);
   return new URL(/<code[^>]*>(http[^<]+)<\/code>/.exec(body)![1]!).pathname;
 }
@@ -38,10 +38,10 @@ describe('who leaves', () => {
     const id = await memberId('leaving@souk.ma');
     const mine = await invitationBy(leaving, 'accomplice@souk.ma');
     const kept = await invitationBy(owner, 'colleague@souk.ma');
-    const made = await leaving.submit(room('keys/new'), { kind: 'secret' });
+    const made = await leaving.submit(pathTo('keys/new'), { kind: 'secret' });
     const text = /svc_sk_test_\w+/.exec(made.body)![0];
-    const removed = await owner.submit(room(`members/${id}`), {}, room(`members/${id}/remove`));
-    assert.equal(removed.location, `${room(`members/${id}/keys`)}?done=removed`);
+    const removed = await owner.submit(pathTo(`members/${id}`), {}, pathTo(`members/${id}/remove`));
+    assert.equal(removed.location, `${pathTo(`members/${id}/keys`)}?done=removed`);
     assert.deepEqual([await opens(mine), await opens(kept)], [false, true]);
     const keys = (await owner.get(removed.location)).body;
     assert.match(keys, new RegExp(`…${text.slice(-4)}<`));
@@ -60,10 +60,10 @@ describe('who leaves', () => {
     const { service } = dashboard;
     const leaving = await newMember(dashboard, 'developer', 'roller@souk.ma');
     const id = await memberId('roller@souk.ma');
-    const made = await leaving.submit(room('keys/new'), { kind: 'secret' });
+    const made = await leaving.submit(pathTo('keys/new'), { kind: 'secret' });
     const text = /svc_sk_test_\w+/.exec(made.body)![0];
     await service.operate('key.roll', { key: text, overlapSeconds: 604_800 });
-    const { location } = await owner.submit(room(`members/${id}`), {}, room(`members/${id}/remove`));
+    const { location } = await owner.submit(pathTo(`members/${id}`), {}, pathTo(`members/${id}/remove`));
     const action = /href="([^"]+\/keys\/key_\w+\/\w+)"/.exec((await owner.get(location)).body)![1]!;
     assert.match(action, /\/revoke$/);
     assert.equal((await owner.submit(action, {})).status, 303);
@@ -73,11 +73,11 @@ describe('who leaves', () => {
   test('an owner who takes a lesser role is led to a page that this role may see', async () => {
     const stepping = await newMember(dashboard, 'owner', 'stepping@souk.ma');
     const id = await memberId('stepping@souk.ma');
-    await stepping.submit(room('keys/new'), { kind: 'secret' });
+    await stepping.submit(pathTo('keys/new'), { kind: 'secret' });
     const { location } = await stepping.submit(
-      room(`members/${id}`),
+      pathTo(`members/${id}`),
       { role: 'viewer' },
-      room(`members/${id}/role`),
+      pathTo(`members/${id}/role`),
     );
     const next = await stepping.get(location);
     assert.equal((await stepping.get(next.location || location)).status, 200, location);
@@ -87,7 +87,7 @@ describe('who leaves', () => {
     const demoted = await newMember(dashboard, 'owner', 'demoted@souk.ma');
     const id = await memberId('demoted@souk.ma');
     const mine = await invitationBy(demoted, 'second@souk.ma');
-    await owner.submit(room(`members/${id}`), { role: 'viewer' }, room(`members/${id}/role`));
+    await owner.submit(pathTo(`members/${id}`), { role: 'viewer' }, pathTo(`members/${id}/role`));
     assert.equal(await opens(mine), false);
   });
 });
@@ -104,14 +104,14 @@ test('an owner ends sessions into the own organization only', async () => {
   const elsewhere = `/dashboard/${org}/test/home`;
   assert.equal((await shared.get(elsewhere)).status, 200);
   const id = await memberId('shared@souk.ma');
-  await owner.submit(room(`members/${id}`), {}, room(`members/${id}/end-sessions`));
+  await owner.submit(pathTo(`members/${id}`), {}, pathTo(`members/${id}/end-sessions`));
   assert.equal((await shared.get(elsewhere)).status, 200, 'the other organization is not the owner’s');
-  const asked = await shared.get(room('home'));
+  const asked = await shared.get(pathTo('home'));
   assert.match(asked.location, /\/dashboard\/sign-in\?/);
   const page = await shared.get(asked.location);
   assert.equal(page.status, 200);
   await shared.submit(asked.location, { email: 'shared@souk.ma', password }, '/dashboard/sign-in');
-  assert.equal((await shared.get(room('home'))).status, 200);
+  assert.equal((await shared.get(pathTo('home'))).status, 200);
 });
 
 test('the page of an invitation does not tell whether the address has an account', async () => {

@@ -1,4 +1,4 @@
-// The rooms with payments and cash in real Chromium: payments are found, paid back once, canceled and exported, and a cash
+// The pages of payments and cash in real Chromium: payments are found, paid back once, canceled and exported, and a cash
 // payment is made with its voucher.
 
 import assert from 'node:assert/strict';

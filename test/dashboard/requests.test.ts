@@ -1,4 +1,4 @@
-// The room for request logs in real Chromium: the list with its filters, one request, and the list that stays up to date; and
+// The pages for request logs in real Chromium: the list with its filters, one request, and the list that stays up to date; and
 // what ends a stream.
 
 import assert from 'node:assert/strict';

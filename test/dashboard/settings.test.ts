@@ -1,4 +1,4 @@
-// The rooms for limits and settings, and the audit log, in real Chromium.
+// The pages for limits and settings, and the audit log, in real Chromium.
 
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';

@@ -1,4 +1,4 @@
-// A merchant's payments for the tests of the rooms about money, made by the API with the organization's key.
+// A merchant's payments for the tests of the pages about money, made by the API with the organization's key.
 
 import assert from 'node:assert/strict';
 import type { Dashboard } from './fixture.ts';

@@ -181,8 +181,8 @@ export async function lookAround(
     if (id !== null && page.status === 200) note(row, id);
   };
   for (const path of ['/dashboard/sign-in', '/dashboard/me/two-step', '/dashboard/confirm']) await look(path);
-  const rooms = dashboardRows.filter(({ method, path }) => method === 'GET' && !path.endsWith('/tail'));
-  for (const { path } of rooms) {
+  const views = dashboardRows.filter(({ method, path }) => method === 'GET' && !path.endsWith('/tail'));
+  for (const { path } of views) {
     const room = `/dashboard/${dashboard.org}/test/${path}`;
     if (!path.includes('{')) await look(room);
     else for (const id of ids) await look(withId(room, id), path, id);

@@ -90,7 +90,7 @@ export function form(
 ${hidden('form_key', request.session.formKey)}${hidden('idempotency_key', keyOf(request))}${body}</form>`;
 }
 
-/** A form that is shown again keeps its key, so that what may have happened is not done twice; the desk takes the key of one that
+/** A form that is shown again keeps its key, so that what may have happened is not done twice; the context takes the key of one that
  * was refused for good. */
 function keyOf({ form: sent }: MemberRequest): string {
   return sent.get('idempotency_key') || randomUUID();

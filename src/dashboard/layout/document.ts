@@ -155,7 +155,7 @@ function switches(request: ViewRequest): Html {
           ({ id, name }) =>
             html`<li><a href="${link(request, `/dashboard/${id}/${mode}/home`)}"><bdi>${name}</bdi></a></li>`,
         )}</ul></details>`;
-  // An object exists in one of the modes only, so the switch leads to the room.
+  // An object exists in one of the modes only, so the switch leads to the view.
   const view = path.split('/')[0]!;
   const other = mode === 'test' ? 'live' : 'test';
   const href = link(request, `/dashboard/${organization.id}/${other}/${view}`);
@@ -179,8 +179,8 @@ function navigation(request: ViewRequest, active: View): Html {
     return html`<li><a href="${viewLink(request, view)}"${current}>${say(view)}</a></li>`;
   });
   // On a phone the list is folded; the style sheet shows one of the two.
-  return html`<nav class="rooms" aria-label="${say('views')}"><ul>${items}</ul></nav>
-<nav class="rooms-folded" aria-label="${say('menu')}"><details><summary>${say('menu')}: ${say(active)}</summary><ul>${items}</ul></details></nav>`;
+  return html`<nav class="views" aria-label="${say('views')}"><ul>${items}</ul></nav>
+<nav class="views-folded" aria-label="${say('menu')}"><details><summary>${say('menu')}: ${say(active)}</summary><ul>${items}</ul></details></nav>`;
 }
 
 function languageLinks(request: PageRequest): Html {

@@ -1,4 +1,4 @@
-// The shape of a row of the table of the dashboard's routes, and what its handler gets: the visit and a desk, at which it asks
+// The shape of a row of the table of the dashboard's routes, and what its handler gets: the request and a context, which it asks
 // the service for what it needs.
 
 import type { Static } from 'typebox';
@@ -13,7 +13,7 @@ import type { ApiError, OperatorServices } from '../../operator/use-cases/servic
 import type { TooMany } from '../pages/searches.ts';
 import type { Permission } from '../people/roles.ts';
 
-/** The rooms of the navigation, in its order. A row belongs to the room that its path begins with. */
+/** The views of the navigation, in its order. A row belongs to the view that its path begins with. */
 export const views = [
   'home',
   'payments',
@@ -59,7 +59,7 @@ export function post(path: string, permission: Permission, handle: Handle, optio
   return { method: 'POST', path, permission, handle, ...options };
 }
 
-/** A visit of somebody who may be nobody yet: what every page needs. */
+/** A request of somebody who may be nobody yet: what every page needs. */
 export interface PageRequest {
   readonly language: Language;
   /** The address of the page, without the prefix of a proxy and without a query. */
@@ -69,7 +69,7 @@ export interface PageRequest {
   readonly prefix: string;
 }
 
-/** A visit of a member who is signed in. */
+/** A request of a member who is signed in. */
 export interface MemberRequest extends PageRequest {
   readonly member: Member;
   readonly session: Session;
@@ -81,7 +81,7 @@ export interface MemberRequest extends PageRequest {
   readonly files: ReadonlyMap<string, Uint8Array>;
 }
 
-/** A visit to a row. */
+/** A request to a row of the table. */
 export interface ViewRequest extends MemberRequest {
   readonly role: Role;
   readonly organization: Organization;
@@ -90,7 +90,7 @@ export interface ViewRequest extends MemberRequest {
   readonly path: string;
   /** The `{id}` segment; '' without one. */
   readonly id: string;
-  /** The rooms that the member may enter. */
+  /** The views that the member may open. */
   readonly views: readonly View[];
 }
 
@@ -103,11 +103,11 @@ export interface CallOptions {
   readonly idempotencyKey?: string;
 }
 
-/** What rooms ask the service for. */
+/** What pages ask the service for. */
 export interface ViewContext {
   /**
    * Runs a route of the API as the member: the same frames, gates and executor, but it spends no rate limit, and the log has
-   * the member as its cause. A command without an idempotency key takes the one of the visit's form.
+   * the member as its cause. A command without an idempotency key takes the one of the request's form.
    */
   api<O extends Operation>(
     request: ViewRequest,

@@ -1,4 +1,4 @@
-// The table of the dashboard's routes below an organization and a mode. Each room brings its rows.
+// The table of the dashboard's routes below an organization and a mode. Each view brings its rows.
 
 import type { Role } from '../../directory/members.ts';
 import { auditRows } from '../pages/audit.ts';
@@ -74,7 +74,7 @@ function idIn(pattern: readonly string[], segments: readonly string[]): string |
   return id;
 }
 
-/** The rooms that a role may enter. */
+/** The views that a role may open. */
 export function viewsOf(role: Role): View[] {
   return views.filter((view) =>
     dashboardRows.some(

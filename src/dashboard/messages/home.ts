@@ -1,4 +1,4 @@
-// The texts of the first room.
+// The texts of the home page.
 
 import { sayFrom } from './say.ts';
 

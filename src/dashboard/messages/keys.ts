@@ -1,4 +1,4 @@
-// The texts of the room for API keys.
+// The texts of the pages for API keys.
 
 import { sayFrom } from './say.ts';
 

@@ -1,4 +1,4 @@
-// The texts of the room for rate limits.
+// The texts of the pages for rate limits.
 
 import { sayFrom } from './say.ts';
 

@@ -1,4 +1,4 @@
-// The texts about payment networks, in the room for settings. Each connector has a name and a heading, and each of its settings a
+// The texts about payment networks, on the page of settings. Each connector has a name and a heading, and each of its settings a
 // label and a hint.
 
 import type { ConnectorName, connectors } from '../../networks/connectors.ts';

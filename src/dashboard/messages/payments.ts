@@ -1,4 +1,4 @@
-// The texts of the rooms about payments and cash.
+// The texts of the pages about payments and cash.
 
 import { sayFrom } from './say.ts';
 

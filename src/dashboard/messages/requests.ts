@@ -1,4 +1,4 @@
-// The texts of the room for request logs.
+// The texts of the pages for request logs.
 
 import { sayFrom } from './say.ts';
 

@@ -1,4 +1,4 @@
-// The texts of the rooms for settings and the audit log.
+// The texts of the pages for settings and the audit log.
 
 import { sayFrom } from './say.ts';
 

@@ -1,4 +1,4 @@
-// The texts of the rooms about customers, checkout sessions and reviews.
+// The texts of the pages about customers, checkout sessions and reviews.
 
 import { sayFrom } from './say.ts';
 

@@ -1,4 +1,4 @@
-// The texts of the rooms for webhook endpoints and events.
+// The texts of the pages for webhook endpoints and events.
 
 import { sayFrom } from './say.ts';
 

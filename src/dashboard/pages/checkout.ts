@@ -1,4 +1,4 @@
-// The room with the checkout sessions, and the form that makes a payment link by hand: a session whose page the customer opens.
+// The pages of the checkout sessions, and the form that makes a payment link by hand: a session whose page the customer opens.
 
 import { checkoutPath } from '../../contract/page-paths.ts';
 import { type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';

@@ -1,4 +1,4 @@
-// The room with the customers, each with their payments.
+// The pages of the customers, each with their payments.
 
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { html } from '../../html/html.ts';

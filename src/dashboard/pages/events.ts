@@ -1,4 +1,4 @@
-// The room for events: a list by type and day, and each event as it is sent, with its deliveries.
+// The pages for events: a list by type and day, and each event as it is sent, with its deliveries.
 
 import { sentEventTypes } from '../../contract/vocabulary.ts';
 import { moroccoDayBounds } from '../../core/morocco-day.ts';

@@ -1,4 +1,4 @@
-// The room that a member sees first: the money that came in, what needs somebody, and the first steps of a new organization.
+// The page that a member sees first: the money that came in, what needs somebody, and the first steps of a new organization.
 
 import { moroccoDayAt } from '../../core/morocco-day.ts';
 import type { Totals } from '../../domain/day-totals.ts';

@@ -1,4 +1,4 @@
-// The room for API keys: create, roll with an overlap, revoke, and when each was last used. The text of a key is shown once, in the
+// The pages for API keys: create, roll with an overlap, revoke, and when each was last used. The text of a key is shown once, in the
 // answer to the form that made it.
 
 import { activeKeysMax } from '../../contract/limits.ts';
@@ -30,7 +30,7 @@ export const keyRows: readonly Row[] = [
   post('keys/{id}/revoke', 'keys.write', withKey(revoke), stepUp),
 ];
 
-/** The keys of the visit's organization and mode, newest first. */
+/** The keys of the request's organization and mode, newest first. */
 function keysOf({ organization, mode }: ViewRequest, { services }: ViewContext): ApiKey[] {
   return services.directory
     .keysOf(organization.id)

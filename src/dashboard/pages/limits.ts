@@ -1,4 +1,4 @@
-// The room for rate limits: each bucket's limit in each mode, where it comes from, how much of it is used now, and requests for
+// The pages for rate limits: each bucket's limit in each mode, where it comes from, how much of it is used now, and requests for
 // higher limits, which operators decide.
 
 import { randomFillSync } from 'node:crypto';
@@ -66,7 +66,7 @@ async function show(request: ViewRequest, context: ViewContext): Promise<Dashboa
     test: await levelsOf(request, context, 'test'),
     live: await levelsOf(request, context, 'live'),
   };
-  // The visit's mode comes first.
+  // The request's mode comes first.
   const shownModes = request.mode === 'live' ? [...modes].reverse() : modes;
   const lines = shownModes.flatMap((mode) => {
     const inForce = limitsInForce(organization.limits[mode], mode, context.services.now());

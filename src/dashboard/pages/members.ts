@@ -1,4 +1,4 @@
-// The room of the members: who may use the organization's dashboard, as what, and who is invited.
+// The pages of the members: who may use the organization's dashboard, as what, and who is invited.
 
 import type { ApiKey } from '../../directory/api-key.ts';
 import { type Member, type Role, roles } from '../../directory/members.ts';

@@ -1,4 +1,4 @@
-// The payment networks of an organization, a part of the room for settings. Whoever may change settings connects and disconnects
+// The payment networks of an organization, a part of the page of settings. Whoever may change settings connects and disconnects
 // them. The forms derive from the table of connectors; secrets are sealed, and no page shows them.
 
 import { networkPath } from '../../contract/page-paths.ts';

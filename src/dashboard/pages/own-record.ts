@@ -1,4 +1,4 @@
-// Records that an address names: those of the visit's organization and mode, and no others.
+// Records that an address names: those of the request's organization and mode, and no others.
 
 import type { IdKind } from '../../contract/id-prefixes.ts';
 import { kindOfId } from '../../contract/id-prefixes.ts';
@@ -6,7 +6,7 @@ import { OperatorFailure } from '../../operator/socket/protocol.ts';
 import { recordOf } from '../../operator/use-cases/shard-records.ts';
 import type { ViewContext, ViewRequest } from '../layout/row.ts';
 
-/** Null when there is no such record of this kind in the visit's organization and mode. */
+/** Null when there is no such record of this kind in the request's organization and mode. */
 export async function ownRecord<R extends { readonly org: string; readonly livemode: boolean }>(
   { organization, mode }: ViewRequest,
   { services }: ViewContext,

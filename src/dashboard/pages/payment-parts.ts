@@ -1,4 +1,4 @@
-// The parts that the rooms about money share: the table of payments, and how statuses and methods are called.
+// The parts that the pages about money share: the table of payments, and how statuses and methods are called.
 
 import { methodAmountMin } from '../../contract/limits.ts';
 import type { Language, PaymentMethodType } from '../../contract/vocabulary.ts';

@@ -1,4 +1,4 @@
-// What the rooms about money ask the shard and the API.
+// What the pages about money ask the shard and the API.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandOperation } from '../../contract/routes/table.ts';

@@ -1,4 +1,4 @@
-// The room with the payments: the list with its filters and its search, and the exports.
+// The pages of the payments: the list with its filters and its search, and the exports.
 
 import { kindOfId } from '../../contract/id-prefixes.ts';
 import { routeTable } from '../../contract/routes/table.ts';

@@ -1,4 +1,4 @@
-// The room for request logs: a list that is searched and stays up to date, and each request with its answer, what it changed, and
+// The pages for request logs: a list that is searched and stays up to date, and each request with its answer, what it changed, and
 // the events that it caused.
 
 import { type IdKind, kindOfId } from '../../contract/id-prefixes.ts';
@@ -248,7 +248,7 @@ function factsOf(
   ];
 }
 
-/** The rooms that have a page for each object of a kind. */
+/** The views that have a page for each object of a kind. */
 const viewsOfKinds: Partial<Record<IdKind, View>> = {
   payment_intent: 'payments',
   customer: 'customers',

@@ -1,4 +1,4 @@
-// The room for settings: the organization's name, the colour and logo of the pages where its customers pay, and the payment
+// The pages for settings: the organization's name, the colour and logo of the pages where its customers pay, and the payment
 // networks.
 
 import { checkedColour, logoOf, logoPathOf, logoTypes } from '../../directory/branding.ts';

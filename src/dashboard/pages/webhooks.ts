@@ -1,4 +1,4 @@
-// The room for webhook endpoints: a merchant adds, changes, pauses and deletes them, and shows and rolls their signing secrets.
+// The pages for webhook endpoints: a merchant adds, changes, pauses and deletes them, and shows and rolls their signing secrets.
 // Deliveries have a file of their own (deliveries.ts). Endpoints are changed by the API's own commands.
 
 import { fieldIndex, scopeOf } from '../../domain/indexes.ts';
@@ -58,7 +58,7 @@ type Handle = (
   endpoint: WebhookEndpointRecord,
 ) => Promise<DashboardAnswer>;
 
-/** Handles a visit to an endpoint of the visit's organization and mode. Of one that was deleted there is its page alone. */
+/** Handles a request about an endpoint of the request's organization and mode. Of one that was deleted there is its page alone. */
 function inEndpoint(handle: Handle): Row['handle'] {
   return async (request, context) => {
     const endpoint = await ownRecord<WebhookEndpointRecord>(request, context, request.id, 'webhook_endpoint');

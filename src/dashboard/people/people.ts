@@ -36,7 +36,7 @@ const guesses = { count: 20, windowMs: 15 * 60_000, keysMax: 50_000 };
 /** When somebody may try again who was refused because too many wait for their turn. */
 export const busySeconds = 5;
 const stepUpMs = 10 * 60_000;
-/** Pages make them of letters, digits and dashes, and a room may put some behind one. They go to shards and request logs as they are. */
+/** Pages make them of letters, digits and dashes, and a page may append to one. They go to shards and request logs as they are. */
 const idempotencyKeyOfPage = /^[\x21-\x7e]{0,200}$/;
 /** More than any field that is shown takes. */
 const fieldCharactersMax = 16_384;
@@ -61,7 +61,7 @@ export class People {
     this.guard = createFormGuard(options.secure, options.randomBytes);
   }
 
-  /** The signed-in member of a visit; null for nobody. */
+  /** The signed-in member of a request; null for nobody. */
   memberOf(incoming: Incoming): MemberRequest | null {
     const found = this.#find(incoming, !incoming.isRepeated);
     return found && { ...incoming, ...found, organizations: this.organizationsOf(found.member) };
