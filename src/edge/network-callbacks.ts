@@ -5,6 +5,7 @@
 import { type Refusal, unavailable } from '../contract/errors/table.ts';
 import { networkCallbackBytesMax } from '../contract/limits.ts';
 import { type Mode, modes } from '../contract/vocabulary.ts';
+import { elementAt } from '../core/assert.ts';
 import { connectors } from '../networks/connectors.ts';
 import type { TakenCallback } from '../networks/network.ts';
 import type { ShardClient } from '../shard/client.ts';
@@ -51,7 +52,7 @@ export function takeCallback(
     exchange.answer(429, headers, `${heldBack}: send it again in ${waitSeconds} s\n`);
     return;
   }
-  const shard = shards[shardOfOrganization(address.org, shards.length)]!;
+  const shard = elementAt(shards, shardOfOrganization(address.org, shards.length));
   const give = (body: Buffer) => {
     exchange.handler = { onTimeout: () => refuse(unavailable, true) };
     exchange.guard(async () => {

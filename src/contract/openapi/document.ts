@@ -1,7 +1,7 @@
 // The description of the API in OpenAPI 3.1. It is derived from the table of routes, the resources, the errors and the
 // limits, so it can't differ from what the service does. It is served at /openapi.json and copied to docs/openapi.json.
 
-import { assert } from '../../core/assert.ts';
+import { assert, defined, elementAt } from '../../core/assert.ts';
 import { errorCodes } from '../errors/table.ts';
 import { csvLine, exportColumns } from '../export-format.ts';
 import { bucketNames } from '../limits.ts';
@@ -44,7 +44,9 @@ export function openapiDocument(baseUrl: string): Json {
   const paths = describePaths(writing);
   const webhooks = describeWebhooks(writing);
   const unanswered = errorCodes.filter((code) => !writing.examples.has(code));
-  writing.schemas.get('Error')!.examples = unanswered.map((code) => exampleRefusal(code, baseUrl));
+  defined(writing.schemas.get('Error'), 'there is a schema of errors').examples = unanswered.map((code) =>
+    exampleRefusal(code, baseUrl),
+  );
   return {
     openapi: '3.1.1',
     info: { title: 'Payments API', version: newestApiVersion, description: introduction },
@@ -83,7 +85,7 @@ function describePaths(writing: Writing): Json {
 }
 
 function describeOperation(route: Route, writing: Writing): Json {
-  const tag = tags[route.path.split('/')[2]!];
+  const tag = tags[elementAt(route.path.split('/'), 2)];
   assert(tag !== undefined, `no tag for ${route.path}`);
   const query = route.method === 'GET' ? describeQuery(route, writing) : [];
   const body = route.method === 'GET' ? null : describeBody(route, writing);
@@ -117,7 +119,7 @@ function describeCounting(route: Route): string {
 function describePathIds(route: Route): Json[] {
   if (!route.path.includes('{id}')) return [];
   const parts = route.path.split('/');
-  const what = pathIds[parts[parts.indexOf('{id}') - 1]!];
+  const what = pathIds[elementAt(parts, parts.indexOf('{id}') - 1)];
   assert(what !== undefined, `no name for the id in ${route.path}`);
   return [
     {
@@ -239,7 +241,7 @@ function describeWebhook(type: EventType, writing: Writing): Json {
   };
   return {
     operationId: `receive_${type.replaceAll('.', '_')}`,
-    tags: [tags.events!.name],
+    tags: [defined(tags.events, 'events have a tag').name],
     summary: `The event ${type}`,
     description: `${eventMeanings[type]}\n\nSent to the webhook endpoints that are enabled for this type, and again on a schedule of about three days until one attempt gets a 2xx answer within 10 seconds.`,
     security: [],

@@ -9,6 +9,7 @@
 // A schema that has a name is described once, among the components; other places have a reference to it.
 
 import { type TSchema, Type } from 'typebox';
+import { elementAt } from '../../core/assert.ts';
 import { type ErrorType, errorCodes, errors } from '../errors/table.ts';
 import * as resources from '../routes/resources.ts';
 import { declineCodes } from '../vocabulary.ts';
@@ -69,8 +70,8 @@ function nameOf(schema: Json): string | undefined {
   const own = named.get(schema);
   if (own !== undefined) return own;
   const properties = (schema.properties ?? {}) as Record<string, Json>;
-  if (properties.object?.const === 'list') return `${named.get(properties.data!.items)}List`;
-  if (properties.deleted?.const === true) return `Deleted${pascalCase(String(properties.object!.const))}`;
+  if (properties.object?.const === 'list') return `${named.get(properties.data?.items)}List`;
+  if (properties.deleted?.const === true) return `Deleted${pascalCase(String(properties.object?.const))}`;
   return undefined;
 }
 
@@ -98,13 +99,13 @@ function discriminated(schema: Json, describe: (part: unknown) => Json): Json {
   const members = schema.anyOf as Json[];
   const oneOf = members.map(describe);
   const values = members.map(({ properties }) => (properties as Record<string, Json>)[propertyName]!.const);
-  const mapping = Object.fromEntries(values.map((value, i) => [value, oneOf[i]!.$ref]));
+  const mapping = Object.fromEntries(values.map((value, i) => [value, elementAt(oneOf, i).$ref]));
   return { oneOf, discriminator: { propertyName, mapping } };
 }
 
 /** A map from texts to values of one kind. Every text can be a key unless the pattern excludes it. */
 function mapOf(patternProperties: Record<string, Json>, describe: (part: unknown) => Json): Json {
-  const [pattern, value] = Object.entries(patternProperties)[0]!;
+  const [pattern, value] = elementAt(Object.entries(patternProperties), 0);
   const additionalProperties = describe(value);
   return pattern === '^.*$' ? { additionalProperties } : { additionalProperties, propertyNames: { pattern } };
 }

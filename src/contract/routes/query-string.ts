@@ -30,7 +30,7 @@ export function parseQuery(route: Route, query: string): ParsedQuery {
     } else if (Object.hasOwn(params, name)) {
       invalid ??= refuse('parameter_invalid', { param: name, message: 'parameter_invalid.repeated' });
     } else {
-      const integer = properties[name]!.type === 'integer' && /^-?\d{1,15}$/.test(value);
+      const integer = properties[name]?.type === 'integer' && /^-?\d{1,15}$/.test(value);
       params[name] = integer ? Number(value) : value;
     }
   }

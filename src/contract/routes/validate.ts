@@ -6,6 +6,7 @@
 
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { defined, elementAt } from '../../core/assert.ts';
 import { findCardNumber } from '../../core/card-number.ts';
 import { paramPath } from '../echo.ts';
 import { type Refusal, refuse } from '../errors/table.ts';
@@ -63,10 +64,14 @@ const validators: ReadonlyMap<Route, RouteValidator> = new Map(
   routeTable.map((route) => [route, compileRoute(route)]),
 );
 
+function validatorOf(route: Route): RouteValidator {
+  return defined(validators.get(route), 'each route of the table has a validator');
+}
+
 function compileRoute(route: Route): RouteValidator {
   const compiled = Compile(route.params as TSchema);
   const properties = route.params.properties as Record<string, Schema>;
-  const sets = Object.keys(properties).filter((name) => properties[name]!.uniqueItems === true);
+  const sets = Object.keys(properties).filter((name) => properties[name]?.uniqueItems === true);
   const fits = compileLengths(route.params);
   const rest = Compile(withoutOwnChecks(route.params) as TSchema);
   return {
@@ -112,7 +117,7 @@ const shortListMax = 8;
 
 /** Fills the route's defaults into `params` for absent parameters, and for those that are null. */
 export function fillDefaults(route: Route, params: Params): void {
-  fillIn(validators.get(route)!.absence, params);
+  fillIn(validatorOf(route).absence, params);
 }
 
 function fillIn({ optional, defaults, nested }: Absence, params: Params): void {
@@ -134,12 +139,12 @@ function isObject(value: unknown): value is Params {
 
 /** The schemas of a route's parameters, by name. */
 export function propertiesOf(route: Route): Readonly<Record<string, Schema>> {
-  return validators.get(route)!.properties;
+  return validatorOf(route).properties;
 }
 
 /** Null when `params` fit the route, else the first refusal by precedence. */
 export function validateParams(route: Route, params: Params): Refusal | null {
-  const validator = validators.get(route)!;
+  const validator = validatorOf(route);
   if (validator.check(params)) {
     return refuseNone(route, params) ?? refuseBoth(route, params) ?? refuseCursors(params);
   }
@@ -159,7 +164,7 @@ function firstUnknown(
 ): readonly string[] | null {
   for (const [name, value] of Object.entries(params)) {
     if (!Object.hasOwn(properties, name)) return [name];
-    const nested = properties[name]!.properties;
+    const nested = properties[name]?.properties;
     const unknown = nested !== undefined && isObject(value) ? firstUnknown(nested, value) : null;
     if (unknown !== null) return [name, ...unknown];
   }
@@ -169,7 +174,7 @@ function firstUnknown(
 /** The refusal of an unknown parameter, which repeats its name. A name that looks like a card number is not repeated. */
 export function refuseUnknown(path: readonly string[], whole: 'body' | 'query'): Refusal {
   const param = paramPath(path, whole);
-  return findCardNumber(path.at(-1)!.slice(0, limits.urlCharactersMax))
+  return findCardNumber(elementAt(path, path.length - 1).slice(0, limits.urlCharactersMax))
     ? refuse('parameter_invalid', { param, message: 'parameter_invalid.card_number' })
     : refuse('parameter_unknown', { param });
 }
@@ -202,7 +207,7 @@ function firstInvalid({ errors: errorsOf, properties }: RouteValidator, params: 
   const errors = errorsOf(short);
   // What is told of a whole object with unknown names is told of each name, too.
   const paths = errors.filter(({ keyword }) => keyword !== 'additionalProperties').map(pathOf);
-  const wrong = names.find((name) => paths.some(([first]) => first === name)) ?? names[0]!;
+  const wrong = names.find((name) => paths.some(([first]) => first === name)) ?? elementAt(names, 0);
   const [path = [wrong]] = paths
     .filter(([first]) => first === wrong)
     .sort((a, b) => compareInDocument(short[wrong], a.slice(1), b.slice(1)));
@@ -225,7 +230,7 @@ export function firstRefusal(params: Params, a: Refusal | null, b: Refusal | nul
   if (a === null || b === null) return a ?? b;
   if (a.code !== b.code) return a;
   const names = Object.keys(params);
-  const position = ({ param }: Refusal) => names.indexOf(param!.split('.')[0]!);
+  const position = ({ param }: Refusal) => names.indexOf(param?.split('.')[0] ?? '');
   return position(b) < position(a) ? b : a;
 }
 
@@ -260,7 +265,7 @@ function describe(schema: Schema, path: readonly string[], depth = 1): Refusal {
   const param = paramPath(path);
   const invalid = (message: NonNullable<Refusal['message']>, values: Refusal['values'] = {}): Refusal =>
     refuse('parameter_invalid', { param, message, values });
-  if (schema.anyOf !== undefined) return describe(schema.anyOf.at(-1)!, path);
+  if (schema.anyOf !== undefined) return describe(elementAt(schema.anyOf, schema.anyOf.length - 1), path);
   const member = schema.properties?.[path[depth] ?? ''];
   if (member !== undefined) return describe(member, path, depth + 1);
   if (schema.enum !== undefined) {

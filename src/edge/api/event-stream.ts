@@ -10,6 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Refusal, refuse } from '../../contract/errors/table.ts';
 import { idPrefixes } from '../../contract/id-prefixes.ts';
 import { eventStreamsAtOnceMax } from '../../contract/limits.ts';
+import { defined } from '../../core/assert.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { ShardClient } from '../../shard/client.ts';
 import { type Exchange, headerLines } from '../http/exchange.ts';
@@ -75,7 +76,7 @@ export class EventStreams {
       exchange.finish();
     } finally {
       this.#total--;
-      const left = this.#open.get(org)! - 1;
+      const left = defined(this.#open.get(org), 'each stream is counted') - 1;
       if (left === 0) this.#open.delete(org);
       else this.#open.set(org, left);
     }
@@ -120,5 +121,5 @@ interface Step {
 async function eventsAfter(shard: ShardClient, org: string, after: string | null): Promise<Step> {
   const answer = await shard.ask({ kind: 'events_after', org, livemode: false, after, limit: eventsPerStep });
   if (!answer.ok) return { events: [], cursor: after ?? '' };
-  return { events: JSON.parse(answer.body), cursor: answer.cursor! };
+  return { events: JSON.parse(answer.body), cursor: defined(answer.cursor, 'events come with a cursor') };
 }

@@ -4,6 +4,7 @@
 
 import { parseQuery } from '../../contract/routes/query-string.ts';
 import { routeTable } from '../../contract/routes/table.ts';
+import { elementAt } from '../../core/assert.ts';
 import type { ShardClient } from '../../shard/client.ts';
 import { type Exchange, headerLines } from '../http/exchange.ts';
 
@@ -22,7 +23,7 @@ export async function streamExport(
   shard: ShardClient,
   request: ExportRequest,
 ): Promise<void> {
-  const route = routeTable[request.route]!;
+  const route = elementAt(routeTable, request.route);
   const parsed = parseQuery(route, request.query);
   const ndjson = 'params' in parsed && parsed.params.format === 'ndjson';
   const name = route.path.split('/').at(-1);

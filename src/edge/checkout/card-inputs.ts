@@ -1,6 +1,7 @@
 // The fields for a card, and the list of the test cards.
 
 import type { Language } from '../../contract/vocabulary.ts';
+import { elementAt } from '../../core/assert.ts';
 import { type Html, html } from '../../html/html.ts';
 import { brandLabels } from '../../html/marks.ts';
 import { testCards } from '../../networks/test-cards.ts';
@@ -54,5 +55,5 @@ export function testCardList(language: Language): Html {
 /** Digits in groups of these sizes. */
 export function grouped(digits: string, sizes: readonly number[]): string {
   const starts = sizes.map((_, i) => sizes.slice(0, i).reduce((sum, size) => sum + size, 0));
-  return starts.map((start, i) => digits.slice(start, start + sizes[i]!)).join(' ');
+  return starts.map((start, i) => digits.slice(start, start + elementAt(sizes, i))).join(' ');
 }

@@ -2,6 +2,7 @@
 // choose, and a payment intent without a session has its card form alone.
 
 import { type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';
+import { elementAt } from '../../core/assert.ts';
 import { type Html, html } from '../../html/html.ts';
 import { cardIcon, cashIcon, lockIcon } from '../../html/marks.ts';
 import type { CardField } from './card-fields.ts';
@@ -61,14 +62,14 @@ export function checkoutPage(
 
   return {
     status: sent === null ? 200 : sent.problem === 'declined' ? 402 : 400,
-    title: say(offered.length === 1 ? titles[offered[0]!] : 'choose_title', language),
+    title: say(offered.length === 1 ? titles[elementAt(offered, 0)] : 'choose_title', language),
     payment,
     error: sent !== null,
     alert: message === null ? null : notice(message, language, focused === null),
     scripts: byCard ? [cardFormScript] : [],
     body: [
       html`<form method="post" action="${linkTo(visit, visit.path)}" class="${byCard ? 'card' : 'cash'} stack" novalidate>${field}<input type="hidden" name="attempt" value="${attempt}">
-${offered.length === 1 ? only(offered[0]!) : choice()}</form>`,
+${offered.length === 1 ? only(elementAt(offered, 0)) : choice()}</form>`,
       givingUp(payment, visit),
       byCard && !payment.livemode ? testCardList(language) : null,
     ],

@@ -4,6 +4,7 @@
 import { format } from '../../contract/messages/table.ts';
 import { paidPath, unpaidPath } from '../../contract/page-paths.ts';
 import type { Language } from '../../contract/vocabulary.ts';
+import { defined } from '../../core/assert.ts';
 import { type Html, html } from '../../html/html.ts';
 import { lockIcon } from '../../html/marks.ts';
 import type { PageStart } from '../../networks/network.ts';
@@ -22,7 +23,7 @@ export type HostedPage = (payment: ShownPayment, visit: Visit, field: Html) => P
 export function createHostedPage(port: Pick<PagePort, 'startPage'>, baseUrl: string): HostedPage {
   return async (payment, visit, field) => {
     const { language } = visit;
-    const { id } = payment.charge!;
+    const { id } = defined(payment.charge, 'this page is of a charge');
     const chosen = visit.languageChosen ? `?lang=${language}` : '';
     const start = await port.startPage(id, {
       language,

@@ -3,6 +3,7 @@
 
 import type { Refusal } from '../../contract/errors/table.ts';
 import { formBytesMax } from '../../contract/limits.ts';
+import { elementAt } from '../../core/assert.ts';
 import { slotOfId } from '../../core/ids.ts';
 import { causes } from '../../domain/cause.ts';
 import type { PageStart } from '../../networks/network.ts';
@@ -18,7 +19,7 @@ import type { Pages } from './pages.ts';
 export function createPagePort(shards: readonly Pick<ShardClient, 'ask' | 'handOver'>[]): PagePort {
   const shardOf = (id: string): Pick<ShardClient, 'ask' | 'handOver'> | null => {
     const slot = slotOfId(id);
-    return slot < 0 ? null : shards[shardOfSlot(slot, shards.length)]!;
+    return slot < 0 ? null : elementAt(shards, shardOfSlot(slot, shards.length));
   };
   return {
     async view(id) {

@@ -1,5 +1,6 @@
 // The addresses of the customers' pages, and the form that each of them accepts.
 
+import { defined } from '../../core/assert.ts';
 import type { Stage } from './stage.ts';
 
 export type Form = 'checkout' | 'card' | 'challenge' | 'change';
@@ -43,8 +44,8 @@ export function routeOf(path: string): PageRoute | null {
   const match = /^\/(?:(checkout)\/(cs_\w{1,64})|(pay|voucher)\/(ch_\w{1,64})(\/\w+)?)$/.exec(path);
   if (match === null) return null;
   const [, checkout, session, chargePage, charge, below = ''] = match;
-  const page = checkout ?? chargePage!;
-  const id = session ?? charge!;
+  const page = checkout ?? defined(chargePage, 'the pattern has a page');
+  const id = session ?? defined(charge, 'the pattern has an id');
   const backFrom = returns[page + below] ?? null;
   const form = forms[page + below] ?? null;
   if (below !== '' && form === null && backFrom === null) return null;

@@ -2,6 +2,7 @@
 
 import { challengePath, changePath } from '../../contract/page-paths.ts';
 import type { Language } from '../../contract/vocabulary.ts';
+import { defined } from '../../core/assert.ts';
 import { formatAmount } from '../../core/money.ts';
 import { type Html, html } from '../../html/html.ts';
 import { qrCode } from '../../html/qr-code.ts';
@@ -18,7 +19,7 @@ const watchSeconds = 15;
 /** The challenge of the card's bank, which test mode simulates. */
 export function challengePage(payment: ShownPayment, visit: Visit, field: Html): Page {
   const { language } = visit;
-  const { id, card } = payment.charge!;
+  const { id, card } = defined(payment.charge, 'this page is of a charge');
   return {
     title: say('challenge_title', language),
     payment,
@@ -36,8 +37,8 @@ export function challengePage(payment: ShownPayment, visit: Visit, field: Html):
 /** The cash code, to be read out, scanned or printed. */
 export function voucherPage(payment: ShownPayment, visit: Visit, field: Html, back: string | null): Page {
   const { language } = visit;
-  const charge = payment.charge!;
-  const number = charge.cash_number!;
+  const charge = defined(payment.charge, 'this page is of a charge');
+  const number = defined(charge.cash_number, 'this page is of a cash code');
   const change = changing(payment, visit, field);
   return {
     title: say('pay_cash', language),
@@ -71,7 +72,7 @@ function copyButton(text: string, language: Language): Html {
 
 /** The form that leads back to the choice, if anything else can be tried. Sending it ends the charge of this page. */
 export function changing({ intent, session, charge }: ShownPayment, visit: Visit, field: Html): Html | null {
-  const others = intent.methods_left.filter((method) => method === 'card' || method !== charge!.method);
+  const others = intent.methods_left.filter((method) => method === 'card' || method !== charge?.method);
   if (session === null || others.length === 0) return null;
   return html`<form method="post" action="${linkTo(visit, changePath(visit.path))}" class="screen">${field}
 <button class="quiet">${say('change_method', visit.language)}</button></form>`;

@@ -5,6 +5,7 @@
 //   forms     of somebody who is not known, such as a sign-in, whose password takes long to compute; each address has a share
 //   pages     for somebody who is not known; addresses take turns, so nobody waits for the crowd that another one is
 
+import { elementAt } from '../../core/assert.ts';
 import { FairQueue, turnBytes } from '../../shard/fair-queue.ts';
 import { Shares } from '../http/shares.ts';
 
@@ -43,7 +44,7 @@ class Lane {
   put(waiting: Waiting): void {
     if (this.#queue.length === 0 && this.#start(waiting)) return;
     const { id, owners } = waiting;
-    if (this.#queue.put(id, owners[0]!, turnBytes, waiting) !== null) waiting.refuse();
+    if (this.#queue.put(id, elementAt(owners, 0), turnBytes, waiting) !== null) waiting.refuse();
   }
 
   #start({ id, owners, send }: Waiting): boolean {

@@ -2,6 +2,7 @@
 // its own is linked, any other one is shown where it is used.
 
 import type { Json } from '../../contract/openapi/schemas.ts';
+import { defined } from '../../core/assert.ts';
 import { Html, html } from '../../html/html.ts';
 
 export interface FieldLinks {
@@ -49,8 +50,15 @@ export function prose(said: string): Html {
   return html`${said.split('`').map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))}`;
 }
 
-const nameOf = (schema: Json): string | null =>
-  typeof schema.$ref === 'string' ? schema.$ref.split('/').at(-1)! : null;
+/** The name of the schema that a reference leads to; null where there is none. */
+export function nameOf({ $ref }: Json): string | null {
+  return typeof $ref === 'string' ? $ref.slice($ref.lastIndexOf('/') + 1) : null;
+}
+
+/** A schema of the description by its name. */
+export function schemaOf(schemas: Readonly<Record<string, Json>>, name: string): Json {
+  return defined(schemas[name], `the description has no schema ${name}`);
+}
 
 const isList = (schema: Json) => schema.items !== undefined;
 const isNull = (schema: Json) => schema.type === 'null';
@@ -65,7 +73,7 @@ export function typeOf(schema: Json, links: FieldLinks): Html {
   const name = nameOf(schema);
   if (name !== null) {
     const to = links.ofObject(name);
-    return to === null ? typeOf(links.schemas[name]!, links) : html`<a href="${to}">${name}</a>`;
+    return to === null ? typeOf(schemaOf(links.schemas, name), links) : html`<a href="${to}">${name}</a>`;
   }
   const kinds = alternatives(schema);
   if (kinds.length > 1 || kinds[0] !== schema) {
@@ -108,7 +116,9 @@ const codes = (values: readonly unknown[]): Html =>
 export function fieldsWithin(schema: Json, links: FieldLinks, isRequest: boolean): Html | null {
   const name = nameOf(schema);
   if (name !== null) {
-    return links.ofObject(name) === null ? fieldsWithin(links.schemas[name]!, links, isRequest) : null;
+    return links.ofObject(name) === null
+      ? fieldsWithin(schemaOf(links.schemas, name), links, isRequest)
+      : null;
   }
   if (isList(schema)) return fieldsWithin(schema.items as Json, links, isRequest);
   if (schema.properties !== undefined) return fieldList(schema, links, isRequest);

@@ -3,6 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { declineCodes } from '../../contract/vocabulary.ts';
+import { defined } from '../../core/assert.ts';
 import { html } from '../../html/html.ts';
 import { testCards } from '../../networks/test-cards.ts';
 import { type Links, type Rendered, renderMarkdown, sectionOf } from './markdown.ts';
@@ -156,7 +157,7 @@ export function renderGuide(guide: Guide, baseUrl: string, links: Links): Render
     const markdown = sectionOf(readFileSync(new URL(file, root), 'utf8'), anchor)
       .replace(i === 0 ? /^## .*\n/ : '', '')
       .replace(`## ${guide.title}\n`, '## The rules\n')
-      .replace(/^<!-- (.+) -->$/gm, (_, name: string) => generated[name]!())
+      .replace(/^<!-- (.+) -->$/gm, (_, name: string) => defined(generated[name], `${name} is generated`)())
       .replaceAll('http://127.0.0.1:8080', baseUrl);
     return renderMarkdown(markdown, file, links);
   });

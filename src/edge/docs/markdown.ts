@@ -2,7 +2,7 @@
 // an error leads to its description.
 
 import { Marked, type Token, type Tokens } from 'marked';
-import { assert } from '../../core/assert.ts';
+import { assert, elementAt } from '../../core/assert.ts';
 import { Html, html } from '../../html/html.ts';
 import { codeSample } from './layout.ts';
 
@@ -70,7 +70,8 @@ export function renderMarkdown(markdown: string, file: string, links: Links): Re
         const columns = header.map((cell) => html`<th scope="col" role="columnheader">${inline(cell)}</th>`);
         const lines = rows.map((cells) => {
           const shown = cells.map(
-            (cell, i) => html`<td role="cell" data-column="${header[i]!.text}">${inline(cell)}</td>`,
+            (cell, i) =>
+              html`<td role="cell" data-column="${elementAt(header, i).text}">${inline(cell)}</td>`,
           );
           return html`<tr role="row">${shown}</tr>`;
         });
@@ -89,7 +90,7 @@ export function renderMarkdown(markdown: string, file: string, links: Links): Re
     if (token.type === 'heading') {
       const { text } = token as Tokens.Heading;
       sections.push({ anchor: anchorOf(text), title: text.replaceAll('`', ''), text: '' });
-    } else if (token.type !== 'code') sections.at(-1)!.text += textOf(token);
+    } else if (token.type !== 'code') elementAt(sections, sections.length - 1).text += textOf(token);
   }
   return { body: new Html(marked.parser(tokens)), sections };
 }

@@ -3,8 +3,18 @@
 
 import type { Json } from '../../contract/openapi/schemas.ts';
 import { sentEventTypes } from '../../contract/vocabulary.ts';
+import { defined, elementAt } from '../../core/assert.ts';
 import { type Html, html } from '../../html/html.ts';
-import { type FieldLinks, fieldItem, fieldList, fieldsWithin, prose, typeOf } from './fields.ts';
+import {
+  type FieldLinks,
+  fieldItem,
+  fieldList,
+  fieldsWithin,
+  nameOf,
+  prose,
+  schemaOf,
+  typeOf,
+} from './fields.ts';
 import { codeSample, tableOfContents } from './layout.ts';
 import { anchorOf, type Rendered, type Section } from './markdown.ts';
 import { type SampleRequest, sampleLanguages, sampleOf } from './samples.ts';
@@ -98,7 +108,7 @@ export function referencePages(description: Description): readonly ReferencePage
 function answeredObject({ responses }: Operation): string | null {
   const response = responses[200];
   const schema = response && 'content' in response ? response.content['application/json']?.schema : undefined;
-  const name = typeof schema?.$ref === 'string' ? schema.$ref.split('/').at(-1)! : null;
+  const name = schema === undefined ? null : nameOf(schema);
   return name === null || /List$|^Deleted/.test(name) ? null : name;
 }
 
@@ -122,7 +132,7 @@ export function renderReference(
   };
   const objects = page.objects.map(
     (name) => html`<h2 id="${objectAnchor(name)}">The object ${name}</h2>
-<p>${prose(String(schemas[name]!.description ?? ''))}</p>${fieldList(schemas[name]!, links, false)}`,
+<p>${prose(String(schemaOf(schemas, name).description ?? ''))}</p>${fieldList(schemaOf(schemas, name), links, false)}`,
   );
   const routeSections = page.routes.map((route) => ({
     anchor: route.operation.operationId,
@@ -132,7 +142,7 @@ export function renderReference(
   const objectSections = page.objects.map((name) => ({
     anchor: objectAnchor(name),
     title: `The object ${name}`,
-    text: Object.keys((schemas[name]!.properties ?? {}) as Json).join(' '),
+    text: Object.keys((schemaOf(schemas, name).properties ?? {}) as Json).join(' '),
   }));
   const events = page.title === eventsTag ? eventTypes(description) : null;
   const eventsHeading = events === null ? [] : [{ anchor: 'types', title: 'Event types' }];
@@ -211,13 +221,16 @@ export function requestOf(
 ): SampleRequest {
   const parameters = operation.parameters.map((parameter) => resolve(parameter, description));
   const exampleOf = (name: string) =>
-    encodeURIComponent(String(parameters.find((p) => p.name === name)!.example));
+    encodeURIComponent(String(parameters.find((p) => p.name === name)?.example));
   const query = parameters
     .filter((parameter) => parameter.in === 'query' && parameter.example !== undefined)
     .map(({ name }) => `${encodeURIComponent(name)}=${exampleOf(name)}`);
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => exampleOf(name));
   const key = parameters.find(({ name }) => name === 'Idempotency-Key');
-  const answers = resolve(operation.responses[200]!, description).content;
+  const answers = resolve(
+    defined(operation.responses[200], 'each operation can succeed'),
+    description,
+  ).content;
   return {
     method,
     url: `${description.servers[0].url}${filled}${query.length === 0 ? '' : `?${query.join('&')}`}`,
@@ -264,8 +277,8 @@ function refusals(operation: Operation, description: Description, link: (path: s
 function eventTypes({ webhooks }: Description): Rendered {
   const types = Object.entries(webhooks).map(([type, { post }]) => ({
     type,
-    meaning: post.description.split('\n\n')[0]!,
-    example: post.requestBody!.content['application/json']!.example,
+    meaning: elementAt(post.description.split('\n\n'), 0),
+    example: post.requestBody?.content['application/json']?.example,
   }));
   const items = types.map(
     ({ type, meaning, example }) =>

@@ -23,7 +23,7 @@ const textsMax = 10_000;
 export function remoteAddressOf(peer: Peer): string {
   const bytes = peer.getRemoteAddress();
   if (bytes.byteLength !== 4) return textOf(peer);
-  const number = new Uint32Array(bytes)[0]!;
+  const number = new DataView(bytes).getUint32(0, true);
   let text = texts.get(number);
   if (text === undefined) {
     text = textOf(peer);
@@ -48,7 +48,7 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
     if (client === null) return null;
     const hops = forwardedFor.split(',');
     while (hops.length > 0 && isTrusted(client)) {
-      const before = readAddress(hops.pop()!.trim());
+      const before = readAddress((hops.pop() ?? '').trim());
       if (before === null) break;
       client = before;
     }

@@ -3,6 +3,7 @@
 // handlers would end the process.
 
 import * as uws from 'uWebSockets.js';
+import { elementAt } from '../../core/assert.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { OnVisitFailed } from '../../core/visit-failure.ts';
 import type { Connections } from './connections.ts';
@@ -111,7 +112,7 @@ export function listen(options: ServerOptions): Promise<Server> {
         // An app reads its certificate once. So the app that listens passes new connections to another app. An app that was
         // replaced keeps its connections until the service stops.
         app.addChildAppDescriptor(renewed.getDescriptor());
-        const replaced = apps.at(-1)!;
+        const replaced = elementAt(apps, apps.length - 1);
         if (replaced !== app) app.removeChildAppDescriptor(replaced.getDescriptor());
         apps.push(renewed);
       };

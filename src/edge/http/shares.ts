@@ -1,6 +1,8 @@
 // Slots of something that is bounded for all, such as the streams of an edge: so many in all, and of those so many for each owner
 // at each level, such as an organization and one of its members. So nobody takes those of the others.
 
+import { defined, elementAt } from '../../core/assert.ts';
+
 export class Shares {
   readonly #max: number;
   readonly #levels: readonly { readonly max: number; readonly taken: Map<string, number> }[];
@@ -17,7 +19,7 @@ export class Shares {
    * of them has as many as it may have, or all are taken.
    */
   take(owners: readonly string[]): (() => void) | null {
-    const levels = this.#levels.map((level, i) => ({ ...level, owner: owners[i]! }));
+    const levels = this.#levels.map((level, i) => ({ ...level, owner: elementAt(owners, i) }));
     const isFull = levels.some(({ max, taken, owner }) => (taken.get(owner) ?? 0) >= max);
     if (isFull || this.#taken >= this.#max) return null;
     this.#taken++;
@@ -25,7 +27,7 @@ export class Shares {
     return () => {
       this.#taken--;
       for (const { taken, owner } of levels) {
-        const left = taken.get(owner)! - 1;
+        const left = defined(taken.get(owner), 'what is given back was taken') - 1;
         if (left === 0) taken.delete(owner);
         else taken.set(owner, left);
       }
