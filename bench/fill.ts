@@ -50,7 +50,7 @@ const behindMs = () => Math.floor((1 - Math.min(1, filled / count)) * Number(day
 const { wall, monotonic, boot } = systemClocks();
 const clocks: Clocks = { wall: () => wall() - behindMs(), monotonic: () => monotonic() - behindMs(), boot };
 // The folder's own time begins so many days ago, too.
-await checkpointer.putSmallValues(new Map([[clockKey, writeClock(clockStateOf(clocks.wall()))]]));
+await checkpointer.putMetadata(new Map([[clockKey, writeClock(clockStateOf(clocks.wall()))]]));
 const options = shardOptions(journal);
 const shard: Shard = new Shard(
   {

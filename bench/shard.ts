@@ -9,7 +9,7 @@ import { loadConfig } from '../src/config/config.ts';
 import { type ShardIdentity, tagOf } from '../src/disk/identity.ts';
 import { indexRowsOf } from '../src/domain/indexes.ts';
 import type { Checkpointer, Journal, Log, LogBatch } from '../src/journal/journal.ts';
-import { encodeTurn } from '../src/journal/log/codec.ts';
+import { encodeBatch } from '../src/journal/log/codec.ts';
 import { openJournal } from '../src/journal/open-journal.ts';
 import { memoryShares } from '../src/shard/memory.ts';
 import { Shard } from '../src/shard/shard.ts';
@@ -64,7 +64,7 @@ const tag = tagOf(identity);
 /** For a log that keeps nothing: there is nothing to write. */
 const noCheckpointer: Checkpointer = {
   write: async () => 0,
-  putSmallValues: async () => {},
+  putMetadata: async () => {},
   noteSegment: async () => {},
   drop: async () => 0,
   compact: async () => ({ before: 0, after: 0 }),
@@ -98,7 +98,7 @@ const stages: readonly Stage[] = [
   {
     name: 'encoding only',
     checkpoints: false,
-    open: async () => withLog(emptyLog((turn) => encodeTurn(turn, tag, 1).changes)),
+    open: async () => withLog(emptyLog((turn) => encodeBatch(turn, tag, 1).changes)),
   },
   { name: 'log', checkpoints: false, open: () => onDisk() },
   { name: 'log and checkpoints', checkpoints: true, open: withCheckpoints },

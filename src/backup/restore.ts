@@ -224,10 +224,10 @@ class Restore {
     });
     try {
       // The checkpoint's clock is that of the backup.
-      const stored = readClock(journal.checkpoint.getSmallValue(clockKey)) ?? clockStateOf(0);
+      const stored = readClock(journal.checkpoint.getMetadata(clockKey)) ?? clockStateOf(0);
       await completeCheckpoint(journal);
       await journal.checkpointer.noteSegment(restored.newestSegment);
-      await journal.checkpointer.putSmallValues(
+      await journal.checkpointer.putMetadata(
         new Map([
           [clockKey, writeClock(clockAfter(stored, restored))],
           // The backup's checkpoint may know of changes to the directory that came after the moment.

@@ -133,7 +133,7 @@ async function writeAll(
     await file.put('responses', { response: responseLine(key, answer) });
   }
   for (const { journal } of shards)
-    for (const [name, value] of journal.checkpoint.smallValues())
+    for (const [name, value] of journal.checkpoint.metadata())
       if (isOfScope(name))
         await file.put('small_values', {
           small_value: { name, base64: Buffer.from(value).toString('base64') },

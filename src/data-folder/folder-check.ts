@@ -110,7 +110,7 @@ async function inspectShard(
     }
     const organizations = organizationsIn((name) => checkpoint.listAfter(name));
     if (acceptLoss) for (const org of organizationsInLog()) organizations.add(org);
-    const directoryRevision = readRevision(checkpoint.getSmallValue(directoryRevisionKey));
+    const directoryRevision = readRevision(checkpoint.getMetadata(directoryRevisionKey));
     const found = noted === null || noted.checksum === null ? undefined : journal.checksumAt(noted.sequence);
     const isOther = found !== undefined && found !== noted!.checksum;
     const { sequence } = checkpoint;

@@ -178,7 +178,7 @@ class Import {
       this.#counts.responses++;
     } else if ('small_value' in line) {
       const { name, base64 } = line.small_value;
-      this.#shards.putSmallValue(name, Buffer.from(base64, 'base64'));
+      this.#shards.putMetadataRow(name, Buffer.from(base64, 'base64'));
       this.#counts.small_values++;
     } else throw new SyntaxError('it is none of the lines that an export has');
   }

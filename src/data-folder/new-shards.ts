@@ -2,7 +2,7 @@
 // organization. A reshard, which reads the old shards, and an import, which reads a file, use this.
 
 import { type IdempotencyRecord, nowhere, type OwnJournal, type StoredResponse } from '../journal/journal.ts';
-import { organizationOf, type RecordFrame } from '../journal/stopped-journal.ts';
+import { type EncodedRecord, organizationOf } from '../journal/stopped-journal.ts';
 import {
   type ClockState,
   clockKey,
@@ -34,9 +34,9 @@ export interface GoOn {
 
 interface NewShard {
   readonly journal: OwnJournal;
-  readonly records: RecordFrame[];
+  readonly records: EncodedRecord[];
   readonly answers: KeyedAnswer[];
-  readonly smallValues: Map<string, Uint8Array>;
+  readonly metadata: Map<string, Uint8Array>;
 }
 
 export class NewShards {
@@ -50,11 +50,11 @@ export class NewShards {
       journal,
       records: [],
       answers: [],
-      smallValues: new Map(),
+      metadata: new Map(),
     }));
   }
 
-  async putRecord(frame: RecordFrame): Promise<void> {
+  async putRecord(frame: EncodedRecord): Promise<void> {
     const shard = this.#shards[shardOfOrganization(organizationOf(frame), this.#shards.length)]!;
     shard.records.push(frame);
     this.records++;
@@ -69,12 +69,12 @@ export class NewShards {
     if (shard.answers.length === batchSize) await writeAnswers(shard);
   }
 
-  /** Puts a small value of an organization, by whose id its name begins. */
-  putSmallValue(name: string, value: Uint8Array): void {
+  /** Puts a piece of metadata of an organization, by whose id its name begins. */
+  putMetadataRow(name: string, value: Uint8Array): void {
     // A value that does not belong to a scope is about the old shard itself.
     if (!name.includes('/')) return;
     const org = name.slice(0, name.indexOf('/'));
-    this.#shards[shardOfOrganization(org, this.#shards.length)]!.smallValues.set(name, value);
+    this.#shards[shardOfOrganization(org, this.#shards.length)]!.metadata.set(name, value);
   }
 
   /** Writes the rest, and the values from which the shards continue. */
@@ -82,10 +82,10 @@ export class NewShards {
     for (const shard of this.#shards) {
       await writeAnswers(shard);
       await writeRecords(shard);
-      shard.smallValues.set(clockKey, writeClock(clock));
-      shard.smallValues.set(directoryRevisionKey, writeRevision(revision));
-      shard.smallValues.set(retentionKey, writeRetention(retention));
-      await shard.journal.checkpointer.putSmallValues(shard.smallValues);
+      shard.metadata.set(clockKey, writeClock(clock));
+      shard.metadata.set(directoryRevisionKey, writeRevision(revision));
+      shard.metadata.set(retentionKey, writeRetention(retention));
+      await shard.journal.checkpointer.putMetadata(shard.metadata);
     }
   }
 }

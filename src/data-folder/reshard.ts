@@ -183,11 +183,11 @@ async function move(sources: readonly OwnJournal[], targets: readonly OwnJournal
     await shards.putAnswer(key, answer);
   }
   for (const { checkpoint } of sources) {
-    for (const frame of checkpoint.frames()) await shards.putRecord(frame);
-    for (const [name, value] of checkpoint.smallValues())
-      if (isOfScope(name)) shards.putSmallValue(name, value);
+    for (const frame of checkpoint.encodedRecords()) await shards.putRecord(frame);
+    for (const [name, value] of checkpoint.metadata())
+      if (isOfScope(name)) shards.putMetadataRow(name, value);
   }
-  const valuesOf = (name: string) => sources.map(({ checkpoint }) => checkpoint.getSmallValue(name));
+  const valuesOf = (name: string) => sources.map(({ checkpoint }) => checkpoint.getMetadata(name));
   await shards.finish({
     clock: latest,
     revision: Math.max(...valuesOf(directoryRevisionKey).map(readRevision)),
@@ -195,7 +195,7 @@ async function move(sources: readonly OwnJournal[], targets: readonly OwnJournal
   });
   const { records, answers } = shards;
   let arrived = 0;
-  for (const target of targets) for (const _ of target.checkpoint.frames()) arrived++;
+  for (const target of targets) for (const _ of target.checkpoint.encodedRecords()) arrived++;
   assert(arrived === records, `${arrived} of ${records} records have arrived`);
   return { records, answers };
 }
@@ -203,7 +203,7 @@ async function move(sources: readonly OwnJournal[], targets: readonly OwnJournal
 /** Brings the checkpoint up to the end of the log. Returns the clock of the shard as it was at its last turn. */
 export async function completeCheckpoint(journal: OwnJournal): Promise<ClockState> {
   const { log, checkpoint, checkpointer } = journal;
-  const { clock, ids } = readClock(checkpoint.getSmallValue(clockKey)) ?? clockStateOf(0);
+  const { clock, ids } = readClock(checkpoint.getMetadata(clockKey)) ?? clockStateOf(0);
   let { serviceMs } = clock;
   let { lastMs } = ids;
   for await (const entries of journal.replay()) {

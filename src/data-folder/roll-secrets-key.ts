@@ -11,7 +11,7 @@ import { endpointIndex, indexRowsOf } from '../domain/indexes.ts';
 import type { WebhookEndpointRecord } from '../domain/record.ts';
 import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import { openJournal } from '../journal/open-journal.ts';
-import { encodeRecord, type RecordFrame } from '../journal/stopped-journal.ts';
+import { type EncodedRecord, encodeRecord } from '../journal/stopped-journal.ts';
 import { mapSealed, ownerOfSetting } from '../networks/connectors.ts';
 import { CommandFailure } from '../operator/results/failures.ts';
 import type { SecretsKeyRolled } from '../operator/results/folder-results.ts';
@@ -121,7 +121,7 @@ async function reseal(folder: DataFolder, number: number, box: SecretBox): Promi
     const { checkpoint } = journal;
     // After this the log's records, which have the old seals, are not replayed again.
     await completeCheckpoint(journal);
-    const records: RecordFrame[] = [];
+    const records: EncodedRecord[] = [];
     let secrets = 0;
     for (const id of checkpoint.scan(endpointIndex, { descending: false })) {
       const endpoint = checkpoint.get(id) as WebhookEndpointRecord;

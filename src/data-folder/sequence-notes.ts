@@ -1,5 +1,5 @@
 // How far each shard's log has come on the disk, noted in the file `sequences` of the data folder, outside of the shards' own
-// folders: the last sequence, and the checksum of the log batch that ends with it. So a start notices a shard that was put back
+// folders: the last sequence, and the checksum of the commit batch that ends with it. So a start notices a shard that was put back
 // from an older copy, or from one that has gone another way. Only what is durable in the log is noted, so neither a crash nor a
 // loss of power leaves a note of what the log does not have. What comes after the newest note is at most seconds old.
 //

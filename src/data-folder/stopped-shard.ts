@@ -35,7 +35,7 @@ export class StoppedShard {
     const { checkpoint } = journal;
     this.journal = journal;
     this.records = new RecordStore(checkpoint, cacheBytesMax);
-    this.#clock = readClock(checkpoint.getSmallValue(clockKey)) ?? clockStateOf(0);
+    this.#clock = readClock(checkpoint.getMetadata(clockKey)) ?? clockStateOf(0);
   }
 
   /** Reads the log after the checkpoint, once. Throws `JournalDamaged`; what comes before the damage is then applied. */
@@ -61,7 +61,7 @@ export class StoppedShard {
 
   /** Which events may have been removed. */
   get retention(): RetentionMarks {
-    return readRetention(this.journal.checkpoint.getSmallValue(retentionKey));
+    return readRetention(this.journal.checkpoint.getMetadata(retentionKey));
   }
 
   /** Whether the log has a newer value of a record than the checkpoint. */

@@ -247,7 +247,7 @@ class ShardVerifier {
     try {
       const response = this.#options.journal.readResponse(location, keyDigest);
       return response === undefined
-        ? `its stored response is gone from the log record ${location.record}`
+        ? `its stored response is gone from the commit batch ${location.record}`
         : null;
     } catch (error) {
       if (error instanceof JournalDamaged) return error.message;

@@ -4,7 +4,7 @@
 //   "payments archive 1\n"
 //   each frame: length of its content (u32), CRC-32 of type and content (u32), type (u8), content; little-endian
 //     type 1  head, first: the part, as JSON (see identity.ts)
-//     type 2  a log batch, as it lies in the log (see codec.ts)
+//     type 2  a commit batch, as it lies in the log (see codec.ts)
 //     type 3  rows of a table, or a change of the directory, as msgpack
 //     type 4  end, last: {"frames": how many there are between head and end}, as JSON
 //
@@ -23,7 +23,7 @@ import { syncPath } from './sync-path.ts';
 
 const magic = Buffer.from('payments archive 1\n');
 const frameHeadBytes = 9;
-/** No frame is larger: a log batch has the changes of one turn. */
+/** No frame is larger: the largest holds one commit batch. */
 const frameBytesMax = 1 << 30;
 /** So much is written and synced at once, so that a sync never delays those of the log for long. */
 const writeBytes = 1 << 20;

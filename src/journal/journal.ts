@@ -1,20 +1,20 @@
 // The journal makes a shard durable. This file is its port: nothing above it knows what engine is behind it.
 //
-// A shard appends one log batch for each turn (group commit) and may answer only when the append has settled. What was
+// A shard appends one commit batch at a time (group commit) and may answer only when the append has settled. What was
 // appended is replayed after a restart, on top of the newest checkpoint. A journal that has failed once refuses every later
 // append, and the shard recovers from disk instead of going on.
 
 import type { Cause } from '../domain/cause.ts';
 import type { Change } from '../domain/record.ts';
 import type { ColdStore, PackedChanges } from '../store/cold-store.ts';
-import type { RecordFrame } from './records/record-frame.ts';
+import type { EncodedRecord } from './records/record-bytes.ts';
 
 export { JournalDamaged, JournalFailure, unlessDamaged } from '../disk/storage-errors.ts';
 
 /** Digests of keys and requests have this many bytes. */
 export const digestBytes = 16;
 
-/** The place of a stored response: its log batch (by its first sequence) and the byte offset in that batch's responses. */
+/** The place of a stored response: its commit batch (by its first sequence) and the byte offset in that batch's responses. */
 export interface ResponseLocation {
   readonly record: number;
   readonly offset: number;
@@ -85,7 +85,7 @@ export interface Entry {
   readonly cause: Cause | null;
 }
 
-/** The changes of one turn, ready to be appended. Entry `i` has the sequence `firstSequence + i`. */
+/** The changes of one commit batch, ready to be appended. Entry `i` has the sequence `firstSequence + i`. */
 export interface LogBatch {
   readonly firstSequence: number;
   /** Service time, by which everything ages (core/service-clock.ts). */
@@ -111,7 +111,7 @@ export interface ReplayedEntry {
   readonly cause: Cause | null;
 }
 
-/** An end of a log: a sequence, and the checksum of the log batch that ends with it. */
+/** An end of a log: a sequence, and the checksum of the commit batch that ends with it. */
 export interface LogEnd {
   readonly sequence: number;
   readonly checksum: number;
@@ -124,17 +124,17 @@ export interface Log {
   /** How far the log is on disk; null until something was appended and is there. */
   readonly durableEnd: LogEnd | null;
   /**
-   * Appends a turn and settles when it is on disk. Rejects with `JournalFailure` when it could not be written; from
+   * Appends a commit batch and settles when it is on disk. Rejects with `JournalFailure` when it could not be written; from
    * then on every append rejects. Returns at once where each entry's stored response lies (null for entries without), and
    * the changes of all entries, one after the other, as memory may hold them from now on.
    */
-  append(turn: LogBatch): {
+  append(batch: LogBatch): {
     readonly locations: readonly (ResponseLocation | null)[];
     readonly changes: PackedChanges;
     readonly durable: Promise<void>;
   };
   /**
-   * Reads the stored response of a key, from memory while its turn is being written, from disk afterwards.
+   * Reads the stored response of a key, from memory while its commit batch is being written, from disk afterwards.
    * Undefined when its segment was dropped, or it lies `nowhere`; throws `JournalDamaged` when it is damaged, or was
    * kept for another key.
    */
@@ -145,7 +145,7 @@ export interface Log {
 /** What one checkpoint writes. */
 export interface CheckpointInput {
   /** The bytes of the records that have changed since the last checkpoint, each once. One that says that it is removed is deleted. */
-  readonly records: Iterable<RecordFrame>;
+  readonly records: Iterable<EncodedRecord>;
   /** The last sequence that the records reflect. */
   readonly sequence: number;
   /** Idempotency keys used since the last checkpoint. */
@@ -163,11 +163,11 @@ export interface Checkpoint extends ColdStore {
   /** Every record, in the order of its making. Nothing may be written meanwhile. */
   records(): Iterable<Change>;
   /** The same as bytes, which are checked, but not decoded. */
-  frames(): Iterable<RecordFrame>;
-  /** Small values that are written lazily and may be a second behind (rate-limit counts). */
-  getSmallValue(name: string): Uint8Array | undefined;
+  encodedRecords(): Iterable<EncodedRecord>;
+  /** Metadata that is written lazily and may be a second behind (rate-limit counts). */
+  getMetadata(name: string): Uint8Array | undefined;
   /** All of these values, by name. */
-  smallValues(): ReadonlyMap<string, Uint8Array>;
+  metadata(): ReadonlyMap<string, Uint8Array>;
 }
 
 /** A checkpoint that is written from outside the log, as by whoever lays out a new data folder. */
@@ -202,12 +202,12 @@ export interface CheckpointSizes {
  */
 export interface Checkpointer {
   /**
-   * Brings the checkpoint up to `sequence`, with which a turn ends, as soon as that is durable. Settles with the number of
+   * Brings the checkpoint up to `sequence`, with which a commit batch ends, as soon as that is durable. Settles with the number of
    * records written, when reads of the checkpoint find them.
    */
   write(sequence: number): Promise<number>;
-  /** Writes small values, see `getSmallValue`. */
-  putSmallValues(values: ReadonlyMap<string, Uint8Array>): Promise<void>;
+  /** Writes metadata, see `getMetadata`. */
+  putMetadata(values: ReadonlyMap<string, Uint8Array>): Promise<void>;
   /** Notes the first sequence of the log's newest segment, so that its loss is noticed. */
   noteSegment(firstSequence: number): Promise<void>;
   /**
@@ -229,7 +229,7 @@ export interface Journal {
   readonly checkpoint: Checkpoint;
   readonly checkpointer: Checkpointer;
   /**
-   * Reads the log after the checkpoint, once: each turn is checked, then its entries are returned, in order and some at a time.
+   * Reads the log after the checkpoint, once: each commit batch is checked, then its entries are returned, in order and some at a time.
    * Read them to the end before the log is used. A journal that has just been created can be used at once. Throws
    * `JournalDamaged`: the journal can't be used then.
    */

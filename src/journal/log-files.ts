@@ -18,7 +18,7 @@ import {
 import { type Part, partOf, type ShardIdentity, tagOf } from '../disk/identity.ts';
 import type { Change } from '../domain/record.ts';
 import { JournalDamaged } from './journal.ts';
-import { decodeTurn, readTurnHeader, responseOf, type TurnHeader, turnDefect } from './log/codec.ts';
+import { type BatchHeader, batchDefect, decodeBatch, readBatchHeader, responseOf } from './log/codec.ts';
 import {
   type FoundBatch,
   Gaps,
@@ -38,8 +38,8 @@ export interface LogFile {
   readonly last: number;
 }
 
-/** A log batch of a file. */
-export interface FiledBatch extends TurnHeader {
+/** A commit batch of a file. */
+export interface FiledBatch extends BatchHeader {
   readonly bytes: Buffer;
 }
 
@@ -120,7 +120,7 @@ export interface LogFiles {
 }
 
 /**
- * The log batches of files after `after`, in order. Throws `JournalDamaged` when some are missing, except for those before
+ * The commit batches of files after `after`, in order. Throws `JournalDamaged` when some are missing, except for those before
  * `neededAfter`, which are not needed.
  */
 export async function* followFiles(
@@ -131,8 +131,8 @@ export async function* followFiles(
 ): AsyncGenerator<FiledBatch> {
   const read = (path: string, bytes: Uint8Array, next: number) => {
     const batch = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    const header = batch.length >= 40 ? readTurnHeader(batch) : null;
-    const defect = turnDefect(batch, header?.firstSequence ?? next, tag);
+    const header = batch.length >= 40 ? readBatchHeader(batch) : null;
+    const defect = batchDefect(batch, header?.firstSequence ?? next, tag);
     if (defect !== null) throw new JournalDamaged(`${path} is damaged at sequence ${next}: ${defect}`);
     return { bytes: batch, ...header! };
   };
@@ -180,7 +180,7 @@ export interface FiledEntry {
 
 /** The entries of a batch after `after`. */
 export function entriesOf({ bytes }: { readonly bytes: Buffer }, after: number): FiledEntry[] {
-  return decodeTurn(bytes)
+  return decodeBatch(bytes)
     .filter(({ sequence }) => sequence > after)
     .map(({ sequence, changes, idempotency, cause }) => ({
       sequence,
@@ -288,8 +288,8 @@ export class FiledLogReader implements LogSource {
         identities: this.#identities,
       })) {
         const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
-        const header = bytes.length < headerBytesMin ? null : readTurnHeader(bytes);
-        const defect = turnDefect(bytes, header?.firstSequence ?? next, tag);
+        const header = bytes.length < headerBytesMin ? null : readBatchHeader(bytes);
+        const defect = batchDefect(bytes, header?.firstSequence ?? next, tag);
         if (defect !== null) {
           yield {
             ...place,

@@ -11,7 +11,7 @@ import { type FileRow, LmdbFile } from '../disk/lmdb-file.ts';
 import { FileDamage } from '../disk/lmdb-pages.ts';
 import type { Change } from '../domain/record.ts';
 import type { ReplayedEntry, StoredResponse } from './journal.ts';
-import { decodeTurn, readResponse, readTurnHeader, type TurnHeader, turnDefect } from './log/codec.ts';
+import { type BatchHeader, batchDefect, decodeBatch, readBatchHeader, readResponse } from './log/codec.ts';
 import { segmentName } from './log/segments.ts';
 
 /** A place in the log. */
@@ -25,7 +25,7 @@ export interface LogPlace {
 }
 
 /** A batch that is not damaged. */
-export interface FoundBatch extends TurnHeader, LogPlace {
+export interface FoundBatch extends BatchHeader, LogPlace {
   readonly bytes: Buffer;
 }
 
@@ -265,12 +265,12 @@ function* batchesOf(
         yield damaged(bytes.message, bytes.at, sequence);
         continue;
       }
-      const defect = turnDefect(bytes, sequence, tag);
+      const defect = batchDefect(bytes, sequence, tag);
       if (defect !== null) {
         yield damaged(`the batch that begins with ${sequence}: ${defect}`, row.at, sequence);
         continue;
       }
-      const header = readTurnHeader(bytes);
+      const header = readBatchHeader(bytes);
       next = header.lastSequence + 1;
       yield { ...place, byte: row.at, bytes, ...header };
     }
@@ -329,7 +329,7 @@ export function isDefect(found: FoundBatch | LogDefect): found is LogDefect {
 /** The entries of a batch that come after `after`, as they can be shown. */
 export function entriesOf(batch: FoundBatch, after = 0): FoundEntry[] {
   const { shard, wallMs, bytes } = batch;
-  return decodeTurn(bytes)
+  return decodeBatch(bytes)
     .filter(({ sequence }) => sequence > after)
     .map((entry) => {
       const { idempotency } = entry;

@@ -19,7 +19,7 @@ import { Segments } from './log/segments.ts';
 import { WriteAheadLog } from './log/write-ahead-log.ts';
 
 /** A folder notes in which versions its records may be, so that an older service does not open it. */
-export { smallValueIn } from './checkpoint/checkpoint-reader.ts';
+export { metadataIn } from './checkpoint/checkpoint-reader.ts';
 export { layoutVersions, recordFields } from './records/record-layout.ts';
 
 export interface JournalOptions {
@@ -173,7 +173,7 @@ function inStep(
       await segments.forgetBefore(firstSequence);
       return firstSequence;
     },
-    putSmallValues: (values) => follower.putSmallValues(values),
+    putMetadata: (values) => follower.putMetadata(values),
     noteSegment: (firstSequence) => follower.noteSegment(firstSequence),
     async compact(report) {
       const sizes = await follower.compact(report);

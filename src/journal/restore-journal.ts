@@ -12,11 +12,11 @@ import { segmentKey } from './checkpoint/checkpoint.ts';
 import { RowWriter } from './checkpoint/checkpoint-rows.ts';
 import { checkpointTables } from './checkpoint/checkpoint-tables.ts';
 import type { LogTimes } from './journal.ts';
-import { decodeTurn, encodeTurn, readEntries, readTurnHeader, responseOf, retagged } from './log/codec.ts';
+import { decodeBatch, encodeBatch, readBatchHeader, readEntries, responseOf, retagged } from './log/codec.ts';
 import { Segments } from './log/segments.ts';
 import type { FiledBatch } from './log-files.ts';
 import { foldersOfJournal, mapSizesOf } from './open-journal.ts';
-import { idOfFrame } from './records/record-frame.ts';
+import { idOfEncoded } from './records/record-bytes.ts';
 
 /** The bytes that are written in one transaction. */
 const commitBytes = 16 << 20;
@@ -112,23 +112,23 @@ export async function restoreLog(
   return { last: end, newestSegment, timeMs, newestIdMs };
 }
 
-/** The latest time in an id of a log batch's records; 0 when it has none. */
+/** The latest time in an id of a commit batch's records; 0 when it has none. */
 function newestIdMsIn(bytes: Buffer): number {
   let newestMs = 0;
   for (const { records } of readEntries(bytes))
-    for (const frame of records) newestMs = Math.max(newestMs, timeOfId(idOfFrame(frame)));
+    for (const frame of records) newestMs = Math.max(newestMs, timeOfId(idOfEncoded(frame)));
   return newestMs;
 }
 
-/** The log batch with its entries up to `lastSequence` only. */
+/** The commit batch with its entries up to `lastSequence` only. */
 function cutAfter(bytes: Buffer, lastSequence: number, tag: Buffer): Buffer {
-  const { firstSequence, timeMs, wallMs, epoch } = readTurnHeader(bytes);
-  const entries = decodeTurn(bytes)
+  const { firstSequence, timeMs, wallMs, epoch } = readBatchHeader(bytes);
+  const entries = decodeBatch(bytes)
     .filter(({ sequence }) => sequence <= lastSequence)
     .map(({ cause, changes, idempotency }) => ({
       cause,
       changes,
       idempotency: responseOf(bytes, idempotency),
     }));
-  return encodeTurn({ firstSequence, timeMs, wallMs, entries }, tag, epoch).bytes;
+  return encodeBatch({ firstSequence, timeMs, wallMs, entries }, tag, epoch).bytes;
 }

@@ -16,7 +16,7 @@ import { unpackIdempotencyRecords } from './checkpoint/idempotency-rows.ts';
 import { locationOf } from './checkpoint/response-table.ts';
 import { JournalDamaged } from './journal.ts';
 import { isDefect, type LogReader } from './log-reader.ts';
-import { idOfFrame } from './records/record-frame.ts';
+import { idOfEncoded } from './records/record-bytes.ts';
 
 /** The position of the scrubber, which is stored so that it continues there after a restart. */
 export interface ScrubState {
@@ -191,7 +191,7 @@ export class Scrubber {
       return { defect: 'idempotency keys are not as they were written', advice: restore };
     if (table === checkpointTables.responses && verifyChecksum(bytes) === null) {
       const { record, offset } = locationOf(row.key);
-      const what = `the stored response of the log batch ${record} at offset ${offset}`;
+      const what = `the stored response of the commit batch ${record} at offset ${offset}`;
       return { defect: `${what} is not as it was written`, advice: restore };
     }
     return null;
@@ -201,7 +201,7 @@ export class Scrubber {
     const record = recordOf(row);
     if (record === null)
       return {
-        defect: `the record ${idOfFrame({ key: row.key, value: row.key })} is not as it was written`,
+        defect: `the record ${idOfEncoded({ key: row.key, value: row.key })} is not as it was written`,
         advice: restore,
       };
     const missing = this.#options.indexRowsOf(record).find((each) => !checkpoint.hasRow(each));

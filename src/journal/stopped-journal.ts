@@ -17,7 +17,7 @@ import {
   type ResponseLocation,
   type StoredResponse,
 } from './journal.ts';
-import { decodeTurn, turnDefect } from './log/codec.ts';
+import { batchDefect, decodeBatch } from './log/codec.ts';
 import { entriesAfter, readLog } from './log/follow.ts';
 import { checksumAt, endOf, readStoredResponse, Segments } from './log/segments.ts';
 import {
@@ -32,7 +32,7 @@ import {
 export { checkpointSequenceIn, newestSegmentIn, StoredState } from './checkpoint/checkpoint-reader.ts';
 export { JournalCopy } from './copy-journal.ts';
 export { type DamagedEnd, truncateDamagedEnd } from './log/truncate-log.ts';
-export { encodeRecord, organizationOf, type RecordFrame } from './records/record-frame.ts';
+export { type EncodedRecord, encodeRecord, organizationOf } from './records/record-bytes.ts';
 export { restoreCheckpoint, restoreLog } from './restore-journal.ts';
 
 export interface StoppedJournal {
@@ -84,7 +84,7 @@ export async function readStoppedJournal<T>(
 
 /** A journal as it lies on the disk; good while it is looked at. */
 export interface InspectedJournal {
-  readonly checkpoint: Pick<LmdbCheckpoint, 'sequence' | 'getSmallValue' | 'listAfter'>;
+  readonly checkpoint: Pick<LmdbCheckpoint, 'sequence' | 'getMetadata' | 'listAfter'>;
   /** The sequence that the log ends with, 0 when it is empty. */
   readonly logEnd: number;
   /** See `checksumAt` of the segments. */
@@ -149,8 +149,8 @@ function organizationsAfter(segments: Segments, sequence: number): Set<string> {
   const start = segments.list.findLastIndex(({ firstSequence }) => firstSequence <= sequence + 1);
   for (const segment of segments.list.slice(Math.max(0, start))) {
     for (const { key, value } of segments.open(segment).getRange({ start: 1 })) {
-      if (turnDefect(value, key, segments.tag) !== null) continue;
-      for (const entry of decodeTurn(value))
+      if (batchDefect(value, key, segments.tag) !== null) continue;
+      for (const entry of decodeBatch(value))
         if (entry.sequence > sequence) for (const { org } of entry.changes) found.add(org);
     }
   }

@@ -54,7 +54,7 @@ export class IdempotencyKeys {
     return this.#reads.readOr('lost', () => {
       const found = this.#log.readResponse(location, keyDigest);
       if (found !== undefined) return found;
-      throw new JournalDamaged(`the log batch ${location.record} is missing`);
+      throw new JournalDamaged(`the commit batch ${location.record} is missing`);
     });
   }
 

@@ -14,7 +14,7 @@ import type { ShardState } from './shard-state.ts';
 
 /** The clock of a shard, which goes on where it was. Recovery moves it to where the log ends. */
 export function storedClock({ checkpoint }: Journal, clocks: Clocks, observer: ClockObserver): ServiceClock {
-  const stored = readClock(checkpoint.getSmallValue(clockKey));
+  const stored = readClock(checkpoint.getMetadata(clockKey));
   return new ServiceClock(clocks, stored?.clock ?? null, observer);
 }
 
@@ -24,7 +24,7 @@ export async function recover(state: ShardState, journal: Journal, clock: Servic
   const { serviceMs, nowMs } = clock.read();
   const sinceMs = serviceMs - idempotencyRetentionMs;
   state.keys.index.load(checkpoint.packedIdempotencyRecords(sinceMs), sinceMs);
-  const ids = readClock(checkpoint.getSmallValue(clockKey))?.ids;
+  const ids = readClock(checkpoint.getMetadata(clockKey))?.ids;
   let lastIdMs = ids?.lastMs ?? 0;
   const organizations = new Set<string>();
   for await (const entries of journal.replay()) {

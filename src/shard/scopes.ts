@@ -11,7 +11,7 @@ import { readCounts } from './metadata.ts';
 import { Scope, type ScopeCounts } from './scope.ts';
 
 export class Scopes {
-  readonly #checkpoint: Pick<Checkpoint, 'getSmallValue'>;
+  readonly #checkpoint: Pick<Checkpoint, 'getMetadata'>;
   readonly #availability: Availability;
   readonly #calendar = createMoroccoCalendar();
   readonly #accounts = new Map<string, ShardAccount>();
@@ -20,7 +20,7 @@ export class Scopes {
   readonly #changed = new Set<Scope>();
 
   constructor(
-    checkpoint: Pick<Checkpoint, 'getSmallValue'>,
+    checkpoint: Pick<Checkpoint, 'getMetadata'>,
     availability: Availability,
     accounts: Iterable<ShardAccount>,
   ) {
@@ -49,7 +49,7 @@ export class Scopes {
     if (known !== undefined) return known;
     const account = this.#accounts.get(org);
     assert(account !== undefined, `organization ${org} is not known to this shard`);
-    const counts = readCounts(this.#checkpoint.getSmallValue(scopeOf(org, livemode)));
+    const counts = readCounts(this.#checkpoint.getMetadata(scopeOf(org, livemode)));
     const [availability, calendar] = [this.#availability, this.#calendar];
     const scope = new Scope({ livemode, account, availability, calendar, now, counts });
     scopes.set(org, scope);

@@ -24,7 +24,7 @@ import { Tasks } from './tasks.ts';
 export interface ShardStateOptions extends ReadObserver {
   /** The reads of the journal that are needed here. */
   readonly journal: {
-    readonly checkpoint: Pick<Checkpoint, 'get' | 'scan' | 'strayRow' | 'getSmallValue'>;
+    readonly checkpoint: Pick<Checkpoint, 'get' | 'scan' | 'strayRow' | 'getMetadata'>;
     readonly log: Pick<Log, 'readResponse'>;
   };
   readonly settings: Settings;

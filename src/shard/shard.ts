@@ -76,7 +76,7 @@ export class Shard {
     this.#inFlight = new BatchesInFlight(options.scheduler, options.observer);
     const checkAddress = this.#checkAddress.bind(this);
     this.state = new ShardState({ ...options, checkAddress }, accounts);
-    const marks = readRetention(this.#journal.checkpoint.getSmallValue(retentionKey));
+    const marks = readRetention(this.#journal.checkpoint.getMetadata(retentionKey));
     this.#events = new EventRetention(this.state, options.eventRetentionMs, marks);
     this.#upkeep = new Upkeep(this.state, this.#events, options.deliveryRetentionMs);
     this.#clock = storedClock(this.#journal, options.clocks, options.clockObserver);
@@ -347,7 +347,7 @@ export class Shard {
     const values = new Map<string, Uint8Array>([[clockKey, this.#clockNow()]]);
     for (const [scope, counts] of changed) values.set(scope, writeCounts(counts));
     if (marks !== null) values.set(retentionKey, writeRetention(marks));
-    await this.#journal.checkpointer.putSmallValues(values);
+    await this.#journal.checkpointer.putMetadata(values);
     if (marks !== null) this.#events.stored(marks);
   }
 
@@ -369,7 +369,7 @@ export class Shard {
     // The checkpointer reads only what is on disk.
     await this.#lastDurable;
     // If the checkpoint has everything, nothing in the log tells when the last commit was.
-    await checkpointer.putSmallValues(new Map([[clockKey, this.#clockNow()]]));
+    await checkpointer.putMetadata(new Map([[clockKey, this.#clockNow()]]));
     const records = await checkpointer.write(sequence);
     this.state.records.endFlush();
     this.state.shareMemory();

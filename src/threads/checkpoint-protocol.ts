@@ -27,7 +27,7 @@ export interface CheckpointThreadData extends CheckpointTarget {
 /** The tasks, which the shard asks for. */
 export interface CheckpointTasks {
   write: { asks: { readonly sequence: number }; answers: number };
-  put_small_values: { asks: { readonly values: ReadonlyMap<string, Uint8Array> } };
+  put_metadata: { asks: { readonly values: ReadonlyMap<string, Uint8Array> } };
   note_segment: { asks: { readonly firstSequence: number } };
   drop: { asks: { readonly olderThanMs: number }; answers: number };
   compact: { asks: object; answers: CheckpointSizes; reports: Compacting };

@@ -10,7 +10,7 @@ import { hasRoom } from '../data-folder/disk-space.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import { type CheckpointSizes, type Compacting, JournalFailure } from '../journal/journal.ts';
 import { LogReader } from '../journal/log-reader.ts';
-import { foldersOfJournal, openFollower, smallValueIn } from '../journal/open-journal.ts';
+import { foldersOfJournal, metadataIn, openFollower } from '../journal/open-journal.ts';
 import { Scrubber, type ScrubState } from '../journal/scrubber.ts';
 import { type Answers, answerQuestion, type Question } from '../rpc/questions.ts';
 import { readScrub, scrubKey } from '../shard/metadata.ts';
@@ -59,7 +59,7 @@ function follower() {
   const { segmentBytesMax, logBytesMax } = config.journal;
   const options = { dir, identity, indexRowsOf, segmentBytesMax, logBytesMax, isChecked };
   opened = openFollower(options, archived);
-  scrub = startScrubbing(readScrub(smallValueIn(foldersOfJournal(dir).checkpoint, scrubKey)));
+  scrub = startScrubbing(readScrub(metadataIn(foldersOfJournal(dir).checkpoint, scrubKey)));
   return opened;
 }
 
@@ -119,7 +119,7 @@ function gated<A, R, P>(task: (asks: A, report: (progress: P) => void) => Promis
 
 const answers: Answers<CheckpointTasks> = {
   write: gated(({ sequence }) => follower().write(sequence)),
-  put_small_values: gated(({ values }) => follower().putSmallValues(values)),
+  put_metadata: gated(({ values }) => follower().putMetadata(values)),
   note_segment: gated(({ firstSequence }) => follower().noteSegment(firstSequence)),
   drop: gated(({ olderThanMs }) => follower().drop(olderThanMs)),
   compact: gated((_asks, report) => compact(report)),

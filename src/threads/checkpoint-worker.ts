@@ -90,8 +90,8 @@ export class CheckpointWorker implements Checkpointer {
     return this.#ask('compact', {}, report);
   }
 
-  putSmallValues(values: ReadonlyMap<string, Uint8Array>): Promise<void> {
-    return this.#ask('put_small_values', { values });
+  putMetadata(values: ReadonlyMap<string, Uint8Array>): Promise<void> {
+    return this.#ask('put_metadata', { values });
   }
 
   noteSegment(firstSequence: number): Promise<void> {

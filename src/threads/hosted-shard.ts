@@ -28,7 +28,7 @@ import { type CallbackOptions, takeCallback } from './network-callbacks.ts';
 import { startPage } from './page-starts.ts';
 
 const busyMs = 100;
-const smallValuesMs = 1_000;
+const metadataMs = 1_000;
 /** A question may take two posts to the network. */
 const networkTimeoutMs = 2 * postTimeoutMs + 5_000;
 
@@ -200,7 +200,7 @@ export class HostedShard {
   }
 
   #everySecond(): void {
-    this.#options.timers.after(smallValuesMs, () => {
+    this.#options.timers.after(metadataMs, () => {
       if (this.#isStopping) return;
       this.#watchDisk();
       this.#tellDurable();
@@ -232,7 +232,7 @@ export class HostedShard {
   #noteDirectory(): void {
     if (this.shard.state.readOnly) return;
     const values = new Map([[directoryRevisionKey, writeRevision(this.#revision)]]);
-    this.#options.journal.checkpointer.putSmallValues(values).catch(this.#options.onFailure);
+    this.#options.journal.checkpointer.putMetadata(values).catch(this.#options.onFailure);
   }
 
   /** The data folder is not paused any more. */

@@ -91,7 +91,7 @@ function scrubbed(state: ScrubState, totalBytes: number): void {
 
 function storeScrub(): void {
   if (scrubState === null || shard.state.readOnly) return;
-  journal.checkpointer.putSmallValues(new Map([[scrubKey, writeScrub(scrubState)]])).catch(fail);
+  journal.checkpointer.putMetadata(new Map([[scrubKey, writeScrub(scrubState)]])).catch(fail);
 }
 
 async function open() {

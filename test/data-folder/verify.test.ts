@@ -11,7 +11,7 @@ import { type IndexedRecord, indexRowsOf, kindIndex, scopeOf } from '../../src/d
 import type { Change, RecordKind, RecordOf } from '../../src/domain/record.ts';
 import type { IndexRow } from '../../src/domain/view.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
-import { encodeRecord } from '../../src/journal/records/record-frame.ts';
+import { encodeRecord } from '../../src/journal/records/record-bytes.ts';
 import type { Finding, Verification } from '../../src/operator/results/folder-results.ts';
 import { retentionKey, writeRetention } from '../../src/shard/metadata.ts';
 import { shardOfOrganization } from '../../src/shard/shard-map.ts';
@@ -173,7 +173,7 @@ test('events that retention has removed are not missed, and a part of a younger 
   const [dir, identity] = [shardDir(number), shardIdentity(number)];
   const journal = await openJournal({ dir, identity, indexRowsOf });
   const marks = writeRetention({ horizonMs, marks: [] });
-  await journal.checkpointer.putSmallValues(new Map([[retentionKey, marks]]));
+  await journal.checkpointer.putMetadata(new Map([[retentionKey, marks]]));
   await journal.close();
   const { findings } = await verify(folder);
   // Deliveries that still wait with an event that is gone are found all the same.

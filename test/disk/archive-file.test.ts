@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { digestOfFile, type Frame, readArchiveFile, writeArchiveFile } from '../../src/disk/archive-file.ts';
 import { partOf, tagOf } from '../../src/disk/identity.ts';
-import { encodeTurn } from '../../src/journal/log/codec.ts';
+import { encodeBatch } from '../../src/journal/log/codec.ts';
 import {
   entriesOf,
   followFiles,
@@ -115,7 +115,7 @@ test('a file that could not be written to its end does not get its name', async 
 async function* batches(first: number, count: number): AsyncGenerator<Sequenced> {
   for (let i = 0; i < count; i++) {
     const firstSequence = first + 3 * i;
-    const { bytes } = encodeTurn(turnAt(firstSequence, 3), tagOf(identity), 1);
+    const { bytes } = encodeBatch(turnAt(firstSequence, 3), tagOf(identity), 1);
     yield { firstSequence, lastSequence: firstSequence + 2, bytes };
   }
 }

@@ -103,7 +103,7 @@ export class World {
     this.shard = new ShardState(
       {
         journal: {
-          checkpoint: Object.assign(this.cold, { getSmallValue: () => undefined }),
+          checkpoint: Object.assign(this.cold, { getMetadata: () => undefined }),
           log: { readResponse: () => undefined },
         },
         settings,

@@ -7,7 +7,7 @@ import { crc32 } from 'node:zlib';
 import { open as openLmdb } from 'lmdb';
 import { readEntries } from '../../src/journal/log/codec.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
-import type { RecordFrame } from '../../src/journal/records/record-frame.ts';
+import type { EncodedRecord } from '../../src/journal/records/record-bytes.ts';
 import { appendTurns, identity, indexRowsOf, paymentIntent, temporaryFolder } from './journal-fixtures.ts';
 
 const uint32 = 0xce;
@@ -41,10 +41,10 @@ test('a record has the same bytes in the checkpoint as in the log, whoever wrote
 
   const journal = await open();
   await journal.checkpointer.write(3);
-  const hex = ({ key, value }: RecordFrame) => [key.toString('hex'), value.toString('hex')];
+  const hex = ({ key, value }: EncodedRecord) => [key.toString('hex'), value.toString('hex')];
   const inLog = [...readEntries(batch)].flatMap(({ records }) => records);
   assert.equal(inLog.length, 6);
-  assert.deepEqual([...journal.checkpoint.frames()].map(hex).sort(), inLog.map(hex).sort());
+  assert.deepEqual([...journal.checkpoint.encodedRecords()].map(hex).sort(), inLog.map(hex).sort());
   assert.deepEqual(journal.checkpoint.get(paymentIntent(2).id), paymentIntent(2));
   await journal.close();
 });

@@ -1,4 +1,4 @@
-// The encoding of log batches and records: what is decoded equals what was encoded, and damage is noticed.
+// The encoding of commit batches and records: what is decoded equals what was encoded, and damage is noticed.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -8,13 +8,13 @@ import { tagOf } from '../../src/disk/identity.ts';
 import { causeKinds, causes } from '../../src/domain/cause.ts';
 import type { Change } from '../../src/domain/record.ts';
 import {
-  decodeTurn,
-  encodeTurn,
+  batchDefect,
+  decodeBatch,
+  encodeBatch,
+  readBatchHeader,
   readResponse,
-  readTurnHeader,
-  turnDefect,
 } from '../../src/journal/log/codec.ts';
-import { encodeRecord, readRecord } from '../../src/journal/records/record-frame.ts';
+import { encodeRecord, readRecord } from '../../src/journal/records/record-bytes.ts';
 import {
   createEntry,
   customer,
@@ -72,21 +72,21 @@ test('a turn comes back as it was', () => {
   const sequences = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER - 1_000 });
   fc.assert(
     fc.property(fc.array(entries, { minLength: 1, maxLength: 100 }), sequences, (list, firstSequence) => {
-      const { bytes, locations } = encodeTurn(
+      const { bytes, locations } = encodeBatch(
         { firstSequence, timeMs: startMs, wallMs: startMs + 5, entries: list },
         tag,
         7,
       );
-      assert.equal(turnDefect(bytes, firstSequence, tag), null);
+      assert.equal(batchDefect(bytes, firstSequence, tag), null);
       const lastSequence = firstSequence + list.length - 1;
-      assert.deepEqual(readTurnHeader(bytes), {
+      assert.deepEqual(readBatchHeader(bytes), {
         firstSequence,
         lastSequence,
         timeMs: startMs,
         wallMs: startMs + 5,
         epoch: 7,
       });
-      const decoded = decodeTurn(bytes);
+      const decoded = decodeBatch(bytes);
       assert.equal(decoded.length, list.length);
       for (const [index, { changes, idempotency, cause }] of list.entries()) {
         const entry = decoded[index]!;
@@ -115,16 +115,16 @@ test('a record of the checkpoint comes back as it was', () => {
 });
 
 test('a record of the checkpoint of which any bit has flipped is none, nor is anything else', () => {
-  const frame = encodeRecord(paymentIntent(1));
+  const encoded = encodeRecord(paymentIntent(1));
   for (const part of ['key', 'value'] as const) {
-    for (let position = 0; position < frame[part].length; position++) {
-      const damaged = Buffer.from(frame[part]);
+    for (let position = 0; position < encoded[part].length; position++) {
+      const damaged = Buffer.from(encoded[part]);
       damaged[position]! ^= 0x10;
-      assert.equal(readRecord({ ...frame, [part]: damaged }), null, `byte ${position} of the ${part}`);
+      assert.equal(readRecord({ ...encoded, [part]: damaged }), null, `byte ${position} of the ${part}`);
     }
   }
   for (const value of [Buffer.alloc(0), Buffer.alloc(4), Buffer.alloc(500), Buffer.from('{"kind":1}')])
-    assert.equal(readRecord({ ...frame, value }), null);
+    assert.equal(readRecord({ ...encoded, value }), null);
 });
 
 test('an event about the object that was answered does not hold it a second time, and comes back whole', () => {
@@ -137,37 +137,37 @@ test('an event about the object that was answered does not hold it a second time
     cause: causes.request,
   });
   const encoded = (body: string) =>
-    encodeTurn({ firstSequence: 1, timeMs: startMs, wallMs: startMs, entries: [entry(body)] }, tag, 1).bytes;
+    encodeBatch({ firstSequence: 1, timeMs: startMs, wallMs: startMs, entries: [entry(body)] }, tag, 1).bytes;
   const [shared, apart] = [encoded(event.object_json), encoded(event.object_json.replace('1', '2'))];
   assert.ok(apart.length - shared.length > Buffer.byteLength(event.object_json) - 8);
-  for (const bytes of [shared, apart]) assert.deepEqual(decodeTurn(bytes)[0]!.changes, [intent, event]);
+  for (const bytes of [shared, apart]) assert.deepEqual(decodeBatch(bytes)[0]!.changes, [intent, event]);
 });
 
 test('any bit that flips is noticed', () => {
-  const { bytes } = encodeTurn(turnAt(7, 3), tag, 1);
+  const { bytes } = encodeBatch(turnAt(7, 3), tag, 1);
   for (let position = 0; position < bytes.length; position += position < 70 ? 1 : 37) {
     // A change of the three unused bytes of the header is not noticed.
     if (position >= 1 && position < 4) continue;
     const damaged = Buffer.from(bytes);
     damaged[position] = damaged[position]! ^ 0x10;
-    assert.notEqual(turnDefect(damaged, 7, tag), null, `byte ${position}`);
+    assert.notEqual(batchDefect(damaged, 7, tag), null, `byte ${position}`);
   }
   for (const length of [0, 7, 61, 62, bytes.length - 1])
-    assert.notEqual(turnDefect(bytes.subarray(0, length), 7, tag), null, `length ${length}`);
-  assert.match(turnDefect(bytes, 8, tag)!, /first sequence is 7/);
+    assert.notEqual(batchDefect(bytes.subarray(0, length), 7, tag), null, `length ${length}`);
+  assert.match(batchDefect(bytes, 8, tag)!, /first sequence is 7/);
   for (const other of [{ shard: 0 }, { generation: 1 }, { folder: 'f'.repeat(32) }])
-    assert.match(turnDefect(bytes, 7, tagOf({ ...identity, ...other }))!, /of another shard/);
+    assert.match(batchDefect(bytes, 7, tagOf({ ...identity, ...other }))!, /of another shard/);
 });
 
 test('an answer is never read from outside the answers', () => {
   const turn = { firstSequence: 1, timeMs: startMs, wallMs: startMs, entries: [createEntry(1, true)] };
-  const { bytes, locations } = encodeTurn(turn, tag, 1);
+  const { bytes, locations } = encodeBatch(turn, tag, 1);
   assert.equal(readResponse(bytes, locations[0]!.offset, digest(1))?.status, 200);
   for (const offset of [1, bytes.length, 2 ** 40]) assert.equal(readResponse(bytes, offset, digest(1)), null);
 });
 
 test('an answer is read only if it is as it was written, and for its own key', () => {
-  const { bytes, locations } = encodeTurn(turnAt(7, 3), tag, 1);
+  const { bytes, locations } = encodeBatch(turnAt(7, 3), tag, 1);
   const { offset } = locations[2]!;
   assert.equal(readResponse(bytes, offset, digest(9))?.status, 200);
   assert.equal(readResponse(bytes, offset, digest(7)), null);
@@ -178,9 +178,9 @@ test('an answer is read only if it is as it was written, and for its own key', (
   }
 });
 
-test('what was read does not hold on to the log batch', () => {
-  const { bytes } = encodeTurn(turnAt(1, 1), tag, 1);
-  const [entry] = decodeTurn(bytes);
+test('what was read does not hold on to the commit batch', () => {
+  const { bytes } = encodeBatch(turnAt(1, 1), tag, 1);
+  const [entry] = decodeBatch(bytes);
   const answer = readResponse(bytes, entry!.idempotency!.location.offset, digest(1))!;
   const body = Buffer.from(answer.body);
   bytes.fill(0);
@@ -216,11 +216,11 @@ test('the digests in a network call outlive the bytes that they were read from',
     },
   };
   const entries = [{ changes: [call], idempotency: null, cause: null }];
-  const { bytes } = encodeTurn({ firstSequence: 1, timeMs: startMs, wallMs: startMs, entries }, tag, 1);
-  const frame = encodeRecord(call);
-  const decoded = [decodeTurn(bytes)[0]!.changes[0], readRecord(frame)];
+  const { bytes } = encodeBatch({ firstSequence: 1, timeMs: startMs, wallMs: startMs, entries }, tag, 1);
+  const encoded = encodeRecord(call);
+  const decoded = [decodeBatch(bytes)[0]!.changes[0], readRecord(encoded)];
   bytes.fill(0);
-  frame.value.fill(0);
+  encoded.value.fill(0);
   for (const change of decoded) {
     assert(change?.kind === 'network_call');
     const { key_digest, fingerprint } = change.request!;

@@ -28,7 +28,7 @@ function open(dir: string, logBytesMax = Number.POSITIVE_INFINITY) {
 }
 
 const lastIn = (journal: Awaited<ReturnType<typeof open>>) =>
-  Number(Buffer.from(journal.checkpoint.getSmallValue('last') ?? '').toString());
+  Number(Buffer.from(journal.checkpoint.getMetadata('last') ?? '').toString());
 
 /** Folders of the checkpoint, in force or not. */
 const checkpointsIn = (dir: string) => readdirSync(dir).filter((name) => name.startsWith('state'));

@@ -19,7 +19,7 @@ await journal.checkpointer.compact(async ({ step }) => {
   if (++reports === Number(killAt)) process.kill(process.pid, 'SIGKILL');
   const sequence = await appendCycled(journal, 80);
   await journal.checkpointer.write(sequence);
-  await journal.checkpointer.putSmallValues(new Map([['last', Buffer.from(String(sequence))]]));
+  await journal.checkpointer.putMetadata(new Map([['last', Buffer.from(String(sequence))]]));
   say(`durable ${sequence}`);
 });
 say('step none');

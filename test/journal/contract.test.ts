@@ -122,15 +122,15 @@ for (const [name, open] of [
   test(`${name}: all records and all levels can be read`, async (context) => {
     const subject = await open(context);
     const { checkpoint } = subject.journal;
-    assert.deepEqual([[...checkpoint.records()], [...checkpoint.smallValues()]], [[], []]);
+    assert.deepEqual([[...checkpoint.records()], [...checkpoint.metadata()]], [[], []]);
     const records = upTo(2_500).map((number) => paymentIntent(number));
     await checkpoint.write({ records: framesOf(records), sequence: 0, idempotencyRecords: [] });
     const levels = upTo(3).map((number) => [`org_${number}/t`, Buffer.from(`level ${number}`)] as const);
-    await subject.journal.checkpointer.putSmallValues(new Map(levels));
+    await subject.journal.checkpointer.putMetadata(new Map(levels));
     const check = () => {
       const { checkpoint: current } = subject.journal;
       assert.deepEqual([...current.records()], records);
-      const read = [...current.smallValues()].map(([scope, level]) => [scope, Buffer.from(level)]);
+      const read = [...current.metadata()].map(([scope, level]) => [scope, Buffer.from(level)]);
       assert.deepEqual(read, levels);
     };
     check();
@@ -303,13 +303,13 @@ for (const [name, open] of [
   test(`${name}: levels are written and read`, async (context) => {
     const subject = await open(context);
     const levels = upTo(1_500).map((n) => [`org_${n}/test/all`, Uint8Array.of(n & 255, n >> 8)] as const);
-    await subject.journal.checkpointer.putSmallValues(new Map(levels));
-    await subject.journal.checkpointer.putSmallValues(new Map([['org_7/test/all', Uint8Array.of(1)]]));
+    await subject.journal.checkpointer.putMetadata(new Map(levels));
+    await subject.journal.checkpointer.putMetadata(new Map([['org_7/test/all', Uint8Array.of(1)]]));
     await subject.reopen();
     const { checkpoint } = subject.journal;
-    assert.deepEqual(Array.from(checkpoint.getSmallValue('org_1500/test/all')!), [1_500 & 255, 1_500 >> 8]);
-    assert.deepEqual(Array.from(checkpoint.getSmallValue('org_7/test/all')!), [1]);
-    assert.equal(checkpoint.getSmallValue('org_0/test/all'), undefined);
+    assert.deepEqual(Array.from(checkpoint.getMetadata('org_1500/test/all')!), [1_500 & 255, 1_500 >> 8]);
+    assert.deepEqual(Array.from(checkpoint.getMetadata('org_7/test/all')!), [1]);
+    assert.equal(checkpoint.getMetadata('org_0/test/all'), undefined);
   });
 
   test(`${name}: whole segments are dropped, oldest first, never the newest`, async (context) => {

@@ -113,7 +113,7 @@ test('a checkpoint whose disk fills up', async (context) => {
   assert.equal(journal.checkpoint.sequence, 0);
   rmSync(filler);
   await assert.rejects(write(), { name: 'JournalFailure' });
-  await assert.rejects(journal.checkpointer.putSmallValues(new Map([['a', new Uint8Array(1)]])), {
+  await assert.rejects(journal.checkpointer.putMetadata(new Map([['a', new Uint8Array(1)]])), {
     name: 'JournalFailure',
   });
   await journal.close();

@@ -9,7 +9,7 @@ import {
   goldenCheckpointed,
   goldenEntriesOf,
   goldenFolder,
-  goldenSmallValue,
+  goldenMetadata,
   openGolden,
 } from './golden-journal.ts';
 import { replayOf, temporaryFolder } from './journal-fixtures.ts';
@@ -40,7 +40,7 @@ for (const { name } of folders) {
       const stored = log.readResponse(location, keyDigest)!;
       assert.deepEqual({ ...stored, body: Buffer.from(stored.body).toString() }, response);
     }
-    assert.deepEqual(Uint8Array.from(checkpoint.getSmallValue(goldenSmallValue[0])!), goldenSmallValue[1]);
+    assert.deepEqual(Uint8Array.from(checkpoint.getMetadata(goldenMetadata[0])!), goldenMetadata[1]);
 
     // The next checkpoint goes on where that version has left off.
     await checkpointer.write(goldenEntries.length);

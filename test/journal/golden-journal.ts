@@ -1,5 +1,5 @@
 // A journal as a version of the service leaves it: half of its log is in the checkpoint and the other half is not. It has the
-// golden records, a stored response for each, and a small value. `npm run golden` writes it beside the golden records, into a
+// golden records, a stored response for each, and a piece of metadata. `npm run golden` writes it beside the golden records, into a
 // folder with the date.
 
 import { rmSync } from 'node:fs';
@@ -32,7 +32,7 @@ export const goldenEntriesOf = (date: string) =>
   );
 /** So many entries are in the checkpoint. */
 export const goldenCheckpointed = 6;
-export const goldenSmallValue = ['org_000000000000000000000001/t', Uint8Array.of(1, 2, 3)] as const;
+export const goldenMetadata = ['org_000000000000000000000001/t', Uint8Array.of(1, 2, 3)] as const;
 
 export function openGolden(dir: string) {
   const mapSizes = { log: 1 << 20, state: 1 << 20 };
@@ -48,7 +48,7 @@ export async function writeGoldenJournal(name: string): Promise<void> {
     journal.log.append({ firstSequence, timeMs: startMs, wallMs: startMs, entries }).durable;
   await append(1, goldenEntries.slice(0, goldenCheckpointed));
   await journal.checkpointer.write(goldenCheckpointed);
-  await journal.checkpointer.putSmallValues(new Map([goldenSmallValue]));
+  await journal.checkpointer.putMetadata(new Map([goldenMetadata]));
   await append(goldenCheckpointed + 1, goldenEntries.slice(goldenCheckpointed));
   await journal.close();
   for (const part of ['state', 'log/0000000000000001']) rmSync(join(dir, part, 'data.mdb-lock'));

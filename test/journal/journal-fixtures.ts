@@ -11,7 +11,7 @@ import type { IndexedRecord } from '../../src/domain/indexes.ts';
 import type { Change, CustomerRecord, EventRecord, PaymentIntentRecord } from '../../src/domain/record.ts';
 import type { IndexRow } from '../../src/domain/view.ts';
 import type { Entry, Journal, LogBatch, ReplayedEntry } from '../../src/journal/journal.ts';
-import { encodeRecord, type RecordFrame } from '../../src/journal/records/record-frame.ts';
+import { type EncodedRecord, encodeRecord } from '../../src/journal/records/record-bytes.ts';
 
 export const startMs = Date.UTC(2026, 10, 1);
 
@@ -135,7 +135,7 @@ export function cycledChange(sequence: number): PaymentIntentRecord {
   });
 }
 
-export function framesOf(records: readonly Change[]): RecordFrame[] {
+export function framesOf(records: readonly Change[]): EncodedRecord[] {
   return records.map(encodeRecord);
 }
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { encodeTurn } from '../../src/journal/log/codec.ts';
+import { encodeBatch } from '../../src/journal/log/codec.ts';
 import { readLog } from '../../src/journal/log/follow.ts';
 import { SegmentedLog } from '../../src/journal/log/log.ts';
 import type { FollowedBatch } from '../../src/journal/log/log-engine.ts';
@@ -24,7 +24,7 @@ function open(context: TestContext, onSegment = async () => {}) {
 }
 
 const batch = (firstSequence: number, entries: number, epoch: number) =>
-  encodeTurn(turnAt(firstSequence, entries), tag, epoch).bytes;
+  encodeBatch(turnAt(firstSequence, entries), tag, epoch).bytes;
 
 test('what is durable is found in order, each batch with the epoch of its owner', async (context) => {
   const { engine, segments } = open(context);

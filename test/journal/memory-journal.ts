@@ -27,22 +27,22 @@ import {
   type StoredResponse,
   type WritableCheckpoint,
 } from '../../src/journal/journal.ts';
-import { endOfTurn, readResponse, readTurnHeader } from '../../src/journal/log/codec.ts';
+import { endOfBatch, readBatchHeader, readResponse } from '../../src/journal/log/codec.ts';
 import { type FollowedLog, recoverLog } from '../../src/journal/log/follow.ts';
 import type { FollowedBatch, LogEngine } from '../../src/journal/log/log-engine.ts';
 import { WriteAheadLog } from '../../src/journal/log/write-ahead-log.ts';
 import {
   decodeRecord,
-  idOfFrame,
+  type EncodedRecord,
+  idOfEncoded,
   isRemoved,
-  type RecordFrame,
-} from '../../src/journal/records/record-frame.ts';
+} from '../../src/journal/records/record-bytes.ts';
 import { lowerBound } from '../../src/store/sorted-keys.ts';
 
 /** What survives a crash. */
 interface Disk {
   batches: FollowedBatch[];
-  readonly records: Map<string, RecordFrame>;
+  readonly records: Map<string, EncodedRecord>;
   /** Sort keys by index, ascending. */
   readonly indexes: Map<string, string[]>;
   idempotencyRecords: IdempotencyRecord[];
@@ -93,7 +93,7 @@ export class MemoryJournal implements OwnJournal {
   }
 }
 
-/** Stores log batches as they are given to it. */
+/** Stores commit batches as they are given to it. */
 class MemoryEngine implements LogEngine {
   readonly #disk: Disk;
   #unsettled: FollowedBatch[] = [];
@@ -116,12 +116,12 @@ class MemoryEngine implements LogEngine {
 
   get durableEnd(): LogEnd | null {
     const last = this.#disk.batches.at(-1);
-    return last === undefined ? null : endOfTurn(last.bytes);
+    return last === undefined ? null : endOfBatch(last.bytes);
   }
 
   append(_partition: ShardIdentity, _epoch: number, expectedSequence: number, bytes: Buffer): Promise<void> {
     if (this.#failure !== null) return Promise.reject(this.#failure);
-    const batch = { bytes, ...readTurnHeader(bytes) };
+    const batch = { bytes, ...readBatchHeader(bytes) };
     assert(batch.firstSequence === expectedSequence, 'a batch lies under its first sequence');
     this.#unsettled.push(batch);
     const failing = this.#failing;
@@ -176,8 +176,8 @@ class MemoryCheckpoint implements FollowerCheckpoint {
   }
 
   get(id: string): Change | undefined {
-    const frame = this.#disk.records.get(id);
-    return frame && decodeRecord(id, frame.value);
+    const encoded = this.#disk.records.get(id);
+    return encoded && decodeRecord(id, encoded.value);
   }
 
   *scan(index: string, { after, before, descending }: ScanRange): Generator<string> {
@@ -197,14 +197,14 @@ class MemoryCheckpoint implements FollowerCheckpoint {
       sequence > this.#disk.sequence || idempotencyRecords.length === 0,
       'used keys come with a later sequence',
     );
-    for (const frame of records) {
-      const id = idOfFrame(frame);
+    for (const encoded of records) {
+      const id = idOfEncoded(encoded);
       const stored = this.get(id);
       if (stored !== undefined) this.#changeRows(stored, (keys, key) => keys.splice(keys.indexOf(key), 1));
-      if (isRemoved(frame)) this.#disk.records.delete(id);
+      if (isRemoved(encoded)) this.#disk.records.delete(id);
       else {
-        this.#disk.records.set(id, frame);
-        const record = decodeRecord(id, frame.value);
+        this.#disk.records.set(id, encoded);
+        const record = decodeRecord(id, encoded.value);
         this.#changeRows(record, (keys, key) => keys.splice(lowerBound(keys, key), 0, key));
       }
     }
@@ -242,23 +242,23 @@ class MemoryCheckpoint implements FollowerCheckpoint {
     for (const [id, { value }] of this.#inOrder()) yield decodeRecord(id, value);
   }
 
-  *frames(): Generator<RecordFrame> {
-    for (const [, frame] of this.#inOrder()) yield frame;
+  *encodedRecords(): Generator<EncodedRecord> {
+    for (const [, encoded] of this.#inOrder()) yield encoded;
   }
 
-  #inOrder(): [id: string, RecordFrame][] {
+  #inOrder(): [id: string, EncodedRecord][] {
     return [...this.#disk.records].sort(([, a], [, b]) => a.key.compare(b.key));
   }
 
-  getSmallValue(name: string): Uint8Array | undefined {
+  getMetadata(name: string): Uint8Array | undefined {
     return this.#disk.values.get(name);
   }
 
-  smallValues(): ReadonlyMap<string, Uint8Array> {
+  metadata(): ReadonlyMap<string, Uint8Array> {
     return new Map(this.#disk.values);
   }
 
-  putSmallValues(values: ReadonlyMap<string, Uint8Array>): void {
+  putMetadata(values: ReadonlyMap<string, Uint8Array>): void {
     for (const [name, value] of values) this.#disk.values.set(name, value.slice());
   }
 

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { indexedFields, indexRowsOf } from '../../src/domain/indexes.ts';
-import { decodeIndexed, encodeRecord, readRecord } from '../../src/journal/records/record-frame.ts';
+import { decodeIndexed, encodeRecord, readRecord } from '../../src/journal/records/record-bytes.ts';
 import { goldenRecords, goldenRecordsOf } from './golden-records.ts';
 
 const folder = join(import.meta.dirname, 'golden');
@@ -21,8 +21,8 @@ for (const file of readdirSync(folder).filter((name) => name.endsWith('.json')))
     const written = goldenRecordsOf(file.replace('.json', ''));
     assert.deepEqual(Object.keys(golden).toSorted(), Object.keys(written).toSorted());
     for (const [kind, { key, value }] of Object.entries(golden)) {
-      const frame = { key: Buffer.from(key, 'hex'), value: Buffer.from(value, 'hex') };
-      assert.deepEqual(readRecord(frame), written[kind as 'charge'], kind);
+      const encoded = { key: Buffer.from(key, 'hex'), value: Buffer.from(value, 'hex') };
+      assert.deepEqual(readRecord(encoded), written[kind as 'charge'], kind);
     }
   });
 }

@@ -9,7 +9,7 @@ import { crc32 } from 'node:zlib';
 import { open as openLmdb } from 'lmdb';
 import { toBufferKey } from 'ordered-binary';
 import { JournalDamaged } from '../../src/journal/journal.ts';
-import { encodeTurn, readTurnHeader } from '../../src/journal/log/codec.ts';
+import { encodeBatch, readBatchHeader } from '../../src/journal/log/codec.ts';
 import { truncateDamagedEnd } from '../../src/journal/log/truncate-log.ts';
 import { isDefect, LogReader } from '../../src/journal/log-reader.ts';
 import { type JournalOptions, openJournal } from '../../src/journal/open-journal.ts';
@@ -67,7 +67,7 @@ function segmentFolder(dir: string, firstSequence: number): string {
 function flipInFile(dir: string, segment: number, firstSequence: number, entries: number): void {
   const path = join(segmentFolder(dir, segment), 'data.mdb');
   const file = readFileSync(path);
-  const { bytes } = encodeTurn(turnAt(firstSequence, entries), tag, 1);
+  const { bytes } = encodeBatch(turnAt(firstSequence, entries), tag, 1);
   // LMDB keeps older copies of small pages: all of them are hit.
   let position = file.indexOf(bytes.subarray(8, 80));
   assert.notEqual(position, -1);
@@ -268,7 +268,7 @@ for (const checkpointed of [0, 7, 9]) {
 test('a batch that arrives in a segment which its next owner has left behind is not part of the log', async (context) => {
   const dir = await written(context, [4, 3, 2], { segmentBytesMax: everyTurn });
   // The owner that made it ended meanwhile; the next one began at the same sequence, in a new segment.
-  const late = encodeTurn(turnAt(8, 2), tag, 1).bytes;
+  const late = encodeBatch(turnAt(8, 2), tag, 1).bytes;
   const db = openLmdb<Buffer, number>({
     path: join(segmentFolder(dir, 5), 'data.mdb'),
     encoding: 'binary',
@@ -303,7 +303,7 @@ test('every owner has an epoch of its own, and a batch of an earlier one behind 
   const epochs: number[] = [];
   for (const firstSequence of [1, 5, 8])
     await changeRecord(segmentFolder(dir, 1), firstSequence, (bytes) => {
-      epochs.push(readTurnHeader(bytes).epoch);
+      epochs.push(readBatchHeader(bytes).epoch);
       return bytes;
     });
   assert.deepEqual(epochs, [1, 5, 5]);

@@ -12,7 +12,7 @@ import { checkpointTables } from '../../src/journal/checkpoint/checkpoint-tables
 import { ResponseTable } from '../../src/journal/checkpoint/response-table.ts';
 import { isDefect, LogReader } from '../../src/journal/log-reader.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
-import { keyOfId } from '../../src/journal/records/record-frame.ts';
+import { keyOfId } from '../../src/journal/records/record-bytes.ts';
 import { Scrubber, type ScrubFinding, type ScrubState, unscrubbed } from '../../src/journal/scrubber.ts';
 import {
   appendTurns,
@@ -48,7 +48,7 @@ async function written(context: TestContext): Promise<Folder> {
   for (let first = 0; first < entries; first += 30) await appendTurns(journal, [30]);
   await journal.checkpointer.write(entries);
   await appendTurns(journal, [5]);
-  await journal.checkpointer.putSmallValues(new Map([['org_1/t', Uint8Array.of(1, 2, 3)]]));
+  await journal.checkpointer.putMetadata(new Map([['org_1/t', Uint8Array.of(1, 2, 3)]]));
   await journal.close();
   const checkpoint = join(dir, 'state');
   return { checkpoint, file: dataFile(checkpoint), log: new LogReader(join(dir, 'log'), identity) };
@@ -271,7 +271,7 @@ const damages: readonly Damage[] = [
       flip(folder.file, at + length - 1);
       return { file: folder.file, byte: at };
     },
-    defect: /the stored response of the log batch 4 at offset 30 is not as it was written/,
+    defect: /the stored response of the commit batch 4 at offset 30 is not as it was written/,
     advice: /restore the data folder from a backup/,
   },
   {

@@ -3,7 +3,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { encodeRecord } from '../../src/journal/records/record-frame.ts';
+import { encodeRecord } from '../../src/journal/records/record-bytes.ts';
 import { goldenFolder, writeGoldenJournal } from './golden-journal.ts';
 import { goldenRecords } from './golden-records.ts';
 

@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { FileDamage } from '../../src/disk/lmdb-pages.ts';
 import { CheckpointReader } from '../../src/journal/checkpoint/checkpoint-reader.ts';
 import { recordTableOf } from '../../src/journal/checkpoint/record-table.ts';
-import { keyOfId } from '../../src/journal/records/record-frame.ts';
+import { keyOfId } from '../../src/journal/records/record-bytes.ts';
 import { payments, paymentsWith } from '../main/payments-command.ts';
 import { type Shop, shopOnEachShard } from '../main/shops.ts';
 import type { Service } from '../service.ts';

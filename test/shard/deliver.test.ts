@@ -7,7 +7,7 @@ import { recordsOf } from '../../src/domain/find.ts';
 import { attemptSerialIndex, endedIndex, scopeOf } from '../../src/domain/indexes.ts';
 import type { AttemptRecord, DeliveryRecord } from '../../src/domain/record.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
-import { encodeRecord, type RecordFrame } from '../../src/journal/records/record-frame.ts';
+import { type EncodedRecord, encodeRecord } from '../../src/journal/records/record-bytes.ts';
 import type { Peer } from '../../src/shard/commit-batch.ts';
 import type { DueDelivery, FromShard, OutboxBatch } from '../../src/shard/protocol.ts';
 import { Actor, settled } from './actor.ts';
@@ -208,7 +208,7 @@ test('retention keeps up: while more is too old it goes on with every look at th
     ended_at_ms: actor.clock.now(),
   };
   const count = 1_200;
-  const many: RecordFrame[] = [];
+  const many: EncodedRecord[] = [];
   for (let i = 0; i < count; i++) {
     const id = `whd_0${String(i).padStart(30, '0')}`;
     many.push(encodeRecord({ ...over, id }));

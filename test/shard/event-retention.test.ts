@@ -33,7 +33,7 @@ async function pass(actor: Actor, ms: number, steps = 1): Promise<void> {
 const events = ({ shard }: Actor) => [
   ...shard.state.records.scan(kindIndex('event', scopeOf(org, false)), { descending: false }),
 ];
-const stored = ({ journal }: Actor) => readRetention(journal.checkpoint.getSmallValue(retentionKey));
+const stored = ({ journal }: Actor) => readRetention(journal.checkpoint.getMetadata(retentionKey));
 
 test('an event leaves a little after its retention, and then is missing', async () => {
   const actor = new Actor();
@@ -102,8 +102,8 @@ test('nothing is removed before it is stored up to where', async () => {
   await pass(actor, 1_000);
   await create(actor);
   await pass(actor, 2 * dayMs, 50);
-  const put = actor.journal.checkpointer.putSmallValues;
-  actor.journal.checkpointer.putSmallValues = () => new Promise(() => {});
+  const put = actor.journal.checkpointer.putMetadata;
+  actor.journal.checkpointer.putMetadata = () => new Promise(() => {});
   for (let i = 0; i < 50; i++) {
     actor.clock.advance(dayMs / 10);
     actor.shard.tick();
@@ -111,7 +111,7 @@ test('nothing is removed before it is stored up to where', async () => {
     void actor.shard.writeMetadata();
   }
   assert.equal(events(actor).length, 1);
-  actor.journal.checkpointer.putSmallValues = put;
+  actor.journal.checkpointer.putMetadata = put;
   await pass(actor, 60_000, 10);
   assert.equal(events(actor).length, 0);
 });

@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm';
 import { objectBytes } from '../../src/core/heap-bytes.ts';
 import { tagBytes } from '../../src/disk/identity.ts';
 import type { Change } from '../../src/domain/record.ts';
-import { encodeTurn } from '../../src/journal/log/codec.ts';
+import { encodeBatch } from '../../src/journal/log/codec.ts';
 import { Memtable } from '../../src/store/memtable.ts';
 import { createIntent } from '../domain/scenes.ts';
 import { Stage } from '../domain/stage.ts';
@@ -61,7 +61,7 @@ for (const [name, perTurn, customerOf] of [
         objects += objectBytes(change);
       }
       const turn = { firstSequence: n + 1, timeMs: 0, wallMs: 0, entries };
-      table.pack(entries, encodeTurn(turn, Buffer.alloc(tagBytes), 1).changes);
+      table.pack(entries, encodeBatch(turn, Buffer.alloc(tagBytes), 1).changes);
     }
     const bytes = taken() - before;
     assert.ok(table.bytes > bytes * 0.8, `${table.bytes} estimated, ${bytes} taken`);

@@ -17,7 +17,7 @@ import {
   timeKey,
 } from '../../src/domain/indexes.ts';
 import type { DeliveryRecord, PaymentIntentRecord, StoredRecord } from '../../src/domain/record.ts';
-import { encodeTurn } from '../../src/journal/log/codec.ts';
+import { encodeBatch } from '../../src/journal/log/codec.ts';
 import { RecordStore } from '../../src/store/record-store.ts';
 import { createIntent, openCharge } from '../domain/scenes.ts';
 import { checkpoint, Stage } from '../domain/stage.ts';
@@ -208,7 +208,7 @@ class Bench {
     if (this.turn.length === 0) return;
     const entries = this.turn.map((record) => ({ changes: [record], idempotency: null, cause: null }));
     this.turn = [];
-    const { changes } = encodeTurn({ firstSequence: 1, timeMs: 0, wallMs: 0, entries }, tag, 1);
+    const { changes } = encodeBatch({ firstSequence: 1, timeMs: 0, wallMs: 0, entries }, tag, 1);
     this.state.pack(entries, changes);
     this.packedBytes += changes.bytes;
   }
@@ -257,7 +257,7 @@ for (const record of sizes) {
     for (let i = 0; i < 20; i++) bench.run({ do: 'apply', record: numbered(i) });
     bench.run({ do: 'pack' });
     const more = state.memtableBytes - bench.packedBytes;
-    assert.ok(more > 20 * 100 && more < 20 * 1000, 'the log batch, and what finds the records in it');
+    assert.ok(more > 20 * 100 && more < 20 * 1000, 'the commit batch, and what finds the records in it');
     const { memtableBytes } = state;
     bench.run({ do: 'apply', record: { ...numbered(0) } });
     assert.equal(state.memtableBytes, memtableBytes, 'rows that stay count once');

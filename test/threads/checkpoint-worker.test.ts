@@ -167,14 +167,14 @@ test('a thread that was closed has written what it was asked for before', async 
   const { journal, endings } = await open(dir);
   const sequence = await appendCycled(journal, 1_000);
   const asked = [
-    journal.checkpointer.putSmallValues(new Map([['clock', Uint8Array.of(7)]])),
+    journal.checkpointer.putMetadata(new Map([['clock', Uint8Array.of(7)]])),
     journal.checkpointer.write(sequence),
   ];
   await Promise.all(asked);
   await journal.close();
   assert.deepEqual(endings, []);
   const again = await open(dir);
-  assert.deepEqual(Array.from(again.journal.checkpoint.getSmallValue('clock')!), [7]);
+  assert.deepEqual(Array.from(again.journal.checkpoint.getMetadata('clock')!), [7]);
   assertReflects(again.journal, sequence);
   await again.journal.close();
 });
@@ -184,7 +184,7 @@ test('the shard reads right across the switch to a compacted file, and creates g
   const { journal, endings } = await open(dir);
   let checkpointed = await appendCycled(journal, 2_500);
   await journal.checkpointer.write(checkpointed);
-  let smallValue: number[] = [];
+  let metadata: number[] = [];
   for (let round = 0; round < 3; round++) {
     const steps = new Set<string>();
     let isCompacting = true;
@@ -204,20 +204,20 @@ test('the shard reads right across the switch to a compacted file, and creates g
       }
       await written;
       checkpointed = sequence;
-      await journal.checkpointer.putSmallValues(new Map([['round', Uint8Array.of(round, turns % 256)]]));
+      await journal.checkpointer.putMetadata(new Map([['round', Uint8Array.of(round, turns % 256)]]));
     }
     const { before, after } = await compacted;
     assert(before > 0 && after > 0);
     assert.deepEqual([...steps], ['copying', 'switching', 'switched']);
     assertReflects(journal, checkpointed);
-    smallValue = [round, (turns - 1) % 256];
+    metadata = [round, (turns - 1) % 256];
     assert.deepEqual(readdirSync(dir).sort(), ['log', `state-${round + 2}`]);
   }
   await journal.close();
   assert.deepEqual(endings, []);
   const again = await open(dir);
   assertReflects(again.journal, checkpointed);
-  assert.deepEqual([...again.journal.checkpoint.getSmallValue('round')!], smallValue);
+  assert.deepEqual([...again.journal.checkpoint.getMetadata('round')!], metadata);
   await again.journal.close();
 });
 

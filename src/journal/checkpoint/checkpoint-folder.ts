@@ -1,5 +1,5 @@
 // Where a shard's checkpoint lies in its folder: in `state`, and after it was compacted in `state-2`, `state-3` and so on. A
-// folder gets such a name when all of it is on disk, so the one with the highest number is in force, and a process that is
+// folder gets such a name when all of it is on disk, so the one with the highest number is active, and a process that is
 // killed at any moment leaves the old checkpoint or the new one.
 
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
@@ -17,8 +17,8 @@ export function preparedFolderIn(dir: string): string {
   return `${folderOf(dir, newestIn(dir) + 1)}.prepared`;
 }
 
-/** Puts the prepared checkpoint in force, durably. Returns its folder. */
-export function putPreparedInForce(dir: string): string {
+/** Makes the prepared checkpoint the active one, durably. Returns its folder. */
+export function activatePrepared(dir: string): string {
   const prepared = preparedFolderIn(dir);
   const folder = folderOf(dir, newestIn(dir) + 1);
   syncPath(dataFile(prepared));
@@ -28,12 +28,12 @@ export function putPreparedInForce(dir: string): string {
   return folder;
 }
 
-/** Removes what is not in force: checkpoints that were compacted, and those that were not completed. */
+/** Removes what is not active: checkpoints that were compacted, and those that were not completed. */
 export function removeOtherCheckpoints(dir: string): void {
-  const inForce = checkpointFolderIn(dir);
+  const active = checkpointFolderIn(dir);
   for (const name of readdirSync(dir)) {
     const path = join(dir, name);
-    if (/^state(-\d+)?(\.\w+)*$/.test(name) && path !== inForce) rmSync(path, { recursive: true });
+    if (/^state(-\d+)?(\.\w+)*$/.test(name) && path !== active) rmSync(path, { recursive: true });
   }
 }
 

@@ -15,7 +15,7 @@ import {
 import { readEntries } from '../log/codec.ts';
 import { type FollowedLog, responsesOf } from '../log/follow.ts';
 import type { FollowedBatch } from '../log/log-engine.ts';
-import type { RecordFrame } from '../records/record-frame.ts';
+import type { EncodedRecord } from '../records/record-bytes.ts';
 import { IdempotencyRecordList } from './idempotency-rows.ts';
 import type { MovedResponse } from './response-table.ts';
 
@@ -24,7 +24,7 @@ const partBytesMax = 16 * 1024 * 1024;
 
 /** The checkpoint as its follower writes it. What it can't write it rejects, or throws, as `JournalFailure`. */
 export interface FollowerCheckpoint extends WritableCheckpoint {
-  putSmallValues(values: ReadonlyMap<string, Uint8Array>): void;
+  putMetadata(values: ReadonlyMap<string, Uint8Array>): void;
   noteSegment(firstSequence: number): void;
   dropIdempotencyRecords(beforeMs: number): void;
   /** Holds stored responses whose segment of the log is about to be dropped. */
@@ -46,7 +46,7 @@ export type BringUp = (checkpoint: WritableCheckpoint, sequence: number) => Prom
 /** A part of the log, as a checkpoint takes it: the last value of each record. */
 class LogPart {
   /** Each record is at the place of its first change. */
-  readonly records: RecordFrame[] = [];
+  readonly records: EncodedRecord[] = [];
   readonly idempotencyRecords = new IdempotencyRecordList();
   /** Where it ends. */
   sequence: number;
@@ -61,18 +61,18 @@ class LogPart {
   add(batch: FollowedBatch): void {
     for (const { sequence, records, idempotency } of readEntries(batch.bytes)) {
       if (sequence <= this.sequence) continue;
-      for (const frame of records) this.#change(frame);
+      for (const encoded of records) this.#change(encoded);
       if (idempotency !== null) this.idempotencyRecords.push(idempotency);
     }
     this.sequence = batch.lastSequence;
     this.bytes += batch.bytes.length;
   }
 
-  #change(frame: RecordFrame): void {
-    const key = frame.key.toString('latin1');
+  #change(encoded: EncodedRecord): void {
+    const key = encoded.key.toString('latin1');
     const place = this.#places.get(key) ?? this.records.length;
     if (place === this.records.length) this.#places.set(key, place);
-    this.records[place] = frame;
+    this.records[place] = encoded;
   }
 }
 
@@ -113,7 +113,7 @@ export class CheckpointFollower implements Checkpointer {
       await checkpoint.write(part);
       written += part.records.length;
     }
-    assert(checkpoint.sequence === sequence, 'a checkpoint ends with a turn');
+    assert(checkpoint.sequence === sequence, 'a checkpoint ends with a commit batch');
     return written;
   }
 
@@ -129,8 +129,8 @@ export class CheckpointFollower implements Checkpointer {
     return part;
   }
 
-  async putSmallValues(values: ReadonlyMap<string, Uint8Array>): Promise<void> {
-    this.#checkpoint.putSmallValues(values);
+  async putMetadata(values: ReadonlyMap<string, Uint8Array>): Promise<void> {
+    this.#checkpoint.putMetadata(values);
   }
 
   async noteSegment(firstSequence: number): Promise<void> {

@@ -8,7 +8,7 @@ import type { Change } from '../../domain/record.ts';
 import type { IndexRow } from '../../domain/view.ts';
 import { JournalDamaged } from '../journal.ts';
 import { unpackText } from '../records/packed-text.ts';
-import { keyOfId, readRecord } from '../records/record-frame.ts';
+import { keyOfId, readRecord } from '../records/record-bytes.ts';
 import { segmentKey, sequenceKey } from './checkpoint.ts';
 import { checkpointTables } from './checkpoint-tables.ts';
 import { indexPrefix, readNumber, rowKey, splitIndexName, valueBytesIn } from './index-keys.ts';
@@ -41,9 +41,9 @@ export class CheckpointReader {
     return this.file.get(checkpointTables.meta, segmentKey)?.readDoubleLE(0) ?? 0;
   }
 
-  /** A small value, see `Checkpoint.getSmallValue`. */
-  smallValue(name: string): Buffer | undefined {
-    return this.file.get(checkpointTables.smallValues, Buffer.from(name));
+  /** A piece of metadata, see `Checkpoint.getMetadata`. */
+  metadata(name: string): Buffer | undefined {
+    return this.file.get(checkpointTables.metadata, Buffer.from(name));
   }
 
   /** The record with this id; undefined when there is none. Throws `JournalDamaged`, or `FileDamage`. */
@@ -121,9 +121,9 @@ export function newestSegmentIn(folder: string): number {
   return unlessDamaged(folder, (checkpoint) => checkpoint.newestSegment) ?? 0;
 }
 
-/** A small value of the checkpoint in a folder; undefined when there is none, or it is damaged there. */
-export function smallValueIn(folder: string, name: string): Buffer | undefined {
-  return unlessDamaged(folder, (checkpoint) => checkpoint.smallValue(name));
+/** A piece of metadata of the checkpoint in a folder; undefined when there is none, or it is damaged there. */
+export function metadataIn(folder: string, name: string): Buffer | undefined {
+  return unlessDamaged(folder, (checkpoint) => checkpoint.metadata(name));
 }
 
 function unlessDamaged<T>(folder: string, read: (checkpoint: CheckpointReader) => T): T | undefined {
@@ -162,7 +162,7 @@ export class StoredState {
     yield* this.#checkpoint.recordsFrom(recordTables[1], keyOfId(id)!);
   }
 
-  /** Of rows of a table, keys and values by turns, those that `recordsFrom` gives. */
+  /** Of rows of a table, keys and values in alternation, those that `recordsFrom` gives. */
   static *recordsIn(table: string, rows: readonly Buffer[], id: string): Generator<Change> {
     const start = keyOfId(id)!;
     for (let i = 0; i < rows.length; i += 2) {

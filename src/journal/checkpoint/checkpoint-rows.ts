@@ -11,12 +11,12 @@ import {
   rowsIn,
   type Table,
 } from '../../disk/environment.ts';
-import { idOfFrame, isSound } from '../records/record-frame.ts';
+import { idOfEncoded, isSound } from '../records/record-bytes.ts';
 import { checkpointTables } from './checkpoint-tables.ts';
 
 const rowsAtOnce = 500;
 
-/** Some rows of a table in the order of their keys: keys and values by turns. */
+/** Some rows of a table in the order of their keys: keys and values in alternation. */
 export interface TableRows {
   readonly table: string;
   readonly rows: readonly Buffer[];
@@ -122,7 +122,7 @@ export function rowDefect(table: string, key: Buffer, value: Buffer): string | n
     case checkpointTables.unchanging:
       return isSound({ key, value })
         ? null
-        : `the record ${idOfFrame({ key, value })} is not as it was written`;
+        : `the record ${idOfEncoded({ key, value })} is not as it was written`;
     case checkpointTables.idempotency:
       return verifyChecksum(value) === null ? 'idempotency keys are not as they were written' : null;
     case checkpointTables.responses:

@@ -13,8 +13,8 @@ export const checkpointTables = {
   idempotency: 'idempotency',
   /** Stored responses that were moved out of the log, see response-table.ts. */
   responses: 'responses',
-  /** Small values by their names, which may be a second behind. */
-  smallValues: 'small-values',
+  /** Metadata by its name, which may be a second behind. */
+  metadata: 'small-values',
   /** The format, the sequence that the checkpoint reflects, and the log's newest segment. */
   meta: 'meta',
 } as const;

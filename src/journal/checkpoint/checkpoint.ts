@@ -40,11 +40,11 @@ import {
 import {
   decodeIndexed,
   decodeRecord,
-  idOfFrame,
+  type EncodedRecord,
+  idOfEncoded,
   isRemoved,
-  type RecordFrame,
-} from '../records/record-frame.ts';
-import { checkpointFolderIn, putPreparedInForce, removeOtherCheckpoints } from './checkpoint-folder.ts';
+} from '../records/record-bytes.ts';
+import { activatePrepared, checkpointFolderIn, removeOtherCheckpoints } from './checkpoint-folder.ts';
 import type { BringUp, FollowerCheckpoint } from './checkpoint-follower.ts';
 import { checkpointTables } from './checkpoint-tables.ts';
 import { copyCheckpoint } from './copy-checkpoint.ts';
@@ -89,13 +89,13 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
   #records!: RecordTables;
   #index!: IndexTable;
   #idempotency!: Table;
-  #smallValues!: Table;
+  #metadata!: Table;
   #responses!: ResponseTable;
   #meta!: Table;
   #sequence!: number;
   #failure: JournalFailure | null = null;
 
-  /** Opens the checkpoint that is in force, or the one in another folder. Throws `JournalDamaged`. */
+  /** Opens the active checkpoint, or the one in another folder. Throws `JournalDamaged`. */
   constructor(options: CheckpointOptions, folder = checkpointFolderIn(options.dir)) {
     this.#options = options;
     this.#indexRowsOf = options.indexRowsOf;
@@ -121,7 +121,7 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
       read,
     );
     this.#idempotency = openTable(environment, checkpointTables.idempotency);
-    this.#smallValues = openTable(environment, checkpointTables.smallValues);
+    this.#metadata = openTable(environment, checkpointTables.metadata);
     this.#responses = new ResponseTable(openTable(environment, checkpointTables.responses), read);
     this.#sequence = this.#storedSequence();
   }
@@ -193,7 +193,7 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
       sequence > this.#sequence || idempotencyRecords.length === 0,
       'used keys come with a later sequence',
     );
-    for (const frame of records) this.#gather(frame);
+    for (const encoded of records) this.#gather(encoded);
     this.#commit(() => {
       this.#records.write();
       this.#index.write();
@@ -206,11 +206,11 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
   }
 
   /** Gathers the record's own row, and those of indexes that are new or stale. */
-  #gather(frame: RecordFrame): void {
-    // A frame in a log batch makes a new view each time it is asked for its key or its value.
-    const views = { key: frame.key, value: frame.value };
-    const id = idOfFrame(views);
-    const stored = this.#records.change(id, views.key, frame);
+  #gather(encoded: EncodedRecord): void {
+    // A record in a commit batch makes a new view each time it is asked for its key or its value.
+    const views = { key: encoded.key, value: encoded.value };
+    const id = idOfEncoded(views);
+    const stored = this.#records.change(id, views.key, encoded);
     const before = stored === undefined ? [] : this.#indexRowsOf(decodeIndexed(id, stored));
     this.#index.change(before, isRemoved(views) ? [] : this.#indexRowsOf(decodeIndexed(id, views.value)));
   }
@@ -259,14 +259,17 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
     this.#environment.resetReadTxn();
     const response = this.#responses.get(location, keyDigest);
     if (response !== null) return response;
-    throw this.#damaged(`the stored response of the log record ${location.record} is not as it was written`);
+    throw this.#damaged(
+      `the stored response of the commit batch ${location.record} is not as it was written`,
+    );
   }
 
   *records(onDamage?: OnDamage): Generator<Change> {
-    for (const frame of this.#records.all(onDamage)) yield decodeRecord(idOfFrame(frame), frame.value);
+    for (const encoded of this.#records.all(onDamage))
+      yield decodeRecord(idOfEncoded(encoded), encoded.value);
   }
 
-  frames(): Generator<RecordFrame> {
+  encodedRecords(): Generator<EncodedRecord> {
     return this.#records.all();
   }
 
@@ -279,19 +282,19 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
     return this.#index;
   }
 
-  getSmallValue(name: string): Uint8Array | undefined {
-    return this.#read(() => this.#smallValues.get(Buffer.from(name)));
+  getMetadata(name: string): Uint8Array | undefined {
+    return this.#read(() => this.#metadata.get(Buffer.from(name)));
   }
 
-  smallValues(): ReadonlyMap<string, Uint8Array> {
-    const rows = this.#read(() => [...this.#smallValues.getRange({})]);
+  metadata(): ReadonlyMap<string, Uint8Array> {
+    const rows = this.#read(() => [...this.#metadata.getRange({})]);
     return new Map(rows.map(({ key, value }) => [Buffer.from(key).toString(), value]));
   }
 
-  putSmallValues(values: ReadonlyMap<string, Uint8Array>): void {
+  putMetadata(values: ReadonlyMap<string, Uint8Array>): void {
     if (values.size === 0) return;
     this.#commit(() => {
-      for (const [name, value] of values) this.#smallValues.putSync(smallKey(name), Buffer.from(value));
+      for (const [name, value] of values) this.#metadata.putSync(smallKey(name), Buffer.from(value));
     });
   }
 
@@ -318,8 +321,8 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
       await bringUp(copy, this.#sequence);
       await report({ step: 'switching', ...rows });
       while (copy.sequence < this.#sequence) await bringUp(copy, this.#sequence);
-      // Nothing else runs in this thread until the copy is in force.
-      copy.putSmallValues(this.smallValues());
+      // Nothing else runs in this thread until the copy is active.
+      copy.putMetadata(this.metadata());
       copy.noteSegment(this.newestSegment);
       this.#switch();
     } finally {
@@ -328,10 +331,10 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
     await report({ step: 'switched', ...rows });
   }
 
-  /** If this fails, nothing may be written to the old file any more, because the new one may be in force. */
+  /** If this fails, nothing may be written to the old file any more, because the new one may be active. */
   #switch(): void {
     try {
-      this.#moveTo(putPreparedInForce(this.#options.dir));
+      this.#moveTo(activatePrepared(this.#options.dir));
     } catch (error) {
       this.#failure = journalFailure(error, this.#folder);
       throw this.#failure;

@@ -3,7 +3,7 @@
 //
 // A value's key: hour since 1970 (u32), sequence of the checkpoint (f64), big-endian, so that the keys are in order of time.
 // A value has a checksum (see checksum.ts). A row: key digest (16), fingerprint (16), used at, Unix ms (f64), first sequence
-// of the log batch (f64), offset (u32), slot (u32), little-endian, as the machine's own numbers are (see page-check.ts).
+// of the commit batch (f64), offset (u32), slot (u32), little-endian, as the machine's own numbers are (see page-check.ts).
 
 import { assert } from '../../core/assert.ts';
 import { verifyChecksum, withChecksum } from '../../disk/checksum.ts';

@@ -1,4 +1,4 @@
-// The records of the checkpoint, by their keys (see record-frame.ts). New records come last in the order of the keys, so they
+// The records of the checkpoint, by their keys (see record-bytes.ts). New records come last in the order of the keys, so they
 // are appended and fill their pages. Records that never change have a table of their own, whose pages stay full.
 
 import { idPrefixes } from '../../contract/id-prefixes.ts';
@@ -7,12 +7,12 @@ import { type Environment, openTable, rowsIn, type Table } from '../../disk/envi
 import type { Change } from '../../domain/record.ts';
 import {
   decodeRecord,
-  idOfFrame,
+  type EncodedRecord,
+  idOfEncoded,
   isRemoved,
   isSound,
   keyOfId,
-  type RecordFrame,
-} from '../records/record-frame.ts';
+} from '../records/record-bytes.ts';
 import { checkpointTables } from './checkpoint-tables.ts';
 import type { Read } from './index-table.ts';
 
@@ -38,7 +38,7 @@ const rethrow: OnDamage = (_id, error) => {
 
 /** The records of one table to write or to remove. */
 interface Gathered {
-  readonly frames: RecordFrame[];
+  readonly encodedRecords: EncodedRecord[];
   /** The key of the last one. */
   last: Buffer;
   /** The last one comes after all of the table. */
@@ -82,8 +82,8 @@ export class RecordTables {
     for (const reverse of [false, true]) {
       const [row] = this.#read(() => [...table.getRange({ start: key, limit: 1, reverse })]);
       if (row === undefined) continue;
-      const frame = { key: Buffer.from(row.key), value: row.value };
-      if (!isSound(frame)) throw this.#unsound(idOfFrame(frame));
+      const encoded = { key: Buffer.from(row.key), value: row.value };
+      if (!isSound(encoded)) throw this.#unsound(idOfEncoded(encoded));
     }
   }
 
@@ -110,16 +110,16 @@ export class RecordTables {
    * Every record in the order in which they were made, those that never change last. Throws at a damaged one, unless `onDamage`
    * takes it.
    */
-  *all(onDamage: OnDamage = rethrow): Generator<RecordFrame> {
+  *all(onDamage: OnDamage = rethrow): Generator<EncodedRecord> {
     for (const table of [this.#changing, this.#unchanging]) {
       // They are read in portions, because the caller may wait in between, which ends the library's read transaction.
       for (let last: Uint8Array = beforeAll; ; ) {
         const range = { start: last, exclusiveStart: true, limit: readRecordsMax };
         const rows = this.#read(() => [...table.getRange(range)]);
         for (const row of rows) {
-          const frame = { key: Buffer.from(row.key), value: row.value };
-          if (isSound(frame)) yield frame;
-          else onDamage(idOfFrame(frame), this.#unsound(idOfFrame(frame)));
+          const encoded = { key: Buffer.from(row.key), value: row.value };
+          if (isSound(encoded)) yield encoded;
+          else onDamage(idOfEncoded(encoded), this.#unsound(idOfEncoded(encoded)));
         }
         if (rows.length < readRecordsMax) break;
         last = rows.at(-1)!.key;
@@ -131,18 +131,18 @@ export class RecordTables {
    * Gathers a record, whose key is given, too, to write or to remove. Returns the value that it replaces, whose bytes are valid
    * until the next read.
    */
-  change(id: string, key: Buffer, frame: RecordFrame): Buffer | undefined {
+  change(id: string, key: Buffer, encoded: EncodedRecord): Buffer | undefined {
     const table = this.#tableOf(id);
     let gathered = this.#gathered.get(table);
     if (gathered === undefined) {
-      gathered = { frames: [], last: this.#newestOf(table), isNew: true, isSorted: true };
+      gathered = { encodedRecords: [], last: this.#newestOf(table), isNew: true, isSorted: true };
       this.#gathered.set(table, gathered);
     }
     const follows = key.compare(gathered.last) > 0;
-    if (!follows && gathered.frames.length > 0) gathered.isSorted = false;
+    if (!follows && gathered.encodedRecords.length > 0) gathered.isSorted = false;
     gathered.isNew = (follows && gathered.isNew) || key.compare(this.#newestOf(table)) > 0;
     gathered.last = key;
-    gathered.frames.push(frame);
+    gathered.encodedRecords.push(encoded);
     return gathered.isNew ? undefined : this.#valueOf(table, key, id);
   }
 
@@ -158,13 +158,13 @@ export class RecordTables {
 
   /** Writes what was gathered, within a transaction. */
   write(): void {
-    for (const [table, { frames, isSorted }] of this.#gathered) {
-      if (!isSorted) frames.sort((a, b) => a.key.compare(b.key));
+    for (const [table, { encodedRecords, isSorted }] of this.#gathered) {
+      if (!isSorted) encodedRecords.sort((a, b) => a.key.compare(b.key));
       let newest = this.#newestOf(table);
       // Those that come after all others are at the end.
       let isNew = false;
-      for (const frame of frames) {
-        const { key, value } = frame;
+      for (const encoded of encodedRecords) {
+        const { key, value } = encoded;
         isNew ||= key.compare(newest) > 0;
         if (isRemoved({ key, value })) table.removeSync(key);
         else if (!isNew) table.putSync(key, value);

@@ -1,5 +1,5 @@
-// How a turn lies in the log, as one log batch. A batch can be read without any other one, and by later versions of the
-// service. All numbers are little-endian:
+// How a commit batch lies in the log. A batch can be read without any other one, and by later versions
+// of the service. All numbers are little-endian:
 //
 //   0  format (u8)     1  zeros     4  CRC-32 of everything from 8 on (u32)
 //   8  first sequence (f64)   16  last sequence (f64)   24  service time (f64)   32  wall time, Unix ms (f64)
@@ -8,7 +8,7 @@
 //  70  epoch of the owner that wrote it, see log-engine.ts (f64)
 //  78  body: for each entry the number of its changes (u16), the offset of its stored response (u32, all ones: none) and
 //      its cause (u8: the number of its kind from 1, and 128 when a name follows, with its length (u8)), then each
-//      change: the lengths of its key (u8) and of its value (u32), the key, the value (see record-frame.ts)
+//      change: the lengths of its key (u8) and of its value (u32), the key, the value (see record-bytes.ts)
 //   …  responses: CRC-32 of the rest of the response (u32), key digest (16), fingerprint (16), slot (u16), status (u16),
 //      lengths of the request id (u16), of the defaults (u16) and of the body (u32), where the change begins that the body
 //      is the end of (u32; 0: it comes last here), the request id, the defaults, the body
@@ -35,7 +35,13 @@ import {
   type StoredResponse,
 } from '../journal.ts';
 import { ByteWriter } from '../records/byte-writer.ts';
-import { decodeRecord, idOfFrame, isSound, type RecordFrame, writeRecord } from '../records/record-frame.ts';
+import {
+  decodeRecord,
+  type EncodedRecord,
+  idOfEncoded,
+  isSound,
+  writeRecord,
+} from '../records/record-bytes.ts';
 
 const format = 8;
 const bodyBytesAt = 40;
@@ -54,8 +60,8 @@ const bodyLengthAt = defaultsLengthAt + 2;
 const holderAt = bodyLengthAt + 4;
 const responseHeadBytes = holderAt + 4;
 
-/** The fixed part of a log batch. */
-export interface TurnHeader {
+/** The fixed part of a commit batch. */
+export interface BatchHeader {
   readonly firstSequence: number;
   readonly lastSequence: number;
   /** Service time, see core/service-clock.ts. */
@@ -70,7 +76,7 @@ export interface TurnHeader {
 export interface StoredEntry {
   readonly sequence: number;
   readonly timeMs: number;
-  readonly records: readonly RecordFrame[];
+  readonly records: readonly EncodedRecord[];
   readonly idempotency: IdempotencyRecord | null;
   readonly cause: Cause | null;
 }
@@ -83,16 +89,16 @@ const changeHeadBytes = 5;
 const noResponse = 0xffff_ffff;
 const writer = new ByteWriter();
 
-/** A turn as one log batch, the locations of its entries' stored responses, and its changes as memory may hold them. */
-export interface EncodedTurn {
+/** A commit batch, where its entries' stored responses lie, and its changes as memory may hold them. */
+export interface EncodedBatch {
   readonly bytes: Buffer;
   readonly locations: (ResponseLocation | null)[];
   readonly changes: PackedChanges;
 }
 
-/** Encodes a turn as one log batch of the shard with this tag, whose owner has this epoch. */
-export function encodeTurn(turn: LogBatch, tag: Buffer, epoch: number): EncodedTurn {
-  const { firstSequence, timeMs, wallMs, entries } = turn;
+/** Encodes a commit batch of the shard with this tag, whose owner has this epoch. */
+export function encodeBatch(batch: LogBatch, tag: Buffer, epoch: number): EncodedBatch {
+  const { firstSequence, timeMs, wallMs, entries } = batch;
   const places: number[] = [];
   const bodies: number[] = [];
   const heads: number[] = [];
@@ -123,11 +129,11 @@ export function encodeTurn(turn: LogBatch, tag: Buffer, epoch: number): EncodedT
   bytes.set(tag, tagAt);
   bytes.writeDoubleLE(epoch, epochAt);
   bytes.writeUInt32LE(crc32(bytes.subarray(8)), 4);
-  return { bytes, locations, changes: new ChangesOfTurn(bytes, new Uint32Array(places)) };
+  return { bytes, locations, changes: new ChangesOfBatch(bytes, new Uint32Array(places)) };
 }
 
-/** Reads changes from the log batch that they were written to. */
-class ChangesOfTurn implements PackedChanges {
+/** Reads changes from the commit batch that they were written to. */
+class ChangesOfBatch implements PackedChanges {
   readonly #bytes: Buffer;
   /** Where each change begins. */
   readonly #places: Uint32Array;
@@ -142,7 +148,7 @@ class ChangesOfTurn implements PackedChanges {
   }
 
   read(number: number, id: string): Change {
-    return decodeRecord(id, new ChangeFrame(this.#bytes, this.#places[number]!).value);
+    return decodeRecord(id, new ChangeInBatch(this.#bytes, this.#places[number]!).value);
   }
 }
 
@@ -218,18 +224,18 @@ function writeBody(body: KeyedResponse['body']): number {
   return body.length;
 }
 
-/** Says what is wrong with the log batch that lies under `sequence` in the log with this tag; null: nothing. */
-export function turnDefect(bytes: Buffer, sequence: number, tag: Buffer): string | null {
+/** Says what is wrong with the commit batch that lies under `sequence` in the log with this tag; null: nothing. */
+export function batchDefect(bytes: Buffer, sequence: number, tag: Buffer): string | null {
   if (bytes.length < headerBytes) return `it has ${bytes.length} bytes, fewer than its header`;
   if (bytes[0] !== format) return `its format ${bytes[0]} is unknown`;
   if (bytes.readUInt32LE(4) !== crc32(bytes.subarray(8))) return 'its checksum does not match';
   if (tag.compare(bytes, tagAt, tagAt + tagBytes) !== 0) return 'it is of another shard, or data folder';
-  const { firstSequence } = readTurnHeader(bytes);
+  const { firstSequence } = readBatchHeader(bytes);
   return firstSequence === sequence ? null : `it says that its first sequence is ${firstSequence}`;
 }
 
-/** Reads the header of a log batch. */
-export function readTurnHeader(bytes: Buffer): TurnHeader {
+/** Reads the header of a commit batch. */
+export function readBatchHeader(bytes: Buffer): BatchHeader {
   return {
     firstSequence: bytes.readDoubleLE(8),
     lastSequence: bytes.readDoubleLE(16),
@@ -240,11 +246,11 @@ export function readTurnHeader(bytes: Buffer): TurnHeader {
 }
 
 /** The end of a log whose last batch this is. */
-export function endOfTurn(bytes: Buffer): LogEnd {
+export function endOfBatch(bytes: Buffer): LogEnd {
   return { sequence: bytes.readDoubleLE(16), checksum: bytes.readUInt32LE(4) };
 }
 
-/** The log batch as one of the shard with this tag, for a folder that was made from another one's log. */
+/** The commit batch as one of the shard with this tag, for a folder that was made from another one's log. */
 export function retagged(bytes: Buffer, tag: Buffer): Buffer {
   const copy = Buffer.from(bytes);
   copy.set(tag, tagAt);
@@ -252,28 +258,28 @@ export function retagged(bytes: Buffer, tag: Buffer): Buffer {
   return copy;
 }
 
-/** The stored response that belongs to an idempotency record of this log batch. */
+/** The stored response that belongs to an idempotency record of this commit batch. */
 export function responseOf(bytes: Buffer, idempotency: IdempotencyRecord | null): KeyedResponse | null {
   if (idempotency === null) return null;
   const response = readResponse(bytes, idempotency.location.offset, idempotency.keyDigest);
-  assert(response !== null, 'a log batch without a defect holds the responses of its entries');
+  assert(response !== null, 'a commit batch without a defect holds the responses of its entries');
   // As text, so that an event about the same object is written without it again.
   return { ...idempotency, ...response, body: Buffer.from(response.body).toString() };
 }
 
-/** The entries of a log batch that has no defect, as views of it. Of a damaged batch, those come before this throws. */
+/** The entries of a commit batch that has no defect, as views of it. Of a damaged batch, those come before this throws. */
 export function* readEntries(bytes: Buffer): Generator<StoredEntry> {
-  const { firstSequence, timeMs } = readTurnHeader(bytes);
+  const { firstSequence, timeMs } = readBatchHeader(bytes);
   const end = headerBytes + bytes.readUInt32LE(bodyBytesAt);
   for (let at = headerBytes, sequence = firstSequence; at < end; sequence++) {
-    const records = new Array<RecordFrame>(bytes.readUInt16LE(at));
+    const records = new Array<EncodedRecord>(bytes.readUInt16LE(at));
     const offset = bytes.readUInt32LE(at + 2);
     const cause = readCause(bytes, at + causeAt);
     at = causeEnd(bytes, at + causeAt);
     for (let i = 0; i < records.length; i++) {
-      const frame = new ChangeFrame(bytes, at);
-      records[i] = frame;
-      at = frame.end;
+      const encoded = new ChangeInBatch(bytes, at);
+      records[i] = encoded;
+      at = encoded.end;
     }
     const location = { record: firstSequence, offset };
     const idempotency = offset === noResponse ? null : readIdempotencyRecord(bytes, location, timeMs);
@@ -281,13 +287,13 @@ export function* readEntries(bytes: Buffer): Generator<StoredEntry> {
   }
 }
 
-/** Decodes a log batch that has no defect. What it returns does not hold on to the bytes. */
-export function decodeTurn(bytes: Buffer): ReplayedEntry[] {
+/** Decodes a commit batch that has no defect. What it returns does not hold on to the bytes. */
+export function decodeBatch(bytes: Buffer): ReplayedEntry[] {
   return Array.from(readEntries(bytes), ({ sequence, timeMs, records, idempotency, cause }) => ({
     sequence,
     timeMs,
     cause,
-    changes: records.map((frame) => decodeRecord(idOfFrame(frame), frame.value)),
+    changes: records.map((encoded) => decodeRecord(idOfEncoded(encoded), encoded.value)),
     idempotency: idempotency && {
       ...idempotency,
       keyDigest: new Uint8Array(idempotency.keyDigest),
@@ -296,8 +302,8 @@ export function decodeTurn(bytes: Buffer): ReplayedEntry[] {
   }));
 }
 
-/** The change whose head lies at `at` of a log batch. Thousands are held at a time, and a view takes ten times as much. */
-class ChangeFrame implements RecordFrame {
+/** The change whose head lies at `at` of a commit batch. Thousands are held at a time, and a view takes ten times as much. */
+class ChangeInBatch implements EncodedRecord {
   readonly #bytes: Buffer;
   readonly #at: number;
 
@@ -344,7 +350,7 @@ function readIdempotencyRecord(
 }
 
 /**
- * Reads the stored response at `offset` of a log batch and checks it, and it alone; null when it is damaged, when it is
+ * Reads the stored response at `offset` of a commit batch and checks it, and it alone; null when it is damaged, when it is
  * that of another key, or when there is none. A copy: `bytes` may be used again.
  */
 export function readResponse(bytes: Buffer, offset: number, keyDigest: Uint8Array): StoredResponse | null {
@@ -371,7 +377,7 @@ export function readResponse(bytes: Buffer, offset: number, keyDigest: Uint8Arra
 
 /** The text that an event ends with, as a view; null when the event is damaged. */
 function endOfEvent(bytes: Buffer, place: number, length: number): Buffer | null {
-  const { key, value } = new ChangeFrame(bytes, place);
+  const { key, value } = new ChangeInBatch(bytes, place);
   const end = value.length - checksumBytes;
   return isSound({ key, value }) ? value.subarray(end - length, end) : null;
 }

@@ -6,9 +6,9 @@ import { type Environment, guardRead } from '../../disk/environment.ts';
 import { ForeignPart } from '../../disk/identity.ts';
 import type { MovedResponse } from '../checkpoint/response-table.ts';
 import { JournalDamaged, type ReplayedEntry, unlessDamaged } from '../journal.ts';
-import { decodeTurn, readEntries, readTurnHeader, responseOf, turnDefect } from './codec.ts';
+import { batchDefect, decodeBatch, readBatchHeader, readEntries, responseOf } from './codec.ts';
 import type { FollowedBatch, ReadableLog } from './log-engine.ts';
-import { endOf, fileBytes, type Segment, type Segments, turnTimeMs, writtenMs } from './segments.ts';
+import { batchTimeMs, endOf, fileBytes, type Segment, type Segments, writtenMs } from './segments.ts';
 
 /** So much is read at once: it takes some milliseconds. */
 const portionBytes = 1024 * 1024;
@@ -22,7 +22,7 @@ export interface FollowedLog extends ReadableLog {
   /** Finds the segments that were begun since. */
   refresh(): void;
   /**
-   * Drops the segments whose last turn is older than `olderThanMs` and whose last sequence is at most `sequence`, except for the
+   * Drops the segments whose last commit batch is older than `olderThanMs` and whose last sequence is at most `sequence`, except for the
    * newest segment. Settles with the first sequence of the oldest segment, 0 when there is none.
    */
   drop(olderThanMs: number, sequence: number): Promise<number>;
@@ -159,7 +159,7 @@ function refuseHiddenEnd(segments: Segments, nextSequence: number): void {
 
 /** The entries of a batch that come after `after`. */
 export function entriesAfter(batch: FollowedBatch, after: number): ReplayedEntry[] {
-  return decodeTurn(batch.bytes).filter(({ sequence }) => sequence > after);
+  return decodeBatch(batch.bytes).filter(({ sequence }) => sequence > after);
 }
 
 function* batchesOf(segments: Segments, index: number, next: number, upTo: number): Generator<StoredBatch> {
@@ -174,14 +174,14 @@ function* batchesOf(segments: Segments, index: number, next: number, upTo: numbe
       if (done === true) return;
       const { key, value: bytes } = row;
       const defect =
-        key === expected ? turnDefect(bytes, key, segments.tag) : `the next record there is ${key}`;
+        key === expected ? batchDefect(bytes, key, segments.tag) : `the next record there is ${key}`;
       if (defect !== null) {
         // A gap is never the end of the log, because what comes after it was on disk.
         const isEnd =
           key === expected && index === segments.list.length - 1 && guard(() => rows.next()).done === true;
         throw damaged(segments, index, { sequence: expected, bytes: bytes.length, defect }, isEnd);
       }
-      const batch = { segment, bytes, ...readTurnHeader(bytes) };
+      const batch = { segment, bytes, ...readBatchHeader(bytes) };
       // The first one ends before `next` where a batch was removed from the end of the segment.
       if (batch.lastSequence >= next) yield batch;
       expected = Math.max(next, batch.lastSequence + 1);
@@ -222,9 +222,9 @@ async function dropSegments(segments: Segments, olderThanMs: number, sequence: n
   return list[0]?.firstSequence ?? 0;
 }
 
-/** When the last turn of a segment was; -Infinity when it is empty, an upper bound when it is damaged. */
+/** When the last commit batch of a segment was; -Infinity when it is empty, an upper bound when it is damaged. */
 function lastTimeMs(segments: Segments, segment: Segment): number {
-  const timeMs = unlessDamaged(() => turnTimeMs(segments, segment, 'last') ?? Number.NEGATIVE_INFINITY);
+  const timeMs = unlessDamaged(() => batchTimeMs(segments, segment, 'last') ?? Number.NEGATIVE_INFINITY);
   return timeMs ?? writtenMs(segment);
 }
 

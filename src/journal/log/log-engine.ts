@@ -1,4 +1,4 @@
-// The port to the engine that stores the log of a partition, which is a shard. An engine stores log batches as bytes, in order,
+// The port to the engine that stores the log of a partition, which is a shard. An engine stores commit batches as bytes, in order,
 // and uses nothing of a batch but its header. write-ahead-log.ts encodes the batches. Whatever is brought up to date with the
 // log reads them: recovery, the checkpoint, a reshard, a restore, a backup, the archive. log.ts is the engine on LMDB, and
 // follow.ts its reader. A replicated log would be another one.
@@ -9,10 +9,10 @@
 
 import type { ShardIdentity } from '../../disk/identity.ts';
 import type { Log } from '../journal.ts';
-import type { TurnHeader } from './codec.ts';
+import type { BatchHeader } from './codec.ts';
 
 /** A batch of the log. */
-export interface FollowedBatch extends TurnHeader {
+export interface FollowedBatch extends BatchHeader {
   /** The checked bytes, which stay as they are. */
   readonly bytes: Buffer;
 }

@@ -1,4 +1,4 @@
-// The engine of the log on LMDB (see log-engine.ts). Log batches become durable in the order in which they are appended. One
+// The engine of the log on LMDB (see log-engine.ts). Commit batches become durable in the order in which they are appended. One
 // transaction is in flight at a time, and the next one has all batches that were appended meanwhile. So a batch that failed
 // is never followed on disk by a later one: the disk always has a prefix of what was appended.
 
@@ -14,10 +14,10 @@ import {
   type StoredResponse,
   unlessDamaged,
 } from '../journal.ts';
-import { endOfTurn, readResponse, readTurnHeader } from './codec.ts';
+import { endOfBatch, readBatchHeader, readResponse } from './codec.ts';
 import { readLog } from './follow.ts';
 import type { LogEngine } from './log-engine.ts';
-import { endOf, readStoredResponse, type Segment, type Segments, turnTimeMs } from './segments.ts';
+import { batchTimeMs, endOf, readStoredResponse, type Segment, type Segments } from './segments.ts';
 
 export interface LogOptions {
   readonly segments: Segments;
@@ -27,7 +27,7 @@ export interface LogOptions {
   readonly movedResponse: LogEngine['readResponse'];
   /** A new segment begins when the newest one has more bytes than this. */
   readonly segmentBytesMax: number;
-  /** It also begins when the newest one's first turn is older than this. */
+  /** It also begins when the newest one's first batch is older than this. */
   readonly segmentAgeMaxMs: number;
 }
 
@@ -39,10 +39,10 @@ interface Waiting {
   readonly settle: (failure: JournalFailure | null) => void;
 }
 
-/** The segment that turns are appended to. */
+/** The segment that batches are appended to. */
 interface Active {
   readonly segment: Segment;
-  /** Null when the segment is damaged; then the next turn begins a new one. */
+  /** Null when the segment is damaged; then the next batch begins a new one. */
   readonly room: Preallocation | null;
   bytes: number;
   firstTimeMs: number;
@@ -94,7 +94,7 @@ export class SegmentedLog implements LogEngine {
     if (epoch < this.#epoch) this.#failure ??= ownedByAnother(this.#segments.folder, epoch, this.#epoch);
     if (this.#failure !== null) return Promise.reject(this.#failure);
     assert(expectedSequence === this.#nextSequence, 'a batch follows the one before');
-    const { firstSequence, lastSequence, timeMs } = readTurnHeader(bytes);
+    const { firstSequence, lastSequence, timeMs } = readBatchHeader(bytes);
     assert(firstSequence === expectedSequence, 'a batch lies under its first sequence');
     this.#epoch = epoch;
     this.#nextSequence = lastSequence + 1;
@@ -123,12 +123,12 @@ export class SegmentedLog implements LogEngine {
   async #writeAll(): Promise<void> {
     try {
       while (this.#waiting.size > 0) {
-        const turns = [...this.#waiting.values()];
-        await this.#write(turns);
-        this.#durableEnd = endOfTurn(turns.at(-1)!.bytes);
-        for (const turn of turns) {
-          this.#waiting.delete(turn.firstSequence);
-          turn.settle(null);
+        const batches = [...this.#waiting.values()];
+        await this.#write(batches);
+        this.#durableEnd = endOfBatch(batches.at(-1)!.bytes);
+        for (const batch of batches) {
+          this.#waiting.delete(batch.firstSequence);
+          batch.settle(null);
         }
       }
     } catch (error) {
@@ -138,9 +138,9 @@ export class SegmentedLog implements LogEngine {
     }
   }
 
-  /** Writes the turns in one transaction, in a new segment when one is due. */
-  async #write(turns: readonly Waiting[]): Promise<void> {
-    const [{ firstSequence, timeMs }] = turns as [Waiting];
+  /** Writes the batches in one transaction, in a new segment when one is due. */
+  async #write(batches: readonly Waiting[]): Promise<void> {
+    const [{ firstSequence, timeMs }] = batches as [Waiting];
     const active = this.#active;
     const isDue =
       active !== null &&
@@ -153,21 +153,21 @@ export class SegmentedLog implements LogEngine {
       this.#active = this.#activate(segment, Number.POSITIVE_INFINITY);
     }
     const target = this.#active!;
-    const admitted = target.room?.admit(turns);
+    const admitted = target.room?.admit(batches);
     if (admitted !== undefined) await admitted;
     await commitAppended(
       this.#segments.open(target.segment),
-      turns.map((turn) => [turn.firstSequence, turn.bytes] as const),
+      batches.map((batch) => [batch.firstSequence, batch.bytes] as const),
     );
     target.firstTimeMs = Math.min(target.firstTimeMs, timeMs);
-    for (const turn of turns) target.bytes += turn.bytes.length;
+    for (const batch of batches) target.bytes += batch.bytes.length;
   }
 
-  /** Refuses every later turn, because nobody knows what is on a disk that failed once. */
+  /** Refuses every later batch, because nobody knows what is on a disk that failed once. */
   #fail(error: unknown): void {
     const failure = error instanceof JournalFailure ? error : journalFailure(error, this.#segments.folder);
     this.#failure = failure;
-    for (const turn of this.#waiting.values()) turn.settle(failure);
+    for (const batch of this.#waiting.values()) batch.settle(failure);
     this.#waiting.clear();
   }
 
@@ -187,7 +187,7 @@ export class SegmentedLog implements LogEngine {
     }
   }
 
-  /** Closes the log when all appended turns are on disk. */
+  /** Closes the log when all appended batches are on disk. */
   async close(): Promise<void> {
     this.#failure ??= new JournalFailure('The log is closed', { diskFull: false });
     await this.#writing;
@@ -203,9 +203,9 @@ function ownedByAnother(folder: string, epoch: number, newest: number): JournalF
   );
 }
 
-/** When the segment's first turn was; Infinity when it is empty, -Infinity (so that a new one begins) when it is damaged. */
+/** When the segment's first batch was; Infinity when it is empty, -Infinity (so that a new one begins) when it is damaged. */
 function firstTimeMs(segments: Segments, segment: Segment): number {
-  const timeMs = unlessDamaged(() => turnTimeMs(segments, segment, 'first') ?? Number.POSITIVE_INFINITY);
+  const timeMs = unlessDamaged(() => batchTimeMs(segments, segment, 'first') ?? Number.POSITIVE_INFINITY);
   return timeMs ?? Number.NEGATIVE_INFINITY;
 }
 

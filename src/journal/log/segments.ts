@@ -1,5 +1,5 @@
 // The segments of the log. Each is a folder with an LMDB environment of its own, named after its first sequence, so that old
-// log batches are dropped by deleting a folder. A folder gets its name when it is complete and is renamed before it is
+// commit batches are dropped by deleting a folder. A folder gets its name when it is complete and is renamed before it is
 // deleted, so a crash never leaves half a segment under that name.
 
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { type CheckDepth, remainingCheck } from '../../disk/page-check.ts';
 import { SpareDescriptors } from '../../disk/spare-descriptors.ts';
 import { syncPath } from '../../disk/sync-path.ts';
 import { JournalDamaged, type ResponseLocation, type StoredResponse, unlessDamaged } from '../journal.ts';
-import { endOfTurn, readResponse, readTurnHeader, turnDefect } from './codec.ts';
+import { batchDefect, endOfBatch, readBatchHeader, readResponse } from './codec.ts';
 
 export interface Segment {
   readonly firstSequence: number;
@@ -43,7 +43,7 @@ export class Segments {
   readonly folder: string;
   /** The shard's number. */
   readonly shard: number;
-  /** The tag of every log batch. */
+  /** The tag of every commit batch. */
   readonly tag: Buffer;
   readonly #part: Part;
   readonly #mapSize: number;
@@ -214,7 +214,7 @@ export function fileBytes(segment: Segment): number {
 }
 
 /**
- * When the segment's file was last written, in Unix milliseconds, which is not before its last turn; -Infinity when there
+ * When the segment's file was last written, in Unix milliseconds, which is not before its last batch; -Infinity when there
  * is no file.
  */
 export function writtenMs(segment: Segment): number {
@@ -223,9 +223,9 @@ export function writtenMs(segment: Segment): number {
 }
 
 /**
- * When the segment's first or last turn was, in Unix milliseconds; undefined when it has none. Throws `JournalDamaged`.
+ * When the segment's first or last batch was, in Unix milliseconds; undefined when it has none. Throws `JournalDamaged`.
  */
-export function turnTimeMs(
+export function batchTimeMs(
   segments: Segments,
   segment: Segment,
   which: 'first' | 'last',
@@ -233,11 +233,11 @@ export function turnTimeMs(
   const environment = segments.open(segment);
   return guardRead(segment.folder, () => {
     const key = firstSequenceIn(environment, which);
-    return key && readTurnHeader(readTurn(environment, segment, key, segments.tag)).timeMs;
+    return key && readBatchHeader(readBatch(environment, segment, key, segments.tag)).timeMs;
   });
 }
 
-/** The first sequence of the first or last log batch in a segment's environment; undefined when it has none. */
+/** The first sequence of the first or last commit batch in a segment's environment; undefined when it has none. */
 function firstSequenceIn(environment: Environment, which: 'first' | 'last'): number | undefined {
   // The key of the label comes before those of all batches.
   const range = which === 'first' ? { start: 1, limit: 1 } : { end: 0, reverse: true, limit: 1 };
@@ -256,14 +256,14 @@ export function endOf(segments: Segments): number {
   return guardRead(newest.folder, () => {
     const key = firstSequenceIn(environment, 'last');
     if (key === undefined) return newest.firstSequence - 1;
-    const bytes = borrowTurn(environment, newest, key);
+    const bytes = borrowBatch(environment, newest, key);
     if (bytes === undefined) throw misplaced(newest, key);
-    return turnDefect(bytes, key, segments.tag) === null ? readTurnHeader(bytes).lastSequence : key;
+    return batchDefect(bytes, key, segments.tag) === null ? readBatchHeader(bytes).lastSequence : key;
   });
 }
 
 /**
- * The checksum of the log batch that ends with `sequence`; null when the log has this entry and no batch ends with it. Undefined
+ * The checksum of the commit batch that ends with `sequence`; null when the log has this entry and no batch ends with it. Undefined
  * when that can't be told, because the batch is damaged, or not there any more.
  */
 export function checksumAt(segments: Segments, sequence: number): number | null | undefined {
@@ -274,19 +274,19 @@ export function checksumAt(segments: Segments, sequence: number): number | null 
     const key = guardRead(segment.folder, () => [
       ...environment.getKeys({ start: sequence, end: 0, reverse: true, limit: 1 }),
     ])[0];
-    const bytes = key === undefined ? undefined : borrowTurn(environment, segment, key);
-    if (bytes === undefined || turnDefect(bytes, key!, segments.tag) !== null) return undefined;
-    const end = endOfTurn(bytes);
+    const bytes = key === undefined ? undefined : borrowBatch(environment, segment, key);
+    if (bytes === undefined || batchDefect(bytes, key!, segments.tag) !== null) return undefined;
+    const end = endOfBatch(bytes);
     if (end.sequence === sequence) return end.checksum;
     return end.sequence > sequence ? null : undefined;
   });
 }
 
-/** The log batch with this first sequence, checked. The bytes are valid until the next read of any environment. */
-function readTurn(environment: Environment, segment: Segment, sequence: number, tag: Buffer): Buffer {
-  const bytes = borrowTurn(environment, segment, sequence);
+/** The commit batch with this first sequence, checked. The bytes are valid until the next read of any environment. */
+function readBatch(environment: Environment, segment: Segment, sequence: number, tag: Buffer): Buffer {
+  const bytes = borrowBatch(environment, segment, sequence);
   if (bytes === undefined) throw misplaced(segment, sequence);
-  const defect = turnDefect(bytes, sequence, tag);
+  const defect = batchDefect(bytes, sequence, tag);
   if (defect === null) return bytes;
   throw damaged(segment, sequence, defect);
 }
@@ -296,26 +296,28 @@ function misplaced(segment: Segment, sequence: number): JournalDamaged {
   return damaged(segment, sequence, 'its key is not in its place');
 }
 
-/** The stored response of a key in a log batch. Only its own checksum is checked; the one of the batch takes ten times as long. */
+/** The stored response of a key in a commit batch. Only its own checksum is checked; the one of the batch takes ten times as long. */
 export function readStoredResponse(
   environment: Environment,
   segment: Segment,
   { record, offset }: ResponseLocation,
   keyDigest: Uint8Array,
 ): StoredResponse | undefined {
-  const bytes = borrowTurn(environment, segment, record);
+  const bytes = borrowBatch(environment, segment, record);
   if (bytes === undefined) return undefined;
   const answer = readResponse(bytes, offset, keyDigest);
   if (answer !== null) return answer;
   throw damaged(segment, record, `it has no readable stored response of that key at offset ${offset}`);
 }
 
-function borrowTurn(environment: Environment, segment: Segment, sequence: number): Buffer | undefined {
+function borrowBatch(environment: Environment, segment: Segment, sequence: number): Buffer | undefined {
   const bytes = guardRead(segment.folder, () => environment.getBinaryFast(sequence));
   // The library returns its own buffer, with a property `length` that is not the buffer's length. A view has the right one.
   return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
 function damaged({ folder }: Segment, sequence: number, defect: string): JournalDamaged {
-  return new JournalDamaged(`The log batch ${sequence} in segment ${basename(folder)} is damaged: ${defect}`);
+  return new JournalDamaged(
+    `The commit batch ${sequence} in segment ${basename(folder)} is damaged: ${defect}`,
+  );
 }

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { commit } from '../../disk/environment.ts';
 import type { FoundEntry } from '../log-reader.ts';
 import { type JournalOptions, mapSizesOf, openCheckpoint } from '../open-journal.ts';
-import { readRecord } from '../records/record-frame.ts';
-import { readEntries, readResponse, readTurnHeader, type StoredEntry } from './codec.ts';
+import { readRecord } from '../records/record-bytes.ts';
+import { readBatchHeader, readEntries, readResponse, type StoredEntry } from './codec.ts';
 import { DamagedLog, readLog } from './follow.ts';
 import { Segments } from './segments.ts';
 
@@ -69,7 +69,7 @@ function readableIn(bytes: Buffer, shard: number, firstSequence: number) {
   const stored: StoredEntry[] = [];
   let wallMs = 0;
   try {
-    ({ wallMs } = readTurnHeader(bytes));
+    ({ wallMs } = readBatchHeader(bytes));
     for (const entry of readEntries(bytes)) stored.push(entry);
   } catch {
     // What comes behind the damaged place can't be found.

@@ -1,10 +1,10 @@
-// The write-ahead log as its shard sees it: turns are appended and become durable in order. A turn is encoded once, as a log
-// batch, and the engine stores the bytes (log-engine.ts).
+// The write-ahead log as its shard sees it: commit batches are appended and become durable in order.
+// A batch is encoded once, and the engine stores the bytes (log-engine.ts).
 
 import { assert } from '../../core/assert.ts';
 import { type ShardIdentity, tagOf } from '../../disk/identity.ts';
 import type { Log, LogBatch, ResponseLocation, StoredResponse } from '../journal.ts';
-import { encodeTurn } from './codec.ts';
+import { encodeBatch } from './codec.ts';
 import type { LogEngine } from './log-engine.ts';
 
 export class WriteAheadLog implements Log {
@@ -36,11 +36,11 @@ export class WriteAheadLog implements Log {
     return this.#engine.durableEnd;
   }
 
-  append(turn: LogBatch): ReturnType<Log['append']> {
-    const { firstSequence, entries } = turn;
-    assert(entries.length > 0, 'a turn has entries');
-    assert(firstSequence === this.nextSequence, 'a turn follows the one before');
-    const { bytes, locations, changes } = encodeTurn(turn, this.#tag, this.#epoch);
+  append(batch: LogBatch): ReturnType<Log['append']> {
+    const { firstSequence, entries } = batch;
+    assert(entries.length > 0, 'a commit batch has entries');
+    assert(firstSequence === this.nextSequence, 'a commit batch follows the one before');
+    const { bytes, locations, changes } = encodeBatch(batch, this.#tag, this.#epoch);
     this.#nextSequence = firstSequence + entries.length;
     const durable = this.#engine.append(this.#partition, this.#epoch, firstSequence, bytes);
     return { locations, changes, durable };

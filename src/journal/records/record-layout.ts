@@ -1,5 +1,5 @@
 // The layouts of records: the fields of each kind and their order. The values of a record are written without the names of the
-// fields, as one array in the order of the layout (record-frame.ts has the bytes around it).
+// fields, as one array in the order of the layout (record-bytes.ts has the bytes around it).
 //
 // A layout is fixed once a version of the service was released with it. To add, rename or drop a field, change the kind's
 // `fields` and add an upcaster, which makes the values of the previous version into those of the new one. When a record of an
@@ -9,14 +9,14 @@
 // The fields that a record's index rows depend on come first, in the order of `indexedFields` (domain/indexes.ts). So a change
 // there is a change of the layout.
 //
-// Fields that mostly have one of a few texts are written as numbers in a list of words (record-words.ts).
+// Fields that mostly have one of a few texts are written as numbers in the dictionary (record-dictionary.ts).
 //
 // Metadata has names that merchants choose. It is written as a flat list, because msgpackr renames a field `__proto__`.
 
 import { assert } from '../../core/assert.ts';
 import { type IndexedRecord, indexedFields } from '../../domain/indexes.ts';
 import type { Metadata, RecordKind, RecordOf, StoredRecord } from '../../domain/record.ts';
-import { wordNumbers, words } from './record-words.ts';
+import { dictionary, dictionaryNumbers } from './record-dictionary.ts';
 
 /** Makes the values of one version into those of the next. A word is a number then. */
 type Upcaster = (values: readonly unknown[]) => unknown[];
@@ -24,21 +24,21 @@ type Upcaster = (values: readonly unknown[]) => unknown[];
 interface Layout<K extends RecordKind> {
   /** The number of a kind is never given to another one. */
   readonly number: number;
-  /** Every field that is neither in the frame's head nor indexed, in the order of its values. */
+  /** Every field that is neither in the record's head nor indexed, in the order of its values. */
   readonly fields: Readonly<
-    Record<Exclude<keyof RecordOf<K>, keyof FrameHead | (typeof indexedFields)[K][number]>, true>
+    Record<Exclude<keyof RecordOf<K>, keyof RecordHead | (typeof indexedFields)[K][number]>, true>
   >;
-  /** Fields whose texts are mostly words. */
-  readonly words?: readonly (keyof RecordOf<K>)[];
+  /** Fields whose texts are mostly in the dictionary. */
+  readonly dictionary?: readonly (keyof RecordOf<K>)[];
   /** From version 1 to 2, from 2 to 3, …: there is one version more than there are upcasters. */
   readonly upcasters: readonly Upcaster[];
 }
 
 /** The fields that are written before the values. */
-export type FrameHead = Pick<StoredRecord, 'kind' | 'id' | 'org' | 'livemode' | 'removed'>;
+export type RecordHead = Pick<StoredRecord, 'kind' | 'id' | 'org' | 'livemode' | 'removed'>;
 
 /** Its fields that every record has, besides its kind. */
-const headNames: readonly Exclude<keyof FrameHead, 'kind' | 'removed'>[] = ['id', 'org', 'livemode'];
+const headNames: readonly Exclude<keyof RecordHead, 'kind' | 'removed'>[] = ['id', 'org', 'livemode'];
 
 const common = { created: true } as const;
 
@@ -65,7 +65,7 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       checkout_session: true,
       network_call: true,
     },
-    words: ['currency', 'status'],
+    dictionary: ['currency', 'status'],
     upcasters: [],
   },
   charge: {
@@ -89,7 +89,7 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       deadline_ms: true,
       settled_at_ms: true,
     },
-    words: ['currency', 'status', 'method', 'failure_code', 'decline_code'],
+    dictionary: ['currency', 'status', 'method', 'failure_code', 'decline_code'],
     upcasters: [],
   },
   checkout_session: {
@@ -110,7 +110,7 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       expires_at_ms: true,
       deadline_ms: true,
     },
-    words: ['currency', 'status'],
+    dictionary: ['currency', 'status'],
     upcasters: [],
   },
   customer: {
@@ -136,7 +136,7 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       metadata: true,
       settled_at_ms: true,
     },
-    words: ['currency', 'status'],
+    dictionary: ['currency', 'status'],
     upcasters: [],
   },
   review: {
@@ -164,7 +164,7 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       // This comes last, because a stored response with the same text may stand in its place (see codec.ts).
       object_json: true,
     },
-    words: ['type', 'api_version', 'by'],
+    dictionary: ['type', 'api_version', 'by'],
     // 2: `by` and `by_name`, before the object.
     upcasters: [(values) => [...values.slice(0, -1), null, null, values.at(-1)]],
   },
@@ -180,7 +180,7 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       by_hand: true,
       failed_resent_at_ms: true,
     },
-    words: ['status', 'api_version'],
+    dictionary: ['status', 'api_version'],
     // 2: what may be sent by hand, and when all that failed was sent again.
     upcasters: [(values) => [...values, null, null]],
   },
@@ -196,7 +196,7 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       first_status: true,
       answered: true,
     },
-    words: ['event_type', 'status'],
+    dictionary: ['event_type', 'status'],
     // 2: the first attempt that succeeded, and the attempts whose answers are kept.
     upcasters: [(values) => [...values, null, null, null, []]],
   },
@@ -257,8 +257,8 @@ interface Compiled {
   readonly indexed: number;
   /** The position of the metadata among the values; -1 when the kind has none. */
   readonly metadataAt: number;
-  /** The positions of values that may be words. */
-  readonly wordsAt: readonly number[];
+  /** The positions of values that may be numbers in the dictionary. */
+  readonly dictionaryAt: readonly number[];
   readonly upcasters: readonly Upcaster[];
   /** The version that records are written in. */
   readonly version: number;
@@ -267,13 +267,13 @@ interface Compiled {
 const byKind = new Map<RecordKind, Compiled>();
 const byNumber: Compiled[] = [];
 for (const kind of Object.keys(layouts) as RecordKind[]) {
-  const { number, fields, words: worded = [], upcasters } = layouts[kind];
+  const { number, fields, dictionary: listed = [], upcasters } = layouts[kind];
   const names = [...indexedFields[kind], ...Object.keys(fields)];
   const indexed = indexedFields[kind].length;
   const metadataAt = names.indexOf('metadata');
-  const wordsAt = worded.map((name) => names.indexOf(name));
+  const dictionaryAt = listed.map((name) => names.indexOf(name));
   const version = upcasters.length + 1;
-  const compiled = { kind, number, names, indexed, metadataAt, wordsAt, upcasters, version };
+  const compiled = { kind, number, names, indexed, metadataAt, dictionaryAt, upcasters, version };
   byKind.set(kind, compiled);
   byNumber[number] = compiled;
 }
@@ -302,21 +302,21 @@ export function kindOf(number: number): RecordKind {
 
 /** The values of a record, in the order of its kind's layout. */
 export function valuesOf(record: StoredRecord): unknown[] {
-  const { names, metadataAt, wordsAt } = byKind.get(record.kind)!;
+  const { names, metadataAt, dictionaryAt } = byKind.get(record.kind)!;
   const values = new Array<unknown>(names.length);
   for (let i = 0; i < names.length; i++) values[i] = record[names[i] as 'created'];
-  for (const at of wordsAt) values[at] = wordNumbers.get(values[at]) ?? values[at];
+  for (const at of dictionaryAt) values[at] = dictionaryNumbers.get(values[at]) ?? values[at];
   if (metadataAt >= 0) values[metadataAt] = flat((record as { metadata: Metadata }).metadata);
   return values;
 }
 
 /** The record with this head, whose values were written in this version. */
-export function recordOf(head: FrameHead, version: number, written: unknown[]): StoredRecord {
-  const { kind, names, metadataAt, wordsAt, upcasters, version: newest } = byKind.get(head.kind)!;
+export function recordOf(head: RecordHead, version: number, written: unknown[]): StoredRecord {
+  const { kind, names, metadataAt, dictionaryAt, upcasters, version: newest } = byKind.get(head.kind)!;
   assert(version >= 1 && version <= newest, `version ${version} of a ${kind} is known`);
   let values = written;
   for (let older = version; older < newest; older++) values = upcasters[older - 1]!(values);
-  for (const at of wordsAt) if (typeof values[at] === 'number') values[at] = words[values[at]];
+  for (const at of dictionaryAt) if (typeof values[at] === 'number') values[at] = dictionary[values[at]];
   const record = head as unknown as Record<string, unknown>;
   for (let i = 0; i < names.length; i++) record[names[i]!] = values[i];
   if (metadataAt >= 0) record.metadata = unflat(values[metadataAt] as readonly string[]);
@@ -333,12 +333,12 @@ export function indexedIn(kind: RecordKind, version: number): number | null {
 }
 
 /** As much of the record with this head as is indexed. `values` begins with what `indexedIn` says. */
-export function indexedOf(head: FrameHead, values: readonly unknown[]): IndexedRecord {
-  const { names, indexed, wordsAt } = byKind.get(head.kind)!;
+export function indexedOf(head: RecordHead, values: readonly unknown[]): IndexedRecord {
+  const { names, indexed, dictionaryAt } = byKind.get(head.kind)!;
   const record = head as unknown as Record<string, unknown>;
   for (let i = 0; i < indexed; i++) {
     const value = values[i];
-    record[names[i]!] = typeof value === 'number' && wordsAt.includes(i) ? words[value] : value;
+    record[names[i]!] = typeof value === 'number' && dictionaryAt.includes(i) ? dictionary[value] : value;
   }
   return record as unknown as IndexedRecord;
 }

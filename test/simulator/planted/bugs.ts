@@ -28,7 +28,7 @@ const durability = [
   bug('a sequence is noted before it is durable', [
     'journal/log/log.ts',
     '    const { promise: durable, resolve, reject }',
-    '    this.#durableEnd = endOfTurn(bytes);\n    const { promise: durable, resolve, reject }',
+    '    this.#durableEnd = endOfBatch(bytes);\n    const { promise: durable, resolve, reject }',
   ]),
   bug('how far the shards have come is noted at a stop only', [
     'data-folder/sequence-notes.ts',
@@ -285,7 +285,7 @@ const owners = [
     'shardOfSlot(key.slot + 1, this.#shards.length)',
   ]),
   bug('the checksum of a record is not looked at', [
-    'journal/records/record-frame.ts',
+    'journal/records/record-bytes.ts',
     'return end > organizationAt && value.readUInt32LE(end) === crc32(value.subarray(0, end), crc32(key));',
     'return end > organizationAt;',
   ]),

@@ -69,9 +69,9 @@ export class CheckpointLane implements Checkpointer {
     return this.#ask(() => this.#follower().write(sequence));
   }
 
-  putSmallValues(values: ReadonlyMap<string, Uint8Array>): Promise<void> {
+  putMetadata(values: ReadonlyMap<string, Uint8Array>): Promise<void> {
     const sent = structuredClone(values);
-    return this.#ask(() => this.#follower().putSmallValues(sent));
+    return this.#ask(() => this.#follower().putMetadata(sent));
   }
 
   noteSegment(firstSequence: number): Promise<void> {

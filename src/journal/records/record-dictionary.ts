@@ -1,7 +1,7 @@
-// The words of records: texts that a field of a record mostly has. A record has the position of such a text in this list instead
-// of it. New ones are added at the end, and none is ever moved or removed. A text that is not in the list is written as it is.
+// The dictionary of records: texts that a field mostly has. A record has the number of such a text in this
+// list instead of it. New ones are added at the end, and none is ever moved or removed.
 
-export const words: readonly string[] = [
+export const dictionary: readonly string[] = [
   'mad',
   'card',
   'cash',
@@ -50,4 +50,4 @@ export const words: readonly string[] = [
   'time',
   'member',
 ];
-export const wordNumbers = new Map<unknown, number>(words.map((word, number) => [word, number]));
+export const dictionaryNumbers = new Map<unknown, number>(dictionary.map((text, number) => [text, number]));

@@ -18,16 +18,16 @@ import type { StoredRecord } from '../../domain/record.ts';
 import { ByteWriter } from './byte-writer.ts';
 import { packedBytes, packText, unpackText, writePacked } from './packed-text.ts';
 import {
-  type FrameHead,
   indexedIn,
   indexedOf,
   kindOf,
   numbersOf,
+  type RecordHead,
   recordOf,
   valuesOf,
 } from './record-layout.ts';
 
-export interface RecordFrame {
+export interface EncodedRecord {
   readonly key: Buffer;
   readonly value: Buffer;
 }
@@ -44,26 +44,26 @@ const packedInPlace = REUSE_BUFFER_MODE | RESET_BUFFER_MODE;
 type PackedInPlace = Buffer & { readonly start: number; readonly end: number };
 
 /** The id with its prefix last, as it is in keys; empty when the text can't be an id. */
-function turnId(id: string): string {
+function prefixLast(id: string): string {
   // A reader may ask for any text.
   const end = id.length > idLengthMax ? -1 : id.indexOf('_');
   return end < 1 || /[^0-9A-Z_a-z]/.test(id) ? '' : `${id.slice(end + 1)}_${id.slice(0, end)}`;
 }
 
 /** The id again. */
-function turnBack(turned: string): string {
-  const end = turned.lastIndexOf('_');
-  return `${turned.slice(end + 1)}_${turned.slice(0, end)}`;
+function prefixFirst(rotated: string): string {
+  const end = rotated.lastIndexOf('_');
+  return `${rotated.slice(end + 1)}_${rotated.slice(0, end)}`;
 }
 
 /** The key of the record with this id; null when the text can't be an id. */
 export function keyOfId(id: string): Buffer | null {
-  const turned = turnId(id);
-  return turned === '' ? null : packText(turned);
+  const rotated = prefixLast(id);
+  return rotated === '' ? null : packText(rotated);
 }
 
-export function idOfFrame({ key }: RecordFrame): string {
-  return turnBack(unpackText(key));
+export function idOfEncoded({ key }: EncodedRecord): string {
+  return prefixFirst(unpackText(key));
 }
 
 /** Writes a record as its key and, directly after it, its value; returns how long the key is. */
@@ -96,26 +96,26 @@ export function writeRecord(writer: ByteWriter, record: StoredRecord): number {
 
 const alone = new ByteWriter();
 
-/** The frame of a record that is not in a log batch. */
-export function encodeRecord(record: StoredRecord): RecordFrame {
+/** The bytes of a record that is not in a commit batch. */
+export function encodeRecord(record: StoredRecord): EncodedRecord {
   alone.clear();
   const keyBytes = writeRecord(alone, record);
   const bytes = alone.copy();
   return { key: bytes.subarray(0, keyBytes), value: bytes.subarray(keyBytes) };
 }
 
-/** Whether the value matches its checksum. In a log batch this is not needed, because the batch has a checksum of its own. */
-export function isSound({ key, value }: RecordFrame): boolean {
+/** Whether the value matches its checksum. In a commit batch this is not needed, because the batch has a checksum of its own. */
+export function isSound({ key, value }: EncodedRecord): boolean {
   const end = value.length - checksumBytes;
   return end > organizationAt && value.readUInt32LE(end) === crc32(value.subarray(0, end), crc32(key));
 }
 
-/** Whether the frame says that the record was removed. The checkpoint has no such frames. */
-export function isRemoved({ value }: RecordFrame): boolean {
+/** Whether the bytes say that the record was removed. The checkpoint has none such. */
+export function isRemoved({ value }: EncodedRecord): boolean {
   return (value[flagsAt]! & flags.removed) !== 0;
 }
 
-export function organizationOf({ value }: RecordFrame): string {
+export function organizationOf({ value }: EncodedRecord): string {
   return unpackedOrganization(value);
 }
 
@@ -138,8 +138,8 @@ export function decodeIndexed(id: string, value: Buffer): IndexedRecord {
   return indexedOf(head, values);
 }
 
-function headOf(id: string, value: Buffer): FrameHead {
-  const head: { -readonly [name in keyof FrameHead]: FrameHead[name] } = {
+function headOf(id: string, value: Buffer): RecordHead {
+  const head: { -readonly [name in keyof RecordHead]: RecordHead[name] } = {
     kind: kindOf(value[0]!),
     id,
     org: unpackedOrganization(value),
@@ -159,9 +159,9 @@ function arrayHeadBytes(packed: Buffer): number {
   return packed[0]! < 0xa0 ? 1 : 3;
 }
 
-/** The record of a frame; null when its bytes are damaged. */
-export function readRecord(frame: RecordFrame): StoredRecord | null {
-  return isSound(frame) ? decodeRecord(idOfFrame(frame), frame.value) : null;
+/** The record in these bytes; null when its bytes are damaged. */
+export function readRecord(encoded: EncodedRecord): StoredRecord | null {
+  return isSound(encoded) ? decodeRecord(idOfEncoded(encoded), encoded.value) : null;
 }
 
 /** The most organizations that are remembered. Beyond that, the map is cleared. */
