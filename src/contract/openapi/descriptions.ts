@@ -89,9 +89,9 @@ const exceptions: { readonly [O in Operation]?: { readonly [N in keyof ParamsOf<
 };
 
 /** The meaning of parameter `name` of an operation. */
-export function meaningOf(operation: string, name: string): string {
-  const own = exceptions[operation as Operation] as Readonly<Record<string, string>> | undefined;
-  return own?.[name] ?? parameters[name as ParameterName];
+export function meaningOf(operation: Operation, name: string): string {
+  const own: Readonly<Record<string, string | undefined>> = exceptions[operation] ?? {};
+  return own[name] ?? parameters[name as ParameterName];
 }
 
 /** What has happened when an event of each type is sent. */

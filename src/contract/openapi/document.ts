@@ -6,8 +6,8 @@ import { errorCodes } from '../errors/table.ts';
 import { csvLine, exportColumns } from '../export-format.ts';
 import { bucketNames } from '../limits.ts';
 import * as resources from '../routes/resources.ts';
-import type { Route } from '../routes/route.ts';
-import { type ExportOperation, type Operation, routeTable } from '../routes/table.ts';
+
+import { type ExportOperation, routeTable, type TableRoute } from '../routes/table.ts';
 import { type EventType, newestApiVersion, sentEventTypes } from '../vocabulary.ts';
 import {
   eventMeanings,
@@ -84,7 +84,7 @@ function describePaths(writing: Writing): Json {
   return paths;
 }
 
-function describeOperation(route: Route, writing: Writing): Json {
+function describeOperation(route: TableRoute, writing: Writing): Json {
   const tag = tags[elementAt(route.path.split('/'), 2)];
   assert(tag !== undefined, `no tag for ${route.path}`);
   const query = route.method === 'GET' ? describeQuery(route, writing) : [];
@@ -107,7 +107,7 @@ function describeOperation(route: Route, writing: Writing): Json {
   };
 }
 
-function describeCounting(route: Route): string {
+function describeCounting(route: TableRoute): string {
   const buckets = [bucketNames.all.en];
   if (route.kind === 'command') buckets.push(bucketNames.writes.en);
   if (route.spends !== null && route.spends !== 'filter') buckets.push(bucketNames[route.spends].en);
@@ -116,7 +116,7 @@ function describeCounting(route: Route): string {
   return `Counts in the rate limits: ${buckets.join(', ')}${filtered}.${testOnly}`;
 }
 
-function describePathIds(route: Route): Json[] {
+function describePathIds(route: TableRoute): Json[] {
   if (!route.path.includes('{id}')) return [];
   const parts = route.path.split('/');
   const what = pathIds[elementAt(parts, parts.indexOf('{id}') - 1)];
@@ -133,9 +133,9 @@ function describePathIds(route: Route): Json[] {
   ];
 }
 
-function describeQuery(route: Route, writing: Writing): Json[] {
+function describeQuery(route: TableRoute, writing: Writing): Json[] {
   const required = route.params.required ?? [];
-  const values = exampleRequests[route.operation as Operation] as Json;
+  const values = exampleRequests[route.operation] as Json;
   return Object.entries(route.params.properties).map(([name, schema]) => ({
     name,
     in: 'query',
@@ -147,9 +147,9 @@ function describeQuery(route: Route, writing: Writing): Json[] {
 }
 
 /** The description of a request's body; null for a route without parameters, whose body may be left out. */
-function describeBody(route: Route, writing: Writing): Json | null {
+function describeBody(route: TableRoute, writing: Writing): Json | null {
   const schema = withNulls(describeSchema(route.params, writing.schemas));
-  const properties = Object.entries(schema.properties as Record<string, Json>);
+  const properties = Object.entries(schema.properties ?? {});
   if (properties.length === 0) return null;
   const explained = properties.map(
     ([name, property]) => [name, { ...property, description: meaningOf(route.operation, name) }] as const,
@@ -159,19 +159,19 @@ function describeBody(route: Route, writing: Writing): Json | null {
     content: {
       'application/json': {
         schema: { ...schema, properties: Object.fromEntries(explained) },
-        example: exampleRequests[route.operation as Operation],
+        example: exampleRequests[route.operation],
       },
     },
   };
 }
 
-function describeAnswer(route: Route, writing: Writing): Json {
-  const example = exampleAnswers(writing.objects)[route.operation as Operation];
+function describeAnswer(route: TableRoute, writing: Writing): Json {
+  const example = exampleAnswers(writing.objects)[route.operation];
   return { 'application/json': { schema: describeSchema(route.result, writing.schemas), example } };
 }
 
-function describeExport(route: Route, writing: Writing): Json {
-  const rows = exampleAnswers(writing.objects)[route.operation as Operation] as unknown as readonly Json[];
+function describeExport(route: TableRoute, writing: Writing): Json {
+  const rows = exampleAnswers(writing.objects)[route.operation] as unknown as readonly Json[];
   const schema = describeSchema(route.result, writing.schemas);
   const name = String(schema.$ref).split('/').at(-1);
   const columns = exportColumns[route.operation as ExportOperation];
@@ -188,8 +188,8 @@ function describeExport(route: Route, writing: Writing): Json {
   };
 }
 
-function describeStream(route: Route, writing: Writing): Json {
-  const event = exampleAnswers(writing.objects)[route.operation as Operation] as unknown as Json;
+function describeStream(route: TableRoute, writing: Writing): Json {
+  const event = exampleAnswers(writing.objects)[route.operation] as unknown as Json;
   const start = { organization: event.organization, secret: exampleSecret };
   return {
     'text/event-stream': {
@@ -206,7 +206,7 @@ const describeContent = {
   query: describeAnswer,
   export: describeExport,
   stream: describeStream,
-} as const satisfies Record<Route['kind'], (route: Route, writing: Writing) => Json>;
+} as const satisfies Record<TableRoute['kind'], (route: TableRoute, writing: Writing) => Json>;
 
 /** The resources that events carry; the type of an event starts with the name of its object. */
 const eventResources = [

@@ -15,7 +15,26 @@ import * as resources from '../routes/resources.ts';
 import { declineCodes } from '../vocabulary.ts';
 
 /** A JSON value of the description. */
-export type Json = { [name: string]: unknown };
+export interface Json {
+  [name: string]: unknown;
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Json[];
+  readonly oneOf?: readonly Json[];
+  readonly items?: Json;
+  /** Of an object the names of its properties; of a parameter whether it is. */
+  readonly required?: readonly string[] | boolean;
+  readonly properties?: Readonly<Record<string, Json>>;
+  readonly patternProperties?: Readonly<Record<string, Json>>;
+  readonly discriminator?: { readonly propertyName: string; readonly mapping?: object };
+}
+
+/** The names of the properties that an object must have. */
+export function requiredNames({ required }: Json): readonly string[] {
+  return typeof required === 'object' ? required : [];
+}
 
 const errorTypes = [...new Set(errorCodes.map((code) => errors[code].type))] as ErrorType[];
 const nullable = <T extends TSchema>(schema: T, description: string) =>
@@ -54,13 +73,14 @@ const named = new Map<unknown, string>([
 export type SchemaComponents = Map<string, Json>;
 
 /** `schema` for the description: a reference when it has a name (its component is then in `components`), else rewritten. */
-export function describeSchema(schema: TSchema, components: SchemaComponents): Json {
-  const name = nameOf(schema as Json);
-  if (name === undefined) return rewrite(schema as Json, components);
+export function describeSchema(given: TSchema | Json, components: SchemaComponents): Json {
+  const schema = given as Json;
+  const name = nameOf(schema);
+  if (name === undefined) return rewrite(schema, components);
   if (!components.has(name)) {
     // The name is added before the parts are described, so that the components are in the order of their first use.
     components.set(name, {});
-    components.set(name, { title: name, ...rewrite(schema as Json, components) });
+    components.set(name, { title: name, ...rewrite(schema, components) });
   }
   return { $ref: `#/components/schemas/${name}` };
 }
@@ -69,8 +89,8 @@ export function describeSchema(schema: TSchema, components: SchemaComponents): J
 function nameOf(schema: Json): string | undefined {
   const own = named.get(schema);
   if (own !== undefined) return own;
-  const properties = (schema.properties ?? {}) as Record<string, Json>;
-  if (properties.object?.const === 'list') return `${named.get(properties.data?.items)}List`;
+  const { properties = {} } = schema;
+  if (properties.object?.const === 'list') return `${named.get(properties.data?.items ?? {})}List`;
   if (properties.deleted?.const === true) return `Deleted${pascalCase(String(properties.object?.const))}`;
   return undefined;
 }
@@ -79,32 +99,31 @@ const pascalCase = (text: string) =>
   text.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 function rewrite(schema: Json, components: SchemaComponents): Json {
-  const describe = (part: unknown) => describeSchema(part as TSchema, components);
+  const describe = (part: Json) => describeSchema(part, components);
   const { enum: choices, anyOf, discriminator, patternProperties, properties, items, ...rest } = schema;
   if (choices !== undefined) return { type: 'string', enum: choices, ...rest };
-  if (discriminator !== undefined) return { ...rest, ...discriminated(schema, describe) };
-  if (anyOf !== undefined) return { ...union((anyOf as Json[]).map(describe)), ...rest };
+  if (discriminator !== undefined && anyOf !== undefined)
+    return { ...rest, ...discriminated(discriminator.propertyName, anyOf, describe) };
+  if (anyOf !== undefined) return { ...union(anyOf.map(describe)), ...rest };
   if (items !== undefined) return { ...rest, items: describe(items) };
   if (patternProperties !== undefined) {
-    return { ...rest, ...mapOf(patternProperties as Record<string, Json>, describe) };
+    return { ...rest, ...mapOf(patternProperties, describe) };
   }
   if (properties === undefined) return { ...rest };
-  const described = Object.entries(properties as Json).map(([key, value]) => [key, describe(value)] as const);
+  const described = Object.entries(properties).map(([key, value]) => [key, describe(value)] as const);
   return { ...rest, properties: Object.fromEntries(described) };
 }
 
 /** Named objects of which each has a value of its own in one property, so that a client knows which one it has. */
-function discriminated(schema: Json, describe: (part: unknown) => Json): Json {
-  const { propertyName } = schema.discriminator as { propertyName: string };
-  const members = schema.anyOf as Json[];
+function discriminated(propertyName: string, members: readonly Json[], describe: (part: Json) => Json): Json {
   const oneOf = members.map(describe);
-  const values = members.map(({ properties }) => (properties as Record<string, Json>)[propertyName]!.const);
+  const values = members.map(({ properties }) => String(properties?.[propertyName]?.const));
   const mapping = Object.fromEntries(values.map((value, i) => [value, elementAt(oneOf, i).$ref]));
   return { oneOf, discriminator: { propertyName, mapping } };
 }
 
 /** A map from texts to values of one kind. Every text can be a key unless the pattern excludes it. */
-function mapOf(patternProperties: Record<string, Json>, describe: (part: unknown) => Json): Json {
+function mapOf(patternProperties: Readonly<Record<string, Json>>, describe: (part: Json) => Json): Json {
   const [pattern, value] = elementAt(Object.entries(patternProperties), 0);
   const additionalProperties = describe(value);
   return pattern === '^.*$' ? { additionalProperties } : { additionalProperties, propertyNames: { pattern } };
@@ -112,8 +131,8 @@ function mapOf(patternProperties: Record<string, Json>, describe: (part: unknown
 
 /** The parameters of a described object as a request can have them: an optional one can be null, which means absent. */
 export function withNulls(described: Json): Json {
-  const required = (described.required ?? []) as readonly string[];
-  const properties = Object.entries(described.properties as Record<string, Json>).map(([name, property]) => {
+  const required = requiredNames(described);
+  const properties = Object.entries(described.properties ?? {}).map(([name, property]) => {
     const sent = property.properties === undefined ? property : withNulls(property);
     return [name, required.includes(name) ? sent : orNull(sent)] as const;
   });
@@ -122,13 +141,13 @@ export function withNulls(described: Json): Json {
 
 function orNull({ anyOf, ...schema }: Json): Json {
   const none = { type: 'null' };
-  return anyOf === undefined ? union([schema, none]) : { ...schema, anyOf: [...(anyOf as Json[]), none] };
+  return anyOf === undefined ? union([schema, none]) : { ...schema, anyOf: [...anyOf, none] };
 }
 
 function union(members: readonly Json[]): Json {
   const [first, second, ...others] = members;
   const simple = others.length === 0 && second?.type === 'null' && typeof first?.type === 'string';
   if (!simple) return { anyOf: members };
-  const choices = first.enum === undefined ? {} : { enum: [...(first.enum as unknown[]), null] };
+  const choices = first.enum === undefined ? {} : { enum: [...first.enum, null] };
   return { ...first, ...choices, type: [first.type, 'null'] };
 }

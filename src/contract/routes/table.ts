@@ -137,5 +137,10 @@ export type CommandOperation = Extract<Row, { kind: 'command' }>['operation'];
 export type QueryOperation = Extract<Row, { kind: 'query' }>['operation'];
 export type ExportOperation = Extract<Row, { kind: 'export' }>['operation'];
 
+/** A row of the table. */
+export interface TableRoute extends Route {
+  readonly operation: Operation;
+}
+
 /** The table as a list of rows of one type. The position of a row is the route's number. */
-export const routeTable: readonly Route[] = routes;
+export const routeTable: readonly TableRoute[] = routes;

@@ -1,7 +1,7 @@
 // The fields of the API description's schemas as a list: name, type, meaning, and what a value may be. A schema that has a page of
 // its own is linked, any other one is shown where it is used.
 
-import type { Json } from '../../contract/openapi/schemas.ts';
+import { type Json, requiredNames } from '../../contract/openapi/schemas.ts';
 import { defined } from '../../core/assert.ts';
 import { Html, html } from '../../html/html.ts';
 
@@ -14,8 +14,8 @@ export interface FieldLinks {
 
 /** A list of the properties of an object. `isRequest` marks those that a request must have. */
 export function fieldList(schema: Json, links: FieldLinks, isRequest: boolean): Html {
-  const required = (schema.required ?? []) as readonly string[];
-  const items = Object.entries((schema.properties ?? {}) as Record<string, Json>).map(([name, field]) =>
+  const required = requiredNames(schema);
+  const items = Object.entries(schema.properties ?? {}).map(([name, field]) =>
     fieldItem({ name, schema: field, description: text(field.description) }, links, {
       isRequest,
       isRequired: required.includes(name),
@@ -60,12 +60,12 @@ export function schemaOf(schemas: Readonly<Record<string, Json>>, name: string):
   return defined(schemas[name], `the description has no schema ${name}`);
 }
 
-const isList = (schema: Json) => schema.items !== undefined;
+const isList = (schema: Json): schema is Json & { readonly items: Json } => schema.items !== undefined;
 const isNull = (schema: Json) => schema.type === 'null';
 
 /** The alternatives of a schema that has some; else the schema alone. */
 function alternatives(schema: Json): readonly Json[] {
-  return (schema.oneOf ?? schema.anyOf ?? [schema]) as readonly Json[];
+  return schema.oneOf ?? schema.anyOf ?? [schema];
 }
 
 /** What kind of value a schema is for, with links to the objects that have a page. */
@@ -82,20 +82,20 @@ export function typeOf(schema: Json, links: FieldLinks): Html {
   }
   if (isList(schema)) {
     const orNull = [schema.type].flat().includes('null') && ' or null';
-    const item = schema.items as Json;
+    const { items: item } = schema;
     return html`list of ${typeOf(item, links)}${typeof item.type === 'string' && 's'}${orNull}`;
   }
   if (schema.additionalProperties instanceof Object) return html`object of texts`;
-  const types = [schema.type].flat().filter((type) => type !== undefined) as string[];
+  const types = [schema.type].flat().filter((type) => type !== undefined);
   return html`${types.join(' or ')}`;
 }
 
 /** What a value may be, in words; null when there is nothing to say. */
 function rulesOf(schema: Json, isRequest: boolean): Html | null {
-  const own = (isList(schema) ? schema.items : schema) as Json;
+  const own = isList(schema) ? schema.items : schema;
   const rules: Html[] = [];
   const constant = own.const === undefined ? [] : [own.const];
-  const choices = ((own.enum ?? constant) as readonly unknown[]).filter((choice) => choice !== null);
+  const choices = (own.enum ?? constant).filter((choice) => choice !== null);
   if (choices.length > 0) rules.push(html`${choices.length === 1 ? 'Only' : 'One of'} ${codes(choices)}.`);
   if (isRequest) {
     const { minimum, maximum, minLength, maxLength, maxProperties } = own;
@@ -120,7 +120,7 @@ export function fieldsWithin(schema: Json, links: FieldLinks, isRequest: boolean
       ? fieldsWithin(schemaOf(links.schemas, name), links, isRequest)
       : null;
   }
-  if (isList(schema)) return fieldsWithin(schema.items as Json, links, isRequest);
+  if (isList(schema)) return fieldsWithin(schema.items, links, isRequest);
   if (schema.properties !== undefined) return fieldList(schema, links, isRequest);
   const kinds = alternatives(schema).filter((kind) => kind !== schema && !isNull(kind));
   const lists = kinds.map((kind) => fieldsWithin(kind, links, isRequest)).filter((list) => list !== null);

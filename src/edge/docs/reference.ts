@@ -142,7 +142,7 @@ export function renderReference(
   const objectSections = page.objects.map((name) => ({
     anchor: objectAnchor(name),
     title: `The object ${name}`,
-    text: Object.keys((schemaOf(schemas, name).properties ?? {}) as Json).join(' '),
+    text: Object.keys(schemaOf(schemas, name).properties ?? {}).join(' '),
   }));
   const events = page.title === eventsTag ? eventTypes(description) : null;
   const eventsHeading = events === null ? [] : [{ anchor: 'types', title: 'Event types' }];
