@@ -1,5 +1,5 @@
-// Errors repeat names, ids and addresses of the request, so that the sender finds the place. They repeat at most 64
-// characters, and nothing that looks like a card number.
+// Errors repeat names, ids and addresses of the request, so that the sender finds the place. They
+// repeat at most 64 characters, and nothing that looks like a card number.
 
 import { findCardNumber } from '../core/card-number.ts';
 

@@ -1,5 +1,5 @@
-// Exports as CSV (RFC 4180): which fields of a resource are columns, in which order, and how a value becomes a cell. The
-// OpenAPI document describes exports from the same table.
+// Exports as CSV (RFC 4180): which fields of a resource are columns, in which order, and how a
+// value becomes a cell. The OpenAPI document describes exports from the same table.
 
 import type { ExportOperation } from './routes/table.ts';
 

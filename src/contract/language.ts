@@ -1,5 +1,6 @@
-// The language of a request's messages, from its `Accept-Language` header (RFC 9110, section 12.5.4). It is found for
-// every request, so results are cached by the header's text, for a bounded number of short headers.
+// The language of a request's messages, from its `Accept-Language` header (RFC 9110, section
+// 12.5.4). It is found for every request, so results are cached by the header's text, for a bounded
+// number of short headers.
 
 import { type Language, languages } from './vocabulary.ts';
 
@@ -9,7 +10,8 @@ const rememberedMax = 256;
 
 const remembered = new Map<string, Language>();
 
-// A wildcard, or a primary subtag with whatever follows it (a region, a script); then an optional quality.
+// A wildcard, or a primary subtag with whatever follows it (a region, a script); then an optional
+// quality.
 const rangePattern =
   /^(?:\*|([a-z]{1,8})(?:-[a-z0-9]{1,8})*)[ \t]*(?:;[ \t]*q[ \t]*=[ \t]*(0(?:\.\d*)?|1(?:\.0*)?))?$/i;
 
@@ -44,7 +46,8 @@ function negotiate(acceptLanguage: string): Language {
     const language = languages.find((candidate) => candidate === primary);
     if (language) qualities.set(language, Math.max(qualities.get(language) ?? 0, quality));
   }
-  // A map iterates in the order of first insertion, so the languages that only `*` covers come last.
+  // A map iterates in the order of first insertion, so the languages that only `*` covers come
+  // last.
   for (const language of languages) {
     if (!qualities.has(language)) qualities.set(language, wildcardQuality);
   }

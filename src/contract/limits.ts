@@ -1,5 +1,5 @@
-// The limits of the public API, all in one place. The rate limits are the defaults; an organization's overrides come from
-// the directory.
+// The limits of the public API, all in one place. The rate limits are the defaults; an
+// organization's overrides come from the directory.
 
 import type { Language } from './vocabulary.ts';
 

@@ -1,5 +1,5 @@
-// The versions of the API. A request may name one in `X-Service-Version`. Without the header, the organization's version
-// applies, which is the newest one at its creation.
+// The versions of the API. A request may name one in `X-Service-Version`. Without the header, the
+// organization's version applies, which is the newest one at its creation.
 
 import { type Refusal, refuse } from './errors/table.ts';
 import { type ApiVersion, apiVersions } from './vocabulary.ts';

@@ -1,6 +1,7 @@
-// The signature of the messages between this service and an integrator, in both directions: a header
-// `X-Service-Signature: t=<unix seconds>,v1=<hex>` with the HMAC-SHA256 of `<t>.<body>` under a secret that both know. It is
-// the signature of webhooks, so a library that verifies one verifies the other.
+// The signature of the messages between this service and an integrator, in both directions: a
+// header `X-Service-Signature: t=<unix seconds>,v1=<hex>` with the HMAC-SHA256 of `<t>.<body>`
+// under a secret that both know. It is the signature of webhooks, so a library that verifies one
+// verifies the other.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 

@@ -1,7 +1,8 @@
-// The attempts of deliveries, within what an organization may have of them in a mode. The first attempt of a delivery, if it
-// succeeded, is told by the delivery itself; every other one is a record. Answers are kept of the last failed attempts of a
-// delivery. Attempts have serial numbers, so that the oldest ones beyond the quota are found without counting: of these the
-// answers go first, and then the attempts.
+// The attempts of deliveries, within what an organization may have of them in a mode. The first
+// attempt of a delivery, if it succeeded, is told by the delivery itself; every other one is a
+// record. Answers are kept of the last failed attempts of a delivery. Attempts have serial numbers,
+// so that the oldest ones beyond the quota are found without counting: of these the answers go
+// first, and then the attempts.
 
 import { answersPerDeliveryMax } from '../contract/limits.ts';
 import type { Draft } from './draft.ts';

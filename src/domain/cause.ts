@@ -1,4 +1,5 @@
-// Who or what gave a command: each entry of the log says it, so that people can be told where a change came from.
+// Who or what gave a command: each entry of the log says it, so that people can be told where a
+// change came from.
 
 /** In the order of their numbers in the log: a new one goes to the end. */
 export const causeKinds = [

@@ -1,6 +1,6 @@
-// How often one payment can be tried. Thieves try stolen card numbers on payment pages, so a payment takes a limited
-// number of cards. It also takes a limited number of charges of any kind, because each costs a network call and sends
-// events to the merchant.
+// How often one payment can be tried. Thieves try stolen card numbers on payment pages, so a
+// payment takes a limited number of cards. It also takes a limited number of charges of any kind,
+// because each costs a network call and sends events to the merchant.
 
 import { cardsPerPaymentMax, chargesPerPaymentMax } from '../contract/limits.ts';
 import type { PaymentMethodType } from '../contract/vocabulary.ts';

@@ -1,5 +1,6 @@
-// Charges: each is one attempt to pay a payment intent. Here is what happens to a charge and to its intent from the
-// moment that the network has opened the charge until it succeeds or fails, or money arrives that matches neither.
+// Charges: each is one attempt to pay a payment intent. Here is what happens to a charge and to its
+// intent from the moment that the network has opened the charge until it succeeds or fails, or
+// money arrives that matches neither.
 
 import { refuse } from '../contract/errors/table.ts';
 import { format } from '../contract/messages/table.ts';

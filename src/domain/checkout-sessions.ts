@@ -32,7 +32,8 @@ export function createCheckoutSession(draft: Draft, params: ParamsOf<'create_che
   if (refusal !== null) return refused(refusal);
   const id = context.newId('checkout_session');
   const { amount, currency, payment_method_types, customer, payment_intent_data } = params;
-  // The session has its own description and metadata; those of its intent are in `payment_intent_data`.
+  // The session has its own description and metadata; those of its intent are in
+  // `payment_intent_data`.
   const payment = { amount, currency, payment_method_types, customer, ...payment_intent_data };
   const { intent } = openIntent(draft, payment, id);
   const session = draft.put<CheckoutSessionRecord>({

@@ -1,6 +1,7 @@
-// The totals of a day: what an organization took in one mode and by which method, how many charges succeeded and failed, and
-// what was paid back. A charge or refund is counted on the day on which it was settled, in the commit that settles it; creating
-// a payment intent settles nothing, and does not pay for this. The dashboard shows these sums without reading the charges.
+// The totals of a day: what an organization took in one mode and by which method, how many charges
+// succeeded and failed, and what was paid back. A charge or refund is counted on the day on which
+// it was settled, in the commit that settles it; creating a payment intent settles nothing, and
+// does not pay for this. The dashboard shows these sums without reading the charges.
 
 import { defined } from '../core/assert.ts';
 import { moroccoDayAt } from '../core/morocco-day.ts';

@@ -1,5 +1,5 @@
-// The time at which a charge or a checkout session expires: in wall time, which people read, and in service time, which
-// the service goes by.
+// The time at which a charge or a checkout session expires: in wall time, which people read, and in
+// service time, which the service goes by.
 
 import type { Now } from '../core/clock.ts';
 

@@ -1,5 +1,6 @@
-// The state machine. `decide` is pure: the time, chance and the caller are in the context, and the decision is returned as
-// values. Each command has one decider; a route or an internal command without one does not compile.
+// The state machine. `decide` is pure: the time, chance and the caller are in the context, and the
+// decision is returned as values. Each command has one decider; a route or an internal command
+// without one does not compile.
 
 import { trimAttempts } from './attempts.ts';
 import * as charges from './charges.ts';

@@ -1,5 +1,5 @@
-// A decision is what one command comes to, as plain values. The shard makes the changes durable and then releases the
-// answer. The domain knows nothing of threads, disks or HTTP.
+// A decision is what one command comes to, as plain values. The shard makes the changes durable and
+// then releases the answer. The domain knows nothing of threads, disks or HTTP.
 
 import type { Refusal } from '../contract/errors/table.ts';
 import type { IdKind } from '../contract/id-prefixes.ts';

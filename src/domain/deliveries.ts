@@ -1,7 +1,8 @@
-// A delivery sends one event to one endpoint (transactional outbox). It is written in the same commit as its event and
-// stays until retention removes it, with its attempts (attempts.ts). What members and operators send by hand, and send again,
-// is limited for each endpoint, because its receiver may be somebody else's server. The limits are kept in the endpoint's
-// record, so that a restart does not lift them.
+// A delivery sends one event to one endpoint (transactional outbox). It is written in the same
+// commit as its event and stays until retention removes it, with its attempts (attempts.ts). What
+// members and operators send by hand, and send again, is limited for each endpoint, because its
+// receiver may be somebody else's server. The limits are kept in the endpoint's record, so that a
+// restart does not lift them.
 
 import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { resendFailedIntervalMs, sentByHandPerMinuteMax } from '../contract/limits.ts';

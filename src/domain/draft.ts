@@ -1,5 +1,5 @@
-// A draft collects the changes of one command, on top of the state that it reads. Deciders write nowhere else. The draft
-// becomes the decision's changes, or is discarded.
+// A draft collects the changes of one command, on top of the state that it reads. Deciders write
+// nowhere else. The draft becomes the decision's changes, or is discarded.
 
 import type { EventType } from '../contract/vocabulary.ts';
 import type { Context } from './decision.ts';

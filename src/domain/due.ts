@@ -1,6 +1,6 @@
-// Charges and sessions that expire. The shard gives the command `expire_due` for each when its time has come, so an
-// expiry is journaled and replayed like any other change. What became due while the service was stopped expires at the
-// start.
+// Charges and sessions that expire. The shard gives the command `expire_due` for each when its time
+// has come, so an expiry is journaled and replayed like any other change. What became due while the
+// service was stopped expires at the start.
 
 import { assert } from '../core/assert.ts';
 import { failOverdue } from './charges.ts';

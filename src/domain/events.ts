@@ -1,5 +1,5 @@
-// An event says what happened, with the object as it was then as JSON text that never changes. Each event has a delivery
-// to every endpoint that is subscribed to it.
+// An event says what happened, with the object as it was then as JSON text that never changes. Each
+// event has a delivery to every endpoint that is subscribed to it.
 
 import type { EventType } from '../contract/vocabulary.ts';
 import type { Context } from './decision.ts';

@@ -1,6 +1,7 @@
-// The events that must have happened for a record to have its state: those of its creation and of each change since. What a
-// record itself does not show, another one shows: an intent's charges tell how often it was opened or failed. So the records of
-// a scope together name each of its events once, except for samples. `payments verify` compares both.
+// The events that must have happened for a record to have its state: those of its creation and of
+// each change since. What a record itself does not show, another one shows: an intent's charges
+// tell how often it was opened or failed. So the records of a scope together name each of its
+// events once, except for samples. `payments verify` compares both.
 
 import type { EventType } from '../contract/vocabulary.ts';
 import type { ChargeRecord, StoredRecord } from './record.ts';
@@ -56,7 +57,8 @@ function eventsOfCharge({
   failure_code,
 }: ChargeRecord): ExpectedEvent[] {
   const events: ExpectedEvent[] = [['payment_intent.requires_action', payment_intent]];
-  // While the customer is on a network's own page, the network is asked about a payment that may not have begun, with no card yet.
+  // While the customer is on a network's own page, the network is asked about a payment that may
+  // not have begun, with no card yet.
   const isSubmitted = authorization !== null && card !== null;
   if (isSubmitted || status === 'succeeded') events.push(['payment_intent.processing', payment_intent]);
   if (status === 'succeeded') events.push(['charge.succeeded', id]);

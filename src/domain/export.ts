@@ -1,5 +1,6 @@
-// Exports: all objects of a kind, newest first, as CSV or NDJSON. An export is read in pages of bounded size, each a range
-// over the index from the end of the last one, so that a slow reader holds nothing in memory.
+// Exports: all objects of a kind, newest first, as CSV or NDJSON. An export is read in pages of
+// bounded size, each a range over the index from the end of the last one, so that a slow reader
+// holds nothing in memory.
 
 import { csvLine, exportColumns } from '../contract/export-format.ts';
 import type { ExportOperation } from '../contract/routes/table.ts';

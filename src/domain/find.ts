@@ -1,5 +1,5 @@
-// Looks objects up for a request, which finds those of its organization and mode only. For an object of the same
-// organization in the other mode, the message of `resource_missing` says so.
+// Looks objects up for a request, which finds those of its organization and mode only. For an
+// object of the same organization in the other mode, the message of `resource_missing` says so.
 
 import { echo } from '../contract/echo.ts';
 import { type Refusal, refuse } from '../contract/errors/table.ts';

@@ -1,8 +1,10 @@
-// Indexes: the lists that a record belongs to. Every list, with or without filters, is a range over one index, so that a
-// page costs the same however long the list is. The memtable and the checkpoint use the same rows.
+// Indexes: the lists that a record belongs to. Every list, with or without filters, is a range over
+// one index, so that a page costs the same however long the list is. The memtable and the
+// checkpoint use the same rows.
 //
-// From its first `=` on, the name of an index is a value of which there may be any number. What comes before it comes
-// again and again, so the checkpoint numbers it: there must be few of these for an organization.
+// From its first `=` on, the name of an index is a value of which there may be any number. What
+// comes before it comes again and again, so the checkpoint numbers it: there must be few of these
+// for an organization.
 
 import type { RecordKind, RecordOf, StoredRecord } from './record.ts';
 import type { IndexRow } from './view.ts';

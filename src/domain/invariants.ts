@@ -1,6 +1,7 @@
-// The invariants of records: money adds up, states match each other, and everything that a record names exists. They hold
-// after every command. Each is a pure function with a name, which returns in words what is wrong with a record, or null.
-// `payments verify` runs them over a data folder, and the tests of the state machine after every step.
+// The invariants of records: money adds up, states match each other, and everything that a record
+// names exists. They hold after every command. Each is a pure function with a name, which returns
+// in words what is wrong with a record, or null. `payments verify` runs them over a data folder,
+// and the tests of the state machine after every step.
 
 import { kindOfId } from '../contract/id-prefixes.ts';
 import { answersPerDeliveryMax } from '../contract/limits.ts';

@@ -1,4 +1,5 @@
-// The rate limits that apply to an organization in a mode: its overrides until they end, else the defaults.
+// The rate limits that apply to an organization in a mode: its overrides until they end, else the
+// defaults.
 
 import { type Bucket, buckets, defaultDailyCap, defaultLimits } from '../contract/limits.ts';
 import type { Mode } from '../contract/vocabulary.ts';

@@ -1,6 +1,6 @@
-// Calls to payment networks. The record of a call is written before the call is made. What the network is told is plain
-// data that may cross a thread, made from the records as they are when the call is durable, so a call that is made again
-// after a restart says the same.
+// Calls to payment networks. The record of a call is written before the call is made. What the
+// network is told is plain data that may cross a thread, made from the records as they are when the
+// call is durable, so a call that is made again after a restart says the same.
 
 import type { PaymentMethodType } from '../contract/vocabulary.ts';
 import type { Context } from './decision.ts';

@@ -1,5 +1,6 @@
-// Outcomes of calls to payment networks. The record of a call is written before the call is made and removed when its
-// final outcome is applied, so an outcome that arrives twice, late, or after a crash changes the payment once.
+// Outcomes of calls to payment networks. The record of a call is written before the call is made
+// and removed when its final outcome is applied, so an outcome that arrives twice, late, or after a
+// crash changes the payment once.
 
 import { refuse } from '../contract/errors/table.ts';
 import type { DeclineCode } from '../contract/vocabulary.ts';
@@ -47,10 +48,12 @@ export function settleNetworkCall(draft: Draft, params: { call: string; outcome:
     case 'refund_charge':
       return settleRefund(draft, call, outcome);
     case 'release_charge':
-      // What can be released no longer was taken, or has ended by itself: the network's statement shows it.
+      // What can be released no longer was taken, or has ended by itself: the network's statement
+      // shows it.
       return nothing;
     case 'cancel_cash_code':
-      // Whether the code could still be canceled or not: money that was paid with it is reported, and opens a review.
+      // Whether the code could still be canceled or not: money that was paid with it is reported,
+      // and opens a review.
       return nothing;
   }
 }

@@ -1,5 +1,6 @@
-// Pagination: a page of a list, newest first, with ids as cursors. A page is a range over an index that starts at the
-// cursor, so its cost depends on its size alone, and objects that are inserted meanwhile neither shift nor repeat anything.
+// Pagination: a page of a list, newest first, with ids as cursors. A page is a range over an index
+// that starts at the cursor, so its cost depends on its size alone, and objects that are inserted
+// meanwhile neither shift nor repeat anything.
 
 import type { Refusal } from '../contract/errors/table.ts';
 import { idPrefixes } from '../contract/id-prefixes.ts';

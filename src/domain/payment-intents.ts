@@ -1,4 +1,5 @@
-// Payment intents: create, update, confirm, cancel. What happens to a charge after the confirmation is in charges.ts.
+// Payment intents: create, update, confirm, cancel. What happens to a charge after the confirmation
+// is in charges.ts.
 
 import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { methodAmountMin } from '../contract/limits.ts';

@@ -1,6 +1,7 @@
-// The list of payments as people look for them: by status, method, customer, day, or by a text of the payment. There is no
-// index for method and text, because each payment that is created would pay for its rows. So a search reads the newest
-// payments that pass the other filters, a hundred for each question, and says where it stopped; whoever asks goes on from there.
+// The list of payments as people look for them: by status, method, customer, day, or by a text of
+// the payment. There is no index for method and text, because each payment that is created would
+// pay for its rows. So a search reads the newest payments that pass the other filters, a hundred
+// for each question, and says where it stopped; whoever asks goes on from there.
 
 import type { PaymentMethodType } from '../contract/vocabulary.ts';
 import { filtered, type ListCaller } from './pages.ts';

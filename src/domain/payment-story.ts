@@ -1,6 +1,7 @@
-// All that is known of one payment, for the people of its organization: its objects as the API shows them, and its steps in the
-// order of time. The records themselves say when each step was. The event about it adds who or what caused it; once retention has
-// removed the event, the step stays.
+// All that is known of one payment, for the people of its organization: its objects as the API
+// shows them, and its steps in the order of time. The records themselves say when each step was.
+// The event about it adds who or what caused it; once retention has removed the event, the step
+// stays.
 
 import { idPrefixes } from '../contract/id-prefixes.ts';
 import type {

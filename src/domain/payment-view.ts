@@ -1,5 +1,6 @@
-// What a customer's page shows of a payment. The page's address holds the id of a checkout session or a charge. The view
-// is plain data without anything that only the merchant may see (metadata, customer).
+// What a customer's page shows of a payment. The page's address holds the id of a checkout session
+// or a charge. The view is plain data without anything that only the merchant may see (metadata,
+// customer).
 
 import type { PaymentMethodType } from '../contract/vocabulary.ts';
 import { methodsLeft } from './charge-limits.ts';

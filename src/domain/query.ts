@@ -1,5 +1,6 @@
-// Queries read the state. They see the changes of the commands before them in the same turn, and are answered after the
-// commit together with those, so that nobody learns what could still be lost.
+// Queries read the state. They see the changes of the commands before them in the same turn, and
+// are answered after the commit together with those, so that nobody learns what could still be
+// lost.
 
 import { buckets } from '../contract/limits.ts';
 import type { ParamsOf, QueryOperation } from '../contract/routes/table.ts';

@@ -1,6 +1,7 @@
-// Money that arrives for a charge, by the report of a network or of a test helper. The right amount in time pays the charge,
-// once. Anything else opens a review and credits nothing. So does money that is found in a network's statement later. Reports can
-// arrive more than once, so a charge remembers each, up to a limit. A network's reference names one payment, so it counts for one
+// Money that arrives for a charge, by the report of a network or of a test helper. The right amount
+// in time pays the charge, once. Anything else opens a review and credits nothing. So does money
+// that is found in a network's statement later. Reports can arrive more than once, so a charge
+// remembers each, up to a limit. A network's reference names one payment, so it counts for one
 // charge only.
 
 import { refuse } from '../contract/errors/table.ts';

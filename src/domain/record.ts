@@ -1,9 +1,10 @@
-// Records are the state of the service: one plain object for each payment intent, charge and so on. A change is a whole
-// record as it is afterwards, never a delta; the write-ahead log and the checkpoint store records. A record is never
-// changed in place: the next value is a new object.
+// Records are the state of the service: one plain object for each payment intent, charge and so on.
+// A change is a whole record as it is afterwards, never a delta; the write-ahead log and the
+// checkpoint store records. A record is never changed in place: the next value is a new object.
 //
-// Times are Unix milliseconds (`_ms`) where the service compares them and Unix seconds (`created`) where they are
-// only shown. Amounts are centimes. `null` stands for "has no value"; a field is never left out.
+// Times are Unix milliseconds (`_ms`) where the service compares them and Unix seconds (`created`)
+// where they are only shown. Amounts are centimes. `null` stands for "has no value"; a field is
+// never left out.
 
 import type {
   ApiVersion,

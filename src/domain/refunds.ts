@@ -1,4 +1,5 @@
-// Refunds: money returned for a card payment. The amount of a pending refund can't be refunded again unless it fails.
+// Refunds: money returned for a card payment. The amount of a pending refund can't be refunded
+// again unless it fails.
 
 import { refuse } from '../contract/errors/table.ts';
 import type { ParamsOf } from '../contract/routes/table.ts';
@@ -50,7 +51,8 @@ export function createRefund(draft: Draft, params: ParamsOf<'create_refund'>): O
     payment_intent: charge.payment_intent,
     charge: charge.id,
     refund: refund.id,
-    // The request is answered at once. The call names it for the events, but has no response to store for it.
+    // The request is answered at once. The call names it for the events, but has no response to
+    // store for it.
     request: context.request && {
       ...context.request,
       key_digest: null,

@@ -1,6 +1,6 @@
-// The texts of records that were shown lately. A merchant who waits for a payment asks for it again and again, and newest
-// pages have the same records each time. A record never changes, because a change puts another object in its place. So a text
-// counts as long as its id has the same object.
+// The texts of records that were shown lately. A merchant who waits for a payment asks for it again
+// and again, and newest pages have the same records each time. A record never changes, because a
+// change puts another object in its place. So a text counts as long as its id has the same object.
 
 export class RememberedTexts<R extends { readonly id: string }> {
   readonly #shown = new Map<string, { readonly record: R; readonly text: string }>();

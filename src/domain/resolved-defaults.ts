@@ -1,6 +1,7 @@
-// Defaults that depend on the state, such as the amount of a refund. A request without a parameter is the same as one with
-// its default. So a request is compared with an earlier one of the same idempotency key after its defaults are filled in,
-// and these are the ones of the earlier request, because the state may have changed since.
+// Defaults that depend on the state, such as the amount of a refund. A request without a parameter
+// is the same as one with its default. So a request is compared with an earlier one of the same
+// idempotency key after its defaults are filled in, and these are the ones of the earlier request,
+// because the state may have changed since.
 
 import type { CommandOperation } from '../contract/routes/table.ts';
 import type { Params } from '../contract/routes/validate.ts';

@@ -1,5 +1,6 @@
-// Removes events whose retention time is over. Their age is that of their ids, which ascend also when the clock steps back.
-// The shard knows up to which id they are old enough (shard/event-retention.ts).
+// Removes events whose retention time is over. Their age is that of their ids, which ascend also
+// when the clock steps back. The shard knows up to which id they are old enough
+// (shard/event-retention.ts).
 
 import type { Draft } from './draft.ts';
 import { recordsOf } from './find.ts';

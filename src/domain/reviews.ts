@@ -1,4 +1,5 @@
-// Reviews are opened for money of another amount, or that came too late. Nothing is credited; an operator settles it.
+// Reviews are opened for money of another amount, or that came too late. Nothing is credited; an
+// operator settles it.
 
 import { refuse } from '../contract/errors/table.ts';
 import { answered, type Outcome, refused } from './decision.ts';

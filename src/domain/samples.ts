@@ -1,5 +1,5 @@
-// The objects of sample events, with which merchants try their receivers. They have the fields and the forms of real
-// objects, but their ids belong to no object.
+// The objects of sample events, with which merchants try their receivers. They have the fields and
+// the forms of real objects, but their ids belong to no object.
 
 import type { EventType } from '../contract/vocabulary.ts';
 import { declined } from './charges.ts';

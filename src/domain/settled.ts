@@ -1,5 +1,5 @@
-// What a network's statement is compared with: the charges that it names, each with its refunds and the money that was reported
-// for it, and all charges and refunds that were settled in its period.
+// What a network's statement is compared with: the charges that it names, each with its refunds and
+// the money that was reported for it, and all charges and refunds that were settled in its period.
 
 import { idPrefixes } from '../contract/id-prefixes.ts';
 import type { PaymentMethodType } from '../contract/vocabulary.ts';

@@ -1,4 +1,5 @@
-// What the domain reads: the newest value of every record, at once, whoever holds it. `store/` implements it.
+// What the domain reads: the newest value of every record, at once, whoever holds it. `store/`
+// implements it.
 
 import type { RecordKind, RecordOf, StoredRecord } from './record.ts';
 

@@ -1,5 +1,6 @@
-// Webhook endpoints: the addresses to which events are delivered. An address is checked before it is accepted, which takes
-// time; meanwhile other changes to the endpoints of the same mode are refused as busy.
+// Webhook endpoints: the addresses to which events are delivered. An address is checked before it
+// is accepted, which takes time; meanwhile other changes to the endpoints of the same mode are
+// refused as busy.
 
 import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { webhookEndpointsMax } from '../contract/limits.ts';

@@ -1,6 +1,8 @@
-// What payment networks post to the service: `POST /networks/<connector>/<organization>/<mode>`. The edge bounds the body and
-// hands it to the organization's shard, which verifies it; an answer is given when what the network reported is durable. Anybody
-// can post here, and verifying takes time, so from one address only so much may come that tells nothing new: what is not genuine, and repeats.
+// What payment networks post to the service: `POST /networks/<connector>/<organization>/<mode>`.
+// The edge bounds the body and hands it to the organization's shard, which verifies it; an answer
+// is given when what the network reported is durable. Anybody can post here, and verifying takes
+// time, so from one address only so much may come that tells nothing new: what is not genuine, and
+// repeats.
 
 import { type Refusal, unavailable } from '../contract/errors/table.ts';
 import { networkCallbackBytesMax } from '../contract/limits.ts';

@@ -1,4 +1,5 @@
-// Everything outside `/v1`: health, documentation, what payment networks post, and the pages where customers pay.
+// Everything outside `/v1`: health, documentation, what payment networks post, and the pages where
+// customers pay.
 
 import { errorBody, type Refusal, refuse, statusOf } from '../contract/errors/table.ts';
 import { negotiateLanguage } from '../contract/language.ts';

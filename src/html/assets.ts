@@ -1,5 +1,6 @@
-// Files of our own that pages load: scripts and style sheets. The address of a file contains a digest of its content, so browsers
-// keep it for good, and a changed file has another address. The edge serves them (edge/http/asset-handlers.ts).
+// Files of our own that pages load: scripts and style sheets. The address of a file contains a
+// digest of its content, so browsers keep it for good, and a changed file has another address. The
+// edge serves them (edge/http/asset-handlers.ts).
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

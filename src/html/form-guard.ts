@@ -1,6 +1,7 @@
-// Protects the forms against cross-site request forgery. A form is accepted only from a page that this service gave to the
-// same browser for the same payment. The browser has a random cookie that no other site can read or send; each form carries
-// a digest of the cookie and the payment's id. There is no secret on the server, so all edge threads accept the same forms.
+// Protects the forms against cross-site request forgery. A form is accepted only from a page that
+// this service gave to the same browser for the same payment. The browser has a random cookie that
+// no other site can read or send; each form carries a digest of the cookie and the payment's id.
+// There is no secret on the server, so all edge threads accept the same forms.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type Html, html } from './html.ts';

@@ -1,5 +1,5 @@
-// HTML as values. The template escapes every inserted text, so that no text of a merchant or a customer becomes markup, and
-// contains its writing direction. Only this template makes markup.
+// HTML as values. The template escapes every inserted text, so that no text of a merchant or a
+// customer becomes markup, and contains its writing direction. Only this template makes markup.
 
 import { contained } from '../core/shown-text.ts';
 

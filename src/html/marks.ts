@@ -1,5 +1,6 @@
-// The signs on the pages, drawn here: inline SVG in the colour of the text around it, and card brands as plain labels, because
-// their logos are trademarks. Signs say nothing that a text does not say, so screen readers skip them.
+// The signs on the pages, drawn here: inline SVG in the colour of the text around it, and card
+// brands as plain labels, because their logos are trademarks. Signs say nothing that a text does
+// not say, so screen readers skip them.
 
 import { type CardBrand, issuerRangesOf } from '../core/card-number.ts';
 import { type Html, html } from './html.ts';

@@ -1,4 +1,5 @@
-// The headers of every page: it is not stored by a cache, not shown in a frame, and tells other sites nothing.
+// The headers of every page: it is not stored by a cache, not shown in a frame, and tells other
+// sites nothing.
 
 /**
  * The headers, with the rules of the Content-Security-Policy that a page adds to the ones of all pages. `formTarget` is the one
@@ -11,7 +12,8 @@ export function pageHeaders(
   const policy = [
     `default-src 'none'`,
     ...rules,
-    // The redirect after a form must stay on this service, because Chromium applies `form-action` to redirects, too.
+    // The redirect after a form must stay on this service, because Chromium applies `form-action`
+    // to redirects, too.
     `form-action 'self'${formTarget === undefined ? '' : ` ${formTarget}`}`,
     `base-uri 'none'`,
     `frame-ancestors 'none'`,

@@ -1,4 +1,5 @@
-// QR codes, drawn on the server as inline SVG: a code needs no image request and no script, and prints sharp.
+// QR codes, drawn on the server as inline SVG: a code needs no image request and no script, and
+// prints sharp.
 
 import qrcode from 'qrcode-generator';
 import { type Html, html } from './html.ts';

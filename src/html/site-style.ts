@@ -1,5 +1,5 @@
-// The style sheet of the dashboard and the documentation, a file of its own that browsers keep. Logical properties only, so the
-// Arabic pages are mirrored without rules of their own.
+// The style sheet of the dashboard and the documentation, a file of its own that browsers keep.
+// Logical properties only, so the Arabic pages are mirrored without rules of their own.
 
 import type { Asset } from './assets.ts';
 import { tokensCss } from './tokens.ts';

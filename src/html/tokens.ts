@@ -1,6 +1,7 @@
-// The colours and measures that all pages in the browser share, as custom properties: a style sheet that begins with them uses no
-// colours of its own. Every pair that is used as text and background has a contrast of 4.5 or more, and borders of
-// fields have 3 or more, in the light scheme and in the dark one.
+// The colours and measures that all pages in the browser share, as custom properties: a style sheet
+// that begins with them uses no colours of its own. Every pair that is used as text and background
+// has a contrast of 4.5 or more, and borders of fields have 3 or more, in the light scheme and in
+// the dark one.
 
 export const tokensCss = `
 :root{color-scheme:light dark;

@@ -1,12 +1,13 @@
-// The address guard decides which URLs a merchant may register as a webhook endpoint, and to which IP addresses a delivery
-// may go. Its pure rules are applied when an endpoint is created or changed, and again before each attempt: to the URL, to
-// every address that its name resolves to, and to the address that was connected to. So nobody can make the service
-// connect to a machine that is not on the public internet.
+// The address guard decides which URLs a merchant may register as a webhook endpoint, and to which
+// IP addresses a delivery may go. Its pure rules are applied when an endpoint is created or
+// changed, and again before each attempt: to the URL, to every address that its name resolves to,
+// and to the address that was connected to. So nobody can make the service connect to a machine
+// that is not on the public internet.
 //
-// The WHATWG URL parser reads the host. It turns every notation of an IPv4 address (decimal, octal, hexadecimal, short,
-// full-width, percent-encoded) into the dotted one, so the rules see the address that would be connected to. It also
-// repairs silently what should be refused (tabs, backslashes, missing slashes, an empty user), so these are searched for
-// in the text.
+// The WHATWG URL parser reads the host. It turns every notation of an IPv4 address (decimal, octal,
+// hexadecimal, short, full-width, percent-encoded) into the dotted one, so the rules see the
+// address that would be connected to. It also repairs silently what should be refused (tabs,
+// backslashes, missing slashes, an empty user), so these are searched for in the text.
 
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -68,7 +69,8 @@ export function isLocalhost(host: string): boolean {
 }
 
 function nameFault(host: string, options: AddressOptions): string | null {
-  // The empty label after a trailing dot is refused. Certificates never have one, and `localhost.` would pass with it.
+  // The empty label after a trailing dot is refused. Certificates never have one, and `localhost.`
+  // would pass with it.
   if (host.length > nameLengthMax || !host.split('.').every((label) => nameLabel.test(label))) {
     return 'host is not a valid name';
   }

@@ -1,10 +1,11 @@
-// The connections to receivers. An idle connection is kept for its endpoint's next delivery, and closed some seconds later,
-// or when its endpoint is deleted, disabled or moved. It is used again only if its address is among those that the attempt
-// has just checked. A new one is opened only when the endpoint has no idle one that may be used, so an endpoint never has
-// more connections than deliveries in flight. All endpoints together have at most `connectionsMax`.
+// The connections to receivers. An idle connection is kept for its endpoint's next delivery, and
+// closed some seconds later, or when its endpoint is deleted, disabled or moved. It is used again
+// only if its address is among those that the attempt has just checked. A new one is opened only
+// when the endpoint has no idle one that may be used, so an endpoint never has more connections
+// than deliveries in flight. All endpoints together have at most `connectionsMax`.
 //
-// A certificate is verified in a full handshake. For `verifiedForMs` after it a connection is used and its TLS session is
-// resumed, so an expired certificate is noticed within that time.
+// A certificate is verified in a full handshake. For `verifiedForMs` after it a connection is used
+// and its TLS session is resumed, so an expired certificate is noticed within that time.
 
 import { connect as connectTcp, type LookupFunction, type Socket } from 'node:net';
 import {
@@ -119,7 +120,8 @@ export class Connections {
     });
     const connection = this.#add(endpoint, target, socket);
     let session: Buffer | undefined;
-    // A resumed session checks no host name, so the session of an unauthorized connection is never stored.
+    // A resumed session checks no host name, so the session of an unauthorized connection is never
+    // stored.
     const remember = () => {
       if (!socket.authorized || session === undefined) return;
       this.#sessions.put(origin, { session, verifiedAtMs: connection.verifiedAtMs });
@@ -174,7 +176,8 @@ export class Connections {
     else idle.push(connection);
     this.#oldest.add(connection);
     connection.idleTimer = setTimeout(close, Math.min(idleMs, idleMsMax, verifiedMs));
-    // Bytes that arrive before the next request would be taken for its answer, so they close the connection.
+    // Bytes that arrive before the next request would be taken for its answer, so they close the
+    // connection.
     socket.on('data', close);
     socket.on('end', close);
   }

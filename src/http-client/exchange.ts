@@ -1,10 +1,11 @@
-// One request and its answer over one connection. Nothing is written before the connection is up, its certificate is
-// verified and its address is checked. Memory is bounded whatever the receiver does. The promise settles only when the
-// answer was read to its end over a connection that can be used again, or when the socket is closed, so a slot that is
-// freed has no socket.
+// One request and its answer over one connection. Nothing is written before the connection is up,
+// its certificate is verified and its address is checked. Memory is bounded whatever the receiver
+// does. The promise settles only when the answer was read to its end over a connection that can be
+// used again, or when the socket is closed, so a slot that is freed has no socket.
 //
-// `node:http` is given the socket, for https too. Without an agent it keeps no connection, follows no redirect and inflates
-// nothing. With `Connection: keep-alive` it gives the socket back (`free`).
+// `node:http` is given the socket, for https too. Without an agent it keeps no connection, follows
+// no redirect and inflates nothing. With `Connection: keep-alive` it gives the socket back
+// (`free`).
 
 import { type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import type { Socket } from 'node:net';
@@ -107,7 +108,8 @@ class Exchange {
       });
       answer.on('error', this.#onError);
     });
-    // The number of interim answers has no limit of its own, so they count with the bytes that are read.
+    // The number of interim answers has no limit of its own, so they count with the bytes that are
+    // read.
     sent.on('information', () => {
       if (this.#receivedBytes >= readBytesMax) this.#end('too many interim answers');
     });

@@ -1,10 +1,12 @@
-// A POST to an address that merchants or operators choose: check the address, connect, send, read the answer. Bytes go only to
-// an address that was checked for this request, on a new or an idle connection, and one deadline covers everything from the
-// resolution of the name to the last byte of the answer. Webhooks and the connectors of payment networks use it.
+// A POST to an address that merchants or operators choose: check the address, connect, send, read
+// the answer. Bytes go only to an address that was checked for this request, on a new or an idle
+// connection, and one deadline covers everything from the resolution of the name to the last byte
+// of the answer. Webhooks and the connectors of payment networks use it.
 //
-// The receiver may close an idle connection just when a request is sent on it. A request that got no byte of an answer is
-// then sent once more, on a new connection. The receiver may have acted on it all the same, so a request that must not have its
-// effect twice is never sent on an idle connection.
+// The receiver may close an idle connection just when a request is sent on it. A request that got
+// no byte of an answer is then sent once more, on a new connection. The receiver may have acted on
+// it all the same, so a request that must not have its effect twice is never sent on an idle
+// connection.
 
 import type { OutgoingHttpHeaders } from 'node:http';
 import { checkWebhookUrl, isPublicAddress } from './address-guard.ts';

@@ -1,11 +1,13 @@
-// Resolves the name of a webhook host to the addresses that a delivery may connect to. This is done for each attempt and
-// when an endpoint is created, without a cache, so a name that changes its addresses is noticed. Only public addresses are
-// returned, and a name with one address that is not public is refused.
+// Resolves the name of a webhook host to the addresses that a delivery may connect to. This is done
+// for each attempt and when an endpoint is created, without a cache, so a name that changes its
+// addresses is noticed. Only public addresses are returned, and a name with one address that is not
+// public is refused.
 //
-// The DNS servers are asked directly, by c-ares. `dns.lookup` would occupy the few threads of libuv, where slow names delay
-// others, and would read the machine's host file. No c-ares channel is used for a second resolution: after fast answers of
-// a server it waits only a short time for the next one, drops later answers, and takes a server's failure for an answer.
-// The first queries for IPv4 and IPv6 share a channel, because a channel is most of the cost of a resolution.
+// The DNS servers are asked directly, by c-ares. `dns.lookup` would occupy the few threads of
+// libuv, where slow names delay others, and would read the machine's host file. No c-ares channel
+// is used for a second resolution: after fast answers of a server it waits only a short time for
+// the next one, drops later answers, and takes a server's failure for an answer. The first queries
+// for IPv4 and IPv6 share a channel, because a channel is most of the cost of a resolution.
 
 import { Resolver } from 'node:dns/promises';
 import { isLocalhost, isPublicAddress } from './address-guard.ts';
@@ -63,7 +65,8 @@ export function createResolver(options: ResolverOptions): Resolve {
     const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     if (addresses.length === 0) throw failureOf(answers);
     if (!allowPrivate && !addresses.every(isPublicAddress)) {
-      // The message does not contain the addresses, so that a merchant can't find out names of an internal network.
+      // The message does not contain the addresses, so that a merchant can't find out names of an
+      // internal network.
       throw new ResolutionFailure(`address not public: ${host}`, true);
     }
     return addresses;

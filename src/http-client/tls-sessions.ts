@@ -1,6 +1,6 @@
-// TLS sessions that can be resumed, one for each origin. A resumed connection costs a third of a full handshake. The
-// certificate was verified in the full handshake, so a session is used only for some time after it; the sessions that
-// follow from resumed ones keep the time of that handshake.
+// TLS sessions that can be resumed, one for each origin. A resumed connection costs a third of a
+// full handshake. The certificate was verified in the full handshake, so a session is used only for
+// some time after it; the sessions that follow from resumed ones keep the time of that handshake.
 
 export interface TlsSession {
   readonly session: Buffer;

@@ -1,5 +1,5 @@
-// What is wrong with the settings that somebody gives for a connector. The command line and the dashboard ask here, so that they
-// take the same.
+// What is wrong with the settings that somebody gives for a connector. The command line and the
+// dashboard ask here, so that they take the same.
 
 import { hasHidden } from '../core/shown-text.ts';
 import { type ConnectorName, type ConnectorRow, connectors } from './connectors.ts';

@@ -1,6 +1,7 @@
-// THE table of connectors: how an organization's payments of a method reach a network, in each mode. A row says for which
-// methods a connector is, and which settings it needs; the command line, the checks and the connections derive from it.
-// Settings that are secret are sealed before they are stored.
+// THE table of connectors: how an organization's payments of a method reach a network, in each
+// mode. A row says for which methods a connector is, and which settings it needs; the command line,
+// the checks and the connections derive from it. Settings that are secret are sealed before they
+// are stored.
 
 import { type Mode, type PaymentMethodType, paymentMethodTypes } from '../contract/vocabulary.ts';
 import { defined } from '../core/assert.ts';

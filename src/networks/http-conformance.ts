@@ -1,5 +1,6 @@
-// The cases that an integrator's server must pass, for cash, for cards or for both: `payments network check --url` runs them
-// against it. They use made-up payments of test mode, so nothing becomes payable.
+// The cases that an integrator's server must pass, for cash, for cards or for both: `payments
+// network check --url` runs them against it. They use made-up payments of test mode, so nothing
+// becomes payable.
 
 import { randomInt } from 'node:crypto';
 import type { PaymentMethodType } from '../contract/vocabulary.ts';

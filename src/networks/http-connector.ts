@@ -1,8 +1,10 @@
-// The connector to an integrator who implements the contract in http-contract.ts, for cash agents, for cards that are typed on a
-// page of the integrator's, or for both. Only an answer that follows the contract counts. Anything else (another status, no
-// JSON, another operation's id) rejects, and the runner asks again.
+// The connector to an integrator who implements the contract in http-contract.ts, for cash agents,
+// for cards that are typed on a page of the integrator's, or for both. Only an answer that follows
+// the contract counts. Anything else (another status, no JSON, another operation's id) rejects, and
+// the runner asks again.
 //
-// A page is opened when its customer comes, under the id of the charge, so that it is the same page each time.
+// A page is opened when its customer comes, under the id of the charge, so that it is the same page
+// each time.
 
 import type { Static } from 'typebox';
 import type { Clock } from '../core/clock.ts';

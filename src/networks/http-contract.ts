@@ -1,5 +1,6 @@
-// The contract between this service and an integrator, who reaches cash agents, cards or another processor: the messages in
-// both directions as schemas. The connector, the conformance cases and the OpenAPI document derive from them.
+// The contract between this service and an integrator, who reaches cash agents, cards or another
+// processor: the messages in both directions as schemas. The connector, the conformance cases and
+// the OpenAPI document derive from them.
 
 import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';

@@ -1,5 +1,6 @@
-// The OpenAPI document of the contract with integrators, in both directions: the operations that the service posts are its
-// webhooks, and the report that an integrator posts is its path. `npm run docs` writes it into docs/networks.
+// The OpenAPI document of the contract with integrators, in both directions: the operations that
+// the service posts are its webhooks, and the report that an integrator posts is its path. `npm run
+// docs` writes it into docs/networks.
 
 import { signatureHeaderName } from '../crypto/signed-message.ts';
 import { Operation, OperationAnswer, Report, ReportAnswer, ReportRefused } from './http-contract.ts';

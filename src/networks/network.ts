@@ -1,7 +1,7 @@
-// The ports to the payment networks: one for cards, one for cash codes. Every call carries its id, and a network has one
-// effect for each id, however often the call is sent, unless it has `doubtMs`. The runner makes
-// the calls. The service's card page asks for a token; a network with a page of its own is given a form for it. What a
-// network posts to the service is a callback.
+// The ports to the payment networks: one for cards, one for cash codes. Every call carries its id,
+// and a network has one effect for each id, however often the call is sent, unless it has
+// `doubtMs`. The runner makes the calls. The service's card page asks for a token; a network with a
+// page of its own is given a form for it. What a network posts to the service is a callback.
 
 import type { Language, Mode, PaymentMethodType } from '../contract/vocabulary.ts';
 import { defined } from '../core/assert.ts';

@@ -1,5 +1,5 @@
-// How connectors reach their networks: a POST over HTTPS, with one answer. The rules for addresses are those of webhooks; the
-// process provides the function.
+// How connectors reach their networks: a POST over HTTPS, with one answer. The rules for addresses
+// are those of webhooks; the process provides the function.
 
 export interface Post {
   readonly url: string;

@@ -1,11 +1,13 @@
-// The runner makes calls to payment networks and reports their outcomes. It is given a call once the call's record is
-// durable, and all open calls again after a restart. It sends a call only when the call can't have been sent before, or
-// when the network says that it never saw it; after any failure it asks the network before it sends again. Where a call that is sent
-// twice may have two effects, `unknown` is not believed for a while: the call may still be under way there.
+// The runner makes calls to payment networks and reports their outcomes. It is given a call once
+// the call's record is durable, and all open calls again after a restart. It sends a call only when
+// the call can't have been sent before, or when the network says that it never saw it; after any
+// failure it asks the network before it sends again. Where a call that is sent twice may have two
+// effects, `unknown` is not believed for a while: the call may still be under way there.
 //
-// A call leaves the runner when `settle` has taken its final outcome. After an `accepted` the network tells the final outcome,
-// or the runner learns it by asking again and again. A call about money that the customer or the network may have moved
-// meanwhile begins with the question. What the network says that makes no sense is an error, not an outcome.
+// A call leaves the runner when `settle` has taken its final outcome. After an `accepted` the
+// network tells the final outcome, or the runner learns it by asking again and again. A call about
+// money that the customer or the network may have moved meanwhile begins with the question. What
+// the network says that makes no sense is an error, not an outcome.
 
 import type { NetworkCall } from '../domain/network-call.ts';
 import type { NetworkOutcome } from '../domain/network-outcomes.ts';

@@ -1,5 +1,6 @@
-// The sender makes calls to payment networks and asks about them. Where a call that is sent twice may have two effects, one that
-// may have been sent, and was not answered, is not sent again at once when the network does not know it: it may be on its way.
+// The sender makes calls to payment networks and asks about them. Where a call that is sent twice
+// may have two effects, one that may have been sent, and was not answered, is not sent again at
+// once when the network does not know it: it may be on its way.
 
 import { modeOf } from '../contract/vocabulary.ts';
 import { AssertionFailure, assert, defined } from '../core/assert.ts';

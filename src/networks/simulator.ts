@@ -1,8 +1,10 @@
-// The networks of test mode, where no money moves. Outcomes depend on the test card alone, and a token says what its card
-// does, so a call that is sent again after a restart gets the same answer, although nothing is stored. While it runs, the
-// simulator remembers its answers, so that one call has one effect, as with a real network.
+// The networks of test mode, where no money moves. Outcomes depend on the test card alone, and a
+// token says what its card does, so a call that is sent again after a restart gets the same answer,
+// although nothing is stored. While it runs, the simulator remembers its answers, so that one call
+// has one effect, as with a real network.
 //
-// The card page's `tokenize` and the calls may run in different threads, each with a simulator of its own.
+// The card page's `tokenize` and the calls may run in different threads, each with a simulator of
+// its own.
 
 import { declineCodes, type Mode } from '../contract/vocabulary.ts';
 import { assert } from '../core/assert.ts';
@@ -117,7 +119,8 @@ export function createSimulator(
 function tokenize({ number, expMonth, expYear, cvc }: TypedCard, nowMs: number): TokenizedCard | CardProblem {
   const card = testCards.find((candidate) => candidate.number === number);
   if (card === undefined) return { problem: 'number' };
-  // A card is valid until the end of its month. Banks differ in the hour; here it is the end in UTC.
+  // A card is valid until the end of its month. Banks differ in the hour; here it is the end in
+  // UTC.
   if (!(expMonth >= 1 && expMonth <= 12) || Date.UTC(expYear, expMonth) <= nowMs)
     return { problem: 'expiry' };
   if (!/^[0-9]+$/.test(cvc) || cvc.length !== (card.brand === 'amex' ? 4 : 3)) return { problem: 'cvc' };

@@ -1,6 +1,7 @@
-// THE table of test cards: what the simulated card network knows, what the card page lists in test mode and what the
-// docs and tests go by. Every number is valid by its check digit and belongs to nobody. No two cards of a brand share
-// their last four digits, because a refund knows its card by those alone.
+// THE table of test cards: what the simulated card network knows, what the card page lists in test
+// mode and what the docs and tests go by. Every number is valid by its check digit and belongs to
+// nobody. No two cards of a brand share their last four digits, because a refund knows its card by
+// those alone.
 
 import type { DeclineCode, Language } from '../contract/vocabulary.ts';
 import type { CardBrand } from '../core/card-number.ts';

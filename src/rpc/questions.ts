@@ -1,6 +1,7 @@
-// How threads ask each other: each question has a name and a number, and its answer has the same number. A table of questions says
-// what each name is asked with, what it answers, and what it reports before that; so the name of a question gives the type of
-// its answer on both sides. Messages are plain objects, for any port that has an order.
+// How threads ask each other: each question has a name and a number, and its answer has the same
+// number. A table of questions says what each name is asked with, what it answers, and what it
+// reports before that; so the name of a question gives the type of its answer on both sides.
+// Messages are plain objects, for any port that has an order.
 
 /** By the names of questions. */
 export type QuestionTable<T> = {

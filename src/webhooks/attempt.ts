@@ -1,5 +1,5 @@
-// One attempt of a delivery: sign the event and POST it. An attempt may send it twice (see posts.ts); receivers recognize a
-// delivery that arrives twice by the event's id.
+// One attempt of a delivery: sign the event and POST it. An attempt may send it twice (see
+// posts.ts); receivers recognize a delivery that arrives twice by the event's id.
 
 import { answerKeptBytesMax } from '../contract/limits.ts';
 import { signatureHeader, signatureHeaderName } from '../crypto/signed-message.ts';

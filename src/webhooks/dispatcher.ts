@@ -1,13 +1,14 @@
-// The dispatcher has the actors of all endpoints, the line in which they wait for a free slot, and the reports of their
-// attempts to the shards. It makes one attempt of an endpoint and sends the endpoint to the end of the line, so that every
-// endpoint has its turn, however many deliveries wait for one of them.
+// The dispatcher has the actors of all endpoints, the line in which they wait for a free slot, and
+// the reports of their attempts to the shards. It makes one attempt of an endpoint and sends the
+// endpoint to the end of the line, so that every endpoint has its turn, however many deliveries
+// wait for one of them.
 //
-// Slow receivers occupy slots for long. When half of all slots are taken, an endpoint gets one slot at a time, so that
-// many slow ones together still leave room for the others.
+// Slow receivers occupy slots for long. When half of all slots are taken, an endpoint gets one slot
+// at a time, so that many slow ones together still leave room for the others.
 //
-// Reports gather for some milliseconds before they are sent. A report is sent again until its shard has acknowledged that
-// it is durable, and few are in flight at a time. When the thread ends before it has reported an attempt, the delivery is
-// leased again.
+// Reports gather for some milliseconds before they are sent. A report is sent again until its shard
+// has acknowledged that it is durable, and few are in flight at a time. When the thread ends before
+// it has reported an attempt, the delivery is leased again.
 
 import { deliveriesInFlightMax } from '../contract/limits.ts';
 import type { Clock, MonotonicClock } from '../core/clock.ts';
@@ -178,7 +179,8 @@ export class Dispatcher {
       this.#report(actor, delivery, result);
       this.#freed(actor);
     } catch (error) {
-      // After `pause` the attempts under way are ended from outside, so their failure is no trouble.
+      // After `pause` the attempts under way are ended from outside, so their failure is no
+      // trouble.
       if (this.#running) onTrouble(error);
       later(() => {
         actor.undone(delivery);

@@ -1,6 +1,6 @@
-// The actor of one endpoint has its leased deliveries in order and counts its attempts in flight. The dispatcher asks it for
-// the next delivery and tells it when the attempt has ended. A delivery that it has (waiting, in flight, or reported but not
-// recorded) is not taken a second time.
+// The actor of one endpoint has its leased deliveries in order and counts its attempts in flight.
+// The dispatcher asks it for the next delivery and tells it when the attempt has ended. A delivery
+// that it has (waiting, in flight, or reported but not recorded) is not taken a second time.
 
 import type { DueDelivery, EndpointChange } from '../shard/protocol.ts';
 

@@ -1,5 +1,5 @@
-// What a developer should do about each error, for the errors page, in three languages. The object has every code as a key, so a
-// new code without advice does not compile. Backquotes mark code.
+// What a developer should do about each error, for the errors page, in three languages. The object
+// has every code as a key, so a new code without advice does not compile. Backquotes mark code.
 
 import type { Language } from '../vocabulary.ts';
 import type { ErrorCode, ErrorType } from './table.ts';

@@ -1,5 +1,6 @@
-// What explains every error code: the page to which `doc_url` points shows it in three languages, and docs/errors.md has the
-// English texts. All of it is derived from the error table, the messages and the advice. The anchor of a code is the code itself.
+// What explains every error code: the page to which `doc_url` points shows it in three languages,
+// and docs/errors.md has the English texts. All of it is derived from the error table, the messages
+// and the advice. The anchor of a code is the code itself.
 
 import { type MessageKey, messages } from '../messages/table.ts';
 import { declineCodes, type Language } from '../vocabulary.ts';

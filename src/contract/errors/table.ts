@@ -1,6 +1,6 @@
-// The error table has one row for each code: its type, its HTTP status, and whether the refusal is stored as the response
-// for the request's idempotency key. The messages are in ../messages/, keyed by the same codes. A refusal names a code of
-// this table; only this table has HTTP statuses.
+// The error table has one row for each code: its type, its HTTP status, and whether the refusal is
+// stored as the response for the request's idempotency key. The messages are in ../messages/, keyed
+// by the same codes. A refusal names a code of this table; only this table has HTTP statuses.
 
 import { format, type MessageKey } from '../messages/table.ts';
 import type { DeclineCode, Language } from '../vocabulary.ts';

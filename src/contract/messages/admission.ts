@@ -1,5 +1,5 @@
-// Texts for requests that are not admitted: keys, permissions, idempotency, limits, and a service that can't answer. Only
-// table.ts imports them.
+// Texts for requests that are not admitted: keys, permissions, idempotency, limits, and a service
+// that can't answer. Only table.ts imports them.
 
 import type { Language } from '../vocabulary.ts';
 

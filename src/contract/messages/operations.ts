@@ -1,5 +1,5 @@
-// Texts for operations that are refused on the merits or that fail: payments, refunds, webhook endpoints, declined cards.
-// Only table.ts imports them.
+// Texts for operations that are refused on the merits or that fail: payments, refunds, webhook
+// endpoints, declined cards. Only table.ts imports them.
 
 import type { Language } from '../vocabulary.ts';
 

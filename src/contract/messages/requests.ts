@@ -1,5 +1,5 @@
-// Texts for requests with invalid parts: parameters, bodies, addresses, versions and unknown ids. Only table.ts imports
-// them.
+// Texts for requests with invalid parts: parameters, bodies, addresses, versions and unknown ids.
+// Only table.ts imports them.
 
 import type { Language } from '../vocabulary.ts';
 

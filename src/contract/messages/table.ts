@@ -1,6 +1,6 @@
-// The texts of the API in English, French and Arabic, keyed by error code or by `code.variant` where one code has
-// several precise reasons. `{name}` is the placeholder of a value. Messages may change; clients must not branch on them.
-// The texts are in one file for each theme.
+// The texts of the API in English, French and Arabic, keyed by error code or by `code.variant`
+// where one code has several precise reasons. `{name}` is the placeholder of a value. Messages may
+// change; clients must not branch on them. The texts are in one file for each theme.
 
 import type { Language } from '../vocabulary.ts';
 import { admissionMessages } from './admission.ts';

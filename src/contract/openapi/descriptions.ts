@@ -1,5 +1,6 @@
-// Texts of the API description that are in no other table: the meanings of the parameters, the groups of routes, and what
-// an integrator must know before the first request. A parameter without a meaning does not compile.
+// Texts of the API description that are in no other table: the meanings of the parameters, the
+// groups of routes, and what an integrator must know before the first request. A parameter without
+// a meaning does not compile.
 
 import type { Operation, ParamsOf } from '../routes/table.ts';
 import type { EventType } from '../vocabulary.ts';

@@ -1,5 +1,6 @@
-// The description of the API in OpenAPI 3.1. It is derived from the table of routes, the resources, the errors and the
-// limits, so it can't differ from what the service does. It is served at /openapi.json and copied to docs/openapi.json.
+// The description of the API in OpenAPI 3.1. It is derived from the table of routes, the resources,
+// the errors and the limits, so it can't differ from what the service does. It is served at
+// /openapi.json and copied to docs/openapi.json.
 
 import { assert, defined, elementAt } from '../../core/assert.ts';
 import { errorCodes } from '../errors/table.ts';

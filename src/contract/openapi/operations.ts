@@ -1,5 +1,5 @@
-// The example request and the example answer of each operation, for the API description. Both are typed by the route's
-// row, so a new route without an example does not compile.
+// The example request and the example answer of each operation, for the API description. Both are
+// typed by the route's row, so a new route without an example does not compile.
 
 import type { Static } from 'typebox';
 import type { ExportOperation, Operation, ParamsOf, RouteOf } from '../routes/table.ts';

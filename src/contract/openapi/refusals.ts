@@ -1,5 +1,6 @@
-// Refusals as the API description shows them: which codes a route can answer, by status, each with an example. The
-// codes come from the checks that every request passes, in their order, and from the route's own row.
+// Refusals as the API description shows them: which codes a route can answer, by status, each with
+// an example. The codes come from the checks that every request passes, in their order, and from
+// the route's own row.
 
 import { type ErrorCode, errorBody, errorCodes, errors, type Refusal, statusesOf } from '../errors/table.ts';
 import { bodyBytesMax, headerBytesMax } from '../limits.ts';

@@ -1,5 +1,5 @@
-// The parameters of routes as schemas. Limits on lengths count characters. The kind of a parameter decides the message for
-// a wrong value (see validate.ts).
+// The parameters of routes as schemas. Limits on lengths count characters. The kind of a parameter
+// decides the message for a wrong value (see validate.ts).
 
 import { type TSchema, Type } from 'typebox';
 import * as limits from '../limits.ts';

@@ -1,4 +1,5 @@
-// Parses the query string of a request into parameters, which validate.ts then checks like those of a body.
+// Parses the query string of a request into parameters, which validate.ts then checks like those of
+// a body.
 
 import { paramPath } from '../echo.ts';
 import { type Refusal, refuse } from '../errors/table.ts';

@@ -1,6 +1,6 @@
-// The resources of the API as schemas, which every answer and every event's `data.object` matches. The types that `present`
-// returns are inferred from here. A field without a value is null, never absent. The schemas are open: a client must survive
-// a field that it doesn't know.
+// The resources of the API as schemas, which every answer and every event's `data.object` matches.
+// The types that `present` returns are inferred from here. A field without a value is null, never
+// absent. The schemas are open: a client must survive a field that it doesn't know.
 
 import { type Static, type TSchema, Type } from 'typebox';
 import { type IdKind, idPrefixes } from '../id-prefixes.ts';

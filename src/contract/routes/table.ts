@@ -1,6 +1,6 @@
-// THE table of routes. The router, the validation of parameters, the rate-limit buckets, the idempotency rules, the union
-// of operations that the domain must decide, and the OpenAPI document derive from it. docs/ARCHITECTURE.md says how to add
-// a route.
+// THE table of routes. The router, the validation of parameters, the rate-limit buckets, the
+// idempotency rules, the union of operations that the domain must decide, and the OpenAPI document
+// derive from it. docs/ARCHITECTURE.md says how to add a route.
 
 import { type Static, Type } from 'typebox';
 import { chargeStatuses, eventTypes } from '../vocabulary.ts';

@@ -1,6 +1,7 @@
-// The lengths of texts are checked before anything else is done with a text, because everything else takes time that grows
-// with it. The check is compiled once from a route's schema. A length counts characters (code points), combining accents
-// included, so that a text of few characters is never long in bytes.
+// The lengths of texts are checked before anything else is done with a text, because everything
+// else takes time that grows with it. The check is compiled once from a route's schema. A length
+// counts characters (code points), combining accents included, so that a text of few characters is
+// never long in bytes.
 
 /** The parts of a JSON schema that limit the lengths of texts. */
 export interface LengthSchema {

@@ -1,8 +1,8 @@
-// Validates parameters with a check that is compiled once for each route from its schema. Only when it fails, the first
-// fault is searched for.
+// Validates parameters with a check that is compiled once for each route from its schema. Only when
+// it fails, the first fault is searched for.
 //
-// Of several faults the first one is reported: unknown parameters come before missing ones, missing before invalid ones, and
-// within each the order of the document decides.
+// Of several faults the first one is reported: unknown parameters come before missing ones, missing
+// before invalid ones, and within each the order of the document decides.
 
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';

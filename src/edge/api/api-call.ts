@@ -1,5 +1,6 @@
-// A request to the API at its stages: its head was read (received), it has passed the gates at the edge (admitted), and it was given
-// to its shard's client (sent). Each stage has what is known by then, and says what happens when it takes too long.
+// A request to the API at its stages: its head was read (received), it has passed the gates at the
+// edge (admitted), and it was given to its shard's client (sent). Each stage has what is known by
+// then, and says what happens when it takes too long.
 
 import { type Refusal, refuse } from '../../contract/errors/table.ts';
 import type { Exchange, ExchangeHandler, TroubleTeller } from '../http/exchange.ts';

@@ -1,5 +1,6 @@
-// The API at the edge. A request passes gates 1 to 6 (framing, key, account, version, route, permission) and goes to the shard of
-// its organization as bytes. The shard's answer goes to the client. Nothing here knows what a route does.
+// The API at the edge. A request passes gates 1 to 6 (framing, key, account, version, route,
+// permission) and goes to the shard of its organization as bytes. The shard's answer goes to the
+// client. Nothing here knows what a route does.
 
 import {
   type ErrorCode,

@@ -1,6 +1,7 @@
-// Gates 2 and 3: the key and the account. The key comes as a bearer token, or as the user name of HTTP Basic with an empty
-// password. Keys are looked up by their digests, so the time of a look-up does not reveal how much of a key is right. A header
-// with a valid key is remembered, so that its digest need not be computed again.
+// Gates 2 and 3: the key and the account. The key comes as a bearer token, or as the user name of
+// HTTP Basic with an empty password. Keys are looked up by their digests, so the time of a look-up
+// does not reveal how much of a key is right. A header with a valid key is remembered, so that its
+// digest need not be computed again.
 
 import { hash } from 'node:crypto';
 import { type Refusal, refuse } from '../../contract/errors/table.ts';

@@ -1,6 +1,7 @@
-// Streams an export: it asks the shard for one page after another, the next one only when the client has taken the last one.
-// So a slow client holds one page and its own connection, and one that is too slow is cut off. The shard is told of every
-// end, because it counts the exports under way.
+// Streams an export: it asks the shard for one page after another, the next one only when the
+// client has taken the last one. So a slow client holds one page and its own connection, and one
+// that is too slow is cut off. The shard is told of every end, because it counts the exports under
+// way.
 
 import { parseQuery } from '../../contract/routes/query-string.ts';
 import { routeTable } from '../../contract/routes/table.ts';

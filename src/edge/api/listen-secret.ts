@@ -1,5 +1,6 @@
-// The secret with which `payments listen` signs forwarded events. Each organization has one, which never changes in a data
-// folder, so that a developer sets it once in the receiving program. It signs nothing but forwarded events of test mode.
+// The secret with which `payments listen` signs forwarded events. Each organization has one, which
+// never changes in a data folder, so that a developer sets it once in the receiving program. It
+// signs nothing but forwarded events of test mode.
 
 import { createHmac } from 'node:crypto';
 

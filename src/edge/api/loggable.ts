@@ -1,5 +1,5 @@
-// Decides whether a client's text may be logged. A client can put a key or a card number into a path or an idempotency key,
-// and neither may be logged.
+// Decides whether a client's text may be logged. A client can put a key or a card number into a
+// path or an idempotency key, and neither may be logged.
 
 import { findCardNumber } from '../../core/card-number.ts';
 

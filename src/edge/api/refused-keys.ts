@@ -1,7 +1,8 @@
-// Refused API keys, for the audit record. Anybody can send wrong keys as fast as the network allows, so their rows are
-// bounded: in a minute a key from one address has one row, and another one at the end with how often it came; a limited
-// number of keys have rows of their own, and the others are only counted. Keys that exist but do not work are limited
-// separately, so that a flood of invented ones hides none of them.
+// Refused API keys, for the audit record. Anybody can send wrong keys as fast as the network
+// allows, so their rows are bounded: in a minute a key from one address has one row, and another
+// one at the end with how often it came; a limited number of keys have rows of their own, and the
+// others are only counted. Keys that exist but do not work are limited separately, so that a flood
+// of invented ones hides none of them.
 
 import type { ErrorCode } from '../../contract/errors/table.ts';
 

@@ -1,5 +1,5 @@
-// Which API keys were used, for "last used" in the list of an organization's keys. It costs a request one comparison, because a
-// key is told at most once a minute.
+// Which API keys were used, for "last used" in the list of an organization's keys. It costs a
+// request one comparison, because a key is told at most once a minute.
 
 import type { RingKey } from './authenticate.ts';
 

@@ -1,5 +1,5 @@
-// Reads the card form: three texts become a typed card, or the names of the invalid fields. The typed texts go nowhere else:
-// neither into an error nor back into the form.
+// Reads the card form: three texts become a typed card, or the names of the invalid fields. The
+// typed texts go nowhere else: neither into an error nor back into the form.
 
 import { asciiDigits, luhnValid } from '../../core/card-number.ts';
 import type { CardProblem, TypedCard } from '../../networks/network.ts';

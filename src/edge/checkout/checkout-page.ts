@@ -1,5 +1,6 @@
-// The page on which a customer pays: the methods as one choice, the card form in it. With one method there is nothing to
-// choose, and a payment intent without a session has its card form alone.
+// The page on which a customer pays: the methods as one choice, the card form in it. With one
+// method there is nothing to choose, and a payment intent without a session has its card form
+// alone.
 
 import { type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';
 import { elementAt } from '../../core/assert.ts';
@@ -36,7 +37,8 @@ export function checkoutPage(
       : null;
   const said = sent === null || sent.problem === 'declined' ? usedUp : sent.problem;
   const message = said === null ? failureText(payment, visit) : say(said, language);
-  // A customer who can type a card now begins there, and a screen reader reads the message with the field.
+  // A customer who can type a card now begins there, and a screen reader reads the message with the
+  // field.
   const startsAtField = byCard && (said === null || said === 'check_fields') && message !== null;
   const focused = startsAtField ? (sent?.wrong[0] ?? 'number') : null;
   const attempt = payment.session === null ? '' : (payment.charge?.id ?? '');

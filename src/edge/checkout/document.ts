@@ -1,6 +1,7 @@
-// The parts that all pages share: document, headers, languages. No page is stored by a cache or shown in a frame. It loads
-// and runs nothing but scripts of this service, which it can do without, and its forms are sent to this service only, or to the card network
-// that the payment goes through.
+// The parts that all pages share: document, headers, languages. No page is stored by a cache or
+// shown in a frame. It loads and runs nothing but scripts of this service, which it can do without,
+// and its forms are sent to this service only, or to the card network that the payment goes
+// through.
 
 import { type Language, languages } from '../../contract/vocabulary.ts';
 import { formatAmount } from '../../core/money.ts';

@@ -1,5 +1,6 @@
-// The way to the page of the card network, where the customer types the card. It is one button, so that nothing of the card comes
-// to this service. The browser posts the form straight to the network.
+// The way to the page of the card network, where the customer types the card. It is one button, so
+// that nothing of the card comes to this service. The browser posts the form straight to the
+// network.
 
 import { format } from '../../contract/messages/table.ts';
 import { paidPath, unpaidPath } from '../../contract/page-paths.ts';

@@ -1,5 +1,5 @@
-// The texts of the customers' pages in English, French and Arabic. `{name}` is the placeholder of a value. The reasons of
-// declined cards are in contract/messages/.
+// The texts of the customers' pages in English, French and Arabic. `{name}` is the placeholder of a
+// value. The reasons of declined cards are in contract/messages/.
 
 import type { Language } from '../../contract/vocabulary.ts';
 import { contained } from '../../core/shown-text.ts';
@@ -298,7 +298,8 @@ export const pageMessages = {
 
 export type PageMessage = keyof typeof pageMessages;
 
-// A Latin name in an Arabic sentence, or an Arabic name in a French one, keeps its own writing direction.
+// A Latin name in an Arabic sentence, or an Arabic name in a French one, keeps its own writing
+// direction.
 const isolate = '\u2068';
 const popIsolate = '\u2069';
 
@@ -317,7 +318,8 @@ export function fillIn(
   language: Language,
   values: Readonly<Record<string, string | number>>,
 ): string {
-  // In French a space is before these signs. It must not break, because none of them may begin a line.
+  // In French a space is before these signs. It must not break, because none of them may begin a
+  // line.
   const kept = language === 'fr' ? text.replace(/ (?=[?!:;])/g, '\u00a0') : text;
   return kept.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];

@@ -1,5 +1,5 @@
-// Connects the payment pages to the server and to the shards. A page needs no key, because the id in its address can't be
-// guessed. The id also tells the shard.
+// Connects the payment pages to the server and to the shards. A page needs no key, because the id
+// in its address can't be guessed. The id also tells the shard.
 
 import type { Refusal } from '../../contract/errors/table.ts';
 import { formBytesMax } from '../../contract/limits.ts';

@@ -1,7 +1,7 @@
-// The customers' pages: the hosted checkout page, the card page with its challenge, the way to the card network's own page, and
-// the voucher of a cash code.
-// The edge gives every visit to `handle` and writes the answer. The state machine behind the port decides everything. An
-// accepted form is answered with a redirect, so that reloading the page shows the current state.
+// The customers' pages: the hosted checkout page, the card page with its challenge, the way to the
+// card network's own page, and the voucher of a cash code. The edge gives every visit to `handle`
+// and writes the answer. The state machine behind the port decides everything. An accepted form is
+// answered with a redirect, so that reloading the page shows the current state.
 
 import { negotiateLanguage } from '../../contract/language.ts';
 import { languages, type Mode } from '../../contract/vocabulary.ts';

@@ -1,4 +1,5 @@
-// The links back to the merchant. Merchants choose the addresses; only http and https ones become links.
+// The links back to the merchant. Merchants choose the addresses; only http and https ones become
+// links.
 
 import { checkoutPath } from '../../contract/page-paths.ts';
 import { type Html, html } from '../../html/html.ts';

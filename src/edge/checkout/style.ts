@@ -1,5 +1,6 @@
-// The style sheet of the pages. It is in every page, allowed by its digest, so a page needs no second request. It uses
-// logical properties only, so the Arabic pages are mirrored without rules of their own.
+// The style sheet of the pages. It is in every page, allowed by its digest, so a page needs no
+// second request. It uses logical properties only, so the Arabic pages are mirrored without rules
+// of their own.
 
 import { createHash } from 'node:crypto';
 import { assert } from '../../core/assert.ts';

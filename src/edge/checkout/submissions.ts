@@ -1,5 +1,5 @@
-// Each form becomes a command. A form with a problem is shown again with the reason. A form that was accepted, or that came
-// too late, leads to the page of the current state.
+// Each form becomes a command. A form with a problem is shown again with the reason. A form that
+// was accepted, or that came too late, leads to the page of the current state.
 
 import { type ErrorCode, errors } from '../../contract/errors/table.ts';
 import { type Mode, modeOf, paymentMethodTypes } from '../../contract/vocabulary.ts';
@@ -57,7 +57,8 @@ export function createSubmits(
   return {
     async checkout(submission) {
       const { id, payment, visit, form } = submission;
-      // Each form pays at most once: it names the charge that was the latest when the form was shown.
+      // Each form pays at most once: it names the charge that was the latest when the form was
+      // shown.
       if (form.get('attempt') !== (payment.charge?.id ?? '')) return null;
       const method = paymentMethodTypes.find((type) => type === form.get('method'));
       if (method === undefined) return shownAgain(submission, 'method_missing');

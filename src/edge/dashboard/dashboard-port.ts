@@ -1,5 +1,5 @@
-// The dashboard runs in the main thread, which owns the directory and the audit record. An edge passes visits to it over a
-// port, and writes the answers.
+// The dashboard runs in the main thread, which owns the directory and the audit record. An edge
+// passes visits to it over a port, and writes the answers.
 
 import type { MessagePort } from 'node:worker_threads';
 import type { OnVisitFailed } from '../../core/visit-failure.ts';

@@ -1,4 +1,5 @@
-// The dashboard at the edge: a visit is counted, its form is read, and both go to the main thread, whose answer is written.
+// The dashboard at the edge: a visit is counted, its form is read, and both go to the main thread,
+// whose answer is written.
 
 import type { Refusal } from '../../contract/errors/table.ts';
 import { negotiateLanguage } from '../../contract/language.ts';

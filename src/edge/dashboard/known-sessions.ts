@@ -1,5 +1,6 @@
-// Which browsers are those of members: the main thread has said so with its answer to an earlier visit. It finds out for each
-// visit anew who somebody is; what is known here only tells whose turn a visit is, so it may be a little late.
+// Which browsers are those of members: the main thread has said so with its answer to an earlier
+// visit. It finds out for each visit anew who somebody is; what is known here only tells whose turn
+// a visit is, so it may be a little late.
 
 import { hash } from 'node:crypto';
 

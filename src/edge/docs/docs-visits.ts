@@ -1,5 +1,5 @@
-// The documentation at the edge: writes the answer to a visit. A search takes a moment, so visitors may search only so often;
-// all other pages are in memory.
+// The documentation at the edge: writes the answer to a visit. A search takes a moment, so visitors
+// may search only so often; all other pages are in memory.
 
 import type { Json } from '../../contract/openapi/schemas.ts';
 import { type Exchange, headerLines } from '../http/exchange.ts';

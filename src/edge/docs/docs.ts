@@ -1,5 +1,6 @@
-// The documentation in the browser: which pages there are, and what each of them shows. A page is rendered when it is first asked
-// for and kept; so is the index of the search. So they cost a start of the service next to nothing.
+// The documentation in the browser: which pages there are, and what each of them shows. A page is
+// rendered when it is first asked for and kept; so is the index of the search. So they cost a start
+// of the service next to nothing.
 
 import { errorCodes } from '../../contract/errors/table.ts';
 import { negotiateLanguage } from '../../contract/language.ts';

@@ -1,5 +1,5 @@
-// The fields of the API description's schemas as a list: name, type, meaning, and what a value may be. A schema that has a page of
-// its own is linked, any other one is shown where it is used.
+// The fields of the API description's schemas as a list: name, type, meaning, and what a value may
+// be. A schema that has a page of its own is linked, any other one is shown where it is used.
 
 import { type Json, requiredNames } from '../../contract/openapi/schemas.ts';
 import { defined } from '../../core/assert.ts';

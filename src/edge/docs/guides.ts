@@ -1,5 +1,5 @@
-// The guides: which pages there are, and from which documents of the project they come. A document, or a section of one, is shown
-// on one page; links between documents become links between pages.
+// The guides: which pages there are, and from which documents of the project they come. A document,
+// or a section of one, is shown on one page; links between documents become links between pages.
 
 import { readFileSync } from 'node:fs';
 import { declineCodes } from '../../contract/vocabulary.ts';

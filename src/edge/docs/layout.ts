@@ -1,5 +1,5 @@
-// The frame of the documentation's pages: the head, the way to the other pages, the search, the languages. The pages need no
-// script; the only one shows buttons that copy.
+// The frame of the documentation's pages: the head, the way to the other pages, the search, the
+// languages. The pages need no script; the only one shows buttons that copy.
 
 import { type Language, languages } from '../../contract/vocabulary.ts';
 import { addressOf } from '../../html/assets.ts';

@@ -1,5 +1,5 @@
-// Markdown as it is written in docs/, as HTML in the documentation's own components. Code between backquotes that names a route or
-// an error leads to its description.
+// Markdown as it is written in docs/, as HTML in the documentation's own components. Code between
+// backquotes that names a route or an error leads to its description.
 
 import { Marked, type Token, type Tokens } from 'marked';
 import { assert, elementAt } from '../../core/assert.ts';

@@ -1,4 +1,5 @@
-// The texts of the documentation's frame and of the pages that are there in three languages. The guides are in English.
+// The texts of the documentation's frame and of the pages that are there in three languages. The
+// guides are in English.
 
 import type { Language } from '../../contract/vocabulary.ts';
 

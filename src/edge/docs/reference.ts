@@ -1,5 +1,5 @@
-// The API reference: a page for each group of routes, with its objects, and for each route what it does, its parameters, samples
-// and its answer. All of it is made from the API description.
+// The API reference: a page for each group of routes, with its objects, and for each route what it
+// does, its parameters, samples and its answer. All of it is made from the API description.
 
 import type { Json } from '../../contract/openapi/schemas.ts';
 import { sentEventTypes } from '../../contract/vocabulary.ts';

@@ -1,5 +1,5 @@
-// A request as a program that sends it: in the shell, Node, Python and PHP, each with what the language brings along. All four are
-// made from the one example of the API description.
+// A request as a program that sends it: in the shell, Node, Python and PHP, each with what the
+// language brings along. All four are made from the one example of the API description.
 
 /** A request to show. */
 export interface SampleRequest {

@@ -1,5 +1,6 @@
-// The style sheet of the documentation. Its colours are those of all pages (see pages/tokens.ts). The list of pages lies behind the
-// content and stands beside it where there is room, so that phones and screen readers meet the content first.
+// The style sheet of the documentation. Its colours are those of all pages (see pages/tokens.ts).
+// The list of pages lies behind the content and stands beside it where there is room, so that
+// phones and screen readers meet the content first.
 
 import type { Asset } from '../../html/assets.ts';
 import { tokensCss } from '../../html/tokens.ts';

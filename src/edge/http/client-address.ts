@@ -1,5 +1,5 @@
-// The address of the client that sent a request: the other end of the connection, or behind trusted proxies the last
-// address that one of them reports.
+// The address of the client that sent a request: the other end of the connection, or behind trusted
+// proxies the last address that one of them reports.
 
 import type { HttpResponse } from 'uWebSockets.js';
 import ipaddr from 'ipaddr.js';

@@ -1,9 +1,11 @@
-// Limits the connections: in all, so that the journal, webhooks and operators have descriptors, and from one address. Every
-// edge asks here when a connection opens. One that is too many is closed at once.
+// Limits the connections: in all, so that the journal, webhooks and operators have descriptors, and
+// from one address. Every edge asks here when a connection opens. One that is too many is closed at
+// once.
 //
-// uWebSockets.js does not report whose connection has ended. So an edge only knows how many connections each address has
-// opened since the last count, and how many have ended in all. When an address may have too many, the connections are counted
-// in the kernel's table. Between two counts an address can have as many too many as have ended; the next count notices that.
+// uWebSockets.js does not report whose connection has ended. So an edge only knows how many
+// connections each address has opened since the last count, and how many have ended in all. When an
+// address may have too many, the connections are counted in the kernel's table. Between two counts
+// an address can have as many too many as have ended; the next count notices that.
 
 import type { MonotonicClock } from '../../core/clock.ts';
 import { networksPerSite, type Peer, remoteAddressOf } from './client-address.ts';

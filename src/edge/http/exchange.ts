@@ -1,17 +1,20 @@
-// An exchange is one request and its answer. It is the only owner of the native response object: nothing else touches that,
-// and after an abort or an answer nothing can. An exchange is answered exactly once; a second answer is dropped. Every answer
-// has the id of its request.
+// An exchange is one request and its answer. It is the only owner of the native response object:
+// nothing else touches that, and after an abort or an answer nothing can. An exchange is answered
+// exactly once; a second answer is dropped. Every answer has the id of its request.
 //
-// Nothing is answered, and no connection is ended, while uWebSockets.js's parser is running, because the parser would go on
-// with what it has read, and what stands behind the request would run. When an exchange has no answer yet, uWebSockets.js
-// closes the connection at the next request, which never runs. So an answer waits until the parser has returned
-// (`setImmediate`). A client that knows the rules has sent nothing more by then, and a body whose length was hidden never runs.
+// Nothing is answered, and no connection is ended, while uWebSockets.js's parser is running,
+// because the parser would go on with what it has read, and what stands behind the request would
+// run. When an exchange has no answer yet, uWebSockets.js closes the connection at the next
+// request, which never runs. So an answer waits until the parser has returned (`setImmediate`). A
+// client that knows the rules has sent nothing more by then, and a body whose length was hidden
+// never runs.
 //
-// uWebSockets.js answers some requests itself, with a page of its own, and offers no hook: a version other than HTTP/1.1 and a
-// target that is not a path (505), no Host, both Content-Length and Transfer-Encoding, a length that is not a number, a broken
-// chunk (400), more than 64 KiB or 100 lines of headers (431). After a malformed header line it waits until the connection has
-// been idle for 10 seconds. A request that is sent before the answer to the one before it has begun ends the connection, so
-// there is no pipelining.
+// uWebSockets.js answers some requests itself, with a page of its own, and offers no hook: a
+// version other than HTTP/1.1 and a target that is not a path (505), no Host, both Content-Length
+// and Transfer-Encoding, a length that is not a number, a broken chunk (400), more than 64 KiB or
+// 100 lines of headers (431). After a malformed header line it waits until the connection has been
+// idle for 10 seconds. A request that is sent before the answer to the one before it has begun ends
+// the connection, so there is no pipelining.
 
 import type { HttpResponse } from 'uWebSockets.js';
 import type { OnVisitFailed, VisitEntry } from '../../core/visit-failure.ts';
@@ -346,8 +349,8 @@ export class Exchange {
     return new Promise((resolve) => {
       this.#resume = resolve;
       this.#waitFor(response, heldBytes, () => {
-        // uWebSockets.js flushes its buffers after this handler. A piece that is written in it would be flushed, too, and
-        // would cause no call of `onWritable`.
+        // uWebSockets.js flushes its buffers after this handler. A piece that is written in it
+        // would be flushed, too, and would cause no call of `onWritable`.
         setImmediate(resolve);
       });
     });

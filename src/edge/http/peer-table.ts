@@ -1,6 +1,6 @@
-// The connections to a port, from the kernel's table. uWebSockets.js reports that a connection has ended, but not whose, so
-// the connections of an address can't be counted from its events. Linux has a table of all connections; other systems have
-// nothing that is as easy to read.
+// The connections to a port, from the kernel's table. uWebSockets.js reports that a connection has
+// ended, but not whose, so the connections of an address can't be counted from its events. Linux
+// has a table of all connections; other systems have nothing that is as easy to read.
 
 import { existsSync, readFileSync } from 'node:fs';
 

@@ -1,8 +1,10 @@
-// Collects a request's body in one buffer that grows. Its length is bounded, and so is the number of its pieces, because each
-// piece costs a call, however small it is. A buffer that became too small is wiped, because it may have part of a card number.
+// Collects a request's body in one buffer that grows. Its length is bounded, and so is the number
+// of its pieces, because each piece costs a call, however small it is. A buffer that became too
+// small is wiped, because it may have part of a card number.
 //
-// uWebSockets.js misreads a chunk's extension as digits of its length. The end of the body then arrives as data, and the parser
-// waits for more. This is detected here. No valid body looks like that, because a JSON text can't contain a line break.
+// uWebSockets.js misreads a chunk's extension as digits of its length. The end of the body then
+// arrives as data, and the parser waits for more. This is detected here. No valid body looks like
+// that, because a JSON text can't contain a line break.
 
 import { type Refusal, refuse } from '../../contract/errors/table.ts';
 import { bodyPieceBytesMin, bodyPiecesFree } from '../../contract/limits.ts';

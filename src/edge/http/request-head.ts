@@ -1,11 +1,13 @@
-// The head of a request as plain data. uWebSockets.js's request object is valid only until the handler returns, so everything
-// that is needed later is copied here, in one pass over the headers. The pass also finds ambiguous requests, in which a header
-// that decides about framing, authority or identity is repeated.
+// The head of a request as plain data. uWebSockets.js's request object is valid only until the
+// handler returns, so everything that is needed later is copied here, in one pass over the headers.
+// The pass also finds ambiguous requests, in which a header that decides about framing, authority
+// or identity is repeated.
 //
-// uWebSockets.js removes bytes above 127 from both ends of a header's value as if they were spaces, and offers no way to get
-// the original bytes. So an Idempotency-Key with such bytes at an end is accepted without them; others above 126 are seen and
-// refused. A header line without a name hides all lines behind it, the length of a body among them, from the parser and from
-// this pass. Nothing tells of it. So the end of a request that can have a body and shows no length is not certain.
+// uWebSockets.js removes bytes above 127 from both ends of a header's value as if they were spaces,
+// and offers no way to get the original bytes. So an Idempotency-Key with such bytes at an end is
+// accepted without them; others above 126 are seen and refused. A header line without a name hides
+// all lines behind it, the length of a body among them, from the parser and from this pass. Nothing
+// tells of it. So the end of a request that can have a body and shows no length is not certain.
 
 import type { HttpRequest } from 'uWebSockets.js';
 import { type Refusal, refuse } from '../../contract/errors/table.ts';
@@ -185,8 +187,8 @@ function refuseFraming(
     return refuse('invalid_request', { message: 'invalid_request.headers_too_large', values });
   }
   if (coding !== undefined) {
-    // Another coding would be read as if it were chunked. The answer to a body in chunks must be the last one on its connection,
-    // which a streamed answer, as to a GET, can't be.
+    // Another coding would be read as if it were chunked. The answer to a body in chunks must be
+    // the last one on its connection, which a streamed answer, as to a GET, can't be.
     const isTaken = coding.toLowerCase() === 'chunked' && method !== 'GET' && method !== 'HEAD';
     if (!isTaken) return unsupported('transfer-encoding');
   }

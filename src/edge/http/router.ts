@@ -1,5 +1,5 @@
-// The router finds the row of the table of routes for a method and a path, in a tree of path segments that is built once. A
-// path with a trailing slash or an empty segment has no route.
+// The router finds the row of the table of routes for a method and a path, in a tree of path
+// segments that is built once. A path with a trailing slash or an empty segment has no route.
 
 import { echo } from '../../contract/echo.ts';
 import { type Refusal, refuse } from '../../contract/errors/table.ts';

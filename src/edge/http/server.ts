@@ -1,6 +1,6 @@
-// The HTTP server of an edge, a uWebSockets.js app. It reads the heads of requests, separates API requests from all others,
-// and makes sure that every exchange ends: uWebSockets.js has no timeout after the head, and an exception in one of its
-// handlers would end the process.
+// The HTTP server of an edge, a uWebSockets.js app. It reads the heads of requests, separates API
+// requests from all others, and makes sure that every exchange ends: uWebSockets.js has no timeout
+// after the head, and an exception in one of its handlers would end the process.
 
 import * as uws from 'uWebSockets.js';
 import { elementAt } from '../../core/assert.ts';
@@ -109,8 +109,8 @@ export function listen(options: ServerOptions): Promise<Server> {
       };
       const useCertificate = (files: TlsFiles) => {
         const renewed = createApp(files);
-        // An app reads its certificate once. So the app that listens passes new connections to another app. An app that was
-        // replaced keeps its connections until the service stops.
+        // An app reads its certificate once. So the app that listens passes new connections to
+        // another app. An app that was replaced keeps its connections until the service stops.
         app.addChildAppDescriptor(renewed.getDescriptor());
         const replaced = elementAt(apps, apps.length - 1);
         if (replaced !== app) app.removeChildAppDescriptor(replaced.getDescriptor());

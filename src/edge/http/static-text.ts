@@ -1,5 +1,6 @@
-// A text of the service's own that is the same for everybody, such as a page of the documentation. Clients that take gzip get it
-// compressed: that is done once, when the first of them asks. Nothing secret may be in it.
+// A text of the service's own that is the same for everybody, such as a page of the documentation.
+// Clients that take gzip get it compressed: that is done once, when the first of them asks. Nothing
+// secret may be in it.
 
 import { gzipSync } from 'node:zlib';
 import { type Exchange, headerLines } from './exchange.ts';

@@ -1,6 +1,6 @@
-// Limits the visits from one address with token buckets. The buckets of the latest addresses are in memory, a bounded number of
-// them. IPv6 addresses count by network (/64), because one customer has a whole one, and more loosely by site (/48), because
-// one customer may have thousands of networks.
+// Limits the visits from one address with token buckets. The buckets of the latest addresses are in
+// memory, a bounded number of them. IPv6 addresses count by network (/64), because one customer has
+// a whole one, and more loosely by site (/48), because one customer may have thousands of networks.
 
 import type ipaddr from 'ipaddr.js';
 import type { MonotonicClock } from '../../core/clock.ts';

@@ -1,5 +1,6 @@
-// Writes the bytes of answers to uWebSockets.js's response objects: the line with the status, small answers whole, and large ones
-// in parts, as far as a connection takes them. Only the exchange that owns a response calls this.
+// Writes the bytes of answers to uWebSockets.js's response objects: the line with the status, small
+// answers whole, and large ones in parts, as far as a connection takes them. Only the exchange that
+// owns a response calls this.
 
 import type { HttpResponse } from 'uWebSockets.js';
 

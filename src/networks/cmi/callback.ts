@@ -1,7 +1,8 @@
-// What CMI posts after each attempt to pay on its page: a form with the fields that the payment was started with, the outcome,
-// and the hash. Only one that is signed is read any further. CMI's own sample hashes a value without a line break at its
-// end and with its HTML entities decoded; other clients also trim it, or take it as it is posted. All three are accepted: each
-// is a text that only the holder of the store key can sign.
+// What CMI posts after each attempt to pay on its page: a form with the fields that the payment was
+// started with, the outcome, and the hash. Only one that is signed is read any further. CMI's own
+// sample hashes a value without a line break at its end and with its HTML entities decoded; other
+// clients also trim it, or take it as it is posted. All three are accepted: each is a text that
+// only the holder of the store key can sign.
 
 import { decodeEntity } from 'html-entities';
 import type { DeclineCode } from '../../contract/vocabulary.ts';
@@ -27,7 +28,8 @@ export interface CmiAttempt {
   readonly card: CardDetails | null;
 }
 
-// CMI's messages have about 60 fields and 4 KiB. Anybody can post here, so what is much more is refused before work is done.
+// CMI's messages have about 60 fields and 4 KiB. Anybody can post here, so what is much more is
+// refused before work is done.
 const messageCharactersMax = 16 * 1024;
 const fieldsMax = 128;
 const nameBytesMax = 64;
@@ -148,7 +150,8 @@ function attemptOf(fields: ReadonlyMap<string, string>): CmiAttempt | string {
   const field = (name: string) => fields.get(name) ?? '';
   const order = field('oid');
   if (!/^[\w-]{1,64}$/.test(order)) return 'it names no order that could be ours';
-  // There is no code when the customer did not pass the bank's challenge, so that no bank was asked.
+  // There is no code when the customer did not pass the bank's challenge, so that no bank was
+  // asked.
   const returnCode = field('ProcReturnCode');
   const isAuthorized = returnCode === '00';
   if (isAuthorized !== /^approved$/i.test(field('Response')))

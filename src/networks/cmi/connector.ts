@@ -1,6 +1,8 @@
-// The connector to CMI (Centre Monétique Interbancaire), where customers pay on CMI's own page: this service never sees a card
-// number. CMI posts the outcome, and holds the money until the answer to that, or a call, takes it. docs/networks/cmi.md has the
-// protocol and its sources. Without a user of CMI's interface for merchants nothing can be asked, taken or refunded by a call.
+// The connector to CMI (Centre Monétique Interbancaire), where customers pay on CMI's own page:
+// this service never sees a card number. CMI posts the outcome, and holds the money until the
+// answer to that, or a call, takes it. docs/networks/cmi.md has the protocol and its sources.
+// Without a user of CMI's interface for merchants nothing can be asked, taken or refunded by a
+// call.
 
 import { kindOfId } from '../../contract/id-prefixes.ts';
 import type { Clock } from '../../core/clock.ts';

@@ -1,5 +1,5 @@
-// Why CMI refused a card: its `ProcReturnCode` is the answer of the card's bank (ISO 8583, field 39), or 99 for an error of the
-// gateway. docs/networks/cmi.md has the table with its sources.
+// Why CMI refused a card: its `ProcReturnCode` is the answer of the card's bank (ISO 8583, field
+// 39), or 99 for an error of the gateway. docs/networks/cmi.md has the table with its sources.
 
 import type { DeclineCode } from '../../contract/vocabulary.ts';
 import { namesOf } from '../../core/tables.ts';

@@ -1,5 +1,6 @@
-// Amounts as CMI writes them. Forms and callbacks have dirhams with a point (`1234.50`); the status and the history of an order
-// have centimes without one (`123450`). Here they are digits all the way, never fractions.
+// Amounts as CMI writes them. Forms and callbacks have dirhams with a point (`1234.50`); the status
+// and the history of an order have centimes without one (`123450`). Here they are digits all the
+// way, never fractions.
 
 /** The number of the dirham in ISO 4217. */
 export const dirham = '504';

@@ -1,5 +1,6 @@
-// The form that starts a payment on CMI's page. The customer's browser posts it, so the hash is what keeps its values as they
-// are. Because the hash does not cover the names, no value may be a text of the customer's that could pass for an amount.
+// The form that starts a payment on CMI's page. The customer's browser posts it, so the hash is
+// what keeps its values as they are. Because the hash does not cover the names, no value may be a
+// text of the customer's that could pass for an amount.
 
 import { randomUUID } from 'node:crypto';
 import type { HostedPayment } from '../network.ts';

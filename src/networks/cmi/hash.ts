@@ -1,6 +1,7 @@
-// The hash that signs CMI's messages in both directions ("ver3"): the values of all fields but `HASH` and `encoding`, in the
-// order of the fields' names, joined by `|`, with the store key at the end; SHA-512; base 64. It doesn't cover the names.
-// Whoever holds a signed message can give its values other names as long as their order stays the same.
+// The hash that signs CMI's messages in both directions ("ver3"): the values of all fields but
+// `HASH` and `encoding`, in the order of the fields' names, joined by `|`, with the store key at
+// the end; SHA-512; base 64. It doesn't cover the names. Whoever holds a signed message can give
+// its values other names as long as their order stays the same.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 

@@ -1,5 +1,6 @@
-// The XML messages of CMI's interface for merchants (`/fim/api`): a `CC5Request` about one order, and its `CC5Response`. What
-// can't be read as one is an error and never an answer, so that nothing is decided by it.
+// The XML messages of CMI's interface for merchants (`/fim/api`): a `CC5Request` about one order,
+// and its `CC5Response`. What can't be read as one is an error and never an answer, so that nothing
+// is decided by it.
 
 import { parseXml, XmlElement } from '@rgrove/parse-xml';
 import { dirham, dirhamsOf } from './dirhams.ts';

@@ -1,5 +1,6 @@
-// What CMI knows of an order: its status tells the latest transaction, its history all of them. An answer that makes no sense is
-// an error. A refund is found by our name for it; one under another name may be ours too, if CMI has not kept ours.
+// What CMI knows of an order: its status tells the latest transaction, its history all of them. An
+// answer that makes no sense is an error. A refund is found by our name for it; one under another
+// name may be ours too, if CMI has not kept ours.
 
 import { hasName } from '../../core/tables.ts';
 import { centimesInHistory } from './dirhams.ts';
