@@ -7,8 +7,20 @@
 // and every page says which commit wrote it. So a page that is not as expected, in a file that has been committed to since,
 // was reused: the rest is then read as of the newest commit.
 
-import { bigDataFlag, headerBytes, nodeHeaderBytes, noPage, subDatabaseFlag } from './lmdb-format.ts';
-import { FileDamage, keyAt, LmdbPages, nodeAt, type Snapshot, type Tree, treeAt } from './lmdb-pages.ts';
+import { headerBytes, noPage } from './lmdb-format.ts';
+import {
+  childAt,
+  FileDamage,
+  keyAt,
+  LmdbPages,
+  nodeAt,
+  type Snapshot,
+  slotsIn,
+  type Tree,
+  tableAt,
+  treeAt,
+  valueAt,
+} from './lmdb-pages.ts';
 
 /** A page that is not as expected after so many commits is damaged. */
 const movesMax = 8;
@@ -185,16 +197,15 @@ export class LmdbFile {
       yield page;
       return;
     }
-    const slots = page.readUInt16LE(20) / 2;
+    const slots = slotsIn(page);
     const [first, last] = this.#slotsWithin(page, slots, height, from, reverse);
     for (let i = 0; i <= last - first; i++) {
       const start = nodeAt(page, reverse ? last - i : first + i);
       if (height > 1) {
-        yield* this.#walk(BigInt(page.readUIntLE(start, 6)), height - 1, range, withTables);
+        yield* this.#walk(childAt(page, start), height - 1, range, withTables);
         continue;
       }
-      const isTable = (page.readUInt16LE(start + 4) & subDatabaseFlag) !== 0;
-      if (isTable === withTables) yield this.#row(page, number, start, commit);
+      if ((tableAt(page, start) !== null) === withTables) yield this.#row(page, number, start, commit);
     }
   }
 
@@ -222,12 +233,9 @@ export class LmdbFile {
   }
 
   #row(page: Buffer, number: bigint, start: number, commit: bigint): FileRow {
-    const length = page.readUInt32LE(start);
-    const isBig = (page.readUInt16LE(start + 4) & bigDataFlag) !== 0;
+    const { length, at: data, overflow } = valueAt(page, start);
     const key = keyAt(page, start);
-    const data = start + nodeHeaderBytes + key.length;
-    if (isBig) {
-      const overflow = page.readBigUInt64LE(data);
+    if (overflow !== null) {
       const at = Number(overflow) * this.pages.pageSize + headerBytes;
       const read = (lengthMax = length) => this.pages.overflow(overflow, commit, length, lengthMax);
       return { key, length, at, read };

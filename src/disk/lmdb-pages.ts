@@ -12,6 +12,7 @@ import {
   metaFlag,
   nodeHeaderBytes,
   overflowFlag,
+  subDatabaseFlag,
 } from './lmdb-format.ts';
 import { JournalDamaged } from './storage-errors.ts';
 
@@ -34,6 +35,7 @@ export class FileDamage extends JournalDamaged {
 
 export interface Tree {
   readonly depth: number;
+  readonly entries: number;
   readonly root: bigint;
 }
 
@@ -72,13 +74,20 @@ export class LmdbPages {
 
   /** The newest commit. Throws `FileDamage` when the header pages are damaged. */
   newest(): Snapshot {
-    const first = this.#meta(0);
-    const second = this.#meta(1);
-    if (first === null && second === null)
-      throw new FileDamage(0, 'both of its header pages are overwritten');
-    const commitOf = (meta: Buffer | null) => meta?.readBigUInt64LE(152) ?? -1n;
-    const newest = commitOf(first) >= commitOf(second) ? first! : second!;
+    const newest = newerOf(this.#meta(0), this.#meta(1));
     return { commit: commitOf(newest), main: treeAt(newest, 96) };
+  }
+
+  /** The newest commit, all of its trees, and how long its file is. Throws `FileDamage` when either header page is damaged. */
+  header(): { readonly commit: bigint; readonly trees: readonly Tree[]; readonly bytes: number } {
+    const [first, second] = [0, 1].map((number) => {
+      const meta = this.#meta(number);
+      if (meta === null) throw new FileDamage(0, `its header page ${number} is overwritten`);
+      return meta;
+    });
+    const newest = newerOf(first ?? null, second ?? null);
+    const bytes = (Number(newest.readBigUInt64LE(144)) + 1) * this.#pageSize;
+    return { commit: commitOf(newest), trees: [treeAt(newest, 48), treeAt(newest, 96)], bytes };
   }
 
   #meta(number: number): Buffer | null {
@@ -114,18 +123,22 @@ export class LmdbPages {
 
   /** A page of a tree, or what is wrong with it. */
   page(number: bigint, height: number, commit: bigint): Buffer | FileDamage {
-    if (height < 1 || height > depthMax) return new FileDamage(0, `a tree has the depth ${height}`);
     // A page of another height that has the same number is damage, and is not taken for the one that is remembered.
     const name = Number(number) * (depthMax + 1) + height;
     if (commit !== this.#rememberedOf || this.#remembered.size >= rememberedMax) this.#remembered.clear();
     this.#rememberedOf = commit;
     const remembered = this.#remembered.get(name);
     if (remembered !== undefined) return remembered;
-    const page = this.#read(Number(number) * this.#pageSize, this.#pageSize);
-    if (page === null) return this.#damage(number, null);
-    const found = this.checked(page, number, height, commit);
+    const found = this.fresh(number, height, commit);
     if (!(found instanceof FileDamage)) this.#remembered.set(name, found);
     return found;
+  }
+
+  /** The same, read anew and not remembered, for whoever reads each page once. */
+  fresh(number: bigint, height: number, commit: bigint): Buffer | FileDamage {
+    if (height < 1 || height > depthMax) return new FileDamage(0, `a tree has the depth ${height}`);
+    const page = this.#read(Number(number) * this.#pageSize, this.#pageSize);
+    return page === null ? this.#damage(number, null) : this.checked(page, number, height, commit);
   }
 
   /** The same for a page that was read before. */
@@ -176,6 +189,17 @@ export class LmdbPages {
   }
 }
 
+function commitOf(meta: Buffer): bigint {
+  return meta.readBigUInt64LE(152);
+}
+
+/** The header page of the newer commit. */
+function newerOf(first: Buffer | null, second: Buffer | null): Buffer {
+  if (first !== null && (second === null || commitOf(first) >= commitOf(second))) return first;
+  if (second !== null) return second;
+  throw new FileDamage(0, 'both of its header pages are overwritten');
+}
+
 export function nodeAt(page: Buffer, slot: number): number {
   return headerBytes + page.readUInt16LE(headerBytes + 2 * slot);
 }
@@ -185,9 +209,33 @@ export function keyAt(page: Buffer, start: number): Buffer {
   return page.subarray(at, at + page.readUInt16LE(start + 6));
 }
 
+/** The place of a row's value in its page; or the first of its own pages. */
+export function valueAt(page: Buffer, start: number) {
+  const length = page.readUInt32LE(start);
+  const at = start + nodeHeaderBytes + page.readUInt16LE(start + 6);
+  const isBig = (page.readUInt16LE(start + 4) & bigDataFlag) !== 0;
+  return { length, at, overflow: isBig ? page.readBigUInt64LE(at) : null };
+}
+
+/** The tree of a row that is a table; null when it is none. */
+export function tableAt(page: Buffer, start: number): Tree | null {
+  if ((page.readUInt16LE(start + 4) & subDatabaseFlag) === 0) return null;
+  return treeAt(page, start + nodeHeaderBytes + page.readUInt16LE(start + 6));
+}
+
+/** The page that a row of a branch leads to. */
+export function childAt(page: Buffer, start: number): bigint {
+  return BigInt(page.readUIntLE(start, 6));
+}
+
+export function slotsIn(page: Buffer): number {
+  return page.readUInt16LE(20) / 2;
+}
+
 export function treeAt(bytes: Buffer, start: number): Tree {
   return {
     depth: bytes.readUInt16LE(start + 6),
+    entries: Number(bytes.readBigUInt64LE(start + 32)),
     root: bytes.readBigUInt64LE(start + 40),
   };
 }

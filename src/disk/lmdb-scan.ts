@@ -2,9 +2,10 @@
 // of the commit that is read must not be used again meanwhile, so the caller has begun a transaction before it opened the
 // file. See lmdb-file.ts for the careful way, which needs none.
 
+import { elementAt } from '../core/assert.ts';
 import type { LmdbFile } from './lmdb-file.ts';
 import { bigDataFlag, nodeHeaderBytes, noPage } from './lmdb-format.ts';
-import { FileDamage, type LmdbPages, nodeAt } from './lmdb-pages.ts';
+import { FileDamage, type LmdbPages, nodeAt, slotsIn } from './lmdb-pages.ts';
 
 /** Gets a row: its key and its value lie between these bytes of buffers that are used again for the next rows. */
 export type EachRow = (
@@ -56,7 +57,7 @@ class Scanner {
     const { pageSize } = this.#pages;
     const runMax = Math.floor(runBytesMax / pageSize);
     for (let i = 0; i < numbers.length; ) {
-      const first = numbers[i]!;
+      const first = elementAt(numbers, i);
       let count = 1;
       while (count < runMax && numbers[i + count] === first + count) count++;
       this.#pages.readRun(first, count, this.#run);
@@ -84,10 +85,6 @@ class Scanner {
       this.#each(page, key, data, value, 0, length);
     }
   }
-}
-
-function slotsIn(page: Buffer): number {
-  return page.readUInt16LE(20) / 2;
 }
 
 function sound(page: Buffer | FileDamage): Buffer {
