@@ -4,10 +4,14 @@
 // operator's command, if there is one, has taken it; until then the log keeps what is in it.
 
 import { archivedSequence, noteArchived } from '../data-folder/archive-folder.ts';
+import { changesAfter } from '../directory/change-log.ts';
+import { revisionOf } from '../directory/directory-store.ts';
 import type { WriteOptions } from '../disk/archive-file.ts';
 import type { Part } from '../disk/identity.ts';
+import type { RowStore } from '../disk/row-store.ts';
 import { makeFolder } from '../disk/sync-path.ts';
 import { logFilesIn, type Sequenced, writeLogFile } from '../journal/log-files.ts';
+import type { JournalCopy } from '../journal/stopped-journal.ts';
 
 /** What is archived. */
 export interface ArchiveSource {
@@ -98,4 +102,31 @@ export class Archiver {
       noteArchived(folder, last);
     }
   }
+}
+
+/** A shard's log, as it is read beside a service that goes on writing it. */
+export function shardSource(copy: JournalCopy): ArchiveSource {
+  return {
+    ends: () => ({ last: copy.logEnd, first: copy.logStart }),
+    finished: () => copy.finishedEnd,
+    timeAfter: (sequence) => copy.timeAfter(sequence),
+    read: (after, upTo) => copy.batches(after, upTo),
+  };
+}
+
+/** The changes of the directory, likewise. */
+export function directorySource(directory: RowStore): ArchiveSource {
+  return {
+    ends() {
+      const last = revisionOf(directory);
+      const [oldest] = changesAfter(directory, 0);
+      return { first: oldest?.firstSequence ?? last + 1, last };
+    },
+    finished: () => 0,
+    timeAfter: async (revision) => changesAfter(directory, revision).next().value?.timeMs ?? null,
+    async *read(after, upTo) {
+      const changes = [...changesAfter(directory, after)];
+      yield* changes.filter(({ lastSequence }) => lastSequence <= upTo);
+    },
+  };
 }

@@ -2,19 +2,14 @@
 // names the backup. When it is stopped the folder is locked meanwhile, so that nothing else changes it.
 
 import type { Config } from '../config/config-schema.ts';
-import { DataFolderError, lookAtDataFolder, refuseIncomplete } from '../data-folder/data-folder.ts';
-import { lockDataFolder } from '../data-folder/folder-lock.ts';
-import { recordOffline } from '../data-folder/offline-audit.ts';
-import { JournalDamaged } from '../journal/journal.ts';
-import { CommandFailure } from '../operator/results/failures.ts';
+import { defined } from '../core/assert.ts';
+import { lookAtDataFolder, refuseIncomplete } from '../data-folder/data-folder.ts';
+import { clearly, recordOffline, whileLocked, whileRunning } from '../data-folder/folder-command.ts';
 import type { BackedUp, BackupOptions, ReportProgress } from '../operator/results/folder-results.ts';
-import { callOperator, NoServer } from '../operator/socket/operator-client.ts';
-import { OperatorFailure } from '../operator/socket/protocol.ts';
-import type { ParamsOf } from '../operator/use-cases/commands.ts';
+import { callOperator } from '../operator/socket/operator-client.ts';
 import { backUp } from './backup.ts';
 import { filesOf, type Manifest } from './backup-manifest.ts';
-import { paceOf } from './pace.ts';
-import { lowerPriority } from './priority.ts';
+import { lowerPriority, paceOf } from './pace.ts';
 
 /** Requests go first where processors are short. */
 const niceness = 19;
@@ -28,50 +23,26 @@ export async function backUpConfigured(
   lowerPriority(niceness);
   const startMs = performance.now();
   const { to, recipients } = command;
+  const { dataDir } = config;
   const params = { to, recipients: [...recipients] };
-  try {
-    const manifest = (await isRunning(config.dataDir, params))
-      ? await make(config, command, onProgress)
-      : await whileStopped(config, params, () => make(config, command, onProgress));
+  return clearly(async () => {
+    // A running service has recorded the action when it has answered.
+    const isRunning =
+      (await whileRunning(() => callOperator(dataDir, 'backup', params).then(() => true))) ?? false;
+    const run = () => make(config, command, onProgress);
+    const manifest = isRunning
+      ? await run()
+      : await whileLocked(dataDir, () => recordOffline(dataDir, 'backup', params, run));
+    const files = filesOf(manifest);
     return {
       to,
-      moment: manifest.moment!,
-      files: filesOf(manifest).length,
-      bytes: filesOf(manifest).reduce((sum, { bytes }) => sum + bytes, 0),
+      moment: defined(manifest.moment, 'a complete backup has its moment'),
+      files: files.length,
+      bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
       seconds: (performance.now() - startMs) / 1000,
       encrypted: manifest.encrypted,
     };
-  } catch (error) {
-    throw isClear(error) ? new CommandFailure((error as Error).message) : error;
-  }
-}
-
-/** Errors whose message is one clear line; what the system says of a file is one, too. */
-export function isClear(error: unknown): boolean {
-  return (
-    error instanceof DataFolderError ||
-    error instanceof JournalDamaged ||
-    (error as NodeJS.ErrnoException).syscall !== undefined
-  );
-}
-
-/** Whether a service runs on the folder, which has then recorded the action. */
-async function isRunning(dataDir: string, params: ParamsOf<'backup'>): Promise<boolean> {
-  try {
-    await callOperator(dataDir, 'backup', params);
-    return true;
-  } catch (error) {
-    if (error instanceof NoServer) return false;
-    throw error instanceof OperatorFailure ? new CommandFailure(error.message) : error;
-  }
-}
-
-async function whileStopped<T>(config: Config, params: object, run: () => Promise<T>): Promise<T> {
-  const { path } = lookAtDataFolder(config.dataDir);
-  const release = await lockDataFolder(path);
-  const warn = (message: string, fields: object) =>
-    console.warn(`payments: ${message} ${JSON.stringify(fields)}`);
-  return recordOffline(path, 'backup', params, warn, run).finally(release);
+  });
 }
 
 function make(

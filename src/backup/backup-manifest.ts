@@ -136,9 +136,9 @@ function parse(file: string): Manifest {
   const body = text.slice(end + 1, -1);
   let content: Manifest;
   try {
-    const { sha256 } = JSON.parse(text.slice(0, end)) as { sha256?: string };
+    const { sha256 }: { sha256?: string } = JSON.parse(text.slice(0, end));
     if (sha256 !== digestOf(body)) throw damaged('its digest does not match');
-    content = JSON.parse(body) as Manifest;
+    content = JSON.parse(body);
   } catch (error) {
     throw error instanceof DataFolderError ? error : damaged('it is not as it was written');
   }

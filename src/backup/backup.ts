@@ -6,6 +6,8 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { pack } from 'msgpackr';
+import { defined, elementAt } from '../core/assert.ts';
+import { errorText } from '../core/errors.ts';
 import { type DataFolder, DataFolderError } from '../data-folder/data-folder.ts';
 import { bytesBelow } from '../data-folder/disk-space.ts';
 import { changesAfter, directoryFrames } from '../directory/change-log.ts';
@@ -73,7 +75,7 @@ function begin({ folder, to, recipients }: BackupOptions): Manifest {
     try {
       checkRecipient(recipient);
     } catch (error) {
-      throw new DataFolderError(`${recipient} is no recipient of age: ${(error as Error).message}`);
+      throw new DataFolderError(`${recipient} is no recipient of age: ${errorText(error)}`);
     }
   }
   const encrypted = recipients.length > 0;
@@ -166,7 +168,7 @@ class Backup {
 
   async #shardState(number: number): Promise<PartEntry['state']> {
     const { name, state } = this.#partsOf(number);
-    const checkpoint = this.#copies[number]!.checkpoint();
+    const checkpoint = elementAt(this.#copies, number).checkpoint();
     try {
       const rows = checkpoint.rows();
       const written = await writeArchiveFile(name, () => 'state.rows', state, rows, this.#write);
@@ -179,8 +181,8 @@ class Backup {
   /** Writes what of the shards' logs is not written yet, up to these ends. */
   async #logs(ends: readonly number[]): Promise<void> {
     for (const [number, end] of ends.entries()) {
-      const entry = this.#manifest.shards[number]!;
-      const copy = this.#copies[number]!;
+      const entry = elementAt(this.#manifest.shards, number);
+      const copy = elementAt(this.#copies, number);
       let isDropped = false;
       const dropped = () => {
         isDropped = true;
@@ -199,7 +201,8 @@ class Backup {
 
   async #directoryLog(): Promise<void> {
     const entry = this.#manifest.directory;
-    const changes = [...changesAfter(this.#directory, entry.log.at(-1)?.last ?? entry.state!.sequence)];
+    const state = defined(entry.state, 'the state is written before the log');
+    const changes = [...changesAfter(this.#directory, entry.log.at(-1)?.last ?? state.sequence)];
     const iterator = (async function* () {
       yield* changes;
     })();
@@ -279,7 +282,7 @@ async function verifyFiles(folder: string, manifest: Manifest, pace: Pace): Prom
 }
 
 function partOfFile({ folder }: Manifest, file: string) {
-  const [first, second] = file.split('/') as [string, string];
+  const [first = '', second = ''] = file.split('/');
   if (first === 'audit') return auditPartOf(folder);
   const shard = first === 'directory' ? first : Number(first.slice('shard-'.length));
   return partsOf(folder, shard)[second === 'log' ? 'log' : 'state'];

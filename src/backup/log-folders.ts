@@ -1,9 +1,10 @@
 // Where the command line finds a log: in a data folder, whether a service runs on it or not, in a backup, or in an archive.
 // Nothing is locked, opened for writing or cleared away.
 
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { unpack } from 'msgpackr';
+import { elementAt } from '../core/assert.ts';
 import { archivedSequence, archiveFolderOf } from '../data-folder/archive-folder.ts';
 import { DataFolderError, lookAtDataFolder, refuseWithoutLogs } from '../data-folder/data-folder.ts';
 import { filedChanges } from '../directory/change-log.ts';
@@ -16,7 +17,6 @@ import { foldersOfJournal } from '../journal/open-journal.ts';
 import { checkpointSequenceIn, newestSegmentIn, StoredState } from '../journal/stopped-journal.ts';
 import { CommandFailure } from '../operator/results/failures.ts';
 import type { LogPlaceOptions } from '../operator/results/log-entry.ts';
-import { identitiesIn } from './age-identities.ts';
 import { identityOf, type Manifest, partsOf, readManifest } from './backup-manifest.ts';
 
 /** The log that is named. Rejects with `CommandFailure`, also when it is encrypted and the identity does not open it. */
@@ -27,11 +27,9 @@ export async function openLogAt({
   identityFile,
 }: LogPlaceOptions): Promise<LogFolder> {
   try {
-    if (from === null && archive === null) return logOfDataFolder(dataDir());
-    const identities = identityFile === null ? [] : identitiesIn(identityFile);
-    return from === null
-      ? await logOfArchive(archive!, identities)
-      : await logOfBackup(from, archive, identities);
+    if (from !== null) return await logOfBackup(from, archive, identitiesIn(identityFile));
+    if (archive !== null) return await logOfArchive(archive, identitiesIn(identityFile));
+    return logOfDataFolder(dataDir());
   } catch (error) {
     throw error instanceof DataFolderError || error instanceof JournalDamaged
       ? new CommandFailure(error.message)
@@ -66,7 +64,7 @@ function logOfDataFolder(path: string): LogFolder {
           () => newestSegmentIn(checkpoint),
         ),
     ),
-    stateOf: (number) => new StoredState(dirs[number]!.checkpoint),
+    stateOf: (number) => new StoredState(elementAt(dirs, number).checkpoint),
     directoryDefect: async () => null,
   };
 }
@@ -89,7 +87,7 @@ async function logOfBackup(
       }),
     ),
     stateOf: (number) =>
-      backedUpState(path, shards[number]!.state, partsOf(folder, number).state, identities),
+      backedUpState(path, elementAt(shards, number).state, partsOf(folder, number).state, identities),
     directoryDefect() {
       const rest = archive === null ? [] : logFilesIn(archiveFolderOf(archive, folder, 'directory'));
       return defectOfChanges([...filesIn(path, directory.log), ...rest], folder.id, identities);
@@ -178,7 +176,7 @@ function backedUpState(
     async *recordsFrom(id) {
       const frames: AsyncIterable<Frame> = readArchiveFile(join(path, state.file), part, { identities });
       for await (const { bytes } of frames) {
-        const [table, ...rows] = unpack(bytes) as [string, ...Buffer[]];
+        const [table, ...rows]: [string, ...Buffer[]] = unpack(bytes);
         yield* StoredState.recordsIn(table, rows, id);
       }
     },
@@ -187,4 +185,15 @@ function backedUpState(
 
 function numbered<T>(count: number, make: (number: number) => T): T[] {
   return Array.from({ length: count }, (_, number) => make(number));
+}
+
+/** The secret keys of age that open encrypted backups and archives, from a file as age-keygen writes it. */
+export function identitiesIn(file: string | null): string[] {
+  if (file === null) return [];
+  const lines = readFileSync(file, 'utf8').split('\n');
+  const identities = lines.map((line) => line.trim()).filter((line) => line.startsWith('AGE-SECRET-KEY-'));
+  if (identities.length > 0) return identities;
+  throw new DataFolderError(
+    `${file} holds no secret key of age: it has lines that begin with AGE-SECRET-KEY-`,
+  );
 }

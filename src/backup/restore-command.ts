@@ -3,11 +3,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config/config-schema.ts';
-import { endPause, existingDataFolder } from '../data-folder/data-folder.ts';
-import { lockDataFolder, lockExistingDataFolder } from '../data-folder/folder-lock.ts';
-import { recordOffline } from '../data-folder/offline-audit.ts';
-import { refuseRunning } from '../data-folder/reshard.ts';
-import { CommandFailure } from '../operator/results/failures.ts';
+import { defined } from '../core/assert.ts';
+import { endPause } from '../data-folder/data-folder.ts';
+import { clearly, recordOffline, whileLocked, whileStopped } from '../data-folder/folder-command.ts';
 import type {
   BackupToVerify,
   ReportProgress,
@@ -16,12 +14,8 @@ import type {
   Resumed,
   Verification,
 } from '../operator/results/folder-results.ts';
-import { identitiesIn } from './age-identities.ts';
-import { isClear } from './backup-command.ts';
+import { identitiesIn } from './log-folders.ts';
 import { restore } from './restore.ts';
-
-const warn = (message: string, fields: object) =>
-  console.warn(`payments: ${message} ${JSON.stringify(fields)}`);
 
 /** Restores into a new folder. Throws `CommandFailure`, one clear line; there is no folder then. */
 export async function restoreInto(
@@ -31,13 +25,12 @@ export async function restoreInto(
 ): Promise<Restored> {
   const { identityFile, ...options } = command;
   return clearly(async () => {
-    const identities = identityFile === null ? [] : identitiesIn(identityFile);
+    const identities = identitiesIn(identityFile);
     const { segmentBytesMax } = journal;
     const restored = await restore({ ...options, identities, segmentBytesMax, onProgress });
-    const release = await lockDataFolder(restored.data);
     const { from, archive, target } = options;
-    await recordOffline(restored.data, 'restore', { from, archive, ...target }, warn, async () => {}).finally(
-      release,
+    await whileLocked(restored.data, () =>
+      recordOffline(restored.data, 'restore', { from, archive, ...target }, async () => {}),
     );
     return restored;
   });
@@ -53,7 +46,7 @@ export async function verifyBackup(
   onProgress: ReportProgress,
 ): Promise<Verification> {
   return clearly(async () => {
-    const identities = identityFile === null ? [] : identitiesIn(identityFile);
+    const identities = identitiesIn(identityFile);
     const parent = mkdtempSync(join(scratch, 'payments-verify-'));
     let found: Verification | null = null;
     try {
@@ -72,30 +65,20 @@ export async function verifyBackup(
     } finally {
       rmSync(parent, { recursive: true, force: true });
     }
-    return { ...found!, folder: archive === null ? from : `${from} and ${archive}` };
+    return {
+      ...defined<Verification>(found, 'a restored folder is verified'),
+      folder: archive === null ? from : `${from} and ${archive}`,
+    };
   });
 }
 
 /** Ends the pause of a folder that no service runs on. Throws `CommandFailure`. */
-export async function resumeStopped({ dataDir }: Config): Promise<Resumed> {
-  return clearly(async () => {
-    await refuseRunning(dataDir);
-    const release = await lockExistingDataFolder(dataDir);
-    try {
-      const folder = await existingDataFolder(dataDir);
-      const { paused } = folder;
-      if (paused !== null) await recordOffline(folder.path, 'resume', {}, warn, async () => endPause(folder));
+export function resumeStopped({ dataDir }: Config): Promise<Resumed> {
+  return clearly(() =>
+    whileStopped(dataDir, async (folder) => {
+      const { path, paused } = folder;
+      if (paused !== null) await recordOffline(path, 'resume', {}, async () => endPause(folder));
       return { paused };
-    } finally {
-      await release();
-    }
-  });
-}
-
-async function clearly<T>(run: () => Promise<T>): Promise<T> {
-  try {
-    return await run();
-  } catch (error) {
-    throw isClear(error) ? new CommandFailure((error as Error).message) : error;
-  }
+    }),
+  );
 }

@@ -6,15 +6,16 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { unpack } from 'msgpackr';
+import { defined, elementAt } from '../core/assert.ts';
 import type { Scheduler } from '../core/scheduler.ts';
 import { archiveFolderOf } from '../data-folder/archive-folder.ts';
 import {
+  activate,
   type DataFolder,
   DataFolderError,
   newDataFolder,
-  openDirectory,
-  putInForce,
   refuseNewer,
+  withDirectory,
 } from '../data-folder/data-folder.ts';
 import { checkFolder } from '../data-folder/folder-check.ts';
 import { completeCheckpoint } from '../data-folder/reshard.ts';
@@ -134,7 +135,7 @@ class Restore {
       shard,
       files: this.#logFiles(entry, shard),
       tag: tagOf(identityOf(manifest.folder, shard)),
-      state: entry.state!.sequence,
+      state: stateOf(entry).sequence,
     }));
   }
 
@@ -171,7 +172,12 @@ class Restore {
     const report: Restored = {
       data: this.#folder.path,
       id: this.#folder.id,
-      from: { backup: this.#options.from, archive, folder: known.id, moment: this.#manifest.moment! },
+      from: {
+        backup: this.#options.from,
+        archive,
+        folder: known.id,
+        moment: defined(this.#manifest.moment, complete),
+      },
       target: inWords(target),
       shards,
       later,
@@ -182,7 +188,7 @@ class Restore {
     };
     const file = join(this.#folder.path, reportFile);
     writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`, { flush: true, mode: 0o600 });
-    putInForce(this.#folder);
+    activate(this.#folder);
     return report;
   }
 
@@ -271,7 +277,7 @@ class Restore {
   async *#stateOf(shard: number | 'directory'): AsyncGenerator<Frame> {
     const { from, identities } = this.#options;
     const { directory, shards, folder } = this.#manifest;
-    const { file, sha256 } = (shard === 'directory' ? directory : shards[shard]!).state!;
+    const { file, sha256 } = stateOf(shard === 'directory' ? directory : elementAt(shards, shard));
     const frames = readArchiveFile(join(from, file), partsOf(folder, shard).state, { identities, sha256 });
     for await (const frame of frames) {
       this.#count(frame.bytes.length, shard === 'directory' ? shard : `shard ${shard}: checkpoint`);
@@ -291,12 +297,12 @@ class Restore {
       { folder, part, isForeign: isForeignRow, toMs },
       this.#stateOf('directory'),
       this.#logFiles(entry, 'directory'),
-      entry.state!.sequence,
+      stateOf(entry).sequence,
     );
     this.#later.directoryChanges = leftOut.length;
   }
 
-  /** The audit record comes back whole, whatever the moment: it says what was done, not what is in force. */
+  /** The audit record comes back whole, whatever the moment: it says what was done, not what is active. */
   async #audit(): Promise<void> {
     const { from, identities } = this.#options;
     const { audit, folder } = this.#manifest;
@@ -305,7 +311,7 @@ class Restore {
     const frames = readArchiveFile(join(from, file), auditPartOf(folder), { identities, sha256 });
     const pieces = async function* (): AsyncGenerator<AuditPiece> {
       for await (const { bytes } of frames) {
-        const [name, piece] = unpack(bytes) as [string, Buffer];
+        const [name, piece]: [string, Buffer] = unpack(bytes);
         yield { file: name, bytes: piece };
       }
     };
@@ -314,10 +320,15 @@ class Restore {
 
   /** Makes entries for organizations that the shards know and the directory does not, where the archive ends earlier for it. */
   async #checkParts(): Promise<void> {
-    const directory = openDirectory(this.#folder);
     const warn = (message: string) => void this.#warnings.push(message);
-    await checkFolder({ folder: this.#folder, directory, acceptLoss: true, warn }).finally(() =>
-      directory.closeStore(),
+    await withDirectory(this.#folder, (directory) =>
+      checkFolder({ folder: this.#folder, directory, acceptLoss: true, warn }),
     );
   }
+}
+
+const complete = 'only a complete backup is restored';
+
+function stateOf({ state }: PartEntry) {
+  return defined(state, complete);
 }

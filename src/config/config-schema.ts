@@ -183,16 +183,20 @@ export function variableOf(path: string): string {
   return `PAYMENTS_${snake.toUpperCase()}`;
 }
 
+/** What the schema of a value may have. A value that may be absent is a union with null, which comes last. */
+export interface AnySchema extends TSchema {
+  readonly type?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly items?: AnySchema;
+  readonly anyOf?: readonly [AnySchema, ...AnySchema[]];
+  readonly description?: string;
+}
+
 /** What a value must be, in words: "an integer from 0 to 65535". */
 export function expectationOf(schema: TSchema): string {
-  const { anyOf } = schema as TSchema & { anyOf?: TSchema[] };
-  if (anyOf !== undefined) return `${expectationOf(anyOf[0]!)}, or nothing`;
-  const { type, minimum, maximum, items } = schema as TSchema & {
-    type?: string;
-    minimum?: number;
-    maximum?: number;
-    items?: TSchema;
-  };
+  const { anyOf, type, minimum, maximum, items }: AnySchema = schema;
+  if (anyOf !== undefined) return `${expectationOf(anyOf[0])}, or nothing`;
   if (type === 'integer') return `an integer from ${minimum} to ${maximum}`;
   if (type === 'number') return `a number from ${minimum} to ${maximum}`;
   if (type === 'boolean') return 'true or false';
@@ -208,6 +212,6 @@ function keysOf(schema: TSchema, prefix: string): ConfigKey[] {
       keysOf(property, prefix === '' ? name : `${prefix}.${name}`),
     );
   }
-  const { description = '' } = schema as { description?: string };
+  const { description = '' }: AnySchema = schema;
   return [{ path: prefix, variable: variableOf(prefix), schema, description }];
 }

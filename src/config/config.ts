@@ -7,10 +7,13 @@ import { isIP, isIPv4 } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { Value } from 'typebox/value';
+import { defined, elementAt } from '../core/assert.ts';
+import { errorCode, errorText } from '../core/errors.ts';
 import { checkRecipient } from '../disk/archive-file.ts';
 import { shardMibMin } from '../shard/memory.ts';
 import { shardsMax } from '../shard/shard-map.ts';
 import {
+  type AnySchema,
   type Config,
   type ConfigKey,
   configKeys,
@@ -20,7 +23,6 @@ import {
   isGroup,
   variableOf,
 } from './config-schema.ts';
-import { nearest } from './nearest.ts';
 
 /** The configuration can't be used. The message is one line for the person who starts the service. */
 export class ConfigError extends Error {
@@ -42,12 +44,13 @@ type Variables = Readonly<Record<string, string | undefined>>;
 /** The value of NODE_ENV, `development` when unset. Throws `ConfigError` for any other than the three. */
 export function environmentOf(env: Variables): Environment {
   const name = env.NODE_ENV || 'development';
-  if ((environments as readonly string[]).includes(name)) return name as Environment;
+  const known = environments.find((each) => each === name);
+  if (known !== undefined) return known;
   throw new ConfigError(`NODE_ENV is "${name}": set it to one of ${environments.join(', ')}, or unset it`);
 }
 
 /**
- * The configuration in force for `env` (the process's environment variables) and the files in `configDir`. Paths
+ * The active configuration for `env` (the process's environment variables) and the files in `configDir`. Paths
  * in it are absolute. Throws `ConfigError`.
  */
 export function loadConfig(env: Variables, configDir: string): Config {
@@ -80,7 +83,7 @@ function readNamed(path: string, file: string | null): Buffer | undefined {
   try {
     return readFileSync(file);
   } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : "can't be read";
+    const reason = errorCode(error) === 'ENOENT' ? 'does not exist' : "can't be read";
     throw new ConfigError(
       `${variableOf(path)} names ${file}, which ${reason}: correct the path or its permissions`,
     );
@@ -91,7 +94,7 @@ function checkPem(path: string, contents: SecureContextOptions): void {
   try {
     createSecureContext(contents);
   } catch (error) {
-    const reason = (error as Error).message;
+    const reason = errorText(error);
     throw new ConfigError(
       `${variableOf(path)} names a file that can't be used for TLS (${reason}): name another`,
     );
@@ -122,7 +125,7 @@ export function baseUrlOf(config: Config, port: number): string {
   return `${scheme}://${host}:${port}`;
 }
 
-/** A key of the configuration in force, for people. */
+/** A key of the active configuration, for people. */
 export interface DescribedKey {
   readonly key: string;
   readonly variable: string;
@@ -130,7 +133,7 @@ export interface DescribedKey {
   readonly description: string;
 }
 
-/** Every key with its value in force. A value whose key says that it is a secret is hidden. */
+/** Every key with its active value. A value whose key says that it is a secret is hidden. */
 export function describeConfig(config: Config): DescribedKey[] {
   return configKeys.map(({ path, variable, description }) => {
     const value = valueAt(config, path);
@@ -144,7 +147,7 @@ function readFileSettings(file: string, settings: Settings): void {
   try {
     content = JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    const reason = (error as Error).message.replaceAll('\n', ' ');
+    const reason = errorText(error).replaceAll('\n', ' ');
     throw new ConfigError(`${file} can't be read as JSON (${reason}): restore or correct it`);
   }
   readGroup(content, configSchema, '', file, settings);
@@ -166,7 +169,13 @@ function readGroup(content: unknown, schema: object, prefix: string, file: strin
       throw new ConfigError(`"${path}" in ${file} is not a known key: ${suggestion(path, known)}`);
     }
     if (isGroup(property)) readGroup(value, property, `${path}.`, file, settings);
-    else put(settings, configKeys.find((key) => key.path === path)!, value, `"${path}" in ${file}`);
+    else {
+      const key = defined(
+        configKeys.find((each) => each.path === path),
+        path,
+      );
+      put(settings, key, value, `"${path}" in ${file}`);
+    }
   }
 }
 
@@ -197,12 +206,8 @@ function put(settings: Settings, key: ConfigKey, value: unknown, where: string):
 
 /** The value of a variable's text. Text that is no such value is returned as it is, and refused later. */
 function parseVariable(key: ConfigKey, text: string): unknown {
-  const { type, items, anyOf } = key.schema as {
-    type?: string;
-    items?: { type: string };
-    anyOf?: { type: string }[];
-  };
-  if (anyOf !== undefined) return text === '' ? null : parseScalar(anyOf[0]!.type, text);
+  const { type, items, anyOf }: AnySchema = key.schema;
+  if (anyOf !== undefined) return text === '' ? null : parseScalar(anyOf[0].type, text);
   if (items === undefined) return parseScalar(type, text);
   if (text.trim() === '') return [];
   return text.split(',').map((item) => parseScalar(items.type, item.trim()));
@@ -215,9 +220,14 @@ function parseScalar(type: string | undefined, text: string): unknown {
   return text === 'false' || text === '0' ? false : text;
 }
 
+/** Every key has one, because `default.json` does. */
+function settingOf(settings: Settings, path: string): Setting {
+  return defined(settings.get(path), path);
+}
+
 /** Refuses what the schemas can't: values that contradict each other or the environment, and malformed addresses. */
 function refuseCombinations(settings: Settings, environment: Environment): void {
-  const setting = (path: string) => settings.get(path)!;
+  const setting = (path: string) => settingOf(settings, path);
   const [certificate, key] = [setting('tlsCertFile'), setting('tlsKeyFile')];
   if ((certificate.value === null) !== (key.value === null)) {
     const [given, absent] = certificate.value === null ? [key, 'tlsCertFile'] : [certificate, 'tlsKeyFile'];
@@ -230,7 +240,7 @@ function refuseCombinations(settings: Settings, environment: Environment): void 
     }
   }
   const { value: shardMib, where } = setting('memory.shardMib');
-  if (shardMib !== 0 && (shardMib as number) < shardMibMin) {
+  if (typeof shardMib === 'number' && shardMib !== 0 && shardMib < shardMibMin) {
     throw new ConfigError(`${where} is ${shardMib}: it must be at least ${shardMibMin}, or 0`);
   }
   refuseForm(setting('baseUrl'), isBaseUrl, 'an http:// or https:// address without user, query or fragment');
@@ -240,7 +250,7 @@ function refuseCombinations(settings: Settings, environment: Environment): void 
 }
 
 function refuseForm(setting: Setting, isValid: (text: string) => boolean, expected: string): void {
-  const values = [setting.value].flat().filter((value) => value !== null) as string[];
+  const values = [setting.value].flat().filter((value) => typeof value === 'string');
   const wrong = values.find((value) => !isValid(value));
   if (wrong === undefined) return;
   throw new ConfigError(`${setting.where} holds ${JSON.stringify(wrong)}: it must be ${expected}`);
@@ -275,7 +285,7 @@ function assemble(settings: Settings): Config {
   const config: Record<string, unknown> = {};
   for (const { path } of configKeys) {
     const [first, second] = path.split('.') as [string, string?];
-    let { value } = settings.get(path)!;
+    let { value } = settingOf(settings, path);
     if (typeof value === 'string' && /(?:File|Dir|\.dir)$/.test(path)) value = resolve(value);
     if (second === undefined) config[first] = value;
     else config[first] = { ...(config[first] as object | undefined), [second]: value };
@@ -290,4 +300,31 @@ function valueAt(config: Config, path: string): unknown {
 function suggestion(name: string, known: readonly string[]): string {
   const close = nearest(name, known);
   return close === undefined ? 'remove it' : `remove it, or did you mean ${close}?`;
+}
+
+/** The candidate with the fewest edits from `name`; undefined when all need more than two, and more than a third of it. */
+function nearest(name: string, candidates: readonly string[]): string | undefined {
+  let best: string | undefined;
+  let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1;
+  for (const candidate of candidates) {
+    const distance = editDistance(name, candidate);
+    if (distance >= bestDistance) continue;
+    best = candidate;
+    bestDistance = distance;
+  }
+  return best;
+}
+
+/** Insertions, deletions and substitutions of a character that turn `a` into `b`. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const substitution = elementAt(row, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(substitution, elementAt(row, j) + 1, elementAt(next, j - 1) + 1));
+    }
+    row = next;
+  }
+  return elementAt(row, b.length);
 }

@@ -40,13 +40,13 @@ export function openFilesMax(): number {
   return processLimits().open_files ?? Number.MAX_SAFE_INTEGER;
 }
 
-/** The limits in force for the process, by the names that Node's report has for them, without those that are unlimited. */
+/** The limits of the process, by the names that Node's report has for them, without those that are unlimited. */
 export function processLimits(): Readonly<Record<string, number>> {
   // Without this the report would make a DNS query for every connection.
   Object.assign(process.report, { excludeNetwork: true });
-  const { userLimits = {} } = process.report.getReport() as {
-    userLimits?: Readonly<Record<string, { readonly soft: unknown }>>;
-  };
+  const report: { userLimits?: Readonly<Record<string, { readonly soft: unknown }>> } =
+    process.report.getReport();
+  const { userLimits = {} } = report;
   const limits: Record<string, number> = {};
   for (const [name, { soft }] of Object.entries(userLimits))
     if (typeof soft === 'number') limits[name] = soft;

@@ -25,10 +25,8 @@ export function archiveFolderOf(
 /** The last sequence of a part that is archived; 0 when none is, or when that can't be read. */
 export function archivedSequence(folder: string): number {
   try {
-    const { sequence } = JSON.parse(readFileSync(join(folder, positionFile), 'utf8')) as {
-      sequence?: unknown;
-    };
-    return Number.isSafeInteger(sequence) ? (sequence as number) : 0;
+    const { sequence }: { sequence?: number } = JSON.parse(readFileSync(join(folder, positionFile), 'utf8'));
+    return sequence !== undefined && Number.isSafeInteger(sequence) ? sequence : 0;
   } catch {
     // Nothing is dropped then, and the archive begins anew.
     return 0;

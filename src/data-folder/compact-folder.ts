@@ -3,48 +3,34 @@
 // other: each needs the room of its copy meanwhile.
 
 import { statSync } from 'node:fs';
+import { defined } from '../core/assert.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
-import { type CheckpointSizes, type Compacting, JournalDamaged, JournalFailure } from '../journal/journal.ts';
+import type { CheckpointSizes, Compacting } from '../journal/journal.ts';
 import { partsOfJournal } from '../journal/open-journal.ts';
 import { compactCheckpoint } from '../journal/stopped-journal.ts';
-import { CommandFailure } from '../operator/results/failures.ts';
 import type { Compacted, ReportProgress } from '../operator/results/folder-results.ts';
-import { callOperator, NoServer } from '../operator/socket/operator-client.ts';
-import { OperatorFailure } from '../operator/socket/protocol.ts';
+import { callOperator } from '../operator/socket/operator-client.ts';
 import type { CompactItem } from '../operator/use-cases/services.ts';
 import { type DataFolder, DataFolderError, existingDataFolder } from './data-folder.ts';
-import { freeBytesIn, freeBytesMin } from './disk-space.ts';
-import { lockExistingDataFolder } from './folder-lock.ts';
-import { recordOffline } from './offline-audit.ts';
-
-const warn = (message: string, fields: object = {}) =>
-  console.warn(`payments: ${message} ${JSON.stringify(fields)}`);
+import { freeBytesIn, freeBytesMin, megabytes } from './disk-space.ts';
+import { clearly, recordOffline, whileLocked, whileRunning } from './folder-command.ts';
 
 /** The command. Throws `CommandFailure`, one clear line; shards that were not compacted are as they were. */
-export async function compactDataFolder(dataDir: string, onProgress: ReportProgress): Promise<Compacted> {
-  try {
-    return (await compactRunning(dataDir, onProgress)) ?? (await compactStopped(dataDir, onProgress));
-  } catch (error) {
-    const isClear = [DataFolderError, JournalDamaged, JournalFailure, OperatorFailure].some(
-      (each) => error instanceof each,
-    );
-    throw isClear ? new CommandFailure((error as Error).message) : error;
-  }
+export function compactDataFolder(dataDir: string, onProgress: ReportProgress): Promise<Compacted> {
+  return clearly(
+    async () =>
+      (await whileRunning(() => compactRunning(dataDir, onProgress))) ??
+      (await whileLocked(dataDir, () => compactStopped(dataDir, onProgress))),
+  );
 }
 
-/** Has the service do it; null when none runs on the folder. */
 async function compactRunning(dataDir: string, onProgress: ReportProgress): Promise<Compacted | null> {
   let compacted: Compacted | null = null;
   const onItem = ({ progress, result }: CompactItem) => {
     if (progress !== null) onProgress(...progressInWords(progress));
     compacted = result;
   };
-  try {
-    await callOperator(dataDir, 'compact', {}, { onItem });
-  } catch (error) {
-    if (error instanceof NoServer) return null;
-    throw error;
-  }
+  await callOperator(dataDir, 'compact', {}, { onItem });
   return compacted;
 }
 
@@ -53,22 +39,17 @@ function progressInWords({ shard, shards, rows, total }: NonNullable<CompactItem
 }
 
 async function compactStopped(dataDir: string, onProgress: ReportProgress): Promise<Compacted> {
-  const release = await lockExistingDataFolder(dataDir);
-  try {
-    const folder = await existingDataFolder(dataDir);
-    const compact = (shard: number, report: (progress: Compacting) => void) =>
-      compactCheckpoint(folder.shardDir(shard), folder.shardIdentity(shard), indexRowsOf, report);
-    return await recordOffline(folder.path, 'compact', {}, warn, async () => {
-      let compacted: Compacted | null = null;
-      for await (const { progress, result } of compactShards(folder, compact)) {
-        if (progress !== null) onProgress(...progressInWords(progress));
-        compacted = result;
-      }
-      return compacted!;
-    });
-  } finally {
-    await release();
-  }
+  const folder = await existingDataFolder(dataDir);
+  const compact: CompactShard = (shard, report) =>
+    compactCheckpoint(folder.shardDir(shard), folder.shardIdentity(shard), indexRowsOf, report);
+  return recordOffline(folder.path, 'compact', {}, async () => {
+    let compacted: Compacted | null = null;
+    for await (const { progress, result } of compactShards(folder, compact)) {
+      if (progress !== null) onProgress(...progressInWords(progress));
+      compacted = result;
+    }
+    return defined<Compacted>(compacted, 'the last item has the result');
+  });
 }
 
 export type CompactShard = (
@@ -97,11 +78,10 @@ export async function* compactShards(folder: DataFolder, compact: CompactShard):
 
 /** The copy may be as large as what it is made of. */
 function refuseWithoutRoom(shardDir: string): void {
-  const checkpoint = partsOfJournal(shardDir).at(-1)!;
+  const checkpoint = defined(partsOfJournal(shardDir).at(-1), 'a journal has a checkpoint');
   const needed = statSync(checkpoint).size + freeBytesMin;
   const free = freeBytesIn(shardDir);
   if (free >= needed) return;
-  const megabytes = (bytes: number) => `${Math.ceil(bytes / 1024 / 1024)} MB`;
   throw new DataFolderError(
     `compacting ${checkpoint} may need ${megabytes(needed)} and there are ${megabytes(free)}: make room first`,
   );

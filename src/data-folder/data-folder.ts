@@ -7,7 +7,7 @@
 //   lock          locked by the process that uses the folder
 //   shard-0 …     the shards' folders; after a reshard they are in a folder of their own, `generation-1/shard-0` …
 //
-// The generation in force is the one that format.json names, and format.json is replaced in one step. Any other generation
+// The active generation is the one that format.json names, and format.json is replaced in one step. Any other generation
 // is unfinished or left over, and is removed by the next process that opens the folder. Every part is labelled with its
 // folder, generation and place (see disk/identity.ts). Only the owner can read anything in the folder.
 
@@ -25,11 +25,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { defined } from '../core/assert.ts';
+import { errorCode } from '../core/errors.ts';
 import { Directory } from '../directory/directory.ts';
 import { createDirectory, type DirectoryStoreOptions } from '../directory/directory-store.ts';
 import type { Part, ShardIdentity } from '../disk/identity.ts';
 import { partsOfRowStore } from '../disk/row-store.ts';
 import { makeFolder, syncPath } from '../disk/sync-path.ts';
+import { indexRowsOf } from '../domain/indexes.ts';
 import { createJournal, foldersOfJournal, layoutVersions, partsOfJournal } from '../journal/open-journal.ts';
 
 /** The data folder can't be used. The message is one line. */
@@ -49,8 +52,8 @@ interface Format {
   readonly complete: boolean;
   /** The newest layout version of each kind of record in the folder. An older service may not be able to read it. */
   readonly layouts: Layouts;
-  /** Why the folder is paused; absent when it is not. */
-  readonly paused?: Paused | null;
+  /** Why the folder is paused; absent in the file when it is not. */
+  readonly paused: Paused | null;
 }
 
 /**
@@ -115,9 +118,8 @@ export async function openDataFolder(
   }
   if (format !== null) refuseNewer(path, format.layouts);
   const shards = format?.shards ?? (configuredShards || defaultShards);
-  const id = format?.id ?? newId();
-  const folder = folderOf(path, id, shards, format?.generation ?? 0, format?.paused ?? null);
-  // A reshard that was killed has put its generation in force, and this may not be durable yet.
+  const folder = folderOf(path, format ?? newFormat(shards, null));
+  // A reshard that was killed has activated its generation, and this may not be durable yet.
   if (format !== null) syncPath(path);
   if (format?.complete) refuseIncomplete(folder);
   else await makeParts(folder);
@@ -127,14 +129,16 @@ export async function openDataFolder(
 
 /** Makes durable that the folder has records in this version's layouts. To be called before any record is written. */
 export function noteLayouts(folder: DataFolder): void {
-  const { layouts } = readFormat(folder.path)!;
+  const { layouts } = defined(readFormat(folder.path), 'an open folder has its format');
   if (Object.entries(layoutVersions).some(([kind, version]) => layouts[kind] !== version))
     writeFormat(folder, true);
 }
 
 /** Refuses a folder with newer layouts. Otherwise they would be noticed when a record is read, long after the start. */
 export function refuseNewer(path: string, layouts: Layouts): void {
-  const newer = Object.keys(layouts).filter((kind) => layouts[kind]! > (layoutVersions[kind] ?? 0));
+  const newer = Object.entries(layouts).flatMap(([kind, version]) =>
+    version > (layoutVersions[kind] ?? 0) ? [kind] : [],
+  );
   if (newer.length === 0) return;
   throw new DataFolderError(
     `${path} was written by a newer version of the service, which has another layout of ${newer.join(', ')}: ` +
@@ -150,13 +154,36 @@ export function openDirectory(
   return new Directory({ folder, part, now: Date.now, ...options });
 }
 
+/** Opens the folder's directory for as long as `use` takes. */
+export async function withDirectory<T>(
+  folder: DataFolder,
+  use: (directory: Directory) => Promise<T>,
+): Promise<T> {
+  const directory = openDirectory(folder);
+  try {
+    return await use(directory);
+  } finally {
+    await directory.closeStore();
+  }
+}
+
+/** The journal of a shard, as it is opened. */
+export function journalOf({ shardDir, shardIdentity }: DataFolder, number: number) {
+  return { dir: shardDir(number), identity: shardIdentity(number), indexRowsOf };
+}
+
+/** The numbers of the shards. */
+export function shardNumbers({ shards }: Pick<DataFolder, 'shards'>): number[] {
+  return Array.from({ length: shards }, (_, number) => number);
+}
+
 /** Makes the parts of a new folder. An earlier start may have made some of them. */
 async function makeParts(folder: DataFolder): Promise<void> {
   writeFormat(folder, false);
   // A directory that is there may be half made. It has no organization yet, so it is made again.
   rmSync(folder.directory, { recursive: true, force: true });
   await createDirectory(folder.directory, folder.directoryPart);
-  for (let number = 0; number < folder.shards; number++)
+  for (const number of shardNumbers(folder))
     await createJournal(folder.shardDir(number), folder.shardIdentity(number));
   writeFormat(folder, true);
 }
@@ -185,15 +212,13 @@ function refuseMissing({ path }: DataFolder, parts: readonly string[]): void {
     throw new DataFolderError(`${missing} is missing: restore all of ${path} from a backup`);
 }
 
-function shardDirsOf({ shards, shardDir }: DataFolder): string[] {
-  return Array.from({ length: shards }, (_, number) => shardDir(number));
+export function shardDirsOf(folder: DataFolder): string[] {
+  return shardNumbers(folder).map(folder.shardDir);
 }
 
 /** Opens a folder that must exist, with the number of shards that it has. Throws `DataFolderError`. */
 export async function existingDataFolder(path: string): Promise<DataFolder> {
-  const format = existsSync(path) ? readFormat(path) : null;
-  if (format === null) throw new DataFolderError(`${path} is not a data folder of this service`);
-  return openDataFolder(path, 0, format.shards);
+  return openDataFolder(path, 0, lookAtDataFolder(path).shards);
 }
 
 /** The id of the data folder that is at `path` now; null when there is none. Throws `DataFolderError`. */
@@ -201,34 +226,34 @@ export function folderIdOf(path: string): string | null {
   return existsSync(path) ? (readFormat(path)?.id ?? null) : null;
 }
 
-/** The folder with its next generation of shards, which is not in force yet. */
+/** The folder with its next generation of shards, which is not active yet. */
 export function nextGeneration({ path, id, generation, paused }: DataFolder, shards: number): DataFolder {
-  return folderOf(path, id, shards, generation + 1, paused);
+  return folderOf(path, { id, shards, generation: generation + 1, paused });
 }
 
-/** Puts a generation in force in one durable step, and removes the others. */
-export function putInForce(folder: DataFolder): void {
+/** Activates a generation in one durable step, and removes the others. */
+export function activate(folder: DataFolder): void {
   syncPath(folder.path);
   writeFormat(folder, true);
   removeOtherGenerations(folder.path, folder.generation);
 }
 
 /**
- * A folder to be, with an id of its own, that is paused as soon as it is in force. Throws `DataFolderError` when something
+ * A folder to be, with an id of its own, that is paused as soon as it is active. Throws `DataFolderError` when something
  * lies there.
  */
 export function newDataFolder(path: string, shards: number, paused: Paused): DataFolder {
   if (existsSync(path) && readdirSync(path).some((name) => !harmless.includes(name)))
     throw new DataFolderError(`${path} is not empty: name a folder that does not exist yet`);
   makeDataFolder(path);
-  return folderOf(path, newId(), shards, 0, paused);
+  return folderOf(path, newFormat(shards, paused));
 }
 
-/** The layout of a folder as it is in force, for a look that changes nothing. Throws `DataFolderError`. */
+/** The active layout of a folder, for a look that changes nothing. Throws `DataFolderError`. */
 export function lookAtDataFolder(path: string): DataFolder {
   const format = existsSync(path) ? readFormat(path) : null;
   if (format === null) throw new DataFolderError(`${path} is not a data folder of this service`);
-  return folderOf(path, format.id, format.shards, format.generation, format.paused ?? null);
+  return folderOf(path, format);
 }
 
 /** Ends the pause of a folder, durably. */
@@ -238,11 +263,9 @@ export function endPause(folder: DataFolder): void {
 
 function folderOf(
   path: string,
-  id: string,
-  shards: number,
-  generation: number,
-  paused: Paused | null,
+  format: Pick<DataFolder, 'id' | 'shards' | 'generation' | 'paused'>,
 ): DataFolder {
+  const { id, shards, generation, paused } = format;
   const parent = generation === 0 ? path : join(path, `generation-${generation}`);
   const shardDir = (number: number) => join(parent, `shard-${number}`);
   return {
@@ -274,7 +297,7 @@ function makeDataFolder(path: string): void {
     readdirSync(path);
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     const reason = code === 'ENOTDIR' ? 'is not a folder' : `can't be written (${code})`;
     const remedy = code === 'ENOSPC' ? 'make room, or choose' : 'choose';
     throw new DataFolderError(`the data folder ${path} ${reason}: ${remedy} another with PAYMENTS_DATA_DIR`);
@@ -308,28 +331,24 @@ function readFormat(path: string): Format | null {
   }
   let format: Partial<Format> | null;
   try {
-    format = JSON.parse(readFileSync(file, 'utf8')) as Partial<Format> | null;
+    format = JSON.parse(readFileSync(file, 'utf8'));
   } catch {
     throw new DataFolderError(`${file} can't be read: restore all of ${path} from a backup`);
   }
-  const {
-    service,
-    version,
-    id,
-    shards,
-    generation = 0,
-    complete = true,
-    layouts = {},
-    paused,
-  } = format ?? {};
-  if (service !== 'payments-service' || version !== 2 || !Number.isInteger(shards) || !isId(id)) {
+  const { service, version, id, shards, generation = 0, complete = true } = format ?? {};
+  if (service !== 'payments-service' || version !== 2 || !isWhole(shards) || !isId(id)) {
     throw new DataFolderError(`${file} was written by another program or version: use the one that wrote it`);
   }
-  return { service, version, id, shards: shards!, generation, complete, layouts, paused: paused ?? null };
+  const { layouts = {}, paused = null } = format ?? {};
+  return { service, version, id, shards, generation, complete, layouts, paused };
 }
 
-function newId(): string {
-  return randomBytes(16).toString('hex');
+function newFormat(shards: number, paused: Paused | null) {
+  return { id: randomBytes(16).toString('hex'), shards, generation: 0, paused };
+}
+
+function isWhole(value: unknown): value is number {
+  return Number.isInteger(value);
 }
 
 function isId(id: unknown): id is string {
@@ -338,9 +357,9 @@ function isId(id: unknown): id is string {
 
 function writeFormat({ path, id, shards, generation, paused }: DataFolder, complete: boolean): void {
   const layouts = layoutVersions;
-  const format: Format = {
-    service: 'payments-service',
-    version: 2,
+  const service = { service: 'payments-service', version: 2 } satisfies Partial<Format>;
+  const format = {
+    ...service,
     id,
     shards,
     generation,
@@ -352,4 +371,30 @@ function writeFormat({ path, id, shards, generation, paused }: DataFolder, compl
   writeFileSync(`${file}.new`, `${JSON.stringify(format)}\n`, { flush: true });
   renameSync(`${file}.new`, file);
   syncPath(path);
+}
+
+/** The pause of a restored folder, as the running service sees it. It lasts until an operator resumes the service, also over restarts. */
+export class Pause {
+  readonly #folder: DataFolder;
+  #paused: Paused | null;
+
+  constructor(folder: DataFolder) {
+    this.#folder = folder;
+    this.#paused = folder.paused;
+  }
+
+  /** Why the folder is paused now; null when it is not. */
+  get paused(): Paused | null {
+    return this.#paused;
+  }
+
+  /** Ends the pause durably, and then calls `resume`, which makes the threads work. Resolves with the pause that ended. */
+  async end(resume: () => Promise<void>): Promise<Paused | null> {
+    const was = this.#paused;
+    if (was === null) return null;
+    endPause(this.#folder);
+    this.#paused = null;
+    await resume();
+    return was;
+  }
 }

@@ -24,6 +24,11 @@ export function freeBytesIn(folder: string): number {
   return bavail * bsize;
 }
 
+/** For people. */
+export function megabytes(bytes: number): string {
+  return `${Math.ceil(bytes / 1024 / 1024)} MB`;
+}
+
 const blockBytes = 512;
 
 /** What the files below a folder take on the disk, which is less than their length where they have holes. */

@@ -7,28 +7,31 @@ import { createWriteStream, existsSync, renameSync, rmSync, type WriteStream } f
 import { dirname, resolve } from 'node:path';
 import { finished } from 'node:stream/promises';
 import manifest from '../../package.json' with { type: 'json' };
+import { defined } from '../core/assert.ts';
 import type { Directory } from '../directory/directory.ts';
 import { syncPath } from '../disk/sync-path.ts';
-import { indexRowsOf } from '../domain/indexes.ts';
-import { JournalDamaged, unlessDamaged } from '../journal/journal.ts';
+import { unlessDamaged } from '../journal/journal.ts';
 import { layoutVersions } from '../journal/open-journal.ts';
 import { readStoppedJournal } from '../journal/stopped-journal.ts';
 import { CommandFailure } from '../operator/results/failures.ts';
 import type { ReportProgress, Transferred } from '../operator/results/folder-results.ts';
 import { isOfScope, jointRetention, latestClock } from '../shard/metadata.ts';
-import { type DataFolder, DataFolderError, existingDataFolder, openDirectory } from './data-folder.ts';
+import { type DataFolder, journalOf, withDirectory } from './data-folder.ts';
 import { checkFolder } from './folder-check.ts';
-import { type Counts, type Head, type Line, linesFormat, recordLine, responseLine } from './folder-lines.ts';
-import { lockExistingDataFolder } from './folder-lock.ts';
+import { clearly, recordOffline, warn, whileStopped } from './folder-command.ts';
+import {
+  type Counts,
+  type Head,
+  type Line,
+  linesFormat,
+  noCounts,
+  recordLine,
+  responseLine,
+} from './folder-lines.ts';
 import { inOrderOfTime } from './new-shards.ts';
-import { recordOffline } from './offline-audit.ts';
-import { refuseRunning } from './reshard.ts';
 import { StoppedShard } from './stopped-shard.ts';
 
 const progressEvery = 16_384;
-
-const warn = (message: string, fields: object = {}) =>
-  console.warn(`payments: ${message} ${JSON.stringify(fields)}`);
 
 /** Carries out `payments export`. Throws `CommandFailure`, whose message is one line; then there is no file. */
 export async function exportDataFolder(
@@ -38,35 +41,21 @@ export async function exportDataFolder(
 ): Promise<Transferred> {
   const to = resolve(file);
   if (existsSync(to)) throw new CommandFailure(`${to} exists: name another file`);
-  try {
-    await refuseRunning(dataDir);
-    const release = await lockExistingDataFolder(dataDir);
-    try {
-      const folder = await existingDataFolder(dataDir);
-      return await recordOffline(folder.path, 'export', { to }, warn, () => exportTo(to, folder, onProgress));
-    } finally {
-      await release();
-    }
-  } catch (error) {
-    const isClear =
-      error instanceof DataFolderError ||
-      error instanceof JournalDamaged ||
-      (error as { code?: string }).code;
-    throw isClear ? new CommandFailure((error as Error).message) : error;
-  }
+  return clearly(() =>
+    whileStopped(dataDir, (folder) =>
+      recordOffline(folder.path, 'export', { to }, () => exportTo(to, folder, onProgress)),
+    ),
+  );
 }
 
 async function exportTo(to: string, folder: DataFolder, onProgress: ReportProgress): Promise<Transferred> {
   const unfinished = `${to}.unfinished`;
   const file = new LineFile(unfinished);
   try {
-    const directory = openDirectory(folder);
-    try {
+    await withDirectory(folder, async (directory) => {
       await checkFolder({ folder, directory, acceptLoss: false, warn });
       await withShards(folder, [], (shards) => writeAll(file, folder, directory, shards, onProgress));
-    } finally {
-      await directory.closeStore();
-    }
+    });
     const counts = await file.end();
     renameSync(unfinished, to);
     syncPath(dirname(to));
@@ -86,8 +75,7 @@ async function withShards<T>(
 ): Promise<T> {
   const number = opened.length;
   if (number === folder.shards) return use(opened);
-  const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
-  return readStoppedJournal({ dir, identity, indexRowsOf }, async (journal) => {
+  return readStoppedJournal(journalOf(folder, number), async (journal) => {
     const shard = new StoppedShard(journal);
     await shard.replay();
     return withShards(folder, [...opened, shard], use);
@@ -111,7 +99,7 @@ async function writeAll(
     layouts: layoutVersions,
     revision: directory.revision,
     secrets_key_check: directory.keyCheckValue,
-    clock: latestClock(shards.map(({ clock }) => clock))!,
+    clock: defined(latestClock(shards.map(({ clock }) => clock)), 'a folder has a shard'),
     retention: jointRetention(shards.map(({ retention }) => retention)),
   };
   await file.write(head);
@@ -144,14 +132,7 @@ const flushBytes = 1024 * 1024;
 
 /** A file of lines, with a digest of them. */
 class LineFile {
-  readonly counts: { -readonly [K in keyof Counts]: Counts[K] } = {
-    organizations: 0,
-    api_keys: 0,
-    members: 0,
-    records: 0,
-    responses: 0,
-    small_values: 0,
-  };
+  readonly counts = noCounts();
   readonly #stream: WriteStream;
   readonly #hash: Hash = createHash('sha256');
   #text = '';

@@ -5,11 +5,11 @@
 
 import type { Directory } from '../directory/directory.ts';
 import { ForeignPart } from '../disk/identity.ts';
-import { indexRowsOf, organizationsIn } from '../domain/indexes.ts';
+import { organizationsIn } from '../domain/indexes.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 import { type InspectedJournal, inspectJournal } from '../journal/stopped-journal.ts';
 import { directoryRevisionKey, readRevision } from '../shard/metadata.ts';
-import { type DataFolder, DataFolderError } from './data-folder.ts';
+import { type DataFolder, DataFolderError, journalOf } from './data-folder.ts';
 import { type Ends, type NotedEnd, readEnds } from './sequence-notes.ts';
 
 export interface FolderCheck {
@@ -59,8 +59,7 @@ export async function checkFolder(check: FolderCheck): Promise<CheckedFolder> {
   const organizations = new Set<string>();
   const whole = new Set<number>();
   const ends = notedEnds(check);
-  for (let number = 0; number < folder.shards; number++) {
-    const noted = ends[number]!;
+  for (const [number, noted] of ends.entries()) {
     const findings = await inspectShard(check, number, noted);
     if (findings === null) continue;
     if (findings.isWhole) whole.add(number);
@@ -111,18 +110,16 @@ async function inspectShard(
     const organizations = organizationsIn((name) => checkpoint.listAfter(name));
     if (acceptLoss) for (const org of organizationsInLog()) organizations.add(org);
     const directoryRevision = readRevision(checkpoint.getMetadata(directoryRevisionKey));
-    const found = noted === null || noted.checksum === null ? undefined : journal.checksumAt(noted.sequence);
-    const isOther = found !== undefined && found !== noted!.checksum;
+    const { sequence: notedAt = 0, checksum: expected = null } = noted ?? {};
+    const found = expected === null ? undefined : journal.checksumAt(notedAt);
+    const isOther = found !== undefined && found !== expected;
     const { sequence } = checkpoint;
-    const end = {
-      sequence: Math.max(logEnd, sequence),
-      checksum: journal.checksumAt(Math.max(logEnd, sequence)) ?? null,
-    };
+    const last = Math.max(logEnd, sequence);
+    const end = { sequence: last, checksum: journal.checksumAt(last) ?? null };
     return { number, checkpoint: sequence, logEnd, end, isOther, directoryRevision, isWhole, organizations };
   };
-  const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
   try {
-    return await inspectJournal({ dir, identity, indexRowsOf }, look);
+    return await inspectJournal(journalOf(folder, number), look);
   } catch (error) {
     if (error instanceof ForeignPart) throw new DataFolderError(error.message);
     if (!(error instanceof JournalDamaged)) throw error;

@@ -30,13 +30,18 @@ export interface Head {
   readonly retention: RetentionMarks;
 }
 
-export interface Counts {
-  readonly organizations: number;
-  readonly api_keys: number;
-  readonly members: number;
-  readonly records: number;
-  readonly responses: number;
-  readonly small_values: number;
+export const counted = [
+  'organizations',
+  'api_keys',
+  'members',
+  'records',
+  'responses',
+  'small_values',
+] as const;
+export type Counts = Readonly<Record<(typeof counted)[number], number>>;
+
+export function noCounts(): { -readonly [K in keyof Counts]: Counts[K] } {
+  return { organizations: 0, api_keys: 0, members: 0, records: 0, responses: 0, small_values: 0 };
 }
 
 /** A stored response. Without `answer` it is lost, but its key stays known. */
@@ -73,7 +78,11 @@ export function recordLine(record: StoredRecord): object {
   const { key_digest, fingerprint } = record.request;
   return {
     ...record,
-    request: { ...record.request, key_digest: hex(key_digest), fingerprint: hex(fingerprint) },
+    request: {
+      ...record.request,
+      key_digest: key_digest && hex(key_digest),
+      fingerprint: fingerprint && hex(fingerprint),
+    },
   };
 }
 
@@ -91,16 +100,16 @@ export function recordOfLine(line: object, fields: ReadonlyMap<string, readonly 
   const { key_digest, fingerprint } = record.request as unknown as Record<string, string | null>;
   const request: ApiRequest = {
     ...record.request,
-    key_digest: bytesOf(key_digest ?? null),
-    fingerprint: bytesOf(fingerprint ?? null),
+    key_digest: key_digest ? bytesOf(key_digest) : null,
+    fingerprint: fingerprint ? bytesOf(fingerprint) : null,
   };
   return { ...record, request };
 }
 
 export function responseLine(key: IdempotencyRecord, answer: StoredResponse | null): ResponseLine {
   return {
-    key_digest: hex(key.keyDigest)!,
-    fingerprint: hex(key.fingerprint)!,
+    key_digest: hex(key.keyDigest),
+    fingerprint: hex(key.fingerprint),
     slot: key.slot,
     used_at_ms: key.usedAtMs,
     answer: answer && {
@@ -118,8 +127,8 @@ export function responseOfLine(line: ResponseLine): {
 } {
   const { key_digest, fingerprint, slot, used_at_ms, answer } = line;
   const key = {
-    keyDigest: bytesOf(key_digest)!,
-    fingerprint: bytesOf(fingerprint)!,
+    keyDigest: bytesOf(key_digest),
+    fingerprint: bytesOf(fingerprint),
     slot,
     usedAtMs: used_at_ms,
     location: nowhere,
@@ -129,10 +138,10 @@ export function responseOfLine(line: ResponseLine): {
   return { key, answer: { status, requestId, defaults, body } };
 }
 
-function hex(bytes: Uint8Array | null): string | null {
-  return bytes && Buffer.from(bytes).toString('hex');
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
 }
 
-function bytesOf(text: string | null): Uint8Array | null {
-  return text === null ? null : Uint8Array.from(Buffer.from(text, 'hex'));
+function bytesOf(text: string): Uint8Array {
+  return Uint8Array.from(Buffer.from(text, 'hex'));
 }

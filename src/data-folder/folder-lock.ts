@@ -16,13 +16,14 @@ import {
 import { createRequire } from 'node:module';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { errorCode } from '../core/errors.ts';
 import { DataFolderError, lockFile, lookAtDataFolder, prepareDataFolder } from './data-folder.ts';
 
 /** The package has no types. */
-const { tryLock } = createRequire(import.meta.url)('fs-native-extensions') as {
+const locks: {
   /** Locks all of an open file for writing; false when somebody else has. */
   tryLock(descriptor: number): boolean;
-};
+} = createRequire(import.meta.url)('fs-native-extensions');
 
 /**
  * Locks the folder for this process, and creates it if it does not exist. The lock ends when the returned function is called,
@@ -71,14 +72,14 @@ function open(path: string, file: string): number {
 
 function take(path: string, descriptor: number): boolean {
   try {
-    return tryLock(descriptor);
+    return locks.tryLock(descriptor);
   } catch (error) {
     throw notLockable(path, error);
   }
 }
 
 function notLockable(path: string, error: unknown): DataFolderError {
-  const { code } = error as NodeJS.ErrnoException;
+  const code = errorCode(error);
   return new DataFolderError(
     `the data folder ${path} can't be locked (${code}): choose a folder on a local disk with PAYMENTS_DATA_DIR`,
   );

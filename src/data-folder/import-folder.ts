@@ -4,29 +4,31 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { errorText } from '../core/errors.ts';
 import type { ApiKey } from '../directory/api-key.ts';
 import type { Directory } from '../directory/directory.ts';
 import type { Organization } from '../directory/organization.ts';
 import { syncPath } from '../disk/sync-path.ts';
-import { indexRowsOf } from '../domain/indexes.ts';
 import { JournalFailure, type OwnJournal } from '../journal/journal.ts';
 import { layoutVersions, openJournal, recordFields } from '../journal/open-journal.ts';
 import { encodeRecord } from '../journal/stopped-journal.ts';
 import { CommandFailure } from '../operator/results/failures.ts';
 import type { Imported, ReportProgress } from '../operator/results/folder-results.ts';
-import { type DataFolder, DataFolderError, openDataFolder, openDirectory } from './data-folder.ts';
+import { type DataFolder, journalOf, openDataFolder, shardNumbers, withDirectory } from './data-folder.ts';
+import { clearly, recordOffline } from './folder-command.ts';
 import {
   type Counts,
+  counted,
   type End,
   type Head,
   type Line,
   linesFormat,
+  noCounts,
   recordOfLine,
   responseOfLine,
 } from './folder-lines.ts';
 import { lockDataFolder } from './folder-lock.ts';
 import { NewShards } from './new-shards.ts';
-import { recordOffline } from './offline-audit.ts';
 import { verifyFolder } from './verify-folder.ts';
 
 export interface ImportOptions {
@@ -35,9 +37,6 @@ export interface ImportOptions {
   readonly shards: number;
   readonly onProgress: ReportProgress;
 }
-
-const warn = (message: string, fields: object = {}) =>
-  console.warn(`payments: ${message} ${JSON.stringify(fields)}`);
 
 /** Carries out `payments import`. Throws `CommandFailure`, whose message is one line; then there is no folder. */
 export async function importDataFolder(options: ImportOptions): Promise<Imported> {
@@ -48,45 +47,48 @@ export async function importDataFolder(options: ImportOptions): Promise<Imported
     throw new CommandFailure(`${to} is not empty: name a folder that is, or that does not exist`);
   const unfinished = `${to}.unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
+  const release = await clearly(() => lockDataFolder(unfinished));
   try {
-    const release = await lockDataFolder(unfinished);
-    try {
-      const folder = await openDataFolder(unfinished, options.shards, options.shards);
-      const imported = await recordOffline(unfinished, 'import', { from }, warn, () =>
-        importInto(folder, from, options.onProgress),
-      );
-      const { findings, unlisted } = await verifyFolder(folder, options.onProgress);
-      syncPath(unfinished);
-      if (existsSync(to)) rmSync(to, { recursive: true });
-      renameSync(unfinished, to);
-      syncPath(dirname(to));
-      return { file: from, folder: to, shards: folder.shards, ...imported, findings, unlisted };
-    } finally {
-      await release();
-    }
+    return await clearly(() => importBeside(to, unfinished, from, options));
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true });
-    const isClear =
-      error instanceof SyntaxError ||
-      error instanceof DataFolderError ||
-      error instanceof JournalFailure ||
-      'errno' in (error as Error);
-    throw isClear ? new CommandFailure((error as Error).message) : error;
+    throw error instanceof SyntaxError ? new CommandFailure(error.message) : error;
+  } finally {
+    await release();
   }
 }
 
-async function importInto(folder: DataFolder, from: string, onProgress: ReportProgress): Promise<Counts> {
+/** Makes the folder, verifies it, and gives it its name. */
+async function importBeside(
+  to: string,
+  unfinished: string,
+  from: string,
+  { shards, onProgress }: ImportOptions,
+): Promise<Imported> {
+  const folder = await openDataFolder(unfinished, shards, shards);
+  const imported = await recordOffline(unfinished, 'import', { from }, () =>
+    withDirectory(folder, (directory) => importInto(folder, directory, from, onProgress)),
+  );
+  const { findings, unlisted } = await verifyFolder(folder, onProgress);
+  syncPath(unfinished);
+  if (existsSync(to)) rmSync(to, { recursive: true });
+  renameSync(unfinished, to);
+  syncPath(dirname(to));
+  return { file: from, folder: to, shards: folder.shards, ...imported, findings, unlisted };
+}
+
+async function importInto(
+  folder: DataFolder,
+  directory: Directory,
+  from: string,
+  onProgress: ReportProgress,
+): Promise<Counts> {
   const journals: OwnJournal[] = [];
-  const directory = openDirectory(folder);
   try {
-    for (let number = 0; number < folder.shards; number++) {
-      const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
-      journals.push(await openJournal({ dir, identity, indexRowsOf }));
-    }
+    for (const number of shardNumbers(folder)) journals.push(await openJournal(journalOf(folder, number)));
     return await new Import(directory, new NewShards(journals)).run(from, onProgress);
   } finally {
     for (const journal of journals) await journal.close();
-    await directory.closeStore();
   }
 }
 
@@ -96,14 +98,7 @@ const wrote = 'import it with the version of the service that wrote it, and upgr
 class Import {
   readonly #directory: Directory;
   readonly #shards: NewShards;
-  readonly #counts: { -readonly [K in keyof Counts]: Counts[K] } = {
-    organizations: 0,
-    api_keys: 0,
-    members: 0,
-    records: 0,
-    responses: 0,
-    small_values: 0,
-  };
+  readonly #counts = noCounts();
   /** An organization is written with all of its keys, which follow it. */
   #organization: { readonly organization: Organization; readonly keys: ApiKey[] } | null = null;
 
@@ -127,9 +122,10 @@ class Import {
       if (end !== null) throw new SyntaxError(`line ${number} follows the end`);
       if (head === null) head = headOf(value);
       else if ('end' in value) {
-        end = (value as End).end;
+        ({ end } = value);
         continue;
-      } else await this.#take(value as Line, number);
+      } else if (!('export' in value)) await this.#take(value, number);
+      else throw new SyntaxError(`line ${number} is a second head`);
       hash.update(line).update('\n');
     }
     if (head === null || end === null) throw new SyntaxError(`${path} is cut off: it has no end`);
@@ -137,7 +133,7 @@ class Import {
     if (end.sha256 !== hash.digest('hex'))
       throw new SyntaxError(`${path} is not as it was written: its digest differs`);
     // Files of earlier versions have no members.
-    for (const name of Object.keys(this.#counts) as (keyof Counts)[])
+    for (const name of counted)
       if ((end[name] ?? 0) !== this.#counts[name])
         throw new SyntaxError(`${path} has ${this.#counts[name]} ${name} and its end says ${end[name]}`);
     const { revision, secrets_key_check } = head;
@@ -152,7 +148,7 @@ class Import {
       await this.#put(line);
     } catch (error) {
       if (error instanceof JournalFailure) throw error;
-      throw new SyntaxError(`line ${number}: ${(error as Error).message}`);
+      throw new SyntaxError(`line ${number}: ${errorText(error)}`);
     }
   }
 
@@ -189,9 +185,9 @@ class Import {
   }
 }
 
-function parsed(line: Buffer, number: number): object {
+function parsed(line: Buffer, number: number): Line | End | Head {
   try {
-    const value: unknown = JSON.parse(line.toString());
+    const value = JSON.parse(line.toString());
     if (typeof value === 'object' && value !== null) return value;
   } catch {
     // The line is not JSON.
@@ -199,9 +195,8 @@ function parsed(line: Buffer, number: number): object {
   throw new SyntaxError(`line ${number} is not a line of an export`);
 }
 
-function headOf(value: object): Head {
-  const head = value as Head;
-  if (head.export !== 'payments-service')
+function headOf(head: Line | End | Head): Head {
+  if (!('export' in head) || head.export !== 'payments-service')
     throw new SyntaxError('line 1: the file was not written by "payments export"');
   if (head.format !== linesFormat)
     throw new SyntaxError(`line 1: the format ${head.format} is unknown: ${wrote}`);

@@ -1,6 +1,7 @@
 // The shards of a data folder that is being made, while no service runs on it. Everything goes to the shard that owns its
 // organization. A reshard, which reads the old shards, and an import, which reads a file, use this.
 
+import { elementAt } from '../core/assert.ts';
 import { type IdempotencyRecord, nowhere, type OwnJournal, type StoredResponse } from '../journal/journal.ts';
 import { type EncodedRecord, organizationOf } from '../journal/stopped-journal.ts';
 import {
@@ -55,7 +56,7 @@ export class NewShards {
   }
 
   async putRecord(frame: EncodedRecord): Promise<void> {
-    const shard = this.#shards[shardOfOrganization(organizationOf(frame), this.#shards.length)]!;
+    const shard = elementAt(this.#shards, shardOfOrganization(organizationOf(frame), this.#shards.length));
     shard.records.push(frame);
     this.records++;
     if (shard.records.length === batchSize) await writeRecords(shard);
@@ -63,7 +64,7 @@ export class NewShards {
 
   /** The keys come in the order in which they were used. */
   async putAnswer(key: IdempotencyRecord, answer: StoredResponse | null): Promise<void> {
-    const shard = this.#shards[shardOfSlot(key.slot, this.#shards.length)]!;
+    const shard = elementAt(this.#shards, shardOfSlot(key.slot, this.#shards.length));
     shard.answers.push({ key, answer });
     if (answer !== null) this.answers++;
     if (shard.answers.length === batchSize) await writeAnswers(shard);
@@ -74,7 +75,7 @@ export class NewShards {
     // A value that does not belong to a scope is about the old shard itself.
     if (!name.includes('/')) return;
     const org = name.slice(0, name.indexOf('/'));
-    this.#shards[shardOfOrganization(org, this.#shards.length)]!.metadata.set(name, value);
+    elementAt(this.#shards, shardOfOrganization(org, this.#shards.length)).metadata.set(name, value);
   }
 
   /** Writes the rest, and the values from which the shards continue. */
@@ -101,7 +102,7 @@ async function writeAnswers({ journal: { log, checkpoint }, answers }: NewShard)
   const idempotencyRecords: IdempotencyRecord[] = [];
   for (let start = 0, end = 0; start < answers.length; start = end) {
     // A turn has one service time. The wall time of a key's use is not stored, and is about the same.
-    const timeMs = answers[start]!.key.usedAtMs;
+    const timeMs = elementAt(answers, start).key.usedAtMs;
     while (answers[end]?.key.usedAtMs === timeMs) end++;
     const turn = answers.slice(start, end);
     const entries = turn.map(({ key, answer }) => ({
@@ -126,13 +127,20 @@ export function* inOrderOfTime<S>(
 ): Generator<{ readonly key: IdempotencyRecord; readonly source: S }> {
   const heads = sources.map(([source, records]) => {
     const keys = records[Symbol.iterator]();
-    return { source, keys, next: keys.next() };
+    return { source, keys, key: keyAfter(keys) };
   });
   for (;;) {
-    const waiting = heads.filter(({ next }) => !next.done);
-    if (waiting.length === 0) return;
-    const first = waiting.reduce((a, b) => (b.next.value.usedAtMs < a.next.value.usedAtMs ? b : a));
-    yield { key: first.next.value as IdempotencyRecord, source: first.source };
-    first.next = first.keys.next();
+    let first: (typeof heads)[number] | null = null;
+    for (const head of heads)
+      if (head.key !== undefined && (first?.key === undefined || head.key.usedAtMs < first.key.usedAtMs))
+        first = head;
+    if (first?.key === undefined) return;
+    yield { key: first.key, source: first.source };
+    first.key = keyAfter(first.keys);
   }
+}
+
+function keyAfter(keys: Iterator<IdempotencyRecord>): IdempotencyRecord | undefined {
+  const { done, value } = keys.next();
+  return done ? undefined : value;
 }

@@ -2,87 +2,58 @@
 // new key is added to the key file before anything is sealed with it, and the old keys are removed from the file when nothing
 // needs them any more. So when the process is killed, the keys in the file open everything, and the command can be run again.
 
-import { ConfigError, type Environment } from '../config/config.ts';
+import type { Environment } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
-import { idOfKey, newSecretsKey, SecretBox, SecretUnreadable } from '../crypto/secret-box.ts';
+import { elementAt } from '../core/assert.ts';
+import { idOfKey, newSecretsKey, SecretBox } from '../crypto/secret-box.ts';
 import type { Directory } from '../directory/directory.ts';
 import { totpOwner } from '../directory/members.ts';
-import { endpointIndex, indexRowsOf } from '../domain/indexes.ts';
+import { endpointIndex } from '../domain/indexes.ts';
 import type { WebhookEndpointRecord } from '../domain/record.ts';
-import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import { openJournal } from '../journal/open-journal.ts';
 import { type EncodedRecord, encodeRecord } from '../journal/stopped-journal.ts';
 import { mapSealed, ownerOfSetting } from '../networks/connectors.ts';
-import { CommandFailure } from '../operator/results/failures.ts';
 import type { SecretsKeyRolled } from '../operator/results/folder-results.ts';
-import {
-  type DataFolder,
-  DataFolderError,
-  existingDataFolder,
-  noteLayouts,
-  openDirectory,
-} from './data-folder.ts';
+import { type DataFolder, journalOf, noteLayouts, shardNumbers, withDirectory } from './data-folder.ts';
 import { checkFolder } from './folder-check.ts';
-import { lockExistingDataFolder } from './folder-lock.ts';
-import { recordOffline } from './offline-audit.ts';
-import { completeCheckpoint, refuseRunning } from './reshard.ts';
+import { clearly, recordOffline, warn, whileStopped } from './folder-command.ts';
+import { completeCheckpoint } from './reshard.ts';
 import { openSecretsKeys, putKeyCheckValue, secretsKeyFileOf, writeKeyFile } from './secrets-key.ts';
 
-const clearErrors = [ConfigError, DataFolderError, JournalDamaged, JournalFailure, SecretUnreadable];
-
 /** Carries out `payments secrets roll-key` on the configured folder. Throws `CommandFailure`, whose message is one line. */
-export async function rollSecretsKey(config: Config, environment: Environment): Promise<SecretsKeyRolled> {
-  try {
-    return await roll(config, environment);
-  } catch (error) {
-    const isClear = clearErrors.some((kind) => error instanceof kind);
-    throw isClear ? new CommandFailure((error as Error).message) : error;
-  }
-}
-
-const warn = (message: string, fields: object = {}) =>
-  console.warn(`payments: ${message} ${JSON.stringify(fields)}`);
-
-async function roll(config: Config, environment: Environment): Promise<SecretsKeyRolled> {
-  await refuseRunning(config.dataDir);
-  const release = await lockExistingDataFolder(config.dataDir);
-  try {
-    const folder = await existingDataFolder(config.dataDir);
-    return await recordOffline(folder.path, 'secrets.roll', {}, warn, () =>
-      rollIn(folder, config, environment),
-    );
-  } finally {
-    await release();
-  }
+export function rollSecretsKey(config: Config, environment: Environment): Promise<SecretsKeyRolled> {
+  return clearly(() =>
+    whileStopped(config.dataDir, (folder) =>
+      recordOffline(folder.path, 'secrets.roll', {}, () =>
+        withDirectory(folder, (directory) => rollIn(folder, directory, config, environment)),
+      ),
+    ),
+  );
 }
 
 async function rollIn(
   folder: DataFolder,
+  directory: Directory,
   config: Config,
   environment: Environment,
 ): Promise<SecretsKeyRolled> {
-  const directory = openDirectory(folder);
-  try {
-    await checkFolder({ folder, directory, acceptLoss: false, warn });
-    noteLayouts(folder);
-    const file = secretsKeyFileOf(config, environment);
-    const old = await openSecretsKeys(config, environment, directory);
-    const keys = [newSecretsKey(), ...old];
-    // Earlier backups need the old keys.
-    const kept = `${file}.${idOfKey(old[0]!)}`;
-    writeKeyFile(kept, old);
-    writeKeyFile(file, keys);
-    const box = new SecretBox(keys);
-    let secrets = 0;
-    for (let number = 0; number < folder.shards; number++) secrets += await reseal(folder, number, box);
-    secrets += await resealApps(directory, box);
-    secrets += await resealConnectors(directory, box);
-    await putKeyCheckValue(directory, keys);
-    writeKeyFile(file, keys.slice(0, 1));
-    return { key: box.keyId, secrets, file, kept };
-  } finally {
-    await directory.closeStore();
-  }
+  await checkFolder({ folder, directory, acceptLoss: false, warn });
+  noteLayouts(folder);
+  const file = secretsKeyFileOf(config, environment);
+  const old = await openSecretsKeys(config, environment, directory);
+  const keys = [newSecretsKey(), ...old];
+  // Earlier backups need the old keys.
+  const kept = `${file}.${idOfKey(elementAt(old, 0))}`;
+  writeKeyFile(kept, old);
+  writeKeyFile(file, keys);
+  const box = new SecretBox(keys);
+  let secrets = 0;
+  for (const number of shardNumbers(folder)) secrets += await reseal(folder, number, box);
+  secrets += await resealApps(directory, box);
+  secrets += await resealConnectors(directory, box);
+  await putKeyCheckValue(directory, keys);
+  writeKeyFile(file, keys.slice(0, 1));
+  return { key: box.keyId, secrets, file, kept };
 }
 
 /** Seals the secrets of the members' authenticator apps with the first key. Returns how many there are. */
@@ -115,8 +86,7 @@ async function resealConnectors(directory: Directory, box: SecretBox): Promise<n
 
 /** Seals the secrets of a shard with the first key. Returns how many there are. */
 async function reseal(folder: DataFolder, number: number, box: SecretBox): Promise<number> {
-  const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
-  const journal = await openJournal({ dir, identity, indexRowsOf });
+  const journal = await openJournal(journalOf(folder, number));
   try {
     const { checkpoint } = journal;
     // After this the log's records, which have the old seals, are not replayed again.

@@ -6,6 +6,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { ConfigError, type Environment } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
+import { errorCode } from '../core/errors.ts';
 import { isSecretsKey, newSecretsKey, SecretBox, SecretUnreadable } from '../crypto/secret-box.ts';
 import type { Directory } from '../directory/directory.ts';
 import { syncPath } from '../disk/sync-path.ts';
@@ -71,7 +72,7 @@ function readKeyFile(file: string): readonly string[] {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : "can't be read";
+    const reason = errorCode(error) === 'ENOENT' ? 'does not exist' : "can't be read";
     throw new ConfigError(
       `the key file of the signing secrets, ${file}, ${reason}: put it back or name it with ${variable}; for a new data folder ${makeOne} makes one`,
     );
@@ -90,7 +91,7 @@ export function writeKeyFile(file: string, keys: readonly string[]): void {
     renameSync(`${file}.new`, file);
     syncPath(dirname(file));
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     throw new ConfigError(
       `the key file of the signing secrets, ${file}, can't be written (${code}): name one elsewhere with ${variable}`,
     );

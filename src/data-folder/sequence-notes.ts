@@ -10,6 +10,7 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { errorCode } from '../core/errors.ts';
 import { syncPath } from '../disk/sync-path.ts';
 import type { Timers } from '../networks/timers.ts';
 import type { DataFolder } from './data-folder.ts';
@@ -197,16 +198,14 @@ function newestIn(bytes: Buffer): Note | null {
 function decode(slot: Buffer): Note | null {
   const line = slot.subarray(0, Math.max(0, slot.indexOf('\n'))).toString();
   const text = line.slice(9);
-  return line !== '' && Number.parseInt(line.slice(0, 8), 16) === crc32(text)
-    ? (JSON.parse(text) as Note)
-    : null;
+  return line !== '' && Number.parseInt(line.slice(0, 8), 16) === crc32(text) ? JSON.parse(text) : null;
 }
 
 function bytesOf(file: string): Buffer | null {
   try {
     return readFileSync(file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    if (errorCode(error) === 'ENOENT') return null;
     throw error;
   }
 }

@@ -84,7 +84,7 @@ export class StoppedShard {
     yield* this.changedInLog();
   }
 
-  /** The idempotency records in force, in the order in which their keys were used. */
+  /** The idempotency records that are not over, in the order in which their keys were used. */
   *idempotencyRecords(): Generator<IdempotencyRecord> {
     const sinceMs = this.#clock.clock.serviceMs - idempotencyRetentionMs;
     yield* this.journal.checkpoint.idempotencyRecords(sinceMs);

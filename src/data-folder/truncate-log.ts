@@ -2,36 +2,19 @@
 // what the batch held, as far as it could be read.
 
 import type { Config } from '../config/config-schema.ts';
-import { indexRowsOf } from '../domain/indexes.ts';
-import { JournalDamaged } from '../journal/journal.ts';
 import { truncateDamagedEnd } from '../journal/stopped-journal.ts';
-import { CommandFailure } from '../operator/results/failures.ts';
 import { type LogTruncation, type LostBatch, lostBatchOf } from '../operator/results/log-entry.ts';
 import { archivedSequence, archiveFolderOf } from './archive-folder.ts';
-import { type DataFolder, DataFolderError, existingDataFolder } from './data-folder.ts';
-import { lockExistingDataFolder } from './folder-lock.ts';
-import { recordOffline } from './offline-audit.ts';
-import { refuseRunning } from './reshard.ts';
+import { type DataFolder, DataFolderError, journalOf } from './data-folder.ts';
+import { clearly, recordOffline, whileStopped } from './folder-command.ts';
 import { forgetEnd } from './sequence-notes.ts';
 
-const warn = (message: string, fields: object = {}) =>
-  console.warn(`payments: ${message} ${JSON.stringify(fields)}`);
-
 /** The command. Throws `CommandFailure`, one clear line; the log is then as it was. */
-export async function truncateStopped(config: Config, truncation: LogTruncation): Promise<LostBatch> {
-  const { dataDir, logArchive } = config;
-  try {
-    await refuseRunning(dataDir);
-    const release = await lockExistingDataFolder(dataDir);
-    try {
-      return await truncate(await existingDataFolder(dataDir), logArchive.dir, truncation);
-    } finally {
-      await release();
-    }
-  } catch (error) {
-    const isClear = error instanceof DataFolderError || error instanceof JournalDamaged;
-    throw isClear ? new CommandFailure(error.message) : error;
-  }
+export function truncateStopped(
+  { dataDir, logArchive }: Config,
+  truncation: LogTruncation,
+): Promise<LostBatch> {
+  return clearly(() => whileStopped(dataDir, (folder) => truncate(folder, logArchive.dir, truncation)));
 }
 
 async function truncate(
@@ -41,8 +24,7 @@ async function truncate(
 ): Promise<LostBatch> {
   const { path, shards } = folder;
   if (shard >= shards) throw new DataFolderError(`${path} has no shard ${shard}: it has ${shards}`);
-  const options = { dir: folder.shardDir(shard), identity: folder.shardIdentity(shard), indexRowsOf };
-  const lost = await truncateDamagedEnd(options, async (end, remove) => {
+  const lost = await truncateDamagedEnd(journalOf(folder, shard), async (end, remove) => {
     const batch = lostBatchOf(shard, end);
     if (end.sequence !== sequence)
       throw new DataFolderError(
@@ -52,7 +34,7 @@ async function truncate(
     await confirm(batch);
     const { entries, ...fields } = batch;
     const params = { ...fields, objects: entries.flatMap(({ objects }) => objects) };
-    await recordOffline(path, 'log.truncate', params, warn, async () => {
+    await recordOffline(path, 'log.truncate', params, async () => {
       // First: a note of what is given up would refuse the next start.
       forgetEnd(folder, shard);
       remove();

@@ -4,15 +4,12 @@
 
 import type { Directory } from '../directory/directory.ts';
 import { ForeignPart } from '../disk/identity.ts';
-import { indexRowsOf } from '../domain/indexes.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 import { readStoppedJournal } from '../journal/stopped-journal.ts';
-import { CommandFailure } from '../operator/results/failures.ts';
 import type { Finding, ReportProgress, Verification } from '../operator/results/folder-results.ts';
-import { type DataFolder, DataFolderError, existingDataFolder, openDirectory } from './data-folder.ts';
+import { type DataFolder, DataFolderError, journalOf, openDirectory, shardNumbers } from './data-folder.ts';
 import { checkFolder } from './folder-check.ts';
-import { lockExistingDataFolder } from './folder-lock.ts';
-import { refuseRunning } from './reshard.ts';
+import { clearly, whileStopped } from './folder-command.ts';
 import { type Subject, verifyShard } from './verify-shard.ts';
 
 /** Further findings are counted but not listed. */
@@ -34,18 +31,8 @@ const advice: Readonly<Record<Subject | 'folder', string>> = {
 };
 
 /** Carries out `payments verify`. Throws `CommandFailure`, whose message is one line, when the folder can't be checked. */
-export async function verifyDataFolder(dataDir: string, onProgress: ReportProgress): Promise<Verification> {
-  try {
-    await refuseRunning(dataDir);
-    const release = await lockExistingDataFolder(dataDir);
-    try {
-      return await verifyFolder(await existingDataFolder(dataDir), onProgress);
-    } finally {
-      await release();
-    }
-  } catch (error) {
-    throw error instanceof DataFolderError ? new CommandFailure(error.message) : error;
-  }
+export function verifyDataFolder(dataDir: string, onProgress: ReportProgress): Promise<Verification> {
+  return clearly(() => whileStopped(dataDir, (folder) => verifyFolder(folder, onProgress)));
 }
 
 /** Verifies a folder that this process has locked. */
@@ -59,7 +46,7 @@ export async function verifyFolder(folder: DataFolder, onProgress: ReportProgres
   const total = { records: 0, events: 0, responses: 0 };
   const directory = await verifyDirectory(folder, onFinding);
   try {
-    for (let number = 0; number < folder.shards; number++) {
+    for (const number of shardNumbers(folder)) {
       const verified = await verifyOne(folder, number, directory, onFinding, onProgress);
       total.records += verified.records;
       total.events += verified.events;
@@ -99,9 +86,8 @@ async function verifyOne(
 ) {
   const { shards } = folder;
   const known = new Set(directory?.organizations().map(({ id }) => id));
-  const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
   try {
-    return await readStoppedJournal({ dir, identity, indexRowsOf }, (journal) =>
+    return await readStoppedJournal(journalOf(folder, number), (journal) =>
       verifyShard({
         journal,
         number,

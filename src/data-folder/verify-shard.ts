@@ -192,7 +192,7 @@ class ShardVerifier {
     if (this.#isDamaged || !this.#events.isDifferent()) return;
     for (const record of this.#shard.all(() => {})) this.#takeEvents(record);
     for (const [text, surplus] of this.#events.differences()) {
-      const [type, object] = text.split(' ') as [string, string];
+      const [type, object = ''] = text.split(' ');
       const count = Math.abs(surplus);
       if (surplus > 0) this.#found('event', 'event_missing', object, `lacks ${count} event of type ${type}`);
       else this.#found('event', 'event_stray', object, `has ${count} event too many of type ${type}`);
@@ -222,7 +222,7 @@ class ShardVerifier {
       );
   }
 
-  /** Checks that each idempotency record in force has its stored response, and is in the shard of its organization. */
+  /** Checks that each active idempotency record has its stored response, and is in the shard of its organization. */
   #verifyResponses(): number {
     const { number, shards, onProgress } = this.#options;
     let responses = 0;

@@ -13,7 +13,7 @@ const roomBytesMin = 10 * freeBytesMin;
 
 /** Runs all checks. `parts` are the metrics of all threads, as `getMetricsAsJSON` returned them. */
 export async function examine(
-  parts: readonly unknown[],
+  parts: readonly object[],
   folder: DataFolder,
   paused: Paused | null,
   connectionsMax: number,

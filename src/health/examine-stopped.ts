@@ -8,16 +8,10 @@ import { ConfigError, checkFiles, type Environment, shardCountOf, withEdges } fr
 import type { Config } from '../config/config-schema.ts';
 import { openFilesMax, withinOpenFiles } from '../config/descriptors.ts';
 import { machineBytes, withShardMemory } from '../config/machine-memory.ts';
-import {
-  DataFolderError,
-  existingDataFolder,
-  folderIdOf,
-  openDirectory,
-} from '../data-folder/data-folder.ts';
+import { DataFolderError, folderIdOf, withDirectory } from '../data-folder/data-folder.ts';
 import { freeBytesIn } from '../data-folder/disk-space.ts';
 import { checkFolder } from '../data-folder/folder-check.ts';
-import { lockExistingDataFolder } from '../data-folder/folder-lock.ts';
-import { refuseRunning } from '../data-folder/reshard.ts';
+import { whileStopped } from '../data-folder/folder-command.ts';
 import { openSecretsKeys, secretsKeyFileOf } from '../data-folder/secrets-key.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 import type { Check } from '../operator/use-cases/services.ts';
@@ -77,22 +71,14 @@ async function openOnce(config: Config, environment: Environment): Promise<strin
       `${config.dataDir} belongs to the user ${uid}, but this is the user ${own}: run the command as the owner, with "sudo -u"`,
     );
   }
-  await refuseRunning(config.dataDir);
-  const release = await lockExistingDataFolder(config.dataDir);
-  try {
-    const folder = await existingDataFolder(config.dataDir);
-    const directory = openDirectory(folder);
-    try {
+  return whileStopped(config.dataDir, (folder) =>
+    withDirectory(folder, async (directory) => {
       const damage: string[] = [];
       const onDamage = (message: string) => void damage.push(message);
       await checkFolder({ folder, directory, acceptLoss: false, warn: () => {}, onDamage });
       if (damage.length > 0) throw new DataFolderError(damage.join('; '));
       if (directory.keyCheckValue !== null) await openSecretsKeys(config, environment, directory);
-    } finally {
-      await directory.closeStore();
-    }
-    return describeFolder(folder);
-  } finally {
-    await release();
-  }
+      return describeFolder(folder);
+    }),
+  );
 }

@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { errorCode } from '../core/errors.ts';
 import { CommandFailure } from '../operator/results/failures.ts';
 
 /** The SHA-256 of uWebSockets.js's binary in uws-pack 20.0.8 for Node 22 (ABI 127), hexadecimal, by platform. */
@@ -34,7 +35,7 @@ export function checkHttpServerBinary(
   try {
     content = readFileSync(file);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     throw new CommandFailure(`the HTTP server ${file} can't be read (${code}): run "npm ci" with Node 22`);
   }
   const found = createHash('sha256').update(content).digest('hex');

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
 import { processLimits } from '../config/descriptors.ts';
+import { elementAt } from '../core/assert.ts';
 import { CommandFailure } from '../operator/results/failures.ts';
 import type { Check } from '../operator/use-cases/services.ts';
 import { checkHttpServerBinary } from './http-server-binary.ts';
@@ -96,7 +97,7 @@ function syncCheck(syncs: MachineFacts['syncs']): Check {
       detail: `a file can't be written and synced (${syncs}): check the owner and the permissions of the folder`,
     };
   const sorted = [...syncs].sort((a, b) => a - b);
-  const [median, worst] = [sorted[sorted.length >> 1]!, sorted.at(-1)!];
+  const [median, worst] = [elementAt(sorted, sorted.length >> 1), elementAt(sorted, sorted.length - 1)];
   const took = `${median.toFixed(2)} ms in the median, ${worst.toFixed(2)} ms at most`;
   const ok = median <= syncMsMax;
   return { name, ok, detail: ok ? took : `${took}: every write waits for two syncs, so use a faster disk` };
@@ -141,9 +142,12 @@ function nodeCheck({ node, nodePinned }: MachineFacts): Check {
 }
 
 function isAtLeast(version: string, wanted: string): boolean {
-  const [a, b] = [version, wanted].map((text) => text.split('.').map(Number));
-  const at = a!.findIndex((part, i) => part !== b![i]);
-  return at < 0 || a![at]! > b![at]!;
+  const parts = wanted.split('.').map(Number);
+  for (const [i, text] of version.split('.').entries()) {
+    const [found, least = 0] = [Number(text), parts[i]];
+    if (found !== least) return found > least;
+  }
+  return true;
 }
 
 /** Gathers the facts and judges them. The folder must exist. */

@@ -16,6 +16,7 @@ import { idPrefixes } from '../contract/id-prefixes.ts';
 import type { Route } from '../contract/routes/route.ts';
 import { routeTable } from '../contract/routes/table.ts';
 import { languages } from '../contract/vocabulary.ts';
+import { elementAt } from '../core/assert.ts';
 import { createIdFactory, createRandomText } from '../core/ids.ts';
 import { slotOf } from '../core/slot.ts';
 import type { Organization } from '../directory/organization.ts';
@@ -51,7 +52,7 @@ export function createApiCaller(options: ApiCallerOptions): OperatorServices['ca
     const atMs = Date.now();
     const requestId = ids.next(idPrefixes.request, slotOf(org), atMs);
     const number = routeTable.findIndex((each) => each.operation === operation);
-    const route = routeTable[number]!;
+    const route = elementAt(routeTable, number);
     const frame = frameOf(call, number, requestId);
     const refused = (refusal: Refusal): Answer => ({
       status: statusOf(refusal),

@@ -17,6 +17,7 @@ import {
 import type { Config } from '../config/config-schema.ts';
 import { openFilesMax, withinOpenFiles } from '../config/descriptors.ts';
 import { machineBytes, withShardMemory } from '../config/machine-memory.ts';
+import { errorCode, errorText } from '../core/errors.ts';
 import { scrub } from '../core/secret-text.ts';
 import { SecretBox } from '../crypto/secret-box.ts';
 import { type AnswerVisit, createDashboard, type DashboardOptions } from '../dashboard/dashboard.ts';
@@ -27,11 +28,11 @@ import {
   noteLayouts,
   openDataFolder,
   openDirectory,
+  Pause,
 } from '../data-folder/data-folder.ts';
 import { DiskRoom } from '../data-folder/disk-space.ts';
 import { checkFolder } from '../data-folder/folder-check.ts';
 import { lockDataFolder } from '../data-folder/folder-lock.ts';
-import { Pause } from '../data-folder/pause.ts';
 import { openSecretsKeys } from '../data-folder/secrets-key.ts';
 import { SequenceNotes } from '../data-folder/sequence-notes.ts';
 import type { Directory } from '../directory/directory.ts';
@@ -51,7 +52,7 @@ import { systemClocks } from '../telemetry/system-clocks.ts';
 import { countThreadTime } from '../telemetry/thread-time.ts';
 import { endAtWriteErrors } from '../threads/end-at-write-errors.ts';
 import { Supervisor } from '../threads/supervisor.ts';
-import { ThreadFailure } from '../threads/thread.ts';
+import { quietHeaps, ThreadFailure } from '../threads/thread.ts';
 import { Visits } from '../threads/visits.ts';
 import { greet } from './first-start.ts';
 import { operatorServices } from './operator-services.ts';
@@ -95,8 +96,7 @@ export async function serve(config: Config, load: () => Config, acceptLoss: bool
 /** What the command line tells of an error: that the start was refused, that another start may help, or that this is a bug. */
 function ofCommandLine(error: unknown): unknown {
   const refusals = [ConfigError, DataFolderError, JournalDamaged];
-  if (refusals.some((refusal) => error instanceof refusal))
-    return new CommandFailure((error as Error).message);
+  if (refusals.some((refusal) => error instanceof refusal)) return new CommandFailure(errorText(error));
   // Such as a full disk.
   if (error instanceof JournalFailure) return new ServiceCrash(error.message);
   if (!(error instanceof ThreadFailure)) return error;
@@ -135,7 +135,7 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   const visits = watchThread(registry, logger);
   const onFailure = (error: unknown, fatal: boolean) => {
     metrics.directoryFailed();
-    if (fatal) reportLost(error as Error, logger, told);
+    if (fatal) reportLost(error, logger, told);
   };
   const directory = openDirectory(folder, { onFailure, ...directoryOptions(config, folder, logger) });
   closers.push(() => directory.closeStore());
@@ -157,7 +157,7 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   });
   const reread = createReread(config, {
     load: () => sized(load()),
-    putInForce: (changed) => supervisor.reread(changed),
+    apply: (changed) => supervisor.reread(changed),
     logger,
   });
   process.on('SIGHUP', () => void reread.request());
@@ -169,8 +169,8 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
     directory,
     supervisor,
     secrets: new SecretBox(secretsKeys),
-    inForce: config,
-    config: () => describeConfig(reread.inForce),
+    active: config,
+    config: () => describeConfig(reread.active),
     metricsText,
     checks: async () => examine(await counted(), folder, pause.paused, config.connections.max),
     status: () => readStatus({ folder, pause, url, config, counted }),
@@ -185,7 +185,7 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   closers.push(await serveMetrics(config, metricsText, logger));
   if ((await Promise.race([supervisor.start(), told.promise.then(() => 'told')])) !== 'told') {
     await greet({ directory, url, production: environmentOf(process.env) === 'production', write: print });
-    logger.info(inForce(config, folder, pause, { url, baseUrl }), `listening on ${url}`);
+    logger.info(listeningFields(config, folder, pause, { url, baseUrl }), `listening on ${url}`);
     manager.ready(`listening on ${url}`);
     closers.push(manager.watch(counted));
     await told.promise;
@@ -245,6 +245,7 @@ function openDashboard(parts: {
 function prepare(config: Config): void {
   checkFiles(config);
   checkHttpServerBinary();
+  quietHeaps();
   // uWebSockets.js reads this when it is loaded. Headers between the service's limit and this one are answered by the service.
   process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(64 * 1024);
 }
@@ -258,7 +259,12 @@ function directoryOptions({ logArchive: { dir } }: Config, folder: DataFolder, l
 }
 
 /** What the log says when the service listens. */
-function inForce({ edges, memory }: Config, { shards }: DataFolder, { paused }: Pause, addresses: object) {
+function listeningFields(
+  { edges, memory }: Config,
+  { shards }: DataFolder,
+  { paused }: Pause,
+  addresses: object,
+) {
   return { ...addresses, shards, edges, ...memory, ...(paused !== null && { paused }) };
 }
 
@@ -281,9 +287,9 @@ async function checkParts({ folder, directory, acceptLoss, logger, closers }: Pa
 }
 
 /** A change of the directory is lost, and the service ends: no key could be revoked any more. */
-function reportLost(error: Error, logger: Logger, told: Run['told']): void {
+function reportLost(error: unknown, logger: Logger, told: Run['told']): void {
   logger.error({ err: error }, 'a change of the directory could not be written');
-  told.reject(new ServiceCrash(`the directory can't be used any more: ${error.message}`));
+  told.reject(new ServiceCrash(`the directory can't be used any more: ${errorText(error)}`));
 }
 
 /** Whether the directory's disk is full; the log says when it becomes so. */
@@ -342,7 +348,7 @@ async function freePort({ host, port }: Config): Promise<number> {
   try {
     await listening.promise;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     const reason = code === 'EADDRINUSE' ? 'is in use' : `can't be listened on (${code})`;
     throw new ConfigError(
       `port ${port} on ${host} ${reason}: choose another with PAYMENTS_PORT or PAYMENTS_HOST`,

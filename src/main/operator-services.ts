@@ -3,6 +3,7 @@
 import type { Config } from '../config/config-schema.ts';
 import { messageOf } from '../contract/errors/table.ts';
 import { kindOfId } from '../contract/id-prefixes.ts';
+import { elementAt } from '../core/assert.ts';
 import { slotOfId } from '../core/ids.ts';
 import type { SecretBox } from '../crypto/secret-box.ts';
 import { type CompactShard, compactShards } from '../data-folder/compact-folder.ts';
@@ -29,21 +30,21 @@ export function operatorServices(options: {
   readonly directory: Directory;
   readonly supervisor: Supervisor;
   readonly secrets: SecretBox;
-  readonly inForce: Config;
+  readonly active: Config;
   readonly config: () => readonly ConfigLine[];
   readonly metricsText: () => Promise<string>;
   readonly checks: OperatorServices['checks'];
   readonly status: OperatorServices['status'];
   readonly resume: OperatorServices['resume'];
 }): Omit<OperatorServices, 'author' | 'language'> {
-  const { baseUrl, directory, supervisor, secrets, inForce, config, metricsText, checks, status, resume } =
+  const { baseUrl, directory, supervisor, secrets, active, config, metricsText, checks, status, resume } =
     options;
   const { clients, requestLogs } = supervisor;
-  const networks = new ConfiguredNetworks({ config: inForce, secrets, send: createSend(inForce) });
+  const networks = new ConfiguredNetworks({ config: active, secrets, send: createSend(active) });
 
   async function askShard(orgOrId: string, request: InternalRequest): Promise<ShardAnswer> {
     const shard = kindOfId(orgOrId) === 'organization' ? supervisor.shardOf(orgOrId) : shardOfId(orgOrId);
-    const answer = await clients[shard]!.ask(request);
+    const answer = await elementAt(clients, shard).ask(request);
     if (answer.ok) return answer;
     // A shard that is restarting comes back, so a client that follows its events waits for it.
     throw new OperatorFailure(answer.code === 'api_error' ? 'failed' : 'refused', answer.message);
@@ -60,17 +61,17 @@ export function operatorServices(options: {
     now: Date.now,
     directory,
     secrets,
-    networkAddressFault: networkAddressFaultOf(inForce),
+    networkAddressFault: networkAddressFaultOf(active),
     async checkNetwork(org, mode, method) {
       networks.put(org, directory.organization(org).connectors);
       await networks.of(org, mode)[method]?.check?.();
     },
     async openNetworkCalls(org, limit) {
-      const asked = org === null ? clients : [clients[supervisor.shardOf(org)]!];
+      const asked = org === null ? clients : [elementAt(clients, supervisor.shardOf(org))];
       const answers = await Promise.all(
         asked.map((client) => client.handOver({ kind: 'open_network_calls', org, limit })),
       );
-      return answers.flatMap((answer) => (answer.ok ? (JSON.parse(answer.body) as OpenCall[]) : []));
+      return answers.flatMap((answer): OpenCall[] => (answer.ok ? JSON.parse(answer.body) : []));
     },
     listenSecret: async (org) => listenSecret(await directory.listenKey(), org),
     metricsText,
@@ -83,7 +84,7 @@ export function operatorServices(options: {
     askShard,
     callApi: createApiCaller({
       baseUrl,
-      shardOf: (org) => clients[supervisor.shardOf(org)]!,
+      shardOf: (org) => elementAt(clients, supervisor.shardOf(org)),
       organizationOf: (org) => directory.organization(org),
       onAnswered: (org, answered) => requestLogs?.put(org, answered),
     }),

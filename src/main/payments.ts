@@ -11,7 +11,6 @@ import { runCli } from '../operator/cli/cli.ts';
 import type { CliHost } from '../operator/cli/context.ts';
 import { exitCodes } from '../operator/cli/exit-codes.mjs';
 import { CommandFailure } from '../operator/results/failures.ts';
-import { endProgress, showProgress } from './terminal-progress.ts';
 
 const configDir = fileURLToPath(new URL('../../config', import.meta.url));
 
@@ -39,6 +38,18 @@ async function confirm(question: string): Promise<boolean | null> {
   } finally {
     terminal.close();
   }
+}
+
+/** Shows the progress of a long command in one line of the terminal; without a terminal, nothing. */
+function showProgress(what: string, done: number, total: number): void {
+  if (!process.stderr.isTTY) return;
+  const share = total === 0 ? `${done}` : `${Math.floor((100 * Math.min(done, total)) / total)} %`;
+  process.stderr.write(`\r\x1b[K${what}: ${share}`);
+}
+
+/** Removes the line. */
+function endProgress(): void {
+  if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
 }
 
 const host: CliHost = {

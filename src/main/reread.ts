@@ -1,5 +1,5 @@
 // At a SIGHUP the configuration files, and the certificate files that they name, are read again. Values that can change
-// while the service runs are put in force; the log names the others, which need a restart. If anything is wrong, nothing
+// while the service runs are applied; the log names the others, which need a restart. If anything is wrong, nothing
 // changes.
 
 import { X509Certificate } from 'node:crypto';
@@ -12,30 +12,30 @@ import type { Logger } from '../telemetry/logger.ts';
 export interface RereadOptions {
   /** Reads the configuration from the files. Throws `ConfigError`. */
   readonly load: () => Config;
-  /** Puts changed values in force in every thread. Resolves with the failures, each as one line. */
-  readonly putInForce: (config: Config) => Promise<string[]>;
+  /** Applies changed values in every thread. Resolves with the failures, each as one line. */
+  readonly apply: (config: Config) => Promise<string[]>;
   readonly logger: Logger;
 }
 
 export interface Reread {
-  readonly inForce: Config;
+  readonly active: Config;
   /** Reads the files again when any reading that is under way has ended. Never rejects. */
   request(): Promise<void>;
 }
 
-/** `config` is in force at first. */
+/** `config` is active at first. */
 export function createReread(config: Config, options: RereadOptions): Reread {
-  const { load, putInForce, logger } = options;
-  let inForce = config;
+  const { load, apply, logger } = options;
+  let active = config;
   let last = Promise.resolve();
 
   async function read(): Promise<void> {
     const files = load();
-    const next = changeable(inForce, files);
+    const next = changeable(active, files);
     checkFiles(next);
     logger.level = next.logLevel;
-    const failures = await putInForce(next);
-    inForce = next;
+    const failures = await apply(next);
+    active = next;
     for (const failure of failures) logger.error(failure);
     if (failures.length === 0) logger.info(`the configuration was read again${certificateOf(next)}`);
     const wanted = new Map(describeConfig(files).map(({ key, value }) => [key, value]));
@@ -48,8 +48,8 @@ export function createReread(config: Config, options: RereadOptions): Reread {
   }
 
   return {
-    get inForce() {
-      return inForce;
+    get active() {
+      return active;
     },
     request() {
       last = last.then(read).catch((error: unknown) => {
@@ -61,12 +61,12 @@ export function createReread(config: Config, options: RereadOptions): Reread {
   };
 }
 
-/** The configuration in force with the changes in `files` that need no restart. Turning TLS on or off does. */
-function changeable(inForce: Config, files: Config): Config {
+/** The active configuration with the changes in `files` that need no restart. Turning TLS on or off does. */
+function changeable(active: Config, files: Config): Config {
   const { logLevel, tlsCertFile, tlsKeyFile } = files;
-  const hasTls = inForce.tlsCertFile !== null;
-  if ((tlsCertFile !== null) !== hasTls) return { ...inForce, logLevel };
-  return { ...inForce, logLevel, tlsCertFile, tlsKeyFile };
+  const hasTls = active.tlsCertFile !== null;
+  if ((tlsCertFile !== null) !== hasTls) return { ...active, logLevel };
+  return { ...active, logLevel, tlsCertFile, tlsKeyFile };
 }
 
 function certificateOf({ tlsCertFile }: Config): string {

@@ -2,7 +2,7 @@
 // writes them, which gives it back. It never waits: when too much is not written yet, entries are dropped and counted, and the
 // log says how many.
 
-import { assert } from '../core/assert.ts';
+import { assert, elementAt } from '../core/assert.ts';
 import { type Answer, type Question, Questions } from '../rpc/questions.ts';
 import { type AnsweredRequest, FrameWriter, gapBytes } from './entry.ts';
 import type { AskLogs, LogQuestions } from './query.ts';
@@ -98,7 +98,7 @@ export class RequestLogClient {
     this.#questions.end(new Error('the request logs are away'));
     for (const { senders, counts } of this.#inFlight.splice(0))
       for (const [number, { org, mode }] of senders.entries())
-        this.#drop(org, mode === 'live', counts[number]!);
+        this.#drop(org, mode === 'live', elementAt(counts, number));
   }
 
   put(org: string, entry: AnsweredRequest): void {

@@ -259,26 +259,27 @@ export class FrameReader {
     const { buffer, flags } = this;
     const bodiesAt = this.#bodiesAt;
     const answerAt = bodiesAt + this.#view.getUint16(this.start + at.requestBytes, true);
-    const [requestId, idempotencyKey, objectId, key, address, method, path, query, version, code, original] =
-      buffer.toString('utf8', this.textsAt, bodiesAt).split('\n') as [string, ...string[]];
+    const texts = buffer.toString('utf8', this.textsAt, bodiesAt).split('\n');
+    const [requestId = '', idempotencyKey, objectId = '', key, address = ''] = texts;
+    const [method = '', path = '', query = '', version, code, originalRequest = ''] = texts.slice(5);
     return {
       answeredAtMs: this.answeredAtMs,
       durationMs: this.duration,
       requestId,
       livemode,
-      address: address!,
+      address,
       key: key || null,
       routeNumber: this.route === noRoute ? null : this.route,
-      method: method!,
-      path: path!,
-      query: query!,
-      objectId: objectId!,
+      method,
+      path,
+      query,
+      objectId,
       idempotencyKey: idempotencyKey || undefined,
       version: version || undefined,
       status: this.status,
       code: code || null,
       replayed: (flags & entryFlags.replayed) !== 0,
-      originalRequest: original!,
+      originalRequest,
       requestBody: buffer.subarray(bodiesAt, answerAt),
       answerBody: buffer.subarray(answerAt, this.end),
     };

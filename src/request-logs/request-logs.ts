@@ -3,6 +3,8 @@
 
 import { readdirSync } from 'node:fs';
 import { type Mode, modes } from '../contract/vocabulary.ts';
+import { elementAt } from '../core/assert.ts';
+import { errorText } from '../core/errors.ts';
 import { type EntryTags, FrameReader, FrameWriter, gapBytes } from './entry.ts';
 import { Masker } from './mask.ts';
 import { dropOlder, ScopeLog, type ScopeLogOptions } from './scope-log.ts';
@@ -51,11 +53,11 @@ export class RequestLogs {
     for (let at = 0; frame.moveTo(at); at = frame.end) {
       const masked = this.#masked(masker, frame);
       if (masked === 'failed') continue;
-      const part = this.#parts[frame.sender]!;
+      const part = elementAt(this.#parts, frame.sender);
       if (masked === null) part.add(frame);
       else part.addApart(masked);
     }
-    for (const [sender, scope] of senders.entries()) this.#append(scope, this.#parts[sender]!);
+    for (const [sender, scope] of senders.entries()) this.#append(scope, elementAt(this.#parts, sender));
   }
 
   /** An entry that can't be masked is not written, because it may hold what must not be stored. */
@@ -83,7 +85,7 @@ export class RequestLogs {
       this.#lost.delete(folder);
     } catch (error) {
       this.#lost.set(folder, lost + missing);
-      onLost(missing, (error as Error).message);
+      onLost(missing, errorText(error));
     } finally {
       part.clear();
     }
@@ -98,9 +100,9 @@ export class RequestLogs {
     this.#open.delete(log);
     this.#open.add(log);
     if (this.#open.size > openLogsMax) {
-      const [unused] = this.#open;
-      unused!.close();
-      this.#open.delete(unused!);
+      const [unused = log] = this.#open;
+      unused.close();
+      this.#open.delete(unused);
     }
     return log;
   }
@@ -185,7 +187,8 @@ class ScopePart {
   }
 
   #endPiece(): void {
-    if (this.#pieceEnd >= 0) this.#pieces.push(this.#batch!.subarray(this.#pieceStart, this.#pieceEnd));
+    if (this.#pieceEnd >= 0 && this.#batch !== null)
+      this.#pieces.push(this.#batch.subarray(this.#pieceStart, this.#pieceEnd));
     this.#pieceEnd = -1;
   }
 

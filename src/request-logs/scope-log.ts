@@ -150,9 +150,10 @@ class NewestSegment {
   append(parts: readonly Uint8Array[], bytes: number, rows: Buffer): void {
     const files = this.#open();
     // At their places, so that what a failed append left is written over. The rows come last, and make the frames part of the log.
+    const [first] = parts;
     const written =
-      parts.length === 1
-        ? writeSync(files.entries, parts[0]!, 0, bytes, this.#entriesBytes)
+      first !== undefined && parts.length === 1
+        ? writeSync(files.entries, first, 0, bytes, this.#entriesBytes)
         : writevSync(files.entries, parts, this.#entriesBytes);
     if (written < bytes) throw new Error('the disk has taken a part of the entries only');
     if (writeSync(files.index, rows, 0, rows.length, this.#indexBytes) < rows.length)

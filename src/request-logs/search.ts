@@ -3,6 +3,7 @@
 
 import { routeTable } from '../contract/routes/table.ts';
 import { type Mode, modes } from '../contract/vocabulary.ts';
+import { defined } from '../core/assert.ts';
 import { timeOfId } from '../core/ids.ts';
 import { entryFlags, FrameReader, frameBytesMax, tagOfId, tagOfKey } from './entry.ts';
 import { type Gap, gapOf, type LoggedRequest, loggedRequestOf } from './logged-request.ts';
@@ -150,7 +151,7 @@ export function entriesAfter(
   after: string,
 ): LogStep {
   const log = scopeFolderOf(folder, org, mode);
-  const start = placeOf(after)!;
+  const start = defined(placeOf(after), 'the place is one of the log');
   const isWanted = rowFilterOf(filter);
   const isFound = entryFilterOf(filter);
   const found: (LoggedRequest | Gap)[] = [];

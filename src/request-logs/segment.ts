@@ -9,6 +9,7 @@
 import { closeSync, existsSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Mode } from '../contract/vocabulary.ts';
+import { errorCode } from '../core/errors.ts';
 import type { EntryTags, FrameReader } from './entry.ts';
 
 /** The folder in the data folder. */
@@ -111,10 +112,10 @@ export class SegmentIndex {
     return this.#rows.readUInt16LE(row * indexRowBytes + 28);
   }
   route(row: number): number {
-    return this.#rows[row * indexRowBytes + 30]!;
+    return this.#rows.readUInt8(row * indexRowBytes + 30);
   }
   flags(row: number): number {
-    return this.#rows[row * indexRowBytes + 31]!;
+    return this.#rows.readUInt8(row * indexRowBytes + 31);
   }
   /** Whether an entry is of that time or a later one. A crash of the machine may have left rows that tell nothing. */
   hasLater(ms: number): boolean {
@@ -138,7 +139,7 @@ export function readPart(path: string, offset: number, bytes: number | null): Bu
   try {
     file = openSync(path, 'r');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    if (errorCode(error) === 'ENOENT') return null;
     throw error;
   }
   try {

@@ -5,6 +5,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import { ConfigError } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
+import { errorCode } from '../core/errors.ts';
 import type { Logger } from './logger.ts';
 
 const contentType = 'text/plain; version=0.0.4; charset=utf-8';
@@ -28,7 +29,7 @@ export async function serveMetrics(
   try {
     await listening.promise;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     const reason = code === 'EADDRINUSE' ? 'is in use' : `can't be listened on (${code})`;
     const variables = 'PAYMENTS_METRICS_PORT or PAYMENTS_METRICS_HOST';
     throw new ConfigError(`the metrics' port ${port} on ${host} ${reason}: choose another with ${variables}`);

@@ -9,8 +9,8 @@ import {
   type Registry,
 } from 'prom-client';
 import manifest from '../../package.json' with { type: 'json' };
+import type { Pause } from '../data-folder/data-folder.ts';
 import { freeBytesIn } from '../data-folder/disk-space.ts';
-import type { Pause } from '../data-folder/pause.ts';
 import type { Answered } from '../edge/api/api.ts';
 import type { ConnectionRefusal } from '../edge/http/connections.ts';
 import type { ShardClient } from '../shard/client.ts';
@@ -101,7 +101,7 @@ function shardMetricsOf(registry: Registry, shard: string) {
     gauge: (name: string, help: string) => new Gauge({ name, help, labelNames, registers }).labels(shard),
     counter(name: string, help: string) {
       const counter = new Counter({ name, help, labelNames, registers }).labels(shard);
-      // One that appears with its first count has not grown, for whoever looks at rates.
+      // Start at 0, so that rate() sees the first increment.
       counter.inc(0);
       return counter;
     },
@@ -292,7 +292,6 @@ export function createSupervisorMetrics(registry: Registry, dataDir: string, pau
 }
 
 /** The metrics of several registries, as `getMetricsAsJSON` returned them, as one text. */
-export async function mergeMetrics(parts: readonly unknown[]): Promise<string> {
-  const merged = AggregatorRegistry.aggregate(parts as object[]);
-  return merged.metrics();
+export async function mergeMetrics(parts: readonly object[]): Promise<string> {
+  return AggregatorRegistry.aggregate([...parts]).metrics();
 }

@@ -63,8 +63,8 @@ export class RequestCounts {
     }
     counts.byStatus.set(status, (counts.byStatus.get(status) ?? 0) + 1);
     let bucket = 0;
-    while (durationMs > this.#bucketsMs[bucket]!) bucket++;
-    counts.durations[bucket]!++;
+    while (durationMs > (this.#bucketsMs[bucket] ?? Number.POSITIVE_INFINITY)) bucket++;
+    counts.durations[bucket] = (counts.durations[bucket] ?? 0) + 1;
     counts.durationMsSum += durationMs;
     if (code !== null) this.#refused.set(code, (this.#refused.get(code) ?? 0) + 1);
   }
@@ -83,7 +83,8 @@ export class RequestCounts {
       let count = 0;
       const buckets = durations.map((more, i) => {
         count += more;
-        const le = i < this.#bucketsMs.length ? this.#bucketsMs[i]! / 1000 : '+Inf';
+        const boundMs = this.#bucketsMs[i];
+        const le = boundMs === undefined ? '+Inf' : boundMs / 1000;
         return { labels: { le, route }, value: count, metricName: `${durationMetric}_bucket` };
       });
       return [

@@ -3,7 +3,7 @@
 import { AggregatorRegistry } from 'prom-client';
 
 export interface Sample {
-  readonly labels: Readonly<Record<string, string | number>>;
+  readonly labels: Readonly<Partial<Record<string, string | number>>>;
   readonly value: number;
 }
 
@@ -11,12 +11,12 @@ export interface Sample {
 export type Samples = (name: string) => readonly Sample[];
 
 /** Adds up the registries of all threads, as `getMetricsAsJSON` gave them. */
-export async function samplesOf(parts: readonly unknown[]): Promise<Samples> {
-  const metrics = await AggregatorRegistry.aggregate(parts as object[]).getMetricsAsJSON();
+export async function samplesOf(parts: readonly object[]): Promise<Samples> {
+  const metrics = await AggregatorRegistry.aggregate([...parts]).getMetricsAsJSON();
   const byName = new Map<string, Sample[]>();
   for (const { name, values } of metrics) {
-    for (const sample of values as (Sample & { readonly metricName?: string })[]) {
-      const key = sample.metricName ?? name;
+    for (const sample of values) {
+      const key = 'metricName' in sample && typeof sample.metricName === 'string' ? sample.metricName : name;
       const samples = byName.get(key) ?? [];
       byName.set(key, samples);
       samples.push(sample);

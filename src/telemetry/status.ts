@@ -4,9 +4,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Config } from '../config/config-schema.ts';
-import type { DataFolder } from '../data-folder/data-folder.ts';
+import type { DataFolder, Pause } from '../data-folder/data-folder.ts';
 import { bytesBelow, freeBytesIn } from '../data-folder/disk-space.ts';
-import type { Pause } from '../data-folder/pause.ts';
 import { foldersOfJournal } from '../journal/open-journal.ts';
 import type { ShardStatus, Status } from '../operator/use-cases/services.ts';
 import { type Samples, samplesOf, sum } from './samples.ts';
@@ -18,7 +17,7 @@ export interface StatusOptions {
   readonly url: string;
   readonly config: Config;
   /** The registries of all threads, as `getMetricsAsJSON` gave them. */
-  readonly counted: () => Promise<readonly unknown[]>;
+  readonly counted: () => Promise<readonly object[]>;
 }
 
 const betweenMs = 1_000;

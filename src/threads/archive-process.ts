@@ -5,23 +5,17 @@ import { execFile } from 'node:child_process';
 import { relative } from 'node:path';
 import { promisify } from 'node:util';
 import { Counter, Gauge, Registry } from 'prom-client';
-import { directorySource, shardSource } from '../backup/archive-sources.ts';
-import { Archiver, type ArchiveSource } from '../backup/archiver.ts';
+import { Archiver, type ArchiveSource, directorySource, shardSource } from '../backup/archiver.ts';
 import { partsOf } from '../backup/backup-manifest.ts';
-import { paceOf } from '../backup/pace.ts';
-import { lowerPriority } from '../backup/priority.ts';
+import { lowerPriority, paceOf } from '../backup/pace.ts';
+import { defined } from '../core/assert.ts';
 import { type ArchivedPart, archiveFolderOf } from '../data-folder/archive-folder.ts';
 import { RowStore } from '../disk/row-store.ts';
 import { JournalCopy } from '../journal/stopped-journal.ts';
 import { type Answers, answerQuestion } from '../rpc/questions.ts';
 import { createLogger } from '../telemetry/logger.ts';
-import {
-  type ArchiveProcessData,
-  type Instruction,
-  type Notice,
-  startDataVariable,
-  type ThreadQuestions,
-} from './thread-protocol.ts';
+import type { ArchiveProcessData, Instruction, Notice, ThreadQuestions } from './thread-protocol.ts';
+import { commonAnswers, startOfProcess } from './thread-side.ts';
 
 const {
   config,
@@ -29,7 +23,7 @@ const {
   shardDirs,
   directory: directoryFolder,
   directoryPart,
-} = JSON.parse(process.env[startDataVariable]!) as ArchiveProcessData;
+} = startOfProcess<ArchiveProcessData>();
 const tell = (notice: Notice) => process.send?.(notice);
 // The service has ended, however it did.
 process.once('disconnect', () => process.exit(1));
@@ -71,13 +65,14 @@ const failures = new Counter({
   registers,
 });
 
-const { dir, command, maxAgeSeconds, recipients } = config.logArchive;
+const { command, maxAgeSeconds, recipients } = config.logArchive;
+const dir = defined(config.logArchive.dir, 'this process runs where the log is archived');
 ageMax.set(maxAgeSeconds);
 
 /** Has the operator's command carry a file away, or leaves it where it is. */
 async function carry(path: string): Promise<void> {
   if (command === null) return;
-  const name = relative(dir!, path);
+  const name = relative(dir, path);
   const env = { ...process.env, PAYMENTS_ARCHIVE_FILE: path, PAYMENTS_ARCHIVE_NAME: name };
   await promisify(execFile)('/bin/sh', ['-c', command], { env, timeout: commandMsMax });
 }
@@ -85,7 +80,7 @@ async function carry(path: string): Promise<void> {
 function archiverOf(part: ArchivedPart, type: 'batch' | 'rows', source: ArchiveSource): Archiver {
   return new Archiver({
     source,
-    folder: archiveFolderOf(dir!, folder, part),
+    folder: archiveFolderOf(dir, folder, part),
     part: partsOf(folder, part).log,
     type,
     write: { recipients, pace: paceOf(bytesPerSecond) },
@@ -156,17 +151,7 @@ async function stop(): Promise<void> {
   await Promise.all([directory.close(), ...copies.map((copy) => copy.close())]);
 }
 
-const answers: Answers<ThreadQuestions> = {
-  reread({ config: { logLevel } }) {
-    logger.level = logLevel;
-    return null;
-  },
-  async metrics() {
-    await show();
-    return registry.getMetricsAsJSON();
-  },
-  stop,
-};
+const answers: Answers<ThreadQuestions> = { ...commonAnswers(logger, registry, show), stop };
 process.on('message', async (instruction: Instruction) => {
   if ('question' in instruction) await answerQuestion(answers, instruction, tell);
   if (instruction.type === 'stop') process.exit(0);

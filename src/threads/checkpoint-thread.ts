@@ -3,8 +3,7 @@
 // what is on disk. Between the tasks the scrubber reads what is stored (journal/scrubber.ts).
 
 import { setTimeout as wait } from 'node:timers/promises';
-import { parentPort, workerData } from 'node:worker_threads';
-import { lowerPriority } from '../backup/priority.ts';
+import { lowerPriority } from '../backup/pace.ts';
 import { archivedSequence, archiveFolderOf } from '../data-folder/archive-folder.ts';
 import { hasRoom } from '../data-folder/disk-space.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
@@ -25,9 +24,10 @@ import {
 import { endAtWriteErrors } from './end-at-write-errors.ts';
 import { ScrubTimer } from './scrub-timer.ts';
 import { TaskGate } from './task-gate.ts';
+import { startOfThread } from './thread-side.ts';
 
-const { number, dir, identity, isChecked, config, gate } = workerData as CheckpointThreadData;
-const shard = parentPort!;
+const { data, main: shard } = startOfThread<CheckpointThreadData>();
+const { number, dir, identity, isChecked, config, gate } = data;
 const tasks = new TaskGate(gate);
 const answer = (message: FromCheckpointThread) => shard.postMessage(message);
 const logger = await createLogger({ level: config.logLevel, thread: `checkpoint-${number}` });

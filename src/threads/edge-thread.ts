@@ -1,11 +1,11 @@
 // The entry of an edge's thread: listens, knows the keys, and holds a client for every shard.
 
 import { randomBytes, randomFillSync } from 'node:crypto';
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { Registry } from 'prom-client';
 import type { Config } from '../config/config-schema.ts';
 import { idPrefixes } from '../contract/id-prefixes.ts';
 import { elementAt } from '../core/assert.ts';
+import { errorText } from '../core/errors.ts';
 import { createIdFactory, createRandomText } from '../core/ids.ts';
 import { dashboardAssets } from '../dashboard/layout/document.ts';
 import { createCookies } from '../dashboard/people/cookies.ts';
@@ -27,9 +27,8 @@ import { HeldAnswers } from '../edge/http/held-answers.ts';
 import { listen, type Server, type TlsFiles } from '../edge/http/server.ts';
 import { createCallers, createVisitors } from '../edge/http/visitors.ts';
 import { createSite } from '../edge/site.ts';
-import type { LogPort } from '../request-logs/client.ts';
 import { type Answers, answerQuestion } from '../rpc/questions.ts';
-import { type Port, ShardClient } from '../shard/client.ts';
+import { ShardClient } from '../shard/client.ts';
 import { clientBounds, memoryShares } from '../shard/memory.ts';
 import { LoggedRefusals } from '../telemetry/logged-refusals.ts';
 import { createLogger } from '../telemetry/logger.ts';
@@ -41,20 +40,11 @@ import { createEdgeConnections } from './edge-connections.ts';
 import { simulatorOf } from './networks.ts';
 import { createRequestLogClient } from './request-log-client.ts';
 import type { EdgeThreadData, Instruction, Notice, ThreadQuestions } from './thread-protocol.ts';
+import { commonAnswers, startOfThread } from './thread-side.ts';
 import { Visits } from './visits.ts';
 
-const {
-  number,
-  config,
-  port,
-  connections: openConnections,
-  shards: shardCount,
-  baseUrl,
-  keys,
-  listenKey,
-  paused,
-} = workerData as EdgeThreadData;
-const main = parentPort!;
+const { data, main } = startOfThread<EdgeThreadData>();
+const { number, config, port, shards: shardCount, baseUrl, keys, listenKey, paused } = data;
 const tell = (notice: Notice) => main.postMessage(notice);
 const thread = `edge-${number}`;
 const logger = await createLogger({ level: config.logLevel, thread });
@@ -189,7 +179,7 @@ const site = createSite({
 const connections = createEdgeConnections({
   config,
   port,
-  open: openConnections,
+  open: data.connections,
   logger,
   onRefused: metrics.connectionRefused,
 });
@@ -197,7 +187,7 @@ const connections = createEdgeConnections({
 const ids = createIdFactory(createRandomText(randomFillSync));
 
 const tlsFilesOf = ({ tlsCertFile, tlsKeyFile }: Config): TlsFiles | null =>
-  tlsCertFile === null ? null : { certFile: tlsCertFile, keyFile: tlsKeyFile! };
+  tlsCertFile === null || tlsKeyFile === null ? null : { certFile: tlsCertFile, keyFile: tlsKeyFile };
 
 async function open(): Promise<Server> {
   const { host, requestTimeoutMs } = config;
@@ -231,20 +221,17 @@ function reread(changed: Config): string | null {
     if (tls !== null) server?.useCertificate(tls);
     return null;
   } catch (error) {
-    return `edge ${number} keeps its certificate: ${(error as Error).message}`;
+    return `edge ${number} keeps its certificate: ${errorText(error)}`;
   }
 }
 
 const answers: Answers<ThreadQuestions> = {
+  ...commonAnswers(logger, registry, () => metrics.connections.set(connections.here)),
   keys: ({ change }) => keyRing.put(change),
   resume() {
     isPaused = false;
   },
   reread: ({ config: changed }) => reread(changed),
-  metrics() {
-    metrics.connections.set(connections.here);
-    return registry.getMetricsAsJSON();
-  },
   async stop() {
     await server?.stop(stopGraceMs);
     tellKeys(true);
@@ -254,10 +241,10 @@ const answers: Answers<ThreadQuestions> = {
 async function carryOut(instruction: Instruction): Promise<void> {
   switch (instruction.type) {
     case 'connect':
-      elementAt(shards, instruction.number).connect(instruction.port as MessagePort & Port);
+      elementAt(shards, instruction.number).connect(instruction.port);
       break;
     case 'connect_request_logs':
-      requestLogs?.connect(instruction.port as MessagePort & LogPort);
+      requestLogs?.connect(instruction.port);
       break;
     case 'dashboard':
       dashboard.connect(instruction.port);

@@ -16,7 +16,7 @@ const otherThreadMs = 100;
 export function endAtWriteErrors(logger: Pick<Logger, 'fatal'>): void {
   onWriteError((failure) => {
     const { message, cause } = failure;
-    const isOfAnother = (cause as { code?: unknown }).code === panicCode;
+    const isOfAnother = cause instanceof Error && 'code' in cause && cause.code === panicCode;
     if (isOfAnother) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, otherThreadMs);
     const text = `${message}. After an error of the disk inside the storage library nobody can trust this process: it ends at once`;
     logger.fatal({ err: failure }, text);

@@ -116,11 +116,13 @@ function commandOf({ says }: Report): { operation: InternalOperation; params: ob
 async function holderOf({ about }: Report, { ask }: CallbackOptions): Promise<StoredRecord | 'later' | null> {
   if ('cashNumber' in about) {
     const answer = await ask({ kind: 'records', index: cashIndex(about.cashNumber), limit: 1 });
-    return answer.ok ? ((JSON.parse(answer.body) as StoredRecord[])[0] ?? null) : 'later';
+    if (!answer.ok) return 'later';
+    const [holder = null]: (StoredRecord | null)[] = JSON.parse(answer.body);
+    return holder;
   }
   if (kindOfId(about.charge) !== 'charge') return null;
   const answer = await ask({ kind: 'record', id: about.charge });
-  if (answer.ok) return JSON.parse(answer.body) as StoredRecord;
+  if (answer.ok) return JSON.parse(answer.body);
   return answer.code === 'resource_missing' ? null : 'later';
 }
 
@@ -130,6 +132,6 @@ function isOf(record: StoredRecord, org: string, mode: Mode): boolean {
 
 function storedOf(answer: InternalAnswer): Stored {
   if (!answer.ok) return answer.code === 'resource_missing' ? unknown : later;
-  const { received, again = false } = JSON.parse(answer.body) as { received: Received; again?: boolean };
+  const { received, again = false }: { received: Received; again?: boolean } = JSON.parse(answer.body);
   return { outcome: received, isNew: !again && !tellsNothing.has(received) };
 }

@@ -8,7 +8,7 @@ import { type Mode, type PaymentMethodType, paymentMethodTypes } from '../contra
 import type { SecretBox } from '../crypto/secret-box.ts';
 import { checkWebhookUrl } from '../http-client/address-guard.ts';
 import { Posts } from '../http-client/posts.ts';
-import { createResolver } from '../http-client/resolver.ts';
+import { createResolver, ResolutionFailure } from '../http-client/resolver.ts';
 import {
   availableIn,
   type ConnectorName,
@@ -66,7 +66,7 @@ export function createSend({ webhooks }: Config): SendPost {
   });
   return async (post) => {
     const { status, failure, answer } = await posts.post({ endpoint: post.url, answerBytesMax, ...post });
-    if (status === null) throw new Error(failure!);
+    if (status === null) throw new Error(failure ?? 'the request failed');
     return { status, body: answer };
   };
 }
@@ -94,7 +94,7 @@ export class ConfiguredNetworks implements Networks {
     this.#world = { send, now: Date.now, addressFault: networkAddressFaultOf(config), doubtMs };
   }
 
-  /** Puts the connectors of an organization in force. */
+  /** Makes the connectors of an organization the active ones. */
   put(org: string, configured: OrganizationConnectors): void {
     this.#configured.set(org, configured);
     this.#made.delete(org);
@@ -157,4 +157,31 @@ export class ConfiguredNetworks implements Networks {
   onOutcome(listener: OutcomeListener): void {
     this.#simulator.onOutcome(listener);
   }
+}
+
+/**
+ * Checks whether a webhook address is allowed: its form, and every address that its name resolves to. The same rules are
+ * checked again at each attempt. It rejects when the name does not resolve now, because there is no address to check.
+ */
+const lookupTimeoutMs = 5_000;
+
+export function createAddressCheck({ webhooks }: Config): (url: string) => Promise<boolean> {
+  const { allowHttp, allowPrivate, dnsServers } = webhooks;
+  const resolve = createResolver({
+    timeoutMs: lookupTimeoutMs,
+    allowPrivate,
+    ...(dnsServers.length > 0 && { servers: dnsServers }),
+  });
+  return async (url) => {
+    const checked = checkWebhookUrl(url, { allowHttp, allowPrivate });
+    if (!checked.ok) return false;
+    if (checked.literal !== null) return true;
+    try {
+      await resolve(checked.host);
+      return true;
+    } catch (error) {
+      if (error instanceof ResolutionFailure && error.notPublic) return false;
+      throw error;
+    }
+  };
 }

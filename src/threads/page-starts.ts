@@ -27,7 +27,7 @@ export async function startPage(
   const read = async <R>(record: string): Promise<R> => {
     const answer = await ask({ kind: 'record', id: record });
     if (!answer.ok) throw new Error(answer.message);
-    return JSON.parse(answer.body) as R;
+    return JSON.parse(answer.body);
   };
   const charge = await read<ChargeRecord>(id);
   if (charge.status !== 'pending') throw new Error(`a charge that ${charge.status} can't be paid`);

@@ -2,7 +2,7 @@
 // it.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { Registry } from 'prom-client';
 import { freeBytesIn, freeBytesMin } from '../data-folder/disk-space.ts';
 import type { BatchWritten, EntryBatch } from '../request-logs/client.ts';
@@ -14,10 +14,11 @@ import { createLogger } from '../telemetry/logger.ts';
 import { countLostEntries } from '../telemetry/metrics.ts';
 import { countThreadTime } from '../telemetry/thread-time.ts';
 import type { Instruction, Notice, RequestLogThreadData, ThreadQuestions } from './thread-protocol.ts';
+import { commonAnswers, startOfThread } from './thread-side.ts';
 import { Visits } from './visits.ts';
 
-const { config } = workerData as RequestLogThreadData;
-const main = parentPort!;
+const { data, main } = startOfThread<RequestLogThreadData>();
+const { config } = data;
 const tell = (notice: Notice) => main.postMessage(notice);
 const logger = await createLogger({ level: config.logLevel, thread: 'request-logs' });
 const registry = new Registry();
@@ -103,11 +104,7 @@ function stop(): void {
 }
 
 const answers: Answers<ThreadQuestions> = {
-  reread({ config: { logLevel } }) {
-    logger.level = logLevel;
-    return null;
-  },
-  metrics: () => registry.getMetricsAsJSON(),
+  ...commonAnswers(logger, registry),
   stop,
 };
 main.on('message', async (instruction: Instruction) => {

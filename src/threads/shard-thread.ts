@@ -2,13 +2,14 @@
 // its peers and its timers. When the shard fails the thread reports it and ends, and the supervisor starts another.
 
 import { randomFillSync } from 'node:crypto';
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 import { Registry } from 'prom-client';
+import { errorText } from '../core/errors.ts';
 import { systemScheduler } from '../core/scheduler.ts';
 import { SecretBox } from '../crypto/secret-box.ts';
 import { bytesBelow } from '../data-folder/disk-space.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
-import { type Compacting, JournalDamaged } from '../journal/journal.ts';
+import { JournalDamaged } from '../journal/journal.ts';
 import { foldersOfJournal, openJournal } from '../journal/open-journal.ts';
 import type { ScrubState } from '../journal/scrubber.ts';
 import { systemTimers } from '../networks/timers.ts';
@@ -22,23 +23,16 @@ import { createShardMetrics } from '../telemetry/metrics.ts';
 import { NetworkMetrics } from '../telemetry/network-metrics.ts';
 import { systemClocks, watchClock } from '../telemetry/system-clocks.ts';
 import { countThreadTime, type ThreadGauge } from '../telemetry/thread-time.ts';
-import { createAddressCheck } from './address-check.ts';
 import { CheckpointWorker } from './checkpoint-worker.ts';
 import { endAtWriteErrors } from './end-at-write-errors.ts';
 import { HostedShard } from './hosted-shard.ts';
-import { ConfiguredNetworks, createSend } from './networks.ts';
-import type {
-  CompactAnswer,
-  Instruction,
-  Notice,
-  ShardThreadData,
-  ThreadQuestions,
-} from './thread-protocol.ts';
+import { ConfiguredNetworks, createAddressCheck, createSend } from './networks.ts';
+import type { Instruction, Notice, ShardThreadData, ThreadQuestions } from './thread-protocol.ts';
+import { commonAnswers, startOfThread } from './thread-side.ts';
 import { Visits } from './visits.ts';
 
-const { number, dir, identity, isChecked, secretsKeys, config, baseUrl, accounts, revision, paused } =
-  workerData as ShardThreadData;
-const main = parentPort!;
+const { data, main } = startOfThread<ShardThreadData>();
+const { number, dir, identity, isChecked, secretsKeys, config, baseUrl, accounts, revision, paused } = data;
 const tell = (notice: Notice) => main.postMessage(notice);
 const logger = await createLogger({ level: config.logLevel, thread: `shard-${number}` });
 logConsole(logger);
@@ -57,7 +51,7 @@ let failed = false;
 function fail(error: unknown): void {
   if (failed) return;
   failed = true;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorText(error);
   logger.fatal({ err: error }, `the shard failed: ${message}`);
   tell({ type: 'failed', message, fatal: error instanceof JournalDamaged });
   setImmediate(() => process.exit(1));
@@ -196,18 +190,21 @@ function connect(port: MessagePort): void {
   port.on('message', (message: ToShardThread) => hosted.receive(message, peer));
 }
 
-function showDepth(): void {
-  const { waiting, oldestMs } = shard.state.outbox.depth(shard.now().serviceMs);
+function show(): void {
+  const { outbox, records } = shard.state;
+  const folders = foldersOfJournal(dir);
+  metrics.resident.set(records.residentCount);
+  metrics.clockOff.set(shard.clockOffMs / 1000);
+  metrics.residentBytes.set(records.residentBytes);
+  metrics.logBytes.set(bytesBelow(folders.log));
+  metrics.checkpointBytes.set(bytesBelow(folders.checkpoint));
+  metrics.logSequence.set(journal.log.nextSequence - 1);
+  metrics.checkpointSequence.set(journal.checkpoint.sequence);
+  metrics.oldestCommit.set(shard.oldestCommitMs / 1000);
+  networkMetrics.show(hosted.owedCalls(), Date.now());
+  const { waiting, oldestMs } = outbox.depth(shard.now().serviceMs);
   metrics.deliveriesWaiting.set(waiting);
   metrics.oldestDelivery.set(Math.max(0, oldestMs) / 1000);
-}
-
-async function compact(report: (progress: Compacting) => void): Promise<CompactAnswer> {
-  try {
-    return await journal.checkpointer.compact(report);
-  } catch (error) {
-    return { failure: (error as Error).message };
-  }
 }
 
 async function stop(): Promise<void> {
@@ -217,30 +214,15 @@ async function stop(): Promise<void> {
 
 const started = hosted.start();
 const answers: Answers<ThreadQuestions> = {
+  ...commonAnswers(logger, registry, show),
   account({ account }) {
     networks.put(account.id, account.connectors);
     hosted.shard.putAccount(account);
   },
   directory: ({ revision }) => hosted.noteDirectory(revision),
-  reread({ config: { logLevel } }) {
-    logger.level = logLevel;
-    return null;
-  },
   resume: () => hosted.resume(),
-  compact: (_asks, report) => compact(report),
-  metrics() {
-    metrics.resident.set(shard.state.records.residentCount);
-    metrics.clockOff.set(shard.clockOffMs / 1000);
-    metrics.residentBytes.set(shard.state.records.residentBytes);
-    metrics.logBytes.set(bytesBelow(foldersOfJournal(dir).log));
-    metrics.checkpointBytes.set(bytesBelow(foldersOfJournal(dir).checkpoint));
-    metrics.logSequence.set(journal.log.nextSequence - 1);
-    metrics.checkpointSequence.set(journal.checkpoint.sequence);
-    metrics.oldestCommit.set(shard.oldestCommitMs / 1000);
-    showDepth();
-    networkMetrics.show(hosted.owedCalls(), Date.now());
-    return registry.getMetricsAsJSON();
-  },
+  compact: (_asks, report) =>
+    journal.checkpointer.compact(report).catch(({ message }: Error) => ({ failure: message })),
   stop,
 };
 main.on('message', async (instruction: Instruction) => {

@@ -31,7 +31,7 @@ export interface SupervisedThreadOptions {
   readonly logger: Logger;
   /** Aborted when the service stops; then the thread is not started again. */
   readonly stopping: AbortSignal;
-  /** Makes a thread with the settings in force. */
+  /** Makes a thread with the active settings. */
   readonly make: () => Thread | Promise<Thread>;
   readonly onStarted?: (thread: Thread) => void;
   readonly onReady?: (thread: Thread) => void;

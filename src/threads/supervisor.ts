@@ -1,16 +1,17 @@
 // The supervisor runs the shards, the edges, the webhook thread and that of the request logs, and connects every shard with
-// the edges and the webhook thread. While a shard recovers its organizations get 503; the others are not affected. After a fatal failure (a damaged
-// journal) a shard stays down, and the others go on. An edge is never started again: it ends because of a bug or because of
-// its address, and then the service ends.
+// the edges and the webhook thread. While a shard recovers, its organizations get 503, and the others are not affected. After a
+// fatal failure (a damaged journal) a shard stays down, and the others go on. An edge is never started again: it ends because
+// of a bug or because of its address, and then the service ends.
 
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Config } from '../config/config-schema.ts';
+import { elementAt } from '../core/assert.ts';
 import type { DataFolder } from '../data-folder/data-folder.ts';
 import type { SequenceNotes } from '../data-folder/sequence-notes.ts';
 import type { Directory, DirectoryChange } from '../directory/directory.ts';
 import type { RefusedKey } from '../edge/api/refused-keys.ts';
 import type { CheckpointSizes, Compacting } from '../journal/journal.ts';
-import type { LogPort, RequestLogClient } from '../request-logs/client.ts';
+import type { RequestLogClient } from '../request-logs/client.ts';
 import { ShardClient } from '../shard/client.ts';
 import { shardOfOrganization } from '../shard/shard-map.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -104,10 +105,11 @@ export class Supervisor {
     const shards = this.#shards.map((shard) => shard.start());
     void this.#webhooks.start();
     void this.#requestLogThread?.start();
-    const deaf = (await Promise.all(edges)).find((failure) => failure !== null);
-    if (deaf !== undefined) throw deaf;
+    const listenFailure = (await Promise.all(edges)).find((failure) => failure !== null);
+    if (listenFailure !== undefined) throw listenFailure;
     const failures = await Promise.all(shards);
-    if (failures.every((failure) => failure !== null)) throw failures[0]!;
+    const [first = null] = failures;
+    if (first !== null && !failures.includes(null)) throw first;
     // It reads what the shards have recovered.
     void this.#archive?.start();
   }
@@ -120,22 +122,17 @@ export class Supervisor {
   #edge(number: number): SupervisedThread {
     const { directory, port, baseUrl, onEdgeEnded, onRefusedKeys } = this.#options;
     const make = async () => {
-      const config = this.#config;
       const listenKey = await directory.listenKey();
-      const keys = directory.snapshot().map(keyRingChangeOf);
-      const connections = this.#connections;
-      const shards = this.#shards.length;
-      const paused = this.#isPaused;
       const data: EdgeThreadData = {
         number,
-        config,
+        config: this.#config,
         port,
-        connections,
-        shards,
+        connections: this.#connections,
+        shards: this.#shards.length,
         baseUrl,
-        keys,
+        keys: directory.snapshot().map(keyRingChangeOf),
         listenKey,
-        paused,
+        paused: this.#isPaused,
       };
       return Thread.worker(edgeEntry, data, (news) => {
         if (news.type === 'refused_keys') onRefusedKeys(news.refused);
@@ -170,7 +167,7 @@ export class Supervisor {
       return Thread.worker(requestLogEntry, data);
     };
     const onStarted = (logs: Thread) => {
-      linkRequestLogs(logs, (port) => this.requestLogs?.connect(port as MessagePort & LogPort));
+      linkRequestLogs(logs, (port) => this.requestLogs?.connect(port));
       for (const { thread } of this.#edges)
         if (thread !== null) linkRequestLogs(logs, (port) => thread.connectRequestLogs(port));
     };
@@ -205,14 +202,14 @@ export class Supervisor {
       fields: { shard: number },
       make: () => this.#makeShard(number),
       onReady: (shard) => {
-        link(shard, (port) => this.clients[number]!.connect(port as never));
+        link(shard, (port) => elementAt(this.clients, number).connect(port));
         for (const { thread } of [...this.#edges, this.#webhooks]) {
           if (thread !== null) link(shard, (port) => thread.connect(number, port));
         }
         metrics.up(number, true);
       },
       onEnded: () => {
-        this.clients[number]!.disconnect();
+        elementAt(this.clients, number).disconnect();
         metrics.up(number, false);
       },
       onRestart: () => metrics.restarted(number),
@@ -221,29 +218,23 @@ export class Supervisor {
 
   #makeShard(number: number): Thread {
     const { folder, checked, directory, notes, secretsKeys, baseUrl } = this.#options;
-    const config = this.#config;
-    const isChecked = checked.delete(number);
     const organizations = directory.snapshot().map(({ organization }) => organization);
-    const accounts = organizations.filter(({ id }) => this.shardOf(id) === number).map(accountOf);
-    const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
-    const { revision } = directory;
-    const paused = this.#isPaused;
     const data: ShardThreadData = {
       number,
-      dir,
-      identity,
-      isChecked,
-      config,
+      dir: folder.shardDir(number),
+      identity: folder.shardIdentity(number),
+      isChecked: checked.delete(number),
+      config: this.#config,
       secretsKeys,
       baseUrl,
-      accounts,
-      revision,
-      paused,
+      accounts: organizations.filter(({ id }) => this.shardOf(id) === number).map(accountOf),
+      revision: directory.revision,
+      paused: this.#isPaused,
     };
     const onNews = (news: News) => {
       if (news.type === 'durable') notes.note(number, news.end);
     };
-    return Thread.worker(shardEntry, data, onNews, config.memory.shardMib);
+    return Thread.worker(shardEntry, data, onNews, this.#config.memory.shardMib);
   }
 
   /** Connects a started thread to the shards that are ready. The others are connected when they are ready. */
@@ -261,9 +252,9 @@ export class Supervisor {
     return shardOfOrganization(org, this.#shards.length);
   }
 
-  /** Puts a change of the directory in force. Resolves when the organization's shard and every edge have applied it. */
+  /** Applies a change of the directory. Resolves when the organization's shard and every edge have applied it. */
   async #changed(change: DirectoryChange): Promise<void> {
-    const shard = this.#shards[this.shardOf(change.organization.id)]!.thread;
+    const shard = elementAt(this.#shards, this.shardOf(change.organization.id)).thread;
     // A shard that is not running, or ends meanwhile, reads the directory when it is started again.
     await shard?.ask('account', { account: accountOf(change.organization) }).catch(() => {});
     const keys = { change: keyRingChangeOf(change) };
@@ -275,7 +266,7 @@ export class Supervisor {
     for (const { thread } of this.#shards) thread?.ask('directory', { revision }).catch(() => {});
   }
 
-  /** Puts configuration changes in force in every thread. Resolves with the failures of the edges, each as one line. */
+  /** Applies configuration changes in every thread. Resolves with the failures of the edges, each as one line. */
   async reread(config: Config): Promise<string[]> {
     this.#config = config;
     // A thread that is not running now is started with the new configuration later.
@@ -295,7 +286,7 @@ export class Supervisor {
 
   /** Gives back the room that a shard's checkpoint does not use. Rejects with a `ThreadFailure`. */
   async compact(number: number, onProgress: (progress: Compacting) => void): Promise<CheckpointSizes> {
-    const shard = this.#shards[number]!.ready;
+    const shard = elementAt(this.#shards, number).ready;
     if (shard === null) throw new ThreadFailure(`shard ${number} does not serve now`, false);
     const answer = await shard.ask('compact', {}, onProgress);
     if ('failure' in answer) throw new ThreadFailure(answer.failure, false);
@@ -308,7 +299,7 @@ export class Supervisor {
   }
 
   /** The metrics of every thread that is ready, as prom-client's JSON. */
-  async metrics(): Promise<unknown[]> {
+  async metrics(): Promise<object[]> {
     const threads = [...this.#others, ...this.#edges, ...this.#shards].map(({ ready }) => ready);
     const parts = await Promise.all(
       threads.map((thread) => thread?.ask('metrics', {}).catch(() => null) ?? null),

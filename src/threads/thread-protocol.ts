@@ -35,7 +35,7 @@ export interface ThreadQuestions {
   /** A shard gives back the room that its checkpoint does not use, and reports its progress. */
   compact: { asks: object; answers: CompactAnswer; reports: Compacting };
   /** The thread's metrics, as prom-client's JSON. */
-  metrics: { asks: object; answers: unknown };
+  metrics: { asks: object; answers: object };
   /** Finish the requests that were taken, and close. The thread ends when it has answered. */
   stop: { asks: object };
 }
@@ -88,9 +88,6 @@ export interface WebhookThreadData {
 export interface RequestLogThreadData {
   readonly config: Config;
 }
-
-/** The environment variable with the data that a process is started with. */
-export const startDataVariable = 'PAYMENTS_START_DATA';
 
 /** How the archive's process is started. */
 export interface ArchiveProcessData {

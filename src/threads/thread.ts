@@ -7,20 +7,19 @@ import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { type MessagePort, type TransferListItem, Worker } from 'node:worker_threads';
 import { Questions } from '../rpc/questions.ts';
-import {
-  type Instruction,
-  type News,
-  type Notice,
-  startDataVariable,
-  type ThreadQuestions,
-} from './thread-protocol.ts';
+import type { Instruction, News, Notice, ThreadQuestions } from './thread-protocol.ts';
+import { startDataVariable } from './thread-side.ts';
 
 // V8 collects a whole heap when it and the buffers beside it have grown by some megabytes since the last time: so it
 // begins with small heaps. A shard holds tens of megabytes of buffers until its checkpoint has them, so it would mark its
 // heap, of which nothing can be freed, every few thousand requests. Below this size, or half of a smaller limit, it leaves
 // the old generation alone.
 const quietHeapMib = 128;
-setFlagsFromString(`--initial-old-space-size=${quietHeapMib}`);
+
+/** To be called before the first thread is started. */
+export function quietHeaps(): void {
+  setFlagsFromString(`--initial-old-space-size=${quietHeapMib}`);
+}
 
 export class ThreadFailure extends Error {
   override name = 'ThreadFailure';
@@ -35,25 +34,34 @@ export class ThreadFailure extends Error {
 /** What a thread runs in. */
 interface Carrier {
   postMessage(message: Instruction, transfer?: readonly TransferListItem[]): void;
-  on(event: 'message', listener: (notice: Notice) => void): unknown;
-  on(event: 'error', listener: (error: NodeJS.ErrnoException) => void): unknown;
-  on(event: 'exit', listener: (code: number | null) => void): unknown;
-  terminate(): Promise<unknown>;
+  onMessage(listener: (notice: Notice) => void): void;
+  onError(listener: (error: NodeJS.ErrnoException) => void): void;
+  onExit(listener: (code: number | null) => void): void;
+  terminate(): void;
+}
+
+function carrierThread(entry: URL, data: unknown, heapMib?: number): Carrier {
+  const limits = heapMib === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: heapMib } };
+  const worker = new Worker(entry, { workerData: data, ...limits });
+  return {
+    postMessage: (message, transfer) => worker.postMessage(message, transfer),
+    onMessage: (listener) => worker.on('message', listener),
+    onError: (listener) => worker.on('error', listener),
+    onExit: (listener) => worker.on('exit', listener),
+    terminate: () => void worker.terminate(),
+  };
 }
 
 /** A process of its own. It ends with this one. */
 function carrierProcess(entry: URL, data: unknown): Carrier {
   const env = { ...process.env, [startDataVariable]: JSON.stringify(data) };
   const child = fork(fileURLToPath(entry), [], { env, execArgv: [] });
-  const ended = new Promise((resolve) => child.once('exit', resolve));
   return {
     postMessage: (message) => void (child.connected && child.send(message)),
-    on: (event: string, listener: (...values: never[]) => void) =>
-      child.on(event, listener as (...values: unknown[]) => void),
-    terminate() {
-      child.kill('SIGKILL');
-      return ended;
-    },
+    onMessage: (listener) => child.on('message', listener),
+    onError: (listener) => child.on('error', listener),
+    onExit: (listener) => child.on('exit', listener),
+    terminate: () => void child.kill('SIGKILL'),
   };
 }
 
@@ -74,8 +82,7 @@ export class Thread {
     onNews: (news: News) => void = () => {},
     heapMib?: number,
   ): Thread {
-    const limits = heapMib === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: heapMib } };
-    return new Thread(new Worker(entry, { workerData: data, ...limits }) as Carrier, onNews, heapMib);
+    return new Thread(carrierThread(entry, data, heapMib), onNews, heapMib);
   }
 
   /** One that runs in a process of its own; `data` is plain JSON. */
@@ -90,7 +97,7 @@ export class Thread {
     this.ready = ready.promise;
     // The promise may reject when nobody waits for it any more.
     this.ready.catch(() => {});
-    this.#worker.on('message', (notice: Notice) => {
+    this.#worker.onMessage((notice) => {
       if (notice.type === 'ready') {
         this.#isReady = true;
         ready.resolve();
@@ -98,12 +105,12 @@ export class Thread {
       else if ('question' in notice) this.#questions.take(notice);
       else onNews(notice);
     });
-    this.#worker.on('error', (error: NodeJS.ErrnoException) => {
+    this.#worker.onError((error) => {
       const advice = error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? `; its heap may take ${heapMib} MiB` : '';
       this.#failure ??= new ThreadFailure(error.message + advice, false);
     });
     this.ended = new Promise((resolve) => {
-      this.#worker.on('exit', (code) => {
+      this.#worker.onExit((code) => {
         this.#isReady = false;
         if (code !== 0) this.#failure ??= new ThreadFailure(`the thread ended with code ${code}`, false);
         const failure = this.#failure ?? new ThreadFailure('the thread has ended', false);
@@ -139,7 +146,7 @@ export class Thread {
   /** Lets a ready thread finish its work, and terminates one that is not ready. Resolves when it has ended. */
   async stop(): Promise<void> {
     if (this.#isReady) await this.#questions.ask('stop', {}).catch(() => {});
-    else await this.#worker.terminate();
+    else this.#worker.terminate();
     await this.ended;
   }
 }

@@ -2,7 +2,7 @@
 // such thread, so the attempts in flight to an endpoint are counted in one place.
 
 import { readFileSync } from 'node:fs';
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 import { Registry } from 'prom-client';
 import { SecretBox } from '../crypto/secret-box.ts';
 import { createResolver } from '../http-client/resolver.ts';
@@ -15,10 +15,11 @@ import { createWebhookMetrics } from '../telemetry/webhook-metrics.ts';
 import { Attempts } from '../webhooks/attempt.ts';
 import { Dispatcher } from '../webhooks/dispatcher.ts';
 import type { Instruction, Notice, ThreadQuestions, WebhookThreadData } from './thread-protocol.ts';
+import { commonAnswers, startOfThread } from './thread-side.ts';
 import { Visits } from './visits.ts';
 
-const { config, secretsKeys, paused } = workerData as WebhookThreadData;
-const main = parentPort!;
+const { data, main } = startOfThread<WebhookThreadData>();
+const { config, secretsKeys, paused } = data;
 const tell = (notice: Notice) => main.postMessage(notice);
 const logger = await createLogger({ level: config.logLevel, thread: 'webhooks' });
 const registry = new Registry();
@@ -99,17 +100,10 @@ async function stop(): Promise<void> {
 }
 
 const answers: Answers<ThreadQuestions> = {
-  reread({ config: { logLevel } }) {
-    logger.level = logLevel;
-    return null;
-  },
+  ...commonAnswers(logger, registry, () => metrics.show(dispatcher.counts())),
   resume() {
     isPaused = false;
     dispatcher.start();
-  },
-  metrics() {
-    metrics.show(dispatcher.counts());
-    return registry.getMetricsAsJSON();
   },
   stop,
 };

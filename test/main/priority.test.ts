@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-const priority = join(import.meta.dirname, '../../src/backup/priority.ts');
+const priority = join(import.meta.dirname, '../../src/backup/pace.ts');
 const script = `
   import { getPriority } from 'node:os';
   const { lowerPriority } = await import(process.argv[1]);

@@ -1,4 +1,4 @@
-// SIGHUP puts changes of the configuration files in force while the service runs. Over real TLS, open connections stay as they
+// SIGHUP applies changes of the configuration files while the service runs. Over real TLS, open connections stay as they
 // are, new ones get the new certificate, and a file that can't be used changes nothing.
 
 import assert from 'node:assert/strict';
@@ -129,7 +129,7 @@ describe('a file that can not be used changes nothing and is named', () => {
   });
 });
 
-test('what can change while it runs is put in force, what can not is named, and a wrong file changes nothing', async () => {
+test('what can change while it runs is applied, what can not is named, and a wrong file changes nothing', async () => {
   const env = { NODE_ENV: 'test', PAYMENTS_LOG_LEVEL: 'info' };
   const config = loadConfig(env, join(import.meta.dirname, '../../config'));
   const lines: string[] = [];
@@ -139,7 +139,7 @@ test('what can change while it runs is put in force, what can not is named, and 
     destination: { write: (line) => void lines.push(line) },
   });
   let load = (): Config => config;
-  const reread = createReread(config, { load: () => load(), putInForce: async () => [], logger });
+  const reread = createReread(config, { load: () => load(), apply: async () => [], logger });
   const said = async (next: () => Config) => {
     load = next;
     lines.length = 0;
@@ -152,14 +152,14 @@ test('what can change while it runs is put in force, what can not is named, and 
     'the configuration was read again',
     'changed in the files, and in force after the next start: host, tlsCertFile, tlsKeyFile',
   ]);
-  assert.deepEqual(reread.inForce, { ...config, logLevel: 'debug' });
+  assert.deepEqual(reread.active, { ...config, logLevel: 'debug' });
   const wrong = () => {
     throw new ConfigError('"port" in default.json is wrong: correct it');
   };
   assert.deepEqual(await said(wrong), [
     '"port" in default.json is wrong: correct it. Everything stays as it is',
   ]);
-  assert.deepEqual(reread.inForce, { ...config, logLevel: 'debug' });
+  assert.deepEqual(reread.active, { ...config, logLevel: 'debug' });
 });
 
 test('without TLS, again and again, and in the middle of a stop, SIGHUP ends nothing', async () => {

@@ -1,8 +1,7 @@
 // The archive's process, put together as src/threads/archive-process.ts does it: an archiver for each shard and one for the
 // directory, in a lane that is a process of its own.
 
-import { directorySource, shardSource } from '../../../src/backup/archive-sources.ts';
-import { Archiver, type ArchiveSource } from '../../../src/backup/archiver.ts';
+import { Archiver, type ArchiveSource, directorySource, shardSource } from '../../../src/backup/archiver.ts';
 import { partsOf } from '../../../src/backup/backup-manifest.ts';
 import { type ArchivedPart, archiveFolderOf } from '../../../src/data-folder/archive-folder.ts';
 import type { DataFolder } from '../../../src/data-folder/data-folder.ts';

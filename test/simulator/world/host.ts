@@ -197,7 +197,7 @@ export class Host {
     this.#insteadOfService('reshard', service, (scheduler) =>
       existingDataFolder(dataDir).then(async (old) => {
         const { segmentBytesMax } = settings;
-        await reshardTaken(old, { shards, segmentBytesMax, scheduler, warn: () => {} });
+        await reshardTaken(old, { shards, segmentBytesMax, scheduler });
       }),
     );
   }

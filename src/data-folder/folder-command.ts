@@ -1,0 +1,94 @@
+// How a command about a data folder is carried out: a running service does it; where none runs, the folder is locked and the
+// command is done here, between two rows of the audit record.
+
+import { existsSync } from 'node:fs';
+import { ConfigError } from '../config/config.ts';
+import { scrub } from '../core/secret-text.ts';
+import { SecretUnreadable } from '../crypto/secret-box.ts';
+import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
+import { Audit } from '../operator/audit/audit.ts';
+import { CommandFailure } from '../operator/results/failures.ts';
+import { asker, callOperator, NoServer } from '../operator/socket/operator-client.ts';
+import { OperatorFailure } from '../operator/socket/protocol.ts';
+import { type DataFolder, DataFolderError, existingDataFolder } from './data-folder.ts';
+import { lockExistingDataFolder } from './folder-lock.ts';
+
+const clearErrors = [
+  ConfigError,
+  DataFolderError,
+  JournalDamaged,
+  JournalFailure,
+  OperatorFailure,
+  SecretUnreadable,
+];
+
+/** Errors whose message is one clear line; what the system says of a file is one, too. */
+function isClear(error: unknown): error is Error {
+  return clearErrors.some((kind) => error instanceof kind) || (error instanceof Error && 'syscall' in error);
+}
+
+/** Runs a command. Throws `CommandFailure`, one clear line, unless the error is a bug. */
+export async function clearly<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    throw isClear(error) ? new CommandFailure(error.message) : error;
+  }
+}
+
+/** Has the running service do something. Resolves with null when none runs on the folder. */
+export async function whileRunning<T>(ask: () => Promise<T>): Promise<T | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof NoServer) return null;
+    throw error;
+  }
+}
+
+/** Refuses when a service runs on the folder. The lock shows that on one machine, the socket also between containers. */
+async function refuseRunning(dataDir: string): Promise<void> {
+  if (!existsSync(dataDir)) throw new DataFolderError(`there is no data folder ${dataDir}`);
+  const answered = await whileRunning(() => callOperator(dataDir, 'config', {}).then(() => true)).catch(
+    () => true,
+  );
+  if (answered !== null) throw new DataFolderError(`the service runs on ${dataDir}: stop it first`);
+}
+
+/** Does something with a folder that no service may run on, and that is locked meanwhile. */
+export async function whileStopped<T>(dataDir: string, run: (folder: DataFolder) => Promise<T>): Promise<T> {
+  await refuseRunning(dataDir);
+  return whileLocked(dataDir, async () => run(await existingDataFolder(dataDir)));
+}
+
+/** Does something while this process has locked the folder, which must be there. */
+export async function whileLocked<T>(dataDir: string, run: () => Promise<T>): Promise<T> {
+  const release = await lockExistingDataFolder(dataDir);
+  try {
+    return await run();
+  } finally {
+    await release();
+  }
+}
+
+export const warn = (message: string, fields: object = {}): void =>
+  console.warn(`payments: ${message} ${JSON.stringify(fields)}`);
+
+/** Carries out a command between its two rows of the audit record. This process has locked the folder. */
+export async function recordOffline<T>(
+  dataDir: string,
+  action: string,
+  params: object,
+  run: () => Promise<T>,
+): Promise<T> {
+  const audit = await Audit.open({
+    dataDir,
+    now: Date.now,
+    // The service knows how long they are kept, and drops what is older.
+    keptMs: Number.POSITIVE_INFINITY,
+    scrub,
+    onRow: () => {},
+    onFailure: (error) => warn('the audit record could not be written', { err: String(error) }),
+  });
+  return audit.record(asker(), action, params, run).finally(() => audit.close());
+}
