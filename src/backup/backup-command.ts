@@ -1,5 +1,6 @@
-// The command `payments backup`: makes a backup of the configured data folder. The service may run; its audit record then
-// names the backup. When it is stopped the folder is locked meanwhile, so that nothing else changes it.
+// The command `payments backup`: makes a backup of the configured data folder. The service may run;
+// its audit record then names the backup. When it is stopped the folder is locked meanwhile, so
+// that nothing else changes it.
 
 import type { Config } from '../config/config-schema.ts';
 import { defined } from '../core/assert.ts';

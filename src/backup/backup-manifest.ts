@@ -1,4 +1,5 @@
-// What a backup is: a folder with files (disk/archive-file.ts), and a manifest that names them all with their digests.
+// What a backup is: a folder with files (disk/archive-file.ts), and a manifest that names them all
+// with their digests.
 //
 //   manifest.json              what the backup is of, and its files; a backup without it is unfinished
 //   directory/state.rows       organizations and keys, as they were when the backup began
@@ -7,8 +8,8 @@
 //   shard-0/log/…              each shard's log, from its oldest segment to the end of the backup (journal/log-files.ts)
 //   audit/audit.rows           the audit record, as it was at the end of the backup
 //
-// While a backup is being made, `manifest.json.partial` names the files that are done, so that an interrupted one goes on.
-// The manifest is not encrypted: it holds no personal data and no secrets.
+// While a backup is being made, `manifest.json.partial` names the files that are done, so that an
+// interrupted one goes on. The manifest is not encrypted: it holds no personal data and no secrets.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,9 @@
-// Makes a backup of a data folder, while the service runs on it or not, in a process of its own: it reads what is durable and
-// holds up nobody. The parts are from one moment: the directory first, then the logs as far as they go, then each shard's
-// checkpoint, then the rest of the logs up to where they end at that moment. Each file is on disk and named in the manifest before the next one is begun, so a
-// backup that was interrupted goes on; what was written is read again before the backup counts as one.
+// Makes a backup of a data folder, while the service runs on it or not, in a process of its own: it
+// reads what is durable and holds up nobody. The parts are from one moment: the directory first,
+// then the logs as far as they go, then each shard's checkpoint, then the rest of the logs up to
+// where they end at that moment. Each file is on disk and named in the manifest before the next one
+// is begun, so a backup that was interrupted goes on; what was written is read again before the
+// backup counts as one.
 
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -137,7 +139,8 @@ class Backup {
     for (const copy of this.#copies) copy.refuseMissingSegment();
     directory.state ??= await this.#directoryState();
     this.#save();
-    // The log before the checkpoint: a stored response whose segment is dropped moves into the checkpoint.
+    // The log before the checkpoint: a stored response whose segment is dropped moves into the
+    // checkpoint.
     await this.#logs(this.#copies.map(({ logEnd }) => logEnd));
     for (const [number, shard] of shards.entries()) {
       shard.state ??= await this.#shardState(number);

@@ -1,5 +1,5 @@
-// Where the command line finds a log: in a data folder, whether a service runs on it or not, in a backup, or in an archive.
-// Nothing is locked, opened for writing or cleared away.
+// Where the command line finds a log: in a data folder, whether a service runs on it or not, in a
+// backup, or in an archive. Nothing is locked, opened for writing or cleared away.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,8 @@
-// How fast a backup or the archive of the log goes on beside the service, and what lets others go first. It reads and writes no more than so many bytes a
-// second, and rests after each piece for as long as the piece took. So where processors or the disk are busy, and a piece takes
-// longer, it leaves more to the requests and to the log's commits; and what it has missed it does not catch up.
+// How fast a backup or the archive of the log goes on beside the service, and what lets others go
+// first. It reads and writes no more than so many bytes a second, and rests after each piece for as
+// long as the piece took. So where processors or the disk are busy, and a piece takes longer, it
+// leaves more to the requests and to the log's commits; and what it has missed it does not catch
+// up.
 
 import { getPriority, setPriority } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -35,8 +37,9 @@ export function paceOf(bytesPerSecond: number, { now, wait }: PaceTimes = system
 }
 
 /**
- * Lowers the priority of this process, and on Linux of this thread alone, to a niceness from 1 to 19. One that was started by
- * nice(1) may have a lower one already, and nobody but root can raise it.
+ * Lowers the priority of this process, and on Linux of this thread alone, to a niceness from 1 to
+ * 19. One that was started by nice(1) may have a lower one already, and nobody but root can raise
+ * it.
  */
 export function lowerPriority(niceness: number): void {
   if (getPriority() < niceness) setPriority(niceness);

@@ -1,4 +1,5 @@
-// The commands `payments restore`, which makes a data folder out of a backup, and `payments resume` for a stopped service.
+// The commands `payments restore`, which makes a data folder out of a backup, and `payments resume`
+// for a stopped service.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,8 +38,9 @@ export async function restoreInto(
 }
 
 /**
- * Verifies what a backup, and the archive where it goes on, would be restored to: it is restored into a folder beside `scratch`
- * that is removed afterwards. Throws `CommandFailure`, also when a file of it is damaged.
+ * Verifies what a backup, and the archive where it goes on, would be restored to: it is restored
+ * into a folder beside `scratch` that is removed afterwards. Throws `CommandFailure`, also when a
+ * file of it is damaged.
  */
 export async function verifyBackup(
   { journal }: Config,

@@ -1,6 +1,6 @@
-// The target of a restore. An operator names a moment, an entry of one shard's log, or a request to undo. Each becomes a wall
-// time for all shards and the directory, so that they are from one moment, and, if an entry or a request was named, an entry
-// for its shard.
+// The target of a restore. An operator names a moment, an entry of one shard's log, or a request to
+// undo. Each becomes a wall time for all shards and the directory, so that they are from one
+// moment, and, if an entry or a request was named, an entry for its shard.
 
 import { DataFolderError } from '../data-folder/data-folder.ts';
 import { entriesOf, type FiledBatch, followFiles, type LogFiles } from '../journal/log-files.ts';

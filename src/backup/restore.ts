@@ -1,7 +1,8 @@
-// Makes a new data folder out of a backup and, where there is one, the archive of its log: as of the end of both, or of a
-// moment before. Each shard gets its checkpoint and the log up to that moment; then its journal is opened as after a crash, and
-// its follower brings the checkpoint up to the log's end. The folder has an id of its own, so that no part of it is taken for a
-// part of the old one, and its service is paused (see `Paused`) until an operator resumes it.
+// Makes a new data folder out of a backup and, where there is one, the archive of its log: as of
+// the end of both, or of a moment before. Each shard gets its checkpoint and the log up to that
+// moment; then its journal is opened as after a crash, and its follower brings the checkpoint up to
+// the log's end. The folder has an id of its own, so that no part of it is taken for a part of the
+// old one, and its service is paused (see `Paused`) until an operator resumes it.
 
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -77,7 +78,8 @@ const reportFile = 'restored.json';
 const laterFile = 'restored-after.ndjson';
 
 /**
- * Restores. When it throws (`DataFolderError`, `JournalDamaged`, or what the disk says) the folder is as empty as before.
+ * Restores. When it throws (`DataFolderError`, `JournalDamaged`, or what the disk says) the folder
+ * is as empty as before.
  */
 export async function restore(options: RestoreOptions): Promise<Restored> {
   const { from, dataDir } = options;
@@ -236,7 +238,8 @@ class Restore {
       await journal.checkpointer.putMetadata(
         new Map([
           [clockKey, writeClock(clockAfter(stored, restored))],
-          // The backup's checkpoint may know of changes to the directory that came after the moment.
+          // The backup's checkpoint may know of changes to the directory that came after the
+          // moment.
           [directoryRevisionKey, writeRevision(0)],
         ]),
       );

@@ -1,6 +1,6 @@
-// The schema of the configuration. The type, the check of every value, and the environment variable of every key derive
-// from it (`webhooks.retrySeconds` is PAYMENTS_WEBHOOKS_RETRY_SECONDS). A value that may be absent is `null`; groups are one
-// level deep. `config.ts` loads the values.
+// The schema of the configuration. The type, the check of every value, and the environment variable
+// of every key derive from it (`webhooks.retrySeconds` is PAYMENTS_WEBHOOKS_RETRY_SECONDS). A value
+// that may be absent is `null`; groups are one level deep. `config.ts` loads the values.
 
 import { type Static, type TSchema, Type } from 'typebox';
 import { shardMibMax, shardMibMin } from '../shard/memory.ts';

@@ -1,6 +1,7 @@
-// Loads the configuration, once, when the process starts: `default.json`, then the file of NODE_ENV, then the
-// environment. Each value is checked where it is set. A wrong value ends the start with one line that says what is wrong,
-// where, and what to do. Nothing else in the service reads the environment.
+// Loads the configuration, once, when the process starts: `default.json`, then the file of
+// NODE_ENV, then the environment. Each value is checked where it is set. A wrong value ends the
+// start with one line that says what is wrong, where, and what to do. Nothing else in the service
+// reads the environment.
 
 import { readFileSync } from 'node:fs';
 import { isIP, isIPv4 } from 'node:net';
@@ -50,8 +51,8 @@ export function environmentOf(env: Variables): Environment {
 }
 
 /**
- * The active configuration for `env` (the process's environment variables) and the files in `configDir`. Paths
- * in it are absolute. Throws `ConfigError`.
+ * The active configuration for `env` (the process's environment variables) and the files in
+ * `configDir`. Paths in it are absolute. Throws `ConfigError`.
  */
 export function loadConfig(env: Variables, configDir: string): Config {
   const environment = environmentOf(env);
@@ -284,7 +285,7 @@ function isNetwork(text: string): boolean {
 function assemble(settings: Settings): Config {
   const config: Record<string, unknown> = {};
   for (const { path } of configKeys) {
-    const [first, second] = path.split('.') as [string, string?];
+    const [first = '', second] = path.split('.');
     let { value } = settingOf(settings, path);
     if (typeof value === 'string' && /(?:File|Dir|\.dir)$/.test(path)) value = resolve(value);
     if (second === undefined) config[first] = value;

@@ -1,5 +1,6 @@
-// Divides the limit of open files. Threads, journals and operators have reserved descriptors; webhook attempts and
-// connections share the rest. So a flood of connections takes no descriptor that another part needs.
+// Divides the limit of open files. Threads, journals and operators have reserved descriptors;
+// webhook attempts and connections share the rest. So a flood of connections takes no descriptor
+// that another part needs.
 
 import { openLogsMax } from '../request-logs/request-logs.ts';
 import { ConfigError } from './config.ts';
@@ -10,8 +11,8 @@ const ofProcess = 32;
 /** A thread's event loop. */
 const ofThread = 6;
 /**
- * A shard's journal: five segments, one that is created, the checkpoint (three each), and its spare ones; its checkpoint
- * thread: three segments, and its own spare ones.
+ * A shard's journal: five segments, one that is created, the checkpoint (three each), and its spare
+ * ones; its checkpoint thread: three segments, and its own spare ones.
  */
 const ofShard = 48;
 /** Two files of each request log that is open, and two that are read. */
@@ -23,8 +24,8 @@ const ofAttempt = 2;
 /** The share of the rest that connections get, unless configured. */
 const connectionsShare = 3 / 4;
 /**
- * The share of the connections that one address gets, unless configured: a few percent. Where that is few, the address has some more,
- * but never more than a quarter.
+ * The share of the connections that one address gets, unless configured: a few percent. Where that
+ * is few, the address has some more, but never more than a quarter.
  */
 const addressShare = 1 / 20;
 const ofAddressMin = 64;
@@ -54,12 +55,13 @@ export function processLimits(): Readonly<Record<string, number>> {
 }
 
 /**
- * The configuration with numbers that `openFiles` allow: connections where none are configured, and fewer webhook
- * attempts if need be. Throws `ConfigError`.
+ * The configuration with numbers that `openFiles` allow: connections where none are configured, and
+ * fewer webhook attempts if need be. Throws `ConfigError`.
  */
 export function withinOpenFiles(config: Config, shards: number, openFiles: number): Config {
   const hasRequestLogs = config.requestLogs.keptDays > 0;
-  // The main thread, the webhook thread, that of the request logs, and a thread that is being started again.
+  // The main thread, the webhook thread, that of the request logs, and a thread that is being
+  // started again.
   const threads = 3 + (hasRequestLogs ? 1 : 0) + config.edges + 2 * shards;
   const ofLogs = hasRequestLogs ? ofRequestLogs : 0;
   const reserved = ofProcess + ofThread * threads + ofShard * shards + ofLogs + ofOperators;

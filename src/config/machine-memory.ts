@@ -15,8 +15,9 @@ export function machineBytes(): number {
 }
 
 /**
- * The configuration with the sizes of a shard's heap and of its mailbox filled in: all shards together get a quarter of the
- * machine. Throws `ConfigError` when the configured sizes are more than the machine has.
+ * The configuration with the sizes of a shard's heap and of its mailbox filled in: all shards
+ * together get a quarter of the machine. Throws `ConfigError` when the configured sizes are more
+ * than the machine has.
  */
 export function withShardMemory(config: Config, shards: number, bytes: number): Config {
   const share = Math.floor(bytes / mib / 4 / shards);

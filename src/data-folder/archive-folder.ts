@@ -1,6 +1,7 @@
-// Where the archive of a data folder's log keeps each part of it, and how far it has come. A part has its files
-// (journal/log-files.ts) and `position.json`, which names the last sequence that is archived: its file is on disk, and the
-// command that carries files away has taken it. The log keeps what lies after that.
+// Where the archive of a data folder's log keeps each part of it, and how far it has come. A part
+// has its files (journal/log-files.ts) and `position.json`, which names the last sequence that is
+// archived: its file is on disk, and the command that carries files away has taken it. The log
+// keeps what lies after that.
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,7 @@
-// `payments compact`: gives disk space back that the checkpoints do not use any more, for example after events have left by
-// retention. A running service does it itself, while everything goes on; of a stopped one this process does. One shard after the
-// other: each needs the room of its copy meanwhile.
+// `payments compact`: gives disk space back that the checkpoints do not use any more, for example
+// after events have left by retention. A running service does it itself, while everything goes on;
+// of a stopped one this process does. One shard after the other: each needs the room of its copy
+// meanwhile.
 
 import { statSync } from 'node:fs';
 import { defined } from '../core/assert.ts';

@@ -1,15 +1,9 @@
-// The data folder: what is in it, which service it belongs to, and its number of shards. One process at a time uses it.
-//
-//   format.json   the service that it belongs to, its id, the number of shards, the generation of their folders, and the
-//                 layouts of the records in it
-//   directory/    organizations and keys
-//   request-logs/ the API requests of each organization with their answers; the folder is whole without it
-//   lock          locked by the process that uses the folder
-//   shard-0 …     the shards' folders; after a reshard they are in a folder of their own, `generation-1/shard-0` …
-//
-// The active generation is the one that format.json names, and format.json is replaced in one step. Any other generation
-// is unfinished or left over, and is removed by the next process that opens the folder. Every part is labelled with its
-// folder, generation and place (see disk/identity.ts). Only the owner can read anything in the folder.
+// The data folder: what is in it, which service it belongs to, and its number of shards. One process
+// at a time uses it, and only its owner can read it. `format.json` names the active generation of the
+// shards' folders (`shard-0` …, after a reshard `generation-1/shard-0` …), and is replaced in one
+// step; any other generation is unfinished or left over, and the next process that opens the folder
+// removes it. Beside them lie `directory/`, `request-logs/`, without which the folder is whole, and
+// `lock`. Every part is labelled with its folder, generation and place (disk/identity.ts).
 
 import { randomBytes } from 'node:crypto';
 import {
@@ -57,8 +51,8 @@ interface Format {
 }
 
 /**
- * A folder that was restored is paused: what it holds may be in the past, so its service changes nothing, sends no webhooks
- * and calls no networks until an operator resumes it.
+ * A folder that was restored is paused: what it holds may be in the past, so its service changes
+ * nothing, sends no webhooks and calls no networks until an operator resumes it.
  */
 export interface Paused {
   /** ISO 8601. */
@@ -101,8 +95,8 @@ export function prepareDataFolder(path: string): void {
 }
 
 /**
- * Opens the folder, which this process has locked. With `configuredShards` 0 the folder keeps its number of shards, and a new
- * one gets `defaultShards`. Throws `DataFolderError`.
+ * Opens the folder, which this process has locked. With `configuredShards` 0 the folder keeps its
+ * number of shards, and a new one gets `defaultShards`. Throws `DataFolderError`.
  */
 export async function openDataFolder(
   path: string,
@@ -239,8 +233,8 @@ export function activate(folder: DataFolder): void {
 }
 
 /**
- * A folder to be, with an id of its own, that is paused as soon as it is active. Throws `DataFolderError` when something
- * lies there.
+ * A folder to be, with an id of its own, that is paused as soon as it is active. Throws
+ * `DataFolderError` when something lies there.
  */
 export function newDataFolder(path: string, shards: number, paused: Paused): DataFolder {
   if (existsSync(path) && readdirSync(path).some((name) => !harmless.includes(name)))
@@ -314,7 +308,8 @@ function makePrivate(path: string): void {
     try {
       chmodSync(each, mode & 0o700);
     } catch {
-      // Only the file's owner can change its permissions. This process may be able to use it in any case.
+      // Only the file's owner can change its permissions. This process may be able to use it in any
+      // case.
     }
   }
 }

@@ -1,6 +1,6 @@
-// How much room the disk of a folder has, and how much its files take. A shard asks when it starts and every second, the
-// directory before each change: without room they take no writes, because a write that fails inside the storage library ends
-// the process.
+// How much room the disk of a folder has, and how much its files take. A shard asks when it starts
+// and every second, the directory before each change: without room they take no writes, because a
+// write that fails inside the storage library ends the process.
 
 import {
   closeSync,

@@ -1,6 +1,6 @@
-// `payments export` writes everything in a data folder to one file (folder-lines.ts), while no service runs on it. The file gets
-// its name when it is complete. The key with which `listen` signs is left out, because it is not sealed. A folder that is made
-// from the file gets a new one.
+// `payments export` writes everything in a data folder to one file (folder-lines.ts), while no
+// service runs on it. The file gets its name when it is complete. The key with which `listen` signs
+// is left out, because it is not sealed. A folder that is made from the file gets a new one.
 
 import { createHash, type Hash } from 'node:crypto';
 import { createWriteStream, existsSync, renameSync, rmSync, type WriteStream } from 'node:fs';

@@ -1,6 +1,7 @@
-// Checks that the parts of a data folder belong together: each is in its own place, and all are from one moment. The shards store
-// how far the directory has come, and it is noted how far the shards have (sequence-notes.ts), so a part from an older backup is
-// behind what is known about it. A start on parts that don't belong together would forget payments or make revoked keys work
+// Checks that the parts of a data folder belong together: each is in its own place, and all are
+// from one moment. The shards store how far the directory has come, and it is noted how far the
+// shards have (sequence-notes.ts), so a part from an older backup is behind what is known about it.
+// A start on parts that don't belong together would forget payments or make revoked keys work
 // again, so it is refused, unless the operator accepts the loss.
 
 import type { Directory } from '../directory/directory.ts';

@@ -1,5 +1,5 @@
-// How a command about a data folder is carried out: a running service does it; where none runs, the folder is locked and the
-// command is done here, between two rows of the audit record.
+// How a command about a data folder is carried out: a running service does it; where none runs, the
+// folder is locked and the command is done here, between two rows of the audit record.
 
 import { existsSync } from 'node:fs';
 import { ConfigError } from '../config/config.ts';

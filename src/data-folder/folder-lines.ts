@@ -1,6 +1,7 @@
-// A whole data folder as lines of JSON, which `payments export` writes and `payments import` reads: a head, the directory,
-// every record, the stored responses that may still be replayed, the metadata, and an end with counts and a digest.
-// Records have the names of their fields. Signing secrets are sealed and API keys are digests, as in the folder.
+// A whole data folder as lines of JSON, which `payments export` writes and `payments import` reads:
+// a head, the directory, every record, the stored responses that may still be replayed, the
+// metadata, and an end with counts and a digest. Records have the names of their fields. Signing
+// secrets are sealed and API keys are digests, as in the folder.
 
 import type { ApiKey } from '../directory/api-key.ts';
 import type { Member } from '../directory/members.ts';

@@ -1,7 +1,8 @@
-// The lock on the data folder: a lock of the kernel on the file `lock` in it. It belongs to the open file, so it ends with this
-// process, however that ends, no thread and no other close of the file gives it up, and no child process has it, because Node
-// closes its files in children. Only who can open the folder can take it, which is its owner. The file itself means nothing: a
-// copy of it is not locked, and the process that it names is told to people only.
+// The lock on the data folder: a lock of the kernel on the file `lock` in it. It belongs to the
+// open file, so it ends with this process, however that ends, no thread and no other close of the
+// file gives it up, and no child process has it, because Node closes its files in children. Only
+// who can open the folder can take it, which is its owner. The file itself means nothing: a copy of
+// it is not locked, and the process that it names is told to people only.
 
 import {
   closeSync,
@@ -26,8 +27,9 @@ const locks: {
 } = createRequire(import.meta.url)('fs-native-extensions');
 
 /**
- * Locks the folder for this process, and creates it if it does not exist. The lock ends when the returned function is called,
- * or with the process. Throws `DataFolderError` when another process has the lock.
+ * Locks the folder for this process, and creates it if it does not exist. The lock ends when the
+ * returned function is called, or with the process. Throws `DataFolderError` when another process
+ * has the lock.
  */
 export async function lockDataFolder(path: string): Promise<() => Promise<void>> {
   prepareDataFolder(path);

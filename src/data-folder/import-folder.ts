@@ -1,5 +1,6 @@
-// `payments import` makes a data folder from a file that `payments export` wrote. The folder is built beside its place and
-// verified, and gets its name when it is complete; otherwise it is removed. It has an id of its own and any number of shards.
+// `payments import` makes a data folder from a file that `payments export` wrote. The folder is
+// built beside its place and verified, and gets its name when it is complete; otherwise it is
+// removed. It has an id of its own and any number of shards.
 
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';

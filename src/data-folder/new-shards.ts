@@ -1,7 +1,8 @@
-// The shards of a data folder that is being made, while no service runs on it. Everything goes to the shard that owns its
-// organization. A reshard, which reads the old shards, and an import, which reads a file, use this.
+// The shards of a data folder that is being made, while no service runs on it. Everything goes to
+// the shard that owns its organization. A reshard, which reads the old shards, and an import, which
+// reads a file, use this.
 
-import { elementAt } from '../core/assert.ts';
+import { assert, elementAt } from '../core/assert.ts';
 import { type IdempotencyRecord, nowhere, type OwnJournal, type StoredResponse } from '../journal/journal.ts';
 import { type EncodedRecord, organizationOf } from '../journal/stopped-journal.ts';
 import {
@@ -83,6 +84,7 @@ export class NewShards {
     for (const shard of this.#shards) {
       await writeAnswers(shard);
       await writeRecords(shard);
+      assert(shard.records.length + shard.answers.length === 0, 'everything is written');
       shard.metadata.set(clockKey, writeClock(clock));
       shard.metadata.set(directoryRevisionKey, writeRevision(revision));
       shard.metadata.set(retentionKey, writeRetention(retention));
@@ -96,23 +98,24 @@ async function writeRecords({ journal: { log, checkpoint }, records }: NewShard)
   records.length = 0;
 }
 
-/** Appends stored responses to the log, in one turn for each time at which keys were used. */
+/** Appends stored responses to the log, in one commit batch for each time at which keys were used. */
 async function writeAnswers({ journal: { log, checkpoint }, answers }: NewShard): Promise<void> {
   const durable: Promise<void>[] = [];
   const idempotencyRecords: IdempotencyRecord[] = [];
   for (let start = 0, end = 0; start < answers.length; start = end) {
-    // A turn has one service time. The wall time of a key's use is not stored, and is about the same.
+    // A commit batch has one service time. The wall time of a key's use is not stored, and is about the
+    // same.
     const timeMs = elementAt(answers, start).key.usedAtMs;
     while (answers[end]?.key.usedAtMs === timeMs) end++;
-    const turn = answers.slice(start, end);
-    const entries = turn.map(({ key, answer }) => ({
+    const batch = answers.slice(start, end);
+    const entries = batch.map(({ key, answer }) => ({
       changes: [],
       idempotency: answer && { ...key, ...answer },
       cause: null,
     }));
     const appended = log.append({ firstSequence: log.nextSequence, timeMs, wallMs: timeMs, entries });
     durable.push(appended.durable);
-    for (const [i, { key }] of turn.entries())
+    for (const [i, { key }] of batch.entries())
       idempotencyRecords.push({ ...key, location: appended.locations[i] ?? nowhere });
   }
   await Promise.all(durable);

@@ -1,9 +1,10 @@
-// Changes the number of shards of a data folder while no service runs on it. The new shards are built beside the old ones,
-// checked and made durable. Then one step activates them, and the old ones are removed. When the process is killed, the
-// folder has either the old layout or the new one.
+// Changes the number of shards of a data folder while no service runs on it. The new shards are
+// built beside the old ones, checked and made durable. Then one step activates them, and the old
+// ones are removed. When the process is killed, the folder has either the old layout or the new
+// one.
 //
-// Records, rate-limit counts and stored responses move to the shard that will own their organization. Records and counts
-// name the organization, and a stored response has its slot.
+// Records, rate-limit counts and stored responses move to the shard that will own their
+// organization. Records and counts name the organization, and a stored response has its slot.
 
 import { dirname } from 'node:path';
 import type { Config } from '../config/config-schema.ts';
@@ -52,8 +53,9 @@ export interface ReshardOptions {
 }
 
 /**
- * Carries out `payments reshard` on the configured folder. Throws `CommandFailure`, whose message is one line, when the folder
- * can't be used, a shard can't be read or written, or there is too little room. The folder is then as before.
+ * Carries out `payments reshard` on the configured folder. Throws `CommandFailure`, whose message
+ * is one line, when the folder can't be used, a shard can't be read or written, or there is too
+ * little room. The folder is then as before.
  */
 export function reshardStopped({ dataDir, journal }: Config, shards: number): Promise<Resharded> {
   const { segmentBytesMax } = journal;
@@ -152,7 +154,7 @@ async function move(sources: readonly OwnJournal[], targets: readonly OwnJournal
   return { records, answers };
 }
 
-/** Brings the checkpoint up to the end of the log. Returns the clock of the shard as it was at its last turn. */
+/** Brings the checkpoint up to the end of the log. Returns the clock of the shard's last commit batch. */
 export async function completeCheckpoint(journal: OwnJournal): Promise<ClockState> {
   const { log, checkpoint, checkpointer } = journal;
   const { clock, ids } = readClock(checkpoint.getMetadata(clockKey)) ?? clockStateOf(0);

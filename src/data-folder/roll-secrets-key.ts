@@ -1,6 +1,7 @@
-// Rolls the key that seals signing secrets, members' authenticator apps and credentials of networks, while no service runs. The
-// new key is added to the key file before anything is sealed with it, and the old keys are removed from the file when nothing
-// needs them any more. So when the process is killed, the keys in the file open everything, and the command can be run again.
+// Rolls the key that seals signing secrets, members' authenticator apps and credentials of
+// networks, while no service runs. The new key is added to the key file before anything is sealed
+// with it, and the old keys are removed from the file when nothing needs them any more. So when the
+// process is killed, the keys in the file open everything, and the command can be run again.
 
 import type { Environment } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';

@@ -1,6 +1,7 @@
-// The key file has the keys with which the signing secrets in the data folder are sealed. It is outside of that folder, so
-// that a backup of the folder alone reveals no secret. Each line is a key in base 64; the first one seals, all of them
-// open. The directory has a sealed check value, so that a start notices a file with other keys.
+// The key file has the keys with which the signing secrets in the data folder are sealed. It is
+// outside of that folder, so that a backup of the folder alone reveals no secret. Each line is a
+// key in base 64; the first one seals, all of them open. The directory has a sealed check value, so
+// that a start notices a file with other keys.
 
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';

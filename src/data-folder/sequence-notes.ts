@@ -1,15 +1,19 @@
-// How far each shard's log has come on the disk, noted in the file `sequences` of the data folder, outside of the shards' own
-// folders: the last sequence, and the checksum of the commit batch that ends with it. So a start notices a shard that was put back
-// from an older copy, or from one that has gone another way. Only what is durable in the log is noted, so neither a crash nor a
-// loss of power leaves a note of what the log does not have. What comes after the newest note is at most seconds old.
+// How far each shard's log has come on the disk, noted in the file `sequences` of the data folder,
+// outside of the shards' own folders: the last sequence, and the checksum of the commit batch that
+// ends with it. So a start notices a shard that was put back from an older copy, or from one that
+// has gone another way. Only what is durable in the log is noted, so neither a crash nor a loss of
+// power leaves a note of what the log does not have. What comes after the newest note is at most
+// seconds old.
 //
-// The file has two places, which are written in turn, so that one is always whole. They are written where they lie, which
-// changes nothing but their own bytes: a commit of the log is not held up by it, and a full disk does not prevent it.
+// The file has two places, which are written in turn, so that one is always whole. They are written
+// where they lie, which changes nothing but their own bytes: a commit of the log is not held up by
+// it, and a full disk does not prevent it.
 
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { assert } from '../core/assert.ts';
 import { errorCode } from '../core/errors.ts';
 import { syncPath } from '../disk/sync-path.ts';
 import type { Timers } from '../networks/timers.ts';
@@ -42,8 +46,8 @@ const endBytesMax = 64;
 const gatherMs = 1_000;
 
 /**
- * The ends that were noted of a folder's shards; null when the notes can't be read. A folder that has none yet, or none of its
- * generation, has no end.
+ * The ends that were noted of a folder's shards; null when the notes can't be read. A folder that
+ * has none yet, or none of its generation, has no end.
  */
 export function readEnds({ path, id, generation, shards }: NotedFolder): Ends | null {
   const bytes = bytesOf(join(path, fileName));
@@ -119,6 +123,7 @@ export class SequenceNotes {
 
   /** Everything up to this end is durable. */
   note(shard: number, end: NotedEnd): void {
+    assert(shard >= 0 && shard < this.#ends.length, `shard ${shard} is one of the folder`);
     this.#ends[shard] = end;
     this.#isChanged = true;
     this.#writeSoon();

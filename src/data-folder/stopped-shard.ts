@@ -1,5 +1,5 @@
-// A shard of a stopped service: its checkpoint, with the rest of the log on top in memory. Whatever examines or copies a whole
-// data folder uses this. It writes nothing.
+// A shard of a stopped service: its checkpoint, with the rest of the log on top in memory. Whatever
+// examines or copies a whole data folder uses this. It writes nothing.
 
 import { idempotencyRetentionMs } from '../contract/limits.ts';
 import { timeOfId } from '../core/ids.ts';
@@ -54,7 +54,7 @@ export class StoppedShard {
     this.#clock = clockAfter(this.#clock, { timeMs, newestIdMs });
   }
 
-  /** The clock of the shard as of its last turn. */
+  /** The clock of the last commit batch. */
   get clock(): ClockState {
     return this.#clock;
   }

@@ -1,6 +1,6 @@
-// `payments verify` checks that everything in a data folder matches, while no service runs on it: the parts of the folder, the
-// directory, and each shard (verify-shard.ts). It only reads. A restored folder is checked in the same way, before a service
-// starts on it.
+// `payments verify` checks that everything in a data folder matches, while no service runs on it:
+// the parts of the folder, the directory, and each shard (verify-shard.ts). It only reads. A
+// restored folder is checked in the same way, before a service starts on it.
 
 import type { Directory } from '../directory/directory.ts';
 import { ForeignPart } from '../disk/identity.ts';

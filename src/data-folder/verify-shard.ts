@@ -1,7 +1,7 @@
-// `payments verify` for one shard. It checks every record with the invariants of the state machine, the events and the
-// checkpoint's index rows against the records, and the idempotency records against the stored responses. It reads the checkpoint
-// with the rest of the log on top, as the shard itself would. It changes nothing, and its memory does not grow with the number
-// of records.
+// `payments verify` for one shard. It checks every record with the invariants of the state machine,
+// the events and the checkpoint's index rows against the records, and the idempotency records
+// against the stored responses. It reads the checkpoint with the rest of the log on top, as the
+// shard itself would. It changes nothing, and its memory does not grow with the number of records.
 
 import { kindOfId } from '../contract/id-prefixes.ts';
 import { AssertionFailure } from '../core/assert.ts';

@@ -1,6 +1,6 @@
-// The checks of `payments doctor` on the running service: its shards, the disk, the machine's clock, and the folder. They
-// read the metrics of the threads. The checks of the machine are in machine-checks.ts, those of a stopped service in
-// examine-stopped.ts.
+// The checks of `payments doctor` on the running service: its shards, the disk, the machine's
+// clock, and the folder. They read the metrics of the threads. The checks of the machine are in
+// machine-checks.ts, those of a stopped service in examine-stopped.ts.
 
 import { type DataFolder, DataFolderError, folderIdOf, type Paused } from '../data-folder/data-folder.ts';
 import { freeBytesIn, freeBytesMin } from '../data-folder/disk-space.ts';

@@ -1,5 +1,5 @@
-// The checks of `payments doctor` while no service runs: the machine, and the data folder as a start would find it. The
-// folder is locked meanwhile, so that no service can start on it.
+// The checks of `payments doctor` while no service runs: the machine, and the data folder as a
+// start would find it. The folder is locked meanwhile, so that no service can start on it.
 
 import { existsSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';

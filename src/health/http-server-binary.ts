@@ -1,5 +1,6 @@
-// The HTTP server is a prebuilt binary. The lock file has the hash of its package as it was downloaded. This file has the
-// hash of the binary, which is checked before it is loaded, because it may have been changed since.
+// The HTTP server is a prebuilt binary. The lock file has the hash of its package as it was
+// downloaded. This file has the hash of the binary, which is checked before it is loaded, because
+// it may have been changed since.
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -1,6 +1,7 @@
-// The checks of `payments doctor` on the machine: the data folder's file system, how long a sync takes, the limits of the
-// process, whether the clock is synchronized, Node's version, and the HTTP server's binary. `examineMachine` gathers the
-// facts, and a pure function judges them and says what to do.
+// The checks of `payments doctor` on the machine: the data folder's file system, how long a sync
+// takes, the limits of the process, whether the clock is synchronized, Node's version, and the HTTP
+// server's binary. `examineMachine` gathers the facts, and a pure function judges them and says
+// what to do.
 
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

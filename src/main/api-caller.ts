@@ -1,7 +1,8 @@
-// Sends requests of the API to the shards for those who have no key: a member in the dashboard, and an operator in test mode
-// (`payments trigger`). They are the same frames that an edge sends, so they pass the same gates in the shard; only a
-// member's spend no limits. What an edge refuses because of the organization is refused here. Commands are in the request logs,
-// like those that came with a key.
+// Sends requests of the API to the shards for those who have no key: a member in the dashboard, and
+// an operator in test mode (`payments trigger`). They are the same frames that an edge sends, so
+// they pass the same gates in the shard; only a member's spend no limits. What an edge refuses
+// because of the organization is refused here. Commands are in the request logs, like those that
+// came with a key.
 
 import { randomFillSync } from 'node:crypto';
 import {

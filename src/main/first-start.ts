@@ -1,6 +1,6 @@
-// The first start of a data folder outside production creates an organization to try the service with, and prints its keys
-// once, with a request that works as it is and a link that signs in to the dashboard. When the process ended before it came to
-// that, the next start goes on with it.
+// The first start of a data folder outside production creates an organization to try the service
+// with, and prints its keys once, with a request that works as it is and a link that signs in to
+// the dashboard. When the process ended before it came to that, the next start goes on with it.
 
 import { signInLinkPath } from '../contract/page-paths.ts';
 import type { Directory } from '../directory/directory.ts';

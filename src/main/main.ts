@@ -1,5 +1,5 @@
-// The service: it locks the data folder, opens the directory and the operators' socket, and starts the threads. It closes
-// everything in order, when it is told to stop and when it can't start.
+// The service: it locks the data folder, opens the directory and the operators' socket, and starts
+// the threads. It closes everything in order, when it is told to stop and when it can't start.
 
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
@@ -63,14 +63,14 @@ import { ServiceManager } from './service-manager.ts';
 const stopMsMax = 4_500;
 
 /**
- * Runs the service until it is told to stop. `load` reads the configuration again at a SIGHUP. With `acceptLoss` it also
- * starts on a data folder with parts that are older than the others. Throws `CommandFailure` with one clear line when it can't
- * start or continue.
+ * Runs the service until it is told to stop. `load` reads the configuration again at a SIGHUP. With
+ * `acceptLoss` it also starts on a data folder with parts that are older than the others. Throws
+ * `CommandFailure` with one clear line when it can't start or continue.
  */
 export async function serve(config: Config, load: () => Config, acceptLoss: boolean): Promise<void> {
   const told = Promise.withResolvers<void>();
-  // The handlers stay, because a second signal must not end the process during its stop: a terminal sends SIGINT to the
-  // whole group, and the launcher forwards its own.
+  // The handlers stay, because a second signal must not end the process during its stop: a terminal
+  // sends SIGINT to the whole group, and the launcher forwards its own.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       // However this ends, the launcher does not start the service again.
@@ -246,7 +246,8 @@ function prepare(config: Config): void {
   checkFiles(config);
   checkHttpServerBinary();
   quietHeaps();
-  // uWebSockets.js reads this when it is loaded. Headers between the service's limit and this one are answered by the service.
+  // uWebSockets.js reads this when it is loaded. Headers between the service's limit and this one
+  // are answered by the service.
   process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(64 * 1024);
 }
 

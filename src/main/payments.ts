@@ -1,5 +1,5 @@
-// The entry of the command `payments`: it gives the command line the configuration and the service, which is loaded only to
-// be run, so that the other commands start quickly.
+// The entry of the command `payments`: it gives the command line the configuration and the service,
+// which is loaded only to be run, so that the other commands start quickly.
 
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
@@ -140,11 +140,13 @@ const host: CliHost = {
   },
 };
 
-// When the launcher is killed, this process must end, too; otherwise it would keep the port and the data folder.
+// When the launcher is killed, this process must end, too; otherwise it would keep the port and the
+// data folder.
 process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 process.channel?.unref();
 
-// A process that ends before the command has ended has crashed, and so has one whose command nobody waits for any more.
+// A process that ends before the command has ended has crashed, and so has one whose command nobody
+// waits for any more.
 let isOver = false;
 process.once('exit', () => {
   if (!isOver) process.exitCode = exitCodes.crashed;

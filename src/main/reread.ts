@@ -1,6 +1,6 @@
-// At a SIGHUP the configuration files, and the certificate files that they name, are read again. Values that can change
-// while the service runs are applied; the log names the others, which need a restart. If anything is wrong, nothing
-// changes.
+// At a SIGHUP the configuration files, and the certificate files that they name, are read again.
+// Values that can change while the service runs are applied; the log names the others, which need a
+// restart. If anything is wrong, nothing changes.
 
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';

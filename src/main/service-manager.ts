@@ -1,6 +1,7 @@
-// Tells systemd, if it started the service with `Type=notify`, that the service is ready, that it stops, and, as often as the
-// watchdog wants, that all of its threads answer. Node has no UNIX datagram sockets, so each message is sent by systemd's own
-// helper, which needs `NotifyAccess=all` in the unit.
+// Tells systemd, if it started the service with `Type=notify`, that the service is ready, that it
+// stops, and, as often as the watchdog wants, that all of its threads answer. Node has no UNIX
+// datagram sockets, so each message is sent by systemd's own helper, which needs `NotifyAccess=all`
+// in the unit.
 
 import { execFile } from 'node:child_process';
 import type { Logger } from '../telemetry/logger.ts';
@@ -47,8 +48,9 @@ export class ServiceManager {
   }
 
   /**
-   * Repeatedly tells the watchdog that the service is alive, each time after `alive` has settled. When a thread hangs, it
-   * never settles, and systemd restarts the service. Returns the function that ends this.
+   * Repeatedly tells the watchdog that the service is alive, each time after `alive` has settled.
+   * When a thread hangs, it never settles, and systemd restarts the service. Returns the function
+   * that ends this.
    */
   watch(alive: () => Promise<unknown>): () => Promise<void> {
     if (this.#watchdogMs === null) return async () => {};

@@ -1,5 +1,5 @@
-// `npm run docs` writes the pages of docs/ that are derived from the contract. A test compares them with those that this
-// command writes into another folder, its argument.
+// `npm run docs` writes the pages of docs/ that are derived from the contract. A test compares them
+// with those that this command writes into another folder, its argument.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,7 @@
-// The end of the request logs in an edge, and in the main thread, where members give commands. It gathers entries in a buffer and hands the buffer, without a copy, to the thread that
-// writes them, which gives it back. It never waits: when too much is not written yet, entries are dropped and counted, and the
-// log says how many.
+// The end of the request logs in an edge, and in the main thread, where members give commands. It
+// gathers entries in a buffer and hands the buffer, without a copy, to the thread that writes them,
+// which gives it back. It never waits: when too much is not written yet, entries are dropped and
+// counted, and the log says how many.
 
 import { assert, elementAt } from '../core/assert.ts';
 import { type Answer, type Question, Questions } from '../rpc/questions.ts';
@@ -84,6 +85,7 @@ export class RequestLogClient {
       if ('question' in message) {
         this.#questions.take(message);
       } else if (this.#port === port) {
+        assert(this.#inFlight.length > 0, 'only a batch that was sent is given back');
         this.#inFlight.shift();
         if (this.#spare.length < spareMax) this.#spare.push(message.written);
       }

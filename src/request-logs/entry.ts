@@ -1,12 +1,13 @@
-// An entry of the request logs: one API request with its answer. An edge writes it as a frame, and the same bytes are stored.
+// An entry of the request logs: one API request with its answer. An edge writes it as a frame, and
+// the same bytes are stored.
 //
 //   u32 length · u16 sender · u16 status · f64 answered at (Unix ms) · u32 duration (ms) · u8 route · u8 flags
 //   · u16 bytes of the texts · u16 bytes of the request · u16 bytes of the answer
 //   · the texts, each with a line feed behind it · the request's body · the answer's body
 //
-// Numbers are little-endian, text is UTF-8. A frame's length counts the whole frame. The sender is a number within the batch of
-// an edge, and means nothing on the disk. A gap is a frame without texts and bodies, whose duration is how many entries were
-// not kept before it.
+// Numbers are little-endian, text is UTF-8. A frame's length counts the whole frame. The sender is
+// a number within the batch of an edge, and means nothing on the disk. A gap is a frame without
+// texts and bodies, whose duration is how many entries were not kept before it.
 
 /** What an edge knows of an answered request. */
 export interface AnsweredRequest {

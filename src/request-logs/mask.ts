@@ -1,7 +1,8 @@
-// Leaves out of entries what must not be stored: the service's keys and secrets, and card numbers. The edges don't look, so it is
-// done before an entry is written. What the service has accepted was searched for card numbers there, its names are those of the
-// API, and nearly always it has nothing to leave out: that is found by a few searches over a whole batch. What was refused
-// can hold anything, and is always read.
+// Leaves out of entries what must not be stored: the service's keys and secrets, and card numbers.
+// The edges don't look, so it is done before an entry is written. What the service has accepted was
+// searched for card numbers there, its names are those of the API, and nearly always it has nothing
+// to leave out: that is found by a few searches over a whole batch. What was refused can hold
+// anything, and is always read.
 
 import { cardBrand, findCardNumber, luhnValid } from '../core/card-number.ts';
 import { maskText, maskValue } from '../core/secret-text.ts';
@@ -15,8 +16,9 @@ import {
 
 const refusedFrom = 400;
 /**
- * What only an entry with a secret or an encoded text has: a part of `svc_`, a part of its base 64, and the characters that begin
- * an encoded one. Their first characters are rare in JSON, which makes the search fast.
+ * What only an entry with a secret or an encoded text has: a part of `svc_`, a part of its base 64,
+ * and the characters that begin an encoded one. Their first characters are rare in JSON, which
+ * makes the search fast.
  */
 const signs = ['vc_', 'ZjX', '\\', '%'];
 const none = Number.POSITIVE_INFINITY;
@@ -77,8 +79,9 @@ const kinds = Uint8Array.from({ length: 256 }, (_, byte) => {
 });
 
 /**
- * Whether a part of the bytes, which has the characters of numbers only, may have a card number. It looks at the last byte of a
- * span of thirteen first; when that is none of them, the next span begins behind it.
+ * Whether a part of the bytes, which has the characters of numbers only, may have a card number. It
+ * looks at the last byte of a span of thirteen first; when that is none of them, the next span
+ * begins behind it.
  */
 function mayHoldCardNumber(bytes: Buffer, start: number, end: number): boolean {
   let from = start;

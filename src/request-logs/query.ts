@@ -1,4 +1,5 @@
-// Questions to the request logs, which the thread that writes them answers for the threads that must not wait for a disk.
+// Questions to the request logs, which the thread that writes them answers for the threads that
+// must not wait for a disk.
 
 import type { Answers } from '../rpc/questions.ts';
 import type { LoggedRequest } from './logged-request.ts';

@@ -1,5 +1,6 @@
-// The request logs of all organizations: takes the batches of the edges, masks their entries, and appends them to the log of
-// each organization and mode. What can't be written is counted, and the log then has a gap in its place.
+// The request logs of all organizations: takes the batches of the edges, masks their entries, and
+// appends them to the log of each organization and mode. What can't be written is counted, and the
+// log then has a gap in its place.
 
 import { readdirSync } from 'node:fs';
 import { type Mode, modes } from '../contract/vocabulary.ts';

@@ -1,6 +1,6 @@
-// The log of one organization in one mode, open for appending. Nothing is synced: what was written is safe from a crash of the
-// process, and a crash of the machine may take what its kernel has not written yet, some seconds. An end that is not whole is
-// cut when the log is opened.
+// The log of one organization in one mode, open for appending. Nothing is synced: what was written
+// is safe from a crash of the process, and a crash of the machine may take what its kernel has not
+// written yet, some seconds. An end that is not whole is cut when the log is opened.
 
 import {
   closeSync,
@@ -56,8 +56,9 @@ export class ScopeLog {
   }
 
   /**
-   * Appends frames of `bytes` bytes in all. The offsets in their rows count from the first of them; they are changed. `atMs` is the
-   * time of the first frame. Throws the file system's error, and has then appended nothing.
+   * Appends frames of `bytes` bytes in all. The offsets in their rows count from the first of them;
+   * they are changed. `atMs` is the time of the first frame. Throws the file system's error, and
+   * has then appended nothing.
    */
   append(parts: readonly Uint8Array[], bytes: number, rows: Buffer, atMs: number): void {
     const segment = this.#segmentFor(bytes, atMs);
@@ -149,7 +150,8 @@ class NewestSegment {
 
   append(parts: readonly Uint8Array[], bytes: number, rows: Buffer): void {
     const files = this.#open();
-    // At their places, so that what a failed append left is written over. The rows come last, and make the frames part of the log.
+    // At their places, so that what a failed append left is written over. The rows come last, and
+    // make the frames part of the log.
     const [first] = parts;
     const written =
       first !== undefined && parts.length === 1

@@ -1,5 +1,6 @@
-// Looks for entries in the request logs. The files are only read, so it works beside the thread that writes them, in another
-// process, too. One search looks at a bounded number of entries, newest first, and says where the next one goes on.
+// Looks for entries in the request logs. The files are only read, so it works beside the thread
+// that writes them, in another process, too. One search looks at a bounded number of entries,
+// newest first, and says where the next one goes on.
 
 import { routeTable } from '../contract/routes/table.ts';
 import { type Mode, modes } from '../contract/vocabulary.ts';

@@ -1,7 +1,7 @@
-// The files of the request logs: a folder for each organization and mode, and in it segments, to which is only appended. A segment
-// is two files: `TIME.entries` has the frames, and `TIME.index` a row of 32 bytes for each, in the same order, by which entries
-// are found without reading them. TIME is that of the first entry. Whole segments are dropped when they are too old or too
-// many.
+// The files of the request logs: a folder for each organization and mode, and in it segments, to
+// which is only appended. A segment is two files: `TIME.entries` has the frames, and `TIME.index` a
+// row of 32 bytes for each, in the same order, by which entries are found without reading them.
+// TIME is that of the first entry. Whole segments are dropped when they are too old or too many.
 //
 //   row: f64 answered at (Unix ms) · u32 offset · u32 bytes · u32 tag of the request · u32 tag of the idempotency key
 //        · u32 tag of the object · u16 status · u8 route · u8 flags

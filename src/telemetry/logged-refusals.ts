@@ -1,5 +1,6 @@
-// Which refused requests an edge logs when there is too much to do. An entry in the logs costs more than such a refusal does, and
-// a flood of them would take what the answered requests need. So some of each second are logged, and the others are counted.
+// Which refused requests an edge logs when there is too much to do. An entry in the logs costs more
+// than such a refusal does, and a flood of them would take what the answered requests need. So some
+// of each second are logged, and the others are counted.
 
 export interface LoggedRefusalsOptions {
   readonly perSecondMax: number;

@@ -1,7 +1,8 @@
-// Logs are JSON lines on standard output, or readable lines when that is a terminal. Every thread has a logger of its own
-// and writes to the same descriptor. It writes whole lines, in pieces small enough for a pipe to take at once, so that the
-// lines of different threads don't mix. Lines are gathered for a moment, so that one system call writes about twenty. The
-// gathered lines are written with a fatal one and when the thread ends by itself, but not when it is terminated.
+// Logs are JSON lines on standard output, or readable lines when that is a terminal. Every thread
+// has a logger of its own and writes to the same descriptor. It writes whole lines, in pieces small
+// enough for a pipe to take at once, so that the lines of different threads don't mix. Lines are
+// gathered for a moment, so that one system call writes about twenty. The gathered lines are
+// written with a fatal one and when the thread ends by itself, but not when it is terminated.
 //
 // No secret may be logged. `scrub` is the second line of defence: every line passes through it.
 
@@ -24,8 +25,8 @@ const unwrittenBytesMax = 1024 * 1024;
 const terminal = 1;
 
 /**
- * A logger for this thread. `thread` names it in every line (`main`, `edge-0`, `shard-1`); `level` is the least
- * severe level written; `destination` replaces standard output.
+ * A logger for this thread. `thread` names it in every line (`main`, `edge-0`, `shard-1`); `level`
+ * is the least severe level written; `destination` replaces standard output.
  */
 export async function createLogger(options: {
   readonly level: string;
@@ -46,8 +47,8 @@ export async function createLogger(options: {
 }
 
 /**
- * Logs what libraries print on the console of this thread: the storage engine prints every failed commit. What Node prints
- * at a crash does not pass the console, and goes to standard error.
+ * Logs what libraries print on the console of this thread: the storage engine prints every failed
+ * commit. What Node prints at a crash does not pass the console, and goes to standard error.
  */
 export function logConsole(logger: Pick<Logger, 'error' | 'warn'>, target: Printer = console): void {
   for (const level of ['error', 'warn'] as const) {
@@ -64,12 +65,14 @@ type Printer = Pick<Console, 'error' | 'warn'>;
 function openBuffered(): DestinationStream {
   const destination = pino.destination({
     fd: terminal,
-    // The end of the thread can't wait for an asynchronous write, whose lines would be lost or come after later ones.
+    // The end of the thread can't wait for an asynchronous write, whose lines would be lost or come
+    // after later ones.
     sync: true,
     contentMode: 'buffer',
     maxLength: unwrittenBytesMax,
   } as Parameters<typeof pino.destination>[0]);
-  // When lines can't be written, because the reader has closed or the disk is full, the thread goes on, and can end.
+  // When lines can't be written, because the reader has closed or the disk is full, the thread goes
+  // on, and can end.
   let isRefused = false;
   destination.on('error', () => {
     isRefused = true;

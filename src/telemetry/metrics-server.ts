@@ -1,5 +1,5 @@
-// Serves the metrics to Prometheus over HTTP, on a port of their own: `GET /metrics`. It needs no key, so it listens on
-// loopback unless configured otherwise, and never on the port of the API.
+// Serves the metrics to Prometheus over HTTP, on a port of their own: `GET /metrics`. It needs no
+// key, so it listens on loopback unless configured otherwise, and never on the port of the API.
 
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';

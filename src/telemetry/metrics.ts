@@ -1,4 +1,5 @@
-// Metrics: each thread has a prom-client registry of its own; the main thread asks all of them and adds them up.
+// Metrics: each thread has a prom-client registry of its own; the main thread asks all of them and
+// adds them up.
 
 import {
   AggregatorRegistry,
@@ -153,7 +154,7 @@ function diskGauges(gauge: ReturnType<typeof shardMetricsOf>['gauge']) {
 /** The metrics of a shard. */
 export function createShardMetrics(registry: Registry, shard: string) {
   const { histogram, gauge, counter } = shardMetricsOf(registry, shard);
-  const turnSize = histogram('payments_turn_requests', 'Requests taken in one turn', sizes);
+  const batchSize = histogram('payments_turn_requests', 'Requests taken in one turn', sizes);
   const commit = histogram(
     'payments_commit_duration_seconds',
     'From the end of a turn to its commit',
@@ -199,7 +200,7 @@ export function createShardMetrics(registry: Registry, shard: string) {
   const observer: Omit<ShardObserver, 'stalled'> = {
     attempted: deliveries,
     batchEnded(requests, queuedNow) {
-      turnSize.observe(requests);
+      batchSize.observe(requests);
       queued.set(queuedNow);
     },
     committed: (duration) => commit.observe(duration),
@@ -278,7 +279,8 @@ export function createSupervisorMetrics(registry: Registry, dataDir: string, pau
     help: 'Changes of organizations and keys that could not be written',
     registers,
   });
-  // The library samples the event loop a hundred times a second, which would be most of the work of an idle service.
+  // The library samples the event loop a hundred times a second, which would be most of the work of
+  // an idle service.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
   return {
     countLostEntries: countLostEntries(registry),

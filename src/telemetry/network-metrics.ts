@@ -1,5 +1,6 @@
-// The metrics of payment networks in a shard: the calls that wait for an outcome, those that had no valid answer, and what
-// networks have posted. The labels name the connector and the mode, never an organization.
+// The metrics of payment networks in a shard: the calls that wait for an outcome, those that had no
+// valid answer, and what networks have posted. The labels name the connector and the mode, never an
+// organization.
 
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { type Mode, modeOf, modes, type PaymentMethodType } from '../contract/vocabulary.ts';

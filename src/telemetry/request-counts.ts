@@ -1,5 +1,5 @@
-// The counts of an edge's requests. Every request is counted, but the counts are read a few times a minute. So they are plain
-// numbers here, and become metrics when somebody asks for them.
+// The counts of an edge's requests. Every request is counted, but the counts are read a few times a
+// minute. So they are plain numbers here, and become metrics when somebody asks for them.
 
 import {
   Counter,

@@ -1,6 +1,7 @@
-// The log line of an answered request. Nearly all lines are of this kind, so it is built here directly, in the form that the
-// logger gives its lines, of as few pieces as possible. Ids that the service made, names from its tables and numbers need not
-// be escaped or scrubbed. What a client sent is checked by `edge/api/loggable.ts`.
+// The log line of an answered request. Nearly all lines are of this kind, so it is built here
+// directly, in the form that the logger gives its lines, of as few pieces as possible. Ids that the
+// service made, names from its tables and numbers need not be escaped or scrubbed. What a client
+// sent is checked by `edge/api/loggable.ts`.
 
 import pino from 'pino';
 import { routeTable } from '../contract/routes/table.ts';

@@ -1,4 +1,5 @@
-// The metrics of all threads, added up, as plain numbers: for `payments doctor` and `payments status`.
+// The metrics of all threads, added up, as plain numbers: for `payments doctor` and `payments
+// status`.
 
 import { AggregatorRegistry } from 'prom-client';
 

@@ -1,5 +1,6 @@
-// The status that `payments status` shows: the metrics of all threads, read twice with a second between, and the sizes of
-// the folders. Rates are the differences between the two readings, so nothing is sampled while nobody asks.
+// The status that `payments status` shows: the metrics of all threads, read twice with a second
+// between, and the sizes of the folders. Rates are the differences between the two readings, so
+// nothing is sampled while nobody asks.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import manifest from '../../package.json' with { type: 'json' };

@@ -1,5 +1,5 @@
-// The clocks of the machine. The monotonic clock counts from the machine's boot, and also while it sleeps, which Node's does
-// not. So processes of the same boot can compare their readings.
+// The clocks of the machine. The monotonic clock counts from the machine's boot, and also while it
+// sleeps, which Node's does not. So processes of the same boot can compare their readings.
 
 import { readFileSync } from 'node:fs';
 import { uptime } from 'node:os';

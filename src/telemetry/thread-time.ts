@@ -1,6 +1,7 @@
-// Metrics of the processor time of each thread, from Linux's scheduler, and of the time for which the garbage collector
-// stopped it. They tell which thread of a slow service is busy. The rest of the process's time is that of the storage
-// engine's commit threads and of V8's helper threads, which do most of the garbage collector's work.
+// Metrics of the processor time of each thread, from Linux's scheduler, and of the time for which
+// the garbage collector stopped it. They tell which thread of a slow service is busy. The rest of
+// the process's time is that of the storage engine's commit threads and of V8's helper threads,
+// which do most of the garbage collector's work.
 
 import { readFileSync, readlinkSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
@@ -33,8 +34,8 @@ function thisTask(): string | null {
 }
 
 /**
- * Measures the calling thread under this name, and the threads in `others`, which run as long. Systems without `/proc` have
- * only the metric of the collector.
+ * Measures the calling thread under this name, and the threads in `others`, which run as long.
+ * Systems without `/proc` have only the metric of the collector.
  */
 export function countThreadTime(
   registry: Registry,
@@ -73,7 +74,8 @@ export function countThreadTime(
 /** The processor time of a thread so far; null where the system doesn't tell. */
 export function processorSeconds({ task }: Pick<ThreadGauge, 'task'>): number | null {
   try {
-    // The time on a processor and the time waiting for one, in nanoseconds, and the number of time slices.
+    // The time on a processor and the time waiting for one, in nanoseconds, and the number of time
+    // slices.
     const [onProcessor] = readFileSync(`/proc/${task}/schedstat`, 'latin1').split(' ');
     return Number(onProcessor) / 1e9;
   } catch {

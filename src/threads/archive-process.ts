@@ -1,5 +1,6 @@
-// The entry of the archive's process: it runs an archiver for each shard and one for the directory, one after the other. What
-// fails is tried again, with growing waits; meanwhile the log keeps what is not archived, and the metrics say how old that is.
+// The entry of the archive's process: it runs an archiver for each shard and one for the directory,
+// one after the other. What fails is tried again, with growing waits; meanwhile the log keeps what
+// is not archived, and the metrics say how old that is.
 
 import { execFile } from 'node:child_process';
 import { relative } from 'node:path';

@@ -1,5 +1,6 @@
-// The messages between a shard's thread and its checkpoint thread. The tasks are those of the journal's `Checkpointer`, and
-// are asked as questions (rpc/questions.ts). The shard sends none before it has opened its journal.
+// The messages between a shard's thread and its checkpoint thread. The tasks are those of the
+// journal's `Checkpointer`, and are asked as questions (rpc/questions.ts). The shard sends none
+// before it has opened its journal.
 
 import type { Config } from '../config/config-schema.ts';
 import type { ShardIdentity } from '../disk/identity.ts';

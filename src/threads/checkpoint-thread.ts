@@ -1,6 +1,7 @@
-// The entry of a shard's checkpoint thread, which brings the checkpoint up to date from the log that the shard writes. It
-// answers a task that fails with the failure. The shard then ends, and this thread with it, and both are started again from
-// what is on disk. Between the tasks the scrubber reads what is stored (journal/scrubber.ts).
+// The entry of a shard's checkpoint thread, which brings the checkpoint up to date from the log
+// that the shard writes. It answers a task that fails with the failure. The shard then ends, and
+// this thread with it, and both are started again from what is on disk. Between the tasks the
+// scrubber reads what is stored (journal/scrubber.ts).
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { lowerPriority } from '../backup/pace.ts';

@@ -1,5 +1,6 @@
-// The checkpoint thread as its shard sees it: the journal's `Checkpointer`, whose tasks run in that thread. When the thread
-// ends unexpectedly, its tasks fail and the shard is told at once, because a shard must not go on without it.
+// The checkpoint thread as its shard sees it: the journal's `Checkpointer`, whose tasks run in that
+// thread. When the thread ends unexpectedly, its tasks fail and the shard is told at once, because
+// a shard must not go on without it.
 
 import { Worker } from 'node:worker_threads';
 import {
@@ -33,8 +34,8 @@ export class CheckpointWorker implements Checkpointer {
   #isClosing = false;
 
   /**
-   * Starts the thread. `onEnded` is called with the reason when it ends without having been closed, `onScrubbed` with how
-   * far its scrubber has come, and how many bytes are stored.
+   * Starts the thread. `onEnded` is called with the reason when it ends without having been closed,
+   * `onScrubbed` with how far its scrubber has come, and how many bytes are stored.
    */
   constructor(
     target: CheckpointTarget,
@@ -103,8 +104,9 @@ export class CheckpointWorker implements Checkpointer {
   }
 
   /**
-   * To be called when this thread is about to end, because that ends the checkpoint thread, too. Blocks for at most `msMax`
-   * until the checkpoint thread has finished its task. It begins no other.
+   * To be called when this thread is about to end, because that ends the checkpoint thread, too.
+   * Blocks for at most `msMax` until the checkpoint thread has finished its task. It begins no
+   * other.
    */
   finishTask(msMax: number): void {
     this.#gate.shut(msMax);

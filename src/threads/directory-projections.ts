@@ -1,5 +1,5 @@
-// Projections of the directory for the other threads: the part of an organization and its keys that a shard or an edge
-// needs, in the types of its layer.
+// Projections of the directory for the other threads: the part of an organization and its keys that
+// a shard or an edge needs, in the types of its layer.
 
 import type { ApiKey } from '../directory/api-key.ts';
 import { logoPathOf } from '../directory/branding.ts';

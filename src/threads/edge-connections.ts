@@ -1,5 +1,5 @@
-// The configured limits of an edge's connections, with the counters they need, and the log line and metric of refused
-// connections.
+// The configured limits of an edge's connections, with the counters they need, and the log line and
+// metric of refused connections.
 
 import type { Config } from '../config/config-schema.ts';
 import { createIsTrusted } from '../edge/http/client-address.ts';

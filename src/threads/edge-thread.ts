@@ -86,11 +86,13 @@ let server: Server | null = null;
 function fail(error: Error): void {
   logger.fatal({ err: error }, `the edge failed: ${error.message}`);
   tell({ type: 'failed', message: `edge ${number} failed: ${error.message}`, fatal: true });
-  // The native server must be closed first: a thread that ends with it open takes the process along.
+  // The native server must be closed first: a thread that ends with it open takes the process
+  // along.
   void (server?.stop(0) ?? Promise.resolve()).finally(() => process.exit(1));
 }
 process.on('uncaughtException', fail);
-// Whatever waits for something here does so for a visit. What carries out an instruction handles its own failures.
+// Whatever waits for something here does so for a visit. What carries out an instruction handles
+// its own failures.
 process.on('unhandledRejection', (error) => visits.failed(error, 'connection', null));
 
 const requestLogs = createRequestLogClient(config, logger, countLostEntries(registry));

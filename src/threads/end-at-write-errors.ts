@@ -1,7 +1,7 @@
-// Ends the whole process as soon as this thread meets a write error inside the storage library (see disk/storage-errors.ts).
-// Nothing is closed, flushed or answered any more: everything that was acknowledged is on the disk, and what runs longest with
-// a damaged heap can do most harm. Whoever watches the service starts it again (keep-running.mjs, systemd, the container's
-// runtime).
+// Ends the whole process as soon as this thread meets a write error inside the storage library (see
+// disk/storage-errors.ts). Nothing is closed, flushed or answered any more: everything that was
+// acknowledged is on the disk, and what runs longest with a damaged heap can do most harm. Whoever
+// watches the service starts it again (keep-running.mjs, systemd, the container's runtime).
 
 import { writeSync } from 'node:fs';
 import { isatty } from 'node:tty';

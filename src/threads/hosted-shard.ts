@@ -1,6 +1,7 @@
-// A shard and what it needs to run, put together from ports: the networks' runner, the ticks, what is done every second, the
-// watch on the disk, and the pause of a restored folder. The entry of a shard's thread gives it the real ports, and the
-// simulator (test/simulator) its own, so both run the same wiring.
+// A shard and what it needs to run, put together from ports: the networks' runner, the ticks, what
+// is done every second, the watch on the disk, and the pause of a restored folder. The entry of a
+// shard's thread gives it the real ports, and the simulator (test/simulator) its own, so both run
+// the same wiring.
 
 import { DiskRoom } from '../data-folder/disk-space.ts';
 import { networkCallOf } from '../domain/network-call.ts';
@@ -138,7 +139,8 @@ export class HostedShard {
       const answered = await this.#answerOf(request);
       peer.post({ correlation, answer: { ok: true, body: JSON.stringify(answered) } }, []);
     } catch (error) {
-      // The network can't be asked, or a secret can't be opened. Nothing was stored, so it can be tried again.
+      // The network can't be asked, or a secret can't be opened. Nothing was stored, so it can be
+      // tried again.
       this.#options.onNetworkTrouble({ callId: request.kind, error });
       if (request.kind === 'network_callback') this.#options.onCallback(request, 'later');
       peer.post({ correlation, answer: { ok: false, code: 'api_error', message: 'try again later' } }, []);

@@ -1,5 +1,6 @@
-// What payment networks post to the service. A callback is verified with the organization's credentials, and becomes a command
-// that is journaled like any other; the network is answered when that is durable. Nothing in a callback is believed before.
+// What payment networks post to the service. A callback is verified with the organization's
+// credentials, and becomes a command that is journaled like any other; the network is answered when
+// that is durable. Nothing in a callback is believed before.
 
 import { kindOfId } from '../contract/id-prefixes.ts';
 import { type Mode, modeOf, type PaymentMethodType } from '../contract/vocabulary.ts';
@@ -26,8 +27,8 @@ const noOrganization: Reply = {
   body: 'there is no such organization\n',
 };
 /**
- * The report can't be verified now. It may be about money that was taken while the network was connected, so it must not be
- * refused for good.
+ * The report can't be verified now. It may be about money that was taken while the network was
+ * connected, so it must not be refused for good.
  */
 const notConnected: Reply = {
   status: 503,

@@ -1,5 +1,6 @@
-// The payment networks of all organizations, as they are configured: the simulator in test mode, unless an organization has a
-// connector there; in live mode its connectors alone. A connection is made when it is first used, and again after a change.
+// The payment networks of all organizations, as they are configured: the simulator in test mode,
+// unless an organization has a connector there; in live mode its connectors alone. A connection is
+// made when it is first used, and again after a change.
 
 import { readFileSync } from 'node:fs';
 import type { Config } from '../config/config-schema.ts';
@@ -160,8 +161,9 @@ export class ConfiguredNetworks implements Networks {
 }
 
 /**
- * Checks whether a webhook address is allowed: its form, and every address that its name resolves to. The same rules are
- * checked again at each attempt. It rejects when the name does not resolve now, because there is no address to check.
+ * Checks whether a webhook address is allowed: its form, and every address that its name resolves
+ * to. The same rules are checked again at each attempt. It rejects when the name does not resolve
+ * now, because there is no address to check.
  */
 const lookupTimeoutMs = 5_000;
 

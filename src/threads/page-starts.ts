@@ -1,5 +1,5 @@
-// The way of a customer to the card network's own page. It is made where the credentials of the organization are. It changes
-// nothing: the charge is decided by what the network reports.
+// The way of a customer to the card network's own page. It is made where the credentials of the
+// organization are. It changes nothing: the charge is decided by what the network reports.
 
 import { modeOf } from '../contract/vocabulary.ts';
 import type {

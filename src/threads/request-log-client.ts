@@ -1,4 +1,5 @@
-// A thread's end of the request logs as it is configured, with the log line about entries that are not kept.
+// A thread's end of the request logs as it is configured, with the log line about entries that are
+// not kept.
 
 import type { Config } from '../config/config-schema.ts';
 import { RequestLogClient } from '../request-logs/client.ts';

@@ -1,5 +1,5 @@
-// The entry of the thread of the request logs: it writes what the edges hand over, and drops what is too old. Nothing waits for
-// it.
+// The entry of the thread of the request logs: it writes what the edges hand over, and drops what
+// is too old. Nothing waits for it.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';

@@ -1,5 +1,6 @@
-// Decides when the scrubber reads, and how much at a time. It reads everything within the configured time, spread evenly, in
-// slices that are short enough for the other tasks of the checkpoint thread, in which it runs.
+// Decides when the scrubber reads, and how much at a time. It reads everything within the
+// configured time, spread evenly, in slices that are short enough for the other tasks of the
+// checkpoint thread, in which it runs.
 
 import type { Scrubber, ScrubState } from '../journal/scrubber.ts';
 

@@ -1,5 +1,6 @@
-// The entry of a shard's thread: it opens the journal, recovers, and connects the shard to the networks, the address guard,
-// its peers and its timers. When the shard fails the thread reports it and ends, and the supervisor starts another.
+// The entry of a shard's thread: it opens the journal, recovers, and connects the shard to the
+// networks, the address guard, its peers and its timers. When the shard fails the thread reports it
+// and ends, and the supervisor starts another.
 
 import { randomFillSync } from 'node:crypto';
 import type { MessagePort } from 'node:worker_threads';
@@ -60,7 +61,8 @@ process.on('uncaughtException', fail);
 
 // The thread is started early, because that takes time; it has no task before the journal is open.
 const checkpointer = new CheckpointWorker({ number, dir, identity, isChecked, config }, fail, scrubbed);
-// The end of this thread ends the checkpoint thread, too, which must not happen in the middle of a transaction.
+// The end of this thread ends the checkpoint thread, too, which must not happen in the middle of a
+// transaction.
 process.on('exit', () => checkpointer.finishTask(checkpointTaskMsMax));
 void checkpointer.gauge.then((gauge) => otherThreads.set(`checkpoint-${number}`, gauge));
 

@@ -1,6 +1,7 @@
-// A supervised thread is started, and started again whenever it ends. A thread that fails again within a minute is started
-// later with each failure. Shards, edges and the webhook thread are supervised like this; they differ only in what is done
-// when one starts, is ready or has ended, and in whether another start can help.
+// A supervised thread is started, and started again whenever it ends. A thread that fails again
+// within a minute is started later with each failure. Shards, edges and the webhook thread are
+// supervised like this; they differ only in what is done when one starts, is ready or has ended,
+// and in whether another start can help.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from '../telemetry/logger.ts';

@@ -1,7 +1,8 @@
-// The supervisor runs the shards, the edges, the webhook thread and that of the request logs, and connects every shard with
-// the edges and the webhook thread. While a shard recovers, its organizations get 503, and the others are not affected. After a
-// fatal failure (a damaged journal) a shard stays down, and the others go on. An edge is never started again: it ends because
-// of a bug or because of its address, and then the service ends.
+// The supervisor runs the shards, the edges, the webhook thread and that of the request logs, and
+// connects every shard with the edges and the webhook thread. While a shard recovers, its
+// organizations get 503, and the others are not affected. After a fatal failure (a damaged journal)
+// a shard stays down, and the others go on. An edge is never started again: it ends because of a
+// bug or because of its address, and then the service ends.
 
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Config } from '../config/config-schema.ts';
@@ -97,8 +98,8 @@ export class Supervisor {
   }
 
   /**
-   * Resolves when every edge listens and every shard has recovered or failed for good. Rejects with a `ThreadFailure` when an
-   * edge can't listen, or when all shards have failed.
+   * Resolves when every edge listens and every shard has recovered or failed for good. Rejects with
+   * a `ThreadFailure` when an edge can't listen, or when all shards have failed.
    */
   async start(): Promise<void> {
     const edges = this.#edges.map((edge) => edge.start());
@@ -175,8 +176,9 @@ export class Supervisor {
   }
 
   /**
-   * A process of its own: to the storage engine an environment is one within a process, so a reader here would keep the
-   * shards from opening a segment for writing, and from recovering after a failed commit.
+   * A process of its own: to the storage engine an environment is one within a process, so a reader
+   * here would keep the shards from opening a segment for writing, and from recovering after a
+   * failed commit.
    */
   #archiveProcess(): SupervisedThread {
     const { folder } = this.#options;

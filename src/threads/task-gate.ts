@@ -1,7 +1,8 @@
-// A gate in shared memory between a thread and the one that it started. When a thread ends, Node stops the threads that it
-// started, wherever they are. LMDB's library must not be stopped in the middle of a transaction or while it opens a file,
-// because its thread then waits for its own lock for ever, or the process ends. So each task passes the gate, and the
-// starting thread shuts the gate before it ends, which waits for the task under way.
+// A gate in shared memory between a thread and the one that it started. When a thread ends, Node
+// stops the threads that it started, wherever they are. LMDB's library must not be stopped in the
+// middle of a transaction or while it opens a file, because its thread then waits for its own lock
+// for ever, or the process ends. So each task passes the gate, and the starting thread shuts the
+// gate before it ends, which waits for the task under way.
 
 /** The word is the number of tasks under way. Shutting the gate subtracts this from it. */
 const shutBy = 2 ** 30;

@@ -1,5 +1,5 @@
-// The messages between the main thread and its threads. Requests go over the ports that connect edges and shards directly.
-// What is asked is a table of questions (rpc/questions.ts).
+// The messages between the main thread and its threads. Requests go over the ports that connect
+// edges and shards directly. What is asked is a table of questions (rpc/questions.ts).
 
 import type { MessagePort } from 'node:worker_threads';
 import type { Config } from '../config/config-schema.ts';

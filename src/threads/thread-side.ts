@@ -1,4 +1,5 @@
-// The main thread as a thread sees it: what the thread was started with, and what all threads answer alike.
+// The main thread as a thread sees it: what the thread was started with, and what all threads
+// answer alike.
 
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { Registry } from 'prom-client';

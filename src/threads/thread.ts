@@ -1,6 +1,7 @@
-// A thread as the main thread sees it: it is started, asked, and told to stop. Instructions can be sent at once; the thread
-// handles them when it is ready. A question that is open when the thread ends is rejected. What must not share this
-// process's memory runs in a process of its own, and is a thread to the rest of the service all the same.
+// A thread as the main thread sees it: it is started, asked, and told to stop. Instructions can be
+// sent at once; the thread handles them when it is ready. A question that is open when the thread
+// ends is rejected. What must not share this process's memory runs in a process of its own, and is
+// a thread to the rest of the service all the same.
 
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -10,10 +11,10 @@ import { Questions } from '../rpc/questions.ts';
 import type { Instruction, News, Notice, ThreadQuestions } from './thread-protocol.ts';
 import { startDataVariable } from './thread-side.ts';
 
-// V8 collects a whole heap when it and the buffers beside it have grown by some megabytes since the last time: so it
-// begins with small heaps. A shard holds tens of megabytes of buffers until its checkpoint has them, so it would mark its
-// heap, of which nothing can be freed, every few thousand requests. Below this size, or half of a smaller limit, it leaves
-// the old generation alone.
+// V8 collects a whole heap when it and the buffers beside it have grown by some megabytes since the
+// last time: so it begins with small heaps. A shard holds tens of megabytes of buffers until its
+// checkpoint has them, so it would mark its heap, of which nothing can be freed, every few thousand
+// requests. Below this size, or half of a smaller limit, it leaves the old generation alone.
 const quietHeapMib = 128;
 
 /** To be called before the first thread is started. */

@@ -1,6 +1,7 @@
-// What a thread does with the exceptions that visits cause. Each entry hands over what it catches. What nobody waits for (a
-// promise that was left alone, a callback that throws) would end the thread: where a visit runs within `run`, Node tells which
-// visit it is from, and the thread goes on. What belongs to no visit ends the thread as ever.
+// What a thread does with the exceptions that visits cause. Each entry hands over what it catches.
+// What nobody waits for (a promise that was left alone, a callback that throws) would end the
+// thread: where a visit runs within `run`, Node tells which visit it is from, and the thread goes
+// on. What belongs to no visit ends the thread as ever.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Counter, type Registry } from 'prom-client';

@@ -1,5 +1,6 @@
-// The entry of the webhook thread: it connects the dispatcher to the shards, to the attempts and to its timers. There is one
-// such thread, so the attempts in flight to an endpoint are counted in one place.
+// The entry of the webhook thread: it connects the dispatcher to the shards, to the attempts and to
+// its timers. There is one such thread, so the attempts in flight to an endpoint are counted in one
+// place.
 
 import { readFileSync } from 'node:fs';
 import type { MessagePort } from 'node:worker_threads';
@@ -44,7 +45,8 @@ const attempts = new Attempts({
   timeoutMs,
   allowHttp,
   allowPrivate,
-  // Half of the time, so that a DNS server that answers for IPv4 only still leaves time for the request.
+  // Half of the time, so that a DNS server that answers for IPv4 only still leaves time for the
+  // request.
   resolve: createResolver({
     servers: dnsServers.length > 0 ? dnsServers : undefined,
     timeoutMs: timeoutMs / 2,
@@ -58,7 +60,8 @@ const dispatcher = new Dispatcher({
   concurrency,
   clock: Date.now,
   monotonic,
-  // The signing secrets are opened here. One that can't be opened is a fault of the service, not a failed attempt.
+  // The signing secrets are opened here. One that can't be opened is a fault of the service, not a
+  // failed attempt.
   attempt: async ({ org, sealed, ...input }) => {
     const owner = { id: input.endpoint, org };
     const secrets = sealed.map((each) => secretBox.open(each, owner));
