@@ -263,8 +263,8 @@ const backups = [
   ]),
   bug('a restored service waits for nobody', [
     'data-folder/data-folder.ts',
-    'return folderOf(path, newId(), shards, 0, paused);',
-    'return folderOf(path, newId(), shards, 0, paused && null);',
+    'return folderOf(path, newFormat(shards, paused));',
+    'return folderOf(path, newFormat(shards, paused && null));',
   ]),
   bug('a paused service calls the networks', [
     'threads/hosted-shard.ts',
