@@ -8,6 +8,7 @@
 // There may be several keys while a new one replaces an old one: the first one seals, and each opens what it sealed.
 
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
+import { defined, elementAt } from '../core/assert.ts';
 
 const algorithm = 'aes-256-gcm';
 const keyBytes = 32;
@@ -48,12 +49,16 @@ export class SecretBox {
   /** `keys` are the lines of a key file, at least one. */
   constructor(keys: readonly string[]) {
     for (const key of keys) this.#keys.set(idOfKey(key), Buffer.from(key, 'base64'));
-    this.keyId = idOfKey(keys[0]!);
+    this.keyId = idOfKey(elementAt(keys, 0));
   }
 
   seal(secret: string, owner: SecretOwner): string {
     const nonce = randomBytes(nonceBytes);
-    const cipher = createCipheriv(algorithm, this.#keys.get(this.keyId)!, nonce);
+    const cipher = createCipheriv(
+      algorithm,
+      defined(this.#keys.get(this.keyId), 'there is a key that seals'),
+      nonce,
+    );
     cipher.setAAD(associatedData(owner));
     const sealed = Buffer.concat([nonce, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]);
     return `v1.${this.keyId}.${sealed.toString('base64url')}`;

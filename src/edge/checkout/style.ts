@@ -135,10 +135,10 @@ export function brandStyle(colour: string): Style {
 
 /** White or black, whichever has more contrast with a colour (WCAG 2, relative luminance): 4.5 or more. */
 function readableOn(colour: string): '#fff' | '#000' {
-  const [red, green, blue] = [1, 3, 5].map((at) => {
+  const lightness = (at: number) => {
     const share = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
     return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-  });
-  const luminance = 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
+  };
+  const luminance = 0.2126 * lightness(1) + 0.7152 * lightness(3) + 0.0722 * lightness(5);
   return 1.05 / (luminance + 0.05) >= (luminance + 0.05) / 0.05 ? '#fff' : '#000';
 }

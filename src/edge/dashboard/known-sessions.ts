@@ -30,7 +30,8 @@ export class KnownSessions {
     this.#members.delete(key);
     if (known === null) return;
     this.#members.set(key, known);
-    if (this.#members.size > sessionsMax) this.#members.delete(this.#members.keys().next().value!);
+    const [oldest] = this.#members.keys();
+    if (this.#members.size > sessionsMax && oldest !== undefined) this.#members.delete(oldest);
   }
 
   /**
