@@ -23,9 +23,10 @@ test('every block of commands in the runbook is pasted by a test, or says why it
   assert.deepEqual(unnamed, [], 'a fence says whether it has commands (sh) or not (text)');
   const headings = blocks.filter(({ language }) => language === 'sh').map(({ heading }) => heading);
   assert.deepEqual(headings, [...new Set(headings)], 'a heading has one block of commands');
-  const tests = readdirSync(import.meta.dirname)
-    .filter((name) => name.endsWith('.test.ts'))
-    .map((name) => readFileSync(join(import.meta.dirname, name), 'utf8'))
+  const folder = join(import.meta.dirname, '..');
+  const tests = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts') && !name.includes('node_modules'))
+    .map((name) => readFileSync(join(folder, name), 'utf8'))
     .join('\n');
   const pasted = [...tests.matchAll(/(?:pasteBlock\(\s*'docs\/operations\.md'|paste\()[,\s]*'(#+ [^']+)'/g)];
   const run = [...Object.keys(notRun), ...pasted.map((match) => match[1]!)];
