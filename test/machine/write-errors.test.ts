@@ -1,6 +1,6 @@
 // Errors of the disk inside the storage library, under the launcher alone: the process ends at once, with all its shards, is
 // started again, and nothing that was acknowledged is lost. A disk that stays full is noticed, and its shard reads on.
-// MACHINE_FAULT_ROUNDS asks for more than one of each kind, MACHINE_FAULT_KINDS for the kinds whose names it matches.
+// MACHINE_FAULT_ROUNDS asks for more than two of each kind, MACHINE_FAULT_KINDS for the kinds whose names it matches.
 
 import assert from 'node:assert/strict';
 import { constants } from 'node:os';
@@ -12,7 +12,7 @@ import { FaultyMachine, type Rule } from './faulty-machine.ts';
 import { assertWhole, merchantsOn, pauseAll, progress, startWork } from './merchants.ts';
 
 const { EIO, ENOSPC } = constants.errno;
-const rounds = Number(process.env.MACHINE_FAULT_ROUNDS ?? 1);
+const rounds = Number(process.env.MACHINE_FAULT_ROUNDS ?? 2);
 const chosen = new RegExp(process.env.MACHINE_FAULT_KINDS ?? '');
 /** The launcher, but that it never waits: there are more crashes here than in a year of any disk. */
 const launcher = join(import.meta.dirname, '../main/keeper.mjs');
