@@ -172,6 +172,9 @@ test('what came to its end while the service was down ends, in order, when it is
   const visit = await shop.createSession();
   const visitor = new Customer();
   await visitor.open(visit.url);
+  // Codes end by the second in which they were made: the visitor's ends after the voucher.
+  const { created } = await shop.do('retrieve_charge', { id: voucher.latest_charge });
+  await eventually(() => Date.now() >= (created + 1) * 1000);
   await visitor.send({ method: 'cash' });
   const [before] = (await shop.news()).slice(-1);
   await service.kill();
