@@ -55,7 +55,7 @@ export class Preallocation {
     if (this.#leftBytes >= (isFilling ? 0 : enoughBytes) || (isDone && !isFilling)) return undefined;
     // The estimate is corrected, because transactions mostly use less than they may.
     this.#usedBytesMax = usedBytes(this.#environment) + bytes;
-    if (isFilling) return this.#leftBytes < 0 ? this.#filling! : undefined;
+    if (isFilling) return this.#leftBytes < 0 ? (this.#filling ?? undefined) : undefined;
     const aheadBytes = Math.max(aheadBytesMin, Math.min(this.#usedBytesMax, aheadBytesMax));
     if (this.#leftBytes < aheadBytes / 2) this.#fillAhead(aheadBytes);
     return undefined;

@@ -34,6 +34,7 @@ function syncIfAllowed(path: string): void {
   try {
     syncPath(path);
   } catch (error) {
-    if (!['EACCES', 'EPERM', 'EROFS', 'EINVAL'].includes((error as NodeJS.ErrnoException).code!)) throw error;
+    if (!['EACCES', 'EPERM', 'EROFS', 'EINVAL'].includes((error as NodeJS.ErrnoException).code ?? ''))
+      throw error;
   }
 }

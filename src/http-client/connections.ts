@@ -15,6 +15,7 @@ import {
   type SecureContext,
   type TLSSocket,
 } from 'node:tls';
+import { defined } from '../core/assert.ts';
 import type { MonotonicClock } from '../core/clock.ts';
 import type { CheckedUrl } from './address-guard.ts';
 import { TlsSessions } from './tls-sessions.ts';
@@ -189,7 +190,7 @@ export class Connections {
     clearTimeout(idleTimer);
     socket.off('data', close);
     socket.off('end', close);
-    const idle = this.#idle.get(endpoint)!;
+    const idle = defined(this.#idle.get(endpoint), 'an idle connection is listed');
     idle.splice(idle.indexOf(connection), 1);
     if (idle.length === 0) this.#idle.delete(endpoint);
   }

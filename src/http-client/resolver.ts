@@ -94,7 +94,7 @@ function firstAnswer(
     timer = setTimeout(askNext, timeoutMs / (questions.length + 1));
     question().then(resolve, (error: NodeJS.ErrnoException) => {
       open--;
-      if (absent.has(error.code!)) return reject(error);
+      if (absent.has(error.code ?? '')) return reject(error);
       askNext();
       if (open === 0) reject(error);
     });

@@ -63,7 +63,7 @@ export class JournalCopy {
     this.#segments.refresh();
     await this.#segments.forgetDropped();
     const after = Math.max(sequence, this.logStart - 1);
-    for await (const [batch] of readLog(this.#segments, after, after + 1)) return batch!.wallMs;
+    for await (const [batch] of readLog(this.#segments, after, after + 1)) return batch?.wallMs ?? null;
     return null;
   }
 

@@ -5,6 +5,7 @@
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { defined } from '../core/assert.ts';
 import {
   ArchiveDamaged,
   type Frame,
@@ -134,7 +135,7 @@ export async function* followFiles(
     const header = batch.length >= 40 ? readBatchHeader(batch) : null;
     const defect = batchDefect(batch, header?.firstSequence ?? next, tag);
     if (defect !== null) throw new JournalDamaged(`${path} is damaged at sequence ${next}: ${defect}`);
-    return { bytes: batch, ...header! };
+    return { bytes: batch, ...defined(header, 'a batch without a defect has a header') };
   };
   yield* inOrder(source, read, after, neededAfter);
 }
@@ -300,8 +301,8 @@ export class FiledLogReader implements LogSource {
           };
           continue;
         }
-        next = header!.lastSequence + 1;
-        yield { ...place, byte: null, bytes, ...header! };
+        next = defined(header, 'a batch without a defect has a header').lastSequence + 1;
+        yield { ...place, byte: null, bytes, ...defined(header, 'a batch without a defect has a header') };
       }
     } catch (error) {
       if (!(error instanceof JournalDamaged)) throw error;

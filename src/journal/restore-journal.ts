@@ -4,6 +4,7 @@
 
 import { mkdirSync } from 'node:fs';
 import { unpack } from 'msgpackr';
+import { assert, elementAt } from '../core/assert.ts';
 import { timeOfId } from '../core/ids.ts';
 import type { Frame } from '../disk/archive-file.ts';
 import { commitAppended, createEnvironment, openEnvironment } from '../disk/environment.ts';
@@ -53,7 +54,7 @@ export async function restoreCheckpoint(
 }
 
 function withoutRow(rows: readonly Buffer[], key: Buffer): Buffer[] {
-  return rows.filter((_, i) => !key.equals(rows[i - (i % 2)]!));
+  return rows.filter((_, i) => !key.equals(elementAt(rows, i - (i % 2))));
 }
 
 /** A batch, and its last entry to write. */
@@ -85,16 +86,17 @@ export async function restoreLog(
   const flush = async () => {
     if (gathered.length === 0) return;
     if (inSegment > segmentBytesMax) {
-      await segments.create(gathered[0]![0]);
+      await segments.create(elementAt(gathered, 0)[0]);
       inSegment = 0;
     }
-    await commitAppended(segments.open(segments.list.at(-1)!), gathered);
+    await commitAppended(segments.open(elementAt(segments.list, segments.list.length - 1)), gathered);
     inSegment += bytes;
     gathered = [];
     bytes = 0;
   };
   try {
     for await (const { batch, last } of batches) {
+      assert(last > end && last <= batch.lastSequence, 'the batches of a restore ascend');
       const isWhole = batch.lastSequence === last;
       const own = isWhole ? retagged(batch.bytes, tag) : cutAfter(batch.bytes, last, tag);
       gathered.push([batch.firstSequence, own]);

@@ -5,6 +5,7 @@
 // process that reads through the library.
 
 import { statSync } from 'node:fs';
+import { elementAt } from '../core/assert.ts';
 import { verifyChecksum } from '../disk/checksum.ts';
 import type { FileRow } from '../disk/lmdb-file.ts';
 import { FileDamage } from '../disk/lmdb-pages.ts';
@@ -134,7 +135,7 @@ export class Scrubber {
 
   /** Continues reading a table of the checkpoint. Returns true at its end. */
   #readTable(end: number): boolean {
-    const table = tables[this.#state.part]!;
+    const table = elementAt(tables, this.#state.part);
     let checkpoint: CheckpointReader;
     try {
       checkpoint = new CheckpointReader(this.#options.checkpoint);

@@ -1,6 +1,7 @@
 // Reads a checkpoint from outside, as log-reader.ts reads the log: the file is only read, so its writer is not disturbed, and a
 // damaged page does no harm. The log's tools and the scrubber use it.
 
+import { defined, elementAt } from '../../core/assert.ts';
 import { dataFile } from '../../disk/environment.ts';
 import { type FileRow, LmdbFile } from '../../disk/lmdb-file.ts';
 import { FileDamage } from '../../disk/lmdb-pages.ts';
@@ -159,14 +160,14 @@ export class StoredState {
   *recordsFrom(id: string): Generator<Change> {
     const record = this.#checkpoint.record(id);
     if (record !== undefined) yield record;
-    yield* this.#checkpoint.recordsFrom(recordTables[1], keyOfId(id)!);
+    yield* this.#checkpoint.recordsFrom(recordTables[1], defined(keyOfId(id), 'the history is of an id'));
   }
 
   /** Of rows of a table, keys and values in alternation, those that `recordsFrom` gives. */
   static *recordsIn(table: string, rows: readonly Buffer[], id: string): Generator<Change> {
-    const start = keyOfId(id)!;
+    const start = defined(keyOfId(id), 'the history is of an id');
     for (let i = 0; i < rows.length; i += 2) {
-      const [key, value] = [rows[i]!, rows[i + 1]!];
+      const [key, value] = [elementAt(rows, i), elementAt(rows, i + 1)];
       const isIts = table === recordTableOf(id) && key.equals(start);
       if (!isIts && (table !== recordTables[1] || key.compare(start) < 0)) continue;
       const record = readRecord({ key, value });

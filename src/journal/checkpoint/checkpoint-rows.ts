@@ -2,6 +2,7 @@
 // a new file. Restores and `payments compact` write checkpoints in this way. A file that was written in the order of its
 // keys has full pages, so it is as small as it can be.
 
+import { defined, elementAt } from '../../core/assert.ts';
 import { verifyChecksum } from '../../disk/checksum.ts';
 import {
   commit,
@@ -54,7 +55,7 @@ export class RowsOfMoment {
         if (rows.length > 0)
           yield { table: name, rows: rows.flatMap(({ key, value }) => [Buffer.from(key), value]) };
         if (rows.length < rowsAtOnce) break;
-        start = rows.at(-1)!.key;
+        start = rows.at(-1)?.key;
       }
     }
   }
@@ -99,8 +100,9 @@ export class RowWriter {
   flush(): number {
     commit(this.#environment, () => {
       for (const { table: name, rows } of this.#gathered) {
-        const table = this.#tables.get(name)!;
-        for (let i = 0; i < rows.length; i += 2) table.putSync(rows[i]!, rows[i + 1]!, { append: true });
+        const table = defined(this.#tables.get(name), 'the table was opened');
+        for (let i = 0; i < rows.length; i += 2)
+          table.putSync(elementAt(rows, i), elementAt(rows, i + 1), { append: true });
       }
     });
     const bytes = this.#bytes;

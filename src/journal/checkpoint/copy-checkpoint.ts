@@ -2,6 +2,7 @@
 // old one. The copy has no unused pages.
 
 import { rmSync } from 'node:fs';
+import { elementAt } from '../../core/assert.ts';
 import {
   createEnvironment,
   damagedFile,
@@ -67,7 +68,7 @@ async function copyRows(
 
 function refuseDamaged(file: string, table: string, rows: readonly Buffer[]): void {
   for (let i = 0; i < rows.length; i += 2) {
-    const defect = rowDefect(table, rows[i]!, rows[i + 1]!);
+    const defect = rowDefect(table, elementAt(rows, i), elementAt(rows, i + 1));
     if (defect !== null) throw damagedFile(file, defect);
   }
 }

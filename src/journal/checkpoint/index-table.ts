@@ -4,6 +4,7 @@
 // LMDB splits a full page in the middle, and new rows mostly belong at the end of a list. Written in order, they would leave
 // every page half empty. So a little more than every second row is written first, and the others then fill the pages.
 
+import { elementAt } from '../../core/assert.ts';
 import type { Table } from '../../disk/environment.ts';
 import type { IndexRow, ScanRange } from '../../domain/view.ts';
 import { ByteWriter } from '../records/byte-writer.ts';
@@ -96,7 +97,7 @@ export class IndexTable {
       const keys = this.#read(() => [...this.#rows.getKeys(range)]);
       for (const key of keys) yield Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1');
       if (keys.length < readKeysMax) return;
-      last = Buffer.from(keys.at(-1)!);
+      last = Buffer.from(elementAt(keys, keys.length - 1));
     }
   }
 

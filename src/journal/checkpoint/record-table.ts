@@ -2,7 +2,7 @@
 // are appended and fill their pages. Records that never change have a table of their own, whose pages stay full.
 
 import { idPrefixes } from '../../contract/id-prefixes.ts';
-import { assert } from '../../core/assert.ts';
+import { assert, elementAt } from '../../core/assert.ts';
 import { type Environment, openTable, rowsIn, type Table } from '../../disk/environment.ts';
 import type { Change } from '../../domain/record.ts';
 import {
@@ -122,7 +122,7 @@ export class RecordTables {
           else onDamage(idOfEncoded(encoded), this.#unsound(idOfEncoded(encoded)));
         }
         if (rows.length < readRecordsMax) break;
-        last = rows.at(-1)!.key;
+        last = elementAt(rows, rows.length - 1).key;
       }
     }
   }

@@ -3,6 +3,7 @@
 // first. A value has a checksum (see checksum.ts), and then the batch's time (f64), the digest of the idempotency key (16 bytes),
 // the status, the lengths of the request id and of the defaults (u16 each), these two, and the body.
 
+import { elementAt } from '../../core/assert.ts';
 import { verifyChecksum, withChecksum } from '../../disk/checksum.ts';
 import type { Table } from '../../disk/environment.ts';
 import { digestBytes, type ResponseLocation, type StoredResponse } from '../journal.ts';
@@ -85,7 +86,7 @@ function encode({ keyDigest, timeMs, response }: MovedResponse): Buffer {
   head.writeDoubleLE(timeMs, 0);
   head.set(keyDigest, 8);
   head.writeUInt16LE(status, statusAt);
-  head.writeUInt16LE(texts[0]!.length, statusAt + 2);
-  head.writeUInt16LE(texts[1]!.length, statusAt + 4);
+  head.writeUInt16LE(elementAt(texts, 0).length, statusAt + 2);
+  head.writeUInt16LE(elementAt(texts, 1).length, statusAt + 4);
   return withChecksum(Buffer.concat([head, ...texts]));
 }

@@ -2,6 +2,7 @@
 // process while the shard goes on appending. Every batch is checked before it is returned. Damage, or a gap, is never skipped.
 
 import { basename, dirname } from 'node:path';
+import { assert, elementAt } from '../../core/assert.ts';
 import { type Environment, guardRead } from '../../disk/environment.ts';
 import { ForeignPart } from '../../disk/identity.ts';
 import type { MovedResponse } from '../checkpoint/response-table.ts';
@@ -90,7 +91,7 @@ export async function* readLog(
       if (upTo === Number.POSITIVE_INFINITY) refuseHiddenEnd(segments, last + 1);
       return;
     }
-    ({ lastSequence: last, epoch } = batches.at(-1)!);
+    ({ lastSequence: last, epoch } = elementAt(batches, batches.length - 1));
   }
 }
 
@@ -131,7 +132,7 @@ function* follow(
   const start = list.findLastIndex(({ firstSequence }) => firstSequence <= next);
   if (start < 0) throw missing(segments, 0, next);
   for (let index = start; index < list.length; index++) {
-    const segment = list[index]!;
+    const segment = elementAt(list, index);
     // A segment that begins later may not be complete yet.
     if (segment.firstSequence > upTo) return;
     if (index > start && segment.firstSequence !== next) throw missing(segments, index, next);
@@ -163,7 +164,7 @@ export function entriesAfter(batch: FollowedBatch, after: number): ReplayedEntry
 }
 
 function* batchesOf(segments: Segments, index: number, next: number, upTo: number): Generator<StoredBatch> {
-  const segment = segments.list[index]!;
+  const segment = elementAt(segments.list, index);
   const guard = <T>(read: () => T): T => guardSegment(segments, index, read);
   const environment = guard(() => segments.open(segment, 'leaves'));
   let expected = guard(() => firstHolding(environment, next));
@@ -217,7 +218,7 @@ function oldestEnd({ list }: Segments, sequence: number): number | null {
 
 async function dropSegments(segments: Segments, olderThanMs: number, sequence: number): Promise<number> {
   const { list } = segments;
-  while (oldestEnd(segments, sequence) !== null && lastTimeMs(segments, list[0]!) < olderThanMs)
+  while (oldestEnd(segments, sequence) !== null && lastTimeMs(segments, elementAt(list, 0)) < olderThanMs)
     await segments.dropOldest();
   return list[0]?.firstSequence ?? 0;
 }
@@ -229,7 +230,7 @@ function lastTimeMs(segments: Segments, segment: Segment): number {
 }
 
 function guardSegment<T>(segments: Segments, index: number, read: () => T): T {
-  const { folder, firstSequence } = segments.list[index]!;
+  const { folder, firstSequence } = elementAt(segments.list, index);
   try {
     return guardRead(folder, read);
   } catch (error) {
@@ -246,14 +247,14 @@ function overtaken(segments: Segments, index: number, batch: StoredBatch, epoch:
 }
 
 function missing(segments: Segments, index: number, sequence: number): DamagedLog {
-  const { firstSequence } = segments.list[index]!;
+  const { firstSequence } = elementAt(segments.list, index);
   const defect = `a segment is missing: sequences ${sequence} to ${firstSequence - 1} are in none`;
   return damaged(segments, index, { sequence, bytes: 0, defect }, false);
 }
 
 function damaged(segments: Segments, index: number, bad: BadTail, isEnd: boolean): DamagedLog {
   const { sequence, defect } = bad;
-  const { folder, firstSequence } = segments.list[index]!;
+  const { folder, firstSequence } = elementAt(segments.list, index);
   const shardFolder = dirname(dirname(folder));
   const rest = segments.list.slice(index).map((segment) => segment.folder);
   const kept = Math.min(sequence, firstSequence) - 1;
@@ -281,7 +282,8 @@ export async function* recoverLog(
 ): AsyncGenerator<readonly ReplayedEntry[], number> {
   let nextSequence = afterSequence + 1;
   for await (const batches of log.read(afterSequence)) {
-    nextSequence = Math.max(nextSequence, batches.at(-1)!.lastSequence + 1);
+    assert(elementAt(batches, 0).firstSequence <= nextSequence, 'recovery leaves out no entry');
+    nextSequence = Math.max(nextSequence, elementAt(batches, batches.length - 1).lastSequence + 1);
     yield batches.flatMap((batch) => entriesAfter(batch, afterSequence));
   }
   return nextSequence;

@@ -2,7 +2,7 @@
 // transaction is in flight at a time, and the next one has all batches that were appended meanwhile. So a batch that failed
 // is never followed on disk by a later one: the disk always has a prefix of what was appended.
 
-import { assert } from '../../core/assert.ts';
+import { assert, defined, elementAt } from '../../core/assert.ts';
 import { commitAppended, journalFailure, usedBytes } from '../../disk/environment.ts';
 import { type ShardIdentity, tagOf } from '../../disk/identity.ts';
 import { Preallocation } from '../../disk/preallocation.ts';
@@ -125,7 +125,7 @@ export class SegmentedLog implements LogEngine {
       while (this.#waiting.size > 0) {
         const batches = [...this.#waiting.values()];
         await this.#write(batches);
-        this.#durableEnd = endOfBatch(batches.at(-1)!.bytes);
+        this.#durableEnd = endOfBatch(elementAt(batches, batches.length - 1).bytes);
         for (const batch of batches) {
           this.#waiting.delete(batch.firstSequence);
           batch.settle(null);
@@ -140,7 +140,7 @@ export class SegmentedLog implements LogEngine {
 
   /** Writes the batches in one transaction, in a new segment when one is due. */
   async #write(batches: readonly Waiting[]): Promise<void> {
-    const [{ firstSequence, timeMs }] = batches as [Waiting];
+    const { firstSequence, timeMs } = elementAt(batches, 0);
     const active = this.#active;
     const isDue =
       active !== null &&
@@ -152,7 +152,7 @@ export class SegmentedLog implements LogEngine {
       await this.#onSegment(firstSequence);
       this.#active = this.#activate(segment, Number.POSITIVE_INFINITY);
     }
-    const target = this.#active!;
+    const target = defined(this.#active, 'a segment is active');
     const admitted = target.room?.admit(batches);
     if (admitted !== undefined) await admitted;
     await commitAppended(

@@ -4,7 +4,7 @@
 
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { assert } from '../../core/assert.ts';
+import { assert, defined, elementAt } from '../../core/assert.ts';
 import {
   createEnvironment,
   dataFile,
@@ -175,16 +175,17 @@ export class Segments {
 
   /** Closes the segments before this one, which a follower has dropped. */
   async forgetBefore(firstSequence: number): Promise<void> {
-    while (this.#list.length > 1 && this.#list[0]!.firstSequence < firstSequence) await this.#forgetOldest();
+    while (this.#list.length > 1 && elementAt(this.#list, 0).firstSequence < firstSequence)
+      await this.#forgetOldest();
   }
 
   /** Closes the oldest segments that were dropped meanwhile; of use to a reader only. */
   async forgetDropped(): Promise<void> {
-    while (this.#list.length > 1 && !existsSync(this.#list[0]!.folder)) await this.#forgetOldest();
+    while (this.#list.length > 1 && !existsSync(elementAt(this.#list, 0).folder)) await this.#forgetOldest();
   }
 
   async #forgetOldest(): Promise<Segment> {
-    const segment = this.#list.shift()!;
+    const segment = defined(this.#list.shift(), 'the log has a segment');
     await this.#close(segment);
     return segment;
   }
@@ -274,8 +275,9 @@ export function checksumAt(segments: Segments, sequence: number): number | null 
     const key = guardRead(segment.folder, () => [
       ...environment.getKeys({ start: sequence, end: 0, reverse: true, limit: 1 }),
     ])[0];
-    const bytes = key === undefined ? undefined : borrowBatch(environment, segment, key);
-    if (bytes === undefined || batchDefect(bytes, key!, segments.tag) !== null) return undefined;
+    if (key === undefined) return undefined;
+    const bytes = borrowBatch(environment, segment, key);
+    if (bytes === undefined || batchDefect(bytes, key, segments.tag) !== null) return undefined;
     const end = endOfBatch(bytes);
     if (end.sequence === sequence) return end.checksum;
     return end.sequence > sequence ? null : undefined;

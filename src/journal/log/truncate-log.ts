@@ -2,6 +2,7 @@
 // batch was acknowledged: an operator decides, who is shown what the batch held as far as it can be read.
 
 import { join } from 'node:path';
+import { elementAt } from '../../core/assert.ts';
 import { commit } from '../../disk/environment.ts';
 import type { FoundEntry } from '../log-reader.ts';
 import { type JournalOptions, mapSizesOf, openCheckpoint } from '../open-journal.ts';
@@ -39,7 +40,7 @@ export async function truncateDamagedEnd<T>(
   try {
     const end = await damagedEndOf(segments, sequence);
     if (end === null) return null;
-    const environment = segments.open(segments.list.at(-1)!);
+    const environment = segments.open(newestOf(segments));
     return await giveUp(end, () => commit(environment, () => environment.removeSync(end.sequence)));
   } finally {
     await segments.close();
@@ -53,7 +54,7 @@ async function damagedEndOf(segments: Segments, afterSequence: number): Promise<
   } catch (error) {
     if (!(error instanceof DamagedLog) || error.tail === null) throw error;
     const { sequence, defect } = error.tail;
-    const newest = segments.list.at(-1)!;
+    const newest = newestOf(segments);
     const bytes = Buffer.from(segments.open(newest).get(sequence) ?? Buffer.alloc(0));
     return {
       segment: newest.folder,
@@ -63,6 +64,10 @@ async function damagedEndOf(segments: Segments, afterSequence: number): Promise<
       ...readableIn(bytes, segments.shard, sequence),
     };
   }
+}
+
+function newestOf({ list }: Segments) {
+  return elementAt(list, list.length - 1);
 }
 
 function readableIn(bytes: Buffer, shard: number, firstSequence: number) {

@@ -13,7 +13,7 @@
 //
 // Metadata has names that merchants choose. It is written as a flat list, because msgpackr renames a field `__proto__`.
 
-import { assert } from '../../core/assert.ts';
+import { assert, defined, elementAt } from '../../core/assert.ts';
 import { type IndexedRecord, indexedFields } from '../../domain/indexes.ts';
 import type { Metadata, RecordKind, RecordOf, StoredRecord } from '../../domain/record.ts';
 import { dictionary, dictionaryNumbers } from './record-dictionary.ts';
@@ -288,9 +288,13 @@ export const layoutVersions: Readonly<Record<string, number>> = Object.fromEntri
   [...byKind].map(([kind, { version }]) => [kind, version]),
 );
 
+function compiledOf(kind: RecordKind): Compiled {
+  return defined(byKind.get(kind), 'every kind of record has a layout');
+}
+
 /** The number of a kind, and the version in which its records are written. */
 export function numbersOf(kind: RecordKind): Pick<Compiled, 'number' | 'version'> {
-  return byKind.get(kind)!;
+  return compiledOf(kind);
 }
 
 /** The kind with this number. */
@@ -302,7 +306,7 @@ export function kindOf(number: number): RecordKind {
 
 /** The values of a record, in the order of its kind's layout. */
 export function valuesOf(record: StoredRecord): unknown[] {
-  const { names, metadataAt, dictionaryAt } = byKind.get(record.kind)!;
+  const { names, metadataAt, dictionaryAt } = compiledOf(record.kind);
   const values = new Array<unknown>(names.length);
   for (let i = 0; i < names.length; i++) values[i] = record[names[i] as 'created'];
   for (const at of dictionaryAt) values[at] = dictionaryNumbers.get(values[at]) ?? values[at];
@@ -312,10 +316,10 @@ export function valuesOf(record: StoredRecord): unknown[] {
 
 /** The record with this head, whose values were written in this version. */
 export function recordOf(head: RecordHead, version: number, written: unknown[]): StoredRecord {
-  const { kind, names, metadataAt, dictionaryAt, upcasters, version: newest } = byKind.get(head.kind)!;
+  const { kind, names, metadataAt, dictionaryAt, upcasters, version: newest } = compiledOf(head.kind);
   assert(version >= 1 && version <= newest, `version ${version} of a ${kind} is known`);
   let values = written;
-  for (let older = version; older < newest; older++) values = upcasters[older - 1]!(values);
+  for (let older = version; older < newest; older++) values = elementAt(upcasters, older - 1)(values);
   for (const at of dictionaryAt) if (typeof values[at] === 'number') values[at] = dictionary[values[at]];
   const record = head as unknown as Record<string, unknown>;
   for (let i = 0; i < names.length; i++) record[names[i]!] = values[i];
@@ -328,13 +332,13 @@ export function recordOf(head: RecordHead, version: number, written: unknown[]):
  * may be elsewhere.
  */
 export function indexedIn(kind: RecordKind, version: number): number | null {
-  const { indexed, version: newest } = byKind.get(kind)!;
+  const { indexed, version: newest } = compiledOf(kind);
   return version === newest ? indexed : null;
 }
 
 /** As much of the record with this head as is indexed. `values` begins with what `indexedIn` says. */
 export function indexedOf(head: RecordHead, values: readonly unknown[]): IndexedRecord {
-  const { names, indexed, dictionaryAt } = byKind.get(head.kind)!;
+  const { names, indexed, dictionaryAt } = compiledOf(head.kind);
   const record = head as unknown as Record<string, unknown>;
   for (let i = 0; i < indexed; i++) {
     const value = values[i];
@@ -345,14 +349,14 @@ export function indexedOf(head: RecordHead, values: readonly unknown[]): Indexed
 
 function flat(metadata: Metadata): string[] {
   const list: string[] = [];
-  for (const name of Object.keys(metadata)) list.push(name, metadata[name]!);
+  for (const [name, value] of Object.entries(metadata)) list.push(name, value);
   return list;
 }
 
 function unflat(list: readonly string[]): Metadata {
   const metadata: Record<string, string> = {};
   for (let i = 0; i < list.length; i += 2) {
-    const [name, value] = [list[i]!, list[i + 1]!];
+    const [name, value] = [elementAt(list, i), elementAt(list, i + 1)];
     if (name === '__proto__')
       Object.defineProperty(metadata, name, { value, enumerable: true, configurable: true, writable: true });
     else metadata[name] = value;

@@ -80,7 +80,7 @@ const durability = [
   ]),
   bug('segments go although their stored responses are needed', [
     'journal/log/follow.ts',
-    ' && lastTimeMs(segments, list[0]!) < olderThanMs)',
+    ' && lastTimeMs(segments, elementAt(list, 0)) < olderThanMs)',
     ')',
   ]),
   bug('memory lets go of what the checkpoint has not written', [
