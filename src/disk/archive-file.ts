@@ -173,7 +173,7 @@ export interface ReadOptions {
   /** The secret keys of age with which encrypted files are opened. */
   readonly identities: readonly string[];
   /** The digest that the file must have, where one is known. */
-  readonly sha256?: string;
+  readonly sha256?: string | undefined;
 }
 
 /**

@@ -1,25 +1,23 @@
-// The log of a shard as files of a backup or an archive (archive-file.ts). A file has some batches in order, and is named after
-// its first and last sequence, `0000000000000001-0000000000004711.log`. The next file continues where one ends; batches that are
-// in two files count once. The changes of the directory are stored in the same way, with its revisions in place of sequences.
-// Backups and the archive write these files, restore and the log's tools read them.
+// The log of a shard as files of a backup or an archive (archive-file.ts), named after the first and
+// the last sequence in them: `0000000000000001-0000000000004711.log`. The next file continues where
+// one ends, and batches that are in two files count once. Changes of the directory are stored in the
+// same way, with revisions in place of sequences.
 
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { defined } from '../core/assert.ts';
 import {
   ArchiveDamaged,
   type Frame,
   plainNameOf,
-  type ReadOptions,
   readArchiveFile,
   type WriteOptions,
   type WrittenFile,
   writeArchiveFile,
 } from '../disk/archive-file.ts';
 import { type Part, partOf, type ShardIdentity, tagOf } from '../disk/identity.ts';
-import type { Change } from '../domain/record.ts';
 import { JournalDamaged } from './journal.ts';
-import { type BatchHeader, batchDefect, decodeBatch, readBatchHeader, responseOf } from './log/codec.ts';
+import { checkedHeader, decodeBatch, responseOf } from './log/codec.ts';
+import type { FollowedBatch } from './log/log-engine.ts';
 import {
   type FoundBatch,
   Gaps,
@@ -39,10 +37,10 @@ export interface LogFile {
   readonly last: number;
 }
 
+export type WrittenLogFile = LogFile & WrittenFile;
+
 /** A commit batch of a file. */
-export interface FiledBatch extends BatchHeader {
-  readonly bytes: Buffer;
-}
+export type FiledBatch = FollowedBatch;
 
 /** A batch or a change for a file, with its position in the order. */
 export interface Sequenced {
@@ -51,39 +49,26 @@ export interface Sequenced {
   readonly bytes: Uint8Array;
 }
 
-function logFileName(first: number, last: number): string {
-  return `${String(first).padStart(digits, '0')}-${String(last).padStart(digits, '0')}.log`;
-}
-
 /** The files in a folder, in order. A folder that does not exist has none. */
 export function logFilesIn(folder: string): LogFile[] {
-  const files: LogFile[] = [];
-  for (const name of namesIn(folder)) {
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  const files = names.flatMap((name): LogFile[] => {
     const [, first, last] = namePattern.exec(plainNameOf(name)) ?? [];
-    if (first !== undefined)
-      files.push({ path: join(folder, name), first: Number(first), last: Number(last) });
-  }
-  return files.sort((a, b) => a.first - b.first || a.last - b.last);
+    return first === undefined
+      ? []
+      : [{ path: join(folder, name), first: Number(first), last: Number(last) }];
+  });
+  return inSequence(files);
 }
 
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
-}
-
-/** A file that was written, and what is in it. */
-export interface WrittenLogFile extends WrittenFile {
-  readonly first: number;
-  readonly last: number;
+/** Files of a backup and of an archive in the order in which they are read. */
+export function inSequence(files: readonly LogFile[]): LogFile[] {
+  return files.toSorted((a, b) => a.first - b.first || a.last - b.last);
 }
 
 /**
- * Writes batches (or changes of the directory) to one file, until it has about `bytesMax` bytes. The rest of `source` is for the
- * next file. Settles with null when there are none.
+ * Writes batches, or changes of the directory, to one file until it has about `bytesMax` bytes. The
+ * rest of `source` is for the next file. Resolves with null when there are none.
  */
 export async function writeLogFile(
   folder: string,
@@ -108,7 +93,8 @@ export async function writeLogFile(
       yield { type, bytes: value.bytes };
     }
   })();
-  const written = await writeArchiveFile(folder, () => logFileName(first, last), part, frames, options);
+  const name = () => `${[first, last].map((each) => String(each).padStart(digits, '0')).join('-')}.log`;
+  const written = await writeArchiveFile(folder, name, part, frames, options);
   return { ...written, first, last };
 }
 
@@ -121,23 +107,28 @@ export interface LogFiles {
 }
 
 /**
- * The commit batches of files after `after`, in order. Throws `JournalDamaged` when some are missing, except for those before
- * `neededAfter`, which are not needed.
+ * The commit batches of files after `after`, in order. Throws `JournalDamaged` when some are
+ * missing, unless they come before `neededAfter`.
  */
-export async function* followFiles(
+export function followFiles(
   source: LogFiles,
   tag: Buffer,
   after: number,
   neededAfter: number,
 ): AsyncGenerator<FiledBatch> {
   const read = (path: string, bytes: Uint8Array, next: number) => {
-    const batch = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    const header = batch.length >= 40 ? readBatchHeader(batch) : null;
-    const defect = batchDefect(batch, header?.firstSequence ?? next, tag);
-    if (defect !== null) throw new JournalDamaged(`${path} is damaged at sequence ${next}: ${defect}`);
-    return { bytes: batch, ...defined(header, 'a batch without a defect has a header') };
+    const batch = batchIn(bytes, tag);
+    if (typeof batch !== 'string') return batch;
+    throw new JournalDamaged(`${path} is damaged at sequence ${next}: ${batch}`);
   };
-  yield* inOrder(source, read, after, neededAfter);
+  return inOrder(source, read, after, neededAfter);
+}
+
+/** The commit batch in a frame, or what is wrong with it. */
+function batchIn(content: Uint8Array, tag: Buffer): FiledBatch | string {
+  const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
+  const header = checkedHeader(bytes, null, tag);
+  return typeof header === 'string' ? header : { bytes, ...header };
 }
 
 /** The results of `read` for the frames of the files after `after`, in order. */
@@ -150,7 +141,7 @@ export async function* inOrder<T extends Sequenced>(
   let next = after + 1;
   for (const { path, last } of files) {
     if (last < next) continue;
-    const options: ReadOptions = { identities, ...digestOption(digests?.get(path)) };
+    const options = { identities, sha256: digests?.get(path) };
     for await (const { bytes } of readArchiveFile(path, part, options)) {
       const item = read(path, bytes, next);
       if (item.lastSequence < next) continue;
@@ -167,20 +158,8 @@ export async function* inOrder<T extends Sequenced>(
   }
 }
 
-function digestOption(sha256: string | undefined): Pick<ReadOptions, 'sha256'> {
-  return sha256 === undefined ? {} : { sha256 };
-}
-
-/** An entry of a batch, with the request that caused it. */
-export interface FiledEntry {
-  readonly sequence: number;
-  readonly changes: readonly Change[];
-  /** The API request that caused it; null when none did. */
-  readonly requestId: string | null;
-}
-
-/** The entries of a batch after `after`. */
-export function entriesOf({ bytes }: { readonly bytes: Buffer }, after: number): FiledEntry[] {
+/** The entries of a batch after `after`, with the API requests that caused them. */
+export function entriesOf({ bytes }: Pick<FiledBatch, 'bytes'>, after: number) {
   return decodeBatch(bytes)
     .filter(({ sequence }) => sequence > after)
     .map(({ sequence, changes, idempotency, cause }) => ({
@@ -190,11 +169,9 @@ export function entriesOf({ bytes }: { readonly bytes: Buffer }, after: number):
     }));
 }
 
-const headerBytesMin = 70;
-
 /**
- * The log of one shard in the files of a backup, of an archive, or of both, read as the log's tools read
- * a data folder's: every batch is checked, and a defect is given in the place of what is damaged or missing.
+ * The log of one shard in the files of a backup, an archive, or both, read as the log of a data
+ * folder is: every batch is checked, and a defect comes in the place of what is damaged or missing.
  */
 export class FiledLogReader implements LogSource {
   readonly name: string;
@@ -204,8 +181,8 @@ export class FiledLogReader implements LogSource {
   readonly #end: number;
 
   /**
-   * `name` says what it is; `identities` are the secret keys of age that open encrypted files; `end` is the sequence up to which
-   * the entries are known to have been written to files, 0 when that is not known.
+   * `identities` are the secret keys of age that open encrypted files. The entries up to `end` are
+   * known to have been written to files; 0 when that is not known.
    */
   constructor(
     name: string,
@@ -216,7 +193,7 @@ export class FiledLogReader implements LogSource {
   ) {
     this.name = name;
     this.identity = identity;
-    this.#files = [...files].sort((a, b) => a.first - b.first || a.last - b.last);
+    this.#files = inSequence(files);
     this.#identities = identities;
     this.#end = end;
   }
@@ -278,42 +255,29 @@ export class FiledLogReader implements LogSource {
       };
   }
 
-  /** The batches of a file up to its first defect: a frame says where the next one begins. */
+  /** The batches of a file; behind a damaged one, a frame says where the next begins. */
   async *#batchesOf(file: LogFile): AsyncGenerator<FoundBatch | LogDefect> {
-    const place = { shard: this.identity.shard, file: file.path, segment: file.first };
-    const tag = tagOf(this.identity);
+    const { identity } = this;
+    const place = { shard: identity.shard, file: file.path, segment: file.first, byte: null };
+    const options = { identities: this.#identities };
+    const tag = tagOf(identity);
     let next = file.first;
     try {
-      const part = partOf(this.identity, 'log');
-      for await (const { bytes: content } of readArchiveFile(file.path, part, {
-        identities: this.#identities,
-      })) {
-        const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
-        const header = bytes.length < headerBytesMin ? null : readBatchHeader(bytes);
-        const defect = batchDefect(bytes, header?.firstSequence ?? next, tag);
-        if (defect !== null) {
-          yield {
-            ...place,
-            byte: null,
-            defect: `the batch after ${next - 1}: ${defect}`,
-            fromSequence: next,
-            toSequence: null,
-          };
+      for await (const { bytes } of readArchiveFile(file.path, partOf(identity, 'log'), options)) {
+        const batch = batchIn(bytes, tag);
+        if (typeof batch === 'string') {
+          const defect = `the batch after ${next - 1}: ${batch}`;
+          yield { ...place, defect, fromSequence: next, toSequence: null };
           continue;
         }
-        next = defined(header, 'a batch without a defect has a header').lastSequence + 1;
-        yield { ...place, byte: null, bytes, ...defined(header, 'a batch without a defect has a header') };
+        next = batch.lastSequence + 1;
+        yield { ...place, ...batch };
       }
     } catch (error) {
       if (!(error instanceof JournalDamaged)) throw error;
       const byte = error instanceof ArchiveDamaged ? error.at : null;
-      yield {
-        ...place,
-        byte,
-        defect: error.message,
-        fromSequence: next,
-        toSequence: Math.max(next, file.last),
-      };
+      const toSequence = Math.max(next, file.last);
+      yield { ...place, byte, defect: error.message, fromSequence: next, toSequence };
     }
   }
 }

@@ -11,7 +11,7 @@ import { type FileRow, LmdbFile } from '../disk/lmdb-file.ts';
 import { FileDamage } from '../disk/lmdb-pages.ts';
 import type { Change } from '../domain/record.ts';
 import type { ReplayedEntry, StoredResponse } from './journal.ts';
-import { type BatchHeader, batchDefect, decodeBatch, readBatchHeader, readResponse } from './log/codec.ts';
+import { type BatchHeader, checkedHeader, decodeBatch, readResponse } from './log/codec.ts';
 import { segmentName } from './log/segments.ts';
 
 /** A place in the log. */
@@ -265,12 +265,11 @@ function* batchesOf(
         yield damaged(bytes.message, bytes.at, sequence);
         continue;
       }
-      const defect = batchDefect(bytes, sequence, tag);
-      if (defect !== null) {
-        yield damaged(`the batch that begins with ${sequence}: ${defect}`, row.at, sequence);
+      const header = checkedHeader(bytes, sequence, tag);
+      if (typeof header === 'string') {
+        yield damaged(`the batch that begins with ${sequence}: ${header}`, row.at, sequence);
         continue;
       }
-      const header = readBatchHeader(bytes);
       next = header.lastSequence + 1;
       yield { ...place, byte: row.at, bytes, ...header };
     }

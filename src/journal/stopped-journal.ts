@@ -17,7 +17,7 @@ import {
   type ResponseLocation,
   type StoredResponse,
 } from './journal.ts';
-import { batchDefect, decodeBatch } from './log/codec.ts';
+import { checkedHeader, decodeBatch } from './log/codec.ts';
 import { entriesAfter, readLog } from './log/follow.ts';
 import { checksumAt, endOf, readStoredResponse, Segments } from './log/segments.ts';
 import {
@@ -149,7 +149,7 @@ function organizationsAfter(segments: Segments, sequence: number): Set<string> {
   const start = segments.list.findLastIndex(({ firstSequence }) => firstSequence <= sequence + 1);
   for (const segment of segments.list.slice(Math.max(0, start))) {
     for (const { key, value } of segments.open(segment).getRange({ start: 1 })) {
-      if (batchDefect(value, key, segments.tag) !== null) continue;
+      if (typeof checkedHeader(value, key, segments.tag) === 'string') continue;
       for (const entry of decodeBatch(value))
         if (entry.sequence > sequence) for (const { org } of entry.changes) found.add(org);
     }

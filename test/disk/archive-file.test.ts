@@ -6,9 +6,11 @@ import { type TestContext, test } from 'node:test';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { digestOfFile, type Frame, readArchiveFile, writeArchiveFile } from '../../src/disk/archive-file.ts';
 import { partOf, tagOf } from '../../src/disk/identity.ts';
+import { JournalDamaged } from '../../src/journal/journal.ts';
 import { encodeBatch } from '../../src/journal/log/codec.ts';
 import {
   entriesOf,
+  FiledLogReader,
   followFiles,
   logFilesIn,
   type Sequenced,
@@ -165,4 +167,24 @@ test('what is missing between two files is told, unless it is held elsewhere', a
   await writeLogFile(folder, part, 'batch', batches(7, 1), 1, plain);
   await assert.rejects(sequencesIn(folder, 0), /goes on at sequence 7: 4 to 6 are in no file/);
   assert.deepEqual(await sequencesIn(folder, 0, 6), [1, 2, 3, 7, 8, 9]);
+});
+
+test('a batch that is shorter than its header is damage, wherever it was cut', async (context) => {
+  for (const length of [0, 39, 40, 69, 70, 77]) {
+    const folder = temporaryFolder(context);
+    const bytes = encodeBatch(turnAt(1, 3), tagOf(identity), 1).bytes.subarray(0, length);
+    const source = async function* () {
+      yield { firstSequence: 1, lastSequence: 3, bytes };
+    };
+    await writeLogFile(folder, part, 'batch', source(), 1, plain);
+    const defect = `it has ${length} bytes, fewer than its header`;
+    await assert.rejects(sequencesIn(folder, 0), (error) => {
+      assert(error instanceof JournalDamaged);
+      return error.message.endsWith(`is damaged at sequence 1: ${defect}`);
+    });
+    const found = [];
+    for await (const each of new FiledLogReader('log', identity, logFilesIn(folder), []).read())
+      found.push('defect' in each ? each.defect : each);
+    assert.deepEqual(found, [`the batch after 0: ${defect}`]);
+  }
 });

@@ -8,7 +8,7 @@ import { tagOf } from '../../src/disk/identity.ts';
 import { causeKinds, causes } from '../../src/domain/cause.ts';
 import type { Change } from '../../src/domain/record.ts';
 import {
-  batchDefect,
+  checkedHeader,
   decodeBatch,
   encodeBatch,
   readBatchHeader,
@@ -77,7 +77,7 @@ test('a turn comes back as it was', () => {
         tag,
         7,
       );
-      assert.equal(batchDefect(bytes, firstSequence, tag), null);
+      assert.deepEqual(checkedHeader(bytes, firstSequence, tag), readBatchHeader(bytes));
       const lastSequence = firstSequence + list.length - 1;
       assert.deepEqual(readBatchHeader(bytes), {
         firstSequence,
@@ -150,13 +150,13 @@ test('any bit that flips is noticed', () => {
     if (position >= 1 && position < 4) continue;
     const damaged = Buffer.from(bytes);
     damaged[position] = damaged[position]! ^ 0x10;
-    assert.notEqual(batchDefect(damaged, 7, tag), null, `byte ${position}`);
+    assert.equal(typeof checkedHeader(damaged, 7, tag), 'string', `byte ${position}`);
   }
   for (const length of [0, 7, 61, 62, bytes.length - 1])
-    assert.notEqual(batchDefect(bytes.subarray(0, length), 7, tag), null, `length ${length}`);
-  assert.match(batchDefect(bytes, 8, tag)!, /first sequence is 7/);
+    assert.equal(typeof checkedHeader(bytes.subarray(0, length), 7, tag), 'string', `length ${length}`);
+  assert.match(String(checkedHeader(bytes, 8, tag)), /first sequence is 7/);
   for (const other of [{ shard: 0 }, { generation: 1 }, { folder: 'f'.repeat(32) }])
-    assert.match(batchDefect(bytes, 7, tagOf({ ...identity, ...other }))!, /of another shard/);
+    assert.match(String(checkedHeader(bytes, 7, tagOf({ ...identity, ...other }))), /of another shard/);
 });
 
 test('an answer is never read from outside the answers', () => {

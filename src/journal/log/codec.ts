@@ -224,14 +224,18 @@ function writeBody(body: KeyedResponse['body']): number {
   return body.length;
 }
 
-/** Says what is wrong with the commit batch that lies under `sequence` in the log with this tag; null: nothing. */
-export function batchDefect(bytes: Buffer, sequence: number, tag: Buffer): string | null {
+/**
+ * The header of a commit batch that lies under `sequence` (null: anywhere) in the log with this tag;
+ * or what is wrong with the batch.
+ */
+export function checkedHeader(bytes: Buffer, sequence: number | null, tag: Buffer): BatchHeader | string {
   if (bytes.length < headerBytes) return `it has ${bytes.length} bytes, fewer than its header`;
   if (bytes[0] !== format) return `its format ${bytes[0]} is unknown`;
   if (bytes.readUInt32LE(4) !== crc32(bytes.subarray(8))) return 'its checksum does not match';
   if (tag.compare(bytes, tagAt, tagAt + tagBytes) !== 0) return 'it is of another shard, or data folder';
-  const { firstSequence } = readBatchHeader(bytes);
-  return firstSequence === sequence ? null : `it says that its first sequence is ${firstSequence}`;
+  const header = readBatchHeader(bytes);
+  if (sequence === null || sequence === header.firstSequence) return header;
+  return `it says that its first sequence is ${header.firstSequence}`;
 }
 
 /** Reads the header of a commit batch. */

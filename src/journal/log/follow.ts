@@ -7,7 +7,7 @@ import { type Environment, guardRead } from '../../disk/environment.ts';
 import { ForeignPart } from '../../disk/identity.ts';
 import type { MovedResponse } from '../checkpoint/response-table.ts';
 import { JournalDamaged, type ReplayedEntry, unlessDamaged } from '../journal.ts';
-import { batchDefect, decodeBatch, readBatchHeader, readEntries, responseOf } from './codec.ts';
+import { checkedHeader, decodeBatch, readEntries, responseOf } from './codec.ts';
 import type { FollowedBatch, ReadableLog } from './log-engine.ts';
 import { batchTimeMs, endOf, fileBytes, type Segment, type Segments, writtenMs } from './segments.ts';
 
@@ -174,18 +174,16 @@ function* batchesOf(segments: Segments, index: number, next: number, upTo: numbe
       const { done, value: row } = guard(() => rows.next());
       if (done === true) return;
       const { key, value: bytes } = row;
-      const defect =
-        key === expected ? batchDefect(bytes, key, segments.tag) : `the next record there is ${key}`;
-      if (defect !== null) {
+      const isNext = key === expected;
+      const header = isNext ? checkedHeader(bytes, key, segments.tag) : `the next record there is ${key}`;
+      if (typeof header === 'string') {
         // A gap is never the end of the log, because what comes after it was on disk.
-        const isEnd =
-          key === expected && index === segments.list.length - 1 && guard(() => rows.next()).done === true;
-        throw damaged(segments, index, { sequence: expected, bytes: bytes.length, defect }, isEnd);
+        const isEnd = isNext && index === segments.list.length - 1 && guard(() => rows.next()).done === true;
+        throw damaged(segments, index, { sequence: expected, bytes: bytes.length, defect: header }, isEnd);
       }
-      const batch = { segment, bytes, ...readBatchHeader(bytes) };
       // The first one ends before `next` where a batch was removed from the end of the segment.
-      if (batch.lastSequence >= next) yield batch;
-      expected = Math.max(next, batch.lastSequence + 1);
+      if (header.lastSequence >= next) yield { segment, bytes, ...header };
+      expected = Math.max(next, header.lastSequence + 1);
     }
   } finally {
     rows.return?.();

@@ -17,7 +17,7 @@ import { type CheckDepth, remainingCheck } from '../../disk/page-check.ts';
 import { SpareDescriptors } from '../../disk/spare-descriptors.ts';
 import { syncPath } from '../../disk/sync-path.ts';
 import { JournalDamaged, type ResponseLocation, type StoredResponse, unlessDamaged } from '../journal.ts';
-import { batchDefect, endOfBatch, readBatchHeader, readResponse } from './codec.ts';
+import { checkedHeader, endOfBatch, readResponse } from './codec.ts';
 
 export interface Segment {
   readonly firstSequence: number;
@@ -234,7 +234,10 @@ export function batchTimeMs(
   const environment = segments.open(segment);
   return guardRead(segment.folder, () => {
     const key = firstSequenceIn(environment, which);
-    return key && readBatchHeader(readBatch(environment, segment, key, segments.tag)).timeMs;
+    if (key === undefined) return undefined;
+    const header = headerOf(environment, segment, key, segments.tag);
+    if (typeof header === 'string') throw damaged(segment, key, header);
+    return header.timeMs;
   });
 }
 
@@ -257,9 +260,8 @@ export function endOf(segments: Segments): number {
   return guardRead(newest.folder, () => {
     const key = firstSequenceIn(environment, 'last');
     if (key === undefined) return newest.firstSequence - 1;
-    const bytes = borrowBatch(environment, newest, key);
-    if (bytes === undefined) throw misplaced(newest, key);
-    return batchDefect(bytes, key, segments.tag) === null ? readBatchHeader(bytes).lastSequence : key;
+    const header = headerOf(environment, newest, key, segments.tag);
+    return typeof header === 'string' ? key : header.lastSequence;
   });
 }
 
@@ -277,25 +279,18 @@ export function checksumAt(segments: Segments, sequence: number): number | null 
     ])[0];
     if (key === undefined) return undefined;
     const bytes = borrowBatch(environment, segment, key);
-    if (bytes === undefined || batchDefect(bytes, key, segments.tag) !== null) return undefined;
+    if (bytes === undefined || typeof checkedHeader(bytes, key, segments.tag) === 'string') return undefined;
     const end = endOfBatch(bytes);
     if (end.sequence === sequence) return end.checksum;
     return end.sequence > sequence ? null : undefined;
   });
 }
 
-/** The commit batch with this first sequence, checked. The bytes are valid until the next read of any environment. */
-function readBatch(environment: Environment, segment: Segment, sequence: number, tag: Buffer): Buffer {
+/** The header of a batch that the segment lists, or what is wrong with the batch. */
+function headerOf(environment: Environment, segment: Segment, sequence: number, tag: Buffer) {
   const bytes = borrowBatch(environment, segment, sequence);
-  if (bytes === undefined) throw misplaced(segment, sequence);
-  const defect = batchDefect(bytes, sequence, tag);
-  if (defect === null) return bytes;
-  throw damaged(segment, sequence, defect);
-}
-
-/** Of a key that the segment lists and does not find: its keys are not in their order. */
-function misplaced(segment: Segment, sequence: number): JournalDamaged {
-  return damaged(segment, sequence, 'its key is not in its place');
+  if (bytes !== undefined) return checkedHeader(bytes, sequence, tag);
+  throw damaged(segment, sequence, 'its key is not in its place');
 }
 
 /** The stored response of a key in a commit batch. Only its own checksum is checked; the one of the batch takes ten times as long. */
