@@ -73,13 +73,15 @@ class ShardVerifier {
   }
 
   async run(): Promise<Verified> {
+    const { reader } = this.#options.journal;
     try {
       await this.#shard.replay();
     } catch (error) {
       this.#damaged(null, error);
     }
     for (const record of this.#stored((id, error) => this.#damaged(id, error))) {
-      for (const row of indexRowsOf(record)) this.#index.expect(this.#indexRows.keyTextOf(row));
+      for (const row of indexRowsOf(record))
+        this.#index.expect(reader.keyOf(row)?.toString('latin1') ?? `${row.index} ${row.sortKey}`);
       if (!this.#shard.isInLog(record.id)) this.#verify(record);
     }
     for (const record of this.#shard.changedInLog()) this.#verify(record);
@@ -88,10 +90,6 @@ class ShardVerifier {
     this.#compareDayTotals();
     const responses = this.#verifyResponses();
     return { records: this.#recordCount, events: this.#eventCount, responses };
-  }
-
-  get #indexRows() {
-    return this.#options.journal.checkpoint.indexRows;
   }
 
   #found(subject: Subject, check: string, object: string | null, what: string): void {
@@ -164,28 +162,18 @@ class ShardVerifier {
   }
 
   #compareIndex(): void {
-    const rows = this.#indexRows;
-    const findAll = () => {
-      for (const text of rows.keyTexts()) this.#index.find(text);
-    };
+    const { reader } = this.#options.journal;
     this.#options.onProgress('index rows', 0, 1);
-    findAll();
+    reader.eachIndexRow((key) => this.#index.find(key.toString('latin1')));
     // The rows of a record that can't be read are not known, so they are not reported.
     if (this.#isDamaged || !this.#index.isDifferent()) return;
-    const records = new Map<string, StoredRecord>();
     for (const record of this.#stored(() => {}))
-      for (const row of indexRowsOf(record)) {
-        const text = rows.keyTextOf(row);
-        this.#index.expect(text);
-        if (this.#index.gathers(text)) records.set(text, record);
-      }
-    findAll();
-    for (const [text, surplus] of this.#index.differences()) {
-      const record = records.get(text);
-      const what = rows.describeKey(text);
-      if (surplus > 0) this.#found('index', 'row_missing', record?.id ?? null, `the index lacks ${what}`);
-      else this.#found('index', 'row_stray', null, `the index has ${what}, which no record asks for`);
-    }
+      for (const what of reader.missingRows(record, indexRowsOf(record)))
+        this.#found('index', 'row_missing', record.id, what);
+    reader.eachIndexRow((key) => {
+      const what = reader.strayRow(key, indexRowsOf);
+      if (what !== null) this.#found('index', 'row_stray', null, what);
+    });
   }
 
   #compareEvents(): void {

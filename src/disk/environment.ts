@@ -13,7 +13,7 @@ import { type Database, type Key, open, type RootDatabase } from 'lmdb';
 import { assert } from '../core/assert.ts';
 import { checkLabel, encodeLabel, type Part } from './identity.ts';
 import { type CheckDepth, fileDefect } from './page-check.ts';
-import { isWriteError, JournalDamaged, JournalFailure, panicCode, tellWriteError } from './storage-errors.ts';
+import { atWriteError, isWriteError, JournalDamaged, JournalFailure, panicCode } from './storage-errors.ts';
 import { syncPath } from './sync-path.ts';
 
 export type Environment = RootDatabase<Buffer, number>;
@@ -196,7 +196,7 @@ function guardWrite<T>(folder: string, write: () => T): T {
 /** The failure of a transaction, which ends the service when the disk is at fault (see storage-errors.ts). */
 function commitFailure(cause: unknown, folder: string): JournalFailure {
   const failure = journalFailure(cause, folder);
-  if (isWriteError(cause)) tellWriteError(failure);
+  if (isWriteError(cause)) atWriteError.run(failure);
   return failure;
 }
 

@@ -31,23 +31,14 @@ export function unlessDamaged<T>(read: () => T): T | undefined {
   }
 }
 
-let end: (failure: JournalFailure) => void = () => {};
+/** What this thread does at a write error inside the library, before anybody else hears of it. */
+export const atWriteError: { run: (failure: JournalFailure) => void } = { run: () => {} };
 
-/** `handle` hears of a write error inside the library on this thread, before anybody else. It should not return. */
-export function onWriteError(handle: (failure: JournalFailure) => void): void {
-  end = handle;
-}
-
-/** What LMDB answers to everything, reads too, after a commit that failed, until all have closed the environment. */
+/** LMDB's answer to everything, reads too, from a failed commit until all have closed the environment. */
 export const panicCode = -30795;
 
-/** Whether the library has met an error of the disk: it gives the system's number for it, or says that there was one before. */
+/** Whether the library has met an error of the disk: now, with the system's number for it, or before. */
 export function isWriteError(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return typeof code === 'number' && (code > 0 || code === panicCode);
-}
-
-/** To be called with the failure that a write error is told as. */
-export function tellWriteError(failure: JournalFailure): void {
-  end(failure);
 }

@@ -1,23 +1,21 @@
-// The scrubber reads a shard's checkpoint and log from end to end, a little at a time, and checks everything: the checksum of
-// each record and each batch, index rows against their records and the other way round, idempotency keys, stored responses, and pages. So damage
-// is reported before somebody needs the damaged data. It runs in the checkpoint thread between its tasks, so nothing is written
-// to the checkpoint while a slice runs. It reads the files themselves (see lmdb-file.ts), so it survives damage that would end a
-// process that reads through the library.
+// The scrubber reads a shard's checkpoint and log from end to end, a little at a time, and checks
+// everything: pages, the checksums of records, batches, stored responses and idempotency keys, and
+// index rows against records, both ways. So damage is told before somebody needs what is damaged. It
+// runs in the checkpoint thread between its tasks, so nothing is written to the checkpoint while a
+// slice runs. It reads the files themselves (see lmdb-file.ts): damage does not end its process.
 
 import { statSync } from 'node:fs';
 import { elementAt } from '../core/assert.ts';
 import { verifyChecksum } from '../disk/checksum.ts';
 import type { FileRow } from '../disk/lmdb-file.ts';
 import { FileDamage } from '../disk/lmdb-pages.ts';
-import { idOfSortKey } from '../domain/indexes.ts';
 import type { IndexRowsOf } from './checkpoint/checkpoint.ts';
-import { CheckpointReader, recordOf } from './checkpoint/checkpoint-reader.ts';
+import { CheckpointReader } from './checkpoint/checkpoint-reader.ts';
+import { rowDefect } from './checkpoint/checkpoint-rows.ts';
 import { type CheckpointTable, checkpointTables } from './checkpoint/checkpoint-tables.ts';
-import { unpackIdempotencyRecords } from './checkpoint/idempotency-rows.ts';
 import { locationOf } from './checkpoint/response-table.ts';
-import { JournalDamaged } from './journal.ts';
 import { isDefect, type LogReader } from './log-reader.ts';
-import { idOfEncoded } from './records/record-bytes.ts';
+import { readRecord } from './records/record-bytes.ts';
 
 /** The position of the scrubber, which is stored so that it continues there after a restart. */
 export interface ScrubState {
@@ -50,6 +48,12 @@ export interface ScrubFinding {
   readonly byte: number | null;
   readonly defect: string;
   readonly advice: string;
+}
+
+type Wrong = Pick<ScrubFinding, 'defect' | 'advice'>;
+
+function wrong(defect: string | null, advice: string): Wrong | null {
+  return defect === null ? null : { defect, advice };
 }
 
 export interface ScrubOptions {
@@ -179,56 +183,24 @@ export class Scrubber {
   }
 
   /** What is wrong with a row; null when nothing is. Throws `FileDamage`. */
-  #checkRow(
-    checkpoint: CheckpointReader,
-    table: CheckpointTable,
-    row: FileRow,
-  ): Pick<ScrubFinding, 'defect' | 'advice'> | null {
-    if (table === checkpointTables.index) return this.#checkIndexRow(checkpoint, row);
-    if (table === checkpointTables.records || table === checkpointTables.unchanging)
-      return this.#checkRecord(checkpoint, row);
-    const bytes = row.read();
-    if (table === checkpointTables.idempotency && unpackIdempotencyRecords(bytes) === null)
-      return { defect: 'idempotency keys are not as they were written', advice: restore };
-    if (table === checkpointTables.responses && verifyChecksum(bytes) === null) {
-      const { record, offset } = locationOf(row.key);
+  #checkRow(checkpoint: CheckpointReader, table: CheckpointTable, row: FileRow): Wrong | null {
+    const { indexRowsOf } = this.#options;
+    const { key } = row;
+    if (table === checkpointTables.index) return wrong(checkpoint.strayRow(key, indexRowsOf), rebuild);
+    const value = row.read();
+    if (table === checkpointTables.records || table === checkpointTables.unchanging) {
+      const record = readRecord({ key, value });
+      if (record !== null) {
+        const [missing = null] = checkpoint.missingRows(record, indexRowsOf(record));
+        return wrong(missing, rebuild);
+      }
+    }
+    if (table === checkpointTables.responses && verifyChecksum(value) === null) {
+      const { record, offset } = locationOf(key);
       const what = `the stored response of the commit batch ${record} at offset ${offset}`;
-      return { defect: `${what} is not as it was written`, advice: restore };
+      return wrong(`${what} is not as it was written`, restore);
     }
-    return null;
-  }
-
-  #checkRecord(checkpoint: CheckpointReader, row: FileRow): Pick<ScrubFinding, 'defect' | 'advice'> | null {
-    const record = recordOf(row);
-    if (record === null)
-      return {
-        defect: `the record ${idOfEncoded({ key: row.key, value: row.key })} is not as it was written`,
-        advice: restore,
-      };
-    const missing = this.#options.indexRowsOf(record).find((each) => !checkpoint.hasRow(each));
-    if (missing === undefined) return null;
-    return { defect: `the record ${record.id} lacks its row in the index ${missing.index}`, advice: rebuild };
-  }
-
-  #checkIndexRow(
-    checkpoint: CheckpointReader,
-    { key }: FileRow,
-  ): Pick<ScrubFinding, 'defect' | 'advice'> | null {
-    const found = checkpoint.rowAt(key);
-    if (found === null)
-      return { defect: `the index row ${key.toString('hex')} is of no list`, advice: rebuild };
-    const id = idOfSortKey(found.list, found.sortKey);
-    const what = `the index ${found.list} has the row ${found.sortKey}`;
-    try {
-      const record = checkpoint.record(id);
-      if (record === undefined) return { defect: `${what}, and there is no such record`, advice: rebuild };
-      const isRight = this.#options.indexRowsOf(record).some((row) => checkpoint.keyOf(row)?.equals(key));
-      return isRight ? null : { defect: `${what}, which the record ${id} does not ask for`, advice: rebuild };
-    } catch (error) {
-      // This is reported at the record itself.
-      if (error instanceof JournalDamaged) return null;
-      throw error;
-    }
+    return wrong(rowDefect(table, key, value), restore);
   }
 
   /** Continues reading the log. Returns true at its end. */

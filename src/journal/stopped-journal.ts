@@ -8,6 +8,7 @@ import { ForeignPart, type ShardIdentity } from '../disk/identity.ts';
 import { fileDefect } from '../disk/page-check.ts';
 import type { IndexRowsOf, LmdbCheckpoint } from './checkpoint/checkpoint.ts';
 import { checkpointFolderIn, removeOtherCheckpoints } from './checkpoint/checkpoint-folder.ts';
+import { CheckpointReader } from './checkpoint/checkpoint-reader.ts';
 import {
   type CheckpointSizes,
   JournalDamaged,
@@ -37,6 +38,8 @@ export { restoreCheckpoint, restoreLog } from './restore-journal.ts';
 
 export interface StoppedJournal {
   readonly checkpoint: LmdbCheckpoint;
+  /** The same checkpoint, read from its file. */
+  readonly reader: CheckpointReader;
   /**
    * The entries of the log that the checkpoint does not reflect, some at a time. Throws `JournalDamaged` where the log is
    * damaged.
@@ -56,12 +59,15 @@ export async function readStoppedJournal<T>(
 ): Promise<T> {
   const { dir, identity } = options;
   const mapSizes = mapSizesOf(options);
-  refuseDamaged(dataFile(foldersOfJournal(dir).checkpoint));
+  const folder = foldersOfJournal(dir).checkpoint;
+  refuseDamaged(dataFile(folder));
   const checkpoint = openCheckpoint({ ...options, isChecked: true });
+  const reader = new CheckpointReader(folder);
   const segments = new Segments(join(dir, 'log'), mapSizes.log, identity, 'read');
   try {
     return await use({
       checkpoint,
+      reader,
       async *replay() {
         refuseMissingSegment(segments, checkpoint);
         const newest = segments.list.at(-1);
@@ -78,6 +84,7 @@ export async function readStoppedJournal<T>(
       },
     });
   } finally {
+    reader.close();
     await Promise.all([segments.close(), checkpoint.close()]);
   }
 }

@@ -5,7 +5,7 @@
 
 import { writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
-import { onWriteError, panicCode } from '../disk/storage-errors.ts';
+import { atWriteError, panicCode } from '../disk/storage-errors.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 const output = 1;
@@ -14,7 +14,7 @@ const complaints = 2;
 const otherThreadMs = 100;
 
 export function endAtWriteErrors(logger: Pick<Logger, 'fatal'>): void {
-  onWriteError((failure) => {
+  atWriteError.run = (failure) => {
     const { message, cause } = failure;
     const isOfAnother = cause instanceof Error && 'code' in cause && cause.code === panicCode;
     if (isOfAnother) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, otherThreadMs);
@@ -24,5 +24,5 @@ export function endAtWriteErrors(logger: Pick<Logger, 'fatal'>): void {
     if (isatty(output)) writeSync(complaints, `payments: ${text}\n`);
     // No handler, no destructor and no other thread can hold this up.
     process.kill(process.pid, 'SIGKILL');
-  });
+  };
 }

@@ -206,7 +206,10 @@ test('index rows that are missing, and those that no record asks for, are found'
     },
   );
   assert.match((await finding(folder, 'row_missing')).object ?? '', /^pi_/);
-  assert.match((await finding(folder, 'row_stray')).what, new RegExp(`pi_\\w+ of the list ${strayIn}`));
+  assert.match(
+    (await finding(folder, 'row_stray')).what,
+    new RegExp(`the index ${strayIn} has the row pi_\\w+, which the record pi_\\w+ does not ask for`),
+  );
 });
 
 test('a stored response that is damaged is found', async () => {

@@ -23,7 +23,7 @@ import { Directory, type DirectoryChange } from '../../src/directory/directory.t
 import { createDirectory } from '../../src/directory/directory-store.ts';
 import { DirectoryRefusal } from '../../src/directory/refusal.ts';
 import { withChecksum } from '../../src/disk/checksum.ts';
-import { onWriteError } from '../../src/disk/storage-errors.ts';
+import { atWriteError } from '../../src/disk/storage-errors.ts';
 import { createManualClock } from '../manual-clock.ts';
 
 const startMs = 1_793_491_200_000;
@@ -234,8 +234,11 @@ describe('Directory', () => {
     directory = new Directory({ folder, part, now: clock.now, onFailure });
     const { keys } = await directory.createOrganization('Souk', modes);
     directory.onChange(() => void heard.push('changed'));
-    onWriteError(({ message }) => heard.push(message));
-    context.after(() => onWriteError(() => {}));
+    const { run } = atWriteError;
+    atWriteError.run = ({ message }) => void heard.push(message);
+    context.after(() => {
+      atWriteError.run = run;
+    });
     breakMetaPage(folder);
     await assert.rejects(directory.revokeKey(keys.test.secret), { name: 'JournalFailure' });
     const [first, ...rest] = heard;

@@ -216,6 +216,16 @@ const damages: readonly Damage[] = [
     advice: /the records are sound/,
   },
   {
+    name: 'an index row that is missing, without the value of its index',
+    async damage(folder) {
+      const [record] = framesOf([customer(7, 'aicha@example.ma')]);
+      await change(folder, (table) => table('records').putSync(record!.key, record!.value));
+      return { file: folder.file };
+    },
+    defect: /^the record cus_\d+ lacks its row in the index customer\/email=$/,
+    advice: /the records are sound/,
+  },
+  {
     name: 'an index row of a record that is not there',
     async damage(folder) {
       const key = keyOfId(paymentIntent(Math.floor(entries / 2)).id)!;

@@ -3,20 +3,22 @@
 
 import { defined, elementAt } from '../../core/assert.ts';
 import { dataFile } from '../../disk/environment.ts';
-import { type FileRow, LmdbFile } from '../../disk/lmdb-file.ts';
+import { LmdbFile } from '../../disk/lmdb-file.ts';
 import { FileDamage } from '../../disk/lmdb-pages.ts';
+import { scan } from '../../disk/lmdb-scan.ts';
+import { idOfSortKey } from '../../domain/indexes.ts';
 import type { Change } from '../../domain/record.ts';
 import type { IndexRow } from '../../domain/view.ts';
-import { JournalDamaged } from '../journal.ts';
+import { JournalDamaged, unlessDamaged } from '../journal.ts';
 import { unpackText } from '../records/packed-text.ts';
 import { keyOfId, readRecord } from '../records/record-bytes.ts';
-import { segmentKey, sequenceKey } from './checkpoint.ts';
+import { type IndexRowsOf, segmentKey, sequenceKey } from './checkpoint.ts';
 import { checkpointTables } from './checkpoint-tables.ts';
 import { indexPrefix, readNumber, rowKey, splitIndexName, valueBytesIn } from './index-keys.ts';
 import { recordTableOf, recordTables } from './record-table.ts';
 
 /** The most lists whose numbers and names are remembered. */
-const listsMax = 50_000;
+const listsMax = 100_000;
 
 export class CheckpointReader {
   readonly file: LmdbFile;
@@ -60,15 +62,10 @@ export class CheckpointReader {
   /** The records of a table in the order of their making, those after a key; those that are damaged are left out. */
   *recordsFrom(table: string, after: Buffer): Generator<Change> {
     for (const row of this.file.rows(table, { after })) {
-      const record = row instanceof FileDamage ? null : recordOf(row);
+      if (row instanceof FileDamage) continue;
+      const record = readRecord({ key: row.key, value: row.read() });
       if (record !== null) yield record;
     }
-  }
-
-  /** Whether an index has this row. */
-  hasRow(row: IndexRow): boolean {
-    const key = this.keyOf(row);
-    return key !== null && this.file.get(checkpointTables.index, key) !== undefined;
   }
 
   /** The key of a row; null when its list has no number. */
@@ -93,6 +90,38 @@ export class CheckpointReader {
     return { list, sortKey: unpackText(key, start) };
   }
 
+  /** Calls `each` with the key of every index row. Nothing may be written meanwhile. */
+  eachIndexRow(each: (key: Buffer) => void): void {
+    const table = checkpointTables.index;
+    for (const _ of scan(this.file, table, (keys, start, end) => each(keys.subarray(start, end))));
+  }
+
+  /** The rows that a record asks for and an index lacks, in words without the value of the index. */
+  *missingRows({ id }: Change, rows: readonly IndexRow[]): Generator<string> {
+    for (const row of rows) {
+      const key = this.keyOf(row);
+      if (key === null || this.file.get(checkpointTables.index, key) === undefined)
+        yield `the record ${id} lacks its row in the index ${splitIndexName(row.index).list}`;
+    }
+  }
+
+  /** What is wrong with an index row, in words; null when its record asks for it, or is damaged. */
+  strayRow(key: Buffer, indexRowsOf: IndexRowsOf): string | null {
+    const row = this.rowAt(key);
+    if (row === null) return `the index row ${key.toString('hex')} is of no list`;
+    const { list, sortKey } = row;
+    const id = idOfSortKey(list, sortKey);
+    const what = `the index ${list} has the row ${sortKey}`;
+    return (
+      unlessDamaged(() => {
+        const record = this.record(id);
+        if (record === undefined) return `${what}, and there is no such record`;
+        const isAsked = indexRowsOf(record).some((row) => this.keyOf(row)?.equals(key));
+        return isAsked ? null : `${what}, which the record ${id} does not ask for`;
+      }) ?? null
+    );
+  }
+
   /** Index rows come in the order of these numbers: so the names of this one and of those that follow are remembered. */
   #nameOf(number: number): string | undefined {
     const known = this.#names.get(number);
@@ -107,27 +136,22 @@ export class CheckpointReader {
   }
 }
 
-/** The record of a row; null when it is damaged. */
-export function recordOf(row: FileRow): Change | null {
-  return readRecord({ key: row.key, value: row.read() });
-}
-
 /** The sequence that the checkpoint in a folder reflects; null when there is none, or it is damaged there. */
 export function checkpointSequenceIn(folder: string): number | null {
-  return unlessDamaged(folder, (checkpoint) => checkpoint.sequence) ?? null;
+  return ifReadable(folder, (checkpoint) => checkpoint.sequence) ?? null;
 }
 
 /** The first sequence of the log's newest segment, as the checkpoint in a folder has it; 0 when it can't be told. */
 export function newestSegmentIn(folder: string): number {
-  return unlessDamaged(folder, (checkpoint) => checkpoint.newestSegment) ?? 0;
+  return ifReadable(folder, (checkpoint) => checkpoint.newestSegment) ?? 0;
 }
 
 /** A piece of metadata of the checkpoint in a folder; undefined when there is none, or it is damaged there. */
 export function metadataIn(folder: string, name: string): Buffer | undefined {
-  return unlessDamaged(folder, (checkpoint) => checkpoint.metadata(name));
+  return ifReadable(folder, (checkpoint) => checkpoint.metadata(name));
 }
 
-function unlessDamaged<T>(folder: string, read: (checkpoint: CheckpointReader) => T): T | undefined {
+function ifReadable<T>(folder: string, read: (checkpoint: CheckpointReader) => T): T | undefined {
   try {
     const checkpoint = new CheckpointReader(folder);
     try {

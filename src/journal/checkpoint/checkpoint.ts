@@ -277,11 +277,6 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
     return this.#records.count;
   }
 
-  /** The index rows, to be held against those of the records (see index-table.ts). */
-  get indexRows(): Pick<IndexTable, 'keyTextOf' | 'keyTexts' | 'describeKey'> {
-    return this.#index;
-  }
-
   getMetadata(name: string): Uint8Array | undefined {
     return this.#read(() => this.#metadata.get(Buffer.from(name)));
   }

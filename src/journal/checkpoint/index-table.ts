@@ -4,27 +4,17 @@
 // LMDB splits a full page in the middle, and new rows mostly belong at the end of a list. Written in order, they would leave
 // every page half empty. So a little more than every second row is written first, and the others then fill the pages.
 
-import { elementAt } from '../../core/assert.ts';
 import type { Table } from '../../disk/environment.ts';
 import type { IndexRow, ScanRange } from '../../domain/view.ts';
 import { ByteWriter } from '../records/byte-writer.ts';
 import { unpackText } from '../records/packed-text.ts';
-import {
-  indexPrefix,
-  readNumber,
-  rowKey,
-  scanBounds,
-  splitIndexName,
-  valueBytesIn,
-  writeRowKey,
-} from './index-keys.ts';
+import { indexPrefix, scanBounds, splitIndexName, writeRowKey } from './index-keys.ts';
 
 /** Runs a read of the environment. */
 export type Read = <T>(read: () => T) => T;
 
 const nothing = Buffer.alloc(0);
 const knownMax = 100_000;
-const readKeysMax = 1_000;
 
 /** The rows of one index to write or to remove. */
 interface Gathered {
@@ -79,38 +69,6 @@ export class IndexTable {
     const range = { start: Buffer.from(text), exclusiveStart: true, limit: 1 };
     const [name] = this.#read(() => [...this.#lists.getKeys(range)]);
     return name && Buffer.from(name).toString();
-  }
-
-  /** The key of a row as a text, which tells it from all others. The row need not be there. */
-  keyTextOf({ index, sortKey }: IndexRow): string {
-    const { list, value } = splitIndexName(index);
-    const number = this.#numberOf(list);
-    if (number === undefined) return `${index} ${sortKey}`;
-    return rowKey(indexPrefix(number, value), sortKey).toString('latin1');
-  }
-
-  /** The keys of all rows that are there, as texts. */
-  *keyTexts(): Generator<string> {
-    // Some at a time: whoever asks may wait in between, and a read transaction of the library ends then.
-    for (let last: Uint8Array = nothing; ; ) {
-      const range = { start: last, exclusiveStart: true, limit: readKeysMax };
-      const keys = this.#read(() => [...this.#rows.getKeys(range)]);
-      for (const key of keys) yield Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1');
-      if (keys.length < readKeysMax) return;
-      last = Buffer.from(elementAt(keys, keys.length - 1));
-    }
-  }
-
-  /** What a row's key says, for people: its list, and the id at the end of its sort key. */
-  describeKey(text: string): string {
-    const key = Buffer.from(text, 'latin1');
-    const { number, bytes } = readNumber(key);
-    const lists = this.#read(() => [...this.#lists.getRange({})]);
-    const name = lists.find(({ value }) => value.readUInt32LE(0) === number)?.key;
-    if (name === undefined) return `a row of an unknown list, ${key.toString('hex')}`;
-    const list = Buffer.from(name).toString();
-    const valueLength = list.endsWith('=') ? valueBytesIn(key, bytes) : 0;
-    return `the row ${unpackText(key, bytes + valueLength)} of the list ${list}`;
   }
 
   #numberOf(list: string): number | undefined {

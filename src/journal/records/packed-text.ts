@@ -1,5 +1,8 @@
-// Packs texts of letters, digits and `_` with six bits for each character, in the order of ASCII, so that the order of the
-// bytes is the order of the texts. Ids are written like that, in the log and in the keys of the checkpoint.
+// Packs texts of letters, digits and `_` with six bits for each character, in the order of ASCII, so
+// that the order of the bytes is the order of the texts. Ids are written like that, in the log and in
+// the keys of the checkpoint.
+
+import { ByteWriter } from './byte-writer.ts';
 
 /** The characters in the order of their codes. The code of `0` is 1, because the code 0 ends a text. */
 export const packedAlphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
@@ -23,8 +26,8 @@ export function packText(text: string, offset = 0): Buffer | null {
 }
 
 /**
- * Writes a text into `bytes` at `at`; false when it can't be packed. An id whose prefix ends at `prefixEnd` is written with
- * what comes after the `_` first, then the `_`, and its prefix last.
+ * Writes a text into `bytes` at `at`; false when it can't be packed. Of an id whose prefix ends at
+ * `prefixEnd`, what comes after the `_` is written first, then the `_`, and the prefix last.
  */
 export function writePacked(text: string, bytes: Uint8Array, at: number, prefixEnd = -1): boolean {
   const { length } = text;
@@ -50,12 +53,13 @@ export function writePacked(text: string, bytes: Uint8Array, at: number, prefixE
   return true;
 }
 
-let unpacked = Buffer.allocUnsafeSlow(256);
+const unpacked = new ByteWriter();
 
 /** The text that was packed behind `start` bytes. */
 export function unpackText(bytes: Uint8Array, start = 0, end = bytes.length): string {
-  const lengthMax = Math.floor(((end - start) * 8) / 6);
-  if (lengthMax > unpacked.length) unpacked = Buffer.allocUnsafeSlow(2 * lengthMax);
+  unpacked.clear();
+  unpacked.skip(Math.floor(((end - start) * 8) / 6));
+  const { buffer } = unpacked;
   let length = 0;
   let bits = 0;
   let held = 0;
@@ -64,9 +68,9 @@ export function unpackText(bytes: Uint8Array, start = 0, end = bytes.length): st
     for (held += 8; held >= 6; ) {
       held -= 6;
       const code = (bits >> held) & 63;
-      if (code === 0) return unpacked.toString('latin1', 0, length);
-      unpacked[length++] = characters[code]!;
+      if (code === 0) return buffer.toString('latin1', 0, length);
+      buffer[length++] = characters[code]!;
     }
   }
-  return unpacked.toString('latin1', 0, length);
+  return buffer.toString('latin1', 0, length);
 }

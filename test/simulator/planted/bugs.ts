@@ -70,7 +70,7 @@ const durability = [
   ]),
   bug('the service goes on after a write error inside the storage library', [
     'disk/environment.ts',
-    '  if (isWriteError(cause)) tellWriteError(failure);\n',
+    '  if (isWriteError(cause)) atWriteError.run(failure);\n',
     '',
   ]),
   bug('a checkpoint says that it holds one entry more', [

@@ -8,7 +8,7 @@ import { DiskRoom } from '../../../src/data-folder/disk-space.ts';
 import { checkFolder } from '../../../src/data-folder/folder-check.ts';
 import { SequenceNotes } from '../../../src/data-folder/sequence-notes.ts';
 import { Directory, type DirectoryChange } from '../../../src/directory/directory.ts';
-import { onWriteError } from '../../../src/disk/storage-errors.ts';
+import { atWriteError } from '../../../src/disk/storage-errors.ts';
 import { KeyRing } from '../../../src/edge/api/authenticate.ts';
 import { matchRoute } from '../../../src/edge/http/router.ts';
 import { JournalDamaged } from '../../../src/journal/journal.ts';
@@ -92,7 +92,7 @@ export class Service {
     this.#main = world.simulation.lane('main');
     this.#edge = world.simulation.lane('edge');
     this.#onEnded = onEnded;
-    onWriteError(({ message }) => this.#endAtWriteError(message));
+    atWriteError.run = ({ message }) => this.#endAtWriteError(message);
   }
 
   /** The service ends when one of its threads meets a write error inside the storage library; a command goes on. */
