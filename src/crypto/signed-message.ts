@@ -3,14 +3,14 @@
 // under a secret that both know. It is the signature of webhooks, so a library that verifies one
 // verifies the other.
 
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, type Hmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 
 /** The name of the header that carries the signature. */
 export const signatureHeaderName = 'X-Service-Signature';
 
 export interface SignatureInput {
   /** The secrets in force, newest first. There are several while a rolled one overlaps; each has a signature. */
-  readonly secrets: readonly string[];
+  readonly secrets: readonly (string | KeyObject)[];
   /** When the message is sent, whole Unix seconds. */
   readonly timestampSeconds: number;
   /** The exact bytes that are sent. A string is encoded as UTF-8. */
@@ -21,12 +21,12 @@ export interface SignatureInput {
 export function signatureHeader({ secrets, timestampSeconds, body }: SignatureInput): string {
   let header = `t=${timestampSeconds}`;
   for (const secret of secrets)
-    header += `,v1=${digestOf(secret, String(timestampSeconds), body).toString('hex')}`;
+    header += `,v1=${hmacOf(secret, String(timestampSeconds), body).digest('hex')}`;
   return header;
 }
 
-function digestOf(secret: string, timestamp: string, body: string | Uint8Array): Buffer {
-  return createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest();
+function hmacOf(secret: string | KeyObject, timestamp: string, body: string | Uint8Array): Hmac {
+  return createHmac('sha256', secret).update(`${timestamp}.`).update(body);
 }
 
 /** A captured message can't be sent again when it is older than this. */
@@ -44,7 +44,7 @@ export function signatureFault(
   const digests = parts.flatMap((part) => (/^v1=[0-9a-f]{64}$/.test(part) ? [part.slice(3)] : []));
   if (!/^\d{1,12}$/.test(timestamp) || digests.length === 0)
     return `${signatureHeaderName} must be t=<unix seconds>,v1=<hex>`;
-  const expected = digestOf(secret, timestamp, body);
+  const expected = hmacOf(secret, timestamp, body).digest();
   if (!digests.some((digest) => timingSafeEqual(Buffer.from(digest, 'hex'), expected)))
     return 'the signature does not match the body: is it made of the exact bytes, with the right secret?';
   const isRecent = Math.abs(nowSeconds - Number(timestamp)) <= signatureSecondsMax;

@@ -13,7 +13,7 @@ import {
   createSecureContext,
   rootCertificates,
   type SecureContext,
-  type TLSSocket,
+  TLSSocket,
 } from 'node:tls';
 import { defined } from '../core/assert.ts';
 import type { MonotonicClock } from '../core/clock.ts';
@@ -32,15 +32,17 @@ export interface ConnectionsOptions {
   readonly extraCa?: string | undefined;
 }
 
-export interface Connection {
-  readonly socket: Socket;
-  readonly endpoint: string;
-  readonly origin: string;
-  /** When the certificate was verified, by the monotonic clock; for plain HTTP when the connection was opened. */
-  verifiedAtMs: number;
-  /** Ends the time for which it may stay idle. */
-  idleTimer: NodeJS.Timeout | undefined;
-  readonly close: () => void;
+/** What uses a connection now. */
+export interface ConnectionUser {
+  /** The connection is up, and its certificate verified. */
+  connected(): void;
+  received(bytes: Buffer): void;
+  /** The receiver sends no more. */
+  ended(): void;
+  failed(error: NodeJS.ErrnoException): void;
+  closed(): void;
+  /** One of these has thrown, which is a fault in the service. The connection is closed. */
+  broken(error: unknown): void;
 }
 
 /** For how long after a full handshake its connection is used and its session is resumed. */
@@ -48,6 +50,80 @@ export const verifiedForMs = 600_000;
 const defaultIdleMsMax = 5_000;
 /** When a name has several addresses: how long to wait for one before the next is tried. */
 const addressTimeoutMs = 1000;
+
+interface ConnectionOptions {
+  readonly socket: Socket;
+  readonly endpoint: string;
+  readonly origin: string;
+  readonly verifiedAtMs: number;
+  readonly onIdle: (idleMs: number) => void;
+  readonly onClosing: () => void;
+  readonly onClosed: () => void;
+}
+
+/** A connection, and the listeners of its socket, which stay with it from one user to the next. */
+export class Connection {
+  readonly socket: Socket;
+  readonly endpoint: string;
+  readonly origin: string;
+  /** When the certificate was verified, by the monotonic clock; for plain HTTP when the connection was opened. */
+  verifiedAtMs: number;
+  /** Ends the time for which it may stay idle. */
+  idleTimer: NodeJS.Timeout | undefined;
+  /** Null while it is idle. */
+  #user: ConnectionUser | null = null;
+  readonly #options: ConnectionOptions;
+
+  constructor(options: ConnectionOptions) {
+    const { socket, endpoint, origin, verifiedAtMs } = options;
+    this.socket = socket;
+    this.endpoint = endpoint;
+    this.origin = origin;
+    this.verifiedAtMs = verifiedAtMs;
+    this.#options = options;
+    socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', () =>
+      this.#tell((user) => user.connected()),
+    );
+    socket.on('data', (bytes: Buffer) => this.#tell((user) => user.received(bytes)));
+    socket.on('end', () => this.#tell((user) => user.ended()));
+    socket.on('error', (error) => this.#tell((user) => user.failed(error)));
+    socket.once('close', () => {
+      options.onClosing();
+      options.onClosed();
+      this.#tell((user) => user.closed());
+    });
+  }
+
+  use(user: ConnectionUser): void {
+    this.#user = user;
+  }
+
+  /** Its last answer was read to its end: it waits for the endpoint's next delivery, for at most `idleMs`. */
+  keep(idleMs: number): void {
+    this.#user = null;
+    this.#options.onIdle(idleMs);
+  }
+
+  close(): void {
+    this.#options.onClosing();
+    this.socket.destroy();
+  }
+
+  /** Bytes that arrive while it is idle would be taken for the next answer, so whatever happens then closes it. */
+  #tell(step: (user: ConnectionUser) => void): void {
+    const user = this.#user;
+    if (user === null) {
+      this.close();
+      return;
+    }
+    try {
+      step(user);
+    } catch (error) {
+      this.close();
+      user.broken(error);
+    }
+  }
+}
 
 export class Connections {
   readonly #options: ConnectionsOptions;
@@ -142,55 +218,41 @@ export class Connections {
   }
 
   #add(endpoint: string, { url }: Target, socket: Socket | TLSSocket): Connection {
-    const connection: Connection = {
+    const { monotonic } = this.#options;
+    const connection = new Connection({
       socket,
       endpoint,
       origin: url.origin,
-      verifiedAtMs: this.#options.monotonic(),
-      idleTimer: undefined,
-      close: () => {
-        this.#wake(connection);
-        socket.destroy();
-      },
-    };
-    this.#openCount++;
-    // An error closes the socket in any case, and the exchange has a listener of its own.
-    socket.on('error', () => {});
-    socket.once('close', () => {
-      this.#wake(connection);
-      this.#openCount--;
+      verifiedAtMs: monotonic(),
+      onIdle: (idleMs) => this.#keep(connection, idleMs),
+      onClosing: () => this.#wake(connection),
+      onClosed: () => this.#openCount--,
     });
+    this.#openCount++;
     return connection;
   }
 
-  /** Keeps a connection whose last answer was read to its end for the endpoint's next delivery, for at most `idleMs`. */
-  keep(connection: Connection, idleMs: number): void {
-    const { socket, endpoint, verifiedAtMs, close } = connection;
+  #keep(connection: Connection, idleMs: number): void {
+    const { endpoint, verifiedAtMs } = connection;
     const { monotonic, idleMsMax = defaultIdleMsMax } = this.#options;
     const verifiedMs = verifiedAtMs + verifiedForMs - monotonic();
     if (verifiedMs <= 0) {
-      close();
+      connection.close();
       return;
     }
     const idle = this.#idle.get(endpoint);
     if (idle === undefined) this.#idle.set(endpoint, [connection]);
     else idle.push(connection);
     this.#oldest.add(connection);
-    connection.idleTimer = setTimeout(close, Math.min(idleMs, idleMsMax, verifiedMs));
-    // Bytes that arrive before the next request would be taken for its answer, so they close the
-    // connection.
-    socket.on('data', close);
-    socket.on('end', close);
+    connection.idleTimer = setTimeout(() => connection.close(), Math.min(idleMs, idleMsMax, verifiedMs));
   }
 
   /** The connection is no longer idle. */
   #wake(connection: Connection): void {
     if (!this.#oldest.delete(connection)) return;
-    const { socket, endpoint, idleTimer, close } = connection;
+    const { endpoint, idleTimer } = connection;
     clearTimeout(idleTimer);
-    socket.off('data', close);
-    socket.off('end', close);
-    const idle = defined(this.#idle.get(endpoint), 'an idle connection is listed');
+    const idle = defined(this.#idle.get(endpoint), 'an idle connection is in its list');
     idle.splice(idle.indexOf(connection), 1);
     if (idle.length === 0) this.#idle.delete(endpoint);
   }

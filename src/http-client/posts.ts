@@ -8,8 +8,8 @@
 // it all the same, so a request that must not have its effect twice is never sent on an idle
 // connection.
 
-import type { OutgoingHttpHeaders } from 'node:http';
-import { checkWebhookUrl, isPublicAddress } from './address-guard.ts';
+import { assert } from '../core/assert.ts';
+import { type CheckedUrl, checkWebhookUrl, isPublicAddress } from './address-guard.ts';
 import { type Connection, Connections, type ConnectionsOptions, type Target } from './connections.ts';
 import { type Exchanged, exchange, type Outcome, timedOut } from './exchange.ts';
 import { ResolutionFailure, type Resolve } from './resolver.ts';
@@ -27,7 +27,7 @@ export interface PostInput {
   /** Whose connections are used. */
   readonly endpoint: string;
   readonly url: string;
-  readonly headers: OutgoingHttpHeaders;
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   /** Has one effect, however often it is sent. */
   readonly isIdempotent: boolean;
@@ -35,10 +35,21 @@ export interface PostInput {
   readonly answerBytesMax: number;
 }
 
+/** An address that was checked. */
+interface Known {
+  readonly target: CheckedUrl;
+  readonly head: string;
+}
+
+/** They take up to some KiB each. */
+const knownMax = 1024;
+
 /** Sends requests, and keeps the connections between them. */
 export class Posts {
   readonly #options: PostOptions;
   readonly connections: Connections;
+  /** By the text of the address. */
+  readonly #known = new Map<string, Known>();
 
   constructor(options: PostOptions) {
     this.#options = options;
@@ -49,7 +60,7 @@ export class Posts {
   async post(input: PostInput): Promise<Outcome> {
     const startedAtMs = this.#options.monotonic();
     const { timeoutMs, allowPrivate } = this.#options;
-    const target = checkWebhookUrl(input.url, this.#options);
+    const { target, head } = this.#knownOf(input.url);
     if (!target.ok) return failed(`address refused: ${target.reason}`);
     let addresses: readonly string[];
     try {
@@ -61,16 +72,14 @@ export class Posts {
     }
     const mayConnectTo = (address = '') =>
       addresses.includes(address) && (allowPrivate === true || isPublicAddress(address));
-    const headers = headersOf(target, input);
-    const { body, answerBytesMax } = input;
+    const request = requestOf(head, input);
+    const { host } = target;
+    const { answerBytesMax } = input;
 
-    const send = async (connection: Connection, isUp: boolean): Promise<Exchanged> => {
+    const send = (connection: Connection, isUp: boolean): Promise<Exchanged> => {
       const remainingMs = timeoutMs - (this.#options.monotonic() - startedAtMs);
-      const { socket } = connection;
-      const request = { socket, isUp, target, mayConnectTo, headers, body, answerBytesMax };
-      const exchanged = await exchange({ ...request, timeoutMs, remainingMs });
-      if (exchanged.idleMs > 0) this.connections.keep(connection, exchanged.idleMs);
-      return exchanged;
+      const how = { connection, isUp, host, mayConnectTo, request, answerBytesMax };
+      return exchange({ ...how, timeoutMs, remainingMs });
     };
 
     if (this.#options.monotonic() - startedAtMs >= timeoutMs) return failed(timedOut(timeoutMs));
@@ -84,21 +93,46 @@ export class Posts {
     return (await send(this.connections.open(input.endpoint, target, addresses), false)).outcome;
   }
 
+  #knownOf(url: string): Known {
+    let known = this.#known.get(url);
+    if (known === undefined) {
+      const target = checkWebhookUrl(url, this.#options);
+      known = { target, head: target.ok ? headOf(target) : '' };
+      if (this.#known.size >= knownMax) this.#known.clear();
+      this.#known.set(url, known);
+    }
+    return known;
+  }
+
   async #addressesOf({ literal, host }: Target): Promise<readonly string[]> {
     if (literal !== null) return [literal];
     return within(this.#options.timeoutMs, () => this.#options.resolve(host));
   }
 }
 
-function headersOf(target: Target, { body, headers }: PostInput): OutgoingHttpHeaders {
-  return {
-    Host: target.url.host,
-    Accept: '*/*',
-    'Accept-Encoding': 'identity',
-    'Content-Length': Buffer.byteLength(body),
-    Connection: 'keep-alive',
-    ...headers,
-  };
+/** What all requests to an address begin with. */
+function headOf({ url }: Target): string {
+  const { host, pathname, search } = url;
+  return [
+    `POST ${pathname}${search} HTTP/1.1`,
+    `Host: ${host}`,
+    'Accept: */*',
+    'Accept-Encoding: identity',
+    'Connection: keep-alive',
+    '',
+  ].join('\r\n');
+}
+
+/** Visible ASCII and spaces: what can't end a header. */
+const headerValue = /^[\t\x20-\x7e]*$/;
+
+function requestOf(head: string, { body, headers }: PostInput): string {
+  let text = head;
+  for (const [name, value] of Object.entries(headers)) {
+    assert(headerValue.test(value), `the header ${name} can be sent`);
+    text += `${name}: ${value}\r\n`;
+  }
+  return `${text}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }
 
 function failed(failure: string): Outcome {

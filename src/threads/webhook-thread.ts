@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import type { MessagePort } from 'node:worker_threads';
 import { Registry } from 'prom-client';
 import { SecretBox } from '../crypto/secret-box.ts';
+import { SigningKeys } from '../crypto/signing-keys.ts';
 import { createResolver } from '../http-client/resolver.ts';
 import { type Answers, answerQuestion } from '../rpc/questions.ts';
 import type { FromShard } from '../shard/protocol.ts';
@@ -27,7 +28,8 @@ const registry = new Registry();
 const metrics = createWebhookMetrics(registry);
 countThreadTime(registry, 'webhooks');
 const visits = new Visits(registry, logger, 'webhooks', ['webhook_attempt']);
-visits.catchStrays();
+// What a receiver sends may throw where nobody waits.
+visits.catchStraysOf('webhook_attempt');
 
 /** Time for receivers to notice that the connections of an earlier process have closed, before new ones are opened. */
 const settleMs = 1_000;
@@ -38,7 +40,7 @@ const stopPollMs = 20;
 
 const { timeoutMs, concurrency, allowHttp, allowPrivate, caFile, dnsServers } = config.webhooks;
 const { monotonic } = systemClocks();
-const secretBox = new SecretBox(secretsKeys);
+const signingKeys = new SigningKeys(new SecretBox(secretsKeys));
 const attempts = new Attempts({
   monotonic,
   connectionsMax: concurrency,
@@ -62,33 +64,32 @@ const dispatcher = new Dispatcher({
   monotonic,
   // The signing secrets are opened here. One that can't be opened is a fault of the service, not a
   // failed attempt.
-  attempt: async ({ org, sealed, ...input }) => {
+  attempt: ({ org, sealed, ...input }) => {
     const owner = { id: input.endpoint, org };
-    const secrets = sealed.map((each) => secretBox.open(each, owner));
-    // What a receiver sends may throw where nobody waits. The attempt's deadline ends it then.
-    return visits.run('webhook_attempt', null, () => attempts.make({ ...input, secrets }));
+    const secrets = sealed.map((each) => signingKeys.open(each, owner));
+    return attempts.make({ ...input, secrets });
   },
   hangUp: (endpoint) => attempts.connections.hangUp(endpoint),
   send: (shard, outbox) => shards.get(shard)?.postMessage({ outbox }),
   onAttempted: metrics.attempted,
-  onTrouble: (error) => logger.error({ err: error }, 'a webhook attempt could not be made'),
-  later: (run, ms) => setTimeout(run, ms),
+  onTrouble: (error) => visits.failed(error, 'webhook_attempt', null),
+  later: (run, ms) => setTimeout(() => visits.own(run), ms),
 });
 
 function connect(number: number, port: MessagePort): void {
   shards.get(number)?.close();
   shards.set(number, port);
   port.on('message', (message: FromShard) => {
-    if ('outbox' in message) dispatcher.take(number, message.outbox);
+    if ('outbox' in message) visits.own(() => dispatcher.take(number, message.outbox));
   });
   dispatcher.connected(number);
 }
 
 let isPaused = paused;
 const starting = setTimeout(() => {
-  if (!isPaused) dispatcher.start();
+  if (!isPaused) visits.own(() => dispatcher.start());
 }, settleMs);
-const ticking = setInterval(() => dispatcher.tick(), tickMs);
+const ticking = setInterval(() => visits.own(() => dispatcher.tick()), tickMs);
 
 async function stop(): Promise<void> {
   clearTimeout(starting);

@@ -1,6 +1,7 @@
 // One attempt of a delivery: sign the event and POST it. An attempt may send it twice (see
 // posts.ts); receivers recognize a delivery that arrives twice by the event's id.
 
+import type { KeyObject } from 'node:crypto';
 import { answerKeptBytesMax } from '../contract/limits.ts';
 import { signatureHeader, signatureHeaderName } from '../crypto/signed-message.ts';
 import type { AttemptResult } from '../domain/record.ts';
@@ -14,7 +15,7 @@ export interface AttemptInput {
   /** The event as JSON text, which is signed and sent as it is. */
   readonly body: string;
   /** The signing secrets in force, newest first. */
-  readonly secrets: readonly string[];
+  readonly secrets: readonly (string | KeyObject)[];
   /** Now, Unix seconds; a fraction is kept in the result's `at_ms` and cut off in the signature. */
   readonly nowSeconds: number;
 }

@@ -9,6 +9,7 @@ export const inspectorEnv = { NODE_OPTIONS: '--inspect=127.0.0.1:0' };
 /** What a thread does a moment later, once it has said that it was told: each is a way in which one can fail. */
 export const endings = {
   throws: `() => { throw new Error('broken by a test'); }`,
+  'rejects a promise': `async () => { throw new Error('broken by a test'); }`,
   'ends without a word': '() => process.exit(9)',
 } as const;
 

@@ -10,7 +10,9 @@ const registry = new Registry();
 const destination = { write: (line: string) => void process.stdout.write(line) };
 const logger = await createLogger({ level: 'info', thread: 'main', destination });
 const visits = new Visits(registry, logger, 'main', ['dashboard']);
-visits.catchStrays();
+const [what] = process.argv.slice(2);
+if (what?.startsWith('one kind')) visits.catchStraysOf('dashboard');
+else visits.catchStrays();
 
 async function rejectLater(message: string): Promise<void> {
   await wait(1);
@@ -21,7 +23,6 @@ function raise(message: string): never {
   throw new Error(message);
 }
 
-const [what] = process.argv.slice(2);
 if (what === 'visit') {
   visits.run('dashboard', 'req_1', () => {
     void rejectLater('a promise');
@@ -30,6 +31,13 @@ if (what === 'visit') {
     process.nextTick(() => raise('a tick'));
     scrypt('a', 'b', 32, { N: 16 }, () => raise('a callback'));
   });
+} else if (what === 'one kind: strays') {
+  setTimeout(() => raise('a timer'), 1);
+  scrypt('a', 'b', 32, { N: 16 }, () => raise('a callback'));
+} else if (what === 'one kind: a step of its own') {
+  setTimeout(() => visits.own(() => raise('of the thread')), 1);
+} else if (what === 'one kind: a rejection') {
+  void rejectLater('of the thread');
 } else if (what === 'rejection') {
   void rejectLater('of nobody');
 } else if (what === 'timer') {

@@ -36,6 +36,21 @@ for (const what of ['rejection', 'timer']) {
   });
 }
 
+test('in a thread with one kind of visit, whatever throws besides its own steps is of a visit', () => {
+  const { status, stdout, stderr } = run('one kind: strays');
+  assert.equal(status, 0, stderr);
+  const lines = stdout.trim().split('\n');
+  assert.equal(lines.pop(), '2');
+  assert.equal(lines.pop(), 'it went on');
+  assert.deepEqual(lines.map((line) => JSON.parse(line).err.message).sort(), ['a callback', 'a timer']);
+  for (const own of ['one kind: a step of its own', 'one kind: a rejection']) {
+    const { status, stdout, stderr } = run(own);
+    assert.notEqual(status, 0);
+    assert.match(stderr, /of the thread/);
+    assert.doesNotMatch(stdout, /it went on/);
+  }
+});
+
 test('a flood of failures is counted, and logged in part', () => {
   const { stdout, status } = run('flood');
   assert.equal(status, 0);

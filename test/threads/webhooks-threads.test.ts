@@ -41,7 +41,7 @@ for (const entry of ['webhook-thread.ts', 'shard-thread.ts']) {
     for (let round = 1; round <= rounds; round++) {
       const sending = Array.from({ length: perRound }, () => create());
       await eventually(() => receiver.requests.length > perRound * (round - 1) + 10);
-      await endThread(service, { entry });
+      await endThread(service, { entry }, 'rejects a promise');
       await Promise.all(sending);
       await eventually(() => service.output().split('started again').length > round);
       await eventually(async () => (await create()).status === 200);

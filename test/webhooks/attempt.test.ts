@@ -217,17 +217,17 @@ const brokenAnswers: [string, Respond, RegExp, number | null][] = [
     /^answer headers too large$/,
     null,
   ],
-  ['another protocol', raw('SSH-2.0-OpenSSH_9.6\r\n'), /^answer is not HTTP \(HPE_/, null],
+  ['another protocol', raw('SSH-2.0-OpenSSH_9.6\r\n'), /^answer is not HTTP \(another protocol\)$/, null],
   [
     'two lengths',
     raw('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nok'),
-    /^answer is not HTTP \(HPE_/,
+    /^answer is not HTTP \(two lengths\)$/,
     null,
   ],
   [
     'switched protocols',
     raw('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'),
-    /^connection closed without/,
+    /^answer is not HTTP \(another protocol\)$/,
     null,
   ],
 ];

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { newSecretsKey, SecretBox, SecretUnreadable } from '../../src/crypto/secret-box.ts';
+import { signatureFault, signatureHeader } from '../../src/crypto/signed-message.ts';
+import { SigningKeys } from '../../src/crypto/signing-keys.ts';
+
+const owner = { id: 'we_1', org: 'org_1' };
+
+test('a sealed secret signs as the secret itself does, the first time and the next', () => {
+  const box = new SecretBox([newSecretsKey()]);
+  const keys = new SigningKeys(box);
+  const sealed = box.seal('svc_whsec_1', owner);
+  for (let i = 0; i < 2; i++) {
+    const header = signatureHeader({ secrets: [keys.open(sealed, owner)], timestampSeconds: 5, body: '{}' });
+    assert.equal(header, signatureHeader({ secrets: ['svc_whsec_1'], timestampSeconds: 5, body: '{}' }));
+    assert.equal(signatureFault(header, '{}', 'svc_whsec_1', 5), null);
+  }
+});
+
+test('a secret that was opened for its owner opens for nobody else', () => {
+  const box = new SecretBox([newSecretsKey()]);
+  const keys = new SigningKeys(box);
+  const sealed = box.seal('svc_whsec_1', owner);
+  keys.open(sealed, owner);
+  for (const other of [
+    { ...owner, id: 'we_2' },
+    { ...owner, org: 'org_2' },
+  ])
+    assert.throws(() => keys.open(sealed, other), SecretUnreadable);
+});
