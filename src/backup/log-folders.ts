@@ -3,18 +3,22 @@
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { unpack } from 'msgpackr';
 import { elementAt } from '../core/assert.ts';
 import { archivedSequence, archiveFolderOf } from '../data-folder/archive-folder.ts';
 import { DataFolderError, lookAtDataFolder, refuseWithoutLogs } from '../data-folder/data-folder.ts';
 import { filedChanges } from '../directory/change-log.ts';
-import { type Frame, readArchiveFile, refuseUnopened } from '../disk/archive-file.ts';
+import { readArchiveFile, refuseUnopened } from '../disk/archive-file.ts';
 import type { ShardIdentity } from '../disk/identity.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 import { FiledLogReader, type LogFile, logFilesIn } from '../journal/log-files.ts';
 import { type LogFolder, LogReader, type StateSource } from '../journal/log-reader.ts';
 import { foldersOfJournal } from '../journal/open-journal.ts';
-import { checkpointSequenceIn, newestSegmentIn, StoredState } from '../journal/stopped-journal.ts';
+import {
+  checkpointSequenceIn,
+  newestSegmentIn,
+  rowsOfFrame,
+  StoredState,
+} from '../journal/stopped-journal.ts';
 import { CommandFailure } from '../operator/results/failures.ts';
 import type { LogPlaceOptions } from '../operator/results/log-entry.ts';
 import { identityOf, type Manifest, partsOf, readManifest } from './backup-manifest.ts';
@@ -174,11 +178,8 @@ function backedUpState(
   return {
     sequence: state.sequence,
     async *recordsFrom(id) {
-      const frames: AsyncIterable<Frame> = readArchiveFile(join(path, state.file), part, { identities });
-      for await (const { bytes } of frames) {
-        const [table, ...rows]: [string, ...Buffer[]] = unpack(bytes);
-        yield* StoredState.recordsIn(table, rows, id);
-      }
+      for await (const frame of readArchiveFile(join(path, state.file), part, { identities }))
+        yield* StoredState.recordsIn(rowsOfFrame(frame), id);
     },
   };
 }

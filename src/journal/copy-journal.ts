@@ -1,17 +1,11 @@
-// A look at a shard's journal that disturbs nobody: the checkpoint as of one moment, and the log up to its end, while the
-// shard goes on, in this process or in another one. Called by backups, by the log archive and by the log's tools.
-//
-// LMDB keeps the pages of a moment for as long as somebody reads there. So a transaction stays open while the checkpoint's rows
-// are read, however long that takes; its file grows meanwhile by what changes. The rows themselves are read from the file,
-// which takes a tenth of the library's processor time. All tables are copied as they are: nothing here knows what they mean.
+// A look at a shard's journal that disturbs nobody: the checkpoint as of one moment, and the log up to
+// its end, while the shard goes on, in this process or another one. Backups, the archive and the log's
+// tools call it. Tables are copied as they are: nothing here knows what they mean.
 
-import type { Frame } from '../disk/archive-file.ts';
-import { damagedFile, dataFile, guardRead, openEnvironment } from '../disk/environment.ts';
+import { openEnvironment } from '../disk/environment.ts';
 import { partOf, type ShardIdentity } from '../disk/identity.ts';
-import { FileDamage } from '../disk/lmdb-pages.ts';
-import { CheckpointReader, newestSegmentIn } from './checkpoint/checkpoint-reader.ts';
-import { tableNamesIn } from './checkpoint/checkpoint-rows.ts';
-import { rowFrames } from './checkpoint/row-frames.ts';
+import { newestSegmentIn } from './checkpoint/checkpoint-reader.ts';
+import { CheckpointMoment, refuseDamagedHead } from './checkpoint/checkpoint-rows.ts';
 import { readLog, type StoredBatch } from './log/follow.ts';
 import { endOf, Segments } from './log/segments.ts';
 import { foldersOfJournal, mapSizesOf, refuseMissingSegment } from './open-journal.ts';
@@ -68,8 +62,8 @@ export class JournalCopy {
   }
 
   /**
-   * The batches after `after`, up to the one with `upTo`; whoever asks may wait in between. With `onDropped`, which hears of it,
-   * those are left out whose segment is dropped meanwhile. Throws `DamagedLog`.
+   * The batches after `after`, up to the one with `upTo`; whoever asks may wait in between. With
+   * `onDropped`, those whose segment is dropped meanwhile are left out. Throws `DamagedLog`.
    */
   async *batches(after: number, upTo: number, onDropped?: () => void): AsyncGenerator<StoredBatch> {
     const goOnAfter = async (last: number) => {
@@ -82,61 +76,29 @@ export class JournalCopy {
   }
 
   /**
-   * The checkpoint as it is now, and the sequence that it reflects. Close it when its rows are read. A damaged file is
-   * reported as `JournalDamaged`.
+   * The checkpoint as it is now. Close it when its rows are read; its file grows meanwhile by what
+   * changes. Throws `JournalDamaged`.
    */
-  checkpoint(): { readonly sequence: number; rows(): AsyncGenerator<Frame>; close(): Promise<void> } {
+  checkpoint(): Pick<CheckpointMoment, 'sequence' | 'rows'> & { close(): Promise<void> } {
     const { dir, identity } = this.#options;
     const folder = foldersOfJournal(dir).checkpoint;
-    refuseDamaged(folder);
-    const environment = openEnvironment({
-      folder,
-      part: partOf(identity, 'state'),
-      mapSize: mapSizesOf(this.#options).state,
-      readOnly: true,
-      // Whoever writes it has checked it, and a file that is written looks damaged.
-      check: 'none',
-    });
-    // It is begun before the file is looked at, so the pages of what is found there are not used again until it is done.
-    const transaction = environment.useReadTransaction();
-    const tables = guardRead(folder, () => tableNamesIn(environment));
-    const reader = new CheckpointReader(folder);
+    refuseDamagedHead(folder);
+    const part = partOf(identity, 'state');
+    const mapSize = mapSizesOf(this.#options).state;
+    // Whoever writes it has checked it, and a file that is written looks damaged.
+    const environment = openEnvironment({ folder, part, mapSize, readOnly: true, check: 'none' });
+    const moment = new CheckpointMoment(folder, environment);
     return {
-      sequence: reader.sequence,
-      async *rows() {
-        try {
-          yield* rowFrames(reader.file, tables);
-        } catch (error) {
-          throw damageIn(reader.file.path, error);
-        }
-      },
-      async close() {
-        reader.close();
-        transaction.done();
-        await environment.close();
+      sequence: moment.sequence,
+      rows: () => moment.rows(),
+      close() {
+        moment.close();
+        return environment.close();
       },
     };
   }
 
-  async close(): Promise<void> {
-    await this.#segments.close();
+  close(): Promise<void> {
+    return this.#segments.close();
   }
-}
-
-/** The library ends the process of whoever opens a file whose first pages are damaged. */
-function refuseDamaged(folder: string): void {
-  try {
-    const reader = new CheckpointReader(folder);
-    try {
-      void reader.sequence;
-    } finally {
-      reader.close();
-    }
-  } catch (error) {
-    throw damageIn(dataFile(folder), error);
-  }
-}
-
-function damageIn(file: string, error: unknown): unknown {
-  return error instanceof FileDamage ? damagedFile(file, `byte ${error.at}: ${error.message}`) : error;
 }

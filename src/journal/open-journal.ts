@@ -8,9 +8,10 @@ import { createEnvironment, dataFile, restoreAdvice } from '../disk/environment.
 import { ForeignPart, partOf, type ShardIdentity } from '../disk/identity.ts';
 import type { CheckDepth } from '../disk/page-check.ts';
 import { syncPath } from '../disk/sync-path.ts';
-import { type IndexRowsOf, LmdbCheckpoint } from './checkpoint/checkpoint.ts';
+import { LmdbCheckpoint } from './checkpoint/checkpoint.ts';
 import { checkpointFolderIn, removeOtherCheckpoints } from './checkpoint/checkpoint-folder.ts';
 import { type ArchivedEnd, CheckpointFollower } from './checkpoint/checkpoint-follower.ts';
+import type { IndexRowsOf } from './checkpoint/index-table.ts';
 import { type Checkpointer, JournalDamaged, type OwnJournal } from './journal.ts';
 import { followedLog, recoverLog } from './log/follow.ts';
 import { SegmentedLog } from './log/log.ts';

@@ -3,15 +3,14 @@
 // the log, so a restore is also a recovery.
 
 import { mkdirSync } from 'node:fs';
-import { unpack } from 'msgpackr';
 import { assert, elementAt } from '../core/assert.ts';
 import { timeOfId } from '../core/ids.ts';
 import type { Frame } from '../disk/archive-file.ts';
 import { commitAppended, createEnvironment, openEnvironment } from '../disk/environment.ts';
 import { partOf, type ShardIdentity, tagOf } from '../disk/identity.ts';
-import { segmentKey } from './checkpoint/checkpoint.ts';
 import { RowWriter } from './checkpoint/checkpoint-rows.ts';
-import { checkpointTables } from './checkpoint/checkpoint-tables.ts';
+import { checkpointTables, segmentKey } from './checkpoint/checkpoint-tables.ts';
+import { rowsOfFrame } from './checkpoint/row-frames.ts';
 import type { LogTimes } from './journal.ts';
 import { decodeBatch, encodeBatch, readBatchHeader, readEntries, responseOf, retagged } from './log/codec.ts';
 import { Segments } from './log/segments.ts';
@@ -42,9 +41,8 @@ export async function restoreCheckpoint(
   const writer = new RowWriter(environment, commitBytes);
   try {
     for await (const frame of frames) {
-      const [name, ...all] = unpack(frame.bytes) as [string, ...Buffer[]];
-      const rows = name === checkpointTables.meta ? withoutRow(all, segmentKey) : all;
-      writer.add({ table: name, rows });
+      const { table, rows } = rowsOfFrame(frame);
+      writer.add({ table, rows: table === checkpointTables.meta ? withoutRow(rows, segmentKey) : rows });
     }
     writer.flush();
   } finally {

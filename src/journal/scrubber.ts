@@ -9,11 +9,11 @@ import { elementAt } from '../core/assert.ts';
 import { verifyChecksum } from '../disk/checksum.ts';
 import type { FileRow } from '../disk/lmdb-file.ts';
 import { FileDamage } from '../disk/lmdb-pages.ts';
-import type { IndexRowsOf } from './checkpoint/checkpoint.ts';
 import { CheckpointReader } from './checkpoint/checkpoint-reader.ts';
-import { rowDefect } from './checkpoint/checkpoint-rows.ts';
 import { type CheckpointTable, checkpointTables } from './checkpoint/checkpoint-tables.ts';
+import type { IndexRowsOf } from './checkpoint/index-table.ts';
 import { locationOf } from './checkpoint/response-table.ts';
+import { rowDefect } from './checkpoint/row-frames.ts';
 import { isDefect, type LogReader } from './log-reader.ts';
 import { readRecord } from './records/record-bytes.ts';
 

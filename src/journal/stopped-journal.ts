@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import { damagedFile, dataFile } from '../disk/environment.ts';
 import { ForeignPart, type ShardIdentity } from '../disk/identity.ts';
 import { fileDefect } from '../disk/page-check.ts';
-import type { IndexRowsOf, LmdbCheckpoint } from './checkpoint/checkpoint.ts';
+import type { LmdbCheckpoint } from './checkpoint/checkpoint.ts';
 import { checkpointFolderIn, removeOtherCheckpoints } from './checkpoint/checkpoint-folder.ts';
 import { CheckpointReader } from './checkpoint/checkpoint-reader.ts';
+import type { IndexRowsOf } from './checkpoint/index-table.ts';
 import {
   type CheckpointSizes,
   JournalDamaged,
@@ -31,6 +32,7 @@ import {
 } from './open-journal.ts';
 
 export { checkpointSequenceIn, newestSegmentIn, StoredState } from './checkpoint/checkpoint-reader.ts';
+export { rowsOfFrame } from './checkpoint/row-frames.ts';
 export { JournalCopy } from './copy-journal.ts';
 export { type DamagedEnd, truncateDamagedEnd } from './log/truncate-log.ts';
 export { type EncodedRecord, encodeRecord, organizationOf } from './records/record-bytes.ts';

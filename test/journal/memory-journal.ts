@@ -7,12 +7,12 @@ import { systemScheduler } from '../../src/core/scheduler.ts';
 import type { ShardIdentity } from '../../src/disk/identity.ts';
 import type { Change } from '../../src/domain/record.ts';
 import type { ScanRange } from '../../src/domain/view.ts';
-import type { IndexRowsOf } from '../../src/journal/checkpoint/checkpoint.ts';
 import {
   CheckpointFollower,
   type FollowerCheckpoint,
 } from '../../src/journal/checkpoint/checkpoint-follower.ts';
 import { IdempotencyRecordList, PackedRecords } from '../../src/journal/checkpoint/idempotency-rows.ts';
+import type { IndexRowsOf } from '../../src/journal/checkpoint/index-table.ts';
 import {
   type Checkpointer,
   type CheckpointInput,

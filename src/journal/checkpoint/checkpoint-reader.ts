@@ -12,10 +12,11 @@ import type { IndexRow } from '../../domain/view.ts';
 import { JournalDamaged, unlessDamaged } from '../journal.ts';
 import { unpackText } from '../records/packed-text.ts';
 import { keyOfId, readRecord } from '../records/record-bytes.ts';
-import { type IndexRowsOf, segmentKey, sequenceKey } from './checkpoint.ts';
-import { checkpointTables } from './checkpoint-tables.ts';
+import { checkpointTables, segmentKey, sequenceKey } from './checkpoint-tables.ts';
 import { indexPrefix, readNumber, rowKey, splitIndexName, valueBytesIn } from './index-keys.ts';
+import type { IndexRowsOf } from './index-table.ts';
 import { recordTableOf, recordTables } from './record-table.ts';
+import type { TableRows } from './row-frames.ts';
 
 /** The most lists whose numbers and names are remembered. */
 const listsMax = 100_000;
@@ -187,8 +188,8 @@ export class StoredState {
     yield* this.#checkpoint.recordsFrom(recordTables[1], defined(keyOfId(id), 'the history is of an id'));
   }
 
-  /** Of rows of a table, keys and values in alternation, those that `recordsFrom` gives. */
-  static *recordsIn(table: string, rows: readonly Buffer[], id: string): Generator<Change> {
+  /** Of rows of a table, those that `recordsFrom` gives. */
+  static *recordsIn({ table, rows }: TableRows, id: string): Generator<Change> {
     const start = defined(keyOfId(id), 'the history is of an id');
     for (let i = 0; i < rows.length; i += 2) {
       const [key, value] = [elementAt(rows, i), elementAt(rows, i + 1)];

@@ -1,73 +1,79 @@
-// The rows of a checkpoint's file, whatever they mean: all of them as of one moment, while others write, and how they come into
-// a new file. Restores and `payments compact` write checkpoints in this way. A file that was written in the order of its
-// keys has full pages, so it is as small as it can be.
+// The rows of a checkpoint's file, whatever they mean: all of them as of one moment, while others
+// write, and how they come into a new file. Backups, restores and `payments compact` use this. A file
+// that was written in the order of its keys has full pages, so it is as small as it can be.
 
 import { defined, elementAt } from '../../core/assert.ts';
-import { verifyChecksum } from '../../disk/checksum.ts';
+import type { Frame } from '../../disk/archive-file.ts';
 import {
   commit,
+  damagedFile,
+  dataFile,
   type Environment,
   guardRead,
   openTable,
   rowsIn,
   type Table,
 } from '../../disk/environment.ts';
-import { idOfEncoded, isSound } from '../records/record-bytes.ts';
-import { checkpointTables } from './checkpoint-tables.ts';
+import { FileDamage } from '../../disk/lmdb-pages.ts';
+import { CheckpointReader } from './checkpoint-reader.ts';
+import { rowFrames, type TableRows } from './row-frames.ts';
 
-const rowsAtOnce = 500;
-
-/** Some rows of a table in the order of their keys: keys and values in alternation. */
-export interface TableRows {
-  readonly table: string;
-  readonly rows: readonly Buffer[];
-}
-
-/** The rows of an environment as of one moment. LMDB keeps the pages of that moment until this is closed. */
-export class RowsOfMoment {
-  readonly #folder: string;
+/** A checkpoint as of one moment. LMDB keeps the pages of that moment until this is closed. */
+export class CheckpointMoment {
   readonly #tables: ReadonlyMap<string, Table>;
   readonly #transaction: ReturnType<Environment['useReadTransaction']>;
+  readonly #reader: CheckpointReader;
+  /** The last entry that it reflects. */
+  readonly sequence: number;
 
   constructor(folder: string, environment: Environment) {
-    this.#folder = folder;
-    const names = guardRead(folder, () => tableNamesIn(environment));
+    const keys = guardRead(folder, () => [...(environment.getKeys({}) as Iterable<unknown>)]);
+    // The names of the tables lie in a table of its own, beside the label.
+    const names = keys.filter((key) => typeof key === 'string');
     this.#tables = new Map(names.map((name) => [name, openTable(environment, name)]));
+    // Behind the opening of tables, which ends a transaction, and before the file is looked at, so
+    // that the pages found there are not used again.
     this.#transaction = environment.useReadTransaction();
+    this.#reader = new CheckpointReader(folder);
+    this.sequence = this.#reader.sequence;
   }
 
-  /** About how many there are. */
+  /** About how many rows there are. */
   get count(): number {
-    return guardRead(this.#folder, () =>
-      [...this.#tables.values()].reduce((sum, table) => sum + rowsIn(table), 0),
-    );
+    return countOf(this.#tables);
   }
 
-  *all(): Generator<TableRows> {
-    for (const [name, table] of this.#tables) {
-      for (let start: Uint8Array | undefined; ; ) {
-        const range = {
-          transaction: this.#transaction,
-          limit: rowsAtOnce,
-          ...(start !== undefined && { start, exclusiveStart: true }),
-        };
-        const rows = guardRead(this.#folder, () => [...table.getRange(range)]);
-        if (rows.length > 0)
-          yield { table: name, rows: rows.flatMap(({ key, value }) => [Buffer.from(key), value]) };
-        if (rows.length < rowsAtOnce) break;
-        start = rows.at(-1)?.key;
-      }
+  /** All rows, read from the file, which takes a tenth of the library's processor time. */
+  async *rows(): AsyncGenerator<Frame> {
+    const { file } = this.#reader;
+    try {
+      yield* rowFrames(file, [...this.#tables.keys()]);
+    } catch (error) {
+      throw damageIn(file.path, error);
     }
   }
 
   close(): void {
+    this.#reader.close();
     this.#transaction.done();
   }
 }
 
-/** The names of an environment's tables; they lie in a table of its own, beside the label. */
-export function tableNamesIn(environment: Environment): string[] {
-  return [...(environment.getKeys({}) as Iterable<unknown>)].filter((key) => typeof key === 'string');
+function countOf(tables: ReadonlyMap<string, Table>): number {
+  return [...tables.values()].reduce((sum, table) => sum + rowsIn(table), 0);
+}
+
+/** Throws `JournalDamaged`: the library ends a process that opens a file whose first pages are damaged. */
+export function refuseDamagedHead(folder: string): void {
+  try {
+    new CheckpointReader(folder).close();
+  } catch (error) {
+    throw damageIn(dataFile(folder), error);
+  }
+}
+
+function damageIn(file: string, error: unknown): unknown {
+  return error instanceof FileDamage ? damagedFile(file, `byte ${error.at}: ${error.message}`) : error;
 }
 
 /** Writes rows that come in the order of their keys into an environment that has none of them. */
@@ -86,7 +92,7 @@ export class RowWriter {
     this.#commitBytes = commitBytes;
   }
 
-  /** Adds rows. Returns the bytes that were committed, which is 0 when they wait for more. Throws `JournalFailure`. */
+  /** Returns the bytes that were committed: 0 while the rows wait for more. Throws `JournalFailure`. */
   add(added: TableRows): number {
     const { table: name, rows } = added;
     if (!this.#tables.has(name)) this.#tables.set(name, openTable(this.#environment, name));
@@ -113,23 +119,6 @@ export class RowWriter {
 
   /** The rows that the tables have now. */
   get stored(): number {
-    return [...this.#tables.values()].reduce((sum, table) => sum + rowsIn(table), 0);
-  }
-}
-
-/** What is wrong with a row that has a checksum; null when nothing is, or when it has none. */
-export function rowDefect(table: string, key: Buffer, value: Buffer): string | null {
-  switch (table) {
-    case checkpointTables.records:
-    case checkpointTables.unchanging:
-      return isSound({ key, value })
-        ? null
-        : `the record ${idOfEncoded({ key, value })} is not as it was written`;
-    case checkpointTables.idempotency:
-      return verifyChecksum(value) === null ? 'idempotency keys are not as they were written' : null;
-    case checkpointTables.responses:
-      return verifyChecksum(value) === null ? 'a stored response is not as it was written' : null;
-    default:
-      return null;
+    return countOf(this.#tables);
   }
 }

@@ -1,5 +1,5 @@
-// The tables of a checkpoint by their names in its file. Whoever writes, reads or checks a checkpoint takes them from here, so
-// none is forgotten.
+// The tables of a checkpoint by their names in its file. Whoever writes, reads or checks one takes them
+// from here, so none is forgotten.
 
 export const checkpointTables = {
   /** Records that change, see record-table.ts. */
@@ -15,8 +15,12 @@ export const checkpointTables = {
   responses: 'responses',
   /** Metadata by its name, which may be a second behind. */
   metadata: 'small-values',
-  /** The format, the sequence that the checkpoint reflects, and the log's newest segment. */
   meta: 'meta',
 } as const;
 
 export type CheckpointTable = (typeof checkpointTables)[keyof typeof checkpointTables];
+
+// The rows of the table `meta`. The log's newest segment is all that is not about the checkpoint alone.
+export const formatKey = Buffer.from('format');
+export const sequenceKey = Buffer.from('sequence');
+export const segmentKey = Buffer.from('segment');

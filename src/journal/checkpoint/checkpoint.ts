@@ -24,9 +24,8 @@ import {
 } from '../../disk/environment.ts';
 import type { Part } from '../../disk/identity.ts';
 import type { CheckDepth } from '../../disk/page-check.ts';
-import type { IndexedRecord } from '../../domain/indexes.ts';
 import type { Change } from '../../domain/record.ts';
-import type { IndexRow, ScanRange } from '../../domain/view.ts';
+import type { ScanRange } from '../../domain/view.ts';
 import {
   type CheckpointInput,
   type CheckpointSizes,
@@ -46,7 +45,7 @@ import {
 } from '../records/record-bytes.ts';
 import { activatePrepared, checkpointFolderIn, removeOtherCheckpoints } from './checkpoint-folder.ts';
 import type { BringUp, FollowerCheckpoint } from './checkpoint-follower.ts';
-import { checkpointTables } from './checkpoint-tables.ts';
+import { checkpointTables, formatKey, segmentKey, sequenceKey } from './checkpoint-tables.ts';
 import { copyCheckpoint } from './copy-checkpoint.ts';
 import {
   hourKey,
@@ -55,21 +54,13 @@ import {
   unpackIdempotencyRecords,
 } from './idempotency-rows.ts';
 import { splitIndexName } from './index-keys.ts';
-import { IndexTable } from './index-table.ts';
+import { type IndexRowsOf, IndexTable } from './index-table.ts';
 import { type OnDamage, RecordTables } from './record-table.ts';
 import { type MovedResponse, ResponseTable } from './response-table.ts';
 
 const format = 4;
 /** LMDB's own limit. */
 const keyBytesMax = 1_978;
-/** The row of the table `meta` with the sequence that the checkpoint reflects. */
-export const sequenceKey = Buffer.from('sequence');
-const formatKey = Buffer.from('format');
-/** The row with the log's newest segment. All others are about the checkpoint alone. */
-export const segmentKey = Buffer.from('segment');
-
-/** Returns the rows of all indexes to which a record belongs. */
-export type IndexRowsOf = (record: IndexedRecord) => readonly IndexRow[];
 
 export interface CheckpointOptions {
   /** The shard's folder. */

@@ -5,10 +5,14 @@
 // every page half empty. So a little more than every second row is written first, and the others then fill the pages.
 
 import type { Table } from '../../disk/environment.ts';
+import type { IndexedRecord } from '../../domain/indexes.ts';
 import type { IndexRow, ScanRange } from '../../domain/view.ts';
 import { ByteWriter } from '../records/byte-writer.ts';
 import { unpackText } from '../records/packed-text.ts';
 import { indexPrefix, scanBounds, splitIndexName, writeRowKey } from './index-keys.ts';
+
+/** The rows of all indexes to which a record belongs. */
+export type IndexRowsOf = (record: IndexedRecord) => readonly IndexRow[];
 
 /** Runs a read of the environment. */
 export type Read = <T>(read: () => T) => T;

@@ -1,27 +1,40 @@
-// The rows of a checkpoint's tables as the frames of a backup: msgpack of the table's name, then key and value of each row. They
-// go from the pages of the file into the frame, because a backup has tens of millions of them and runs beside the service. Their
-// checksums are looked at on the way: a backup with damage in it would be found out only when it is needed.
+// The rows of a checkpoint's tables as the frames of a backup: msgpack of the table's name, then key
+// and value of each row. They go from the pages of the file into the frame, because a backup has tens
+// of millions of them and runs beside the service. Their checksums are checked on the way, because
+// damage in a backup would be found only when it is needed.
 
+import { unpack } from 'msgpackr';
 import type { Frame } from '../../disk/archive-file.ts';
+import { verifyChecksum } from '../../disk/checksum.ts';
 import { damagedFile } from '../../disk/environment.ts';
 import type { LmdbFile } from '../../disk/lmdb-file.ts';
 import { type EachRow, scan } from '../../disk/lmdb-scan.ts';
-import { rowDefect } from './checkpoint-rows.ts';
+import { idOfEncoded, isSound } from '../records/record-bytes.ts';
+import { checkpointTables } from './checkpoint-tables.ts';
 
 /** A frame is complete when it has so many bytes. */
 const frameBytes = 256 * 1024;
 const headBytesMax = 5;
 
-/**
- * The rows of the tables in their order. A frame's bytes are valid until the next one is asked for. Throws `JournalDamaged` at a
- * damaged row.
- */
+/** A frame's bytes are valid until the next one is asked for. Throws `JournalDamaged` at a damaged row. */
 export async function* rowFrames(file: LmdbFile, tables: readonly string[]): AsyncGenerator<Frame> {
   for (const table of tables) {
     const writer = new FrameWriter(file.path, table);
     for (const _ of scan(file, table, writer.add)) if (writer.bytes >= frameBytes) yield writer.take();
     if (writer.rows > 0) yield writer.take();
   }
+}
+
+/** Some rows of a table in the order of their keys: keys and values in alternation. */
+export interface TableRows {
+  readonly table: string;
+  readonly rows: readonly Buffer[];
+}
+
+/** The rows in a frame, whose bytes they are views of. */
+export function rowsOfFrame({ bytes }: Frame): TableRows {
+  const [table, ...rows]: [string, ...Buffer[]] = unpack(bytes);
+  return { table, rows };
 }
 
 class FrameWriter {
@@ -95,4 +108,21 @@ function putText(buffer: Buffer, text: string, at: number): number {
   buffer[at] = 0xd9;
   buffer[at + 1] = length;
   return at + 2 + length;
+}
+
+/** What is wrong with a row that has a checksum; null when nothing is, or when it has none. */
+export function rowDefect(table: string, key: Buffer, value: Buffer): string | null {
+  switch (table) {
+    case checkpointTables.records:
+    case checkpointTables.unchanging:
+      return isSound({ key, value })
+        ? null
+        : `the record ${idOfEncoded({ key, value })} is not as it was written`;
+    case checkpointTables.idempotency:
+      return verifyChecksum(value) === null ? 'idempotency keys are not as they were written' : null;
+    case checkpointTables.responses:
+      return verifyChecksum(value) === null ? 'a stored response is not as it was written' : null;
+    default:
+      return null;
+  }
 }
