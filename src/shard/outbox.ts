@@ -37,17 +37,40 @@ interface Lease {
   readonly bytes: number;
 }
 
+/** A new delivery, with its sort key in the index. */
+interface Fresh {
+  readonly key: string;
+  readonly delivery: DeliveryRecord;
+}
+
 interface EndpointQueue {
   enabled: boolean;
   cursor: string | undefined;
-  /** No delivery beyond the cursor is due before this; Infinity when there is none. */
+  /** No delivery beyond the cursor is due before this, fresh ones apart; Infinity when there is none. */
   nextDueMs: number;
+  /** New deliveries beyond the cursor, in order: while nothing else is due, they are leased as they are. */
+  fresh: Fresh[];
   /** By the delivery's id. */
   readonly leased: Map<string, Lease>;
   /** Leased deliveries that were resent since. */
   readonly resent: Set<string>;
   /** Deliveries that wait, leased or not. */
   waiting: number;
+}
+
+function isNewDelivery({ attempt_count, due_at_ms, status }: DeliveryRecord): boolean {
+  return attempt_count === 0 && status === 'pending' && due_at_ms !== dueFirstMs;
+}
+
+/** Before this, nothing beyond the cursor is due; Infinity when nothing is there. */
+function nextDueMsOf({ nextDueMs, fresh: [first] }: EndpointQueue): number {
+  return Math.min(nextDueMs, first?.delivery.due_at_ms ?? Infinity);
+}
+
+/** From now on, its fresh deliveries are found in the index. */
+function leaveToIndex(queue: EndpointQueue): void {
+  queue.nextDueMs = nextDueMsOf(queue);
+  queue.fresh = [];
 }
 
 export class Outbox {
@@ -70,6 +93,8 @@ export class Outbox {
   #isOpening = false;
   /** Events as JSON text, kept during one `take`, because one event may go to several endpoints. */
   readonly #bodies = new Map<string, string>();
+  /** Events of the commit batch: how many deliveries each has. */
+  readonly #newEvents = new Map<string, number>();
   /** Deleted endpoints with deliveries that have not ended, and the sort key to go on after. */
   readonly draining = new Map<string, string | undefined>();
 
@@ -105,6 +130,7 @@ export class Outbox {
       queue.leased.clear();
       queue.resent.clear();
       queue.cursor = undefined;
+      queue.fresh = [];
       queue.nextDueMs = queue.waiting > 0 ? 0 : Infinity;
       this.#changed.add(id);
       this.#ready.add(id);
@@ -115,6 +141,7 @@ export class Outbox {
   observe(change: Change): void {
     if (change.kind === 'webhook_endpoint') this.#endpointChanged(change);
     else if (change.kind === 'delivery') this.#deliveryChanged(change);
+    else if (change.kind === 'event' && this.#peer !== null) this.#newEvents.set(change.id, 0);
   }
 
   #endpointChanged(endpoint: WebhookEndpointRecord): void {
@@ -132,7 +159,8 @@ export class Outbox {
     const enabled = status === 'enabled';
     if (queue === undefined) {
       const [leased, resent] = [new Map(), new Set<string>()];
-      this.#queues.set(id, { enabled, cursor: undefined, nextDueMs: Infinity, leased, resent, waiting: 0 });
+      const empty = { cursor: undefined, nextDueMs: Infinity, fresh: [], waiting: 0 };
+      this.#queues.set(id, { enabled, ...empty, leased, resent });
     } else {
       queue.enabled = enabled;
       this.#ready.add(id);
@@ -142,23 +170,30 @@ export class Outbox {
   #deliveryChanged(delivery: DeliveryRecord): void {
     const queue = this.#queues.get(delivery.endpoint);
     if (queue === undefined) return;
-    const { due_at_ms: dueMs, removed } = delivery;
-    if (this.#waits(delivery)) queue.waiting--;
-    assert(queue.waiting >= 0, 'every waiting delivery was counted');
+    const { id, event, due_at_ms: dueMs, removed } = delivery;
+    const isNew = isNewDelivery(delivery);
+    if (!isNew) {
+      if (queue.fresh.some((each) => each.delivery.id === id)) leaveToIndex(queue);
+      if (typeof this.#records.get('delivery', id)?.due_at_ms === 'number') queue.waiting--;
+      assert(queue.waiting >= 0, 'every waiting delivery was counted');
+    }
     if (dueMs === null || removed) return;
     queue.waiting++;
-    const key = timeKey(dueMs) + delivery.id;
+    this.#ready.add(delivery.endpoint);
+    const ofEvent = this.#newEvents.get(event);
+    if (isNew && ofEvent !== undefined) this.#newEvents.set(event, ofEvent + 1);
+    const key = timeKey(dueMs) + id;
+    const last = queue.fresh.at(-1)?.key ?? queue.cursor;
+    const isLast = last === undefined ? queue.waiting === 1 : key > last;
+    if (isNew && isLast && dueMs < queue.nextDueMs && queue.fresh.length < windowSize) {
+      queue.fresh.push({ key, delivery });
+      return;
+    }
+    leaveToIndex(queue);
     if (queue.cursor !== undefined && key <= queue.cursor) queue.cursor = undefined;
     queue.nextDueMs = Math.min(queue.nextDueMs, dueMs);
     this.#wakeMs = Math.min(this.#wakeMs, dueMs);
-    if (dueMs === dueFirstMs && queue.leased.has(delivery.id)) queue.resent.add(delivery.id);
-    this.#ready.add(delivery.endpoint);
-  }
-
-  /** Whether it waited before this change. A new one did not: looking it up would read the disk. */
-  #waits({ id, attempt_count, due_at_ms, status }: DeliveryRecord): boolean {
-    const isNew = attempt_count === 0 && status === 'pending' && due_at_ms !== dueFirstMs;
-    return !isNew && typeof this.#records.get('delivery', id)?.due_at_ms === 'number';
+    if (dueMs === dueFirstMs && queue.leased.has(id)) queue.resent.add(id);
   }
 
   /** An attempt was reported, which ends the lease of its delivery. */
@@ -187,8 +222,9 @@ export class Outbox {
     if (serviceMs < this.#wakeMs) return;
     this.#wakeMs = Infinity;
     for (const [id, queue] of this.#queues) {
-      if (queue.nextDueMs <= serviceMs) this.#ready.add(id);
-      else this.#wakeMs = Math.min(this.#wakeMs, queue.nextDueMs);
+      const nextMs = nextDueMsOf(queue);
+      if (nextMs <= serviceMs) this.#ready.add(id);
+      else this.#wakeMs = Math.min(this.#wakeMs, nextMs);
     }
   }
 
@@ -203,6 +239,8 @@ export class Outbox {
   /** Leases deliveries, endpoints by turns. Returns them, and the endpoints that have changed. */
   take(serviceMs: number): Omit<OutboxBatch, 'recorded'> {
     const endpoints = [...this.#changed].map((id) => this.#changeOf(id));
+    // An endpoint that was deleted has no delivery that is pending.
+    if (endpoints.length > 0) this.#newEvents.clear();
     this.#changed.clear();
     const complete = this.#isOpening;
     this.#isOpening = false;
@@ -214,6 +252,7 @@ export class Outbox {
       if (this.#lease(id, serviceMs, deliveries)) this.#ready.add(id);
     }
     this.#bodies.clear();
+    this.#newEvents.clear();
     return { endpoints, complete, deliveries };
   }
 
@@ -227,13 +266,28 @@ export class Outbox {
   /** Leases the next deliveries of an endpoint. True when more of them could be leased. */
   #lease(id: string, serviceMs: number, deliveries: DueDelivery[]): boolean {
     const queue = this.#queues.get(id);
-    if (queue === undefined || !queue.enabled || queue.nextDueMs > serviceMs) return false;
-    this.#leaseAgain(id, queue, deliveries);
+    if (queue === undefined || !queue.enabled) return false;
+    const isFromIndex = queue.nextDueMs <= serviceMs;
+    if (isFromIndex) this.#leaseAgain(id, queue, deliveries);
     const isMuch = this.#leasedCount >= leasesMax || this.#leasedBytes >= this.#leasedBytesMax / 2;
     const window = isMuch ? smallWindowSize : windowSize;
     const room = Math.min(window - queue.leased.size, perEndpointMax);
-    if (room <= 0) return false;
+    if (room > 0 && isFromIndex) this.#leaseFromIndex(id, queue, room, serviceMs, deliveries);
+    else if (room > 0) this.#leaseFresh(id, queue, room, deliveries);
+    const nextMs = nextDueMsOf(queue);
+    this.#wakeMs = Math.min(this.#wakeMs, nextMs);
+    return nextMs <= serviceMs && queue.leased.size < window;
+  }
+
+  #leaseFromIndex(
+    id: string,
+    queue: EndpointQueue,
+    room: number,
+    serviceMs: number,
+    deliveries: DueDelivery[],
+  ): void {
     let count = 0;
+    queue.fresh = [];
     queue.nextDueMs = Infinity;
     const index = endpointDueIndex(id);
     const range = { after: queue.cursor, descending: false };
@@ -241,21 +295,36 @@ export class Outbox {
       assert(record.kind === 'delivery' && record.due_at_ms !== null, 'only what waits is due');
       if (record.due_at_ms > serviceMs || count === room || this.#isFull) {
         queue.nextDueMs = record.due_at_ms;
-        this.#wakeMs = Math.min(this.#wakeMs, record.due_at_ms);
         break;
       }
       queue.cursor = timeKey(record.due_at_ms) + record.id;
       if (queue.leased.has(record.id)) continue;
-      const delivery = this.#readable(index, queue.cursor, () => this.#dueDelivery(record));
-      if (delivery === null) continue;
-      const bytes = deliveryBytes + textBytes(delivery.body);
-      queue.leased.set(record.id, { number: record.attempt_count, dueMs: record.due_at_ms, bytes });
-      this.#leasedCount++;
-      this.#leasedBytes += bytes;
-      deliveries.push(delivery);
-      count++;
+      if (this.#give(index, queue, record, deliveries)) count++;
     }
-    return queue.nextDueMs <= serviceMs && queue.leased.size < window;
+  }
+
+  /** Leases new deliveries without a look at the index. */
+  #leaseFresh(id: string, queue: EndpointQueue, room: number, deliveries: DueDelivery[]): void {
+    const index = endpointDueIndex(id);
+    for (let count = 0; count < room && !this.#isFull; ) {
+      const next = queue.fresh.shift();
+      if (next === undefined) return;
+      queue.cursor = next.key;
+      if (this.#give(index, queue, next.delivery, deliveries)) count++;
+    }
+  }
+
+  /** Leases the delivery at the cursor. False when it can't be read, or its event can't. */
+  #give(index: string, queue: EndpointQueue, record: DeliveryRecord, deliveries: DueDelivery[]): boolean {
+    const { cursor = '', leased } = queue;
+    const delivery = this.#readable(index, cursor, () => this.#dueDelivery(record));
+    if (delivery === null) return false;
+    const bytes = deliveryBytes + textBytes(delivery.body);
+    leased.set(record.id, { number: record.attempt_count, dueMs: record.due_at_ms ?? 0, bytes });
+    this.#leasedCount++;
+    this.#leasedBytes += bytes;
+    deliveries.push(delivery);
+    return true;
   }
 
   /** Leases resent deliveries again, so that the webhook thread moves them ahead of the others. */
@@ -292,7 +361,7 @@ export class Outbox {
     if (body === undefined) {
       const event = this.#records.get('event', id);
       assert(event !== undefined, `event ${id} is there as long as its deliveries wait`);
-      body = eventJson(event, pendingDeliveries(this.#records, event));
+      body = eventJson(event, this.#newEvents.get(id) ?? pendingDeliveries(this.#records, event));
       this.#bodies.set(id, body);
     }
     return body;
@@ -306,7 +375,8 @@ export class Outbox {
       waiting += queue.waiting;
       if (!queue.enabled) continue;
       for (const { dueMs } of queue.leased.values()) if (dueMs > 0) oldestMs = Math.min(oldestMs, dueMs);
-      if (queue.nextDueMs > 0) oldestMs = Math.min(oldestMs, queue.nextDueMs);
+      const nextMs = nextDueMsOf(queue);
+      if (nextMs > 0) oldestMs = Math.min(oldestMs, nextMs);
     }
     return { waiting, oldestMs: serviceMs - oldestMs };
   }

@@ -48,12 +48,13 @@ export class Memtable {
     return this.#records.has(id);
   }
 
-  put(record: StoredRecord): void {
+  /** Puts a changed record. `before`: what it was, where that is known; otherwise it is decoded. */
+  put(record: StoredRecord, before?: StoredRecord): void {
     const { id } = record;
     const entry = this.#records.get(id);
     const rows = indexRowsOf(record);
     if (entry === undefined) this.#bytes += recordBytes;
-    else this.#removeStale(id, indexRowsOf(this.#decoded(id, entry)), rows);
+    else this.#removeStale(id, indexRowsOf(before ?? this.#decoded(id, entry)), rows);
     this.#records.set(id, record);
     for (const row of rows) this.#addRow(row, id);
   }

@@ -64,15 +64,16 @@ export class RecordCache {
     this.#evict();
   }
 
-  /** Replaces a record that has changed, if the cache has it: it is likely to be read again. */
-  changed(record: StoredRecord): void {
+  /** Replaces a record that has changed, if the cache has it: it is likely to be read again. Returns what it was before. */
+  changed(record: StoredRecord): StoredRecord | undefined {
     for (const generation of this.#generations) {
       const before = generation.records.get(record.id);
       if (before === undefined) continue;
       this.#drop(generation, before);
       if (!record.removed) this.put(record);
-      return;
+      return before;
     }
+    return undefined;
   }
 
   #evict(): void {

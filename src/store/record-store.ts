@@ -57,8 +57,7 @@ export class RecordStore implements View {
   }
 
   apply(change: Change): void {
-    this.#memtable.put(change);
-    this.#cache.changed(change);
+    this.#memtable.put(change, this.#cache.changed(change));
   }
 
   /** Applies a change that was read from the log. */

@@ -303,3 +303,37 @@ test('large deliveries fill the windows too, and none is leased while those that
   bench.outbox.open(peer);
   assert.ok(bench.take().length >= 60, 'a new webhook thread holds nothing yet');
 });
+
+test('new deliveries are leased without a look at the index; their event says how many are pending', () => {
+  const bench = new Bench(endpoint('we_a'), endpoint('we_b'), endpoint('we_c'));
+  bench.outbox.open(peer);
+  bench.outbox.take(nowMs);
+  let scans = 0;
+  const scan = bench.state.scan.bind(bench.state);
+  bench.state.scan = (...args) => {
+    scans++;
+    return scan(...args);
+  };
+  bench.apply({ ...event, id: 'evt_2' });
+  const ids = ['we_a', 'we_b', 'we_c'].flatMap((id) => bench.deliver(id, 1, { event: 'evt_2' }));
+  const { deliveries } = bench.outbox.take(nowMs);
+  assert.deepEqual([deliveries.map(({ id }) => id), scans], [ids, 0]);
+  for (const { body } of deliveries) assert.equal(JSON.parse(body).pending_webhooks, 3);
+
+  bench.apply({ ...event, id: 'evt_3' });
+  for (const id of ['we_a', 'we_b']) bench.deliver(id, 1, { event: 'evt_3' });
+  bench.apply(endpoint('we_b', 'deleted'));
+  const [left, ...others] = bench.outbox.take(nowMs).deliveries;
+  assert.deepEqual([JSON.parse(left!.body).pending_webhooks, others], [1, []], 'one endpoint is gone');
+});
+
+test('new deliveries that find no room, or are resent meanwhile, are leased from the index in their order', () => {
+  const bench = new Bench(endpoint('we_a'));
+  const window = bench.deliver('we_a', windowSize);
+  assert.deepEqual(bench.take(), window);
+  const [late, resent, last] = bench.deliver('we_a', 3);
+  assert.deepEqual(bench.take(), []);
+  bench.apply({ ...bench.state.get('delivery', resent!)!, due_at_ms: dueFirstMs });
+  for (const id of window.slice(0, 3)) bench.record(id, done);
+  assert.deepEqual(bench.take(), [resent, late, last]);
+});
