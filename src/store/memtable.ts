@@ -10,14 +10,15 @@ import { indexRowsOf } from '../domain/indexes.ts';
 import type { Change, StoredRecord } from '../domain/record.ts';
 import type { IndexRow, ScanRange } from '../domain/view.ts';
 import type { PackedChanges } from './cold-store.ts';
-import { SortedKeys } from './sorted-keys.ts';
+import { isWithin, SortedKeys } from './sorted-keys.ts';
 
 /** What each changed record takes besides its bytes: its id, and its entry in the map. */
 const recordBytes = 120;
 /** What a row takes in an index that has many. */
 const rowBytes = 16;
-/** What an index takes besides its name. Most indexes have one row only. */
-const indexBytes = 400;
+/** What an index takes besides its name, and what it takes more once it has a second row. */
+const indexBytes = 100;
+const sortedBytes = 300;
 /** What a batch takes besides its bytes. */
 const batchBytes = 350;
 
@@ -32,7 +33,8 @@ export class Memtable {
   readonly #records = new Map<string, StoredRecord | number>();
   readonly #batches: PackedBatch[] = [];
   #packed = 0;
-  readonly #indexes = new Map<string, SortedKeys>();
+  /** Most indexes have one row only, which is kept as it is. */
+  readonly #indexes = new Map<string, SortedKeys | string>();
   #bytes = 0;
 
   /** An estimate of its memory, without the objects of the open commit batch. */
@@ -66,20 +68,34 @@ export class Memtable {
   }
 
   #addRow({ index, sortKey }: IndexRow, id: string): void {
-    let keys = this.#indexes.get(index);
+    const keys = this.#indexes.get(index);
     if (keys === undefined) {
-      keys = new SortedKeys();
-      this.#indexes.set(index, keys);
-      this.#bytes += indexBytes + textBytes(index);
+      this.#indexes.set(index, sortKey);
+      this.#bytes += indexBytes + textBytes(index) + bytesOfRow(sortKey, id);
+    } else if (keys !== sortKey && this.#sorted(index, keys).add(sortKey)) {
+      this.#bytes += bytesOfRow(sortKey, id);
     }
-    if (keys.add(sortKey)) this.#bytes += bytesOfRow(sortKey, id);
   }
 
-  /** Removes the rows that a record no longer has. An index that becomes empty stays. */
+  /** The rows of an index that gets a second one. */
+  #sorted(index: string, keys: SortedKeys | string): SortedKeys {
+    if (typeof keys !== 'string') return keys;
+    const sorted = new SortedKeys();
+    sorted.add(keys);
+    this.#indexes.set(index, sorted);
+    this.#bytes += sortedBytes;
+    return sorted;
+  }
+
+  /** Removes the rows that a record no longer has. An index that becomes empty stays, unless it had one row only. */
   #removeStale(id: string, before: readonly IndexRow[], after: readonly IndexRow[]): void {
     for (const { index, sortKey } of before) {
       if (after.some((row) => row.index === index && row.sortKey === sortKey)) continue;
-      if (this.#indexes.get(index)?.delete(sortKey)) this.#bytes -= bytesOfRow(sortKey, id);
+      const keys = this.#indexes.get(index);
+      if (keys === sortKey) {
+        this.#indexes.delete(index);
+        this.#bytes -= indexBytes + textBytes(index) + bytesOfRow(sortKey, id);
+      } else if (typeof keys === 'object' && keys.delete(sortKey)) this.#bytes -= bytesOfRow(sortKey, id);
     }
   }
 
@@ -119,7 +135,9 @@ export class Memtable {
   }
 
   scan(index: string, range: ScanRange): Iterable<string> {
-    return this.#indexes.get(index)?.scan(range) ?? [];
+    const keys = this.#indexes.get(index);
+    if (typeof keys !== 'string') return keys?.scan(range) ?? [];
+    return isWithin(keys, range) ? [keys] : [];
   }
 }
 

@@ -118,6 +118,11 @@ export class SortedKeys {
   }
 }
 
+/** Whether a key lies between the bounds. */
+export function isWithin(key: string, { after, before }: KeyRange): boolean {
+  return (after === undefined || key > after) && (before === undefined || key < before);
+}
+
 function lastOf(block: readonly string[]): string {
   return elementAt(block, block.length - 1);
 }
