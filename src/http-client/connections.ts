@@ -47,7 +47,8 @@ export interface ConnectionUser {
 
 /** For how long after a full handshake its connection is used and its session is resumed. */
 export const verifiedForMs = 600_000;
-const defaultIdleMsMax = 5_000;
+/** How long a connection stays idle at most. */
+export const idleMsMax = 5_000;
 /** When a name has several addresses: how long to wait for one before the next is tried. */
 const addressTimeoutMs = 1000;
 
@@ -234,7 +235,7 @@ export class Connections {
 
   #keep(connection: Connection, idleMs: number): void {
     const { endpoint, verifiedAtMs } = connection;
-    const { monotonic, idleMsMax = defaultIdleMsMax } = this.#options;
+    const { monotonic, idleMsMax: givenMs = idleMsMax } = this.#options;
     const verifiedMs = verifiedAtMs + verifiedForMs - monotonic();
     if (verifiedMs <= 0) {
       connection.close();
@@ -244,7 +245,7 @@ export class Connections {
     if (idle === undefined) this.#idle.set(endpoint, [connection]);
     else idle.push(connection);
     this.#oldest.add(connection);
-    connection.idleTimer = setTimeout(() => connection.close(), Math.min(idleMs, idleMsMax, verifiedMs));
+    connection.idleTimer = setTimeout(() => connection.close(), Math.min(idleMs, givenMs, verifiedMs));
   }
 
   /** The connection is no longer idle. */

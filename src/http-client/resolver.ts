@@ -1,7 +1,6 @@
-// Resolves the name of a webhook host to the addresses that a delivery may connect to. This is done
-// for each attempt and when an endpoint is created, without a cache, so a name that changes its
-// addresses is noticed. Only public addresses are returned, and a name with one address that is not
-// public is refused.
+// Resolves the name of a webhook host to the addresses that a delivery may connect to. Nothing is
+// cached here (see remembered-addresses.ts). Only public addresses are returned, and a name with one
+// address that is not public is refused.
 //
 // The DNS servers are asked directly, by c-ares. `dns.lookup` would occupy the few threads of
 // libuv, where slow names delay others, and would read the machine's host file. No c-ares channel

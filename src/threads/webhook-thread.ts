@@ -7,6 +7,8 @@ import type { MessagePort } from 'node:worker_threads';
 import { Registry } from 'prom-client';
 import { SecretBox } from '../crypto/secret-box.ts';
 import { SigningKeys } from '../crypto/signing-keys.ts';
+import { idleMsMax } from '../http-client/connections.ts';
+import { rememberAddresses } from '../http-client/remembered-addresses.ts';
 import { createResolver } from '../http-client/resolver.ts';
 import { type Answers, answerQuestion } from '../rpc/questions.ts';
 import type { FromShard } from '../shard/protocol.ts';
@@ -41,19 +43,20 @@ const stopPollMs = 20;
 const { timeoutMs, concurrency, allowHttp, allowPrivate, caFile, dnsServers } = config.webhooks;
 const { monotonic } = systemClocks();
 const signingKeys = new SigningKeys(new SecretBox(secretsKeys));
+const resolve = createResolver({
+  servers: dnsServers.length > 0 ? dnsServers : undefined,
+  // Half of the time, so that a DNS server that answers for IPv4 only still leaves time for the
+  // request.
+  timeoutMs: timeoutMs / 2,
+  allowPrivate,
+});
 const attempts = new Attempts({
   monotonic,
   connectionsMax: concurrency,
   timeoutMs,
   allowHttp,
   allowPrivate,
-  // Half of the time, so that a DNS server that answers for IPv4 only still leaves time for the
-  // request.
-  resolve: createResolver({
-    servers: dnsServers.length > 0 ? dnsServers : undefined,
-    timeoutMs: timeoutMs / 2,
-    allowPrivate,
-  }),
+  resolve: rememberAddresses(resolve, idleMsMax, monotonic),
   extraCa: caFile === null ? undefined : readFileSync(caFile, 'utf8'),
 });
 
