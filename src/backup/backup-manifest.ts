@@ -1,25 +1,19 @@
-// What a backup is: a folder with files (disk/archive-file.ts), and a manifest that names them all
-// with their digests.
-//
-//   manifest.json              what the backup is of, and its files; a backup without it is unfinished
-//   directory/state.rows       organizations and keys, as they were when the backup began
-//   directory/log/…            the changes of the directory since then
-//   shard-0/state.rows …       each shard's checkpoint
-//   shard-0/log/…              each shard's log, from its oldest segment to the end of the backup (journal/log-files.ts)
-//   audit/audit.rows           the audit record, as it was at the end of the backup
-//
-// While a backup is being made, `manifest.json.partial` names the files that are done, so that an
-// interrupted one goes on. The manifest is not encrypted: it holds no personal data and no secrets.
+// What a backup is: files (disk/archive-file.ts), and a manifest that names them with their
+// digests: `directory/state.rows` and each shard's checkpoint, `shard-0/state.rows`; below `log/`
+// what came since (journal/log-files.ts); and `audit/audit.rows`. While a backup is being made,
+// `manifest.json.partial` names the files that are done, so that an interrupted one goes on. The
+// manifest is not encrypted: it holds no personal data and no secrets.
 
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
 import type { ArchivedPart } from '../data-folder/archive-folder.ts';
 import { type DataFolder, DataFolderError, type Layouts } from '../data-folder/data-folder.ts';
 import { partialSuffix } from '../disk/archive-file.ts';
 import type { Part, ShardIdentity } from '../disk/identity.ts';
-import { makeFolder, syncPath } from '../disk/sync-path.ts';
+import { makeFolder, newSuffix, replaceFile, syncPath } from '../disk/sync-path.ts';
+import { inSequence, type LogFile, logFilesIn } from '../journal/log-files.ts';
 import { layoutVersions } from '../journal/open-journal.ts';
 
 export interface FileEntry {
@@ -29,19 +23,10 @@ export interface FileEntry {
   readonly sha256: string;
 }
 
-export interface LogEntry extends FileEntry {
-  readonly first: number;
-  readonly last: number;
-}
-
-/** A checkpoint or a directory, with the sequence or revision that it reflects. */
-export interface StateEntry extends FileEntry {
-  readonly sequence: number;
-}
-
 export interface PartEntry {
-  state: StateEntry | null;
-  readonly log: LogEntry[];
+  /** A checkpoint or a directory, with the sequence or revision that it reflects. */
+  state: (FileEntry & { readonly sequence: number }) | null;
+  readonly log: (FileEntry & Pick<LogFile, 'first' | 'last'>)[];
 }
 
 export interface Manifest {
@@ -52,7 +37,7 @@ export interface Manifest {
   readonly layouts: Layouts;
   readonly folder: { readonly id: string; readonly generation: number; readonly shards: number };
   readonly encrypted: boolean;
-  /** ISO 8601: when it was begun, and the moment as of which it is whole; null while it is being made. */
+  /** ISO 8601: when it was begun, and as of when it is whole; null while it is being made. */
   readonly started: string;
   moment: string | null;
   readonly directory: PartEntry;
@@ -63,8 +48,6 @@ export interface Manifest {
 
 const manifestFile = 'manifest.json';
 const partialFile = manifestFile + partialSuffix;
-/** What a write leaves that was interrupted. */
-const newSuffix = '.new';
 
 /** The manifest of a backup that begins now. */
 export function newManifest({ id, generation, shards }: DataFolder, encrypted: boolean): Manifest {
@@ -83,7 +66,7 @@ export function newManifest({ id, generation, shards }: DataFolder, encrypted: b
   };
 }
 
-/** The unfinished manifest in a folder that is to become a backup; null where there is none. Throws `DataFolderError`. */
+/** Null where a backup can begin. Throws `DataFolderError` where neither is possible. */
 export function unfinishedManifest(folder: string): Manifest | null {
   makeFolder(folder);
   const names = readdirSync(folder).filter((name) => !name.endsWith(newSuffix));
@@ -98,7 +81,8 @@ export function unfinishedManifest(folder: string): Manifest | null {
 
 /** Notes durably which files are done. */
 export function saveUnfinished(folder: string, content: Manifest): void {
-  write(folder, partialFile, content);
+  const text = JSON.stringify(content, null, 2);
+  replaceFile(join(folder, partialFile), `${JSON.stringify({ sha256: digestOf(text) })}\n${text}\n`);
 }
 
 /** Makes the backup a finished one. */
@@ -117,15 +101,6 @@ export function readManifest(folder: string): Manifest {
       ? `the backup ${folder} is unfinished: run "payments backup --to ${folder}" again, which goes on with it`
       : `${folder} holds no backup: there is no ${manifestFile}`,
   );
-}
-
-function write(folder: string, name: string, content: Manifest): void {
-  const file = join(folder, name);
-  const text = JSON.stringify(content, null, 2);
-  const signed = `${JSON.stringify({ sha256: digestOf(text) })}\n${text}\n`;
-  writeFileSync(file + newSuffix, signed, { flush: true, mode: 0o600 });
-  renameSync(file + newSuffix, file);
-  syncPath(folder);
 }
 
 /** The first line has the digest of the rest. */
@@ -159,7 +134,13 @@ export function filesOf({ directory, shards, audit }: Manifest): FileEntry[] {
   return [...parts, audit].filter((entry) => entry !== null);
 }
 
-/** The folder of a part in a backup or an archive, and what the files in it must say that they are. */
+/** The files of a part's log in a backup, and in the archive that goes on where it ends. */
+export function logFilesOf(backup: string, { log }: PartEntry, archived: string | null): LogFile[] {
+  const files = log.map(({ file, first, last }) => ({ path: join(backup, file), first, last }));
+  return inSequence(archived === null ? files : [...files, ...logFilesIn(archived)]);
+}
+
+/** The folder of a part in a backup or an archive, and what its files must say that they are. */
 export function partsOf({ id, generation }: Omit<Manifest['folder'], 'shards'>, shard: ArchivedPart) {
   const name = shard === 'directory' ? shard : `shard-${shard}`;
   // No reshard changes the directory.

@@ -1,9 +1,8 @@
-// Makes a backup of a data folder, while the service runs on it or not, in a process of its own: it
-// reads what is durable and holds up nobody. The parts are from one moment: the directory first,
-// then the logs as far as they go, then each shard's checkpoint, then the rest of the logs up to
-// where they end at that moment. Each file is on disk and named in the manifest before the next one
-// is begun, so a backup that was interrupted goes on; what was written is read again before the
-// backup counts as one.
+// Makes a backup of a data folder, whether the service runs or not, in a process of its own that
+// holds up nobody. The parts are from one moment: the directory first, then the logs as far as they
+// go, then each checkpoint, then the rest of the logs up to that moment. Each file is on disk and
+// named in the manifest before the next one is begun, so an interrupted backup goes on; what was
+// written is read again before the backup counts as one.
 
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -59,7 +58,7 @@ export interface BackupOptions {
   readonly onProgress: ReportProgress;
 }
 
-/** Makes a backup, or goes on with one. Throws `DataFolderError`, `JournalDamaged`, or what the disk says. */
+/** Throws `DataFolderError`, `JournalDamaged`, or what the disk says. */
 export async function backUp(options: BackupOptions): Promise<Manifest> {
   const manifest = begin(options);
   const backup = new Backup(options, manifest);
@@ -139,8 +138,7 @@ class Backup {
     for (const copy of this.#copies) copy.refuseMissingSegment();
     directory.state ??= await this.#directoryState();
     this.#save();
-    // The log before the checkpoint: a stored response whose segment is dropped moves into the
-    // checkpoint.
+    // The log first: a stored response whose segment is dropped moves into the checkpoint.
     await this.#logs(this.#copies.map(({ logEnd }) => logEnd));
     for (const [number, shard] of shards.entries()) {
       shard.state ??= await this.#shardState(number);
@@ -263,8 +261,8 @@ class Backup {
 }
 
 /**
- * Reads every file of a backup: its digest must be that of the manifest, and what is not encrypted must be whole. Throws
- * `DataFolderError` or `JournalDamaged`, which name the file and the place.
+ * Reads every file: its digest must be that of the manifest, and what is not encrypted must be
+ * whole. Throws `DataFolderError` or `JournalDamaged`, which name the file and the place.
  */
 async function verifyFiles(folder: string, manifest: Manifest, pace: Pace): Promise<void> {
   for (const { file, sha256 } of filesOf(manifest)) {

@@ -21,9 +21,9 @@ import {
 } from '../journal/stopped-journal.ts';
 import { CommandFailure } from '../operator/results/failures.ts';
 import type { LogPlaceOptions } from '../operator/results/log-entry.ts';
-import { identityOf, type Manifest, partsOf, readManifest } from './backup-manifest.ts';
+import { identityOf, logFilesOf, type Manifest, partsOf, readManifest } from './backup-manifest.ts';
 
-/** The log that is named. Rejects with `CommandFailure`, also when it is encrypted and the identity does not open it. */
+/** Rejects with `CommandFailure`, also when the log is encrypted and no identity opens it. */
 export async function openLogAt({
   dataDir,
   from,
@@ -41,7 +41,7 @@ export async function openLogAt({
   }
 }
 
-/** A log in files. Those that no identity opens would look damaged, so the first one of each kind is opened before. */
+/** A log in files. Those that no identity opens would look damaged: one of each kind is tried. */
 async function filedLog(
   folder: string,
   identity: ShardIdentity,
@@ -84,24 +84,19 @@ async function logOfBackup(
   return {
     name: archive === null ? path : `${path} and ${archive}`,
     shards: await Promise.all(
-      shards.map(({ log }, number) => {
+      shards.map((entry, number) => {
         const rest = archived === null ? [] : logFilesIn(join(archived, `shard-${number}`));
         const name = join(path, `shard-${number}`);
-        return filedLog(name, identityOf(folder, number), [filesIn(path, log), rest], identities);
+        return filedLog(name, identityOf(folder, number), [logFilesOf(path, entry, null), rest], identities);
       }),
     ),
     stateOf: (number) =>
       backedUpState(path, elementAt(shards, number).state, partsOf(folder, number).state, identities),
     directoryDefect() {
-      const rest = archive === null ? [] : logFilesIn(archiveFolderOf(archive, folder, 'directory'));
-      return defectOfChanges([...filesIn(path, directory.log), ...rest], folder.id, identities);
+      const rest = archive && archiveFolderOf(archive, folder, 'directory');
+      return defectOfChanges(logFilesOf(path, directory, rest), folder.id, identities);
     },
   };
-}
-
-/** The files of a backup's log. */
-function filesIn(backup: string, log: Manifest['directory']['log']): LogFile[] {
-  return log.map(({ file, first, last }) => ({ path: join(backup, file), first, last }));
 }
 
 async function defectOfChanges(
@@ -109,10 +104,9 @@ async function defectOfChanges(
   id: string,
   identities: readonly string[],
 ): Promise<string | null> {
-  const sorted = [...files].sort((a, b) => a.first - b.first || a.last - b.last);
   const part = partsOf({ id, generation: 0 }, 'directory').log;
   try {
-    for await (const _ of filedChanges({ files: sorted, part, identities }, (sorted[0]?.first ?? 1) - 1));
+    for await (const _ of filedChanges({ files, part, identities }, (files[0]?.first ?? 1) - 1));
     return null;
   } catch (error) {
     if (error instanceof JournalDamaged) return error.message;
@@ -188,7 +182,7 @@ function numbered<T>(count: number, make: (number: number) => T): T[] {
   return Array.from({ length: count }, (_, number) => make(number));
 }
 
-/** The secret keys of age that open encrypted backups and archives, from a file as age-keygen writes it. */
+/** The secret keys of age in a file as age-keygen writes it. */
 export function identitiesIn(file: string | null): string[] {
   if (file === null) return [];
   const lines = readFileSync(file, 'utf8').split('\n');

@@ -1,8 +1,7 @@
-// How fast a backup or the archive of the log goes on beside the service, and what lets others go
-// first. It reads and writes no more than so many bytes a second, and rests after each piece for as
-// long as the piece took. So where processors or the disk are busy, and a piece takes longer, it
-// leaves more to the requests and to the log's commits; and what it has missed it does not catch
-// up.
+// How fast a backup or the archive of the log goes on beside the service. It reads and writes no
+// more than so many bytes a second, and rests after each piece for as long as the piece took. So
+// where processors or the disk are busy, it leaves more to the requests and to the log's commits;
+// and what it has missed it does not catch up.
 
 import { getPriority, setPriority } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -10,7 +9,10 @@ import type { Pace } from '../disk/archive-file.ts';
 
 /** Shorter waits are put together, because a timer counts milliseconds. */
 const waitMsMin = 1;
-/** A piece that took longer was not held up by what else the machine does: the process was stopped, or the machine slept. */
+/**
+ * A piece that took longer was not held up by others: the process was stopped, or the machine
+ * slept.
+ */
 const restMsMax = 200;
 
 export interface PaceTimes {
@@ -37,9 +39,8 @@ export function paceOf(bytesPerSecond: number, { now, wait }: PaceTimes = system
 }
 
 /**
- * Lowers the priority of this process, and on Linux of this thread alone, to a niceness from 1 to
- * 19. One that was started by nice(1) may have a lower one already, and nobody but root can raise
- * it.
+ * Lowers the priority of this process, and on Linux of this thread alone. One that nice(1) has
+ * started may have a lower one, which nobody but root can raise.
  */
 export function lowerPriority(niceness: number): void {
   if (getPriority() < niceness) setPriority(niceness);

@@ -23,7 +23,8 @@ export class LaterReport {
   readonly #path: string;
   readonly #last = new Map<string, string>();
   readonly #rows = new Map<string, string>();
-  #entries = 0;
+  /** The log entries that were left out. */
+  entries = 0;
   directoryChanges = 0;
 
   constructor(path: string) {
@@ -34,7 +35,7 @@ export class LaterReport {
   add(batch: FiledBatch, after: number, shard: number): void {
     const at = new Date(batch.wallMs).toISOString();
     for (const { sequence, changes, requestId } of entriesOf(batch, after)) {
-      this.#entries++;
+      this.entries++;
       for (const change of changes) {
         if (!isSeen(change)) continue;
         this.#last.set(change.id, `${change.kind}${statusOf(change)}`);
@@ -55,7 +56,7 @@ export class LaterReport {
     }
     const objects: Record<string, number> = {};
     for (const name of [...this.#last.values()].sort()) objects[name] = (objects[name] ?? 0) + 1;
-    return { entries: this.#entries, directoryChanges: this.directoryChanges, objects };
+    return { entries: this.entries, directoryChanges: this.directoryChanges, objects };
   }
 }
 

@@ -72,7 +72,7 @@ export function batchesOf({ files, tag, state }: ShardLog, after: number): Async
   return followFiles(files, tag, after, state);
 }
 
-/** The last sequence of a batch that a cut keeps. It is less than the first one when the cut keeps nothing of the batch. */
+/** The last entry of a batch that a cut keeps: one before the first when it keeps nothing. */
 export function keptOf(batch: FiledBatch, shard: number, { toMs, entry }: Cut): number {
   if (entry?.shard === shard) return Math.min(batch.lastSequence, entry.sequence);
   return batch.wallMs <= toMs ? batch.lastSequence : batch.firstSequence - 1;

@@ -1,8 +1,8 @@
 // Makes a new data folder out of a backup and, where there is one, the archive of its log: as of
-// the end of both, or of a moment before. Each shard gets its checkpoint and the log up to that
-// moment; then its journal is opened as after a crash, and its follower brings the checkpoint up to
-// the log's end. The folder has an id of its own, so that no part of it is taken for a part of the
-// old one, and its service is paused (see `Paused`) until an operator resumes it.
+// their end, or of a moment before. Each shard gets its checkpoint and the log up to that moment;
+// then its journal is opened as after a crash, and its follower brings the checkpoint up to the
+// log's end. The folder has an id of its own, so that no part of it is taken for one of the old
+// folder, and its service is paused until an operator resumes it.
 
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,9 +26,8 @@ import { isForeignRow } from '../directory/directory.ts';
 import { type Frame, readArchiveFile } from '../disk/archive-file.ts';
 import { tagOf } from '../disk/identity.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
-import { type FiledBatch, type LogFile, logFilesIn } from '../journal/log-files.ts';
 import { openJournal } from '../journal/open-journal.ts';
-import { restoreCheckpoint, restoreLog } from '../journal/stopped-journal.ts';
+import { type KeptBatch, restoreCheckpoint, restoreLog } from '../journal/stopped-journal.ts';
 import { type AuditPiece, restoreAudit } from '../operator/audit/audit-copy.ts';
 import type {
   ReportProgress,
@@ -36,19 +35,12 @@ import type {
   RestoreTarget,
   Verification,
 } from '../operator/results/folder-results.ts';
-import {
-  clockAfter,
-  clockKey,
-  clockStateOf,
-  directoryRevisionKey,
-  readClock,
-  writeClock,
-  writeRevision,
-} from '../shard/metadata.ts';
+import { clockKey, directoryRevisionKey, writeClock, writeRevision } from '../shard/metadata.ts';
 import {
   auditPartOf,
   filesOf,
   identityOf,
+  logFilesOf,
   type Manifest,
   type PartEntry,
   partsOf,
@@ -78,8 +70,8 @@ const reportFile = 'restored.json';
 const laterFile = 'restored-after.ndjson';
 
 /**
- * Restores. When it throws (`DataFolderError`, `JournalDamaged`, or what the disk says) the folder
- * is as empty as before.
+ * When it throws (`DataFolderError`, `JournalDamaged`, or what the disk says) the folder is as
+ * empty as before.
  */
 export async function restore(options: RestoreOptions): Promise<Restored> {
   const { from, dataDir } = options;
@@ -141,17 +133,11 @@ class Restore {
     }));
   }
 
-  /** The log of a part, from the backup and from the archive. */
+  /** The log of a part in the backup and the archive. */
   #logFiles(entry: PartEntry, shard: number | 'directory') {
     const { from, archive, identities } = this.#options;
     const { folder } = this.#manifest;
-    const files: LogFile[] = entry.log.map(({ file, first, last }) => ({
-      path: join(from, file),
-      first,
-      last,
-    }));
-    if (archive !== null) files.push(...logFilesIn(archiveFolderOf(archive, folder, shard)));
-    files.sort((a, b) => a.first - b.first || a.last - b.last);
+    const files = logFilesOf(from, entry, archive && archiveFolderOf(archive, folder, shard));
     return { files, part: partsOf(folder, shard).log, identities, digests: this.#digests };
   }
 
@@ -201,24 +187,9 @@ class Restore {
     const target = { dir, identity, segmentBytesMax };
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     await restoreCheckpoint(target, this.#stateOf(shard));
-    let lastMs = 0;
-    let rest: { readonly batch: FiledBatch; readonly after: number } | null = null;
-    const batches = batchesOf(log, 0);
-    const kept = this.#kept(batches, shard, cut, (batch, after) => {
-      rest = { batch, after };
-    });
-    const restored = await restoreLog(
-      target,
-      (async function* () {
-        for await (const { batch, last } of kept) {
-          lastMs = batch.wallMs;
-          yield { batch, last };
-        }
-      })(),
-    );
-    const last = Math.max(restored.last, state);
-    if (rest !== null) await this.#after(rest, batches, shard);
-    if (restored.last < state && (rest !== null || cut.entry !== null))
+    const { entries } = this.#later;
+    const restored = await restoreLog(target, this.#kept(log, cut));
+    if (restored.last < state && (this.#later.entries > entries || cut.entry !== null))
       throw new DataFolderError(
         `this is before the checkpoint of shard ${shard} in ${this.#options.from}, which is as of sequence ${state}: ` +
           'restore an earlier backup, with the archive, up to this moment',
@@ -231,50 +202,38 @@ class Restore {
       ...(scheduler && { scheduler }),
     });
     try {
-      // The checkpoint's clock is that of the backup.
-      const stored = readClock(journal.checkpoint.getMetadata(clockKey)) ?? clockStateOf(0);
-      await completeCheckpoint(journal);
+      const clock = await completeCheckpoint(journal);
       await journal.checkpointer.noteSegment(restored.newestSegment);
       await journal.checkpointer.putMetadata(
         new Map([
-          [clockKey, writeClock(clockAfter(stored, restored))],
-          // The backup's checkpoint may know of changes to the directory that came after the
-          // moment.
+          // The checkpoint's clock was that of the backup.
+          [clockKey, writeClock(clock)],
+          // Its directory may have changed after the moment.
           [directoryRevisionKey, writeRevision(0)],
         ]),
       );
     } finally {
       await journal.close();
     }
-    return { shard, sequence: last, time: lastMs === 0 ? null : new Date(lastMs).toISOString() };
+    const { last, wallMs } = restored;
+    const time = wallMs === 0 ? null : new Date(wallMs).toISOString();
+    return { shard, sequence: Math.max(last, state), time };
   }
 
-  /** The batches to keep, each with its last entry to keep; the first one that is left out, in part or whole, goes to `onRest`. */
-  async *#kept(
-    batches: AsyncGenerator<FiledBatch>,
-    shard: number,
-    cut: Cut,
-    onRest: (batch: FiledBatch, after: number) => void,
-  ) {
-    for (;;) {
-      const { done, value: batch } = await batches.next();
-      if (done === true) return;
-      this.#count(batch.bytes.length, `shard ${shard}: log`);
-      const last = keptOf(batch, shard, cut);
-      if (last >= batch.firstSequence) yield { batch, last };
+  /** The batches to keep, each with its last entry to keep. What comes after is reported. */
+  async *#kept(log: ShardLog, cut: Cut): AsyncGenerator<KeptBatch> {
+    const { shard } = log;
+    let end = Number.POSITIVE_INFINITY;
+    for await (const batch of batchesOf(log, 0)) {
+      const last = Math.min(end, keptOf(batch, shard, cut));
+      if (last >= batch.firstSequence) {
+        this.#count(batch.bytes.length, `shard ${shard}: log`);
+        yield { batch, last };
+      }
       if (last === batch.lastSequence) continue;
-      return onRest(batch, last);
+      end = last;
+      this.#later.add(batch, last, shard);
     }
-  }
-
-  /** Reports what was left out. */
-  async #after(
-    { batch, after }: { readonly batch: FiledBatch; readonly after: number },
-    batches: AsyncGenerator<FiledBatch>,
-    shard: number,
-  ): Promise<void> {
-    this.#later.add(batch, after, shard);
-    for await (const next of batches) this.#later.add(next, 0, shard);
   }
 
   async *#stateOf(shard: number | 'directory'): AsyncGenerator<Frame> {
@@ -305,7 +264,7 @@ class Restore {
     this.#later.directoryChanges = leftOut.length;
   }
 
-  /** The audit record comes back whole, whatever the moment: it says what was done, not what is active. */
+  /** Whole, whatever the moment: it says what was done, not what is active. */
   async #audit(): Promise<void> {
     const { from, identities } = this.#options;
     const { audit, folder } = this.#manifest;
@@ -321,7 +280,7 @@ class Restore {
     await restoreAudit(this.#folder.path, pieces());
   }
 
-  /** Makes entries for organizations that the shards know and the directory does not, where the archive ends earlier for it. */
+  /** The archive may end earlier for the directory: it gets organizations that the shards know. */
   async #checkParts(): Promise<void> {
     const warn = (message: string) => void this.#warnings.push(message);
     await withDirectory(this.#folder, (directory) =>

@@ -3,9 +3,9 @@
 // archived: its file is on disk, and the command that carries files away has taken it. The log
 // keeps what lies after that.
 
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { syncPath } from '../disk/sync-path.ts';
+import { replaceFile } from '../disk/sync-path.ts';
 
 /** The shards of a generation, and the directory, whatever the generation. */
 export type ArchivedPart = number | 'directory';
@@ -36,8 +36,5 @@ export function archivedSequence(folder: string): number {
 
 /** Notes durably what is archived. */
 export function noteArchived(folder: string, sequence: number): void {
-  const file = join(folder, positionFile);
-  writeFileSync(`${file}.new`, `${JSON.stringify({ sequence })}\n`, { flush: true, mode: 0o600 });
-  renameSync(`${file}.new`, file);
-  syncPath(folder);
+  replaceFile(join(folder, positionFile), `${JSON.stringify({ sequence })}\n`);
 }

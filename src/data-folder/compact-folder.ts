@@ -12,11 +12,11 @@ import { compactCheckpoint } from '../journal/stopped-journal.ts';
 import type { Compacted, ReportProgress } from '../operator/results/folder-results.ts';
 import { callOperator } from '../operator/socket/operator-client.ts';
 import type { CompactItem } from '../operator/use-cases/services.ts';
-import { type DataFolder, DataFolderError, existingDataFolder } from './data-folder.ts';
-import { freeBytesIn, freeBytesMin, megabytes } from './disk-space.ts';
+import { type DataFolder, existingDataFolder } from './data-folder.ts';
+import { refuseWithoutRoom } from './disk-space.ts';
 import { clearly, recordOffline, whileLocked, whileRunning } from './folder-command.ts';
 
-/** The command. Throws `CommandFailure`, one clear line; shards that were not compacted are as they were. */
+/** Throws `CommandFailure`; shards that were not compacted are as they were. */
 export function compactDataFolder(dataDir: string, onProgress: ReportProgress): Promise<Compacted> {
   return clearly(
     async () =>
@@ -63,7 +63,10 @@ export async function* compactShards(folder: DataFolder, compact: CompactShard):
   const { path, shards } = folder;
   let [before, after] = [0, 0];
   for (let shard = 0; shard < shards; shard++) {
-    refuseWithoutRoom(folder.shardDir(shard));
+    const dir = folder.shardDir(shard);
+    const checkpoint = defined(partsOfJournal(dir).at(-1), 'a journal has a checkpoint');
+    // The copy may be as large as what it is made of.
+    refuseWithoutRoom(`compacting ${checkpoint}`, dir, statSync(checkpoint).size);
     let news = Promise.withResolvers<Compacting | null>();
     const sizes = compact(shard, (progress) => news.resolve(progress));
     void sizes.catch(() => {}).then(() => news.resolve(null));
@@ -75,15 +78,4 @@ export async function* compactShards(folder: DataFolder, compact: CompactShard):
     after += (await sizes).after;
   }
   yield { progress: null, result: { folder: path, shards, bytes_before: before, bytes_after: after } };
-}
-
-/** The copy may be as large as what it is made of. */
-function refuseWithoutRoom(shardDir: string): void {
-  const checkpoint = defined(partsOfJournal(shardDir).at(-1), 'a journal has a checkpoint');
-  const needed = statSync(checkpoint).size + freeBytesMin;
-  const free = freeBytesIn(shardDir);
-  if (free >= needed) return;
-  throw new DataFolderError(
-    `compacting ${checkpoint} may need ${megabytes(needed)} and there are ${megabytes(free)}: make room first`,
-  );
 }

@@ -1,9 +1,9 @@
-// The data folder: what is in it, which service it belongs to, and its number of shards. One process
-// at a time uses it, and only its owner can read it. `format.json` names the active generation of the
-// shards' folders (`shard-0` …, after a reshard `generation-1/shard-0` …), and is replaced in one
-// step; any other generation is unfinished or left over, and the next process that opens the folder
-// removes it. Beside them lie `directory/`, `request-logs/`, without which the folder is whole, and
-// `lock`. Every part is labelled with its folder, generation and place (disk/identity.ts).
+// The data folder: its parts, its number of shards, and whose it is. One process at a time uses it,
+// and only its owner can read it. `format.json` names the active generation of the shards' folders
+// (`shard-0` …, after a reshard `generation-1/shard-0` …), and is replaced in one step; other
+// generations are left over, and whoever opens the folder removes them. Beside them lie
+// `directory/`, `request-logs/`, without which the folder is whole, and `lock`. Every part has a
+// label (disk/identity.ts).
 
 import { randomBytes } from 'node:crypto';
 import {
@@ -13,10 +13,8 @@ import {
   existsSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   statSync,
-  writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { defined } from '../core/assert.ts';
@@ -25,7 +23,7 @@ import { Directory } from '../directory/directory.ts';
 import { createDirectory, type DirectoryStoreOptions } from '../directory/directory-store.ts';
 import type { Part, ShardIdentity } from '../disk/identity.ts';
 import { partsOfRowStore } from '../disk/row-store.ts';
-import { makeFolder, syncPath } from '../disk/sync-path.ts';
+import { makeFolder, replaceFile, syncPath } from '../disk/sync-path.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import { createJournal, foldersOfJournal, layoutVersions, partsOfJournal } from '../journal/open-journal.ts';
 
@@ -44,7 +42,7 @@ interface Format {
   readonly generation: number;
   /** Whether all parts have been made. A part that is missing after that was lost. */
   readonly complete: boolean;
-  /** The newest layout version of each kind of record in the folder. An older service may not be able to read it. */
+  /** The newest layout of each kind of record, which an older service may not be able to read. */
   readonly layouts: Layouts;
   /** Why the folder is paused; absent in the file when it is not. */
   readonly paused: Paused | null;
@@ -65,7 +63,10 @@ export type Layouts = Readonly<Record<string, number>>;
 const formatFile = 'format.json';
 /** The file that a process locks while it uses the folder (see folder-lock.ts). */
 export const lockFile = 'lock';
-/** Names that may be in a folder that is to become a data folder: those of a start that was killed, or of a file system. */
+/**
+ * What may be in a folder that is to become a data folder: from a start that was killed, or of a
+ * file system.
+ */
 const harmless = ['format.json.new', lockFile, 'lost+found'];
 
 export interface DataFolder {
@@ -84,8 +85,8 @@ export interface DataFolder {
 }
 
 /**
- * Makes sure that the folder exists, and that only its owner can open it and what this process makes from now on. Throws
- * `DataFolderError`, also when it is a folder of something else, in which nothing is changed.
+ * Makes sure that the folder exists, and that only its owner can open it and what this process
+ * makes. Throws `DataFolderError`, also for a folder of something else, which stays as it is.
  */
 export function prepareDataFolder(path: string): void {
   process.umask(0o077);
@@ -113,7 +114,7 @@ export async function openDataFolder(
   if (format !== null) refuseNewer(path, format.layouts);
   const shards = format?.shards ?? (configuredShards || defaultShards);
   const folder = folderOf(path, format ?? newFormat(shards, null));
-  // A reshard that was killed has activated its generation, and this may not be durable yet.
+  // A reshard that was killed may have activated its generation.
   if (format !== null) syncPath(path);
   if (format?.complete) refuseIncomplete(folder);
   else await makeParts(folder);
@@ -121,14 +122,14 @@ export async function openDataFolder(
   return folder;
 }
 
-/** Makes durable that the folder has records in this version's layouts. To be called before any record is written. */
+/** To be called before any record is written: notes durably that this version may do so. */
 export function noteLayouts(folder: DataFolder): void {
   const { layouts } = defined(readFormat(folder.path), 'an open folder has its format');
   if (Object.entries(layoutVersions).some(([kind, version]) => layouts[kind] !== version))
     writeFormat(folder, true);
 }
 
-/** Refuses a folder with newer layouts. Otherwise they would be noticed when a record is read, long after the start. */
+/** They would otherwise be noticed when a record is read, long after the start. */
 export function refuseNewer(path: string, layouts: Layouts): void {
   const newer = Object.entries(layouts).flatMap(([kind, version]) =>
     version > (layoutVersions[kind] ?? 0) ? [kind] : [],
@@ -166,7 +167,6 @@ export function journalOf({ shardDir, shardIdentity }: DataFolder, number: numbe
   return { dir: shardDir(number), identity: shardIdentity(number), indexRowsOf };
 }
 
-/** The numbers of the shards. */
 export function shardNumbers({ shards }: Pick<DataFolder, 'shards'>): number[] {
   return Array.from({ length: shards }, (_, number) => number);
 }
@@ -174,7 +174,7 @@ export function shardNumbers({ shards }: Pick<DataFolder, 'shards'>): number[] {
 /** Makes the parts of a new folder. An earlier start may have made some of them. */
 async function makeParts(folder: DataFolder): Promise<void> {
   writeFormat(folder, false);
-  // A directory that is there may be half made. It has no organization yet, so it is made again.
+  // One that is there may be half made, and has no organization yet.
   rmSync(folder.directory, { recursive: true, force: true });
   await createDirectory(folder.directory, folder.directoryPart);
   for (const number of shardNumbers(folder))
@@ -188,7 +188,7 @@ export function refuseWithoutLogs(folder: DataFolder): void {
   refuseMissing(folder, logs);
 }
 
-/** Refuses a folder that has lost a part. An empty one in its place would forget payments or lock all merchants out. */
+/** Refuses a folder that lacks a part: an empty one would forget payments or lock merchants out. */
 export function refuseIncomplete(folder: DataFolder): void {
   const { path, directory, shards, shardDir } = folder;
   if (existsSync(shardDir(shards))) {
@@ -210,12 +210,12 @@ export function shardDirsOf(folder: DataFolder): string[] {
   return shardNumbers(folder).map(folder.shardDir);
 }
 
-/** Opens a folder that must exist, with the number of shards that it has. Throws `DataFolderError`. */
+/** Opens a folder that must exist, with its own number of shards. Throws `DataFolderError`. */
 export async function existingDataFolder(path: string): Promise<DataFolder> {
   return openDataFolder(path, 0, lookAtDataFolder(path).shards);
 }
 
-/** The id of the data folder that is at `path` now; null when there is none. Throws `DataFolderError`. */
+/** Null when there is none. Throws `DataFolderError`. */
 export function folderIdOf(path: string): string | null {
   return existsSync(path) ? (readFormat(path)?.id ?? null) : null;
 }
@@ -308,8 +308,7 @@ function makePrivate(path: string): void {
     try {
       chmodSync(each, mode & 0o700);
     } catch {
-      // Only the file's owner can change its permissions. This process may be able to use it in any
-      // case.
+      // Only a file's owner can do this, and the process may be able to use it in any case.
     }
   }
 }
@@ -351,24 +350,13 @@ function isId(id: unknown): id is string {
 }
 
 function writeFormat({ path, id, shards, generation, paused }: DataFolder, complete: boolean): void {
-  const layouts = layoutVersions;
   const service = { service: 'payments-service', version: 2 } satisfies Partial<Format>;
-  const format = {
-    ...service,
-    id,
-    shards,
-    generation,
-    complete,
-    layouts,
-    ...(paused !== null && { paused }),
-  };
-  const file = join(path, formatFile);
-  writeFileSync(`${file}.new`, `${JSON.stringify(format)}\n`, { flush: true });
-  renameSync(`${file}.new`, file);
-  syncPath(path);
+  const layout = { id, shards, generation, complete, layouts: layoutVersions };
+  const format = { ...service, ...layout, ...(paused !== null && { paused }) };
+  replaceFile(join(path, formatFile), `${JSON.stringify(format)}\n`);
 }
 
-/** The pause of a restored folder, as the running service sees it. It lasts until an operator resumes the service, also over restarts. */
+/** The pause of a restored folder while the service runs. It outlasts restarts. */
 export class Pause {
   readonly #folder: DataFolder;
   #paused: Paused | null;
@@ -383,7 +371,9 @@ export class Pause {
     return this.#paused;
   }
 
-  /** Ends the pause durably, and then calls `resume`, which makes the threads work. Resolves with the pause that ended. */
+  /**
+   * Ends the pause durably, and has `resume` start the work. Resolves with the pause that ended.
+   */
   async end(resume: () => Promise<void>): Promise<Paused | null> {
     const was = this.#paused;
     if (was === null) return null;

@@ -14,8 +14,9 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { DataFolderError } from './data-folder.ts';
 
-/** Below this the disk counts as full, because the next checkpoint needs room for what is in the log. */
+/** Below this the disk counts as full: the next checkpoint needs room for what is in the log. */
 export const freeBytesMin = 64 * 1024 * 1024;
 const probeBytes = 1024 * 1024;
 
@@ -24,14 +25,23 @@ export function freeBytesIn(folder: string): number {
   return bavail * bsize;
 }
 
-/** For people. */
-export function megabytes(bytes: number): string {
+/** What the disk must keep free is needed as well. Throws `DataFolderError`. */
+export function refuseWithoutRoom(what: string, folder: string, bytes: number): void {
+  const needed = bytes + freeBytesMin;
+  const free = freeBytesIn(folder);
+  if (free >= needed) return;
+  throw new DataFolderError(
+    `${what} may need ${megabytes(needed)}, and ${megabytes(free)} are free: make room, or move the folder to a larger disk`,
+  );
+}
+
+function megabytes(bytes: number): string {
   return `${Math.ceil(bytes / 1024 / 1024)} MB`;
 }
 
 const blockBytes = 512;
 
-/** What the files below a folder take on the disk, which is less than their length where they have holes. */
+/** What files take on the disk: less than their length where they have holes. */
 export function bytesBelow(folder: string): number {
   let entries: Dirent[];
   try {
@@ -49,12 +59,12 @@ export function bytesBelow(folder: string): number {
   return blocks * blockBytes;
 }
 
-/** Whether there is room in `folder`. `thorough` also writes and removes a file, which is the only way to notice a quota. */
+/** `thorough` also writes and removes a file, the only way to notice a quota. */
 export function hasRoom(folder: string, thorough: boolean): boolean {
   return freeBytesIn(folder) >= freeBytesMin && (!thorough || takesBytes(join(folder, 'room.probe')));
 }
 
-/** Remembers whether the disk of a folder was full: then it must take a test write before it counts as having room again. */
+/** A disk that was full must take a test write before it counts as having room again. */
 export class DiskRoom {
   readonly #folder: string;
   readonly #onChange: (isFull: boolean) => void;

@@ -33,7 +33,7 @@ import { StoppedShard } from './stopped-shard.ts';
 
 const progressEvery = 16_384;
 
-/** Carries out `payments export`. Throws `CommandFailure`, whose message is one line; then there is no file. */
+/** Throws `CommandFailure`, one clear line; then there is no file. */
 export async function exportDataFolder(
   dataDir: string,
   file: string,

@@ -20,7 +20,7 @@ export interface FolderCheck {
   readonly acceptLoss: boolean;
   /** Called with each loss that is accepted. */
   readonly warn: (message: string) => void;
-  /** Called with what is damaged of a shard: it would stay down after a start, and the others go on. */
+  /** Hears what is damaged of a shard, which would stay down after a start. */
   readonly onDamage?: (message: string) => void;
 }
 
@@ -43,11 +43,14 @@ const namedMax = 5;
 export interface CheckedFolder {
   /** The shards whose files were found whole: they can be opened without another check. */
   readonly whole: Set<number>;
-  /** How far each shard has come; what was noted where that can't be told, because the shard is damaged. */
+  /** How far each shard has come; of a damaged shard, what was noted. */
   readonly ends: Ends;
 }
 
-/** Rejects with `DataFolderError` when a part does not belong where it lies, or is older than the rest and that is not accepted. */
+/**
+ * Rejects with `DataFolderError` when a part is in the wrong place, or is older than the rest and
+ * that is not accepted.
+ */
 export async function checkFolder(check: FolderCheck): Promise<CheckedFolder> {
   const { folder, directory, acceptLoss, warn } = check;
   const accept = (loss: string) => {

@@ -46,7 +46,7 @@ export async function whileRunning<T>(ask: () => Promise<T>): Promise<T | null> 
   }
 }
 
-/** Refuses when a service runs on the folder. The lock shows that on one machine, the socket also between containers. */
+/** The lock shows on one machine that a service runs, the socket also between containers. */
 async function refuseRunning(dataDir: string): Promise<void> {
   if (!existsSync(dataDir)) throw new DataFolderError(`there is no data folder ${dataDir}`);
   const answered = await whileRunning(() => callOperator(dataDir, 'config', {}).then(() => true)).catch(
@@ -71,10 +71,10 @@ export async function whileLocked<T>(dataDir: string, run: () => Promise<T>): Pr
   }
 }
 
-export const warn = (message: string, fields: object = {}): void =>
-  console.warn(`payments: ${message} ${JSON.stringify(fields)}`);
+export const warn = (message: string, fields?: object): void =>
+  console.warn(`payments: ${message}${fields === undefined ? '' : ` ${JSON.stringify(fields)}`}`);
 
-/** Carries out a command between its two rows of the audit record. This process has locked the folder. */
+/** Carries out a command between its two rows of the audit record, with the folder locked. */
 export async function recordOffline<T>(
   dataDir: string,
   action: string,

@@ -87,7 +87,7 @@ export function recordLine(record: StoredRecord): object {
   };
 }
 
-/** The record in a line. `fields` are those of each kind of record. Throws `SyntaxError` when the line is not a record. */
+/** `fields` are those of each kind of record. Throws `SyntaxError` for what is no record. */
 export function recordOfLine(line: object, fields: ReadonlyMap<string, readonly string[]>): Change {
   const { kind } = line as { kind?: unknown };
   const expected = typeof kind === 'string' ? fields.get(kind) : undefined;

@@ -39,7 +39,7 @@ export async function lockDataFolder(path: string): Promise<() => Promise<void>>
   return async () => closeSync(descriptor);
 }
 
-/** The same for a folder that must be there. In one that is no data folder nothing is left behind. */
+/** In one that is no data folder nothing is left behind. */
 export async function lockExistingDataFolder(path: string): Promise<() => Promise<void>> {
   lookAtDataFolder(path);
   return lockDataFolder(path);

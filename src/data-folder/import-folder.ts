@@ -39,7 +39,7 @@ export interface ImportOptions {
   readonly onProgress: ReportProgress;
 }
 
-/** Carries out `payments import`. Throws `CommandFailure`, whose message is one line; then there is no folder. */
+/** Throws `CommandFailure`, one clear line; then there is no folder. */
 export async function importDataFolder(options: ImportOptions): Promise<Imported> {
   const from = resolve(options.from);
   const to = resolve(options.dataDir);
@@ -95,7 +95,7 @@ async function importInto(
 
 const wrote = 'import it with the version of the service that wrote it, and upgrade the folder afterwards';
 
-/** Imports the lines of one file. Throws a `SyntaxError` that names the line when something is wrong with it. */
+/** Throws a `SyntaxError` that names the line when something is wrong with it. */
 class Import {
   readonly #directory: Directory;
   readonly #shards: NewShards;

@@ -20,7 +20,7 @@ import { shardOfOrganization, shardOfSlot } from '../shard/shard-map.ts';
 /** How many are written in one transaction. */
 const batchSize = 1_000;
 
-/** A key with its stored response; null when that is lost. Such a key stays known, because its request must not run again. */
+/** Null when the response is lost. The key stays known: its request must not run again. */
 interface KeyedAnswer {
   readonly key: IdempotencyRecord;
   readonly answer: StoredResponse | null;
@@ -98,13 +98,12 @@ async function writeRecords({ journal: { log, checkpoint }, records }: NewShard)
   records.length = 0;
 }
 
-/** Appends stored responses to the log, in one commit batch for each time at which keys were used. */
+/** Appends stored responses, in one commit batch for each time at which keys were used. */
 async function writeAnswers({ journal: { log, checkpoint }, answers }: NewShard): Promise<void> {
   const durable: Promise<void>[] = [];
   const idempotencyRecords: IdempotencyRecord[] = [];
   for (let start = 0, end = 0; start < answers.length; start = end) {
-    // A commit batch has one service time. The wall time of a key's use is not stored, and is about the
-    // same.
+    // The wall time of a key's use is not stored, and is about the same as the service time.
     const timeMs = elementAt(answers, start).key.usedAtMs;
     while (answers[end]?.key.usedAtMs === timeMs) end++;
     const batch = answers.slice(start, end);
@@ -124,7 +123,7 @@ async function writeAnswers({ journal: { log, checkpoint }, answers }: NewShard)
   await checkpoint.write({ records: [], sequence: log.nextSequence - 1, idempotencyRecords });
 }
 
-/** The idempotency records of several shards, each of which has its own in order of time, and where each is from. */
+/** Merges the idempotency records of several shards, each of which has its own in order. */
 export function* inOrderOfTime<S>(
   sources: readonly (readonly [source: S, records: Iterable<IdempotencyRecord>])[],
 ): Generator<{ readonly key: IdempotencyRecord; readonly source: S }> {

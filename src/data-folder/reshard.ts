@@ -1,16 +1,13 @@
 // Changes the number of shards of a data folder while no service runs on it. The new shards are
 // built beside the old ones, checked and made durable. Then one step activates them, and the old
-// ones are removed. When the process is killed, the folder has either the old layout or the new
-// one.
-//
-// Records, rate-limit counts and stored responses move to the shard that will own their
-// organization. Records and counts name the organization, and a stored response has its slot.
+// ones are removed: a process that is killed leaves one layout or the other. Records and rate-limit
+// counts, which name their organization, and stored responses, which have its slot, move to the
+// shard that will own it.
 
 import { dirname } from 'node:path';
 import type { Config } from '../config/config-schema.ts';
 import { idempotencyRetentionMs } from '../contract/limits.ts';
 import { assert, defined } from '../core/assert.ts';
-import { timeOfId } from '../core/ids.ts';
 import type { Scheduler } from '../core/scheduler.ts';
 import { syncPath } from '../disk/sync-path.ts';
 import { type OwnJournal, unlessDamaged } from '../journal/journal.ts';
@@ -18,6 +15,7 @@ import { openJournal } from '../journal/open-journal.ts';
 import type { Resharded } from '../operator/results/folder-results.ts';
 import {
   type ClockState,
+  clockAfter,
   clockKey,
   clockStateOf,
   directoryRevisionKey,
@@ -32,7 +30,6 @@ import {
 import {
   activate,
   type DataFolder,
-  DataFolderError,
   journalOf,
   nextGeneration,
   noteLayouts,
@@ -40,9 +37,9 @@ import {
   shardNumbers,
   withDirectory,
 } from './data-folder.ts';
-import { bytesBelow, freeBytesIn, freeBytesMin, megabytes } from './disk-space.ts';
+import { bytesBelow, refuseWithoutRoom } from './disk-space.ts';
 import { checkFolder } from './folder-check.ts';
-import { clearly, recordOffline, whileStopped } from './folder-command.ts';
+import { clearly, recordOffline, warn, whileStopped } from './folder-command.ts';
 import { inOrderOfTime, NewShards } from './new-shards.ts';
 
 export interface ReshardOptions {
@@ -52,11 +49,7 @@ export interface ReshardOptions {
   readonly scheduler?: Scheduler;
 }
 
-/**
- * Carries out `payments reshard` on the configured folder. Throws `CommandFailure`, whose message
- * is one line, when the folder can't be used, a shard can't be read or written, or there is too
- * little room. The folder is then as before.
- */
+/** Carries out `payments reshard`. When it throws, `CommandFailure`, the folder is as before. */
 export function reshardStopped({ dataDir, journal }: Config, shards: number): Promise<Resharded> {
   const { segmentBytesMax } = journal;
   return clearly(() =>
@@ -68,7 +61,7 @@ export function reshardStopped({ dataDir, journal }: Config, shards: number): Pr
   );
 }
 
-/** Reshards a folder that this process has taken: builds the new shards, then activates them in one step. */
+/** Builds the new shards of a folder that this process has locked, and activates them. */
 export async function reshardTaken(old: DataFolder, options: ReshardOptions): Promise<Resharded> {
   const journals: OwnJournal[] = [];
   try {
@@ -84,7 +77,9 @@ async function layOut(old: DataFolder, options: ReshardOptions, journals: OwnJou
   if (to === old.shards) return { from: to, to, records: 0, answers: 0 };
   const next = nextGeneration(old, to);
   await refuseMixed(old);
-  refuseWithoutRoom(old);
+  // The new shards need as much as the old ones.
+  const bytes = shardDirsOf(old).reduce((sum, dir) => sum + bytesBelow(dir), 0);
+  refuseWithoutRoom(`resharding ${old.path}`, old.path, bytes);
   noteLayouts(old);
   const open = async (folder: DataFolder) => {
     const opened: OwnJournal[] = [];
@@ -109,20 +104,9 @@ async function layOut(old: DataFolder, options: ReshardOptions, journals: OwnJou
   return { from: old.shards, to, ...moved };
 }
 
-/** Refuses a folder whose parts don't belong together, because a reshard would mix them for good. */
+/** A reshard would mix parts that do not belong together for good. */
 async function refuseMixed(folder: DataFolder): Promise<void> {
-  const warn = (message: string) => console.warn(`payments: ${message}`);
   await withDirectory(folder, (directory) => checkFolder({ folder, directory, acceptLoss: false, warn }));
-}
-
-/** Refuses when there is too little room: the new shards need as much as the old ones. */
-function refuseWithoutRoom(old: DataFolder): void {
-  const needed = shardDirsOf(old).reduce((sum, dir) => sum + bytesBelow(dir), freeBytesMin);
-  const free = freeBytesIn(old.path);
-  if (free >= needed) return;
-  throw new DataFolderError(
-    `resharding ${old.path} may need ${megabytes(needed)}, and ${megabytes(free)} are free: make room, or move the folder to a larger disk`,
-  );
 }
 
 async function move(sources: readonly OwnJournal[], targets: readonly OwnJournal[]) {
@@ -154,18 +138,11 @@ async function move(sources: readonly OwnJournal[], targets: readonly OwnJournal
   return { records, answers };
 }
 
-/** Brings the checkpoint up to the end of the log. Returns the clock of the shard's last commit batch. */
+/** Brings the checkpoint up to the end of the log. Returns the clock as of that. */
 export async function completeCheckpoint(journal: OwnJournal): Promise<ClockState> {
   const { log, checkpoint, checkpointer } = journal;
-  const { clock, ids } = readClock(checkpoint.getMetadata(clockKey)) ?? clockStateOf(0);
-  let { serviceMs } = clock;
-  let { lastMs } = ids;
-  for await (const entries of journal.replay()) {
-    for (const { changes, timeMs } of entries) {
-      for (const { id } of changes) lastMs = Math.max(lastMs, timeOfId(id));
-      serviceMs = Math.max(serviceMs, timeMs);
-    }
-  }
+  let clock = readClock(checkpoint.getMetadata(clockKey)) ?? clockStateOf(0);
+  for await (const entries of journal.replay()) for (const entry of entries) clock = clockAfter(clock, entry);
   await checkpointer.write(Math.max(checkpoint.sequence, log.nextSequence - 1));
-  return { clock: { ...clock, serviceMs }, ids: { ...ids, lastMs } };
+  return clock;
 }

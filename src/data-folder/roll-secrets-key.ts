@@ -21,7 +21,7 @@ import { clearly, recordOffline, warn, whileStopped } from './folder-command.ts'
 import { completeCheckpoint } from './reshard.ts';
 import { openSecretsKeys, putKeyCheckValue, secretsKeyFileOf, writeKeyFile } from './secrets-key.ts';
 
-/** Carries out `payments secrets roll-key` on the configured folder. Throws `CommandFailure`, whose message is one line. */
+/** Carries out `payments secrets roll-key`. Throws `CommandFailure`. */
 export function rollSecretsKey(config: Config, environment: Environment): Promise<SecretsKeyRolled> {
   return clearly(() =>
     whileStopped(config.dataDir, (folder) =>
@@ -57,7 +57,7 @@ async function rollIn(
   return { key: box.keyId, secrets, file, kept };
 }
 
-/** Seals the secrets of the members' authenticator apps with the first key. Returns how many there are. */
+/** Seals the secrets of the members' authenticator apps anew. Returns how many there are. */
 async function resealApps({ members }: Directory, box: SecretBox): Promise<number> {
   let secrets = 0;
   for (const { id, totp } of members.all()) {
@@ -69,7 +69,7 @@ async function resealApps({ members }: Directory, box: SecretBox): Promise<numbe
   return secrets;
 }
 
-/** Seals the credentials of payment networks with the first key. Returns how many there are. */
+/** The same for the credentials of payment networks. */
 async function resealConnectors(directory: Directory, box: SecretBox): Promise<number> {
   let secrets = 0;
   for (const { id, connectors } of directory.organizations()) {
@@ -85,7 +85,7 @@ async function resealConnectors(directory: Directory, box: SecretBox): Promise<n
   return secrets;
 }
 
-/** Seals the secrets of a shard with the first key. Returns how many there are. */
+/** The same for the signing secrets of a shard. */
 async function reseal(folder: DataFolder, number: number, box: SecretBox): Promise<number> {
   const journal = await openJournal(journalOf(folder, number));
   try {

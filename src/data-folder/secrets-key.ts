@@ -3,14 +3,14 @@
 // key in base 64; the first one seals, all of them open. The directory has a sealed check value, so
 // that a start notices a file with other keys.
 
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, relative } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { relative } from 'node:path';
 import { ConfigError, type Environment } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
 import { errorCode } from '../core/errors.ts';
 import { isSecretsKey, newSecretsKey, SecretBox, SecretUnreadable } from '../crypto/secret-box.ts';
 import type { Directory } from '../directory/directory.ts';
-import { syncPath } from '../disk/sync-path.ts';
+import { replaceFile } from '../disk/sync-path.ts';
 
 const variable = 'PAYMENTS_SECRETS_KEY_FILE';
 const makeOne = '(umask 077; openssl rand -base64 32 > FILE)';
@@ -33,8 +33,8 @@ export function secretsKeyFileOf({ secretsKeyFile, dataDir }: Config, environmen
 }
 
 /**
- * The keys with which the signing secrets are sealed. The first start creates the file if none is configured. Throws
- * `ConfigError` when the file is missing, is no key file, or has other keys than those that were used.
+ * The keys with which the signing secrets are sealed. The first start makes the file if none is
+ * configured. Throws `ConfigError` when it is missing, is no key file, or has other keys.
  */
 export async function openSecretsKeys(
   config: Config,
@@ -47,7 +47,7 @@ export async function openSecretsKeys(
     writeKeyFile(file, [newSecretsKey()]);
   const keys = readKeyFile(file);
   const box = new SecretBox(keys);
-  if (keyCheckValue === null) await directory.putKeyCheckValue(box.seal('', checkOwner));
+  if (keyCheckValue === null) await putKeyCheckValue(directory, keys);
   else checkKeys(box, keyCheckValue, file);
   return keys;
 }
@@ -88,9 +88,7 @@ function readKeyFile(file: string): readonly string[] {
 /** Replaces a key file in one step. Throws `ConfigError` when its folder can't be written. */
 export function writeKeyFile(file: string, keys: readonly string[]): void {
   try {
-    writeFileSync(`${file}.new`, keys.map((key) => `${key}\n`).join(''), { mode: 0o600, flush: true });
-    renameSync(`${file}.new`, file);
-    syncPath(dirname(file));
+    replaceFile(file, keys.map((key) => `${key}\n`).join(''));
   } catch (error) {
     const code = errorCode(error);
     throw new ConfigError(

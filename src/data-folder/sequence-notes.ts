@@ -1,25 +1,20 @@
-// How far each shard's log has come on the disk, noted in the file `sequences` of the data folder,
-// outside of the shards' own folders: the last sequence, and the checksum of the commit batch that
-// ends with it. So a start notices a shard that was put back from an older copy, or from one that
-// has gone another way. Only what is durable in the log is noted, so neither a crash nor a loss of
-// power leaves a note of what the log does not have. What comes after the newest note is at most
-// seconds old.
-//
-// The file has two places, which are written in turn, so that one is always whole. They are written
-// where they lie, which changes nothing but their own bytes: a commit of the log is not held up by
-// it, and a full disk does not prevent it.
+// How far each shard's log has come on the disk, noted outside of the shards' folders, in the file
+// `sequences`: the last sequence, and the checksum of the commit batch that ends with it. So a
+// start notices a shard from an older copy, or from one that has gone another way. Only what is
+// durable is noted. The file has two places, written in turn where they lie, so that one is always
+// whole: no commit waits, and a full disk does not prevent it.
 
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { assert } from '../core/assert.ts';
 import { errorCode } from '../core/errors.ts';
-import { syncPath } from '../disk/sync-path.ts';
+import { replaceFile } from '../disk/sync-path.ts';
 import type { Timers } from '../networks/timers.ts';
 import type { DataFolder } from './data-folder.ts';
 
-/** The end of a shard's log. The checksum is null when the log does not have the batch that ended there. */
+/** The checksum is null when the log does not have the batch that ended there. */
 export interface NotedEnd {
   readonly sequence: number;
   readonly checksum: number | null;
@@ -57,10 +52,9 @@ export function readEnds({ path, id, generation, shards }: NotedFolder): Ends | 
   return Array.from({ length: shards }, (_, number) => (isOwn ? (note.ends[number] ?? null) : null));
 }
 
-/** Notes these ends in place of what was noted before. On disk when this returns; the number of the note. */
+/** Replaces what was noted before, durably. Returns the number of the note. */
 export function writeEnds(folder: NotedFolder, ends: Ends): number {
-  const { path } = folder;
-  const file = join(path, fileName);
+  const file = join(folder.path, fileName);
   const before = bytesOf(file);
   const count = ((before && newestIn(before)?.count) ?? 0) + 1;
   const bytes = encode(folder, count, ends);
@@ -76,9 +70,7 @@ export function writeEnds(folder: NotedFolder, ends: Ends): number {
   }
   const both = Buffer.alloc(2 * slotBytesOf(folder), '\n');
   bytes.copy(both, placeOf(folder, count));
-  writeFileSync(`${file}.new`, both, { flush: true });
-  renameSync(`${file}.new`, file);
-  syncPath(path);
+  replaceFile(file, both);
   return count;
 }
 
@@ -147,7 +139,7 @@ export class SequenceNotes {
     return this.#writing;
   }
 
-  /** Writes the older place. One that could not be written is written again, because the other one is whole. */
+  /** Writes the older place, and again the one that could not be written: the other is whole. */
   async #writeOnce(): Promise<void> {
     const { folder } = this.#options;
     this.#isChanged = false;

@@ -2,7 +2,6 @@
 // examines or copies a whole data folder uses this. It writes nothing.
 
 import { idempotencyRetentionMs } from '../contract/limits.ts';
-import { timeOfId } from '../core/ids.ts';
 import type { RecordKind, StoredRecord } from '../domain/record.ts';
 import type { IdempotencyRecord, ReplayedEntry } from '../journal/journal.ts';
 import type { StoppedJournal } from '../journal/stopped-journal.ts';
@@ -38,20 +37,18 @@ export class StoppedShard {
     this.#clock = readClock(checkpoint.getMetadata(clockKey)) ?? clockStateOf(0);
   }
 
-  /** Reads the log after the checkpoint, once. Throws `JournalDamaged`; what comes before the damage is then applied. */
+  /** Reads the log, once. Throws `JournalDamaged` when all before the damage is applied. */
   async replay(): Promise<void> {
     for await (const entries of this.journal.replay()) for (const entry of entries) this.#apply(entry);
   }
 
-  #apply({ changes, timeMs, idempotency }: ReplayedEntry): void {
-    let newestIdMs = 0;
-    for (const change of changes) {
+  #apply(entry: ReplayedEntry): void {
+    for (const change of entry.changes) {
       this.#inLog.set(change.id, change.kind);
       this.records.restore(change);
-      newestIdMs = Math.max(newestIdMs, timeOfId(change.id));
     }
-    if (idempotency !== null) this.#usedInLog.push(idempotency);
-    this.#clock = clockAfter(this.#clock, { timeMs, newestIdMs });
+    if (entry.idempotency !== null) this.#usedInLog.push(entry.idempotency);
+    this.#clock = clockAfter(this.#clock, entry);
   }
 
   /** The clock of the last commit batch. */

@@ -45,7 +45,7 @@ async function truncate(
   throw new DataFolderError(`the log of shard ${shard} in ${path} has no damaged batch at its end`);
 }
 
-/** The log would use the same sequences again, for something else than the archive has under them. */
+/** The log would use the same sequences again, for something else than the archive has. */
 function refuseArchived(archive: string, sequence: number): void {
   if (archivedSequence(archive) < sequence) return;
   throw new DataFolderError(

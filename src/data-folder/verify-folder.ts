@@ -30,7 +30,7 @@ const advice: Readonly<Record<Subject | 'folder', string>> = {
   folder: restore,
 };
 
-/** Carries out `payments verify`. Throws `CommandFailure`, whose message is one line, when the folder can't be checked. */
+/** Throws `CommandFailure`, one clear line, when the folder can't be checked. */
 export function verifyDataFolder(dataDir: string, onProgress: ReportProgress): Promise<Verification> {
   return clearly(() => whileStopped(dataDir, (folder) => verifyFolder(folder, onProgress)));
 }
@@ -58,7 +58,7 @@ export async function verifyFolder(folder: DataFolder, onProgress: ReportProgres
   return { folder: folder.path, id: folder.id, shards: folder.shards, ...total, findings, unlisted };
 }
 
-/** Opens the directory, if it can be read, and checks that the parts of the folder belong together. */
+/** Opens the directory, if it can be read; the parts of the folder must belong together. */
 async function verifyDirectory(
   folder: DataFolder,
   onFinding: (finding: Finding) => void,

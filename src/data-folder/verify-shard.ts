@@ -127,7 +127,7 @@ class ShardVerifier {
     if (record.kind === 'event') this.#eventCount++;
   }
 
-  /** Checks that a record is in the shard that owns its organization, and that the directory knows the organization. */
+  /** A record lies in the shard that owns its organization, which the directory knows. */
   #verifyPlace({ id, org }: StoredRecord): void {
     const { number, shards, knowsOrganization } = this.#options;
     const slot = slotOfId(id);
@@ -210,7 +210,7 @@ class ShardVerifier {
       );
   }
 
-  /** Checks that each active idempotency record has its stored response, and is in the shard of its organization. */
+  /** Each idempotency record has its stored response, and is in the shard of its organization. */
   #verifyResponses(): number {
     const { number, shards, onProgress } = this.#options;
     let responses = 0;

@@ -1,15 +1,9 @@
-// A file of a backup or of a log archive: the part of a data folder that it is from, then frames in order, then their number. It
-// is written and read from beginning to end, so only a few frames are in memory at a time. It may be encrypted.
+// A file of a backup or of a log archive. It may be encrypted in the format of age; its name then
+// ends with `.age`. Until it is whole, its name ends with `.partial`.
 //
-//   "payments archive 1\n"
-//   each frame: length of its content (u32), CRC-32 of type and content (u32), type (u8), content; little-endian
-//     type 1  head, first: the part, as JSON (see identity.ts)
-//     type 2  a commit batch, as it lies in the log (see codec.ts)
-//     type 3  rows of a table, or a change of the directory, as msgpack
-//     type 4  end, last: {"frames": how many there are between head and end}, as JSON
-//
-// An encrypted file is encrypted for recipients in the format of age (https://age-encryption.org/v1), and its name ends with
-// `.age`. A file gets its name when it is complete and on disk. Until then the name ends with `.partial`.
+//   "payments archive 1\n", then frames: bytes of the content (u32), CRC-32 of type and content
+//   (u32), type (u8), content. Types: 1 head: the part, as JSON · 2 a commit batch · 3 rows of a
+//   table, or a change of the directory: msgpack · 4 end: {"frames": how many were between}
 
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream, renameSync } from 'node:fs';
@@ -58,7 +52,6 @@ export interface WriteOptions {
   readonly pace: Pace;
 }
 
-/** A file as it was written. */
 export interface WrittenFile {
   readonly path: string;
   readonly bytes: number;
@@ -67,8 +60,8 @@ export interface WrittenFile {
 }
 
 /**
- * Writes a file into `folder`, whose name, without any suffix for its encryption, `nameOf` says when all frames are taken.
- * When this settles the file is on disk under its name.
+ * Writes a file into `folder`, which is on disk under its name when this settles. `nameOf` says the
+ * name, without the suffix of encryption, when all frames are taken.
  */
 export async function writeArchiveFile(
   folder: string,
@@ -172,13 +165,13 @@ export function checkRecipient(recipient: string): void {
 export interface ReadOptions {
   /** The secret keys of age with which encrypted files are opened. */
   readonly identities: readonly string[];
-  /** The digest that the file must have, where one is known. */
+  /** That the file must have, where it is known. */
   readonly sha256?: string | undefined;
 }
 
 /**
- * The frames of a file, which must belong to `part`. Each is checked before it is returned. A file that was cut short, or has
- * another digest, is noticed at the end. Throws `ArchiveDamaged`, or `ForeignPart`.
+ * The frames of a file, which must belong to `part`, each checked. A file that was cut short, or
+ * has another digest, is noticed at the end. Throws `ArchiveDamaged`, or `ForeignPart`.
  */
 export async function* readArchiveFile(
   path: string,
@@ -207,7 +200,6 @@ export async function* readArchiveFile(
     throw reader.damaged(`its SHA-256 is ${digest} instead of ${options.sha256}`);
 }
 
-/** The digest of a file's bytes. */
 export async function digestOfFile(path: string, pace: Pace): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path, { highWaterMark: writeBytes })) {
@@ -217,7 +209,7 @@ export async function digestOfFile(path: string, pace: Pace): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Throws `JournalDamaged` when the file is encrypted, and none of the identities opens it. One that is damaged is let through. */
+/** Throws `JournalDamaged` when no identity opens the file. A damaged one is let through. */
 export async function refuseUnopened(path: string, identities: readonly string[]): Promise<void> {
   if (!path.endsWith(encryptedSuffix)) return;
   try {
@@ -228,7 +220,7 @@ export async function refuseUnopened(path: string, identities: readonly string[]
   }
 }
 
-/** The content of a file, decrypted if its name says that it is encrypted. `hash` gets the bytes of the file. */
+/** Decrypted if its name says that it is encrypted. `hash` gets the bytes of the file. */
 async function decrypted(
   path: string,
   identities: readonly string[],

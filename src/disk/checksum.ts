@@ -1,5 +1,5 @@
-// A stored value with its checksum (CRC-32: u32, little-endian) before it, by which damage is noticed. Records in the log,
-// the rows of the checkpoint and those of the directory have one.
+// A stored value with its checksum (CRC-32: u32, little-endian) before it, by which damage is
+// noticed: rows of the checkpoint and of the directory have one.
 
 import { crc32 } from 'node:zlib';
 
@@ -11,7 +11,7 @@ export function withChecksum(content: Uint8Array): Buffer {
   return bytes;
 }
 
-/** Writes the checksum and the value into `bytes` at `at`. Returns where the value ends. */
+/** Returns where the value ends. */
 function writeWithChecksum(content: Uint8Array, bytes: Buffer, at: number): number {
   bytes.writeUInt32LE(crc32(content), at);
   bytes.set(content, at + checksumBytes);

@@ -1,10 +1,9 @@
-// One LMDB environment: how it is created, opened and written, and what its errors mean. The log has an environment for each
-// segment, the checkpoint has one, and the directory's store has one. Nothing outside of `journal/` knows LMDB.
+// LMDB environments: how they are opened and written, and what their errors mean.
 //
-// `overlappingSync` is off, so a commit settles only when its pages and then the header page were synced to disk: settled
-// means durable. `eventTurnBatching` is off, because with it a failed commit also rejects a promise inside the library that
-// no caller can handle, and an unhandled rejection ends the process; each transaction is explicit instead. Two threads of a
-// process may have the same environment open; each reads and writes through an object of its own.
+// `overlappingSync` is off: a commit that has settled is on disk. `eventTurnBatching` is off,
+// because with it a failed commit rejects a promise inside the library that nobody can handle; each
+// transaction is explicit instead. Two threads may have the same environment open, each with an
+// object of its own.
 
 import { existsSync, renameSync, rmSync, statfsSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -27,16 +26,16 @@ export interface EnvironmentOptions {
   readonly folder: string;
   /** The part that the folder must have. */
   readonly part: Part;
-  /** The address space to reserve, in bytes. LMDB enlarges it when the file outgrows it, which is slow. */
+  /** Address space to reserve, bytes. LMDB enlarges it when the file outgrows it, which is slow. */
   readonly mapSize: number;
   readonly readOnly?: boolean;
   readonly check: CheckDepth;
 }
 
 /**
- * Opens the environment that was created in `folder`. What a process that was killed has left is seen before it is durable: a
- * commit, or a file that has just got its name. So a writer's file and folder are synced first. Throws `JournalDamaged` when its
- * file is damaged, `ForeignPart` when the folder has another part.
+ * Opens an environment. What a killed process has left is seen before it is durable, so a writer
+ * syncs file and folder first. Throws `JournalDamaged`, or `ForeignPart` when the folder has
+ * another part.
  */
 export function openEnvironment(options: EnvironmentOptions): Environment {
   const { folder, part } = options;
@@ -60,8 +59,8 @@ export function openEnvironment(options: EnvironmentOptions): Environment {
 }
 
 /**
- * Creates an environment that has only its label. The folder gets its name when it is complete and on disk. Rejects with
- * `JournalFailure` when the library can't write it.
+ * Creates an environment that has only its label. The folder gets its name when it is complete and
+ * on disk. Rejects with `JournalFailure`.
  */
 export async function createEnvironment(folder: string, mapSize: number, part: Part): Promise<void> {
   const unfinished = `${folder}.new`;
@@ -80,7 +79,7 @@ export async function createEnvironment(folder: string, mapSize: number, part: P
 
 function openUnchecked(folder: string, mapSize: number, readOnly: boolean): Environment {
   return open<Buffer, number>({
-    // The path of the file is given, because the library remembers the last environment of each base name for ever.
+    // The file is named, because the library remembers the last environment of each base name.
     path: dataFile(folder),
     noSubdir: true,
     mapSize,
@@ -105,12 +104,10 @@ export function usedBytes(environment: Environment): number {
   return (lastPageNumber + 1) * pageSize;
 }
 
-/** How many rows a table has. */
 export function rowsIn(table: Table): number {
   return (table.getStats() as Stats).entryCount;
 }
 
-/** The size of the environment's pages. */
 export function pageBytesOf(environment: Environment): number {
   return (environment.getStats() as Stats).pageSize;
 }
@@ -122,7 +119,6 @@ interface Stats {
   readonly entryCount: number;
 }
 
-/** The file that holds everything of an environment. */
 export function dataFile(folder: string): string {
   return join(folder, 'data.mdb');
 }
@@ -130,14 +126,13 @@ export function dataFile(folder: string): string {
 /** What helps where nothing but a backup has what is damaged. */
 export const restoreAdvice = 'Restore the data folder from a backup, with "payments restore"';
 
-/** The error for such a file. */
 export function damagedFile(file: string, defect: string): JournalDamaged {
   return new JournalDamaged(`${file} is damaged: ${defect}. ${restoreAdvice}`);
 }
 
 /**
- * Runs `write`, which puts and removes rows, as one transaction on the calling thread. When this returns, all of it is on
- * disk. Throws `JournalFailure`; the environment must then be opened again.
+ * Runs `write`, which puts and removes rows, as one transaction on this thread: it is on disk when
+ * this returns. Throws `JournalFailure`; the environment must then be opened again.
  */
 export function commit<K extends Key>(environment: RootDatabase<Buffer, K>, write: () => void): void {
   try {
@@ -148,7 +143,7 @@ export function commit<K extends Key>(environment: RootDatabase<Buffer, K>, writ
 }
 
 /**
- * Commits rows whose keys are greater than every existing key. The library does this in a thread of its own; the rows are
+ * Commits rows whose keys are greater than every existing key, in a thread of the library. They are
  * durable when this settles. Rejects with `JournalFailure`.
  */
 export async function commitAppended(
@@ -184,7 +179,7 @@ async function asJournalFailure(error: unknown, environment: Environment): Promi
   return commitFailure(cause, folderOf(environment));
 }
 
-/** Runs what may write by the library. Throws `JournalFailure` when the disk refuses it, else what the library throws. */
+/** Throws `JournalFailure` when the disk refuses what the library writes. */
 function guardWrite<T>(folder: string, write: () => T): T {
   try {
     return write();
@@ -193,7 +188,7 @@ function guardWrite<T>(folder: string, write: () => T): T {
   }
 }
 
-/** The failure of a transaction, which ends the service when the disk is at fault (see storage-errors.ts). */
+/** It ends the service when the disk is at fault (see storage-errors.ts). */
 function commitFailure(cause: unknown, folder: string): JournalFailure {
   const failure = journalFailure(cause, folder);
   if (isWriteError(cause)) atWriteError.run(failure);
@@ -213,7 +208,7 @@ export function journalFailure(cause: unknown, folder: string): JournalFailure {
 
 const { ENOSPC, EDQUOT, EFBIG, EIO } = constants.errno;
 const mapFull = -30792;
-/** With less free space than this the disk counts as full, because it may be too little for one transaction. */
+/** With less free space the disk counts as full: one transaction may need more. */
 const roomBytesMin = 16 << 20;
 
 function isDiskFull(cause: unknown, folder: string): boolean {
@@ -222,8 +217,8 @@ function isDiskFull(cause: unknown, folder: string): boolean {
   const number = typeof code === 'number' ? code : Math.abs(Number(errno));
   if (number === ENOSPC || number === EDQUOT || number === mapFull) return true;
   if (number !== EIO && number !== EFBIG) return false;
-  // LMDB reports a write that found too little space (a short write) as an I/O error. A folder that could not be made does not
-  // exist, but the one above it does.
+  // LMDB reports a short write, which found too little space, as an I/O error. A folder that could
+  // not be made does not exist, but the one above it does.
   const { bavail, bsize } = statfsSync(existsSync(folder) ? folder : dirname(folder));
   return bavail * bsize < roomBytesMin;
 }
@@ -238,8 +233,9 @@ const damageCodes = new Map([
 ]);
 
 /**
- * Runs a read of the environment in `folder`. What LMDB finds damaged is thrown as `JournalDamaged`; a read that it refuses
- * because a commit has failed, perhaps of another thread, as `JournalFailure`: nothing is damaged.
+ * Runs a read of the environment in `folder`. What LMDB finds damaged is thrown as
+ * `JournalDamaged`; a read that it refuses after a failed commit, of any thread, as
+ * `JournalFailure`.
  */
 export function guardRead<T>(folder: string, read: () => T): T {
   try {

@@ -1,6 +1,6 @@
-// The identity of the parts of a data folder. Every environment has a label with the id of its folder, the generation (how
-// often the folder was resharded), and the name of the part. Every commit batch has the same as a short tag. So a part that
-// was put in the place of another one is noticed, wherever it came from.
+// The identity of the parts of a data folder. Every environment has a label with the id of its
+// folder, the generation (how often the folder was resharded), and the name of the part. Every
+// commit batch has the same as a short tag. So a part in the place of another one is noticed.
 
 import { JournalDamaged } from './storage-errors.ts';
 

@@ -1,11 +1,8 @@
-// Reads the rows of an LMDB file by reading the file, without the library: nothing is locked or registered, so another
-// process may be writing it, and a damaged page is a finding with its place instead of the end of this process. Called by
-// whatever looks at a log or a checkpoint from outside, and by the scrubber. For LMDB's data version 2 on little-endian
-// machines, like page-check.ts.
-//
-// A file that is written meanwhile: LMDB writes a page anew only when two commits have followed the one that is read here,
-// and every page says which commit wrote it. So a page that is not as expected, in a file that has been committed to since,
-// was reused: the rest is then read as of the newest commit.
+// Reads the rows of an LMDB file without the library: nothing is locked, so another process may be
+// writing it, and a damaged page is a finding instead of the end of this process. For LMDB's data
+// version 2 on little-endian machines. LMDB writes a page anew only when two commits have followed
+// the one that is read, and every page names its commit. So a page that is not as expected, in a
+// file that was committed to since, was reused: the rest is then read as of the newest commit.
 
 import { headerBytes, noPage } from './lmdb-format.ts';
 import {
@@ -31,7 +28,7 @@ export interface FileRow {
   readonly length: number;
   /** The byte of the file at which the value begins. */
   readonly at: number;
-  /** The value, or its first `lengthMax` bytes: a copy. Throws `FileDamage` when its pages are overwritten. */
+  /** The value, or its beginning: a copy. Throws `FileDamage` when its pages are overwritten. */
   read(lengthMax?: number): Buffer;
 }
 
@@ -56,7 +53,7 @@ export class LmdbFile {
   #snapshot: Snapshot;
   #moves = 0;
 
-  /** Opens the file for reading. Throws `FileDamage` when its header pages are damaged, and an I/O error. */
+  /** Throws `FileDamage` when the header pages are damaged. */
   constructor(path: string) {
     this.pages = new LmdbPages(path);
     try {
@@ -79,7 +76,7 @@ export class LmdbFile {
     this.pages.close();
   }
 
-  /** The value of one key; undefined when there is none. Throws `FileDamage`. */
+  /** Undefined when there is none. Throws `FileDamage`. */
   get(table: string | null, key: Buffer): Buffer | undefined {
     for (;;) {
       try {
@@ -105,8 +102,8 @@ export class LmdbFile {
   }
 
   /**
-   * The rows of a named table, or of the file's own (null), in the order of their keys; and, in its place, each page that
-   * is damaged, whose rows are left out. A table that does not exist has none.
+   * The rows of a table, or of the file's own (null), in the order of their keys, and each damaged
+   * page in its place. A table that does not exist has none.
    */
   *rows(table: string | null, { after, reverse = false }: RowRange = {}): Generator<FileRow | FileDamage> {
     let last = after;
@@ -133,7 +130,7 @@ export class LmdbFile {
     }
   }
 
-  /** The row, of which the value may have moved when it is read: it is then looked up again, and empty if the row is gone. */
+  /** Its value may have moved when it is read, and is then looked up again; empty: it is gone. */
   #lasting(table: string | null, { key, length, at, read }: FileRow): FileRow {
     return {
       key,
@@ -182,7 +179,7 @@ export class LmdbFile {
     return null;
   }
 
-  /** The rows below a page whose keys are not before `from`, in the order asked for. Throws `Moved`. */
+  /** The rows below a page from `from` on, in the order asked for. Throws `Moved`. */
   *#walk(
     number: bigint,
     height: number,
@@ -209,7 +206,7 @@ export class LmdbFile {
     }
   }
 
-  /** The first and the last slot of a page that may lead to keys from `from` on; to keys before it, when `reverse`. */
+  /** The slots of a page that may lead to keys from `from` on, or before it when `reverse`. */
   #slotsWithin(
     page: Buffer,
     slots: number,

@@ -1,4 +1,4 @@
-// How LMDB lays out a file: what is the same for whoever reads pages without the library (lmdb-pages.ts, page-check.ts).
+// How LMDB lays out a file, for whoever reads pages without the library.
 
 /** A header page has it. */
 export const magic = 0xbeefc0de;

@@ -1,5 +1,5 @@
-// The pages of an LMDB file, read from the file without the library, each checked before it is used: see lmdb-file.ts, which reads
-// rows, and lmdb-scan.ts, which reads very many of them.
+// The pages of an LMDB file, read without the library, each checked before it is used: see
+// lmdb-file.ts, which reads rows, and lmdb-scan.ts, which reads very many of them.
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import {
@@ -53,7 +53,6 @@ export class LmdbPages {
   readonly #remembered = new Map<number, Buffer>();
   #rememberedOf = -1n;
 
-  /** Opens the file for reading. */
   constructor(path: string) {
     this.path = path;
     this.#file = openSync(path, 'r');
@@ -72,13 +71,13 @@ export class LmdbPages {
     return this.#pageSize;
   }
 
-  /** The newest commit. Throws `FileDamage` when the header pages are damaged. */
+  /** Throws `FileDamage` when both header pages are damaged. */
   newest(): Snapshot {
     const newest = newerOf(this.#meta(0), this.#meta(1));
     return { commit: commitOf(newest), main: treeAt(newest, 96) };
   }
 
-  /** The newest commit, all of its trees, and how long its file is. Throws `FileDamage` when either header page is damaged. */
+  /** The newest commit with all of its trees. Throws `FileDamage` at either header page. */
   header(): { readonly commit: bigint; readonly trees: readonly Tree[]; readonly bytes: number } {
     const [first, second] = [0, 1].map((number) => {
       const meta = this.#meta(number);
@@ -105,7 +104,7 @@ export class LmdbPages {
     return null;
   }
 
-  /** The value, or its first `lengthMax` bytes, of a row that has pages of its own. Throws `FileDamage`. */
+  /** The value, or its beginning, of a row with pages of its own. Throws `FileDamage`. */
   overflow(number: bigint, commit: bigint, length: number, lengthMax: number): Buffer {
     const pages = Math.floor((headerBytes - 1 + length) / this.#pageSize) + 1;
     const at = Number(number) * this.#pageSize;
@@ -123,7 +122,7 @@ export class LmdbPages {
 
   /** A page of a tree, or what is wrong with it. */
   page(number: bigint, height: number, commit: bigint): Buffer | FileDamage {
-    // A page of another height that has the same number is damage, and is not taken for the one that is remembered.
+    // A page of another height with the same number is damage, and not the remembered one.
     const name = Number(number) * (depthMax + 1) + height;
     if (commit !== this.#rememberedOf || this.#remembered.size >= rememberedMax) this.#remembered.clear();
     this.#rememberedOf = commit;

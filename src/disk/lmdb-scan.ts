@@ -1,13 +1,13 @@
-// Reads very many rows of an LMDB file: leaves that follow each other are read at once, and no object is made for a row. The pages
-// of the commit that is read must not be used again meanwhile, so the caller has begun a transaction before it opened the
-// file. See lmdb-file.ts for the careful way, which needs none.
+// Reads very many rows of an LMDB file: leaves that follow each other are read at once, and no
+// object is made for a row. The pages of the commit must not be used again meanwhile, so the caller
+// has begun a transaction before it opened the file. lmdb-file.ts needs none.
 
 import { elementAt } from '../core/assert.ts';
 import type { LmdbFile } from './lmdb-file.ts';
 import { bigDataFlag, nodeHeaderBytes, noPage } from './lmdb-format.ts';
 import { FileDamage, type LmdbPages, nodeAt, slotsIn } from './lmdb-pages.ts';
 
-/** Gets a row: its key and its value lie between these bytes of buffers that are used again for the next rows. */
+/** Gets a row: its key and its value lie between these bytes of buffers that are used again. */
 export type EachRow = (
   keys: Buffer,
   keyStart: number,
@@ -20,7 +20,7 @@ export type EachRow = (
 /** So many bytes are read at once, at most. */
 const runBytesMax = 256 * 1024;
 
-/** Calls `each` with all rows of a table in the order of their keys, and yields in between. Throws `FileDamage`. */
+/** Calls `each` with all rows in the order of their keys. Throws `FileDamage`. */
 export function* scan(file: LmdbFile, table: string, each: EachRow): Generator<void> {
   const found = file.tree(table);
   if (found === null || found.tree.root === noPage) return;

@@ -1,6 +1,6 @@
-// Checks the structure of an LMDB file before it is opened. LMDB maps the file and trusts it: a file that
-// was cut short or overwritten ends the whole process (SIGBUS, SIGSEGV, a failed assertion) or, worse,
-// silently has fewer rows. The pages themselves are checked by lmdb-pages.ts.
+// Checks the structure of an LMDB file before it is opened. LMDB maps the file and trusts it: one
+// that was cut short or overwritten ends the whole process (SIGBUS, SIGSEGV, a failed assertion)
+// or, worse, silently has fewer rows. The pages themselves are checked by lmdb-pages.ts.
 
 import { existsSync } from 'node:fs';
 import { noPage } from './lmdb-format.ts';
@@ -21,8 +21,8 @@ const smallTreeEntries = 1_000;
 const depths = ['none', 'branches', 'leaves'] as const;
 
 /**
- * `branches` reads about one page in a hundred of a large tree, `leaves` every page. Small trees are
- * always read whole. `none` is for a file that this process has checked, or made.
+ * `branches` reads about one page in a hundred of a large tree, `leaves` every page. Small trees
+ * are always read whole. `none` is for a file that this process has checked, or made.
  */
 export type CheckDepth = (typeof depths)[number];
 
@@ -32,9 +32,8 @@ export function remainingCheck(wanted: CheckDepth, done: CheckDepth): CheckDepth
 }
 
 /**
- * What is wrong with the LMDB file at `path`; null when nothing is. A file that is shorter than its header
- * says is read down to its leaves, whatever `depth` is, because LMDB does not write its last pages when it
- * has freed them again.
+ * What is wrong with an LMDB file; null: nothing. One that is shorter than its header says is read
+ * down to its leaves in any case, because LMDB does not write last pages that it has freed again.
  */
 export function fileDefect(path: string, depth: CheckDepth): string | null {
   if (!existsSync(path)) return 'it is missing';
@@ -74,7 +73,7 @@ class TreeCheck {
       throw new FileDamage(0, `a tree holds ${found} entries instead of ${entries}`);
   }
 
-  /** Checks the page and everything below it. Returns the number of entries when leaves are read. */
+  /** Returns the number of entries when leaves are read. */
   #below(number: bigint, height: number, leaves: boolean): number {
     const end = (Number(number) + 1) * this.#pages.pageSize;
     if (end > this.#bytes)
@@ -92,7 +91,7 @@ class TreeCheck {
     return entries;
   }
 
-  /** Checks what a row has outside of its page: a value in pages of its own, or the tree of a table. */
+  /** What a row has outside of its page: a value in pages of its own, or the tree of a table. */
   #value(page: Buffer, start: number): void {
     // Few rows have any, and a large file has very many rows.
     if (page.readUInt16LE(start + 4) === 0) return;

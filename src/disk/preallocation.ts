@@ -1,24 +1,24 @@
-// Fills the file of the log's newest segment with zeros ahead of what was written. The two syncs of a commit are faster on a
-// file whose size and blocks don't change. The log calls this before each transaction. The zeros are written a piece at a
-// time, beside the transactions and not on this thread.
-//
-// LMDB writes new pages into the same file, behind the last page that it has used. So zeros are written only where no
-// transaction can have written, and a transaction that might reach the piece in writing waits for it. If the disk does not
-// take the zeros, LMDB itself makes the file longer.
+// Fills the file of the log's newest segment with zeros ahead of what was written, because a
+// commit's syncs are faster on a file whose size and blocks stay. They are written in pieces,
+// beside the transactions and not on this thread. LMDB writes new pages into the same file, behind
+// the last page in use: so zeros go only where no transaction can have written, and one that might
+// reach the piece in writing waits. If the disk takes no zeros, LMDB itself makes the file longer.
 
 import { constants, statSync } from 'node:fs';
 import { open, truncate } from 'node:fs/promises';
 import { dataFile, type Environment, pageBytesOf, usedBytes } from './environment.ts';
 
-/** As many bytes are filled ahead as are in use, within these bounds, so that a small folder stays small. */
+/** As many bytes are filled ahead as are in use, within these bounds. */
 const aheadBytesMin = 256 * 1024;
 const aheadBytesMax = 4 * 1024 * 1024;
-/** With more left than this, by the estimate, a transaction is admitted at once. Asking the library takes microseconds. */
+/**
+ * With more left, by the estimate, a transaction is admitted at once: asking the library is slow.
+ */
 const enoughBytes = 1024 * 1024;
-/** The bytes that are written and synced at once. A commit that comes meanwhile may wait for them. */
+/** So much is written and synced at once. A commit that comes meanwhile may wait for it. */
 const pieceBytesMax = 1024 * 1024;
 const zeros = Buffer.alloc(pieceBytesMax);
-/** The pages that a transaction may use besides those of its values: the path to its leaf, and the list of free pages. */
+/** What a transaction may use besides its values: the path to its leaf, the list of free pages. */
 const treePagesMax = 32;
 
 export class Preallocation {
@@ -26,9 +26,9 @@ export class Preallocation {
   readonly #environment: Environment;
   readonly #pageBytes: number;
   readonly #bytesMax: number;
-  /** The most bytes of the file that LMDB may have used once the last admitted transaction is written. */
+  /** What LMDB may use of the file, at most, once the last admitted transaction is written. */
   #usedBytesMax: number;
-  /** The file is filled up to here. While a piece is being written, no transaction may reach beyond this. */
+  /** The file is filled up to here, and no transaction reaches beyond while a piece is written. */
   #filledBytes: number;
   #filling: Promise<void> | null = null;
   #isOver = false;
@@ -43,7 +43,7 @@ export class Preallocation {
     this.#filledBytes = statSync(this.#file).size;
   }
 
-  /** Admits a transaction that puts these values. Returns a promise if the transaction has to wait, and undefined if not. */
+  /** Admits a transaction that puts these values. Undefined: it need not wait. */
   admit(values: readonly { readonly bytes: Buffer }[]): Promise<void> | undefined {
     let pages = treePagesMax;
     // A value has pages of its own, or it lies in a leaf and may begin a new one.

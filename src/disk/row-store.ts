@@ -1,6 +1,6 @@
-// A small durable store of rows (a name and bytes) for the directory, which changes seldom and is read as a whole. Each row
-// has a checksum (see checksum.ts). A write is on disk when it resolves. After a failed one, which may or may not be on disk,
-// the store can't be used any more.
+// A small durable store of rows (a name and bytes) for the directory, which changes seldom and is
+// read as a whole. Each row has a checksum. A write is on disk when it resolves. After a failed
+// one, which may or may not be on disk, the store can't be used any more.
 
 import type { RootDatabase } from 'lmdb';
 import { verifyChecksum, withChecksum } from './checksum.ts';
@@ -21,12 +21,10 @@ const firstRow = '\u0001';
 
 type Rows = RootDatabase<Buffer, string>;
 
-/** Creates an empty store. */
 export function createRowStore(folder: string, part: Part): Promise<void> {
   return createEnvironment(folder, mapSize, part);
 }
 
-/** The paths that exist once a store was created. */
 export function partsOfRowStore(folder: string): string[] {
   return [folder, dataFile(folder)];
 }
@@ -36,8 +34,8 @@ export class RowStore {
   readonly #environment: Rows;
 
   /**
-   * Opens a store; `readOnly` when another thread or process has it and may write it. Throws `JournalDamaged` when it is
-   * damaged, `ForeignPart` when another part is in its place.
+   * Opens a store; `readOnly` when somebody else may write it. Throws `JournalDamaged`, or
+   * `ForeignPart` when another part is in its place.
    */
   constructor(folder: string, part: Part, readOnly = false) {
     this.#folder = folder;
@@ -61,7 +59,7 @@ export class RowStore {
     for (const [, content] of this.rowsFrom(prefix, prefix)) yield content;
   }
 
-  /** The rows whose names begin with `prefix` and are not before `start`, with their names, in order. */
+  /** Those that are not before `start`, with their names, in order. */
   *rowsFrom(prefix: string, start: string): Generator<[row: string, content: Buffer]> {
     const range = { start: start === '' ? firstRow : start, end: `${prefix}\uffff` };
     for (const { key, value } of this.#environment.getRange(range)) yield [key, this.#verified(key, value)];
@@ -73,7 +71,7 @@ export class RowStore {
     throw damagedFile(dataFile(this.#folder), `the row ${row} does not match its checksum`);
   }
 
-  /** Writes all of the rows or none; null removes a row. Rejects with `JournalFailure` when the disk did not take them. */
+  /** Writes all of the rows or none; null removes one. Rejects with `JournalFailure`. */
   async write(rows: ReadonlyMap<string, Uint8Array | null>): Promise<void> {
     const environment = this.#environment;
     commit(environment, () => {

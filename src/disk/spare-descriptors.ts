@@ -1,9 +1,9 @@
-// File descriptors that the log reserves, so that it can open a segment when the process has run out of them. They are
-// released just before a segment is opened, and taken again afterwards.
+// File descriptors that the log reserves, so that it can open a segment when the process has run
+// out of them. They are released just before that, and taken again afterwards.
 
 import { closeSync, openSync } from 'node:fs';
 
-/** LMDB takes three for an environment: its file twice, and its lock. A new segment is created and then opened. */
+/** LMDB takes three for an environment. A new segment is created and then opened. */
 const spareCount = 6;
 
 export class SpareDescriptors {

@@ -1,14 +1,13 @@
 // What goes wrong with a disk: it does not take what is written, or what lies on it is damaged.
 //
 // When the disk refuses a write, `mdb_page_flush` of lmdb 3.5.6 writes its message past the end of
-// 100 bytes on the heap, which all threads of the process share. Nobody can trust the memory of such
-// a process. So the service ends, all shards at once, and is started again: each of its threads that
-// writes is told here. A command ends of the error by itself.
+// 100 bytes on the heap. Nobody can trust the memory of such a process: so the service ends, all
+// shards at once, and is started again. A command ends of the error by itself.
 
 /** An append or a checkpoint could not be made durable (disk full, I/O error). */
 export class JournalFailure extends Error {
   override name = 'JournalFailure';
-  /** True when the cause is a full disk: the shard may be tried again, read-only until there is room. */
+  /** The disk is full: the shard may be tried again, read-only until there is room. */
   readonly diskFull: boolean;
   constructor(message: string, options: { diskFull: boolean; cause?: unknown }) {
     super(message, { cause: options.cause });
@@ -16,7 +15,7 @@ export class JournalFailure extends Error {
   }
 }
 
-/** The log is damaged in the middle: the message names segment and sequence, and says what an operator can do. */
+/** The message names the place, and says what an operator can do. */
 export class JournalDamaged extends Error {
   override name = 'JournalDamaged';
 }
@@ -34,10 +33,10 @@ export function unlessDamaged<T>(read: () => T): T | undefined {
 /** What this thread does at a write error inside the library, before anybody else hears of it. */
 export const atWriteError: { run: (failure: JournalFailure) => void } = { run: () => {} };
 
-/** LMDB's answer to everything, reads too, from a failed commit until all have closed the environment. */
+/** LMDB's answer to everything, from a failed commit until all have closed the environment. */
 export const panicCode = -30795;
 
-/** Whether the library has met an error of the disk: now, with the system's number for it, or before. */
+/** Whether the library has met an error of the disk: now, with its number, or before. */
 export function isWriteError(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return typeof code === 'number' && (code > 0 || code === panicCode);

@@ -1,6 +1,6 @@
-// A look at a shard's journal that disturbs nobody: the checkpoint as of one moment, and the log up to
-// its end, while the shard goes on, in this process or another one. Backups, the archive and the log's
-// tools call it. Tables are copied as they are: nothing here knows what they mean.
+// A look at a shard's journal that disturbs nobody: the checkpoint as of one moment, and the log up
+// to its end, while the shard goes on, in this process or another one. Backups, the archive and the
+// log's tools call it. Tables are copied as they are: nothing here knows what they mean.
 
 import { openEnvironment } from '../disk/environment.ts';
 import { partOf, type ShardIdentity } from '../disk/identity.ts';
@@ -28,7 +28,7 @@ export class JournalCopy {
     this.#segments = new Segments(log, mapSizesOf(options).log, options.identity, 'read');
   }
 
-  /** Throws `JournalDamaged` when the log's newest segment is gone: a copy would not show it. */
+  /** Throws `JournalDamaged`: a copy would not show that the newest segment is gone. */
   refuseMissingSegment(): void {
     const newestSegment = newestSegmentIn(foldersOfJournal(this.#options.dir).checkpoint);
     // A segment that was begun since is found, too.
@@ -36,7 +36,7 @@ export class JournalCopy {
     refuseMissingSegment(this.#segments, { newestSegment });
   }
 
-  /** The sequence that the log ends with: everything up to it is durable. Throws `JournalDamaged`. */
+  /** The last durable sequence. Throws `JournalDamaged`. */
   get logEnd(): number {
     this.#segments.refresh();
     return endOf(this.#segments);
@@ -52,7 +52,7 @@ export class JournalCopy {
     return (this.#segments.list.at(-1)?.firstSequence ?? 1) - 1;
   }
 
-  /** When the entry after this one was made, Unix milliseconds of wall time; null when there is none. */
+  /** When the entry after this one was made, wall time in Unix ms; null when there is none. */
   async timeAfter(sequence: number): Promise<number | null> {
     this.#segments.refresh();
     await this.#segments.forgetDropped();

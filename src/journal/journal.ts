@@ -1,8 +1,7 @@
-// The journal makes a shard durable. This file is its port: nothing above it knows what engine is behind it.
-//
-// A shard appends one commit batch at a time (group commit) and may answer only when the append has settled. What was
-// appended is replayed after a restart, on top of the newest checkpoint. A journal that has failed once refuses every later
-// append, and the shard recovers from disk instead of going on.
+// The journal makes a shard durable. This is its port: nothing above knows what engine is behind
+// it. A shard appends one commit batch at a time (group commit) and may answer only when the append
+// has settled. What was appended is replayed after a restart, on top of the newest checkpoint. A
+// journal that has failed once refuses every later append, and the shard recovers from disk.
 
 import type { Cause } from '../domain/cause.ts';
 import type { Change } from '../domain/record.ts';
@@ -14,7 +13,9 @@ export { JournalDamaged, JournalFailure, unlessDamaged } from '../disk/storage-e
 /** Digests of keys and requests have this many bytes. */
 export const digestBytes = 16;
 
-/** The place of a stored response: its commit batch (by its first sequence) and the byte offset in that batch's responses. */
+/**
+ * The place of a stored response: its commit batch, by the first sequence, and the offset there.
+ */
 export interface ResponseLocation {
   readonly record: number;
   readonly offset: number;
@@ -31,17 +32,16 @@ export interface StoredResponse {
   readonly requestId: string;
   /** The first answer's body, byte for byte: text when it is new, bytes when it was read back. */
   readonly body: string | Uint8Array;
-  /** The defaults that went into the request's digest because they depended on the state, as JSON; empty without any. */
+  /** Defaults in the digest of the request that depended on the state, as JSON; or empty. */
   readonly defaults: string;
 }
 
-/** A stored response, and whose it is. */
 export interface KeyedResponse extends StoredResponse {
   /** Digest of organization, mode and idempotency key: 16 bytes. */
   readonly keyDigest: Uint8Array;
   /** Digest of the request: 16 bytes. */
   readonly fingerprint: Uint8Array;
-  /** The slot of the organization, which tells its shard (core/slot.ts); the digests tell nothing. */
+  /** The slot of the organization (core/slot.ts), which tells its shard. */
   readonly slot: number;
 }
 
@@ -58,7 +58,7 @@ export interface IdempotencyRecord {
   readonly location: ResponseLocation;
 }
 
-// Where the fields of a packed idempotency record begin, in 32-bit words. Those that are doubles begin at even words.
+// Where the fields of a packed idempotency record begin, in 32-bit words; doubles at even words.
 export const packedAt = {
   keyDigest: 0,
   fingerprint: 4,
@@ -70,7 +70,7 @@ export const packedAt = {
 /** The words of a packed idempotency record. */
 export const packedWords = 14;
 
-/** Idempotency records as numbers, for whoever reads millions of them: both arrays are views of the same memory. */
+/** Idempotency records as numbers, for whoever reads millions: both arrays share their memory. */
 export interface PackedIdempotencyRecords {
   readonly length: number;
   readonly words: Uint32Array;
@@ -85,7 +85,7 @@ export interface Entry {
   readonly cause: Cause | null;
 }
 
-/** The changes of one commit batch, ready to be appended. Entry `i` has the sequence `firstSequence + i`. */
+/** Entry `i` of a commit batch has the sequence `firstSequence + i`. */
 export interface LogBatch {
   readonly firstSequence: number;
   /** Service time, by which everything ages (core/service-clock.ts). */
@@ -95,14 +95,6 @@ export interface LogBatch {
   readonly entries: readonly Entry[];
 }
 
-/** How far a part of the log has come in time. */
-export interface LogTimes {
-  /** The service time of its last entry, and the latest time in an id of its records; 0 when it has none. */
-  readonly timeMs: number;
-  readonly newestIdMs: number;
-}
-
-/** A replayed entry. */
 export interface ReplayedEntry {
   readonly sequence: number;
   readonly timeMs: number;
@@ -111,7 +103,7 @@ export interface ReplayedEntry {
   readonly cause: Cause | null;
 }
 
-/** An end of a log: a sequence, and the checksum of the commit batch that ends with it. */
+/** A sequence, and the checksum of the commit batch that ends with it. */
 export interface LogEnd {
   readonly sequence: number;
   readonly checksum: number;
@@ -119,14 +111,14 @@ export interface LogEnd {
 
 /** The write-ahead log of one shard. */
 export interface Log {
-  /** The sequence that the next entry must have; starts at 1. */
+  /** Of the next entry; starts at 1. */
   readonly nextSequence: number;
-  /** How far the log is on disk; null until something was appended and is there. */
+  /** Null until something was appended and is on disk. */
   readonly durableEnd: LogEnd | null;
   /**
-   * Appends a commit batch and settles when it is on disk. Rejects with `JournalFailure` when it could not be written; from
-   * then on every append rejects. Returns at once where each entry's stored response lies (null for entries without), and
-   * the changes of all entries, one after the other, as memory may hold them from now on.
+   * Appends a commit batch. Returns at once the places of the entries' stored responses, null
+   * without one, and all changes for memory to hold. `durable` rejects with `JournalFailure`; then
+   * every append does.
    */
   append(batch: LogBatch): {
     readonly locations: readonly (ResponseLocation | null)[];
@@ -134,9 +126,9 @@ export interface Log {
     readonly durable: Promise<void>;
   };
   /**
-   * Reads the stored response of a key, from memory while its commit batch is being written, from disk afterwards.
-   * Undefined when its segment was dropped, or it lies `nowhere`; throws `JournalDamaged` when it is damaged, or was
-   * kept for another key.
+   * Reads the stored response of a key, also while its batch is being written. Undefined when its
+   * segment was dropped, or it lies `nowhere`. Throws `JournalDamaged`, also at that of another
+   * key.
    */
   readResponse(location: ResponseLocation, keyDigest: Uint8Array): StoredResponse | undefined;
   close(): Promise<void>;
@@ -144,7 +136,7 @@ export interface Log {
 
 /** What one checkpoint writes. */
 export interface CheckpointInput {
-  /** The bytes of the records that have changed since the last checkpoint, each once. One that says that it is removed is deleted. */
+  /** The records that have changed since the last checkpoint, each once; those removed say so. */
   readonly records: Iterable<EncodedRecord>;
   /** The last sequence that the records reflect. */
   readonly sequence: number;
@@ -152,25 +144,24 @@ export interface CheckpointInput {
   readonly idempotencyRecords: Iterable<IdempotencyRecord> & { readonly length: number };
 }
 
-/** The checkpoint of one shard: its state as of a sequence, for cold reads and for a recovery that replays little. */
+/** The state of a shard as of a sequence, for cold reads and for a recovery that replays little. */
 export interface Checkpoint extends ColdStore {
-  /** The sequence that the checkpoint reflects, 0 when there is none yet. */
+  /** 0 when there is none yet. */
   readonly sequence: number;
   /** All idempotency keys used at or after `sinceMs`. */
   idempotencyRecords(sinceMs: number): Iterable<IdempotencyRecord>;
-  /** The same in the order of their use, without an object for each; the first ones may have been used before. */
+  /** The same in order, without an object for each; the first ones may have been used before. */
   packedIdempotencyRecords(sinceMs: number): Iterable<PackedIdempotencyRecords>;
   /** Every record, in the order of its making. Nothing may be written meanwhile. */
   records(): Iterable<Change>;
   /** The same as bytes, which are checked, but not decoded. */
   encodedRecords(): Iterable<EncodedRecord>;
-  /** Metadata that is written lazily and may be a second behind (rate-limit counts). */
+  /** Metadata that is written lazily and may be a second behind. */
   getMetadata(name: string): Uint8Array | undefined;
-  /** All of these values, by name. */
   metadata(): ReadonlyMap<string, Uint8Array>;
 }
 
-/** A checkpoint that is written from outside the log, as by whoever lays out a new data folder. */
+/** A checkpoint that is written from outside the log, as in a new data folder. */
 export interface WritableCheckpoint extends Checkpoint {
   /** Writes all of it, and the sequence, in one transaction. */
   write(input: CheckpointInput): Promise<void>;
@@ -178,7 +169,7 @@ export interface WritableCheckpoint extends Checkpoint {
 
 /** How far a compaction of the checkpoint has come. */
 export interface Compacting {
-  /** `copying`: rows are copied. `switching`: the copy takes the checkpoint's place. `switched`: it has done so. */
+  /** `switching`: the copy takes the checkpoint's place. `switched`: it has done so. */
   readonly step: 'copying' | 'switching' | 'switched';
   /** The rows that were copied, of about so many. */
   readonly rows: number;
@@ -187,7 +178,7 @@ export interface Compacting {
   readonly bytes: number;
 }
 
-/** Called with the progress of a compaction, which waits for it when it runs in the same thread. */
+/** The compaction waits for it when it runs in the same thread. */
 export type ReportCompaction = (progress: Compacting) => void | Promise<void>;
 
 /** The bytes of the checkpoint's file before and after it was compacted. */
@@ -197,27 +188,26 @@ export interface CheckpointSizes {
 }
 
 /**
- * Keeps the checkpoint: a follower of the log, mostly in a thread of its own. Whatever it could not write rejects with
- * `JournalFailure`, and damage in the log with `JournalDamaged`; the journal is then to be opened again.
+ * Keeps the checkpoint: a follower of the log, mostly in a thread of its own. When it rejects, with
+ * `JournalFailure` or `JournalDamaged`, the journal is to be opened again.
  */
 export interface Checkpointer {
   /**
-   * Brings the checkpoint up to `sequence`, with which a commit batch ends, as soon as that is durable. Settles with the number of
-   * records written, when reads of the checkpoint find them.
+   * Brings the checkpoint up to `sequence`, the end of a commit batch, once that is durable.
+   * Settles with the number of records written, when reads of the checkpoint find them.
    */
   write(sequence: number): Promise<number>;
-  /** Writes metadata, see `getMetadata`. */
   putMetadata(values: ReadonlyMap<string, Uint8Array>): Promise<void>;
-  /** Notes the first sequence of the log's newest segment, so that its loss is noticed. */
+  /** Notes the first sequence of the newest segment, so that its loss is noticed. */
   noteSegment(firstSequence: number): Promise<void>;
   /**
-   * Drops idempotency keys used before `olderThanMs`, by whole hours, and every segment of the log that is older and that
-   * the checkpoint reflects, except for the newest. Settles with the first sequence of the oldest segment.
+   * Drops idempotency keys used before `olderThanMs`, by whole hours, and segments that are older
+   * and that the checkpoint reflects, but for the newest. Settles with the log's first sequence.
    */
   drop(olderThanMs: number): Promise<number>;
   /**
-   * Gives the room back that the checkpoint does not use, while everything goes on. One runs at a time. When it rejects, the
-   * checkpoint is as it was; `JournalFailure` may only mean that there was no room for the copy.
+   * Gives unused room back while everything goes on, one at a time. When it rejects, the checkpoint
+   * is as it was; `JournalFailure` may only mean that the copy had no room.
    */
   compact(report: ReportCompaction): Promise<CheckpointSizes>;
   close(): Promise<void>;
@@ -229,15 +219,15 @@ export interface Journal {
   readonly checkpoint: Checkpoint;
   readonly checkpointer: Checkpointer;
   /**
-   * Reads the log after the checkpoint, once: each commit batch is checked, then its entries are returned, in order and some at a time.
-   * Read them to the end before the log is used. A journal that has just been created can be used at once. Throws
-   * `JournalDamaged`: the journal can't be used then.
+   * Reads the log after the checkpoint, once: entries in order, some at a time. To be read to the
+   * end before the log is used, unless the journal is new. Throws `JournalDamaged`: then it can't
+   * be used.
    */
   replay(): AsyncIterable<readonly ReplayedEntry[]>;
   close(): Promise<void>;
 }
 
-/** A journal whose checkpoint may be written from outside the log, too, as long as nothing is appended. */
+/** A journal whose checkpoint may be written from outside while nothing is appended. */
 export interface OwnJournal extends Journal {
   readonly checkpoint: WritableCheckpoint;
 }

@@ -1,7 +1,7 @@
-// The log of a shard as files of a backup or an archive (archive-file.ts), named after the first and
-// the last sequence in them: `0000000000000001-0000000000004711.log`. The next file continues where
-// one ends, and batches that are in two files count once. Changes of the directory are stored in the
-// same way, with revisions in place of sequences.
+// The log of a shard as files of a backup or an archive (archive-file.ts), named after the first
+// and the last sequence in them: `0000000000000001-0000000000004711.log`. The next file continues
+// where one ends, and batches that are in two files count once. Changes of the directory are stored
+// in the same way, with revisions in place of sequences.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,6 @@
-// Reads the log of a shard from outside: a folder with segments, of a running or a stopped service. The files are only read (see
-// lmdb-file.ts), so a service that writes them is not disturbed. Every batch is checked before it is returned. In the place of
-// damaged or missing ones a defect is returned, which says where it is. So a reader continues behind damage, which recovery
-// never does (see follow.ts).
+// Reads the log of a shard from outside, of a running or a stopped service: the files are only read
+// (see lmdb-file.ts). Every batch is checked, and a defect comes in the place of damaged or missing
+// ones. So a reader continues behind damage, which recovery never does (see follow.ts).
 
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -59,7 +58,7 @@ export interface LogSource {
   /** Where it lies. */
   readonly name: string;
   read(range?: LogRange): Iterable<FoundBatch | LogDefect> | AsyncIterable<FoundBatch | LogDefect>;
-  /** A sequence to read after, so that nothing is left out that was written at or after a time. */
+  /** A sequence to read after, that leaves out nothing written at or after a time. */
   sequenceBefore(wallMs: number): number;
   /** The sequence that it begins with; null when it is empty. */
   firstSequence(): number | null;
@@ -75,7 +74,7 @@ export interface LogFolder {
   readonly shards: readonly LogSource[];
   /** The checkpoint beside the log of a shard; null where there is none. */
   stateOf(shard: number): StateSource | null;
-  /** What is damaged or missing in the directory's changes, where they lie in files beside the log; null when nothing is. */
+  /** What is wrong with the directory's changes, where they lie beside the log; null: nothing. */
   directoryDefect(): Promise<string | null>;
 }
 
@@ -83,13 +82,13 @@ export interface LogFolder {
 export interface StateSource {
   /** The last entry that it reflects. */
   readonly sequence: number;
-  /** The record with this id, and the unchanging records (such as events) that were made after it. */
+  /** The record, and the unchanging ones, such as events, that were made after it. */
   recordsFrom(id: string): Iterable<Change> | AsyncIterable<Change>;
 }
 
 export interface SegmentFile {
   readonly firstSequence: number;
-  /** The first sequence of the next segment: a batch from there on is of an owner that had lost the log. */
+  /** Of the next segment. What begins there or later is of an owner that had lost the log. */
   readonly end: number;
   readonly file: string;
 }
@@ -101,7 +100,7 @@ export class LogReader implements LogSource {
   readonly #newestSegment: () => number;
   readonly #tag: Buffer;
 
-  /** `folder` has a folder for each segment, named by its first sequence. The log must be that of `identity`. `newestSegment`: as it was noted. */
+  /** `folder` has a folder for each segment, by its first sequence. `newestSegment`: as noted. */
   constructor(
     folder: string,
     identity: ShardIdentity,
@@ -129,7 +128,7 @@ export class LogReader implements LogSource {
     return this.segments()[0]?.firstSequence ?? null;
   }
 
-  /** The sequence before the first batch of the last segment that began at or before `wallMs`: a place to start from. */
+  /** The end of the last segment that began by `wallMs`: a place to start from. */
   sequenceBefore(wallMs: number): number {
     const start = this.segments().findLast((segment) => {
       const [first] = this.#batchesOf(segment, {});
@@ -187,7 +186,7 @@ export class LogReader implements LogSource {
   }
 }
 
-/** Tells what comes between two batches: nothing, a gap, or damage that was met on the way. */
+/** What comes between two batches: nothing, a gap, or damage that was met on the way. */
 export class Gaps {
   #next: number;
   readonly #isDropped: (sequence: number) => boolean;
@@ -337,8 +336,8 @@ export function entriesOf(batch: FoundBatch, after = 0): FoundEntry[] {
     });
 }
 
-// A key is the library's own encoding of positive numbers: the bits of the number as a double, shifted by four bits, big-endian,
-// without the zeros at the end.
+// A key is the library's own encoding of positive numbers: the bits of the number as a double,
+// shifted by four bits, big-endian, without the zeros at the end.
 
 function keyOf(sequence: number): Buffer {
   const bytes = Buffer.alloc(9);

@@ -1,5 +1,6 @@
-// Opens what one shard keeps on disk: the log in `<dir>/log`, and the checkpoint beside it (see checkpoint-folder.ts). The shard does so when it starts, and after a
-// failure. What the log holds beyond the checkpoint is read by `replay`, which checks it.
+// Opens what one shard keeps on disk: the log in `<dir>/log`, and the checkpoint beside it. The
+// shard does so when it starts, and after a failure. `replay` reads and checks what the log holds
+// beyond the checkpoint.
 
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -19,7 +20,7 @@ import type { LogEngine } from './log/log-engine.ts';
 import { Segments } from './log/segments.ts';
 import { WriteAheadLog } from './log/write-ahead-log.ts';
 
-/** A folder notes in which versions its records may be, so that an older service does not open it. */
+/** A folder notes the layouts of its records, so that no older service opens it. */
 export { metadataIn } from './checkpoint/checkpoint-reader.ts';
 export { layoutVersions, recordFields } from './records/record-layout.ts';
 
@@ -29,11 +30,14 @@ export interface JournalOptions {
   /** Whose it is. */
   readonly identity: ShardIdentity;
   readonly indexRowsOf: IndexRowsOf;
-  /** A segment of the log that holds more is followed by a new one, as is one that is older than a day. */
+  /** A segment with more, or one that is older than a day, is followed by a new one. */
   readonly segmentBytesMax?: number;
-  /** With more, the oldest segments are dropped early; stored responses in them move to the checkpoint. None: by age only. */
+  /**
+   * With more, the oldest segments go early, and their stored responses move to the checkpoint.
+   * None: by age only.
+   */
   readonly logBytesMax?: number;
-  /** Address space reserved, bytes: for each segment, and for the checkpoint. Neither limits what can be stored. */
+  /** Address space for each segment, and for the checkpoint. Neither limits what can be stored. */
   readonly mapSizes?: { readonly log?: number; readonly state?: number };
   /** This process has just checked the files, see `inspectJournal`. */
   readonly isChecked?: boolean;
@@ -53,7 +57,7 @@ export function mapSizesOf({ segmentBytesMax = defaultSegmentBytesMax, mapSizes 
   return { log, state: mapSizes?.state ?? stateMapSize };
 }
 
-/** Makes what of a journal is not in `dir` yet: an empty log, an empty checkpoint, both on disk when this settles. */
+/** Makes what is missing of a journal: an empty log, an empty checkpoint, durably. */
 export async function createJournal(
   dir: string,
   identity: ShardIdentity,
@@ -65,18 +69,17 @@ export async function createJournal(
   for (const folder of [dir, dirname(dir)]) syncPath(folder);
 }
 
-/** Where the journal in `dir` has its log and its checkpoint. */
 export function foldersOfJournal(dir: string): { readonly log: string; readonly checkpoint: string } {
   return { log: join(dir, 'log'), checkpoint: checkpointFolderIn(dir) };
 }
 
-/** What must be there of a journal that was created: one that lacks any of it has lost something. */
+/** What a journal that was created consists of: one that lacks any of it has lost something. */
 export function partsOfJournal(dir: string): string[] {
   const { log, checkpoint } = foldersOfJournal(dir);
   return [dir, log, checkpoint, dataFile(checkpoint)];
 }
 
-/** Opens a shard's journal. Rejects with `JournalDamaged` or, when the disk refuses, an I/O error. */
+/** Rejects with `JournalDamaged` or, when the disk refuses, an I/O error. */
 export async function openJournal(options: JournalOptions): Promise<OwnJournal> {
   const { dir, identity } = options;
   const segmentBytesMax = options.segmentBytesMax ?? defaultSegmentBytesMax;
@@ -107,7 +110,7 @@ export async function openJournal(options: JournalOptions): Promise<OwnJournal> 
     const log = new WriteAheadLog(engine, identity);
     const start = (nextSequence: number) => {
       engine.start(nextSequence);
-      // The lock on the data folder keeps other owners out, and one that has appended nothing leaves no batch behind.
+      // The lock on the folder keeps other owners out, and one without appends leaves no batch.
       log.start(nextSequence, nextSequence);
     };
     if (segments.list.length === 0) start(checkpoint.sequence + 1);
@@ -133,7 +136,7 @@ export async function openJournal(options: JournalOptions): Promise<OwnJournal> 
   }
 }
 
-/** Opens the follower that keeps the checkpoint of a journal which another thread of this process has opened. */
+/** Keeps the checkpoint of a journal that another thread of this process has opened. */
 export function openFollower(
   options: JournalOptions,
   archived: ArchivedEnd = () => Number.POSITIVE_INFINITY,
@@ -188,8 +191,8 @@ function inStep(
 type NotingSegment = Pick<LmdbCheckpoint, 'newestSegment'>;
 
 /**
- * The folder of the log's newest segment when that is gone, else null. It leaves no other trace than the checkpoint's note:
- * what comes before it is whole.
+ * The folder of the newest segment when that is gone, else null. Nothing but the checkpoint's note
+ * tells.
  */
 function missingSegment(segments: Segments, checkpoint: NotingSegment): string | null {
   const noted = checkpoint.newestSegment;
@@ -207,7 +210,7 @@ function newestOf({ list }: Segments): number {
   return list.at(-1)?.firstSequence ?? 0;
 }
 
-/** Refuses a log without its newest segment: a retry of a request that it held would run again. Throws `JournalDamaged`. */
+/** Throws `JournalDamaged` without the newest segment: a retry of its requests would run again. */
 export function refuseMissingSegment(segments: Segments, checkpoint: NotingSegment): void {
   const missing = missingSegment(segments, checkpoint);
   if (missing === null) return;

@@ -1,22 +1,19 @@
-// Builds a shard's journal from a backup and an archive: a checkpoint from its rows, and a log from its batches. A restore calls
-// this in a new folder. Then the journal is opened as after a crash, and its follower brings the checkpoint up to the end of
-// the log, so a restore is also a recovery.
+// Builds a shard's journal in a new folder from a backup and an archive: a checkpoint from its
+// rows, and a log from its batches. Then it is opened as after a crash, and its follower brings the
+// checkpoint up to the end of the log: a restore is also a recovery.
 
 import { mkdirSync } from 'node:fs';
 import { assert, elementAt } from '../core/assert.ts';
-import { timeOfId } from '../core/ids.ts';
 import type { Frame } from '../disk/archive-file.ts';
 import { commitAppended, createEnvironment, openEnvironment } from '../disk/environment.ts';
 import { partOf, type ShardIdentity, tagOf } from '../disk/identity.ts';
 import { RowWriter } from './checkpoint/checkpoint-rows.ts';
 import { checkpointTables, segmentKey } from './checkpoint/checkpoint-tables.ts';
 import { rowsOfFrame } from './checkpoint/row-frames.ts';
-import type { LogTimes } from './journal.ts';
-import { decodeBatch, encodeBatch, readBatchHeader, readEntries, responseOf, retagged } from './log/codec.ts';
+import { decodeBatch, encodeBatch, readBatchHeader, responseOf, retagged } from './log/codec.ts';
 import { Segments } from './log/segments.ts';
 import type { FiledBatch } from './log-files.ts';
 import { foldersOfJournal, mapSizesOf } from './open-journal.ts';
-import { idOfEncoded } from './records/record-bytes.ts';
 
 /** The bytes that are written in one transaction. */
 const commitBytes = 16 << 20;
@@ -27,7 +24,7 @@ export interface RestoredJournal {
   readonly segmentBytesMax: number;
 }
 
-/** Writes the checkpoint's rows. Settles with their number when they are on disk. */
+/** Writes the checkpoint's rows, durably. */
 export async function restoreCheckpoint(
   { dir, identity, segmentBytesMax }: RestoredJournal,
   frames: AsyncIterable<Frame>,
@@ -61,13 +58,16 @@ export interface KeptBatch {
   readonly last: number;
 }
 
-/** The last entry that was written, and the first one of the newest segment; 0 when there was nothing. */
-export interface RestoredLog extends LogTimes {
+/** 0 where nothing was written. */
+export interface RestoredLog {
+  /** The last entry, and its wall time. */
   readonly last: number;
+  readonly wallMs: number;
+  /** The first entry of the newest segment. */
   readonly newestSegment: number;
 }
 
-/** Writes the batches as the log of this journal; all of it is on disk when it settles. */
+/** Writes the batches as the log of this journal, durably. */
 export async function restoreLog(
   { dir, identity, segmentBytesMax }: RestoredJournal,
   batches: AsyncIterable<KeptBatch>,
@@ -78,9 +78,7 @@ export async function restoreLog(
   let bytes = 0;
   let inSegment = Number.POSITIVE_INFINITY;
   let end = 0;
-  let newestSegment = 0;
-  let timeMs = 0;
-  let newestIdMs = 0;
+  let wallMs = 0;
   const flush = async () => {
     if (gathered.length === 0) return;
     if (inSegment > segmentBytesMax) {
@@ -100,24 +98,14 @@ export async function restoreLog(
       gathered.push([batch.firstSequence, own]);
       bytes += own.length;
       end = last;
-      timeMs = batch.timeMs;
-      newestIdMs = Math.max(newestIdMs, newestIdMsIn(own));
+      wallMs = batch.wallMs;
       if (bytes >= commitBytes) await flush();
     }
     await flush();
-    newestSegment = segments.list.at(-1)?.firstSequence ?? 0;
+    return { last: end, wallMs, newestSegment: segments.list.at(-1)?.firstSequence ?? 0 };
   } finally {
     await segments.close();
   }
-  return { last: end, newestSegment, timeMs, newestIdMs };
-}
-
-/** The latest time in an id of a commit batch's records; 0 when it has none. */
-function newestIdMsIn(bytes: Buffer): number {
-  let newestMs = 0;
-  for (const { records } of readEntries(bytes))
-    for (const frame of records) newestMs = Math.max(newestMs, timeOfId(idOfEncoded(frame)));
-  return newestMs;
 }
 
 /** The commit batch with its entries up to `lastSequence` only. */

@@ -1,8 +1,8 @@
 // The scrubber reads a shard's checkpoint and log from end to end, a little at a time, and checks
 // everything: pages, the checksums of records, batches, stored responses and idempotency keys, and
-// index rows against records, both ways. So damage is told before somebody needs what is damaged. It
-// runs in the checkpoint thread between its tasks, so nothing is written to the checkpoint while a
-// slice runs. It reads the files themselves (see lmdb-file.ts): damage does not end its process.
+// index rows against records, both ways. So damage is told before somebody needs what is damaged.
+// It runs in the checkpoint thread between its tasks, so nothing is written to the checkpoint while
+// a slice runs. It reads the files themselves (lmdb-file.ts): damage does not end its process.
 
 import { statSync } from 'node:fs';
 import { elementAt } from '../core/assert.ts';
@@ -17,15 +17,18 @@ import { rowDefect } from './checkpoint/row-frames.ts';
 import { isDefect, type LogReader } from './log-reader.ts';
 import { readRecord } from './records/record-bytes.ts';
 
-/** The position of the scrubber, which is stored so that it continues there after a restart. */
+/** Where the scrubber is: stored, so that it continues there after a restart. */
 export interface ScrubState {
   /** The number of the part that is being read. */
   readonly part: number;
-  /** The key after which it continues, in hexadecimal, or the log's sequence; empty at the start of a part. */
+  /**
+   * The key after which it continues, in hexadecimal, or the log's sequence; empty at the start of
+   * a part.
+   */
   readonly after: string;
   /** Bytes that were read in this pass. */
   readonly bytes: number;
-  /** The number of damaged places that were found in this pass so far, and in the last complete pass. */
+  /** Damaged places that were found in this pass so far, and in the last complete pass. */
   readonly damaged: number;
   readonly damagedBefore: number;
   /** When the last pass was completed, in Unix milliseconds; null before the first one. */
@@ -70,7 +73,7 @@ const rebuild =
   'the records are sound, and lists may lack an object or show one too many: "payments verify" tells more while the service ' +
   'is stopped, and a reshard writes all index rows anew';
 
-/** The tables of the checkpoint in the order in which they are read; the log comes last. */
+/** In the order in which they are read; the log comes last. */
 const tables: readonly CheckpointTable[] = Object.values(checkpointTables);
 /** A row counts with at least this many bytes. */
 const rowBytesMin = 64;
@@ -101,7 +104,9 @@ export class Scrubber {
     return `${this.#options.checkpoint}/data.mdb`;
   }
 
-  /** Reads about `bytes` more, but not beyond the end of the pass. `nowMs` is the time of the completion, if it is reached. */
+  /**
+   * Reads about `bytes` more, but not beyond the end of the pass, which is completed at `nowMs`.
+   */
   run(bytes: number, nowMs: number): void {
     const end = this.#state.bytes + bytes;
     while (this.#state.bytes < end) {

@@ -1,6 +1,6 @@
-// What can be done with a shard's journal while nothing writes it: look at it before a start, read all of
-// it, compact it, give up a damaged end, and build it from a backup. `JournalCopy` alone looks at one that
-// a running service writes.
+// What can be done with a shard's journal while nothing writes it: look at it before a start, read
+// all of it, compact it, give up a damaged end, and build it from a backup. `JournalCopy` alone
+// looks at one that a running service writes.
 
 import { join } from 'node:path';
 import { damagedFile, dataFile } from '../disk/environment.ts';
@@ -36,24 +36,21 @@ export { rowsOfFrame } from './checkpoint/row-frames.ts';
 export { JournalCopy } from './copy-journal.ts';
 export { type DamagedEnd, truncateDamagedEnd } from './log/truncate-log.ts';
 export { type EncodedRecord, encodeRecord, organizationOf } from './records/record-bytes.ts';
-export { restoreCheckpoint, restoreLog } from './restore-journal.ts';
+export { type KeptBatch, restoreCheckpoint, restoreLog } from './restore-journal.ts';
 
 export interface StoppedJournal {
   readonly checkpoint: LmdbCheckpoint;
   /** The same checkpoint, read from its file. */
   readonly reader: CheckpointReader;
-  /**
-   * The entries of the log that the checkpoint does not reflect, some at a time. Throws `JournalDamaged` where the log is
-   * damaged.
-   */
+  /** The entries that the checkpoint does not reflect, some at a time. Throws `JournalDamaged`. */
   replay(): AsyncIterable<readonly ReplayedEntry[]>;
   /** As `Log.readResponse`. */
   readResponse(location: ResponseLocation, keyDigest: Uint8Array): StoredResponse | undefined;
 }
 
 /**
- * Opens a journal, has `use` read it, and closes it. Every page of the checkpoint is checked first. Rejects with
- * `ForeignPart` when a part of it belongs elsewhere, and with `JournalDamaged` when the checkpoint is damaged.
+ * Has `use` read a journal. Every page of the checkpoint is checked first. Rejects with
+ * `ForeignPart` when a part belongs elsewhere, and with `JournalDamaged`.
  */
 export async function readStoppedJournal<T>(
   options: JournalOptions,
@@ -91,14 +88,13 @@ export async function readStoppedJournal<T>(
   }
 }
 
-/** A journal as it lies on the disk; good while it is looked at. */
 export interface InspectedJournal {
   readonly checkpoint: Pick<LmdbCheckpoint, 'sequence' | 'getMetadata' | 'listAfter'>;
   /** The sequence that the log ends with, 0 when it is empty. */
   readonly logEnd: number;
   /** See `checksumAt` of the segments. */
   checksumAt(sequence: number): number | null | undefined;
-  /** The structure of every file is whole, so that the journal can be opened with `isChecked`. */
+  /** All files are whole, so that the journal can be opened with `isChecked`. */
   readonly isWhole: boolean;
   /** Throws `JournalDamaged` when the log's newest segment is gone. */
   refuseMissingSegment(): void;
@@ -108,10 +104,7 @@ export interface InspectedJournal {
   organizationsInLog(): Set<string>;
 }
 
-/**
- * Opens a journal, has `look` look at it, and closes it. Rejects with `ForeignPart` when a part of it belongs
- * elsewhere, and with `JournalDamaged` when it is damaged where it was looked at.
- */
+/** Has `look` look at a journal. Rejects as `readStoppedJournal` does. */
 export async function inspectJournal<T>(
   options: JournalOptions,
   look: (journal: InspectedJournal) => T,
@@ -136,8 +129,8 @@ export async function inspectJournal<T>(
 }
 
 /**
- * Opens every segment; those that are replayed after `sequence` are checked to the last page. Returns whether all of them
- * are whole: one that is not is found again by whoever needs it. Throws `ForeignPart`.
+ * Opens every segment, and checks those that are replayed after `sequence` to the last page.
+ * Whether all are whole: one that is not is found again by whoever needs it. Throws `ForeignPart`.
  */
 function checkSegments(segments: Segments, sequence: number): boolean {
   const first = segments.holding(sequence + 1)?.firstSequence ?? 0;
@@ -166,9 +159,7 @@ function organizationsAfter(segments: Segments, sequence: number): Set<string> {
   return found;
 }
 
-/** Compacts the checkpoint, as the follower of a running shard does. Returns the sizes of the file.
- * Rejects with `JournalDamaged` or `JournalFailure`; the checkpoint is then as it was.
- */
+/** Rejects with `JournalDamaged` or `JournalFailure`; the checkpoint is then as it was. */
 export async function compactCheckpoint(
   dir: string,
   identity: ShardIdentity,

@@ -155,7 +155,7 @@ export class RequestLogClient {
     return number;
   }
 
-  /** A request of this organization is not to have an entry: that is no loss, but where it would stand is a gap. */
+  /** A request that is not to have an entry is no loss, but where it would stand is a gap. */
   leaveOut(org: string, livemode: boolean): void {
     this.#miss(org, livemode, 1);
   }

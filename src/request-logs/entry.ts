@@ -1,9 +1,9 @@
 // An entry of the request logs: one API request with its answer. An edge writes it as a frame, and
 // the same bytes are stored.
 //
-//   u32 length · u16 sender · u16 status · f64 answered at (Unix ms) · u32 duration (ms) · u8 route · u8 flags
-//   · u16 bytes of the texts · u16 bytes of the request · u16 bytes of the answer
-//   · the texts, each with a line feed behind it · the request's body · the answer's body
+//   u32 length · u16 sender · u16 status · f64 answered at (Unix ms) · u32 duration (ms)
+//   · u8 route · u8 flags · u16 bytes of the texts, of the request, of the answer · the texts, each
+//   with a line feed behind it · the request's body · the answer's body
 //
 // Numbers are little-endian, text is UTF-8. A frame's length counts the whole frame. The sender is
 // a number within the batch of an edge, and means nothing on the disk. A gap is a frame without
@@ -99,7 +99,7 @@ export class FrameWriter {
     this.#used = 0;
   }
 
-  /** Appends an entry. Returns false, and appends nothing, when there may not be enough room for it. */
+  /** Appends an entry; false when there may not be enough room for it. */
   put(sender: number, entry: AnsweredRequest, flags = 0): boolean {
     const { requestBody, answerBody, path, query, code, key, version } = entry;
     const shownPath = path.length > textCharactersMax ? path.slice(0, textCharactersMax) : path;
@@ -173,7 +173,7 @@ function putBody(buffer: Buffer, body: Uint8Array | string, start: number): numb
   return kept.length;
 }
 
-/** A frame in a buffer, whose fields are read as they are asked for. One object goes through all frames of a batch. */
+/** A frame, whose fields are read as they are asked for. One object goes through all of a batch. */
 export class FrameReader {
   readonly buffer: Buffer;
   readonly #view: DataView;
@@ -225,7 +225,7 @@ export class FrameReader {
     return this.start + headBytes;
   }
 
-  /** Tags by which an entry is found without reading it. They are 0 for a gap; two texts may have the same. */
+  /** Tags by which an entry is found without reading it: 0 for a gap. Two texts may share one. */
   tagsInto(tags: EntryTags): void {
     tags.request = 0;
     tags.key = 0;

@@ -138,7 +138,7 @@ function maskedRequest(entry: AnsweredRequest, flags: number): AnsweredRequest |
   };
 }
 
-/** A part of an address. One that hides something behind percent or plus signs is left out as a whole. */
+/** One that hides something behind percent or plus signs is left out as a whole. */
 function maskedAddress(text: string): string {
   const masked = maskText(text);
   if (!/[%+]/.test(text)) return masked;

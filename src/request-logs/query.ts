@@ -30,7 +30,7 @@ export interface LogQuestions {
   newest: { asks: { readonly scope: LogScope }; answers: string };
 }
 
-/** Resolves with null while the thread is away, when the files can't be read, and where no request logs are kept. */
+/** Resolves with null while the thread is away, and where no request logs can be read. */
 export type AskLogs = <N extends keyof LogQuestions>(
   name: N,
   asks: LogQuestions[N]['asks'],

@@ -164,7 +164,7 @@ class NewestSegment {
     this.#indexBytes += rows.length;
   }
 
-  /** Cuts rows that are not whole or whose frames are not, and what lies behind the last frame that has a row. */
+  /** Cuts rows without a whole frame, and what lies behind the last frame that has a row. */
   #cutTornEnd(files: SegmentFiles): void {
     const bytes = Buffer.alloc(fstatSync(files.index).size);
     const read = readSync(files.index, bytes, 0, bytes.length, 0);

@@ -61,7 +61,7 @@ const readsMax = 5_000;
 /** And those of one part of it, which take a millisecond or two. */
 const partRows = 50_000;
 const partReads = 50;
-/** Clocks step, and an entry is written when its request was answered: it is looked for this far around its time. */
+/** Clocks step, and entries are written when they were answered: this far from their times. */
 const disorderMs = 3_600_000;
 /** Before all entries. */
 const noPlace = '0-0';
@@ -143,7 +143,7 @@ export function* searchInParts(
   return { found, older: null, newest };
 }
 
-/** The entries behind the place `after`, oldest first, at most `limit`, and the place behind them. */
+/** The entries behind the place `after`, oldest first, and the place behind them. */
 export function entriesAfter(
   folder: string,
   { org, mode }: LogScope,
@@ -210,7 +210,7 @@ export function* findInParts(
   return null;
 }
 
-/** A request with its organization and mode, which its id does not tell; null when no log has it. */
+/** A request whose organization is not known; null when no log has it. */
 export function findRequestAnywhere(
   folder: string,
   request: string,

@@ -3,8 +3,8 @@
 // row of 32 bytes for each, in the same order, by which entries are found without reading them.
 // TIME is that of the first entry. Whole segments are dropped when they are too old or too many.
 //
-//   row: f64 answered at (Unix ms) · u32 offset · u32 bytes · u32 tag of the request · u32 tag of the idempotency key
-//        · u32 tag of the object · u16 status · u8 route · u8 flags
+//   row: f64 answered at (Unix ms) · u32 offset · u32 bytes · u32 tag of the request · u32 tag of
+//        the idempotency key · u32 tag of the object · u16 status · u8 route · u8 flags
 
 import { closeSync, existsSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,12 +46,10 @@ export function segmentsIn(folder: string): string[] {
     .sort();
 }
 
-/** The bytes that a segment takes. */
 export function segmentBytes(folder: string, name: string): number {
   return sizeOf(entriesFile(folder, name)) + sizeOf(indexFile(folder, name));
 }
 
-/** The rows of a segment's index. */
 export function indexedRows(folder: string, name: string): number {
   return Math.floor(sizeOf(indexFile(folder, name)) / indexRowBytes);
 }
@@ -117,7 +115,7 @@ export class SegmentIndex {
   flags(row: number): number {
     return this.#rows.readUInt8(row * indexRowBytes + 31);
   }
-  /** Whether an entry is of that time or a later one. A crash of the machine may have left rows that tell nothing. */
+  /** Rows may tell nothing after a crash of the machine, so all are looked at. */
   hasLater(ms: number): boolean {
     for (let row = this.count - 1; row >= 0; row--) if (this.atMs(row) >= ms) return true;
     return false;
@@ -133,7 +131,7 @@ export function readIndex(folder: string, name: string): SegmentIndex {
   return new SegmentIndex(readPart(indexFile(folder, name), 0, null) ?? Buffer.alloc(0));
 }
 
-/** Bytes of a file from an offset on, all of them or so many; fewer where it ends, null when there is no such file. */
+/** Fewer bytes where the file ends, null when there is no such file. `bytes` null: all. */
 export function readPart(path: string, offset: number, bytes: number | null): Buffer | null {
   let file: number;
   try {

@@ -24,7 +24,9 @@ const tooManyNames = {
 };
 const duplicateName = { refusal: refuse('invalid_request', { message: 'invalid_request.duplicate_name' }) };
 
-/** Parses a body; an empty one means `{}`. A suspicious one must pass `findForbiddenText` as well. */
+/**
+ * Parses a body; an empty one means `{}`. A suspicious one must pass `findForbiddenText` as well.
+ */
 export function parseBody(bytes: Buffer): ParsedBody {
   if (bytes.length === 0) return { params: {}, suspicious: false };
   if (!isUtf8(bytes)) return notJson;

@@ -3,8 +3,9 @@
 // scrubber have come, and the revision of the directory that the shard knows.
 
 import { pack, unpack } from 'msgpackr';
+import { timeOfId } from '../core/ids.ts';
 import type { StoredClock } from '../core/service-clock.ts';
-import type { LogTimes } from '../journal/journal.ts';
+import type { ReplayedEntry } from '../journal/journal.ts';
 import { type ScrubState, unscrubbed } from '../journal/scrubber.ts';
 import type { ScopeCounts } from './scope.ts';
 
@@ -57,10 +58,10 @@ export function latestClock(states: readonly ClockState[]): ClockState | null {
   return { clock, ids: { lastMs, leadMs } };
 }
 
-/** The clock after a part of the log, which may be newer than the clock that was stored. */
-export function clockAfter({ clock, ids }: ClockState, { timeMs, newestIdMs }: LogTimes): ClockState {
-  const serviceMs = Math.max(clock.serviceMs, timeMs);
-  return { clock: { ...clock, serviceMs }, ids: { ...ids, lastMs: Math.max(ids.lastMs, newestIdMs) } };
+/** The clock after an entry of the log, which may be newer than the clock that was stored. */
+export function clockAfter({ clock, ids }: ClockState, { timeMs, changes }: ReplayedEntry): ClockState {
+  const lastMs = Math.max(ids.lastMs, ...changes.map(({ id }) => timeOfId(id)));
+  return { clock: { ...clock, serviceMs: Math.max(clock.serviceMs, timeMs) }, ids: { ...ids, lastMs } };
 }
 
 /** The clock of a folder from which only one time is known. */

@@ -47,7 +47,9 @@ interface InternalRequests {
   };
   /** `FoundPayments`. */
   readonly search_payments: InScope & { readonly search: PaymentSearch };
-  /** The payment of an id or cash code: `PaymentStory`, or null, with refunds before one of them. */
+  /**
+   * The payment of an id or cash code: `PaymentStory`, or null, with refunds before one of them.
+   */
   readonly payment_story: InScope & {
     readonly reference: string;
     readonly refundsBefore?: string | undefined;

@@ -16,8 +16,8 @@ export interface ColdStore {
 }
 
 /**
- * Memory has changes in this form until the checkpoint has them: some kilobytes in one piece outside
- * of V8's heap, while the garbage collector would mark and copy objects again and again.
+ * Memory has changes in this form until the checkpoint has them: some kilobytes in one piece
+ * outside of V8's heap, while the garbage collector would mark and copy objects again and again.
  */
 export interface PackedChanges {
   /** The memory that the batch takes. */

@@ -88,7 +88,9 @@ export class SortedKeys {
     }
   }
 
-  /** The block and position of the first key that is not below `key`, or the block after the last. */
+  /**
+   * The block and position of the first key that is not below `key`, or the block after the last.
+   */
   #seek(key: string): [number, number] {
     const blocks = this.#blocks;
     const last = blocks.at(-1);
@@ -109,7 +111,9 @@ export class SortedKeys {
     else last.push(key);
   }
 
-  /** Joins block `b` with the next one if both are small: deletions don't leave many tiny blocks. */
+  /**
+   * Joins block `b` with the next one if both are small: deletions don't leave many tiny blocks.
+   */
   #join(b: number): void {
     const block = this.#blocks[b];
     const next = this.#blocks[b + 1];

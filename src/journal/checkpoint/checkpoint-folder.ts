@@ -1,6 +1,6 @@
-// Where a shard's checkpoint lies in its folder: in `state`, and after it was compacted in `state-2`, `state-3` and so on. A
-// folder gets such a name when all of it is on disk, so the one with the highest number is active, and a process that is
-// killed at any moment leaves the old checkpoint or the new one.
+// Where a shard's checkpoint lies in its folder: in `state`, and after it was compacted in
+// `state-2`, `state-3` and so on. A folder gets such a name when all of it is on disk, so the
+// highest number is active, and a process that is killed leaves the old checkpoint or the new one.
 
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ export function activatePrepared(dir: string): string {
   return folder;
 }
 
-/** Removes what is not active: checkpoints that were compacted, and those that were not completed. */
+/** Removes checkpoints that were compacted, and those that were not completed. */
 export function removeOtherCheckpoints(dir: string): void {
   const active = checkpointFolderIn(dir);
   for (const name of readdirSync(dir)) {

@@ -1,6 +1,7 @@
-// The follower of the log that keeps the checkpoint. It reads the durable log after the checkpoint's sequence and writes the
-// last value of each record, as the bytes that the log has. The shard calls it through the port, mostly in another thread,
-// so that the shard's own thread writes the log and nothing else. The follower also drops what nothing needs any more.
+// The follower of the log that keeps the checkpoint. It reads the durable log and writes the last
+// value of each record, as the bytes that the log has. The shard calls it through the port, mostly
+// in another thread, so that its own thread writes the log and nothing else. The follower also
+// drops what nothing needs any more.
 
 import { assert } from '../../core/assert.ts';
 import { breath, type Scheduler } from '../../core/scheduler.ts';
@@ -22,7 +23,7 @@ import type { MovedResponse } from './response-table.ts';
 /** So much of the log is held in memory at once. */
 const partBytesMax = 16 * 1024 * 1024;
 
-/** The checkpoint as its follower writes it. What it can't write it rejects, or throws, as `JournalFailure`. */
+/** The checkpoint as its follower writes it. Rejects with, or throws, `JournalFailure`. */
 export interface FollowerCheckpoint extends WritableCheckpoint {
   putMetadata(values: ReadonlyMap<string, Uint8Array>): void;
   noteSegment(firstSequence: number): void;
@@ -33,8 +34,8 @@ export interface FollowerCheckpoint extends WritableCheckpoint {
   /** Lets the space be used again that a process which has ended was still reading. */
   forgetDeadReaders(): void;
   /**
-   * Moves into a file without unused room. `bringUp` brings the copy, which is of an earlier moment, up to a sequence. Nothing
-   * may be dropped meanwhile.
+   * Moves into a file without unused room. `bringUp` brings the copy, which is of an earlier
+   * moment, up to a sequence. Nothing may be dropped meanwhile.
    */
   compact(bringUp: BringUp, report: ReportCompaction): Promise<CheckpointSizes>;
   close(): Promise<void>;
@@ -76,7 +77,7 @@ class LogPart {
   }
 }
 
-/** The last sequence that the archive has: the log keeps what comes after it. Infinite where nothing is archived. */
+/** The last archived sequence: the log keeps the rest. Infinite where nothing is archived. */
 export type ArchivedEnd = () => number;
 
 export class CheckpointFollower implements Checkpointer {
@@ -87,7 +88,7 @@ export class CheckpointFollower implements Checkpointer {
   readonly #archived: ArchivedEnd;
   #isCompacting = false;
 
-  /** With more than `logBytesMax`, segments of the log are dropped although stored responses in them are needed still. */
+  /** With more than `logBytesMax`, segments go although stored responses in them are needed. */
   constructor(
     log: FollowedLog,
     checkpoint: FollowerCheckpoint,
@@ -152,7 +153,7 @@ export class CheckpointFollower implements Checkpointer {
   }
 
   async drop(olderThanMs: number): Promise<number> {
-    // A copy of the checkpoint is brought up to date from the log, and has what the checkpoint had when it was begun.
+    // A copy is brought up to date from the log, and has what the checkpoint had at its start.
     if (this.#isCompacting) return this.#log.drop(Number.NEGATIVE_INFINITY, 0);
     this.#checkpoint.forgetDeadReaders();
     this.#checkpoint.dropIdempotencyRecords(olderThanMs);
@@ -168,7 +169,7 @@ export class CheckpointFollower implements Checkpointer {
     return firstSequence;
   }
 
-  /** Moves the stored responses of a segment into the checkpoint; false when the segment is damaged. */
+  /** Moves stored responses into the checkpoint; false when the segment is damaged. */
   async #moveResponses(first: number, last: number, olderThanMs: number): Promise<boolean> {
     try {
       for await (const batches of this.#log.read(first - 1, last)) {

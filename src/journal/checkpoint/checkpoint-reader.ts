@@ -1,5 +1,5 @@
-// Reads a checkpoint from outside, as log-reader.ts reads the log: the file is only read, so its writer is not disturbed, and a
-// damaged page does no harm. The log's tools and the scrubber use it.
+// Reads a checkpoint from outside, as log-reader.ts reads the log: its writer is not disturbed, and
+// a damaged page does no harm. The log's tools, the check of a folder and the scrubber use it.
 
 import { defined, elementAt } from '../../core/assert.ts';
 import { dataFile } from '../../disk/environment.ts';
@@ -35,7 +35,6 @@ export class CheckpointReader {
     this.file.close();
   }
 
-  /** The sequence that it reflects. */
   get sequence(): number {
     return this.file.get(checkpointTables.meta, sequenceKey)?.readDoubleLE(0) ?? 0;
   }
@@ -45,12 +44,11 @@ export class CheckpointReader {
     return this.file.get(checkpointTables.meta, segmentKey)?.readDoubleLE(0) ?? 0;
   }
 
-  /** A piece of metadata, see `Checkpoint.getMetadata`. */
   metadata(name: string): Buffer | undefined {
     return this.file.get(checkpointTables.metadata, Buffer.from(name));
   }
 
-  /** The record with this id; undefined when there is none. Throws `JournalDamaged`, or `FileDamage`. */
+  /** Undefined when there is none. Throws `JournalDamaged`. */
   record(id: string): Change | undefined {
     const key = keyOfId(id);
     const value = key === null ? undefined : this.file.get(recordTableOf(id), key);
@@ -60,7 +58,7 @@ export class CheckpointReader {
     throw new JournalDamaged(`the record ${id} is not as it was written`);
   }
 
-  /** The records of a table in the order of their making, those after a key; those that are damaged are left out. */
+  /** The sound records of a table in the order of their making, after a key. */
   *recordsFrom(table: string, after: Buffer): Generator<Change> {
     for (const row of this.file.rows(table, { after })) {
       if (row instanceof FileDamage) continue;
@@ -97,7 +95,9 @@ export class CheckpointReader {
     for (const _ of scan(this.file, table, (keys, start, end) => each(keys.subarray(start, end))));
   }
 
-  /** The rows that a record asks for and an index lacks, in words without the value of the index. */
+  /**
+   * The rows that a record asks for and an index lacks, in words without the value of the index.
+   */
   *missingRows({ id }: Change, rows: readonly IndexRow[]): Generator<string> {
     for (const row of rows) {
       const key = this.keyOf(row);
@@ -123,7 +123,7 @@ export class CheckpointReader {
     );
   }
 
-  /** Index rows come in the order of these numbers: so the names of this one and of those that follow are remembered. */
+  /** Index rows come in this order: the names of those that follow are remembered, too. */
   #nameOf(number: number): string | undefined {
     const known = this.#names.get(number);
     if (known !== undefined) return known;
@@ -137,17 +137,17 @@ export class CheckpointReader {
   }
 }
 
-/** The sequence that the checkpoint in a folder reflects; null when there is none, or it is damaged there. */
+/** Null when there is no checkpoint, or it is damaged there. */
 export function checkpointSequenceIn(folder: string): number | null {
   return ifReadable(folder, (checkpoint) => checkpoint.sequence) ?? null;
 }
 
-/** The first sequence of the log's newest segment, as the checkpoint in a folder has it; 0 when it can't be told. */
+/** As the checkpoint in a folder has it; 0 when it can't be told. */
 export function newestSegmentIn(folder: string): number {
   return ifReadable(folder, (checkpoint) => checkpoint.newestSegment) ?? 0;
 }
 
-/** A piece of metadata of the checkpoint in a folder; undefined when there is none, or it is damaged there. */
+/** Undefined when there is none, or it is damaged there. */
 export function metadataIn(folder: string, name: string): Buffer | undefined {
   return ifReadable(folder, (checkpoint) => checkpoint.metadata(name));
 }
@@ -167,8 +167,8 @@ function ifReadable<T>(folder: string, read: (checkpoint: CheckpointReader) => T
 }
 
 /**
- * A checkpoint as the history of an object needs it: the object's record, and the records that were made
- * after it and never change, among which are its events.
+ * A checkpoint as the history of an object needs it: its record, and those that were made after it
+ * and never change, among which are its events.
  */
 export class StoredState {
   readonly #checkpoint: CheckpointReader;

@@ -1,6 +1,6 @@
 // The rows of a checkpoint's file, whatever they mean: all of them as of one moment, while others
-// write, and how they come into a new file. Backups, restores and `payments compact` use this. A file
-// that was written in the order of its keys has full pages, so it is as small as it can be.
+// write, and how they come into a new file. Backups, restores and `payments compact` use this. A
+// file that was written in the order of its keys has full pages, so it is as small as it can be.
 
 import { defined, elementAt } from '../../core/assert.ts';
 import type { Frame } from '../../disk/archive-file.ts';
@@ -63,7 +63,7 @@ function countOf(tables: ReadonlyMap<string, Table>): number {
   return [...tables.values()].reduce((sum, table) => sum + rowsIn(table), 0);
 }
 
-/** Throws `JournalDamaged`: the library ends a process that opens a file whose first pages are damaged. */
+/** The library ends a process that opens a file whose first pages are damaged. */
 export function refuseDamagedHead(folder: string): void {
   try {
     new CheckpointReader(folder).close();
@@ -92,7 +92,7 @@ export class RowWriter {
     this.#commitBytes = commitBytes;
   }
 
-  /** Returns the bytes that were committed: 0 while the rows wait for more. Throws `JournalFailure`. */
+  /** Returns the bytes that were committed: 0 while rows wait. Throws `JournalFailure`. */
   add(added: TableRows): number {
     const { table: name, rows } = added;
     if (!this.#tables.has(name)) this.#tables.set(name, openTable(this.#environment, name));

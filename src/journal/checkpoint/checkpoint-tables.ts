@@ -1,5 +1,5 @@
-// The tables of a checkpoint by their names in its file. Whoever writes, reads or checks one takes them
-// from here, so none is forgotten.
+// The tables of a checkpoint by their names in its file. Whoever writes, reads or checks one takes
+// them from here, so none is forgotten.
 
 export const checkpointTables = {
   /** Records that change, see record-table.ts. */
@@ -20,7 +20,7 @@ export const checkpointTables = {
 
 export type CheckpointTable = (typeof checkpointTables)[keyof typeof checkpointTables];
 
-// The rows of the table `meta`. The log's newest segment is all that is not about the checkpoint alone.
+// The rows of the table `meta`. The log's newest segment alone is not about the checkpoint.
 export const formatKey = Buffer.from('format');
 export const sequenceKey = Buffer.from('sequence');
 export const segmentKey = Buffer.from('segment');

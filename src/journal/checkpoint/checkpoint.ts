@@ -1,13 +1,8 @@
-// The checkpoint on LMDB: the shard's state as of a sequence. The shard reads what is not in memory from it. A follower of the
-// log writes it, mostly in another thread, which has the same environment open. A commit blocks the thread that makes it.
-//
-// checkpoint-tables.ts has the names of its tables, and where each is described.
-//
-// A part of the log is written in one transaction with the sequence at its end. So each page is written once for all of its
-// changes, and the checkpoint always is the state as of its sequence.
-//
-// Its file is replaced when it is compacted. Whoever reads it in another thread finds the new one when it is renewed, and reads
-// the old one, which is as of the same sequence, until then.
+// The checkpoint on LMDB: the shard's state as of a sequence. The shard reads what is not in memory
+// from it; a follower of the log writes it, mostly in another thread. A part of the log is written
+// in one transaction with the sequence at its end: each page is written once for all of its
+// changes, and the checkpoint always is the state as of its sequence. When it is compacted its file
+// is replaced, and other threads find the new one when they renew.
 
 import { statSync } from 'node:fs';
 import { assert } from '../../core/assert.ts';
@@ -86,7 +81,7 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
   #sequence!: number;
   #failure: JournalFailure | null = null;
 
-  /** Opens the active checkpoint, or the one in another folder. Throws `JournalDamaged`. */
+  /** The active checkpoint by default. Throws `JournalDamaged`. */
   constructor(options: CheckpointOptions, folder = checkpointFolderIn(options.dir)) {
     this.#options = options;
     this.#indexRowsOf = options.indexRowsOf;
@@ -139,17 +134,17 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
     return this.#sequence;
   }
 
-  /** Frees the pages that a process was reading when it ended, such as a backup that was killed. */
+  /** Frees pages that a process was reading when it ended, such as a backup that was killed. */
   forgetDeadReaders(): void {
     this.#read(() => this.#environment.readerCheck());
   }
 
-  /** The first sequence of the newest segment that was noted; 0 when there is none. */
+  /** 0 when none was noted. */
   get newestSegment(): number {
     return this.#read(() => this.#meta.get(segmentKey))?.readDoubleLE(0) ?? 0;
   }
 
-  /** Notes the log's newest segment, so that its loss is noticed. Throws `JournalFailure`. */
+  /** So that its loss is noticed. Throws `JournalFailure`. */
   noteSegment(firstSequence: number): void {
     this.#commit(() => this.#meta.putSync(segmentKey, sequenceBytes(firstSequence)));
   }
@@ -162,7 +157,7 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
     return damagedFile(dataFile(this.#folder), defect);
   }
 
-  /** The first name of a list of records after `text`, see index-table.ts. */
+  /** The first list after `text`, see index-table.ts. */
   listAfter(text: string): string | undefined {
     return this.#index.listAfter(text);
   }
@@ -177,7 +172,9 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
     return this.#damaged(`the index ${list} has the row ${sortKey}, which no record asks for`);
   }
 
-  /** Rejects with `JournalFailure`. Reads go on after that, but writes fail until the journal is opened again. */
+  /**
+   * Rejects with `JournalFailure`: reads go on, and writes fail until the journal is opened again.
+   */
   async write({ records, sequence, idempotencyRecords }: CheckpointInput): Promise<void> {
     assert(sequence >= this.#sequence, 'a checkpoint never goes back');
     assert(
@@ -196,9 +193,9 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
     this.#sequence = sequence;
   }
 
-  /** Gathers the record's own row, and those of indexes that are new or stale. */
+  /** The record's own row, and those of indexes that are new or stale. */
   #gather(encoded: EncodedRecord): void {
-    // A record in a commit batch makes a new view each time it is asked for its key or its value.
+    // A record in a commit batch makes a new view each time it is asked.
     const views = { key: encoded.key, value: encoded.value };
     const id = idOfEncoded(views);
     const stored = this.#records.change(id, views.key, encoded);
@@ -214,7 +211,7 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
   *packedIdempotencyRecords(sinceMs: number): Generator<PackedRecords> {
     let start = hourKey(sinceMs);
     for (let exclusiveStart = false; ; exclusiveStart = true) {
-      // One value is read at a time, because the caller may wait in between, which ends the library's read transaction.
+      // One value at a time: the caller may wait in between, which ends a read transaction.
       const [row] = this.#read(() => [...this.#idempotency.getRange({ start, exclusiveStart, limit: 1 })]);
       if (row === undefined) return;
       const keys = unpackIdempotencyRecords(row.value);
@@ -244,7 +241,7 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
     }
   }
 
-  /** The stored response that was moved here from a place in the log. Throws `JournalDamaged`. */
+  /** A response that was moved here from the log. Throws `JournalDamaged`. */
   movedResponse(location: ResponseLocation, keyDigest: Uint8Array): StoredResponse | undefined {
     // Another thread may have just moved it.
     this.#environment.resetReadTxn();
@@ -317,7 +314,7 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
     await report({ step: 'switched', ...rows });
   }
 
-  /** If this fails, nothing may be written to the old file any more, because the new one may be active. */
+  /** If this fails the new file may be active, so nothing may be written to the old one. */
   #switch(): void {
     try {
       this.#moveTo(activatePrepared(this.#options.dir));

@@ -1,5 +1,5 @@
-// Copies a checkpoint, as of one moment, into a new file beside the old one, while the follower goes on
-// writing that. The copy has no unused pages.
+// Copies a checkpoint, as of one moment, into a new file beside the old one, while the follower
+// goes on writing that. The copy has no unused pages.
 
 import { rmSync } from 'node:fs';
 import { createEnvironment, type Environment, openEnvironment } from '../../disk/environment.ts';

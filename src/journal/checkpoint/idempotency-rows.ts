@@ -1,9 +1,8 @@
-// The idempotency records in the checkpoint: rows of fixed size, in one value for each hour and checkpoint. So recovery reads a
-// million of them in a fraction of a second, and an hour is dropped by deleting a few values.
-//
-// A value's key: hour since 1970 (u32), sequence of the checkpoint (f64), big-endian, so that the keys are in order of time.
-// A value has a checksum (see checksum.ts). A row: key digest (16), fingerprint (16), used at, Unix ms (f64), first sequence
-// of the commit batch (f64), offset (u32), slot (u32), little-endian, as the machine's own numbers are (see page-check.ts).
+// The idempotency records in the checkpoint: rows of fixed size, in one value for each hour and
+// checkpoint, so that recovery reads a million in a fraction of a second. A key: hour since 1970
+// (u32), sequence of the checkpoint (f64), big-endian. A value has a checksum. A row: key digest
+// (16), fingerprint (16), used at, Unix ms (f64), first sequence of the commit batch (f64), offset
+// (u32), slot (u32), as the machine has numbers: little-endian.
 
 import { assert } from '../../core/assert.ts';
 import { verifyChecksum, withChecksum } from '../../disk/checksum.ts';
@@ -20,7 +19,7 @@ const rowBytes = packedWords * Uint32Array.BYTES_PER_ELEMENT;
 
 const firstRows = 64;
 
-/** Records in the order in which their keys were used, packed as rows, so that many cost the garbage collector nothing. */
+/** Records in the order of use, packed as rows: many cost the garbage collector nothing. */
 export class IdempotencyRecordList implements Iterable<IdempotencyRecord> {
   #bytes = Buffer.allocUnsafeSlow(firstRows * rowBytes);
   length = 0;
@@ -71,7 +70,7 @@ export function packIdempotencyRecords(
   return [...byHour].map(([hour, list]) => [valueKey(hour, sequence), withChecksum(list.rows)]);
 }
 
-/** The smallest key of a value with rows that were used at or after `timeMs`, or in the same hour. */
+/** The smallest key of a value with rows that were used in the hour of `timeMs` or later. */
 export function hourKey(timeMs: number): Buffer {
   return valueKey(Math.max(0, Math.floor(timeMs / hourMs)), 0);
 }

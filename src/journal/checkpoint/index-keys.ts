@@ -1,10 +1,8 @@
-// The keys of index rows in the checkpoint: the number of the list (1, 2 or 4 bytes), the value if the index has one, and the
-// sort key. The name of an index has two parts. The part up to its first `=` names a list (organization, mode and field); it
-// is long, but an organization has few, so keys have a number in its place (see index-table.ts). The rest is the value.
-//
-// A sort key consists of letters, digits and `_`, and is packed (see packed-text.ts). A value is its length (u8) and its text.
-// Where the text can be packed, too, it is, and 128 is added to the length. For a text that is too long, the value is 255
-// and its SHA-256.
+// The keys of index rows in the checkpoint: the number of the list (1, 2 or 4 bytes), the value if
+// the index has one, and the sort key, packed. The name of an index up to its first `=` is a list
+// (organization, mode and field), of which an organization has few; the rest is the value: its
+// length (u8) and its text. Where the text can be packed it is, and 128 is added to the length. In
+// place of a long text stand 255 and its SHA-256.
 
 import { hash } from 'node:crypto';
 import { assert } from '../../core/assert.ts';
@@ -25,7 +23,7 @@ export function splitIndexName(index: string): { readonly list: string; readonly
   return end === 0 ? { list: index, value: null } : { list: index.slice(0, end), value: index.slice(end) };
 }
 
-/** The bytes with which the keys of an index begin, and of no other index. */
+/** The bytes with which the keys of this index begin, and of no other. */
 export function indexPrefix(listNumber: number, value: string | null): Buffer {
   const number = numberBytes(listNumber);
   return value === null ? number : Buffer.concat([number, valueBytes(value)]);
@@ -48,7 +46,7 @@ export function readNumber(key: Buffer): { readonly number: number; readonly byt
   return { number: key.readUInt32BE(0) - 0xc000_0000, bytes: 4 };
 }
 
-/** How many bytes the value takes that begins at `offset` of a row's key. */
+/** Of the value that begins at `offset` of a row's key. */
 export function valueBytesIn(key: Buffer, offset: number): number {
   const first = key[offset]!;
   if (first === hashedMark) return 1 + hashBytes;
@@ -95,16 +93,14 @@ export function scanBounds(prefix: Buffer, { after, before, descending }: ScanRa
     : { start: low, end: high, reverse: false, exclusiveStart: true };
 }
 
-/**
- * A key between those of the sort keys before `bound` and those after it. If `bound` can be a sort key, it is the key of
- * `bound`.
- */
+/** A key between those of the sort keys before `bound` and after it: its own if it can be one. */
 function boundKey(prefix: Buffer, bound: string): Buffer {
   const at = bound.search(/[^0-9A-Z_a-z]/);
   if (at < 0) return rowBound(prefix, bound);
   const before = [...packedAlphabet].findLast((character) => character < bound[at]!);
   const start = bound.slice(0, at);
-  // It comes after everything that begins with the next smaller character; without one, directly after `start`.
+  // It comes after everything that begins with the next smaller character; without one, directly
+  // after `start`.
   return before === undefined
     ? Buffer.concat([rowBound(prefix, start), Buffer.of(0)])
     : rowBound(prefix, start + before + packedAlphabet.at(-1)!.repeat(sortKeyLengthMax));

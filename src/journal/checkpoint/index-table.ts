@@ -1,8 +1,7 @@
-// The index rows of the checkpoint, and the numbers of the lists in their keys (see index-keys.ts). A list gets the next
-// number with its first row, and keeps it. Rows are gathered and then written in one transaction.
-//
-// LMDB splits a full page in the middle, and new rows mostly belong at the end of a list. Written in order, they would leave
-// every page half empty. So a little more than every second row is written first, and the others then fill the pages.
+// The index rows of the checkpoint, and the numbers of the lists in their keys (see index-keys.ts),
+// which never change. LMDB splits a full page in the middle, and new rows mostly belong at the end
+// of a list: written in order, they would leave every page half empty. So a little more than every
+// second row is written first, and the others then fill the pages.
 
 import type { Table } from '../../disk/environment.ts';
 import type { IndexedRecord } from '../../domain/indexes.ts';
@@ -23,7 +22,9 @@ const knownMax = 100_000;
 /** The rows of one index to write or to remove. */
 interface Gathered {
   readonly prefix: Buffer;
-  /** Twice the place where each row's key begins among the gathered bytes, and one more if the row is to be removed. */
+  /**
+   * Twice the place of each row's key among the gathered bytes, one more if it is to be removed.
+   */
   readonly rows: number[];
   /** The sort key of the last row. */
   last: string;
@@ -37,7 +38,10 @@ export class IndexTable {
   /** The numbers of the lists that were used lately. */
   readonly #known = new Map<string, number>();
   readonly #gathered = new Map<string, Gathered>();
-  /** The keys of the gathered rows, each with its length (u8) before it. Thousands are held, and objects would take ten times as much. */
+  /**
+   * The keys of the gathered rows, each behind its length (u8): objects would take ten times as
+   * much.
+   */
   readonly #keys = new ByteWriter();
   /** The lists whose numbers the next transaction writes. */
   readonly #added = new Map<string, number>();
@@ -149,7 +153,10 @@ export class IndexTable {
   }
 }
 
-/** Of nine rows, those that are written first. They leave the pages half full, and the others fit in. */
+/**
+ * Of nine rows, those that are written first. They leave the pages half full, and the others fit
+ * in.
+ */
 const firstOfNine = [true, false, true, false, true, false, true, false, true];
 
 function holds(rows: readonly IndexRow[], { index, sortKey }: IndexRow): boolean {

@@ -1,5 +1,6 @@
-// The records of the checkpoint, by their keys (see record-bytes.ts). New records come last in the order of the keys, so they
-// are appended and fill their pages. Records that never change have a table of their own, whose pages stay full.
+// The records of the checkpoint, by their keys (see record-bytes.ts). New records come last, so
+// they are appended and fill their pages. Records that never change have a table of their own,
+// whose pages stay full.
 
 import { idPrefixes } from '../../contract/id-prefixes.ts';
 import { assert, elementAt } from '../../core/assert.ts';
@@ -18,7 +19,6 @@ import type { Read } from './index-table.ts';
 
 const readRecordsMax = 1_000;
 const beforeAll = Buffer.alloc(0);
-/** The prefixes of events and of delivery attempts. */
 const unchanging: ReadonlySet<string> = new Set([idPrefixes.event, idPrefixes.attempt]);
 
 /** The tables by their names: records that change, and those that never do. */
@@ -77,7 +77,7 @@ export class RecordTables {
     return undefined;
   }
 
-  /** A record whose key is damaged is not found, and may hide its neighbours: then nobody knows that there is none. */
+  /** A damaged key is not found, and may hide its neighbours: then nobody knows what is there. */
   #refuseHidden(table: Table, key: Buffer): void {
     for (const reverse of [false, true]) {
       const [row] = this.#read(() => [...table.getRange({ start: key, limit: 1, reverse })]);
@@ -100,19 +100,18 @@ export class RecordTables {
     return this.#damaged(`the record ${id} is not as it was written`);
   }
 
-  /** The number of records. */
   get count(): number {
     const tables = [this.#changing, this.#unchanging];
     return this.#read(() => tables.reduce((sum, table) => sum + rowsIn(table), 0));
   }
 
   /**
-   * Every record in the order in which they were made, those that never change last. Throws at a damaged one, unless `onDamage`
+   * Every record in order, those that never change last. Throws at a damaged one, unless `onDamage`
    * takes it.
    */
   *all(onDamage: OnDamage = rethrow): Generator<EncodedRecord> {
     for (const table of [this.#changing, this.#unchanging]) {
-      // They are read in portions, because the caller may wait in between, which ends the library's read transaction.
+      // In portions: the caller may wait in between, which ends a read transaction.
       for (let last: Uint8Array = beforeAll; ; ) {
         const range = { start: last, exclusiveStart: true, limit: readRecordsMax };
         const rows = this.#read(() => [...table.getRange(range)]);
@@ -128,8 +127,8 @@ export class RecordTables {
   }
 
   /**
-   * Gathers a record, whose key is given, too, to write or to remove. Returns the value that it replaces, whose bytes are valid
-   * until the next read.
+   * Gathers a record to write or to remove. Returns the value that it replaces, valid until the
+   * next read.
    */
   change(id: string, key: Buffer, encoded: EncodedRecord): Buffer | undefined {
     const table = this.#tableOf(id);
@@ -179,7 +178,7 @@ export class RecordTables {
   }
 }
 
-/** The library returns its own buffer, with a property `length` that is not the buffer's length. A view has the right one. */
+/** The `length` of the library's buffer is not the buffer's length. A view has the right one. */
 function view(bytes: Buffer): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }

@@ -1,7 +1,8 @@
-// Stored responses whose segment was dropped before they expired, because the bytes of the log are limited. The checkpoint has
-// them until they expire. A key is the place of the response in the log (batch and offset, big-endian), so the oldest come
-// first. A value has a checksum (see checksum.ts), and then the batch's time (f64), the digest of the idempotency key (16 bytes),
-// the status, the lengths of the request id and of the defaults (u16 each), these two, and the body.
+// Stored responses whose segment was dropped before they expired, because the bytes of the log are
+// limited. A key is the place in the log (batch and offset, big-endian), so the oldest come first.
+// A value has a checksum, and then the batch's time (f64), the digest of the idempotency key (16),
+// the status, the lengths of the request id and of the defaults (u16 each), these two, and the
+// body.
 
 import { elementAt } from '../../core/assert.ts';
 import { verifyChecksum, withChecksum } from '../../disk/checksum.ts';
@@ -32,7 +33,7 @@ export class ResponseTable {
     this.#read = read;
   }
 
-  /** The response; null when it is damaged or belongs to another idempotency key; undefined when it is not here. */
+  /** Null when it is damaged or of another key; undefined when it is not here. */
   get(location: ResponseLocation, keyDigest: Uint8Array): StoredResponse | null | undefined {
     const value = this.#read(() => this.#table.get(keyOf(location)));
     if (value === undefined) return undefined;
@@ -53,7 +54,7 @@ export class ResponseTable {
     for (const moved of responses) this.#table.putSync(keyOf(moved.location), encode(moved));
   }
 
-  /** The keys of some responses that are older than `olderThanMs`, the oldest first. */
+  /** The keys of some older responses, the oldest first. */
   expired(olderThanMs: number): Uint8Array[] {
     const rows = this.#read(() => [...this.#table.getRange({ limit: removedMax })]);
     const end = rows.findIndex(({ value }) => (verifyChecksum(value)?.readDoubleLE(0) ?? 0) >= olderThanMs);

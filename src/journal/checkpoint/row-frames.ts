@@ -1,6 +1,6 @@
-// The rows of a checkpoint's tables as the frames of a backup: msgpack of the table's name, then key
-// and value of each row. They go from the pages of the file into the frame, because a backup has tens
-// of millions of them and runs beside the service. Their checksums are checked on the way, because
+// The rows of a checkpoint's tables as the frames of a backup: msgpack of the table's name, then
+// key and value of each row. They go from the pages of the file into the frame, because a backup
+// has tens of millions of them and runs beside the service. Their checksums are checked on the way:
 // damage in a backup would be found only when it is needed.
 
 import { unpack } from 'msgpackr';
@@ -16,7 +16,7 @@ import { checkpointTables } from './checkpoint-tables.ts';
 const frameBytes = 256 * 1024;
 const headBytesMax = 5;
 
-/** A frame's bytes are valid until the next one is asked for. Throws `JournalDamaged` at a damaged row. */
+/** A frame's bytes are valid until the next one. Throws `JournalDamaged` at a damaged row. */
 export async function* rowFrames(file: LmdbFile, tables: readonly string[]): AsyncGenerator<Frame> {
   for (const table of tables) {
     const writer = new FrameWriter(file.path, table);

@@ -1,20 +1,22 @@
-// How a commit batch lies in the log. A batch can be read without any other one, and by later versions
-// of the service. All numbers are little-endian:
+// How a commit batch lies in the log. A batch can be read without any other one, and by later
+// versions of the service. All numbers are little-endian:
 //
 //   0  format (u8)     1  zeros     4  CRC-32 of everything from 8 on (u32)
-//   8  first sequence (f64)   16  last sequence (f64)   24  service time (f64)   32  wall time, Unix ms (f64)
+//   8  first sequence (f64)  16  last sequence (f64)  24  service time (f64)  32  wall time (f64)
 //  40  length of the body (u32)   44  length of the responses (u32)
 //  48  tag: whose batch it is (22 bytes, see identity.ts)
 //  70  epoch of the owner that wrote it, see log-engine.ts (f64)
-//  78  body: for each entry the number of its changes (u16), the offset of its stored response (u32, all ones: none) and
-//      its cause (u8: the number of its kind from 1, and 128 when a name follows, with its length (u8)), then each
-//      change: the lengths of its key (u8) and of its value (u32), the key, the value (see record-bytes.ts)
-//   …  responses: CRC-32 of the rest of the response (u32), key digest (16), fingerprint (16), slot (u16), status (u16),
-//      lengths of the request id (u16), of the defaults (u16) and of the body (u32), where the change begins that the body
-//      is the end of (u32; 0: it comes last here), the request id, the defaults, the body
+//  78  body: of each entry the number of its changes (u16), the offset of its stored response (u32,
+//      all ones: none) and its cause (u8: the number of its kind from 1, and 128 when a name
+//      follows, with its length (u8)), then of each change: the lengths of its key (u8) and of its
+//      value (u32), the key, the value (see record-bytes.ts)
+//   …  responses: CRC-32 of the rest of the response (u32), key digest (16), fingerprint (16), slot
+//      (u16), status (u16), lengths of the request id (u16), of the defaults (u16) and of the body
+//      (u32), where the change begins that the body is the end of (u32; 0: it comes last here), the
+//      request id, the defaults, the body
 //
-// A response can be read, and checked, from its offset alone. Mostly an event is about the very object that the request
-// was answered with: then the body of the response lies in the event, whose bytes go on to the checkpoint as they are.
+// A response can be read, and checked, from its offset alone. Mostly an event is about the very
+// object that the request was answered with: then the body of the response lies in the event.
 
 import { crc32 } from 'node:zlib';
 import { assert } from '../../core/assert.ts';
@@ -89,7 +91,7 @@ const changeHeadBytes = 5;
 const noResponse = 0xffff_ffff;
 const writer = new ByteWriter();
 
-/** A commit batch, where its entries' stored responses lie, and its changes as memory may hold them. */
+/** A commit batch, the places of its stored responses, and its changes for memory to hold. */
 export interface EncodedBatch {
   readonly bytes: Buffer;
   readonly locations: (ResponseLocation | null)[];
@@ -153,8 +155,8 @@ class ChangesOfBatch implements PackedChanges {
 }
 
 /**
- * Writes the head of an entry, whose offset of the response is filled in later, and its changes, whose places it adds to
- * `places`. Returns the place of the event that holds the response's body; 0: none does.
+ * Writes the head of an entry, without the offset of its response, and its changes, whose places it
+ * adds to `places`. Returns the place of the event that holds the response's body; 0: none.
  */
 function writeChanges({ changes, idempotency, cause }: Entry, places: number[]): number {
   const at = writer.skip(entryHeadBytes);
@@ -172,7 +174,7 @@ function writeChanges({ changes, idempotency, cause }: Entry, places: number[]):
   return holder;
 }
 
-/** Writes the kind of a cause at `at`, and its name, cut off where it is too long, behind that. */
+/** Writes the kind of a cause at `at`, and its name, cut where it is too long, behind that. */
 function writeCause(cause: Cause | null, at: number): void {
   const kind = cause === null ? 0 : causeKinds.indexOf(cause.by) + 1;
   const name = cause?.name ?? null;
@@ -225,8 +227,8 @@ function writeBody(body: KeyedResponse['body']): number {
 }
 
 /**
- * The header of a commit batch that lies under `sequence` (null: anywhere) in the log with this tag;
- * or what is wrong with the batch.
+ * The header of a commit batch that lies under `sequence` (null: anywhere) in the log with this
+ * tag; or what is wrong with the batch.
  */
 export function checkedHeader(bytes: Buffer, sequence: number | null, tag: Buffer): BatchHeader | string {
   if (bytes.length < headerBytes) return `it has ${bytes.length} bytes, fewer than its header`;
@@ -238,7 +240,6 @@ export function checkedHeader(bytes: Buffer, sequence: number | null, tag: Buffe
   return `it says that its first sequence is ${header.firstSequence}`;
 }
 
-/** Reads the header of a commit batch. */
 export function readBatchHeader(bytes: Buffer): BatchHeader {
   return {
     firstSequence: bytes.readDoubleLE(8),
@@ -254,7 +255,7 @@ export function endOfBatch(bytes: Buffer): LogEnd {
   return { sequence: bytes.readDoubleLE(16), checksum: bytes.readUInt32LE(4) };
 }
 
-/** The commit batch as one of the shard with this tag, for a folder that was made from another one's log. */
+/** The commit batch as one of the shard with this tag, for a folder made from another's log. */
 export function retagged(bytes: Buffer, tag: Buffer): Buffer {
   const copy = Buffer.from(bytes);
   copy.set(tag, tagAt);
@@ -262,7 +263,7 @@ export function retagged(bytes: Buffer, tag: Buffer): Buffer {
   return copy;
 }
 
-/** The stored response that belongs to an idempotency record of this commit batch. */
+/** The stored response of an idempotency record of this commit batch. */
 export function responseOf(bytes: Buffer, idempotency: IdempotencyRecord | null): KeyedResponse | null {
   if (idempotency === null) return null;
   const response = readResponse(bytes, idempotency.location.offset, idempotency.keyDigest);
@@ -271,7 +272,7 @@ export function responseOf(bytes: Buffer, idempotency: IdempotencyRecord | null)
   return { ...idempotency, ...response, body: Buffer.from(response.body).toString() };
 }
 
-/** The entries of a commit batch that has no defect, as views of it. Of a damaged batch, those come before this throws. */
+/** Views of a commit batch. Of a damaged one, some entries may come before this throws. */
 export function* readEntries(bytes: Buffer): Generator<StoredEntry> {
   const { firstSequence, timeMs } = readBatchHeader(bytes);
   const end = headerBytes + bytes.readUInt32LE(bodyBytesAt);
@@ -291,7 +292,7 @@ export function* readEntries(bytes: Buffer): Generator<StoredEntry> {
   }
 }
 
-/** Decodes a commit batch that has no defect. What it returns does not hold on to the bytes. */
+/** The same decoded, without a hold on the bytes. The batch has no defect. */
 export function decodeBatch(bytes: Buffer): ReplayedEntry[] {
   return Array.from(readEntries(bytes), ({ sequence, timeMs, records, idempotency, cause }) => ({
     sequence,
@@ -306,7 +307,7 @@ export function decodeBatch(bytes: Buffer): ReplayedEntry[] {
   }));
 }
 
-/** The change whose head lies at `at` of a commit batch. Thousands are held at a time, and a view takes ten times as much. */
+/** The change at `at` of a commit batch. Thousands are held: views would take ten times as much. */
 class ChangeInBatch implements EncodedRecord {
   readonly #bytes: Buffer;
   readonly #at: number;
@@ -354,8 +355,8 @@ function readIdempotencyRecord(
 }
 
 /**
- * Reads the stored response at `offset` of a commit batch and checks it, and it alone; null when it is damaged, when it is
- * that of another key, or when there is none. A copy: `bytes` may be used again.
+ * Reads the stored response at `offset` of a commit batch and checks it alone; null when it is
+ * damaged, or of another key, or none. A copy: `bytes` may be used again.
  */
 export function readResponse(bytes: Buffer, offset: number, keyDigest: Uint8Array): StoredResponse | null {
   const start = responseStart(bytes, offset);
@@ -379,7 +380,7 @@ export function readResponse(bytes: Buffer, offset: number, keyDigest: Uint8Arra
   };
 }
 
-/** The text that an event ends with, as a view; null when the event is damaged. */
+/** The text that an event ends with; null when the event is damaged. */
 function endOfEvent(bytes: Buffer, place: number, length: number): Buffer | null {
   const { key, value } = new ChangeInBatch(bytes, place);
   const end = value.length - checksumBytes;

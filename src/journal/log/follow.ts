@@ -1,5 +1,6 @@
-// Reads the log in order: the reading side of the engine on LMDB (see log-engine.ts). Its callers may run in another thread or
-// process while the shard goes on appending. Every batch is checked before it is returned. Damage, or a gap, is never skipped.
+// Reads the log in order: the reading side of the engine on LMDB (see log-engine.ts), perhaps in
+// another thread or process while the shard goes on appending. Every batch is checked. Damage, or a
+// gap, is never skipped.
 
 import { basename, dirname } from 'node:path';
 import { assert, elementAt } from '../../core/assert.ts';
@@ -23,20 +24,21 @@ export interface FollowedLog extends ReadableLog {
   /** Finds the segments that were begun since. */
   refresh(): void;
   /**
-   * Drops the segments whose last commit batch is older than `olderThanMs` and whose last sequence is at most `sequence`, except for the
-   * newest segment. Settles with the first sequence of the oldest segment, 0 when there is none.
+   * Drops the segments, but for the newest, whose last batch is older than `olderThanMs` and whose
+   * last sequence is at most `sequence`. Returns the first sequence that is left, 0 without any.
    */
   drop(olderThanMs: number, sequence: number): Promise<number>;
-  /** The bytes that all segments take. */
   readonly bytes: number;
-  /** The last sequence of the oldest segment; null when that is the newest, or ends after `sequence`. */
+  /**
+   * The last sequence of the oldest segment; null when that is the newest, or ends after
+   * `sequence`.
+   */
   oldestEnd(sequence: number): number | null;
   /** Drops the oldest segment, as `drop` does. */
   dropOldest(): Promise<number>;
   close(): Promise<void>;
 }
 
-/** The log in these segments. */
 export function followedLog(segments: Segments): FollowedLog {
   return {
     refresh: () => segments.refresh(),
@@ -72,8 +74,8 @@ export class DamagedLog extends JournalDamaged {
 }
 
 /**
- * The batches of the log in these segments, see `ReadableLog`. `goOnAfter` is asked before each portion after which sequence to go
- * on, and gets the last one. Throws `DamagedLog`.
+ * See `ReadableLog`. `goOnAfter` is asked before each portion after which sequence to go on. Throws
+ * `DamagedLog`.
  */
 export async function* readLog(
   segments: Segments,
@@ -118,7 +120,7 @@ function portionAfter(segments: Segments, after: number, upTo: number, epoch: nu
   }
 }
 
-/** The caller must read them to the end, or stop reading, before the thread does anything else. */
+/** Read them to the end, or stop, before the thread does anything else. */
 function* follow(
   segments: Segments,
   after: number,
@@ -136,19 +138,21 @@ function* follow(
     // A segment that begins later may not be complete yet.
     if (segment.firstSequence > upTo) return;
     if (index > start && segment.firstSequence !== next) throw missing(segments, index, next);
-    // What lies beyond the beginning of the next segment is of an owner that had lost the log when it arrived.
+    // What lies beyond the beginning of the next segment is of an owner that had lost the log when
+    // it arrived.
     const end = Math.min(upTo, (list[index + 1]?.firstSequence ?? Number.POSITIVE_INFINITY) - 1);
     for (const batch of batchesOf(segments, index, next, end)) {
       if (batch.epoch < epoch) throw overtaken(segments, index, batch, epoch);
       epoch = batch.epoch;
       yield batch;
-      // A batch that was once removed from the end may have left a gap, which the checkpoint covers.
+      // A batch that was once removed from the end may have left a gap, which the checkpoint
+      // covers.
       next = Math.max(next, batch.lastSequence + 1);
     }
   }
 }
 
-/** Refuses a log of which more can be seen from its end than was found from its beginning. Throws `DamagedLog`. */
+/** Refuses a log of which more is seen from its end than from its beginning. */
 function refuseHiddenEnd(segments: Segments, nextSequence: number): void {
   const index = segments.list.length - 1;
   if (index < 0) return;
@@ -196,7 +200,6 @@ function firstHolding(environment: Environment, next: number): number {
   return floor ?? next;
 }
 
-/** The stored responses in a batch that has no defect. */
 export function responsesOf(batch: FollowedBatch): MovedResponse[] {
   const moved: MovedResponse[] = [];
   for (const { idempotency, timeMs } of readEntries(batch.bytes)) {
@@ -208,7 +211,7 @@ export function responsesOf(batch: FollowedBatch): MovedResponse[] {
   return moved;
 }
 
-/** The last sequence of the oldest segment. The newest segment stays, because it tells which sequence comes next. */
+/** The newest segment stays, because it tells which sequence comes next. */
 function oldestEnd({ list }: Segments, sequence: number): number | null {
   const next = list[1];
   return next === undefined || next.firstSequence - 1 > sequence ? null : next.firstSequence - 1;
@@ -221,7 +224,7 @@ async function dropSegments(segments: Segments, olderThanMs: number, sequence: n
   return list[0]?.firstSequence ?? 0;
 }
 
-/** When the last commit batch of a segment was; -Infinity when it is empty, an upper bound when it is damaged. */
+/** -Infinity when the segment is empty, an upper bound when it is damaged. */
 function lastTimeMs(segments: Segments, segment: Segment): number {
   const timeMs = unlessDamaged(() => batchTimeMs(segments, segment, 'last') ?? Number.NEGATIVE_INFINITY);
   return timeMs ?? writtenMs(segment);
@@ -266,13 +269,13 @@ function damaged(segments: Segments, index: number, bad: BadTail, isEnd: boolean
   return new DamagedLog(message, isEnd ? bad : null);
 }
 
-// Recovery. A damaged batch is never skipped, the last one neither: the storage engine syncs a batch
-// before it writes the page that makes it part of the log, so a crash leaves the whole of it or
-// nothing. One that is not as it was written was acknowledged, and damaged since.
+// Recovery. A damaged batch is never skipped, the last one neither: the storage engine syncs a
+// batch before it writes the page that makes it part of the log, so a crash leaves the whole of it
+// or nothing. One that is not as it was written was acknowledged, and damaged since.
 
 /**
- * The entries after `afterSequence`, some at a time. Returns the sequence of the next entry to append. After `JournalDamaged` is
- * thrown, the returned entries must not be used.
+ * The entries after `afterSequence`, some at a time. Returns the sequence of the next entry to
+ * append. The entries must not be used once `JournalDamaged` is thrown.
  */
 export async function* recoverLog(
   log: ReadableLog,

@@ -1,6 +1,6 @@
-// The engine of the log on LMDB (see log-engine.ts). Commit batches become durable in the order in which they are appended. One
-// transaction is in flight at a time, and the next one has all batches that were appended meanwhile. So a batch that failed
-// is never followed on disk by a later one: the disk always has a prefix of what was appended.
+// The engine of the log on LMDB (see log-engine.ts). One transaction is in flight at a time, and
+// the next one has all batches that were appended meanwhile. So a batch that failed is never
+// followed on disk by a later one: the disk always has a prefix of what was appended.
 
 import { assert, defined, elementAt } from '../../core/assert.ts';
 import { commitAppended, journalFailure, usedBytes } from '../../disk/environment.ts';
@@ -72,11 +72,14 @@ export class SegmentedLog implements LogEngine {
     this.#segmentAgeMaxMs = options.segmentAgeMaxMs;
   }
 
-  /** The next entry has this sequence. It goes into the newest segment if the log ends right before it, else into a new one. */
+  /**
+   * The next entry has this sequence. It goes into the newest segment if the log ends right before
+   * it, else into a new one.
+   */
   start(nextSequence: number): void {
     this.#nextSequence = nextSequence;
     const newest = this.#segments.list.at(-1);
-    // What was lost at the log's end lies in the checkpoint: a new segment says from where on the log goes on.
+    // What was lost at the log's end lies in the checkpoint: a new segment says where it goes on.
     if (newest === undefined || logEnd(this.#segments) < nextSequence - 1) return;
     this.#active = this.#activate(newest, firstTimeMs(this.#segments, newest));
   }
@@ -145,7 +148,7 @@ export class SegmentedLog implements LogEngine {
     const isDue =
       active !== null &&
       (active.bytes > this.#segmentBytesMax || timeMs - active.firstTimeMs > this.#segmentAgeMaxMs);
-    // Without descriptors for a new segment, the newest one grows beyond its size, which is better than a failure.
+    // Without descriptors for a new segment the newest one grows, which is better than a failure.
     if (active === null || (isDue && this.#segments.canCreate)) {
       await active?.room?.finish();
       const segment = await this.#segments.create(firstSequence);
@@ -187,7 +190,7 @@ export class SegmentedLog implements LogEngine {
     }
   }
 
-  /** Closes the log when all appended batches are on disk. */
+  /** Settles when all appended batches are on disk. */
   async close(): Promise<void> {
     this.#failure ??= new JournalFailure('The log is closed', { diskFull: false });
     await this.#writing;
@@ -203,13 +206,13 @@ function ownedByAnother(folder: string, epoch: number, newest: number): JournalF
   );
 }
 
-/** When the segment's first batch was; Infinity when it is empty, -Infinity (so that a new one begins) when it is damaged. */
+/** Infinity when the segment is empty, -Infinity when it is damaged: then a new one begins. */
 function firstTimeMs(segments: Segments, segment: Segment): number {
   const timeMs = unlessDamaged(() => batchTimeMs(segments, segment, 'first') ?? Number.POSITIVE_INFINITY);
   return timeMs ?? Number.NEGATIVE_INFINITY;
 }
 
-/** The sequence that the log ends with. A damaged segment ends where recovery has left it. */
+/** A damaged segment ends where recovery has left it. */
 function logEnd(segments: Segments): number {
   return unlessDamaged(() => endOf(segments)) ?? Number.POSITIVE_INFINITY;
 }

@@ -1,6 +1,7 @@
-// The segments of the log. Each is a folder with an LMDB environment of its own, named after its first sequence, so that old
-// commit batches are dropped by deleting a folder. A folder gets its name when it is complete and is renamed before it is
-// deleted, so a crash never leaves half a segment under that name.
+// The segments of the log: folders with an LMDB environment each, named after their first
+// sequences, so that old commit batches are dropped by deleting a folder. One gets its name when it
+// is complete and is renamed before it is deleted, so a crash never leaves half a segment under
+// that name.
 
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -31,19 +32,16 @@ export interface Segment {
 export type Access = 'write' | 'read';
 
 const nameDigits = 16;
-/** The environments that are open at a time: the newest one, and those from which stored responses were read. */
+/** So many are open: the newest one, and those from which stored responses were read. */
 const openMax = 4;
 
-/** The name of the folder of a segment. */
 export function segmentName(firstSequence: number): string {
   return String(firstSequence).padStart(nameDigits, '0');
 }
 
 export class Segments {
   readonly folder: string;
-  /** The shard's number. */
   readonly shard: number;
-  /** The tag of every commit batch. */
   readonly tag: Buffer;
   readonly #part: Part;
   readonly #mapSize: number;
@@ -57,8 +55,8 @@ export class Segments {
   readonly #spares: SpareDescriptors;
 
   /**
-   * Lists the segments in `logFolder`, the log of the shard `identity`. A writer removes what a crash left unfinished.
-   * `checked` says how this process has checked their files before.
+   * A writer removes what a crash left unfinished. `checked` says how this process has checked the
+   * files of the log before.
    */
   constructor(
     logFolder: string,
@@ -85,8 +83,8 @@ export class Segments {
   }
 
   /**
-   * Finds the segments that the log has begun since, and has the next read see what is durable by now: reads within one turn
-   * of the event loop otherwise share a view. A writer knows both already.
+   * Finds new segments, and has the next read see what is durable by now: reads within one turn of
+   * the event loop otherwise share a view. A writer knows both already.
    */
   refresh(): void {
     if (this.#access === 'write') return;
@@ -104,22 +102,21 @@ export class Segments {
     }
   }
 
-  /** All segments, oldest first. */
   get list(): readonly Segment[] {
     return this.#list;
   }
 
-  /** The folder of the segment with this first sequence, whether it exists or not. */
+  /** It need not exist. */
   folderOf(firstSequence: number): string {
     return join(this.folder, segmentName(firstSequence));
   }
 
-  /** The only segment that can have `sequence`: the last one that does not begin after it. */
+  /** The only segment that can have `sequence`. */
   holding(sequence: number): Segment | undefined {
     return this.#list.findLast((segment) => segment.firstSequence <= sequence);
   }
 
-  /** The environment of a segment, which is opened if need be: the newest one for writing. Throws `JournalDamaged`. */
+  /** Opens a segment if need be: the newest one for writing. Throws `JournalDamaged`. */
   open(segment: Segment, check: CheckDepth = 'branches'): Environment {
     const position = this.#open.indexOf(segment);
     if (position >= 0) this.#open.splice(position, 1);
@@ -153,7 +150,7 @@ export class Segments {
     return this.#spares.refill();
   }
 
-  /** Creates the next segment and opens it. Throws when the disk does not take it. */
+  /** Creates the next segment. Throws when the disk does not take it. */
   async create(firstSequence: number): Promise<Segment> {
     assert(firstSequence > (this.#list.at(-1)?.firstSequence ?? 0), 'segments ascend');
     const folder = this.folderOf(firstSequence);
@@ -209,14 +206,14 @@ export class Segments {
   }
 }
 
-/** What a segment's file takes, bytes; 0 when it is gone. */
+/** Bytes; 0 when it is gone. */
 export function fileBytes(segment: Segment): number {
   return statSync(dataFile(segment.folder), { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /**
- * When the segment's file was last written, in Unix milliseconds, which is not before its last batch; -Infinity when there
- * is no file.
+ * When the segment's file was last written, Unix ms: not before its last batch. -Infinity: there is
+ * none.
  */
 export function writtenMs(segment: Segment): number {
   const stats = statSync(dataFile(segment.folder), { throwIfNoEntry: false });
@@ -224,7 +221,7 @@ export function writtenMs(segment: Segment): number {
 }
 
 /**
- * When the segment's first or last batch was, in Unix milliseconds; undefined when it has none. Throws `JournalDamaged`.
+ * The time of the segment's first or last batch; undefined: it has none. Throws `JournalDamaged`.
  */
 export function batchTimeMs(
   segments: Segments,
@@ -241,7 +238,7 @@ export function batchTimeMs(
   });
 }
 
-/** The first sequence of the first or last commit batch in a segment's environment; undefined when it has none. */
+/** The first sequence of a segment's first or last batch; undefined when it has none. */
 function firstSequenceIn(environment: Environment, which: 'first' | 'last'): number | undefined {
   // The key of the label comes before those of all batches.
   const range = which === 'first' ? { start: 1, limit: 1 } : { end: 0, reverse: true, limit: 1 };
@@ -250,8 +247,8 @@ function firstSequenceIn(environment: Environment, which: 'first' | 'last'): num
 }
 
 /**
- * The last sequence of the log. When the newest segment is empty it is the one before that segment; without any segment it is
- * 0. A damaged batch counts as one entry. Throws `JournalDamaged`.
+ * The last sequence of the log; 0 without any. An empty segment ends the one before it, and a
+ * damaged batch counts as one entry. Throws `JournalDamaged`.
  */
 export function endOf(segments: Segments): number {
   const newest = segments.list.at(-1);
@@ -266,8 +263,8 @@ export function endOf(segments: Segments): number {
 }
 
 /**
- * The checksum of the commit batch that ends with `sequence`; null when the log has this entry and no batch ends with it. Undefined
- * when that can't be told, because the batch is damaged, or not there any more.
+ * The checksum of the commit batch that ends with `sequence`; null when none ends with this entry.
+ * Undefined when that can't be told: the batch is damaged, or gone.
  */
 export function checksumAt(segments: Segments, sequence: number): number | null | undefined {
   const segment = segments.holding(sequence);
@@ -293,7 +290,7 @@ function headerOf(environment: Environment, segment: Segment, sequence: number, 
   throw damaged(segment, sequence, 'its key is not in its place');
 }
 
-/** The stored response of a key in a commit batch. Only its own checksum is checked; the one of the batch takes ten times as long. */
+/** Only the checksum of the response is checked; that of the batch takes ten times as long. */
 export function readStoredResponse(
   environment: Environment,
   segment: Segment,
@@ -309,7 +306,7 @@ export function readStoredResponse(
 
 function borrowBatch(environment: Environment, segment: Segment, sequence: number): Buffer | undefined {
   const bytes = guardRead(segment.folder, () => environment.getBinaryFast(sequence));
-  // The library returns its own buffer, with a property `length` that is not the buffer's length. A view has the right one.
+  // The `length` of the library's own buffer is not the buffer's length. A view has the right one.
   return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 

@@ -1,5 +1,6 @@
-// Gives up the damaged batch that a log ends with, of a shard that no service runs. Recovery never does so by itself, because the
-// batch was acknowledged: an operator decides, who is shown what the batch held as far as it can be read.
+// Gives up the damaged batch that a log ends with, of a shard that no service runs. Recovery never
+// does so by itself, because the batch was acknowledged: an operator decides, who is shown what can
+// be read of it.
 
 import { join } from 'node:path';
 import { elementAt } from '../../core/assert.ts';
@@ -18,15 +19,15 @@ export interface DamagedEnd {
   readonly sequence: number;
   readonly bytes: number;
   readonly defect: string;
-  /** What can be read of it. Each record has a checksum of its own, and one that is damaged is left out. */
+  /** What can be read of it, without the records that are damaged. */
   readonly entries: readonly FoundEntry[];
-  /** Records that are damaged, in entries that can be read. */
+  /** Damaged records in entries that can be read. */
   readonly damagedRecords: number;
 }
 
 /**
- * Hands the damaged end of a log to `giveUp`, which may remove it, and settles with its result; null when the log's end is
- * sound. Rejects with `JournalDamaged` when the log is damaged elsewhere.
+ * Hands the damaged end of a log to `giveUp`, which may remove it; null: the end is sound. Rejects
+ * with `JournalDamaged` when the log is damaged elsewhere.
  */
 export async function truncateDamagedEnd<T>(
   options: JournalOptions,

@@ -1,5 +1,5 @@
-// The write-ahead log as its shard sees it: commit batches are appended and become durable in order.
-// A batch is encoded once, and the engine stores the bytes (log-engine.ts).
+// The write-ahead log as its shard sees it: commit batches are appended and become durable in
+// order. A batch is encoded once, and the engine stores the bytes (log-engine.ts).
 
 import { assert } from '../../core/assert.ts';
 import { type ShardIdentity, tagOf } from '../../disk/identity.ts';
@@ -21,7 +21,7 @@ export class WriteAheadLog implements Log {
     this.#tag = tagOf(partition);
   }
 
-  /** Starts the log. The next entry has this sequence, and the owner of the batches has this epoch. */
+  /** The next entry has this sequence, and the owner of the batches has this epoch. */
   start(nextSequence: number, epoch: number): void {
     this.#nextSequence = nextSequence;
     this.#epoch = epoch;

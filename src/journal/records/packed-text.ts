@@ -1,10 +1,10 @@
-// Packs texts of letters, digits and `_` with six bits for each character, in the order of ASCII, so
-// that the order of the bytes is the order of the texts. Ids are written like that, in the log and in
-// the keys of the checkpoint.
+// Packs texts of letters, digits and `_` with six bits for each character, in the order of ASCII,
+// so that the order of the bytes is the order of the texts. Ids are written like that, in the log
+// and in the keys of the checkpoint.
 
 import { ByteWriter } from './byte-writer.ts';
 
-/** The characters in the order of their codes. The code of `0` is 1, because the code 0 ends a text. */
+/** The characters in the order of their codes, which begin with 1: the code 0 ends a text. */
 export const packedAlphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
 const codes = new Uint8Array(256);
 /** The characters as ASCII, by their codes. */
@@ -19,7 +19,7 @@ export function packedBytes(text: string): number {
   return Math.ceil((text.length * 6) / 8);
 }
 
-/** Packs a text behind `offset` bytes that the caller fills. Null when the text has other characters. */
+/** Packs a text behind `offset` bytes for the caller to fill. Null: it has other characters. */
 export function packText(text: string, offset = 0): Buffer | null {
   const bytes = Buffer.allocUnsafe(offset + packedBytes(text));
   return writePacked(text, bytes, offset) ? bytes : null;

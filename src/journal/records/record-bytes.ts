@@ -1,10 +1,8 @@
-// A record as bytes: a key and a value, which are the same in the log and in the checkpoint. The checkpoint's follower, and
-// everything else that moves records, moves these bytes as they are, and decodes only what it needs of them.
+// A record as bytes: a key and a value, the same in the log and in the checkpoint. Whatever moves
+// records moves these bytes, and decodes only what it needs. The key is the id with its prefix
+// last, packed: its order is that in which records were made. The value, little-endian:
 //
-// The key is the id with its prefix last, packed (see packed-text.ts), so that the order of the keys is the order in which the
-// records were made, whatever their kind is. The value, little-endian:
-//
-//   0  number of the kind (u8)   1  version of its layout (u8)   2  flags (u8): 1 live mode, 2 the record is removed
+//   0  number of the kind (u8)   1  version of its layout (u8)   2  flags (u8): 1 live, 2 removed
 //   3  length of the organization (u8), then the organization, packed
 //   …  the values of the other fields, see record-layout.ts: msgpack, one array
 //   …  CRC-32 of the key and of everything before it in the value (u32)
@@ -36,10 +34,10 @@ const idLengthMax = 100;
 const flags = { livemode: 1, removed: 2 } as const;
 const flagsAt = 2;
 const organizationAt = 4;
-// Bytes within a record are copied, because records are mostly decoded from LMDB's own buffer, which its next read overwrites.
+// Bytes are copied: a record is mostly decoded from LMDB's own buffer, which is used again.
 const packr = new Packr({ useRecords: false, variableMapSize: true, copyBuffers: true });
 
-/** Has the library return its own buffer, whose next use overwrites it, with where the values begin and end. */
+/** The library's own buffer, whose next use overwrites it, with where the values lie. */
 const packedInPlace = REUSE_BUFFER_MODE | RESET_BUFFER_MODE;
 type PackedInPlace = Buffer & { readonly start: number; readonly end: number };
 
@@ -50,7 +48,6 @@ function prefixLast(id: string): string {
   return end < 1 || /[^0-9A-Z_a-z]/.test(id) ? '' : `${id.slice(end + 1)}_${id.slice(0, end)}`;
 }
 
-/** The id again. */
 function prefixFirst(rotated: string): string {
   const end = rotated.lastIndexOf('_');
   return `${rotated.slice(end + 1)}_${rotated.slice(0, end)}`;
@@ -104,7 +101,7 @@ export function encodeRecord(record: StoredRecord): EncodedRecord {
   return { key: bytes.subarray(0, keyBytes), value: bytes.subarray(keyBytes) };
 }
 
-/** Whether the value matches its checksum. In a commit batch this is not needed, because the batch has a checksum of its own. */
+/** Whether the value matches its checksum. Within a commit batch its own checksum is enough. */
 export function isSound({ key, value }: EncodedRecord): boolean {
   const end = value.length - checksumBytes;
   return end > organizationAt && value.readUInt32LE(end) === crc32(value.subarray(0, end), crc32(key));
@@ -119,12 +116,12 @@ export function organizationOf({ value }: EncodedRecord): string {
   return unpackedOrganization(value);
 }
 
-/** Decodes the record with this id. Its value must match its checksum. */
+/** The value must match its checksum. */
 export function decodeRecord(id: string, value: Buffer): StoredRecord {
   return recordOf(headOf(id, value), value[1]!, packr.unpack(valuesIn(value)));
 }
 
-/** Decodes as much of the record with this id as its index rows depend on. Its value must match its checksum. */
+/** Decodes as much as the index rows depend on. The value must match its checksum. */
 export function decodeIndexed(id: string, value: Buffer): IndexedRecord {
   const head = headOf(id, value);
   const count = indexedIn(head.kind, value[1]!);
@@ -154,12 +151,12 @@ function valuesIn(value: Buffer): Buffer {
   return value.subarray(organizationAt + value[organizationAt - 1]!, value.length - checksumBytes);
 }
 
-/** The bytes before the first item of an array: one with up to 15 items has its length in the first of them. */
+/** The bytes before the first item of an array: one with up to 15 items has a short head. */
 function arrayHeadBytes(packed: Buffer): number {
   return packed[0]! < 0xa0 ? 1 : 3;
 }
 
-/** The record in these bytes; null when its bytes are damaged. */
+/** Null when the bytes are damaged. */
 export function readRecord(encoded: EncodedRecord): StoredRecord | null {
   return isSound(encoded) ? decodeRecord(idOfEncoded(encoded), encoded.value) : null;
 }
@@ -167,7 +164,10 @@ export function readRecord(encoded: EncodedRecord): StoredRecord | null {
 /** The most organizations that are remembered. Beyond that, the map is cleared. */
 const rememberedMax = 1_000;
 const packedOrganizations = new Map<string, Buffer>();
-/** By the packed bytes as Latin-1. One text for all records of an organization takes its memory once. */
+/**
+ * By the packed bytes as Latin-1. One text for all records of an organization takes its memory
+ * once.
+ */
 const organizations = new Map<string, string>();
 
 function packedOrganization(org: string): Buffer {

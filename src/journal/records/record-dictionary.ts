@@ -1,5 +1,5 @@
-// The dictionary of records: texts that a field mostly has. A record has the number of such a text in this
-// list instead of it. New ones are added at the end, and none is ever moved or removed.
+// The dictionary of records: texts that a field mostly has. A record has the number of such a text
+// in this list instead of it. New ones are added at the end, and none is ever moved or removed.
 
 export const dictionary: readonly string[] = [
   'mad',

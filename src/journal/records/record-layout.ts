@@ -1,24 +1,16 @@
-// The layouts of records: the fields of each kind and their order. The values of a record are written without the names of the
-// fields, as one array in the order of the layout (record-bytes.ts has the bytes around it).
-//
-// A layout is fixed once a version of the service was released with it. To add, rename or drop a field, change the kind's
-// `fields` and add an upcaster, which makes the values of the previous version into those of the new one. When a record of an
-// older version is read, all later upcasters are applied. Its bytes stay as they are until its next change, which writes it in
-// the newest version. The files under test/journal/golden have records of every version.
-//
-// The fields that a record's index rows depend on come first, in the order of `indexedFields` (domain/indexes.ts). So a change
-// there is a change of the layout.
-//
-// Fields that mostly have one of a few texts are written as numbers in the dictionary (record-dictionary.ts).
-//
-// Metadata has names that merchants choose. It is written as a flat list, because msgpackr renames a field `__proto__`.
+// The layouts of records: the fields of each kind and their order. The values of a record are
+// written as one array, without names. Those that its index rows depend on come first, in the order
+// of `indexedFields` (domain/indexes.ts). A layout is fixed once a version was released with it. To
+// add, rename or drop a field, change `fields` and add an upcaster, which makes values of the
+// version before into those of the new one. Older records keep their bytes until their next change.
+// test/journal/golden has all versions.
 
 import { assert, defined, elementAt } from '../../core/assert.ts';
 import { type IndexedRecord, indexedFields } from '../../domain/indexes.ts';
 import type { Metadata, RecordKind, RecordOf, StoredRecord } from '../../domain/record.ts';
 import { dictionary, dictionaryNumbers } from './record-dictionary.ts';
 
-/** Makes the values of one version into those of the next. A word is a number then. */
+/** Makes the values of one version into those of the next. Words of the dictionary are numbers. */
 type Upcaster = (values: readonly unknown[]) => unknown[];
 
 interface Layout<K extends RecordKind> {
@@ -161,7 +153,7 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       idempotency_key: true,
       by: true,
       by_name: true,
-      // This comes last, because a stored response with the same text may stand in its place (see codec.ts).
+      // Last, because a stored response with the same text may stand in its place (see codec.ts).
       object_json: true,
     },
     dictionary: ['type', 'api_version', 'by'],
@@ -328,15 +320,15 @@ export function recordOf(head: RecordHead, version: number, written: unknown[]):
 }
 
 /**
- * How many of the first values of a record are those of its indexed fields; null when the version is an older one, in which they
- * may be elsewhere.
+ * How many of the first values are indexed fields; null of an older version, in which they may be
+ * elsewhere.
  */
 export function indexedIn(kind: RecordKind, version: number): number | null {
   const { indexed, version: newest } = compiledOf(kind);
   return version === newest ? indexed : null;
 }
 
-/** As much of the record with this head as is indexed. `values` begins with what `indexedIn` says. */
+/** `values` begins with what `indexedIn` says. */
 export function indexedOf(head: RecordHead, values: readonly unknown[]): IndexedRecord {
   const { names, indexed, dictionaryAt } = compiledOf(head.kind);
   const record = head as unknown as Record<string, unknown>;
