@@ -16,8 +16,9 @@ import { foldersOfJournal } from '../journal/open-journal.ts';
 import {
   checkpointSequenceIn,
   newestSegmentIn,
+  recordsIn,
   rowsOfFrame,
-  StoredState,
+  storedState,
 } from '../journal/stopped-journal.ts';
 import { CommandFailure } from '../operator/results/failures.ts';
 import type { LogPlaceOptions } from '../operator/results/log-entry.ts';
@@ -68,7 +69,7 @@ function logOfDataFolder(path: string): LogFolder {
           () => newestSegmentIn(checkpoint),
         ),
     ),
-    stateOf: (number) => new StoredState(elementAt(dirs, number).checkpoint),
+    stateOf: (number) => storedState(elementAt(dirs, number).checkpoint),
     directoryDefect: async () => null,
   };
 }
@@ -173,7 +174,7 @@ function backedUpState(
     sequence: state.sequence,
     async *recordsFrom(id) {
       for await (const frame of readArchiveFile(join(path, state.file), part, { identities }))
-        yield* StoredState.recordsIn(rowsOfFrame(frame), id);
+        yield* recordsIn(rowsOfFrame(frame), id);
     },
   };
 }

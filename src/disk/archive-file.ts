@@ -108,20 +108,14 @@ async function* encodeFrames(
   frames: Iterable<Frame> | AsyncIterable<Frame>,
 ): AsyncGenerator<Uint8Array> {
   let count = 0;
-  let gathered: Uint8Array[] = [magic, ...encodeFrame(types.head, encodeLabel(part))];
-  let bytes = 0;
-  for await (const { type, bytes: content } of frames) {
+  yield magic;
+  yield* encodeFrame(types.head, encodeLabel(part));
+  for await (const { type, bytes } of frames) {
     count++;
     // The content is copied, because the next frame may use the same memory.
-    gathered.push(...encodeFrame(types[type], new Uint8Array(content)));
-    bytes += content.length;
-    if (bytes < writeBytes) continue;
-    yield Buffer.concat(gathered);
-    gathered = [];
-    bytes = 0;
+    yield* encodeFrame(types[type], new Uint8Array(bytes));
   }
-  gathered.push(...encodeFrame(types.end, Buffer.from(JSON.stringify({ frames: count }))));
-  yield Buffer.concat(gathered);
+  yield* encodeFrame(types.end, Buffer.from(JSON.stringify({ frames: count })));
 }
 
 function encodeFrame(type: number, content: Uint8Array): [Buffer, Uint8Array] {
@@ -133,16 +127,17 @@ function encodeFrame(type: number, content: Uint8Array): [Buffer, Uint8Array] {
 }
 
 async function encrypted(
-  plain: AsyncIterable<Uint8Array>,
+  pieces: AsyncIterable<Uint8Array>,
   recipients: readonly string[],
 ): Promise<AsyncIterable<Uint8Array>> {
+  const plain = inLargeChunks(pieces);
   if (recipients.length === 0) return plain;
   const encrypter = new Encrypter();
   for (const recipient of recipients) encrypter.addRecipient(recipient);
   return inLargeChunks(await encrypter.encrypt(ReadableStream.from(plain)));
 }
 
-/** Joins the cipher's chunks of 64 KiB, because each write costs a round through libuv. */
+/** Joins chunks, because each write costs a round through libuv: the cipher's have 64 KiB. */
 async function* inLargeChunks(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let gathered: Uint8Array[] = [];
   let bytes = 0;
@@ -202,11 +197,16 @@ export async function* readArchiveFile(
 
 export async function digestOfFile(path: string, pace: Pace): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path, { highWaterMark: writeBytes })) {
-    await pace((chunk as Buffer).length);
-    hash.update(chunk as Buffer);
-  }
+  for await (const { length } of hashed(path, hash)) await pace(length);
   return hash.digest('hex');
+}
+
+/** The bytes of a file, which `hash` gets, too. */
+async function* hashed(path: string, hash: Hash): AsyncGenerator<Uint8Array> {
+  for await (const chunk of createReadStream(path, { highWaterMark: writeBytes })) {
+    hash.update(chunk as Buffer);
+    yield chunk as Buffer;
+  }
 }
 
 /** Throws `JournalDamaged` when no identity opens the file. A damaged one is let through. */
@@ -226,19 +226,14 @@ async function decrypted(
   identities: readonly string[],
   hash: Hash,
 ): Promise<AsyncIterable<Uint8Array>> {
-  const hashed = (async function* () {
-    for await (const chunk of createReadStream(path, { highWaterMark: writeBytes })) {
-      hash.update(chunk as Buffer);
-      yield chunk as Uint8Array;
-    }
-  })();
-  if (!path.endsWith(encryptedSuffix)) return hashed;
+  const content = hashed(path, hash);
+  if (!path.endsWith(encryptedSuffix)) return content;
   if (identities.length === 0)
     throw new JournalDamaged(`${path} is encrypted: name the file with its age identity with --identity`);
   const decrypter = new Decrypter();
   for (const identity of identities) decrypter.addIdentity(identity);
   try {
-    return await decrypter.decrypt(ReadableStream.from(hashed));
+    return await decrypter.decrypt(ReadableStream.from(content));
   } catch (error) {
     throw new JournalDamaged(`${path} can't be decrypted: ${(error as Error).message}`, { cause: error });
   }

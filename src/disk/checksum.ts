@@ -7,15 +7,9 @@ export const checksumBytes = 4;
 
 export function withChecksum(content: Uint8Array): Buffer {
   const bytes = Buffer.allocUnsafe(checksumBytes + content.length);
-  writeWithChecksum(content, bytes, 0);
+  bytes.writeUInt32LE(crc32(content), 0);
+  bytes.set(content, checksumBytes);
   return bytes;
-}
-
-/** Returns where the value ends. */
-function writeWithChecksum(content: Uint8Array, bytes: Buffer, at: number): number {
-  bytes.writeUInt32LE(crc32(content), at);
-  bytes.set(content, at + checksumBytes);
-  return at + checksumBytes + content.length;
 }
 
 /** The value as a view of `bytes`; null when it does not match its checksum. */

@@ -4,13 +4,14 @@
 // the one that is read, and every page names its commit. So a page that is not as expected, in a
 // file that was committed to since, was reused: the rest is then read as of the newest commit.
 
-import { headerBytes, noPage } from './lmdb-format.ts';
 import {
   childAt,
   FileDamage,
+  headerBytes,
   keyAt,
   LmdbPages,
   nodeAt,
+  noPage,
   type Snapshot,
   slotsIn,
   type Tree,

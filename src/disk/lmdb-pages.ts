@@ -2,20 +2,19 @@
 // lmdb-file.ts, which reads rows, and lmdb-scan.ts, which reads very many of them.
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import {
-  bigDataFlag,
-  branchFlag,
-  dataVersion,
-  headerBytes,
-  leafFlag,
-  magic,
-  metaFlag,
-  nodeHeaderBytes,
-  overflowFlag,
-  subDatabaseFlag,
-} from './lmdb-format.ts';
 import { JournalDamaged } from './storage-errors.ts';
 
+// How LMDB lays out a file: flags of pages, flags of rows in them, and the sizes of their heads.
+const magic = 0xbeefc0de;
+const dataVersion = 2;
+const [branchFlag, leafFlag, overflowFlag, metaFlag] = [0x01, 0x02, 0x04, 0x08];
+/** Of a row whose value lies in pages of its own; and of one that is a table. */
+export const bigDataFlag = 0x01;
+const subDatabaseFlag = 0x02;
+export const headerBytes = 24;
+export const nodeHeaderBytes = 8;
+/** The root of an empty tree. */
+export const noPage = 0xffff_ffff_ffff_ffffn;
 const metaBytes = 176;
 const depthMax = 32;
 /** So many pages are remembered: whoever looks up many keys meets the same ones again and again. */
@@ -197,6 +196,11 @@ function newerOf(first: Buffer | null, second: Buffer | null): Buffer {
   if (first !== null && (second === null || commitOf(first) >= commitOf(second))) return first;
   if (second !== null) return second;
   throw new FileDamage(0, 'both of its header pages are overwritten');
+}
+
+export function soundPage(page: Buffer | FileDamage): Buffer {
+  if (page instanceof FileDamage) throw page;
+  return page;
 }
 
 export function nodeAt(page: Buffer, slot: number): number {

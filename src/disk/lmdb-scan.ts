@@ -4,8 +4,7 @@
 
 import { elementAt } from '../core/assert.ts';
 import type { LmdbFile } from './lmdb-file.ts';
-import { bigDataFlag, nodeHeaderBytes, noPage } from './lmdb-format.ts';
-import { FileDamage, type LmdbPages, nodeAt, slotsIn } from './lmdb-pages.ts';
+import { bigDataFlag, nodeAt, nodeHeaderBytes, noPage, slotsIn, soundPage } from './lmdb-pages.ts';
 
 /** Gets a row: its key and its value lie between these bytes of buffers that are used again. */
 export type EachRow = (
@@ -24,53 +23,42 @@ const runBytesMax = 256 * 1024;
 export function* scan(file: LmdbFile, table: string, each: EachRow): Generator<void> {
   const found = file.tree(table);
   if (found === null || found.tree.root === noPage) return;
+  const { pages } = file;
+  const { pageSize } = pages;
   const { tree, commit } = found;
-  const scanner = new Scanner(file.pages, commit, each);
-  yield* scanner.below([Number(tree.root)], tree.depth);
-}
-
-class Scanner {
-  readonly #pages: LmdbPages;
-  readonly #commit: bigint;
-  readonly #each: EachRow;
-  readonly #run = Buffer.allocUnsafeSlow(runBytesMax);
-
-  constructor(pages: LmdbPages, commit: bigint, each: EachRow) {
-    this.#pages = pages;
-    this.#commit = commit;
-    this.#each = each;
-  }
+  const run = Buffer.allocUnsafeSlow(runBytesMax);
+  const runMax = Math.floor(runBytesMax / pageSize);
+  yield* below([Number(tree.root)], tree.depth);
 
   /** The rows below these pages, which are so many levels above the rows. */
-  *below(numbers: readonly number[], height: number): Generator<void> {
-    if (height === 1) return yield* this.#leaves(numbers);
+  function* below(numbers: readonly number[], height: number): Generator<void> {
+    if (height === 1) return yield* leaves(numbers);
     for (const number of numbers) {
-      const page = sound(this.#pages.page(BigInt(number), height, this.#commit));
-      const children = Array.from({ length: slotsIn(page) }, (_, slot) =>
-        page.readUIntLE(nodeAt(page, slot), 6),
+      const page = soundPage(pages.page(BigInt(number), height, commit));
+      const slots = Array.from({ length: slotsIn(page) }, (_, slot) => nodeAt(page, slot));
+      yield* below(
+        slots.map((start) => page.readUIntLE(start, 6)),
+        height - 1,
       );
-      yield* this.below(children, height - 1);
     }
   }
 
-  *#leaves(numbers: readonly number[]): Generator<void> {
-    const { pageSize } = this.#pages;
-    const runMax = Math.floor(runBytesMax / pageSize);
+  function* leaves(numbers: readonly number[]): Generator<void> {
     for (let i = 0; i < numbers.length; ) {
       const first = elementAt(numbers, i);
       let count = 1;
       while (count < runMax && numbers[i + count] === first + count) count++;
-      this.#pages.readRun(first, count, this.#run);
+      pages.readRun(first, count, run);
       for (let j = 0; j < count; j++) {
-        const page = this.#run.subarray(j * pageSize, (j + 1) * pageSize);
-        this.#leaf(sound(this.#pages.checked(page, BigInt(first + j), 1, this.#commit)));
+        const page = run.subarray(j * pageSize, (j + 1) * pageSize);
+        leaf(soundPage(pages.checked(page, BigInt(first + j), 1, commit)));
       }
       i += count;
       yield;
     }
   }
 
-  #leaf(page: Buffer): void {
+  function leaf(page: Buffer): void {
     const slots = slotsIn(page);
     for (let slot = 0; slot < slots; slot++) {
       const start = nodeAt(page, slot);
@@ -78,16 +66,10 @@ class Scanner {
       const key = start + nodeHeaderBytes;
       const data = key + page.readUInt16LE(start + 6);
       if ((page.readUInt16LE(start + 4) & bigDataFlag) === 0) {
-        this.#each(page, key, data, page, data, data + length);
+        each(page, key, data, page, data, data + length);
         continue;
       }
-      const value = this.#pages.overflow(page.readBigUInt64LE(data), this.#commit, length, length);
-      this.#each(page, key, data, value, 0, length);
+      each(page, key, data, pages.overflow(page.readBigUInt64LE(data), commit, length, length), 0, length);
     }
   }
-}
-
-function sound(page: Buffer | FileDamage): Buffer {
-  if (page instanceof FileDamage) throw page;
-  return page;
 }

@@ -3,13 +3,14 @@
 // or, worse, silently has fewer rows. The pages themselves are checked by lmdb-pages.ts.
 
 import { existsSync } from 'node:fs';
-import { noPage } from './lmdb-format.ts';
 import {
   childAt,
   FileDamage,
   LmdbPages,
   nodeAt,
+  noPage,
   slotsIn,
+  soundPage,
   type Tree,
   tableAt,
   valueAt,
@@ -41,8 +42,7 @@ export function fileDefect(path: string, depth: CheckDepth): string | null {
   const pages = new LmdbPages(path);
   try {
     const { commit, trees, bytes } = pages.header();
-    const check = new TreeCheck(pages, commit, depth === 'leaves' || pages.bytes < bytes);
-    for (const tree of trees) check.tree(tree);
+    trees.forEach(treeCheck(pages, commit, depth === 'leaves' || pages.bytes < bytes));
     return null;
   } catch (error) {
     if (error instanceof FileDamage) return error.message;
@@ -52,52 +52,42 @@ export function fileDefect(path: string, depth: CheckDepth): string | null {
   }
 }
 
-class TreeCheck {
-  readonly #pages: LmdbPages;
-  readonly #commit: bigint;
-  readonly #isThorough: boolean;
-  readonly #bytes: number;
+/** A check of the trees in a file as of a commit. Throws `FileDamage`. */
+function treeCheck(pages: LmdbPages, commit: bigint, isThorough: boolean): (tree: Tree) => void {
+  const { bytes } = pages;
+  return check;
 
-  constructor(pages: LmdbPages, commit: bigint, isThorough: boolean) {
-    this.#pages = pages;
-    this.#commit = commit;
-    this.#isThorough = isThorough;
-    this.#bytes = pages.bytes;
-  }
-
-  tree({ root, depth, entries }: Tree): void {
+  function check({ root, depth, entries }: Tree): void {
     if (root === noPage) return;
-    const leaves = this.#isThorough || entries <= smallTreeEntries;
-    const found = this.#below(root, depth, leaves);
+    const leaves = isThorough || entries <= smallTreeEntries;
+    const found = below(root, depth, leaves);
     if (leaves && found !== entries)
       throw new FileDamage(0, `a tree holds ${found} entries instead of ${entries}`);
   }
 
   /** Returns the number of entries when leaves are read. */
-  #below(number: bigint, height: number, leaves: boolean): number {
-    const end = (Number(number) + 1) * this.#pages.pageSize;
-    if (end > this.#bytes)
-      throw new FileDamage(0, `page ${number} lies outside the file, which has ${this.#bytes} bytes`);
+  function below(number: bigint, height: number, leaves: boolean): number {
+    if ((Number(number) + 1) * pages.pageSize > bytes)
+      throw new FileDamage(0, `page ${number} lies outside the file, which has ${bytes} bytes`);
     if (height === 1 && !leaves) return 0;
-    const page = this.#pages.fresh(number, height, this.#commit);
-    if (page instanceof FileDamage) throw page;
+    const page = soundPage(pages.fresh(number, height, commit));
     const slots = slotsIn(page);
     let entries = height > 1 ? 0 : slots;
     for (let slot = 0; slot < slots; slot++) {
       const start = nodeAt(page, slot);
-      if (height > 1) entries += this.#below(childAt(page, start), height - 1, leaves);
-      else this.#value(page, start);
+      if (height > 1) entries += below(childAt(page, start), height - 1, leaves);
+      else checkValue(page, start);
     }
     return entries;
   }
 
   /** What a row has outside of its page: a value in pages of its own, or the tree of a table. */
-  #value(page: Buffer, start: number): void {
+  function checkValue(page: Buffer, start: number): void {
     // Few rows have any, and a large file has very many rows.
     if (page.readUInt16LE(start + 4) === 0) return;
     const { length, overflow } = valueAt(page, start);
-    if (overflow !== null) this.#pages.overflow(overflow, this.#commit, length, 0);
+    if (overflow !== null) pages.overflow(overflow, commit, length, 0);
     const table = tableAt(page, start);
-    if (table !== null) this.tree(table);
+    if (table !== null) check(table);
   }
 }

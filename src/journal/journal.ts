@@ -36,7 +36,7 @@ export interface StoredResponse {
   readonly defaults: string;
 }
 
-export interface KeyedResponse extends StoredResponse {
+interface UsedKey {
   /** Digest of organization, mode and idempotency key: 16 bytes. */
   readonly keyDigest: Uint8Array;
   /** Digest of the request: 16 bytes. */
@@ -45,14 +45,10 @@ export interface KeyedResponse extends StoredResponse {
   readonly slot: number;
 }
 
+export interface KeyedResponse extends StoredResponse, UsedKey {}
+
 /** The idempotency record of a key. The stored response is read through its location. */
-export interface IdempotencyRecord {
-  /** Digest of organization, mode and idempotency key: 16 bytes. */
-  readonly keyDigest: Uint8Array;
-  /** Digest of the request: 16 bytes. */
-  readonly fingerprint: Uint8Array;
-  /** The slot of the organization that used it. */
-  readonly slot: number;
+export interface IdempotencyRecord extends UsedKey {
   /** When the key was used, Unix milliseconds: the record expires 24 hours later. */
   readonly usedAtMs: number;
   readonly location: ResponseLocation;

@@ -78,7 +78,7 @@ export interface LogFolder {
   directoryDefect(): Promise<string | null>;
 }
 
-/** A checkpoint, see `StoredState`. */
+/** A checkpoint. */
 export interface StateSource {
   /** The last entry that it reflects. */
   readonly sequence: number;
@@ -178,10 +178,7 @@ export class LogReader implements LogSource {
     return { shard, file, segment, byte: null, defect, fromSequence: segment, toSequence: null };
   }
 
-  #batchesOf(
-    segment: SegmentFile,
-    range: Pick<LogRange, 'after' | 'reverse'>,
-  ): Generator<FoundBatch | LogDefect> {
+  #batchesOf(segment: SegmentFile, range: LogRange): Generator<FoundBatch | LogDefect> {
     return batchesOf(segment, this.identity, this.#tag, range);
   }
 }
@@ -229,15 +226,16 @@ function* batchesOf(
   { firstSequence: segment, end, file: path }: SegmentFile,
   identity: ShardIdentity,
   tag: Buffer,
-  { after = 0, reverse = false }: Pick<LogRange, 'after' | 'reverse'>,
+  { after = 0, reverse = false }: LogRange,
 ): Generator<FoundBatch | LogDefect> {
   const place = { shard: identity.shard, file: path, segment };
-  const damaged = (
-    defect: string,
-    byte: number | null,
-    fromSequence: number,
-    toSequence: number | null = null,
-  ) => ({ ...place, byte, defect, fromSequence, toSequence }) satisfies LogDefect;
+  const damaged = (defect: string, byte: number | null, fromSequence: number): LogDefect => ({
+    ...place,
+    byte,
+    defect,
+    fromSequence,
+    toSequence: null,
+  });
   const file = openFile(path);
   if (file === undefined) return;
   if (file instanceof FileDamage) return yield damaged(file.message, file.at, segment);
@@ -247,11 +245,8 @@ function* batchesOf(
     // The batch that holds the entry after `after` begins there or before.
     const floor = reverse ? undefined : floorKey(file, after + 1);
     let next = Math.max(segment, after + 1);
-    for (const row of file.rows(null, {
-      after: floor ?? labelKey,
-      reverse: false,
-      ...(reverse && { after: undefined, reverse }),
-    })) {
+    const range = { after: reverse ? undefined : (floor ?? labelKey), reverse };
+    for (const row of file.rows(null, range)) {
       if (row instanceof FileDamage) {
         yield damaged(row.message, row.at, next);
         continue;

@@ -145,23 +145,17 @@ export class Scrubber {
   /** Continues reading a table of the checkpoint. Returns true at its end. */
   #readTable(end: number): boolean {
     const table = elementAt(tables, this.#state.part);
-    let checkpoint: CheckpointReader;
+    let checkpoint: CheckpointReader | null = null;
     try {
       checkpoint = new CheckpointReader(this.#options.checkpoint);
-    } catch (error) {
-      if (!(error instanceof FileDamage)) throw error;
-      this.#tellPage(error);
-      return true;
-    }
-    try {
       return this.#readRows(checkpoint, table, end);
     } catch (error) {
-      // The root of the table is damaged, so none of its rows can be found.
+      // The header pages, or the root of the table: none of its rows can be found.
       if (!(error instanceof FileDamage)) throw error;
       this.#tellPage(error);
       return true;
     } finally {
-      checkpoint.close();
+      checkpoint?.close();
     }
   }
 

@@ -20,7 +20,7 @@ import {
   type StoredResponse,
 } from './journal.ts';
 import { checkedHeader, decodeBatch } from './log/codec.ts';
-import { entriesAfter, readLog } from './log/follow.ts';
+import { followedLog, recoverLog } from './log/follow.ts';
 import { checksumAt, endOf, readStoredResponse, Segments } from './log/segments.ts';
 import {
   acceptMissingSegment,
@@ -31,7 +31,12 @@ import {
   refuseMissingSegment,
 } from './open-journal.ts';
 
-export { checkpointSequenceIn, newestSegmentIn, StoredState } from './checkpoint/checkpoint-reader.ts';
+export {
+  checkpointSequenceIn,
+  newestSegmentIn,
+  recordsIn,
+  storedState,
+} from './checkpoint/checkpoint-reader.ts';
 export { rowsOfFrame } from './checkpoint/row-frames.ts';
 export { JournalCopy } from './copy-journal.ts';
 export { type DamagedEnd, truncateDamagedEnd } from './log/truncate-log.ts';
@@ -71,9 +76,7 @@ export async function readStoppedJournal<T>(
         refuseMissingSegment(segments, checkpoint);
         const newest = segments.list.at(-1);
         if (newest !== undefined) refuseDamaged(dataFile(newest.folder));
-        const after = checkpoint.sequence;
-        for await (const batches of readLog(segments, after))
-          yield batches.flatMap((batch) => entriesAfter(batch, after));
+        yield* recoverLog(followedLog(segments), checkpoint.sequence);
       },
       readResponse(location, keyDigest) {
         if (location.record === nowhere.record) return undefined;

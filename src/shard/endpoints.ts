@@ -1,43 +1,31 @@
-// The webhook endpoints of each scope, read when they are first needed, and which scopes wait for
-// the address of a new or changed endpoint to be looked up.
+// The webhook endpoints of each scope, read when they are first needed.
 
 import { kindIndex, scopeOf } from '../domain/indexes.ts';
 import type { Change, WebhookEndpointRecord } from '../domain/record.ts';
 import type { View } from '../domain/view.ts';
-import type { Scope } from './scope.ts';
+import type { Scope, ScopeEndpoints } from './scope.ts';
 
 export class Endpoints {
   readonly #records: Pick<View, 'scan'>;
-  readonly #byScope = new Map<string, readonly WebhookEndpointRecord[]>();
-  /** The names of the scopes that wait. */
-  readonly #busy = new Set<string>();
+  /** Of the scopes whose endpoints were read, by their names. */
+  readonly #read = new Map<string, ScopeEndpoints>();
 
   constructor(records: Pick<View, 'scan'>) {
     this.#records = records;
   }
 
-  /** The endpoints of a scope, oldest first. */
-  of({ name }: Scope): readonly WebhookEndpointRecord[] {
-    let endpoints = this.#byScope.get(name);
-    if (endpoints === undefined) {
+  of({ name, endpoints }: Scope): readonly WebhookEndpointRecord[] {
+    if (endpoints.list === null) {
       const records = this.#records.scan(kindIndex('webhook_endpoint', name), { descending: false });
-      endpoints = [...records].filter((record) => record.kind === 'webhook_endpoint');
-      this.#byScope.set(name, endpoints);
+      endpoints.list = [...records].filter((record) => record.kind === 'webhook_endpoint');
+      this.#read.set(name, endpoints);
     }
-    return endpoints;
+    return endpoints.list;
   }
 
   /** Called with every change as it is applied. */
   observe({ kind, org, livemode }: Change): void {
-    if (kind === 'webhook_endpoint') this.#byScope.delete(scopeOf(org, livemode));
-  }
-
-  isBusy({ name }: Scope): boolean {
-    return this.#busy.has(name);
-  }
-
-  setBusy({ name }: Scope, isBusy: boolean): void {
-    if (isBusy) this.#busy.add(name);
-    else this.#busy.delete(name);
+    const endpoints = kind === 'webhook_endpoint' ? this.#read.get(scopeOf(org, livemode)) : undefined;
+    if (endpoints !== undefined) endpoints.list = null;
   }
 }

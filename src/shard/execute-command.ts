@@ -109,7 +109,7 @@ function contextOf({ settings, ids, endpoints, secrets }: ShardState, command: I
     request,
     cause,
     endpoints: endpoints.of(scope),
-    endpointsBusy: endpoints.isBusy(scope),
+    endpointsBusy: scope.endpoints.isBusy,
     addressAllowed,
     newId: (kind) => ids.next(kind, scope.slot, nowMs),
     randomText: ids.randomText,
@@ -145,10 +145,10 @@ function checkAddress<O extends AnyCommand>(
   url: string,
 ): void {
   const { scope, request } = command;
-  state.endpoints.setBusy(scope, true);
+  scope.endpoints.isBusy = true;
   state.keys.markRunning(request);
   state.checkAddress(url, (batch, allowed) => {
-    state.endpoints.setBusy(scope, false);
+    scope.endpoints.isBusy = false;
     state.keys.clearRunning(request);
     if (allowed !== null) executeCommand(state, batch, { ...command, addressAllowed: allowed }, waiter);
     else if (waiter !== null) answer(batch, state.settings, waiter, { refusal: addressUnresolved });

@@ -5,7 +5,7 @@
 // rows at each insertion. All is in typed arrays, which cost the garbage collector nothing.
 
 import { idempotencyRetentionMs } from '../contract/limits.ts';
-import { AssertionFailure, assert } from '../core/assert.ts';
+import { AssertionFailure, assert, defined } from '../core/assert.ts';
 import {
   digestBytes,
   type IdempotencyRecord,
@@ -26,6 +26,7 @@ const enteredPerInsertion = 8;
 const hourSeconds = 3_600;
 const retentionSeconds = idempotencyRetentionMs / 1_000;
 const batchMax = 2 ** 48;
+const wholeRow = 'a packed record is whole';
 
 export interface IndexedKey {
   /** The first 8 bytes of the request's digest. */
@@ -114,12 +115,12 @@ export class IdempotencyIndex {
     for (const { length, words, doubles } of parts) {
       for (let i = 0; i < length; i++) {
         const from = i * packedWords;
-        const usedAtMs = numberAt(doubles, (from + packedAt.usedAtMs) / 2);
+        const usedAtMs = defined(doubles[(from + packedAt.usedAtMs) / 2], wholeRow);
         if (usedAtMs < sinceMs) continue;
         const [key, fingerprint] = [from + packedAt.keyDigest, from + packedAt.fingerprint];
         row.set(words.subarray(key, key + 3));
         row.set(words.subarray(fingerprint, fingerprint + 2), 3);
-        const batch = numberAt(doubles, (from + packedAt.record) / 2);
+        const batch = defined(doubles[(from + packedAt.record) / 2], wholeRow);
         this.#append(usedAtMs, batch, numberAt(words, from + packedAt.offset));
       }
     }
@@ -214,12 +215,12 @@ function keyAt(words: Uint32Array, at: number): IndexedKey {
 
 /** The four bytes at `at`, whatever their alignment. */
 function wordOf(bytes: Uint8Array, at: number): number {
-  const low = numberAt(bytes, at) | (numberAt(bytes, at + 1) << 8);
-  const high = numberAt(bytes, at + 2) | (numberAt(bytes, at + 3) << 8);
-  return (low | (high << 16)) >>> 0;
+  assert(at + 4 <= bytes.length, 'a digest is whole');
+  const low = (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
+  return (low | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24)) >>> 0;
 }
 
-function numberAt(list: Uint8Array | Uint32Array | Float64Array, at: number): number {
+function numberAt(list: Uint32Array, at: number): number {
   const found = list[at];
   if (found === undefined) throw new AssertionFailure(`${at} is beyond the ${list.length} numbers`);
   return found;

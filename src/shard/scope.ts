@@ -20,6 +20,7 @@ import * as bucket from '../core/token-bucket.ts';
 import type { Account } from '../domain/decision.ts';
 import { scopeOf } from '../domain/indexes.ts';
 import { type LimitsInForce, limitsInForce } from '../domain/limits-in-force.ts';
+import type { WebhookEndpointRecord } from '../domain/record.ts';
 import type { Availability, AvailableNetworks, ShardAccount } from './account.ts';
 
 /** The counts of a scope that are stored across restarts, at most a second behind. */
@@ -73,6 +74,14 @@ class AttemptQuota {
   }
 }
 
+/** The webhook endpoints of a scope. They lie there because every command needs them. */
+export interface ScopeEndpoints {
+  /** Oldest first; null until they are read. */
+  list: readonly WebhookEndpointRecord[] | null;
+  /** The address of a new or changed one is being looked up. */
+  isBusy: boolean;
+}
+
 export interface ScopeOptions {
   readonly livemode: boolean;
   readonly account: ShardAccount;
@@ -89,6 +98,7 @@ export class Scope {
   readonly livemode: boolean;
   readonly slot: number;
   readonly attempts: AttemptQuota;
+  readonly endpoints: ScopeEndpoints = { list: null, isBusy: false };
   /** The exports under way, by the ids of their requests. */
   readonly exports = new Set<string>();
   readonly #calendar: MoroccoCalendar;

@@ -258,10 +258,10 @@ export class Stage {
     const { request = route === undefined ? null : this.newRequest(language) } = circumstances;
     const { cause = route === undefined ? causes.customer : causes.request } = circumstances;
     const command = { operation, id, params: valid, scope, request, cause, addressAllowed } as IssuedCommand;
-    world.shard.endpoints.setBusy(scope, endpointsBusy);
+    scope.endpoints.isBusy = endpointsBusy;
     const batch = new CommitBatch(world.now, world.state);
     const outcome = executeCommand(world.shard, batch, command, null);
-    if ('checksAddress' in outcome) world.shard.endpoints.setBusy(scope, false);
+    if ('checksAddress' in outcome) scope.endpoints.isBusy = false;
     const changes = batch.entries.flatMap((entry) => entry.changes);
     this.#note(changes);
     return new Step(operation, route, { changes, networkCalls: batch.networkCalls, outcome });

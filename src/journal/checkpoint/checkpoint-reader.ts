@@ -10,6 +10,7 @@ import { idOfSortKey } from '../../domain/indexes.ts';
 import type { Change } from '../../domain/record.ts';
 import type { IndexRow } from '../../domain/view.ts';
 import { JournalDamaged, unlessDamaged } from '../journal.ts';
+import type { StateSource } from '../log-reader.ts';
 import { unpackText } from '../records/packed-text.ts';
 import { keyOfId, readRecord } from '../records/record-bytes.ts';
 import { checkpointTables, segmentKey, sequenceKey } from './checkpoint-tables.ts';
@@ -166,37 +167,31 @@ function ifReadable<T>(folder: string, read: (checkpoint: CheckpointReader) => T
   }
 }
 
-/**
- * A checkpoint as the history of an object needs it: its record, and those that were made after it
- * and never change, among which are its events.
- */
-export class StoredState {
-  readonly #checkpoint: CheckpointReader;
+/** The checkpoint in a folder as the history of an object needs it. Throws `FileDamage`. */
+export function storedState(folder: string): StateSource {
+  const checkpoint = new CheckpointReader(folder);
+  return {
+    sequence: checkpoint.sequence,
+    *recordsFrom(id) {
+      const record = checkpoint.record(id);
+      if (record !== undefined) yield record;
+      yield* checkpoint.recordsFrom(recordTables[1], historyStart(id));
+    },
+  };
+}
 
-  /** Opens the checkpoint in a folder. Throws `FileDamage`. */
-  constructor(folder: string) {
-    this.#checkpoint = new CheckpointReader(folder);
+/** Of rows of a table, those that `recordsFrom` gives. */
+export function* recordsIn({ table, rows }: TableRows, id: string): Generator<Change> {
+  const start = historyStart(id);
+  for (let i = 0; i < rows.length; i += 2) {
+    const [key, value] = [elementAt(rows, i), elementAt(rows, i + 1)];
+    const isIts = table === recordTableOf(id) && key.equals(start);
+    if (!isIts && (table !== recordTables[1] || key.compare(start) < 0)) continue;
+    const record = readRecord({ key, value });
+    if (record !== null) yield record;
   }
+}
 
-  get sequence(): number {
-    return this.#checkpoint.sequence;
-  }
-
-  *recordsFrom(id: string): Generator<Change> {
-    const record = this.#checkpoint.record(id);
-    if (record !== undefined) yield record;
-    yield* this.#checkpoint.recordsFrom(recordTables[1], defined(keyOfId(id), 'the history is of an id'));
-  }
-
-  /** Of rows of a table, those that `recordsFrom` gives. */
-  static *recordsIn({ table, rows }: TableRows, id: string): Generator<Change> {
-    const start = defined(keyOfId(id), 'the history is of an id');
-    for (let i = 0; i < rows.length; i += 2) {
-      const [key, value] = [elementAt(rows, i), elementAt(rows, i + 1)];
-      const isIts = table === recordTableOf(id) && key.equals(start);
-      if (!isIts && (table !== recordTables[1] || key.compare(start) < 0)) continue;
-      const record = readRecord({ key, value });
-      if (record !== null) yield record;
-    }
-  }
+function historyStart(id: string): Buffer {
+  return defined(keyOfId(id), 'the history is of an id');
 }

@@ -75,12 +75,8 @@ export interface BatchHeader {
 }
 
 /** An entry as it lies in the log: views of its batch, which is checked. */
-export interface StoredEntry {
-  readonly sequence: number;
-  readonly timeMs: number;
+export interface StoredEntry extends Omit<ReplayedEntry, 'changes'> {
   readonly records: readonly EncodedRecord[];
-  readonly idempotency: IdempotencyRecord | null;
-  readonly cause: Cause | null;
 }
 
 const causeAt = 6;

@@ -49,11 +49,8 @@ interface Active {
 }
 
 export class SegmentedLog implements LogEngine {
+  readonly #options: LogOptions;
   readonly #segments: Segments;
-  readonly #onSegment: LogOptions['onSegment'];
-  readonly #movedResponse: LogOptions['movedResponse'];
-  readonly #segmentBytesMax: number;
-  readonly #segmentAgeMaxMs: number;
   /** Null until `start`. */
   #nextSequence: number | null = null;
   #active: Active | null = null;
@@ -65,11 +62,8 @@ export class SegmentedLog implements LogEngine {
   #durableEnd: LogEnd | null = null;
 
   constructor(options: LogOptions) {
+    this.#options = options;
     this.#segments = options.segments;
-    this.#onSegment = options.onSegment;
-    this.#movedResponse = options.movedResponse;
-    this.#segmentBytesMax = options.segmentBytesMax;
-    this.#segmentAgeMaxMs = options.segmentAgeMaxMs;
   }
 
   /**
@@ -87,7 +81,7 @@ export class SegmentedLog implements LogEngine {
   #activate(segment: Segment, firstTimeMs: number): Active {
     const environment = unlessDamaged(() => this.#segments.open(segment));
     if (environment === undefined) return { segment, room: null, bytes: 0, firstTimeMs };
-    const room = new Preallocation(segment.folder, environment, this.#segmentBytesMax);
+    const room = new Preallocation(segment.folder, environment, this.#options.segmentBytesMax);
     const bytes = firstTimeMs === Number.POSITIVE_INFINITY ? 0 : usedBytes(environment);
     return { segment, room, bytes, firstTimeMs };
   }
@@ -144,15 +138,15 @@ export class SegmentedLog implements LogEngine {
   /** Writes the batches in one transaction, in a new segment when one is due. */
   async #write(batches: readonly Waiting[]): Promise<void> {
     const { firstSequence, timeMs } = elementAt(batches, 0);
+    const { segmentBytesMax, segmentAgeMaxMs, onSegment } = this.#options;
     const active = this.#active;
     const isDue =
-      active !== null &&
-      (active.bytes > this.#segmentBytesMax || timeMs - active.firstTimeMs > this.#segmentAgeMaxMs);
+      active !== null && (active.bytes > segmentBytesMax || timeMs - active.firstTimeMs > segmentAgeMaxMs);
     // Without descriptors for a new segment the newest one grows, which is better than a failure.
     if (active === null || (isDue && this.#segments.canCreate)) {
       await active?.room?.finish();
       const segment = await this.#segments.create(firstSequence);
-      await this.#onSegment(firstSequence);
+      await onSegment(firstSequence);
       this.#active = this.#activate(segment, Number.POSITIVE_INFINITY);
     }
     const target = defined(this.#active, 'a segment is active');
@@ -181,10 +175,11 @@ export class SegmentedLog implements LogEngine {
       const segment = this.#segments.holding(location.record);
       const stored =
         segment && readStoredResponse(this.#segments.open(segment), segment, location, keyDigest);
-      return stored ?? this.#movedResponse(location, keyDigest);
+      return stored ?? this.#options.movedResponse(location, keyDigest);
     } catch (error) {
       // Its segment may be dropped at this moment.
-      const moved = error instanceof JournalDamaged ? this.#movedResponse(location, keyDigest) : undefined;
+      const moved =
+        error instanceof JournalDamaged ? this.#options.movedResponse(location, keyDigest) : undefined;
       if (moved !== undefined) return moved;
       throw error;
     }
