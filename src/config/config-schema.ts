@@ -36,6 +36,9 @@ export const configSchema = group({
     'keys that seal the signing secrets; none: beside the data folder, not in production',
   ),
   baseUrl: optionalText('public address of the service; none: derived from host and port'),
+  signUp: Type.Enum(['open', 'closed'], {
+    description: 'who may make an organization in the dashboard: open: anybody; closed: operators alone',
+  }),
   requestTimeoutMs: count(100, timerMsMax, 'a request must be answered within this time'),
   connections: group({
     max: count(0, 1_000_000, 'connections at a time; 0: what the limit of open files leaves, at most 10000'),

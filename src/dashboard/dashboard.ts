@@ -24,8 +24,6 @@ import { askToConfirm } from './people/step-up.ts';
 
 export interface DashboardOptions extends Omit<PeopleOptions, 'directory' | 'secrets' | 'secure'> {
   readonly services: Omit<OperatorServices, 'author' | 'language'>;
-  /** The public address of the service, without a final slash. */
-  readonly baseUrl: string;
   readonly trustedProxies: readonly string[];
   /** Called with what a handler threw, and the id of the request's request. */
   readonly onError: (error: unknown, requestId: string) => void;

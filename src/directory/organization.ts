@@ -160,7 +160,7 @@ export function unlessClosed(organization: Organization): Organization {
   throw new DirectoryRefusal(`organization ${organization.id} is closed for good: create another one`);
 }
 
-function checkedName(name: string): string {
+export function checkedName(name: string): string {
   const trimmed = name.trim();
   if (trimmed === '' || [...trimmed].length > 255 || hasHidden(trimmed)) {
     throw new DirectoryRefusal(

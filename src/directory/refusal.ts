@@ -21,6 +21,7 @@ export type RefusalCode =
   | 'text_invalid'
   | 'too_many_keys'
   | 'too_many_links'
+  | 'too_many_sign_ups'
   | 'wrong_code';
 
 export class DirectoryRefusal extends Error {

@@ -231,6 +231,7 @@ function openDashboard(parts: {
   const { sessionIdleMinutes, sessionDays } = config.dashboard;
   const answer = createDashboard({
     ...others,
+    isSignUpOpen: config.signUp === 'open',
     sessionLimits: { idleMs: sessionIdleMinutes * 60_000, absoluteMs: sessionDays * 86_400_000 },
     trustedProxies: config.pages.trustedProxies,
     monotonic: systemClocks().monotonic,

@@ -32,7 +32,7 @@ let invitation: string;
 before(async () => {
   browser = await launchBrowser();
   if (browser === null) return;
-  dashboard = await startDashboard(webhookEnv);
+  dashboard = await startDashboard({ ...webhookEnv, PAYMENTS_SIGN_UP: 'open' });
   const owner = await newMember(dashboard, 'owner');
   ({ page, complaints } = await signedIn(browser, dashboard, owner));
   ids = await makeObjects();
@@ -142,7 +142,7 @@ describe('every page is accessible in every language and size', () => {
     browserTest(path, () => assertAccessible(dashboard.address(pathOf(path)), statuses));
   }
   for (const { method, path } of publicRoutes) {
-    if (method !== 'GET' || path === '' || path === '/sign-in') continue;
+    if (method !== 'GET' || path === '' || path === '/sign-in' || path === '/sign-up') continue;
     const address = () =>
       `${dashboard.service.url}${path === '/invite/{token}' ? invitation : `/dashboard${path}`}`;
     browserTest(`/dashboard${path}`, () => assertAccessible(address()));
@@ -150,6 +150,7 @@ describe('every page is accessible in every language and size', () => {
   browserTest('/dashboard/sign-in, and a page that is not there', async () => {
     await assertAccessible(dashboard.address('nothing'), [404]);
     await page.context().clearCookies();
-    await assertAccessible(`${dashboard.service.url}/dashboard/sign-in`);
+    for (const path of ['sign-in', 'sign-up'])
+      await assertAccessible(`${dashboard.service.url}/dashboard/${path}`);
   });
 });

@@ -10,6 +10,75 @@ export const peopleMessages = {
     fr: 'Vous obtenez un compte par une invitation d’un propriétaire de votre organisation.',
     ar: 'تحصل على حساب بدعوة من مالك مؤسستك.',
   },
+  no_account_yet: {
+    en: 'No account yet?',
+    fr: 'Pas encore de compte ?',
+    ar: 'ليس لديك حساب بعد؟',
+  },
+  sign_up: { en: 'Create an account', fr: 'Créer un compte', ar: 'إنشاء حساب' },
+  sign_up_text: {
+    en: 'You get keys for test mode at once. Live payments start once your account is activated.',
+    fr: 'Vous recevez aussitôt des clés pour le mode test. Les paiements réels commencent une fois votre compte activé.',
+    ar: 'تحصل فورًا على مفاتيح وضع الاختبار. تبدأ المدفوعات الحقيقية بعد تفعيل حسابك.',
+  },
+  sign_up_name: { en: 'Name of your shop', fr: 'Nom de votre boutique', ar: 'اسم متجرك' },
+  sign_up_name_invalid: {
+    en: 'Enter the name of your shop: up to 100 characters, all of which are seen.',
+    fr: 'Saisissez le nom de votre boutique : 100 caractères visibles au plus.',
+    ar: 'أدخل اسم متجرك: 100 حرف ظاهر على الأكثر.',
+  },
+  sign_up_email_invalid: {
+    en: 'Enter an e-mail address, such as name@example.ma.',
+    fr: 'Saisissez une adresse e-mail, par exemple nom@example.ma.',
+    ar: 'أدخل بريدًا إلكترونيًا مثل name@example.ma.',
+  },
+  sign_up_email_taken: {
+    en: 'There is an account with this address already: sign in instead.',
+    fr: 'Il existe déjà un compte avec cette adresse : connectez-vous.',
+    ar: 'يوجد حساب بهذا البريد: سجّل الدخول بدلًا من ذلك.',
+  },
+  sign_up_later: {
+    en: 'Too many accounts were created lately. Try again tomorrow.',
+    fr: 'Trop de comptes ont été créés récemment. Réessayez demain.',
+    ar: 'أُنشئت حسابات كثيرة مؤخرًا. حاول مجددًا غدًا.',
+  },
+  sign_up_has_account: {
+    en: 'You have an account already?',
+    fr: 'Vous avez déjà un compte ?',
+    ar: 'لديك حساب؟',
+  },
+  sign_up_done_title: {
+    en: '{organization}: all is ready',
+    fr: '{organization} : tout est prêt',
+    ar: '{organization}: كل شيء جاهز',
+  },
+  sign_up_keys_text: {
+    en: 'Copy your keys now: they are shown this once. They work in test mode, where no money moves. You can make others at any time.',
+    fr: 'Copiez vos clés maintenant : elles ne sont montrées qu’une fois. Elles fonctionnent en mode test, où aucun argent ne circule. Vous pouvez en créer d’autres à tout moment.',
+    ar: 'انسخ مفاتيحك الآن: تُعرض هذه المرة فقط. تعمل في وضع الاختبار حيث لا تتحرك أي أموال. يمكنك إنشاء غيرها في أي وقت.',
+  },
+  sign_up_secret_key: {
+    en: 'Secret key, for your server alone',
+    fr: 'Clé secrète, pour votre serveur uniquement',
+    ar: 'المفتاح السري، لخادمك وحده',
+  },
+  sign_up_publishable_key: {
+    en: 'Publishable key',
+    fr: 'Clé publique',
+    ar: 'المفتاح القابل للنشر',
+  },
+  sign_up_first_payment: {
+    en: 'Your first payment',
+    fr: 'Votre premier paiement',
+    ar: 'دفعتك الأولى',
+  },
+  sign_up_first_payment_text: {
+    en: 'Paste this into a terminal: it creates a payment of 120.00 dirhams.',
+    fr: 'Collez ceci dans un terminal : un paiement de 120,00 dirhams est créé.',
+    ar: 'الصق هذا في الطرفية: ينشئ دفعة بمبلغ 120.00 درهمًا.',
+  },
+  sign_up_to_dashboard: { en: 'Open the dashboard', fr: 'Ouvrir le tableau de bord', ar: 'فتح لوحة التحكم' },
+  sign_up_to_docs: { en: 'Read the documentation', fr: 'Lire la documentation', ar: 'قراءة التوثيق' },
   lost_password: {
     en: 'Lost your password or your authenticator app? Ask whoever runs this service for a new link.',
     fr: 'Mot de passe ou application d’authentification perdus ? Demandez un nouveau lien à qui exploite ce service.',

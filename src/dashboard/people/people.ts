@@ -2,6 +2,7 @@
 // throttles of everything that could be guessed.
 
 import { timingSafeEqual } from 'node:crypto';
+import { defined } from '../../core/assert.ts';
 import type { MonotonicClock } from '../../core/clock.ts';
 import { KeyedBuckets } from '../../core/token-bucket.ts';
 import type { SecretBox } from '../../crypto/secret-box.ts';
@@ -23,6 +24,10 @@ export interface PeopleOptions {
   readonly secrets: Pick<SecretBox, 'open' | 'seal'>;
   readonly audit: Pick<Audit, 'record' | 'actionsOf'>;
   readonly sessionLimits: SessionLimits;
+  /** The public address of the service, without a final slash. */
+  readonly baseUrl: string;
+  /** Anybody may make an organization. */
+  readonly isSignUpOpen: boolean;
   /** The dashboard is served over https. */
   readonly secure: boolean;
   readonly monotonic: MonotonicClock;
@@ -33,6 +38,8 @@ export interface PeopleOptions {
 
 /** Guesses from an address (of IPv6: a /64), and of an account, in a quarter of an hour. Those that were right don't count. */
 const guesses = { count: 20, windowMs: 15 * 60_000, keysMax: 50_000 };
+/** Sign-ups from an address (of IPv6: a /64) in an hour, those that came to nothing included. */
+const signUps = { count: 5, windowMs: 3_600_000, keysMax: 50_000 };
 /** When somebody may try again who was refused because too many wait for their turn. */
 export const busySeconds = 5;
 const stepUpMs = 10 * 60_000;
@@ -52,6 +59,7 @@ export class People {
   readonly #options: PeopleOptions;
   readonly #byVisitor = new VisitorBuckets(guesses);
   readonly #byAccount = new KeyedBuckets(guesses);
+  readonly #signUps = new VisitorBuckets(signUps);
 
   constructor(options: PeopleOptions) {
     this.#options = options;
@@ -59,6 +67,19 @@ export class People {
     this.secrets = options.secrets;
     this.cookies = createCookies(options.secure);
     this.guard = createFormGuard(options.secure, options.randomBytes);
+  }
+
+  get isSignUpOpen(): boolean {
+    return this.#options.isSignUpOpen;
+  }
+
+  get baseUrl(): string {
+    return this.#options.baseUrl;
+  }
+
+  /** Counts an attempt to sign up. Null when there was room, else the seconds to wait. */
+  countSignUp({ visitor }: Incoming): number | null {
+    return this.#signUps.spend(visitor, this.#options.monotonic());
   }
 
   /** The signed-in member of a request; null for nobody. */
@@ -112,6 +133,13 @@ export class People {
     const open = () => sessions.open(member.id, incoming.client, this.#options.sessionLimits);
     const { token } = await this.act(member, 'member.sign-in', { address: incoming.client }, open);
     return this.cookies.setSession(token);
+  }
+
+  /** Signs a member in whose first page is the answer to this request. */
+  async signInHere(member: Member, incoming: Incoming): Promise<{ cookie: string; request: MemberRequest }> {
+    const cookie = await this.signIn(member, incoming);
+    const request = this.memberOf({ ...incoming, cookie });
+    return { cookie, request: defined(request, 'who was signed in is known') };
   }
 
   /**

@@ -21,6 +21,7 @@ import {
 import { showLink, useLink } from './link-pages.ts';
 import type { People } from './people.ts';
 import { showSignIn, signIn, signInWithCode } from './sign-in.ts';
+import { showSignUp, takeSignUp } from './sign-up.ts';
 import { askToConfirm, confirm, showConfirm } from './step-up.ts';
 
 /** For anybody; `token` is the last segment of the address of a link. */
@@ -43,6 +44,8 @@ export const publicRoutes: readonly PublicRoute[] = [
   { method: 'GET', path: '/sign-in', open: showSignIn },
   { method: 'POST', path: '/sign-in', open: signIn },
   { method: 'POST', path: '/sign-in/code', open: signInWithCode },
+  { method: 'GET', path: '/sign-up', open: showSignUp },
+  { method: 'POST', path: '/sign-up', open: takeSignUp },
   { method: 'POST', path: '/sign-out', own: signOut },
   { method: 'GET', path: '/invite/{token}', open: showLink },
   { method: 'POST', path: '/invite/{token}', open: useLink },

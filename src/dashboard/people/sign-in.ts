@@ -106,7 +106,9 @@ function signInPage(
 ${ui.field({ name: 'email', label: say('email'), type: 'email', value: form.get('email') ?? '', required: true, ltr: true, attributes: html`autocomplete="username" maxlength="254"` })}
 ${ui.field({ name: 'password', label: say('password'), type: 'password', required: true, ltr: true, attributes: html`autocomplete="current-password" maxlength="${passwordCharactersMax}"` })}
 ${ui.submit(say('sign_in'))}</form>`,
-      html`<p class="muted">${say('no_account')}</p>`,
+      people.isSignUpOpen
+        ? html`<p class="muted">${say('no_account_yet')} <a href="${link(incoming, '/dashboard/sign-up')}">${say('sign_up')}</a></p>`
+        : html`<p class="muted">${say('no_account')}</p>`,
       html`<p class="muted">${say('lost_password')}</p>`,
     ],
   });

@@ -1,0 +1,160 @@
+// Signing up, where the configuration lets anybody: an organization with its owner and its first keys. The form says last whether an
+// address has an account, after the work that an address without one causes, and an address of the network may try a few times an hour.
+
+import { checkedEmail } from '../../directory/members.ts';
+import { checkedName } from '../../directory/organization.ts';
+import { DirectoryRefusal, type RefusalCode } from '../../directory/refusal.ts';
+import { type SignedUp, signUp } from '../../directory/sign-up.ts';
+import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
+import { html } from '../../html/html.ts';
+import type { Incoming } from '../incoming.ts';
+import * as ui from '../layout/components.ts';
+import { memberPage, plainPage, redirect } from '../layout/document.ts';
+import { errorPage } from '../layout/errors.ts';
+import { link } from '../layout/links.ts';
+import { sayPeople } from '../messages/people.ts';
+import { newPasswordField, passwordProblems } from './link-pages.ts';
+import { hashPassword } from './password.ts';
+import { busySeconds, type People } from './people.ts';
+import { tooMany } from './sign-in.ts';
+
+const address = '/dashboard/sign-up';
+
+export async function showSignUp(incoming: Incoming, people: People): Promise<DashboardAnswer> {
+  if (!people.isSignUpOpen) return errorPage(incoming, 'missing');
+  return people.memberOf(incoming) === null
+    ? signUpPage(incoming, people)
+    : redirect(link(incoming, '/dashboard'));
+}
+
+export async function takeSignUp(incoming: Incoming, people: People): Promise<DashboardAnswer> {
+  if (!people.isSignUpOpen) return errorPage(incoming, 'missing');
+  const { cookie, secFetchSite, form, gone, visitor } = incoming;
+  if (!people.guard.accepts(address, cookie, secFetchSite, form)) return errorPage(incoming, 'stale');
+  const [organization, email, password] = [
+    field(form, 'organization'),
+    field(form, 'email'),
+    form.get('password') ?? '',
+  ];
+  const problems = {
+    ...problemOf(incoming, 'organization', () => checkedName(organization)),
+    ...problemOf(incoming, 'email', () => checkedEmail(email)),
+    ...passwordProblems(incoming, password, { email, name: organization }),
+  };
+  if (Object.keys(problems).length > 0) return signUpPage(incoming, people, problems);
+  const wait = people.countSignUp(incoming);
+  if (wait !== null) return signUpPage(incoming, people, tooMany(incoming, wait), 429);
+  const hash = await hashPassword(password, { kind: 'stranger', who: visitor.site, gone });
+  if (hash === null) return signUpPage(incoming, people, tooMany(incoming, busySeconds), 429);
+  try {
+    const made = await signUp(people.directory, { organization, email, password: hash });
+    return await welcome(incoming, people, made);
+  } catch (error) {
+    if (!(error instanceof DirectoryRefusal)) throw error;
+    const isBusy = error.code === 'too_many_sign_ups';
+    return signUpPage(incoming, people, problemFor(incoming, error.code), isBusy ? 429 : 400);
+  }
+}
+
+function field(form: URLSearchParams, name: string): string {
+  return (form.get(name) ?? '').trim();
+}
+
+/** What the directory has against the value of a field. */
+function problemOf(incoming: Incoming, name: string, check: () => void): ui.Problems {
+  const say = sayPeople(incoming);
+  try {
+    check();
+    return {};
+  } catch (error) {
+    if (!(error instanceof DirectoryRefusal)) throw error;
+    return { [name]: say(name === 'email' ? 'sign_up_email_invalid' : 'sign_up_name_invalid') };
+  }
+}
+
+function problemFor(incoming: Incoming, code: RefusalCode | null): ui.Problems {
+  const say = sayPeople(incoming);
+  if (code === 'too_many_sign_ups') return { '': say('sign_up_later') };
+  return { email: say('sign_up_email_taken') };
+}
+
+function signUpPage(
+  incoming: Incoming,
+  people: People,
+  problems: ui.Problems = {},
+  status = Object.keys(problems).length === 0 ? 200 : 400,
+): DashboardAnswer {
+  const { form } = incoming;
+  const say = sayPeople(incoming);
+  const { field: key, setCookie } = people.guard.protect(address, incoming.cookie);
+  const organization = ui.field({
+    name: 'organization',
+    label: say('sign_up_name'),
+    value: form.get('organization') ?? '',
+    problems,
+    required: true,
+    attributes: html`autocomplete="organization" maxlength="100"`,
+  });
+  const email = ui.field({
+    name: 'email',
+    label: say('email'),
+    type: 'email',
+    value: form.get('email') ?? '',
+    problems,
+    required: true,
+    ltr: true,
+    attributes: html`autocomplete="username" maxlength="254"`,
+  });
+  const body = html`${key}${organization}${email}${newPasswordField(incoming, problems)}${ui.submit(say('sign_up'))}`;
+  return plainPage(incoming, {
+    status,
+    title: say('sign_up'),
+    problems,
+    cookies: setCookie === null ? [] : [setCookie],
+    body: [
+      html`<p>${say('sign_up_text')}</p>`,
+      html`<form method="post" action="${link(incoming, address)}" class="sheet stack" novalidate>${body}</form>`,
+      html`<p class="muted">${say('sign_up_has_account')} <a href="${link(incoming, '/dashboard/sign-in')}">${say('sign_in')}</a></p>`,
+    ],
+  });
+}
+
+/** Signs the owner in and shows the keys, this once, so there is no redirect. */
+async function welcome(
+  incoming: Incoming,
+  people: People,
+  { organization, owner, keys }: SignedUp,
+): Promise<DashboardAnswer> {
+  const { id, name } = organization;
+  await people.act(owner, 'member.sign-up', { organization: id, name }, async () => owner, id);
+  const { cookie, request } = await people.signInHere(owner, incoming);
+  const say = sayPeople(incoming);
+  const { secret, publishable } = keys.test;
+  const home = link(incoming, `/dashboard/${id}/test/home`);
+  return memberPage(request, {
+    title: say('sign_up_done_title', { organization: name }),
+    cookies: [cookie],
+    body: [
+      html`<div class="notice warn"><p>${say('sign_up_keys_text')}</p></div>`,
+      ui.definitions([
+        [say('sign_up_secret_key'), ui.copyable(request, secret)],
+        [say('sign_up_publishable_key'), ui.copyable(request, publishable)],
+      ]),
+      ui.section(say('sign_up_first_payment'), [
+        html`<p>${say('sign_up_first_payment_text')}</p>`,
+        ui.code(firstPayment(people.baseUrl, secret)),
+      ]),
+      html`<p>${ui.button(say('sign_up_to_dashboard'), home)} ${ui.button(say('sign_up_to_docs'), link(incoming, '/docs'), 'quiet')}</p>`,
+    ],
+  });
+}
+
+function firstPayment(baseUrl: string, key: string): string {
+  return [
+    `curl ${baseUrl}/v1/payment_intents \\`,
+    `  -H "Authorization: Bearer ${key}" \\`,
+    `  -H "Content-Type: application/json" \\`,
+    `  -H "Idempotency-Key: try-$(date +%s)" \\`,
+    `  -d '{"amount": 12000, "currency": "mad"}'`,
+  ].join('\n');
+}

@@ -1,0 +1,58 @@
+// Somebody who was invited by nobody makes an organization and becomes its owner. It has keys of test
+// mode; live mode waits for its activation. How many are made is bounded, because each is a row of
+// the directory that every thread has in memory.
+
+import type { Mode } from '../contract/vocabulary.ts';
+import type { Directory, FirstKeys } from './directory.ts';
+import { checkedEmail, type Member, type PasswordHash } from './members.ts';
+import type { Organization } from './organization.ts';
+import { DirectoryRefusal } from './refusal.ts';
+
+/** Organizations that are made in a day, whoever makes them, after which nobody can sign up. */
+export const organizationsPerDayMax = 200;
+/** Organizations whose live mode was never activated, after which nobody can sign up. */
+export const unactivatedMax = 10_000;
+
+const nameCharactersMax = 100;
+const dayMs = 86_400_000;
+
+export interface SignedUp {
+  readonly organization: Organization;
+  readonly owner: Member;
+  /** The texts of its first keys, which are kept nowhere. */
+  readonly keys: FirstKeys<Extract<Mode, 'test'>>;
+}
+
+/** Throws `DirectoryRefusal`: also when the address has an account, or too many have signed up. */
+export async function signUp(
+  directory: Directory,
+  given: { readonly organization: string; readonly email: string; readonly password: PasswordHash },
+): Promise<SignedUp> {
+  const email = checkedEmail(given.email);
+  refuseTaken(directory, email);
+  refuseMany(directory);
+  const { organization, keys } = await directory.createOrganization(given.organization, ['test']);
+  const name = email.slice(0, Math.min(email.indexOf('@'), nameCharactersMax));
+  try {
+    const owner = await directory.members.create(email, name, given.password, { [organization.id]: 'owner' });
+    return { organization, owner, keys };
+  } catch (error) {
+    // Somebody else has taken the address meanwhile.
+    await directory.close(organization.id);
+    throw error;
+  }
+}
+
+function refuseTaken({ members }: Directory, email: string): void {
+  if (members.findByEmail(email) === undefined) return;
+  throw new DirectoryRefusal('this e-mail address has an account', 'email_taken');
+}
+
+function refuseMany(directory: Directory): void {
+  const sinceSeconds = (directory.store.now() - dayMs) / 1000;
+  const organizations = directory.organizations();
+  const lately = organizations.filter(({ created }) => created > sinceSeconds);
+  const waiting = organizations.filter(({ liveActivated, status }) => !liveActivated && status !== 'closed');
+  if (lately.length < organizationsPerDayMax && waiting.length < unactivatedMax) return;
+  throw new DirectoryRefusal('too many organizations were made lately: try again later', 'too_many_sign_ups');
+}
