@@ -1,8 +1,8 @@
 // Money: amounts are whole centimes everywhere. The hosted pages show them to people.
 
 import { assert } from './assert.ts';
+import { grouped, noBreakSpace } from './shown-number.ts';
 
-const noBreakSpace = '\u00a0';
 // The isolate keeps the number before the word, in both writing directions.
 const rightToLeftIsolate = '\u2067';
 const popIsolate = '\u2069';
@@ -16,8 +16,7 @@ const arabicNames: Readonly<Record<string, string>> = { mad: 'درهم' };
 export function formatAmount(centimes: number, currency: string, language: 'en' | 'fr' | 'ar'): string {
   assert(Number.isSafeInteger(centimes) && centimes >= 0, 'an amount is a whole number of centimes');
   const digits = String(centimes).padStart(3, '0');
-  const group = language === 'en' ? ',' : noBreakSpace;
-  const whole = digits.slice(0, -2).replace(/\B(?=(\d{3})+$)/g, group);
+  const whole = grouped(digits.slice(0, -2), language);
   const number = `${whole}${language === 'en' ? '.' : ','}${digits.slice(-2)}`;
   const code = currency.toUpperCase();
   switch (language) {

@@ -38,7 +38,7 @@ export interface SimulatorOptions {
 const rememberedMax = 10_000;
 
 /** Who takes its cash codes, as customers are told. */
-export const simulatedAgents = 'Test agent';
+export const simulatedAgents = { en: 'Test agent', fr: 'Agent de test', ar: 'وكيل اختبار' } as const;
 
 const done: NetworkOutcome = { result: 'done' };
 const accepted: NetworkOutcome = { result: 'accepted' };

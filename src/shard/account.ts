@@ -1,7 +1,7 @@
 // An organization as a shard knows it: what decisions and limits depend on. The main thread sends
 // it before the first request of the organization can arrive, and after each change.
 
-import type { Mode, PaymentMethodType } from '../contract/vocabulary.ts';
+import type { Language, Mode, PaymentMethodType } from '../contract/vocabulary.ts';
 import type { LimitsOverrides } from '../domain/limits-in-force.ts';
 
 export interface ShardAccount {
@@ -27,8 +27,8 @@ export interface AccountBranding {
 export interface AvailableNetworks extends Readonly<Record<PaymentMethodType, boolean>> {
   /** Where a card is typed: on the service's page or on the network's. */
   readonly cardPage: 'own' | 'hosted';
-  /** Who takes cash codes, as customers are told; null when that is not known. */
-  readonly agents: string | null;
+  /** Who takes cash codes, as customers are told, in each language if the name is translated; null when that is not known. */
+  readonly agents: string | Readonly<Record<Language, string>> | null;
 }
 
 /** The networks that an organization has now, in a mode. */

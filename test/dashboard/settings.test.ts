@@ -63,7 +63,7 @@ browserTest('a higher limit is asked for, approved by an operator, and in force 
   assert.match((await alertText())!, /That day is over/);
   await page.getByLabel('Last day').fill('');
   await click('Send the request');
-  assert.match((await alertText())!, /more than the limit in force in each of these modes/);
+  assert.match((await alertText())!, /more than the current limit of each of these modes/);
   await page.getByLabel('Requests a minute').fill('600');
   await click('Send the request');
   assert.match((await notice())!, /The request is sent/);

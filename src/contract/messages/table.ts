@@ -2,6 +2,7 @@
 // where one code has several precise reasons. `{name}` is the placeholder of a value. Messages may
 // change; clients must not branch on them. The texts are in one file for each theme.
 
+import { spaced } from '../../core/shown-number.ts';
 import type { Language } from '../vocabulary.ts';
 import { admissionMessages } from './admission.ts';
 import { operationMessages } from './operations.ts';
@@ -25,7 +26,7 @@ export function format(
   language: Language,
   values: Readonly<Record<string, string | number>>,
 ): string {
-  return messages[key][language].replace(/\{(\w+)\}/g, (_, name: string) => {
+  return spaced(messages[key][language], language).replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];
     if (value === undefined) throw new Error(`the message ${key} lacks a value for ${name}`);
     return String(value);

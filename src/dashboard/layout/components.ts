@@ -239,18 +239,6 @@ export function amount(language: Language, centimes: number, currency = 'mad'): 
 }
 
 const locales: Readonly<Record<Language, string>> = { en: 'en-GB', fr: 'fr-MA', ar: 'ar-MA' };
-const numberFormats = Object.fromEntries(
-  Object.entries(locales).map(([language, locale]) => [
-    language,
-    new Intl.NumberFormat(locale, { numberingSystem: 'latn' }),
-  ]),
-) as Readonly<Record<Language, Intl.NumberFormat>>;
-
-/** A whole number with its thousands apart. */
-export function number(language: Language, value: number): string {
-  return numberFormats[language].format(value);
-}
-
 const timeFormats = Object.fromEntries(
   Object.entries(locales).map(([language, locale]) => [
     language,

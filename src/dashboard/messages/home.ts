@@ -2,9 +2,9 @@
 
 import { sayFrom } from './say.ts';
 
-const homeMessages = {
+export const homeMessages = {
   period: { en: 'Period', fr: 'Période', ar: 'الفترة' },
-  days: { en: '{days} days', fr: '{days} jours', ar: '{days} يومًا' },
+  days: { en: '{days}', fr: '{days}', ar: '{days}' },
   money_in: { en: 'Money in', fr: 'Encaissements', ar: 'المبالغ المستلمة' },
   by_card: { en: 'By card', fr: 'Par carte', ar: 'بالبطاقة' },
   in_cash: { en: 'In cash', fr: 'En espèces', ar: 'نقدًا' },

@@ -11,7 +11,7 @@ export const keyMessages = {
   list: {
     en: 'API keys, newest first',
     fr: 'Clés d’API, de la plus récente à la plus ancienne',
-    ar: 'مفاتيح API، الأحدث أولاً',
+    ar: 'مفاتيح API، الأحدث أولًا',
   },
   none: { en: 'There is no key yet.', fr: 'Il n’y a pas encore de clé.', ar: 'لا يوجد أي مفتاح بعد.' },
   create: { en: 'Create a key', fr: 'Créer une clé', ar: 'إنشاء مفتاح' },
@@ -22,7 +22,7 @@ export const keyMessages = {
   kind_hint: {
     en: 'A secret key may do everything: keep it on your server. A publishable key may be seen by everybody, and may do nothing today.',
     fr: 'Une clé secrète permet tout : gardez-la sur votre serveur. Une clé publiable peut être vue de tous, et ne permet rien aujourd’hui.',
-    ar: 'يتيح المفتاح السري كل شيء: احتفظ به على خادمك. أما المفتاح القابل للنشر فيمكن للجميع رؤيته، ولا يتيح شيئاً اليوم.',
+    ar: 'يتيح المفتاح السري كل شيء: احتفظ به على خادمك. أما المفتاح القابل للنشر فيمكن للجميع رؤيته، ولا يتيح شيئًا اليوم.',
   },
   status: { en: 'Status', fr: 'État', ar: 'الحالة' },
   active: { en: 'Active', fr: 'Active', ar: 'نشط' },
@@ -42,7 +42,11 @@ export const keyMessages = {
     ar: 'تحصل على مفتاح جديد من النوع نفسه. يستمر القديم في العمل مدة كي تتمكن من تعديل برامجك.',
   },
   overlap: { en: 'The old key works', fr: 'L’ancienne clé fonctionne', ar: 'يعمل المفتاح القديم' },
-  overlap_0: { en: 'no more, from now on', fr: 'plus, dès maintenant', ar: 'لا، من الآن' },
+  overlap_0: {
+    en: 'not at all: it stops working now',
+    fr: 'plus du tout, dès maintenant',
+    ar: 'لا، من الآن',
+  },
   overlap_3600: { en: 'for an hour', fr: 'pendant une heure', ar: 'لمدة ساعة' },
   overlap_86400: { en: 'for a day', fr: 'pendant un jour', ar: 'لمدة يوم' },
   overlap_604800: { en: 'for a week', fr: 'pendant une semaine', ar: 'لمدة أسبوع' },

@@ -6,7 +6,7 @@ export const limitMessages = {
   intro: {
     en: 'Your programs can send this many requests in a minute. All keys of a mode share them; this dashboard spends none.',
     fr: 'Voici combien de requêtes vos programmes peuvent envoyer par minute. Toutes les clés d’un mode les partagent ; ce tableau de bord n’en dépense aucune.',
-    ar: 'هذا عدد الطلبات التي يمكن لبرامجك إرسالها في الدقيقة. تتشارك فيها مفاتيح كل وضع، ولا تستهلك لوحة التحكم شيئاً منها.',
+    ar: 'هذا عدد الطلبات التي يمكن لبرامجك إرسالها في الدقيقة. تتشارك فيها مفاتيح كل وضع، ولا تستهلك لوحة التحكم شيئًا منها.',
   },
   bucket: { en: 'Requests', fr: 'Requêtes', ar: 'الطلبات' },
   mode: { en: 'Mode', fr: 'Mode', ar: 'الوضع' },
@@ -40,12 +40,12 @@ export const limitMessages = {
   end: {
     en: 'Last day (leave empty for no end)',
     fr: 'Dernier jour (vide : sans fin)',
-    ar: 'اليوم الأخير (اتركه فارغاً إن لم تكن نهاية)',
+    ar: 'اليوم الأخير (اتركه فارغًا إن لم تكن نهاية)',
   },
   reason_hint: {
     en: 'What happens, and how many requests you expect.',
     fr: 'Ce qui est prévu, et combien de requêtes vous attendez.',
-    ar: 'ما الذي سيحدث، وكم طلباً تتوقع.',
+    ar: 'ما الذي سيحدث، وكم طلبًا تتوقع.',
   },
   send: { en: 'Send the request', fr: 'Envoyer la demande', ar: 'إرسال الطلب' },
   done: {
@@ -65,21 +65,21 @@ export const limitMessages = {
     ar: '{value} في الدقيقة',
   },
   choose_bucket: { en: 'Choose which requests.', fr: 'Choisissez les requêtes.', ar: 'اختر نوع الطلبات.' },
-  whole_number: { en: 'Give a whole number.', fr: 'Indiquez un nombre entier.', ar: 'أدخل عدداً صحيحاً.' },
+  whole_number: { en: 'Give a whole number.', fr: 'Indiquez un nombre entier.', ar: 'أدخل عددًا صحيحًا.' },
   no_day: {
     en: 'Give a day, such as 2026-12-31.',
     fr: 'Indiquez un jour, par exemple 2026-12-31.',
-    ar: 'أدخل يوماً، مثل 2026-12-31.',
+    ar: 'أدخل يومًا، مثل 2026-12-31.',
   },
   end_passed: {
     en: 'That day is over: choose a later one.',
     fr: 'Ce jour est passé : choisissez-en un autre.',
-    ar: 'انقضى ذلك اليوم: اختر يوماً لاحقاً.',
+    ar: 'انقضى ذلك اليوم: اختر يومًا لاحقًا.',
   },
   limit_not_higher: {
-    en: 'Ask for more than the limit in force in each of these modes, and for at most 1,000,000,000.',
+    en: 'Ask for more than the current limit of each of these modes, and for at most 1,000,000,000.',
     fr: 'Demandez plus que la limite en vigueur dans chacun de ces modes, et au plus 1 000 000 000.',
-    ar: 'اطلب أكثر من الحد الساري في كل من هذه الأوضاع، و1,000,000,000 على الأكثر.',
+    ar: 'اطلب أكثر من الحد الساري في كل من هذه الأوضاع، و1 000 000 000 على الأكثر.',
   },
   reason_missing: {
     en: 'Say why you need it.',
@@ -94,7 +94,7 @@ export const limitMessages = {
   text_invalid: {
     en: 'Use at most 1,000 characters, no invisible ones, and no card number.',
     fr: 'Au plus 1 000 caractères, sans caractère invisible ni numéro de carte.',
-    ar: 'استعمل 1,000 حرف على الأكثر، دون أحرف غير مرئية ودون رقم بطاقة.',
+    ar: 'استعمل 1 000 حرف على الأكثر، دون أحرف غير مرئية ودون رقم بطاقة.',
   },
 } as const;
 

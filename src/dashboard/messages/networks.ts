@@ -7,7 +7,7 @@ import { sayFrom, type Texts } from './say.ts';
 type LabelOf<Name extends ConnectorName> = `${Name}_${(typeof connectors)[Name]['settings'][number]['name']}`;
 type Label = { [Name in ConnectorName]: LabelOf<Name> }[ConnectorName];
 
-const connectorMessages = {
+export const connectorMessages = {
   http: { en: 'Agents or processor', fr: 'Agents ou prestataire', ar: 'وكلاء أو معالج دفع' },
   connect_http: {
     en: 'Connect cash agents or another processor',
@@ -28,13 +28,13 @@ const connectorMessages = {
   http_secret_hint: {
     en: 'At least 16 characters. It signs in both directions and is never shown again.',
     fr: 'Au moins 16 caractères. Il signe dans les deux sens et n’est plus jamais affiché.',
-    ar: '16 محرفاً على الأقل. يوقّع في الاتجاهين ولا يُعرض مرة أخرى.',
+    ar: '16 حرفًا على الأقل. يوقّع في الاتجاهين ولا يُعرض مرة أخرى.',
   },
   http_agents: { en: 'Agents', fr: 'Agents', ar: 'الوكلاء' },
   http_agents_hint: {
     en: 'For cash: where customers are told to pay. May be left empty.',
     fr: 'Pour les espèces : où les clients sont invités à payer. Peut rester vide.',
-    ar: 'للنقد: أين يُطلب من العملاء الدفع. يمكن تركه فارغاً.',
+    ar: 'للنقد: أين يُطلب من العملاء الدفع. يمكن تركه فارغًا.',
   },
   cmi: { en: 'CMI', fr: 'CMI', ar: 'مركز النقديات CMI' },
   connect_cmi: {
@@ -78,7 +78,7 @@ const connectorMessages = {
   },
 } as const satisfies Record<ConnectorName | `connect_${ConnectorName}` | Label | `${Label}_hint`, object>;
 
-const networkMessages = {
+export const networkMessages = {
   ...connectorMessages,
   networks: { en: 'Payment networks', fr: 'Réseaux de paiement', ar: 'شبكات الدفع' },
   none: {
@@ -96,7 +96,7 @@ const networkMessages = {
   too_short: {
     en: '{label}: give at least {count} characters.',
     fr: '{label} : au moins {count} caractères.',
-    ar: '{label}: ‏{count} محرفاً على الأقل.',
+    ar: '{label}: ‏{count} حرفًا على الأقل.',
   },
   hidden: {
     en: '{label}: leave out invisible characters.',
@@ -106,7 +106,7 @@ const networkMessages = {
   address_invalid: {
     en: '{label}: give a public https address, without a user name.',
     fr: '{label} : indiquez une adresse https publique, sans nom d’utilisateur.',
-    ar: '{label}: أدخل عنوان https عاماً دون اسم مستخدم.',
+    ar: '{label}: أدخل عنوان https عامًا دون اسم مستخدم.',
   },
   unknown_network: {
     en: 'There is no such network.',

@@ -90,14 +90,14 @@ export const peopleMessages = {
     ar: 'البريد الإلكتروني أو كلمة المرور غير صحيحة.',
   },
   too_many_attempts: {
-    en: 'Too many attempts. Try again in {minutes} minutes.',
-    fr: 'Trop de tentatives. Réessayez dans {minutes} minutes.',
-    ar: 'محاولات كثيرة جدًا. حاول مجددًا بعد {minutes} دقيقة.',
+    en: 'Too many attempts. Try again in {minutes}.',
+    fr: 'Trop de tentatives. Réessayez dans {minutes}.',
+    ar: 'محاولات كثيرة جدًا. حاول مجددًا بعد {minutes}.',
   },
   too_many_attempts_now: {
-    en: 'Too many attempts. Try again in {seconds} seconds.',
-    fr: 'Trop de tentatives. Réessayez dans {seconds} secondes.',
-    ar: 'محاولات كثيرة جدًا. حاول مجددًا بعد {seconds} ثانية.',
+    en: 'Too many attempts. Try again in {seconds}.',
+    fr: 'Trop de tentatives. Réessayez dans {seconds}.',
+    ar: 'محاولات كثيرة جدًا. حاول مجددًا بعد {seconds}.',
   },
   code_title: { en: 'Enter the code', fr: 'Saisissez le code', ar: 'أدخل الرمز' },
   code: { en: 'Code', fr: 'Code', ar: 'الرمز' },
@@ -134,9 +134,9 @@ export const peopleMessages = {
     ar: 'هذا الرابط لم يعد صالحًا',
   },
   link_missing: {
-    en: 'A link works once: an invitation for {days} days, a link to a new password for an hour. Ask for a new one.',
-    fr: 'Un lien sert une seule fois : une invitation pendant {days} jours, un lien de nouveau mot de passe pendant une heure. Demandez-en un autre.',
-    ar: 'يعمل الرابط مرة واحدة: الدعوة لمدة {days} أيام، ورابط كلمة المرور الجديدة لمدة ساعة. اطلب رابطًا جديدًا.',
+    en: 'A link works once: an invitation for {days}, a link to a new password for an hour. Ask for a new one.',
+    fr: 'Un lien sert une seule fois : une invitation pendant {days}, un lien de nouveau mot de passe pendant une heure. Demandez-en un autre.',
+    ar: 'يعمل الرابط مرة واحدة: الدعوة لمدة {days}، ورابط كلمة المرور الجديدة لمدة ساعة. اطلب رابطًا جديدًا.',
   },
   invitation_title: {
     en: 'Join {organization}',
@@ -351,7 +351,7 @@ export const peopleMessages = {
     ar: 'إزالة من المؤسسة',
   },
   member_remove_text: {
-    en: 'This person sees nothing of the organization from now on.',
+    en: 'This person can no longer see anything of the organization.',
     fr: 'Cette personne ne verra plus rien de l’organisation.',
     ar: 'لن يرى هذا الشخص شيئًا من المؤسسة بعد الآن.',
   },

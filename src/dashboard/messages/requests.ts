@@ -2,7 +2,7 @@
 
 import { sayFrom } from './say.ts';
 
-export const sayRequests = sayFrom({
+export const requestMessages = {
   search: {
     en: 'Request, object or idempotency key',
     fr: 'Requête, objet ou clé d’idempotence',
@@ -75,4 +75,6 @@ export const sayRequests = sayFrom({
     fr: 'Le journal des requêtes n’est pas lisible pour l’instant, ou le service n’en conserve pas.',
     ar: 'لا يمكن قراءة سجل الطلبات الآن، أو لا تحتفظ الخدمة به.',
   },
-});
+} as const;
+
+export const sayRequests = sayFrom(requestMessages);

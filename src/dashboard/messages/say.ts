@@ -5,7 +5,7 @@ import type { Language } from '../../contract/vocabulary.ts';
 import { defined } from '../../core/assert.ts';
 import { fillIn } from '../../edge/checkout/page-messages.ts';
 
-const sharedTexts = {
+export const sharedTexts = {
   amount: { en: 'Amount', fr: 'Montant', ar: 'المبلغ' },
   amount_dirhams: { en: 'Amount in dirhams', fr: 'Montant en dirhams', ar: 'المبلغ بالدرهم' },
   amount_invalid: {

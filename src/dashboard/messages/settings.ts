@@ -23,7 +23,7 @@ export const settingsMessages = {
   logo_hint: {
     en: 'A PNG, JPEG or WebP file of at most 64 KiB.',
     fr: 'Un fichier PNG, JPEG ou WebP de 64 Kio au plus.',
-    ar: 'ملف PNG أو JPEG أو WebP لا يتجاوز 64 كيبيبايت.',
+    ar: 'ملف PNG أو JPEG أو WebP لا يتجاوز 64 كيلوبايت.',
   },
   no_logo: { en: 'There is no logo yet.', fr: 'Il n’y a pas encore de logo.', ar: 'لا يوجد شعار بعد.' },
   upload: { en: 'Upload the logo', fr: 'Téléverser le logo', ar: 'رفع الشعار' },
@@ -37,12 +37,12 @@ export const settingsMessages = {
   name_invalid: {
     en: 'Give a name of 1 to 255 characters, without invisible ones.',
     fr: 'Indiquez un nom de 1 à 255 caractères, sans caractère invisible.',
-    ar: 'أدخل اسماً من 1 إلى 255 حرفاً، دون أحرف غير مرئية.',
+    ar: 'أدخل اسمًا من 1 إلى 255 حرفًا، دون أحرف غير مرئية.',
   },
   colour_invalid: {
     en: 'Give a colour such as #0a6e4f.',
     fr: 'Indiquez une couleur, par exemple #0a6e4f.',
-    ar: 'أدخل لوناً مثل #0a6e4f.',
+    ar: 'أدخل لونًا مثل #0a6e4f.',
   },
   logo_invalid: {
     en: 'Choose a PNG, JPEG or WebP file.',
@@ -52,12 +52,12 @@ export const settingsMessages = {
   logo_too_large: {
     en: 'The file has more than 64 KiB: make it smaller.',
     fr: 'Le fichier dépasse 64 Kio : réduisez-le.',
-    ar: 'يتجاوز الملف 64 كيبيبايت: صغّره.',
+    ar: 'يتجاوز الملف 64 كيلوبايت: صغّره.',
   },
   audit_intro: {
     en: 'What members did here and what operators of the service did for this organization, newest first.',
     fr: 'Ce que les membres ont fait ici et ce que les opérateurs du service ont fait pour cette organisation, du plus récent au plus ancien.',
-    ar: 'ما فعله الأعضاء هنا وما فعله مشغلو الخدمة لهذه المؤسسة، الأحدث أولاً.',
+    ar: 'ما فعله الأعضاء هنا وما فعله مشغلو الخدمة لهذه المؤسسة، الأحدث أولًا.',
   },
   audit_none: { en: 'There is nothing here.', fr: 'Il n’y a rien ici.', ar: 'لا يوجد شيء هنا.' },
   audit_none_yet: {

@@ -2,7 +2,7 @@
 
 import { sayFrom } from './say.ts';
 
-const shopMessages = {
+export const shopMessages = {
   name: { en: 'Name', fr: 'Nom', ar: 'الاسم' },
   phone: { en: 'Telephone', fr: 'Téléphone', ar: 'الهاتف' },
   since: { en: 'Since', fr: 'Depuis', ar: 'منذ' },

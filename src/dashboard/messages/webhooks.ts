@@ -27,7 +27,7 @@ export const webhookMessages = {
   no_events: {
     en: 'Choose at least one event.',
     fr: 'Choisissez au moins un événement.',
-    ar: 'اختر حدثاً واحداً على الأقل.',
+    ar: 'اختر حدثًا واحدًا على الأقل.',
   },
   status: { en: 'Status', fr: 'État', ar: 'الحالة' },
   enabled: { en: 'Enabled', fr: 'Activé', ar: 'مفعّلة' },
@@ -57,7 +57,7 @@ export const webhookMessages = {
     ar: 'تحقّق به من توقيع كل إرسال. احتفظ به على خادمك.',
   },
   secret_until: { en: 'signs until', fr: 'signe jusqu’au', ar: 'يوقّع حتى' },
-  in_force: { en: 'in force', fr: 'en vigueur', ar: 'ساري المفعول' },
+  in_force: { en: 'active', fr: 'en vigueur', ar: 'ساري المفعول' },
   roll_secret: {
     en: 'Roll the signing secret',
     fr: 'Renouveler le secret de signature',
@@ -66,7 +66,7 @@ export const webhookMessages = {
   roll_intro: {
     en: 'Deliveries are signed with a new secret, and with the old one too until its time is over.',
     fr: 'Les livraisons sont signées avec un nouveau secret, et aussi avec l’ancien jusqu’à son échéance.',
-    ar: 'توقَّع الإرسالات بسر جديد، وبالقديم أيضاً حتى تنتهي مدته.',
+    ar: 'توقَّع الإرسالات بسر جديد، وبالقديم أيضًا حتى تنتهي مدته.',
   },
   old_secret: { en: 'The old secret signs', fr: 'L’ancien secret signe', ar: 'يوقّع السر القديم' },
   sample: { en: 'Send a sample event', fr: 'Envoyer un événement d’exemple', ar: 'إرسال حدث تجريبي' },
@@ -98,7 +98,7 @@ export const webhookMessages = {
   answers_kept: {
     en: 'The first KiB of an answer is kept, of the last two failed attempts. When very many attempts of the organization fail, answers are not kept, and the oldest attempts go first.',
     fr: 'Le premier Kio d’une réponse est conservé, pour les deux dernières tentatives échouées. Quand de très nombreuses tentatives de l’organisation échouent, des réponses ne sont pas conservées, et les tentatives les plus anciennes disparaissent en premier.',
-    ar: 'يُحفظ أول كيلوبايت من الرد لآخر محاولتين فاشلتين. وحين تفشل محاولات كثيرة جداً للمؤسسة لا تُحفظ بعض الردود، وتُحذف أقدم المحاولات أولاً.',
+    ar: 'يُحفظ أول كيلوبايت من الرد لآخر محاولتين فاشلتين. وحين تفشل محاولات كثيرة جدًا للمؤسسة لا تُحفظ بعض الردود، وتُحذف أقدم المحاولات أولًا.',
   },
   next_attempt: { en: 'Next attempt', fr: 'Prochaine tentative', ar: 'المحاولة التالية' },
   status_code: { en: 'Status code', fr: 'Code d’état', ar: 'رمز الحالة' },
@@ -109,7 +109,7 @@ export const webhookMessages = {
   resend_failed_at: {
     en: 'All that failed can be resent again from',
     fr: 'Tous les échecs pourront être renvoyés à partir du',
-    ar: 'يمكن إعادة إرسال كل الفاشلة مجدداً ابتداءً من',
+    ar: 'يمكن إعادة إرسال كل الفاشلة مجددًا ابتداءً من',
   },
   resending: {
     en: 'The failed deliveries are being sent again. You may leave this page.',

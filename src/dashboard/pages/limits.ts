@@ -6,6 +6,7 @@ import { type Bucket, bucketNames, buckets } from '../../contract/limits.ts';
 import { type Language, type Mode, modes } from '../../contract/vocabulary.ts';
 import { createRandomText } from '../../core/ids.ts';
 import { moroccoDayBounds } from '../../core/morocco-day.ts';
+import { grouped } from '../../core/shown-number.ts';
 import {
   type LimitRequest,
   type LimitRequestState,
@@ -105,7 +106,7 @@ function limitTable(request: ViewRequest, lines: readonly Line[]): Html {
     [
       [say('bucket'), ({ bucket }) => bucketName(bucket, language)],
       [say('mode'), ({ mode }) => say(mode)],
-      [say('per_minute'), ({ limit }) => ui.number(language, limit.perMinute), 'numeric'],
+      [say('per_minute'), ({ limit }) => grouped(limit.perMinute, language), 'numeric'],
       [
         say('used'),
         ({ bucket, levels }) => {
@@ -125,7 +126,7 @@ function limitTable(request: ViewRequest, lines: readonly Line[]): Html {
 
 function meter({ language }: ViewRequest, used: number, all: number): Html {
   const say = sayLimits({ language });
-  const text = say('of', { used: ui.number(language, used), all: ui.number(language, all) });
+  const text = say('of', { used, all });
   return html`<meter min="0" max="${all}" value="${used}" aria-label="${text}"></meter> ${text}`;
 }
 
@@ -139,7 +140,7 @@ function requestList(request: ViewRequest): Html {
   const say = sayLimits(request);
   const { limitRequests } = organization;
   const wish = (perMinute: number, untilMs: number | null) =>
-    html`${say('granted', { value: ui.number(language, perMinute) })}, ${untilMs === null ? say('no_end') : html`${say('until')} ${ui.time(language, untilMs)}`}`;
+    html`${say('granted', { value: perMinute })}, ${untilMs === null ? say('no_end') : html`${say('until')} ${ui.time(language, untilMs)}`}`;
   const columns: ui.Column<LimitRequest>[] = [
     [say('bucket'), ({ bucket }) => bucketName(bucket, language)],
     [say('mode'), ({ mode }) => say(mode)],

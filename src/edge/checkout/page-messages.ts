@@ -2,6 +2,7 @@
 // value. The reasons of declined cards are in contract/messages/.
 
 import type { Language } from '../../contract/vocabulary.ts';
+import { counted, spaced } from '../../core/shown-number.ts';
 import { contained } from '../../core/shown-text.ts';
 
 type Texts = Readonly<Record<Language, string>>;
@@ -274,9 +275,9 @@ export const pageMessages = {
   open_again: { en: 'Open the page again', fr: 'Rouvrir la page', ar: 'افتح الصفحة مجددًا' },
   busy_title: { en: 'Too many visits', fr: 'Trop de visites', ar: 'زيارات كثيرة جدًا' },
   busy_text: {
-    en: 'Your network has opened too many pages. Wait a moment (in seconds: {seconds}), then open this page again.',
-    fr: 'Votre réseau a ouvert trop de pages. Patientez un instant (en secondes : {seconds}), puis rouvrez cette page.',
-    ar: 'فتحت شبكتك صفحات كثيرة جدًا. انتظر قليلًا (بالثواني: {seconds}) ثم افتح هذه الصفحة مجددًا.',
+    en: 'Your network has opened too many pages. Wait {seconds}, then open this page again.',
+    fr: 'Votre réseau a ouvert trop de pages. Patientez {seconds}, puis rouvrez cette page.',
+    ar: 'فتحت شبكتك صفحات كثيرة جدًا. انتظر {seconds} ثم افتح هذه الصفحة مجددًا.',
   },
   method_not_allowed: {
     en: 'This address cannot be used in this way.',
@@ -318,13 +319,10 @@ export function fillIn(
   language: Language,
   values: Readonly<Record<string, string | number>>,
 ): string {
-  // In French a space is before these signs. It must not break, because none of them may begin a
-  // line.
-  const kept = language === 'fr' ? text.replace(/ (?=[?!:;])/g, '\u00a0') : text;
-  return kept.replace(/\{(\w+)\}/g, (_, name: string) => {
+  return spaced(text, language).replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];
     if (value === undefined) throw new Error(`the text "${text}" lacks a value for ${name}`);
-    const shown = contained(String(value));
+    const shown = typeof value === 'number' ? counted(value, name, language) : contained(value);
     return language === 'ar' ? `${isolate}${shown}${popIsolate}` : shown;
   });
 }

@@ -39,6 +39,7 @@ export function voucherPage(payment: ShownPayment, visit: Visit, field: Html, ba
   const { language } = visit;
   const charge = defined(payment.charge, 'this page is of a charge');
   const number = defined(charge.cash_number, 'this page is of a cash code');
+  const { agents } = payment;
   const change = changing(payment, visit, field);
   return {
     title: say('pay_cash', language),
@@ -53,7 +54,10 @@ ${qrCode(number, say('voucher_qr', language))}</div>`,
       facts([
         [say('amount', language), formatAmount(payment.amount, payment.currency, language)],
         [say('voucher_until', language), moroccoTime(charge.expires_at_ms, language)],
-        payment.agents !== null && [say('voucher_agents', language), html`<bdi>${payment.agents}</bdi>`],
+        agents !== null && [
+          say('voucher_agents', language),
+          html`<bdi>${typeof agents === 'string' ? agents : agents[language]}</bdi>`,
+        ],
       ]),
       html`<p class="muted">${sayOf(visit, payment, 'voucher_after')}</p>`,
       payment.livemode ? null : html`<p class="muted screen">${say('voucher_test', language)}</p>`,
