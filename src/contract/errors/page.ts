@@ -5,12 +5,13 @@
 import { type MessageKey, messages } from '../messages/table.ts';
 import { declineCodes, type Language } from '../vocabulary.ts';
 import { errorAdvice, typeMeanings } from './advice.ts';
+import { exampleMessage } from './message-examples.ts';
 import { type ErrorCode, type ErrorType, errorCodes, errors, statusesOf } from './table.ts';
 
 export interface ExplainedMessage {
   /** The decline code that comes with this message, if any. */
   readonly declineCode: string | null;
-  /** `{name}` stands for a value. */
+  /** With examples of its values. */
   readonly text: string;
 }
 
@@ -44,11 +45,11 @@ function explain(code: ErrorCode, language: Language): ExplainedError {
   return {
     code,
     statuses: statusesOf(code),
-    message: messages[code][language],
+    message: exampleMessage(code, language),
     variants: variants.map((key) => {
       const variant = key.slice(code.length + 1);
       const declineCode = declineCodes.find((known) => known === variant) ?? null;
-      return { declineCode, text: messages[key][language] };
+      return { declineCode, text: exampleMessage(key, language) };
     }),
     advice: errorAdvice[code][language],
   };
@@ -57,15 +58,15 @@ function explain(code: ErrorCode, language: Language): ExplainedError {
 export const errorsIntroduction: Readonly<Record<Language, readonly string[]>> = {
   en: [
     'A refused request answers a status of 400 or more and an `error` object. Branch on `error.code`: codes are stable, messages may change.',
-    '`error.param` names the parameter at fault when there is one. In the messages below, words in braces stand for values.',
+    '`error.param` names the parameter at fault when there is one. The values in the messages below are examples.',
   ],
   fr: [
     'Une requête refusée reçoit un statut de 400 ou plus et un objet `error`. Fondez-vous sur `error.code` : les codes sont stables, les messages peuvent changer.',
-    '`error.param` nomme le paramètre en cause quand il y en a un. Dans les messages ci-dessous, les mots entre accolades tiennent lieu de valeurs.',
+    '`error.param` nomme le paramètre en cause quand il y en a un. Dans les messages ci-dessous, les valeurs sont des exemples.',
   ],
   ar: [
     'يُجاب الطلب المرفوض بحالة 400 أو أكثر وبكائن `error`. اعتمد على `error.code`: الرموز ثابتة، أما الرسائل فقد تتغير.',
-    'يسمّي `error.param` المعامل الخاطئ إن وُجد. الكلمات بين الأقواس المعقوفة في الرسائل أدناه تقوم مقام قيم.',
+    'يسمّي `error.param` المعامل الخاطئ إن وُجد. القيم الواردة في الرسائل أدناه أمثلة.',
   ],
 };
 

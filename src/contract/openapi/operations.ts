@@ -75,7 +75,7 @@ export const exampleRequests: Requests = {
   list_events: { ...page, type: 'payment_intent.succeeded', ...since },
   retrieve_event: {},
   create_webhook_endpoint: {
-    url: 'https://shop.example/webhooks',
+    url: 'https://example.com/webhooks',
     enabled_events: ['payment_intent.succeeded', 'payment_intent.payment_failed'],
   },
   update_webhook_endpoint: { disabled: true },

@@ -11,6 +11,7 @@ import { StaticText } from '../http/static-text.ts';
 import { renderErrors } from './errors-page.ts';
 import { prose } from './fields.ts';
 import { type Guide, guideGroups, renderGuide } from './guides.ts';
+import { renderHome } from './home-page.ts';
 import { documentOf, type Frame, type PageGroup, tableOfContents } from './layout.ts';
 import type { Links, Rendered } from './markdown.ts';
 import { sayDocs } from './messages.ts';
@@ -62,7 +63,7 @@ export class Docs {
     const link = (path: string) => prefix + path;
     const links = createLinks(link, reference);
     const sources: Source[] = [
-      homePage(link),
+      homePage(link, description),
       indexPage(link, this.#frame.groups),
       {
         path: '/docs/errors',
@@ -264,22 +265,11 @@ ${reference.map(
   };
 }
 
-function homePage(link: (path: string) => string): Source {
+function homePage(link: (path: string) => string, description: Description): Source {
   return {
     path: '/',
     title: (language) => sayDocs(language)('home_title'),
     translated: true,
-    render(language) {
-      const say = sayDocs(language);
-      return {
-        body: html`<p class="lead">${say('home_lead')}</p>
-<p class="actions"><a class="button" href="${link('/docs/quick-start')}">${say('home_start')}</a>
-<a class="button plain" href="${link('/docs')}">${say('docs')}</a>
-<a class="button plain" href="${link('/docs/api')}">${say('reference')}</a>
-<a class="button plain" href="${link('/dashboard')}">${say('dashboard')}</a></p>
-<p class="quiet">${say('home_merchants')}</p>`,
-        sections: [],
-      };
-    },
+    render: (language) => ({ body: renderHome(language, description, link), sections: [] }),
   };
 }

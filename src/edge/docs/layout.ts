@@ -121,7 +121,8 @@ export function tableOfContents(
   return html`<nav aria-label="${label}"><ul class="toc">${links}</ul></nav>`;
 }
 
-/** A piece of code, with a button that copies it. */
-export function codeSample(code: string): Html {
-  return html`<div class="sample"><pre tabindex="0"><code>${code}</code></pre><button type="button" data-copy data-done="Copied" hidden>Copy</button></div>`;
+/** A piece of code, and beside it a button that copies it. */
+export function codeSample(code: string, language: Language = 'en'): Html {
+  const say = sayDocs(language);
+  return html`<div class="sample"><pre tabindex="0" dir="ltr"><code>${code}</code></pre><button type="button" data-copy data-done="${say('copied')}" hidden>${say('copy')}</button></div>`;
 }

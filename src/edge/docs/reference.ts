@@ -17,7 +17,8 @@ import {
 } from './fields.ts';
 import { codeSample, tableOfContents } from './layout.ts';
 import { anchorOf, type Rendered, type Section } from './markdown.ts';
-import { type SampleRequest, sampleLanguages, sampleOf } from './samples.ts';
+import { prepared, type Sample } from './sample-request.ts';
+import { sampleLanguages, sampleOf } from './samples.ts';
 
 interface Parameter {
   readonly name: string;
@@ -148,6 +149,8 @@ export function renderReference(
   const eventsHeading = events === null ? [] : [{ anchor: 'types', title: 'Event types' }];
   const body = html`<p class="lead">${prose(page.summary)}</p>
 ${tableOfContents([...routeSections, ...eventsHeading, ...objectSections], 'On this page')}
+<p class="quiet">The examples run as they stand, once the address of the service and a test key are in the environment:</p>
+${codeSample(`export URL=${description.servers[0].url}\nexport KEY=svc_sk_test_...`)}
 ${page.routes.map((route) => renderRoute(route, description, links, link))}
 ${events?.body ?? null}
 ${objects}`;
@@ -214,16 +217,15 @@ function parameterList(parameters: readonly Parameter[], links: FieldLinks): Htm
   return html`<ul class="fields">${items}</ul>`;
 }
 
-/** The example of the description as a request. */
-export function requestOf(
-  { method, path, operation }: RouteInReference,
-  description: Description,
-): SampleRequest {
+/**
+ * The example of the description as a sample: with the parameters that are required, or with all of the body's where none is.
+ */
+export function sampleFor({ method, path, operation }: RouteInReference, description: Description): Sample {
   const parameters = operation.parameters.map((parameter) => resolve(parameter, description));
   const exampleOf = (name: string) =>
     encodeURIComponent(String(parameters.find((p) => p.name === name)?.example));
   const query = parameters
-    .filter((parameter) => parameter.in === 'query' && parameter.example !== undefined)
+    .filter((parameter) => parameter.in === 'query' && parameter.required === true)
     .map(({ name }) => `${encodeURIComponent(name)}=${exampleOf(name)}`);
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => exampleOf(name));
   const key = parameters.find(({ name }) => name === 'Idempotency-Key');
@@ -231,21 +233,30 @@ export function requestOf(
     defined(operation.responses[200], 'each operation can succeed'),
     description,
   ).content;
-  return {
+  const request = {
     method,
-    url: `${description.servers[0].url}${filled}${query.length === 0 ? '' : `?${query.join('&')}`}`,
+    path: `${filled}${query.length === 0 ? '' : `?${query.join('&')}`}`,
     idempotencyKey: key === undefined ? null : String(key.example),
-    body: operation.requestBody?.content['application/json']?.example ?? null,
-    answersText: !('application/json' in answers),
+    body: bodyOf(operation),
   };
+  return prepared(operation.operationId, request, !('application/json' in answers));
+}
+
+function bodyOf({ requestBody }: Operation): Json | null {
+  const content = requestBody?.content['application/json'];
+  if (content === undefined) return null;
+  const { required = [] } = content.schema as { readonly required?: readonly string[] };
+  const example = Object.entries(content.example as Json);
+  const needed = example.filter(([name]) => required.includes(name));
+  return Object.fromEntries(needed.length === 0 ? example : needed);
 }
 
 function samples(route: RouteInReference, description: Description): Html {
-  const request = requestOf(route, description);
+  const sample = sampleFor(route, description);
   const group = `sample-${route.operation.operationId}`;
   return html`<h3>Example</h3>${sampleLanguages.map((language, i) => {
     const open = i === 0 && html` open`;
-    return html`<details name="${group}"${open}><summary>${language}</summary>${codeSample(sampleOf(language, request))}</details>`;
+    return html`<details name="${group}"${open}><summary>${language}</summary>${codeSample(sampleOf(language, sample))}</details>`;
   })}`;
 }
 

@@ -10,6 +10,8 @@ const css = `${tokensCss}
 html{-webkit-text-size-adjust:100%;text-size-adjust:100%;scroll-padding-block-start:1rem}
 body{margin:0;background:var(--surface);color:var(--text);font:1rem/1.6 var(--font);overflow-wrap:anywhere}
 a{color:var(--accent);text-underline-offset:.15em}
+a:has(>code){text-decoration:none}
+a>code{border-block-end:1px solid currentcolor}
 :focus-visible{outline:3px solid var(--focus);outline-offset:2px}
 .skip{position:absolute;inset-inline-start:-100vw}
 .skip:focus{inset-inline-start:1rem;inset-block-start:.5rem;padding:.5rem 1rem;background:var(--surface);z-index:1}
@@ -41,10 +43,10 @@ h4{margin:1.25rem 0 .25rem;font-size:1rem}
 .toc a{display:inline-block;padding-block:.125rem}
 code,pre{font-family:var(--mono);font-size:.9em;direction:ltr;unicode-bidi:isolate}
 code{padding:.1em .3em;border-radius:.25rem;background:var(--raised)}
-.sample{position:relative;margin-block:.75rem}
+.sample{display:grid;grid-template-columns:minmax(0,1fr) auto;gap:.5rem;align-items:start;margin-block:.75rem}
 pre{margin:0;padding:.875rem 1rem;border:1px solid var(--line);border-radius:var(--radius);background:var(--raised);white-space:pre-wrap;font-size:.875rem;line-height:1.5;tab-size:4}
 pre code{padding:0;background:none;font-size:inherit}
-.sample button{position:absolute;inset-block-start:.375rem;inset-inline-end:.375rem;padding:.125rem .625rem;background:var(--surface);color:var(--accent);font-size:.8125rem}
+.sample button{padding:.25rem .625rem;background:var(--surface);color:var(--accent);font-size:.8125rem}
 .sample button:hover{background:var(--accent-soft)}
 table{width:100%;margin-block:.75rem 1rem;border-collapse:collapse;font-size:.9375rem}
 th,td{overflow-wrap:break-word;padding:.375rem .75rem .375rem 0;border-block-end:1px solid var(--line);text-align:start;vertical-align:top}
@@ -63,6 +65,19 @@ summary{padding-block:.375rem;font-weight:600;cursor:pointer}
 .cards p{margin:.25rem 0 0;color:var(--muted);font-size:.9375rem}
 .cards a{font-weight:600}
 .actions{display:flex;flex-wrap:wrap;gap:.75rem;margin-block:1.5rem}
+.first{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(20rem,100%),1fr));gap:1rem 2rem;align-items:start;margin-block:2rem}
+.first h2{margin-block-start:0}
+.picture{margin:0}
+.picture figcaption{color:var(--muted);font-size:.9375rem}
+.picture svg{display:block;width:100%;max-width:22rem;height:auto;font-family:var(--font)}
+.picture .sheet{fill:var(--surface);stroke:var(--line)}
+.picture .field{fill:var(--surface);stroke:var(--field)}
+.picture .chosen{fill:var(--accent-soft);stroke:var(--accent)}
+.picture .pay,.picture .dot{fill:var(--accent)}
+.picture .on{fill:var(--on-accent)}
+.picture text{fill:var(--text)}
+.picture text.muted{fill:var(--muted)}
+.picture text.on{fill:var(--on-accent)}
 .found{padding:0;list-style:none}
 .found>li{margin-block:1rem}
 .found p{margin:0;color:var(--muted);font-size:.9375rem}
@@ -82,10 +97,13 @@ tr{padding-block:.5rem;border-block-end:1px solid var(--line)}
 td{overflow-wrap:anywhere;padding:.125rem 0;border:0}
 td[data-column]:not([data-column=""])::before{content:attr(data-column) ": ";color:var(--muted)}
 td:empty{display:none}
+.sample{grid-template-columns:minmax(0,1fr)}
+.sample button{order:-1;justify-self:end}
 }
 @media (min-width:60rem){
 .layout{display:grid;grid-template-columns:16rem minmax(0,1fr)}
 .pages{grid-row:1;grid-column:1;border:0;border-inline-end:1px solid var(--line)}
+.pages{position:sticky;inset-block-start:0;height:100vh;overflow-y:auto}
 .layout>main{grid-row:1;grid-column:2;padding:2rem 2.5rem 5rem}
 .jump{display:none}
 }

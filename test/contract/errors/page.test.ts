@@ -66,3 +66,14 @@ test('decline codes are named with what they mean', () => {
   const variant = declined.variants.find(({ declineCode }) => declineCode === 'insufficient_funds')!;
   assert.match(variant.text, /^The card was declined/);
 });
+
+test('the messages have examples for their values, in every language', () => {
+  for (const language of languages) {
+    for (const { code, message, variants } of explainedTypes(language).flatMap(({ errors }) => errors)) {
+      for (const text of [message, ...variants.map((variant) => variant.text)]) {
+        assert.doesNotMatch(text, /[{}]/, code);
+      }
+    }
+  }
+  assert.ok(markdown.includes('the limit “all requests” is 600 per minute. Try again in 2 s.'));
+});

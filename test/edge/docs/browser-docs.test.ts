@@ -109,7 +109,7 @@ browserTest('without scripts: search, follow what was found, read a sample in an
   const section = page.getByRole('region', { name: 'Refund a card payment, in full or in part' });
   assert.ok(await section.getByText('curl ').first().isVisible());
   await section.getByText('Python', { exact: true }).click();
-  assert.ok(await section.getByText('import json, os, urllib.request').isVisible());
+  assert.ok(await section.getByText('import json, os, sys, urllib.error, urllib.request').isVisible());
   assert.equal(await section.getByRole('button', { name: 'Copy' }).count(), 0);
   await context.close();
 });
@@ -125,5 +125,64 @@ browserTest('a button copies the sample that it stands at', async () => {
   const copied = await page.evaluate<string>('navigator.clipboard.readText()');
   assert.equal(copied, await sample.locator('pre').textContent());
   assert.match(copied, /^PI=\$\(curl -s \$URL\/v1\/payment_intents/);
+  await context.close();
+});
+
+browserTest(
+  'the button that copies stands beside the code, on a phone above it, and never over it',
+  async () => {
+    for (const look of [phone, desktop]) {
+      const context = await browser!.newContext(look);
+      const page = await context.newPage();
+      await page.goto(`${service.url}/docs/quick-start`);
+      for (const sample of await page.locator('.sample').all()) {
+        const code = (await sample.locator('pre').boundingBox())!;
+        const button = (await sample.getByRole('button', { name: 'Copy' }).boundingBox())!;
+        const beside = button.x >= code.x + code.width;
+        const above = button.y + button.height <= code.y;
+        assert.ok(look === desktop ? beside : above, JSON.stringify({ code, button }));
+      }
+      await context.close();
+    }
+  },
+);
+
+browserTest('the list of pages stays while the page is scrolled', async () => {
+  const context = await browser!.newContext(desktop);
+  const page = await context.newPage();
+  await page.goto(`${service.url}/docs/errors`);
+  await page.evaluate('scrollTo(0, 5_000)');
+  const { y, height } = (await page.locator('.pages').boundingBox())!;
+  assert.equal(Math.round(y), 0);
+  assert.equal(height, desktop.viewport.height);
+  await context.close();
+});
+
+browserTest('code that is a link shows its underscores: the line is below them', async () => {
+  const context = await browser!.newContext(desktop);
+  const page = await context.newPage();
+  await page.goto(`${service.url}/docs/errors`);
+  const lines = await page.evaluate<string[]>(
+    '[...document.querySelectorAll("main a:has(> code)")].map((link) => getComputedStyle(link).textDecorationLine + " " + getComputedStyle(link.firstElementChild).borderBlockEndStyle)',
+  );
+  assert.ok(lines.length > 50);
+  assert.deepEqual([...new Set(lines)], ['none solid']);
+  await context.close();
+});
+
+browserTest('the landing page has a first request, its answer and a picture, in each language', async () => {
+  const context = await browser!.newContext(desktop);
+  const page = await context.newPage();
+  for (const [language, caption] of [
+    ['en', 'What your customer sees at the answer’s url'],
+    ['fr', 'Ce que voit votre client à l’adresse url de la réponse'],
+    ['ar', 'ما يراه زبونك على العنوان url في الجواب'],
+  ]) {
+    await page.goto(`${service.url}/?lang=${language}`);
+    assert.ok(await page.getByRole('img', { name: caption! }).isVisible());
+    const [request, answer] = await page.locator('.sample pre').allTextContents();
+    assert.match(request!, /^curl -sS "\$URL\/v1\/checkout\/sessions"/);
+    assert.match(answer!, /"object": "checkout\.session"/);
+  }
   await context.close();
 });
