@@ -1,15 +1,17 @@
-// The list of payments as people look for them: by status, method, customer, day, or by a text of
+// The list of payments as people look for them: by state, method, customer, day, or by a text of
 // the payment. There is no index for method and text, because each payment that is created would
 // pay for its rows. So a search reads the newest payments that pass the other filters, a hundred
 // for each question, and says where it stopped; whoever asks goes on from there.
 
 import type { PaymentMethodType } from '../contract/vocabulary.ts';
+import { parseAmount } from '../core/money.ts';
 import { filtered, type ListCaller } from './pages.ts';
-import type { CheckoutSessionRecord, PaymentIntentRecord } from './record.ts';
+import { type PaymentState, paymentState, statusWithin } from './payment-state.ts';
+import type { ChargeRecord, CheckoutSessionRecord, LastPaymentError, PaymentIntentRecord } from './record.ts';
 import type { View } from './view.ts';
 
 export interface PaymentSearch {
-  readonly status: PaymentIntentRecord['status'] | null;
+  readonly state: PaymentState | null;
   /** The method of the latest charge. */
   readonly method: PaymentMethodType | null;
   /** Payments of any of these customers; null for all payments. */
@@ -17,7 +19,10 @@ export interface PaymentSearch {
   /** Unix seconds, the first included and the second not. */
   readonly fromSeconds: number | null;
   readonly toSeconds: number | null;
-  /** `key=value` of the metadata, the whole reference of the session, or a part of the description. */
+  /**
+   * `key=value` of the metadata or a value alone, the whole reference of the session, a part of the description, the amount in
+   * dirhams, or the last four digits of the latest card.
+   */
   readonly text: string | null;
   /** Only payments that are older than this one. */
   readonly before: string | null;
@@ -31,9 +36,12 @@ export interface FoundPayment {
   readonly created: number;
   /** Centimes. */
   readonly amount: number;
+  readonly amount_received: number;
   readonly amount_refunded: number;
   readonly currency: string;
-  readonly status: PaymentIntentRecord['status'];
+  readonly state: PaymentState;
+  /** Why it failed, when its state says that it did. */
+  readonly failure: Failed | null;
   readonly description: string | null;
   readonly customer: string | null;
   readonly reference: string | null;
@@ -44,6 +52,8 @@ export interface FoundPayment {
   /** When the latest charge ends if it is not paid, Unix milliseconds. */
   readonly expires_at_ms: number | null;
 }
+
+export type Failed = Pick<LastPaymentError, 'code' | 'decline_code'>;
 
 export interface FoundPayments {
   /** Newest first. */
@@ -71,7 +81,7 @@ export function searchPayments(view: View, caller: ListCaller, search: PaymentSe
 
 /** The payments that pass the filters that have an index, newest first. */
 function candidates(view: View, caller: ListCaller, search: PaymentSearch): Iterable<PaymentIntentRecord> {
-  const { status, customers, fromSeconds, toSeconds, before } = search;
+  const { state, customers, fromSeconds, toSeconds, before } = search;
   const params = {
     descending: true,
     ...(before !== null && { starting_after: before }),
@@ -79,7 +89,10 @@ function candidates(view: View, caller: ListCaller, search: PaymentSearch): Iter
     ...(toSeconds !== null && { 'created[lt]': toSeconds }),
   };
   const of = (customer: string | undefined) =>
-    filtered(view, caller, 'payment_intent', params, { customer, status: status ?? undefined });
+    filtered(view, caller, 'payment_intent', params, {
+      customer,
+      status: state === null ? undefined : statusWithin(state),
+    });
   return customers === null ? of(undefined) : newestFirst(customers.map(of));
 }
 
@@ -103,16 +116,22 @@ function* newestFirst(lists: readonly Generator<PaymentIntentRecord>[]): Generat
 function matching(view: View, intent: PaymentIntentRecord, search: PaymentSearch): FoundPayment | null {
   const charge = intent.latest_charge === null ? undefined : view.get('charge', intent.latest_charge);
   if (search.method !== null && charge?.method !== search.method) return null;
+  const refunded = charge?.amount_refunded ?? 0;
+  const state = paymentState(intent, refunded);
+  if (search.state !== null && state !== search.state) return null;
   const session =
     intent.checkout_session === null ? undefined : view.get('checkout_session', intent.checkout_session);
-  if (search.text !== null && !hasText(intent, session, search.text)) return null;
+  if (search.text !== null && !hasText({ intent, session, charge }, search.text)) return null;
+  const error = state === 'failed' ? intent.last_payment_error : null;
   return {
     id: intent.id,
     created: intent.created,
     amount: intent.amount,
-    amount_refunded: charge?.amount_refunded ?? 0,
+    amount_received: intent.amount_received,
+    amount_refunded: refunded,
     currency: intent.currency,
-    status: intent.status,
+    state,
+    failure: error && { code: error.code, decline_code: error.decline_code },
     description: intent.description ?? session?.description ?? null,
     customer: intent.customer,
     reference: session?.client_reference_id ?? null,
@@ -123,17 +142,20 @@ function matching(view: View, intent: PaymentIntentRecord, search: PaymentSearch
   };
 }
 
-function hasText(
-  intent: PaymentIntentRecord,
-  session: CheckoutSessionRecord | undefined,
-  text: string,
-): boolean {
-  const { description, metadata } = intent;
-  if (text === session?.client_reference_id) return true;
+interface Searched {
+  readonly intent: PaymentIntentRecord;
+  readonly session: CheckoutSessionRecord | undefined;
+  readonly charge: ChargeRecord | undefined;
+}
+
+function hasText({ intent, session, charge }: Searched, text: string): boolean {
+  if (text === session?.client_reference_id || text === charge?.card?.last4) return true;
+  if (parseAmount(text) === intent.amount) return true;
   const at = text.indexOf('=');
   const [name, value] = [text.slice(0, at), text.slice(at + 1)];
-  const has = (data: Readonly<Record<string, string>>) => Object.hasOwn(data, name) && data[name] === value;
-  if (at > 0 && (has(metadata) || (session !== undefined && has(session.metadata)))) return true;
+  const has = (data: Readonly<Record<string, string>>) =>
+    (at > 0 && Object.hasOwn(data, name) && data[name] === value) || Object.values(data).includes(text);
+  if (has(intent.metadata) || (session !== undefined && has(session.metadata))) return true;
   const wanted = text.toLowerCase();
-  return [description, session?.description].some((each) => each?.toLowerCase().includes(wanted));
+  return [intent.description, session?.description].some((each) => each?.toLowerCase().includes(wanted));
 }

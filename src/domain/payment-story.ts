@@ -17,6 +17,8 @@ import type { Cause } from './cause.ts';
 import { type Caller, recordsOf } from './find.ts';
 import { cashIndex, fieldIndex, kindIndex, scopeOf } from './indexes.ts';
 import { cancelableStatuses } from './payment-intents.ts';
+import type { Failed } from './payment-search.ts';
+import { type PaymentState, paymentState } from './payment-state.ts';
 import * as present from './present.ts';
 import { presentIntent, type QueryContext } from './query.ts';
 import type { ChargeRecord, EventRecord, PaymentIntentRecord, RefundRecord, ReviewRecord } from './record.ts';
@@ -32,6 +34,8 @@ export interface Step {
   readonly object: string;
   /** Centimes, of a charge, a refund, or the money of a review. */
   readonly amount: number;
+  /** Why the attempt failed. */
+  readonly failure: Failed | null;
   readonly event: string | null;
   /** The API request that caused it; null when it was something else, or is not known any more. */
   readonly request: string | null;
@@ -43,6 +47,7 @@ export interface Step {
 
 export interface PaymentStory {
   readonly intent: PaymentIntentResource;
+  readonly state: PaymentState;
   readonly session: CheckoutSessionResource | null;
   readonly customer: {
     readonly id: string;
@@ -84,8 +89,10 @@ export function storyOf(
   const session = intent.checkout_session && view.get('checkout_session', intent.checkout_session);
   const customer = intent.customer && view.get('customer', intent.customer);
   const paid = paidCharge(view, context, { payment_intent: intent.id });
+  const refunded = charges.reduce((sum, charge) => sum + charge.amount_refunded, 0);
   return {
     intent: presentIntent(intent, view, context),
+    state: paymentState(intent, refunded),
     session: session ? present.presentCheckoutSession(session, context.settings.baseUrl) : null,
     customer: customer ? { id: customer.id, name: customer.name, email: customer.email } : null,
     charges: charges.map(present.presentCharge),
@@ -166,6 +173,7 @@ function stepsOf(view: View, context: QueryContext, records: Records): Step[] {
           at_ms: atMs,
           object: subject.id,
           amount: subject.kind === 'review' ? subject.amount_received : subject.amount,
+          failure: type === 'charge.failed' ? failureOf(subject) : null,
           event: event?.id ?? null,
           request: event?.request_id ?? null,
           by: event?.by ?? null,
@@ -174,6 +182,11 @@ function stepsOf(view: View, context: QueryContext, records: Records): Step[] {
       ];
     })
     .sort((a, b) => a.at_ms - b.at_ms);
+}
+
+function failureOf(subject: Subject): Failed | null {
+  if (subject.kind !== 'charge' || subject.failure_code === null) return null;
+  return { code: subject.failure_code, decline_code: subject.decline_code };
 }
 
 function momentsOf({ intent, charges, refunds, reviews }: Records): Moment[] {

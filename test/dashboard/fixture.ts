@@ -149,3 +149,9 @@ export async function signedIn(
   page.on('pageerror', (error) => complaints.push(error.message));
   return { context, page, complaints };
 }
+
+/** For whoever wants to look at the page: with `SCREENSHOTS` in the environment, a picture of it in that folder. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  const folder = process.env.SCREENSHOTS;
+  if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
+}

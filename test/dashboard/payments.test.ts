@@ -5,15 +5,17 @@ import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { browserTest, launchBrowser } from '../edge/checkout/browser.ts';
+import { poorCard } from '../journeys/customer.ts';
 import {
   type Dashboard,
   hiddenFields,
   newMember,
+  screenshot,
   signedIn,
   startDashboard,
   type Visitor,
 } from './fixture.ts';
-import { api, openPayment, paidPayment } from './shop.ts';
+import { api, openPayment, paidPayment, typedCard } from './shop.ts';
 
 let dashboard: Dashboard;
 let browser: Browser;
@@ -88,21 +90,94 @@ browserTest('payments are listed, filtered and searched', async () => {
   await page.getByText('Nothing found').waitFor();
 });
 
+browserTest(
+  'a declined payment says so and why, in the list, on its page and in three languages',
+  async () => {
+    const { id } = await typedCard(
+      dashboard,
+      { amount: 119_456, description: 'Fridge', metadata: { order: 'F-2210' } },
+      poorCard,
+    );
+    for (const text of ['9995', '1,194.56', 'F-2210']) {
+      await page.goto(dashboard.address(`payments?q=${encodeURIComponent(text)}`));
+      assert.deepEqual(await listed(), ['Fridge'], text);
+    }
+    await page.goto(dashboard.address('payments'));
+    await page.getByLabel('Status').selectOption('Failed');
+    await page.getByRole('button', { name: 'Filter' }).click();
+    assert.deepEqual(await listed(), ['Fridge']);
+    await page.locator('td .badge.bad', { hasText: 'Failed' }).waitFor();
+    await page.getByRole('cell', { name: 'Failed Insufficient funds' }).waitFor();
+    await screenshot(page, 'failed-list');
+    await page.getByRole('link', { name: 'Fridge' }).click();
+    await page.locator('.heading').getByText('Failed', { exact: true }).waitFor();
+    await page.locator('dd', { hasText: 'Insufficient funds' }).waitFor();
+    await page.getByRole('cell', { name: 'The attempt failed Insufficient funds' }).waitFor();
+    await screenshot(page, 'failed');
+    for (const [locale, words] of [
+      ['fr', ['Échoué', 'Provision insuffisante']],
+      ['ar', ['فشلت', 'الرصيد غير كافٍ']],
+    ] as const) {
+      const { context, page: other } = await signedIn(browser, dashboard, owner, { locale });
+      await other.goto(dashboard.address(`payments/${id}`));
+      const text = await other.locator('main').innerText();
+      for (const word of words) assert.ok(text.includes(word), word);
+      await context.close();
+    }
+  },
+);
+
+browserTest('a refund without scripts is confirmed on a page, in three languages', async () => {
+  const { id } = await typedCard(dashboard, { amount: 119_456, description: 'Oven' });
+  for (const [locale, goOn, question] of [
+    ['fr', 'Rembourser…', /Rembourser 1\s194,56\sMAD sur .?Visa •••• 4242.?\s\?/],
+    ['ar', 'استرداد…', /1\s194,56\sدرهم.*Visa •••• 4242/],
+    ['en', 'Refund…', /Refund MAD\s1,194\.56 to .?Visa •••• 4242.?\?/],
+  ] as const) {
+    const options = { locale, javaScriptEnabled: false };
+    const { context, page: plain } = await signedIn(browser, dashboard, owner, options);
+    await plain.goto(dashboard.address(`payments/${id}`));
+    const places = await plain.locator('main section h2').allInnerTexts();
+    if (locale === 'en') assert.ok(places.indexOf('Details') < places.indexOf('Refund'), places.join());
+    await plain.getByRole('button', { name: goOn }).click();
+    assert.match(await plain.locator('main').innerText(), question);
+    await screenshot(plain, `refund-${locale}`);
+    if (locale === 'en') await plain.getByRole('button', { name: 'Refund MAD 1,194.56' }).click();
+    await context.close();
+  }
+  const { data } = await api(dashboard, `/v1/refunds?payment_intent=${id}`);
+  assert.deepEqual(
+    data.map(({ amount }: { amount: number }) => amount),
+    [119_456],
+  );
+  // What can't be paid back is not asked about.
+  const path = `/dashboard/${dashboard.org}/test/payments/${id}/refund`;
+  const nothing = await owner.get(`${path}?amount=5`);
+  assert.deepEqual([nothing.status, /role="alert"/.test(nothing.body)], [400, true]);
+  const other = await newMember(dashboard, 'developer', 'dev-refund@souk.ma');
+  assert.equal((await other.get(path)).status, 403);
+});
+
 browserTest('a double click pays back once, and the rest can be paid back afterwards', async () => {
-  const { payment_intent: id } = await paidPayment(dashboard, { description: 'Teapot' });
+  const { id } = await typedCard(dashboard, { description: 'Teapot' });
   await page.goto(dashboard.address(`payments/${id}`));
   await page.getByRole('heading', { name: 'MAD 200.00' }).waitFor();
   await page.getByLabel('Amount in dirhams').fill('ten');
-  const refund = page.getByRole('button', { name: 'Refund' });
-  await refund.click();
+  const goOn = page.getByRole('button', { name: 'Refund…' });
+  await goOn.click();
   await page.getByRole('alert').getByText('Give the amount in dirhams').waitFor();
   await page.getByLabel('Amount in dirhams').fill('200,01');
-  await refund.click();
+  await goOn.click();
   await page.getByRole('alert').getByText('At most MAD 200.00 can be refunded.').waitFor();
   assert.equal(await page.getByLabel('Amount in dirhams').inputValue(), '200,01', 'what was typed stays');
   await page.getByLabel('Amount in dirhams').fill('50,5');
   await page.getByLabel('Reason').first().selectOption('The customer asked for it');
-  await refund.dblclick();
+  await goOn.click();
+  const shown = await page.locator('main').innerText();
+  assert.match(shown, /Refund MAD\s50\.50 to .{0,1}Visa •••• 4242/);
+  assert.match(shown, /MAD\s149\.50/, 'what is left');
+  assert.equal((await api(dashboard, `/v1/refunds?payment_intent=${id}`)).data.length, 0);
+  await page.getByRole('button', { name: 'Refund MAD 50.50' }).dblclick();
   await page.getByText('The refund is on its way to the customer.').waitFor();
   const { data } = await api(dashboard, `/v1/refunds?payment_intent=${id}`);
   assert.deepEqual(
@@ -111,8 +186,9 @@ browserTest('a double click pays back once, and the rest can be paid back afterw
   );
   // Two forms that are sent at the same time are one, too.
   const path = `/dashboard/${dashboard.org}/test/payments/${id}`;
-  const { body } = await owner.get(path);
-  const fields = { ...hiddenFields(body, `${path}/refund`), amount: '', reason: '' };
+  const { body } = await owner.get(`${path}/refund?amount=&reason=`);
+  const fields = hiddenFields(body, `${path}/refund`);
+  assert.equal(fields.amount, '149.50', 'all of the rest');
   const answers = await Promise.all([1, 2, 3].map(() => owner.post(`${path}/refund`, fields)));
   assert.deepEqual(
     answers.map(({ status, location }) => [status, location]),
@@ -122,6 +198,7 @@ browserTest('a double click pays back once, and the rest can be paid back afterw
   assert.equal(refunds.length, 2);
   for (const each of refunds) await api(dashboard, `/v1/test_helpers/refunds/${each.id}/succeed`, {});
   await page.goto(dashboard.address(`payments/${id}`));
+  await page.locator('.heading').getByText('Refunded', { exact: true }).waitFor();
   assert.equal(await page.getByRole('button', { name: 'Refund' }).count(), 0, 'nothing is left to pay back');
   const steps = await page
     .locator('section', { hasText: 'What happened' })

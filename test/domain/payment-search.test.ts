@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type PaymentSearch, searchPayments } from '../../src/domain/payment-search.ts';
 import { type PaymentStory, storyOf } from '../../src/domain/payment-story.ts';
-import { createIntent, createSession, openCharge, payByCard, scenes } from './scenes.ts';
+import { createIntent, createSession, openCharge, payByCard, scenes, typedCard } from './scenes.ts';
 import { hourMs, minuteMs, Stage } from './stage.ts';
 
 const everything: PaymentSearch = {
-  status: null,
+  state: null,
   method: null,
   customers: null,
   fromSeconds: null,
@@ -36,13 +36,13 @@ test('payments are found by status, method, customer, time and text', () => {
   const middle = Math.floor(stage.nowMs / 1000);
   const rows: readonly (readonly [Partial<PaymentSearch>, string[]])[] = [
     [{}, [referred, cash, paid, first]],
-    [{ status: 'succeeded' }, [paid]],
-    [{ status: 'requires_payment_method' }, [referred, first]],
+    [{ state: 'succeeded' }, [paid]],
+    [{ state: 'requires_payment_method' }, [referred, first]],
     [{ method: 'cash' }, [cash]],
-    [{ method: 'cash', status: 'succeeded' }, []],
+    [{ method: 'cash', state: 'succeeded' }, []],
     [{ customers: [ali] }, [first]],
     [{ customers: [ali, badr] }, [paid, first]],
-    [{ customers: [ali, badr], status: 'succeeded' }, [paid]],
+    [{ customers: [ali, badr], state: 'succeeded' }, [paid]],
     [{ customers: [] }, []],
     [{ fromSeconds: middle }, [referred, cash, paid]],
     [{ toSeconds: middle }, [first]],
@@ -60,6 +60,62 @@ test('payments are found by status, method, customer, time and text', () => {
     assert.deepEqual(found(stage, search), expected, JSON.stringify(search));
   assert.deepEqual(found(stage.as({ livemode: true }), {}), [], 'the other mode has its own');
   assert.deepEqual(found(stage.as({ org: 'org_other00000000000000000000' }), { customers: [ali] }), []);
+});
+
+test('payments are found by what became of them', () => {
+  const stage = new Stage();
+  const unpaid = createIntent(stage);
+  const { intent: declined, charge: declinedCharge } = scenes.declined(stage);
+  const chosenAgain = scenes.open(stage);
+  stage.given('abandon_charge', {}, chosenAgain.charge);
+  const paid = payByCard(stage).intent;
+  const back = (amount?: number) => {
+    const { intent, charge } = payByCard(stage);
+    const { id } = stage.given('create_refund', { charge, ...(amount !== undefined && { amount }) });
+    stage.given('succeed_refund', {}, id);
+    return intent;
+  };
+  const [partly, whole] = [back(700), back()];
+  const rows: readonly (readonly [PaymentSearch['state'], string[]])[] = [
+    ['requires_payment_method', [chosenAgain.intent, unpaid]],
+    ['failed', [declined]],
+    ['succeeded', [paid]],
+    ['partly_refunded', [partly]],
+    ['refunded', [whole]],
+    ['canceled', []],
+  ];
+  for (const [state, expected] of rows) assert.deepEqual(found(stage, { state }), expected, String(state));
+  const { payments } = searchPayments(stage.world.state, stage.queryContext, everything);
+  const shown = payments.find(({ id }) => id === declined)!;
+  const { decline_code } = stage.get('charge', declinedCharge);
+  assert.deepEqual([shown.state, shown.failure], ['failed', { code: 'card_declined', decline_code }]);
+  const story = (id: string) => storyOf(stage.world.state, stage.queryContext, id)!;
+  for (const { id, state } of payments) assert.equal(story(id).state, state, 'one payment has one state');
+  const failed = story(declined).steps.find(({ type }) => type === 'charge.failed')!;
+  assert.deepEqual(failed.failure, { code: 'card_declined', decline_code });
+  // While the customer tries again, the payment has not failed.
+  openCharge(stage, declined);
+  assert.equal(story(declined).state, 'requires_action');
+});
+
+test('payments are found by the last digits of the card, the amount, and a metadata value alone', () => {
+  const stage = new Stage();
+  const cheap = createIntent(stage, { amount: 4_242, metadata: { order: 'A-17' } });
+  const paid = createIntent(stage, { amount: 119_456 });
+  stage.settle(stage.calls('submit_card', typedCard, openCharge(stage, paid)));
+  const referred = createSession(stage, { amount: 50_000, metadata: { cart: 'A-17' } }).intent;
+  const rows: readonly (readonly [string, string[]])[] = [
+    ['4242', [paid]],
+    ['1,194.56', [paid]],
+    ['MAD 1194.56', [paid]],
+    ['1 194,56 DH', [paid]],
+    ['42,42', [cheap]],
+    ['500', [referred]],
+    ['A-17', [referred, cheap]],
+    ['A-1', []],
+    ['order', []],
+  ];
+  for (const [text, expected] of rows) assert.deepEqual(found(stage, { text }), expected, text);
 });
 
 test('a search stops after some payments and goes on from there, and finds each once', () => {

@@ -166,7 +166,7 @@ async function findCode(request: ViewRequest, context: ViewContext): Promise<Das
 async function waitingCodes(request: ViewRequest, context: ViewContext): Promise<Html> {
   const { language, query } = request;
   const say = sayPayment(request);
-  const search = { ...everyPayment, status: 'requires_action', method: 'cash' } as const;
+  const search = { ...everyPayment, state: 'requires_action', method: 'cash' } as const;
   const found = await findPayments(request, context, { ...search, before: beforeIn(query) }, false);
   const title = say('waiting_codes');
   if ('waitSeconds' in found) return ui.section(title, ui.emptyState(tooManyText(request, found)));

@@ -4,7 +4,8 @@ import { methodAmountMin } from '../../contract/limits.ts';
 import type { Language, PaymentMethodType } from '../../contract/vocabulary.ts';
 import { timeOfId } from '../../core/ids.ts';
 import { formatAmount } from '../../core/money.ts';
-import type { FoundPayment, FoundPayments } from '../../domain/payment-search.ts';
+import type { Failed, FoundPayment, FoundPayments } from '../../domain/payment-search.ts';
+import type { PaymentState } from '../../domain/payment-state.ts';
 import { type Html, html } from '../../html/html.ts';
 import { brandName } from '../../html/marks.ts';
 import type { ApiError } from '../../operator/use-cases/services.ts';
@@ -13,22 +14,25 @@ import { viewLink } from '../layout/links.ts';
 import type { ViewRequest } from '../layout/row.ts';
 import { sayPayment } from '../messages/payments.ts';
 
-const tones: Readonly<Record<FoundPayment['status'], ui.Tone>> = {
+const tones: Readonly<Record<PaymentState, ui.Tone>> = {
   requires_payment_method: 'plain',
+  failed: 'bad',
   requires_action: 'warn',
   processing: 'warn',
   succeeded: 'good',
+  partly_refunded: 'plain',
+  refunded: 'plain',
   canceled: 'plain',
 };
-export const paymentStatuses = Object.keys(tones) as FoundPayment['status'][];
 
-export function statusBadge(
-  language: Language,
-  { status, amount, amount_refunded }: Pick<FoundPayment, 'status' | 'amount' | 'amount_refunded'>,
-): Html {
+export function stateBadge(language: Language, state: PaymentState): Html {
+  return ui.badge(sayPayment({ language })(state), tones[state]);
+}
+
+/** Why an attempt to pay failed, in the merchant's language. */
+export function failureText(language: Language, { code, decline_code }: Failed): string {
   const say = sayPayment({ language });
-  if (amount_refunded === 0) return ui.badge(say(status), tones[status]);
-  return ui.badge(say(amount_refunded === amount ? 'refunded' : 'partly_refunded'));
+  return code === 'card_declined' ? say(decline_code ?? 'generic_decline') : say(code);
 }
 
 /** The field for an amount in dirhams, as people type it, with what was typed. Without a hint it has to be filled in. */
@@ -109,7 +113,11 @@ export function paymentsTable(
         ({ id, description, reference }) => paymentLink(request, id, description ?? reference ?? id),
       ],
       [say('amount'), (payment) => ui.amount(language, payment.amount, payment.currency), 'numeric'],
-      [say('status'), (payment) => statusBadge(language, payment)],
+      [
+        say('status'),
+        ({ state, failure }) =>
+          html`${stateBadge(language, state)}${failure && html` <span class="muted">${failureText(language, failure)}</span>`}`,
+      ],
       [say('method'), ({ method, card, cash_number }) => methodText(language, method, card, cash_number)],
       [say('created'), ({ created }) => ui.time(language, created * 1000)],
     ],

@@ -3,13 +3,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandOperation } from '../../contract/routes/table.ts';
 import type { FoundPayment, FoundPayments, PaymentSearch } from '../../domain/payment-search.ts';
+import { isStatus } from '../../domain/payment-state.ts';
 import type { PaymentStory } from '../../domain/payment-story.ts';
 import type { CallOptions, ViewContext, ViewRequest } from '../layout/row.ts';
 import { cursorIn } from './cursor.ts';
 import type { TooMany } from './searches.ts';
 
 export const everyPayment: PaymentSearch = {
-  status: null,
+  state: null,
   method: null,
   customers: null,
   fromSeconds: null,
@@ -43,7 +44,9 @@ export async function findPayments(
   search: PaymentSearch,
   isCounted: boolean,
 ): Promise<FoundPayments | TooMany> {
-  if (search.text === null && search.method === null) return listPayments(request, context, search);
+  const hasIndex = search.text === null && search.method === null;
+  if (hasIndex && (search.state === null || isStatus(search.state)))
+    return listPayments(request, context, search);
   return context.search(request, isCounted, (gone) => askForPage(request, context, search, gone));
 }
 

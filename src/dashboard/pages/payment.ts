@@ -1,6 +1,6 @@
-// One payment: what is known of it and what happened to it, with the forms that pay it back and cancel it.
+// One payment: what is known of it and what happened to it, with the form that cancels it.
 
-import { formatAmount, parseAmount } from '../../core/money.ts';
+import { formatAmount } from '../../core/money.ts';
 import type { PaymentStory, Step } from '../../domain/payment-story.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
@@ -12,14 +12,15 @@ import { get, post, type Row, type ViewContext, type ViewRequest } from '../layo
 import { paymentMessages, sayPayment } from '../messages/payments.ts';
 import { mayDo } from '../people/roles.ts';
 import { cursorIn } from './cursor.ts';
-import { amountField, amountProblem, codeText, methodText, statusBadge } from './payment-parts.ts';
+import { codeText, failureText, methodText, stateBadge } from './payment-parts.ts';
 import { askStory, perform } from './payment-questions.ts';
+import { reasonChoices, refundPart, refundRows } from './refund.ts';
 import { createStepAuthors } from './step-authors.ts';
 
 export const paymentRows: readonly Row[] = [
   get('payments/{id}', 'payments.read', showPayment),
-  post('payments/{id}/refund', 'refunds.write', refundPayment),
   post('payments/{id}/cancel', 'payments.write', cancelPayment),
+  ...refundRows(showPayment),
 ];
 
 /** Where a page of refunds begins, in the address. */
@@ -36,20 +37,17 @@ export async function showPayment(
   const say = sayPayment(request);
   const story = await askStory(request, context, id, cursorIn(query, refundsBefore, 'refund'));
   if (story?.intent.id !== id) return errorPage(request, 'missing');
-  const { intent } = story;
+  const { intent, state } = story;
   return page(request, {
     title: formatAmount(intent.amount, intent.currency, language),
     status,
     problems,
-    actions: statusBadge(language, {
-      ...intent,
-      amount_refunded: story.charges.reduce((sum, charge) => sum + charge.amount_refunded, 0),
-    }),
+    actions: stateBadge(language, state),
     body: [
       Object.keys(problems).length === 0 ? ui.doneOf(request, doneTexts, say) : null,
       payPart(request, story),
-      refundPart(request, story, problems),
       detailsPart(request, story),
+      refundPart(request, story, problems),
       timelinePart(request, context, story),
       attemptsPart(request, story),
       refundsPart(request, story),
@@ -71,66 +69,6 @@ function payPart({ language }: ViewRequest, { intent: { next_action: next } }: P
     [say('code'), ui.copyable({ language }, codeText(number))],
     [say('ends'), ui.time(language, expires_at * 1000)],
   ])}<p>${ui.button(say('print_voucher'), url)}</p></div>`;
-}
-
-const refundReasons = ['requested_by_customer', 'duplicate', 'fraudulent'] as const;
-
-function refundPart(
-  request: ViewRequest,
-  { intent, refundable }: PaymentStory,
-  problems: ui.Problems,
-): Html | null {
-  const { language, role, form: sent } = request;
-  const say = sayPayment(request);
-  if (refundable === 0 || !mayDo(role, 'refunds.write')) return null;
-  const most = formatAmount(refundable, intent.currency, language);
-  return ui.section(
-    say('refund'),
-    ui.form(
-      request,
-      viewLink(request, `payments/${intent.id}/refund`),
-      html`<div class="pair">${amountField(request, problems, say('refund_hint', { amount: most }))}${ui.select(
-        {
-          name: 'reason',
-          label: say('reason'),
-          value: sent.get('reason') ?? '',
-          choices: reasonChoices(request, refundReasons),
-        },
-      )}</div>${ui.finalSubmit(request, say('refund'), 'main')}`,
-    ),
-  );
-}
-
-function reasonChoices(
-  { language }: ViewRequest,
-  reasons: readonly (typeof refundReasons | typeof cancelReasons)[number][],
-) {
-  const say = sayPayment({ language });
-  return [
-    ['', say('no_reason')],
-    ...reasons.map((reason) => [reason, say(reason)]),
-  ] as const satisfies readonly unknown[] as readonly (readonly [string, string])[];
-}
-
-async function refundPayment(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
-  const { id, language, form: sent } = request;
-  const say = sayPayment(request);
-  const typed = (sent.get('amount') ?? '').trim();
-  const centimes = typed === '' ? undefined : parseAmount(typed);
-  if (centimes === null) return showPayment(request, context, { amount: say('amount_invalid') }, 400);
-  const reason = sent.get('reason') || undefined;
-  const outcome = await perform(request, context, 'create_refund', {
-    params: {
-      payment_intent: id,
-      ...(centimes !== undefined && { amount: centimes }),
-      ...(reason && { reason }),
-    },
-  });
-  if (outcome.ok) return redirect(viewLink(request, `payments/${id}`, { done: 'refund' }));
-  const { error, status } = outcome;
-  const most = (await askStory(request, context, id))?.refundable ?? 0;
-  const problem = amountProblem(language, error, { methods: ['card'], most });
-  return showPayment(request, context, { [error.param === 'amount' ? 'amount' : '']: problem }, status);
 }
 
 const cancelReasons = ['requested_by_customer', 'abandoned', 'duplicate', 'fraudulent'] as const;
@@ -162,8 +100,12 @@ async function cancelPayment(request: ViewRequest, context: ViewContext): Promis
   return showPayment(request, context, { '': outcome.error.message }, outcome.status);
 }
 
-function detailsPart(request: ViewRequest, { intent, session, customer, reviews }: PaymentStory): Html {
+function detailsPart(
+  request: ViewRequest,
+  { intent, state, session, customer, reviews }: PaymentStory,
+): Html {
   const { language } = request;
+  const error = intent.last_payment_error;
   const say = sayPayment(request);
   const linked = (path: string, text: string) =>
     html`<a href="${viewLink(request, path)}"><bdi>${text}</bdi></a>`;
@@ -174,6 +116,7 @@ function detailsPart(request: ViewRequest, { intent, session, customer, reviews 
       [say('payment'), ui.copyable(request, intent.id)],
       [say('created'), ui.time(language, intent.created * 1000)],
       [say('received'), ui.amount(language, intent.amount_received, intent.currency)],
+      [say('why_failed'), state === 'failed' && error !== null ? failureText(language, error) : null],
       [say('description'), intent.description ?? session?.description ?? null],
       [say('reference'), session?.client_reference_id ?? null],
       [
@@ -215,7 +158,7 @@ function timelinePart(request: ViewRequest, context: ViewContext, story: Payment
   );
 }
 
-function stepText(request: ViewRequest, { type, amount, event }: Step): Html | string {
+function stepText(request: ViewRequest, { type, amount, failure, event }: Step): Html | string {
   const { language, views } = request;
   const say = sayPayment(request);
   const text =
@@ -224,8 +167,9 @@ function stepText(request: ViewRequest, { type, amount, event }: Step): Html | s
           amount: formatAmount(amount, 'mad', language),
         })
       : type;
-  if (event === null || !views.includes('events')) return text;
-  return html`<a href="${viewLink(request, `events/${event}`)}">${text}</a>`;
+  const reason = failure && html` <span class="muted">${failureText(language, failure)}</span>`;
+  if (event === null || !views.includes('events')) return html`${text}${reason}`;
+  return html`<a href="${viewLink(request, `events/${event}`)}">${text}</a>${reason}`;
 }
 
 const tones: Readonly<Record<'pending' | 'succeeded' | 'failed', ui.Tone>> = {
@@ -253,8 +197,8 @@ function attemptsPart({ language }: ViewRequest, { charges }: PaymentStory): Htm
         [say('created'), ({ created }) => ui.time(language, created * 1000)],
         [
           say('outcome'),
-          ({ status, failure_message: failure }) =>
-            html`${ui.badge(say(status), tones[status])}${failure && html` ${failure}`}`,
+          ({ status, failure_code: code, decline_code }) =>
+            html`${ui.badge(say(status), tones[status])}${code && html` ${failureText(language, { code, decline_code })}`}`,
         ],
       ],
       charges,

@@ -4,6 +4,7 @@ import { kindOfId } from '../../contract/id-prefixes.ts';
 import { routeTable } from '../../contract/routes/table.ts';
 import { moroccoDayBounds } from '../../core/morocco-day.ts';
 import type { PaymentSearch } from '../../domain/payment-search.ts';
+import { paymentStates } from '../../domain/payment-state.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import * as ui from '../layout/components.ts';
@@ -13,7 +14,7 @@ import { viewLink } from '../layout/links.ts';
 import { get, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { sayPayment } from '../messages/payments.ts';
-import { paymentStatuses, paymentsTable } from './payment-parts.ts';
+import { paymentsTable } from './payment-parts.ts';
 import { askStory, beforeIn, customersWith, everyPayment, findPayments } from './payment-questions.ts';
 
 export const paymentsRows: readonly Row[] = [
@@ -94,7 +95,7 @@ async function searchOf(
   const isEmail = text.includes('@') && !text.includes('=');
   const search: PaymentSearch = {
     ...everyPayment,
-    status: paymentStatuses.find((status) => status === query.get('status')) ?? null,
+    state: paymentStates.find((state) => state === query.get('status')) ?? null,
     method: method === 'card' || method === 'cash' ? method : null,
     customers: isEmail ? await customersWith(request, context, text) : null,
     fromSeconds: from && from.fromMs / 1000,
@@ -120,7 +121,7 @@ function filterForm(request: ViewRequest, problems: ui.Problems): Html {
     ui.select({
       ...given('status'),
       label: say('status'),
-      choices: [any, ...paymentStatuses.map((status) => [status, say(status)] as const)],
+      choices: [any, ...paymentStates.map((state) => [state, say(state)] as const)],
     }),
     ui.select({
       ...given('method'),
