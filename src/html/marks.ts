@@ -1,6 +1,6 @@
-// The signs on the pages, drawn here: inline SVG in the colour of the text around it, and card
-// brands as plain labels, because their logos are trademarks. Signs say nothing that a text does
-// not say, so screen readers skip them.
+// The signs on the pages, drawn here: inline SVG in the colour of the text around it, and the marks
+// of card brands as small cards. They stand for no brand's logo, which is a trademark. Signs say
+// nothing that a text does not say, so screen readers skip them.
 
 import { type CardBrand, issuerRangesOf } from '../core/card-number.ts';
 import { type Html, html } from './html.ts';
@@ -49,16 +49,24 @@ export function brandName(brand: string): string {
   return brandNames[brand as CardBrand] ?? brand;
 }
 
-const labels = [
-  ['visa', 'VISA'],
-  ['mastercard', 'Mastercard'],
-  ['amex', 'AMEX'],
-] as const satisfies readonly (readonly [CardBrand, string])[];
+/** The mark of each brand that customers know best: a card in its colour, with its name or its discs. */
+const brandMarks = [
+  ['visa', html`<rect width="34" height="22" rx="4" fill="#1a3a8f"/>${wordmark('VISA', 10)}`],
+  [
+    'mastercard',
+    html`<rect width="34" height="22" rx="4" fill="#22252b"/><circle cx="13.5" cy="11" r="6.5" fill="#d9322e"/><circle cx="20.5" cy="11" r="6.5" fill="#f0a33a" fill-opacity=".9"/>`,
+  ],
+  ['amex', html`<rect width="34" height="22" rx="4" fill="#1767a8"/>${wordmark('AMEX', 9)}`],
+] as const satisfies readonly (readonly [CardBrand, Html])[];
 
-/** The brands that customers know best. The script of the form picks the one that the typed number belongs to. */
-export const brandLabels = html`<span class="brands" aria-hidden="true">${labels.map(
-  ([brand, label]) =>
-    html`<span class="brand" data-ranges="${issuerRangesOf(brand)
+function wordmark(name: string, size: number): Html {
+  return html`<text x="17" y="14.5" fill="#fff" font-family="sans-serif" font-size="${size}" font-weight="700" text-anchor="middle">${name}</text>`;
+}
+
+/** The script of the form picks the mark of the brand that the typed number belongs to. */
+export const brandShapes = html`<span class="brands" aria-hidden="true">${brandMarks.map(
+  ([brand, mark]) =>
+    html`<svg class="brand" viewBox="0 0 34 22" data-brand="${brand}" data-ranges="${issuerRangesOf(brand)
       .map((range) => range.join('-'))
-      .join(' ')}">${label}</span>`,
+      .join(' ')}">${mark}</svg>`,
 )}</span>`;

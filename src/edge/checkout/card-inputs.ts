@@ -3,21 +3,27 @@
 import type { Language } from '../../contract/vocabulary.ts';
 import { elementAt } from '../../core/assert.ts';
 import { type Html, html } from '../../html/html.ts';
-import { brandLabels } from '../../html/marks.ts';
+import { brandShapes } from '../../html/marks.ts';
 import { testCards } from '../../networks/test-cards.ts';
-import type { CardField } from './card-fields.ts';
+import { type CardFault, type CardField, fieldOf } from './card-fields.ts';
 import { noticeId } from './notice.ts';
-import { type PageMessage, say } from './page-messages.ts';
+import { say } from './page-messages.ts';
 
 /** Room for a date in any way of writing, and not for a card number. */
 export const expiryLengthMax = 12;
 
 /** What a card form shows of the form that was sent before: never the number, nor the security code. */
 export interface SentCard {
-  /** The fields that are wrong. */
-  readonly wrong: readonly CardField[];
+  readonly wrong: readonly CardFault[];
   readonly expiry: string;
 }
+
+/** The slips that can be made in a field; '' is any other. */
+const slips = {
+  number: ['', 'missing', 'short', 'digit'],
+  expiry: ['', 'missing'],
+  cvc: ['', 'missing'],
+} as const satisfies Record<CardField, readonly string[]>;
 
 /** `focused` is the field that gets the focus, because it is the first to be typed again; null for none. */
 export function cardInputs(
@@ -27,16 +33,21 @@ export function cardInputs(
   focused: CardField | null,
 ): Html {
   const input = (name: CardField, attributes: Html, aside: Html) => {
-    const key: PageMessage = name === 'number' && !livemode ? 'wrong_test_number' : `wrong_${name}`;
-    const isWrong = wrong.includes(name);
+    const fault = wrong.find((each) => fieldOf(each) === name);
+    // What the script of the form says before the form is sent.
+    const texts = slips[name].map(
+      (slip) =>
+        html` data-wrong${slip && `-${slip}`}="${say(`wrong_${slip === '' ? name : (`${name}_${slip}` as CardFault)}`, language)}"`,
+    );
     const described = html`${name === focused && `${noticeId} `}${name}-wrong`;
     return html`<div class="field"><label for="${name}"><span>${say(`card_${name}`, language)}</span> ${aside}</label>
-<input id="${name}" name="${name}" type="text" inputmode="numeric" dir="ltr" required${attributes} data-wrong="${say(`wrong_${name}`, language)}"${isWrong && html` aria-invalid="true"`}${name === focused && html` autofocus`} aria-describedby="${described}">
-<span class="wrong" id="${name}-wrong" aria-live="polite">${isWrong && say(key, language)}</span></div>`;
+<input id="${name}" name="${name}" type="text" inputmode="numeric" dir="ltr" required${attributes}${texts}${fault !== undefined && html` aria-invalid="true"`}${name === focused && html` autofocus`} aria-describedby="${described}">
+<span class="wrong" id="${name}-wrong" aria-live="polite">${fault !== undefined && say(fault === 'number' && !livemode ? 'wrong_test_number' : `wrong_${fault}`, language)}</span></div>`;
   };
-  const hint = (key: PageMessage) => html`<span class="hint">${say(key, language)}</span>`;
-  return html`${input('number', html` autocomplete="cc-number" maxlength="40"`, brandLabels)}
-<div class="pair">${input('expiry', html` autocomplete="cc-exp" maxlength="${expiryLengthMax}" value="${expiry}"`, hint('card_expiry_hint'))}
+  const hint = (key: 'card_expiry_hint' | 'card_cvc_hint') =>
+    html`<span class="hint">${say(key, language)}</span>`;
+  return html`${input('number', html` autocomplete="cc-number" maxlength="40"`, brandShapes)}
+<div class="pair fields">${input('expiry', html` autocomplete="cc-exp" maxlength="${expiryLengthMax}" value="${expiry}"`, hint('card_expiry_hint'))}
 ${input('cvc', html` autocomplete="cc-csc" maxlength="8"`, hint('card_cvc_hint'))}</div>`;
 }
 

@@ -6,7 +6,7 @@ import { type PaymentMethodType, paymentMethodTypes } from '../../contract/vocab
 import { elementAt } from '../../core/assert.ts';
 import { type Html, html } from '../../html/html.ts';
 import { cardIcon, cashIcon, lockIcon } from '../../html/marks.ts';
-import type { CardField } from './card-fields.ts';
+import { type CardField, fieldOf } from './card-fields.ts';
 import { cardInputs, type SentCard, testCardList } from './card-inputs.ts';
 import { linkTo, type Page, sayOf, type Visit } from './document.ts';
 import { failureText, notice } from './notice.ts';
@@ -40,7 +40,7 @@ export function checkoutPage(
   // A customer who can type a card now begins there, and a screen reader reads the message with the
   // field.
   const startsAtField = byCard && (said === null || said === 'check_fields') && message !== null;
-  const focused = startsAtField ? (sent?.wrong[0] ?? 'number') : null;
+  const focused = startsAtField ? fieldOf(sent?.wrong[0] ?? 'number') : null;
   const attempt = payment.session === null ? '' : (payment.charge?.id ?? '');
 
   function panel(method: PaymentMethodType): Html {

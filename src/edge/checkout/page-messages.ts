@@ -18,7 +18,7 @@ export const pageMessages = {
   },
   pay_to: { en: 'Payment to {merchant}', fr: 'Paiement à {merchant}', ar: 'دفع إلى {merchant}' },
   error: { en: 'Error', fr: 'Erreur', ar: 'خطأ' },
-  problem: { en: 'There is a problem', fr: 'Il y a un problème', ar: 'هناك مشكلة' },
+  problem: { en: 'You have not paid yet', fr: 'Vous n’avez pas encore payé', ar: 'لم تدفع بعد' },
   return_to: { en: 'Return to {merchant}', fr: 'Retourner chez {merchant}', ar: 'العودة إلى {merchant}' },
   give_up: {
     en: 'Cancel and return to {merchant}',
@@ -117,6 +117,31 @@ export const pageMessages = {
     en: 'Enter the card number as it stands on the card.',
     fr: 'Saisissez le numéro tel qu’il figure sur la carte.',
     ar: 'أدخل رقم البطاقة كما هو مكتوب عليها.',
+  },
+  wrong_number_missing: {
+    en: 'Enter the card number.',
+    fr: 'Saisissez le numéro de la carte.',
+    ar: 'أدخل رقم البطاقة.',
+  },
+  wrong_number_short: {
+    en: 'This number is too short: digits are missing. Most card numbers have 16 digits.',
+    fr: 'Ce numéro est trop court : il manque des chiffres. La plupart en ont 16.',
+    ar: 'هذا الرقم قصير: تنقصه أرقام. معظم أرقام البطاقات من 16 رقمًا.',
+  },
+  wrong_number_digit: {
+    en: 'A digit of this number is wrong or missing. Compare it with the number on the card.',
+    fr: 'Un chiffre de ce numéro est faux ou manque. Comparez-le avec celui de la carte.',
+    ar: 'أحد الأرقام خاطئ أو ناقص. قارنه بالرقم المكتوب على البطاقة.',
+  },
+  wrong_expiry_missing: {
+    en: 'Enter the expiry date, such as 09/32.',
+    fr: 'Saisissez la date d’expiration, par exemple 09/32.',
+    ar: 'أدخل تاريخ الانتهاء، مثل 09/32.',
+  },
+  wrong_cvc_missing: {
+    en: 'Enter the security code. On most cards it stands on the back.',
+    fr: 'Saisissez le code de sécurité. Il est le plus souvent au dos de la carte.',
+    ar: 'أدخل رمز الأمان. يوجد على ظهر معظم البطاقات.',
   },
   wrong_test_number: {
     en: 'Enter the number of one of the test cards below. Real cards do not work in test mode.',

@@ -43,8 +43,12 @@ input[type=text]{display:block;width:100%;min-height:3rem;margin-block-start:.37
 input[aria-invalid=true]{border-color:var(--bad);border-width:2px}
 .field+.pair,.pair+button{margin-block-start:1rem}
 .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(7.5rem,1fr));gap:1rem;align-items:start}
+.fields{gap:0 1rem}
+.field+.pair.fields{margin-block-start:0}
+.fields .field{display:grid;margin-block-start:1rem;grid-template-rows:subgrid;grid-row:span 3;align-items:end}
+.fields .wrong{align-self:start}
 .brands{display:flex;gap:.25rem}
-.brand{padding:.0625rem .375rem;border:1px solid var(--line);border-radius:.25rem;background:var(--raised);color:var(--muted);font-size:.6875rem;font-weight:700;line-height:1.4}
+.brand{width:2.125rem;height:1.375rem;border-radius:.25rem}
 .brand.other{display:none}
 .method{border:1px solid var(--field)}
 .method:first-child{border-start-start-radius:var(--radius);border-start-end-radius:var(--radius)}
@@ -60,7 +64,9 @@ input[aria-invalid=true]{border-color:var(--bad);border-width:2px}
 .method>input:not(:checked)~.panel{display:none}
 button,.button{display:flex;align-items:center;justify-content:center;gap:.5rem;width:100%;min-height:3rem;padding:.625rem 1rem;border:1px solid var(--brand-line);border-radius:var(--radius);background:var(--brand);color:var(--on-brand);font:inherit;font-weight:650;text-align:center;text-decoration:none;cursor:pointer}
 button:hover,.button:hover{background:var(--brand-strong)}
-button:disabled{opacity:.65;cursor:progress}
+button:disabled{opacity:.8;cursor:progress}
+button[aria-busy=true] .icon{display:none}
+button[aria-busy=true]::before{content:"";width:1.25em;height:1.25em;border:.1875rem solid;border-block-start-color:transparent;border-radius:50%;animation:turn 1s linear infinite}
 button.quiet{background:var(--surface);border-color:var(--field);color:inherit}
 button.quiet:hover{background:var(--raised)}
 .leave{text-align:center}
@@ -89,7 +95,7 @@ dd{font-weight:600}
 .late{background:var(--warn-soft);color:var(--warn)}
 .wait{border:.375rem solid var(--line);border-block-start-color:var(--accent);animation:turn 1s linear infinite}
 @keyframes turn{to{transform:rotate(1turn)}}
-@media (prefers-reduced-motion:reduce){.wait{animation-duration:6s}}
+@media (prefers-reduced-motion:reduce){.wait,button[aria-busy=true]::before{animation-duration:6s}}
 .languages{width:100%;margin-block-start:auto;padding:.5rem 1rem 1rem}
 .languages ul{display:flex;flex-wrap:wrap;justify-content:center;gap:0 1.25rem;padding:0;list-style:none;font-size:.9375rem}
 .languages a,.languages span{display:inline-block;padding-block:.8125rem}

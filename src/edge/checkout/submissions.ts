@@ -5,7 +5,7 @@ import { type ErrorCode, errors } from '../../contract/errors/table.ts';
 import { type Mode, modeOf, paymentMethodTypes } from '../../contract/vocabulary.ts';
 import type { Html } from '../../html/html.ts';
 import type { Tokenize, TokenizedCard } from '../../networks/network.ts';
-import { type CardField, readCard } from './card-fields.ts';
+import { type CardFault, readCard } from './card-fields.ts';
 import { expiryLengthMax } from './card-inputs.ts';
 import { checkoutPage, type SentForm } from './checkout-page.ts';
 import type { Page, Visit } from './document.ts';
@@ -103,7 +103,7 @@ export function createSubmits(
 function shownAgain(
   { payment, visit, form, field }: Submission,
   problem: SentForm['problem'],
-  wrong: readonly CardField[] = [],
+  wrong: readonly CardFault[] = [],
 ): Page {
   const expiry = (form.get('expiry') ?? '').slice(0, expiryLengthMax);
   return checkoutPage(payment, visit, field, { problem, wrong, expiry });

@@ -7,8 +7,8 @@ const number = field('number');
 const expiry = field('expiry');
 const cvc = field('cvc');
 const fields = [number, expiry, cvc];
-/** The labels of the brands, each with the ranges of the first six digits. */
-const brands = /** @type {NodeListOf<HTMLElement>} */ (form.querySelectorAll('.brand'));
+/** The marks of the brands, each with the ranges of the first six digits. */
+const brands = /** @type {NodeListOf<SVGElement>} */ (form.querySelectorAll('.brand'));
 /** If the browser is still on the page after this time, the form can be sent again. */
 const sendingMs = 30_000;
 
@@ -59,7 +59,7 @@ function within(digits, range) {
   return prefix !== '' && prefix >= from && prefix <= to;
 }
 
-/** The labels of other brands go when the number is of one of the brands. @param {string} digits */
+/** The marks of other brands go when the number is of one of the brands. @param {string} digits */
 function markBrand(digits) {
   const fits = [...brands].map(({ dataset }) =>
     (dataset.ranges ?? '').split(' ').some((range) => within(digits, range)),
@@ -94,20 +94,25 @@ function expiryValid() {
   return end.getTime() > Date.now();
 }
 
-/** @param {HTMLInputElement} input */
-function isValid(input) {
+/** What is wrong with a field; '' for nothing. @param {HTMLInputElement} input */
+function faultOf(input) {
   const digits = digitsOf(input.value);
-  if (input === number) return digits.length >= 13 && luhnValid(digits);
-  if (input === expiry) return expiryValid();
-  return isAmex(digitsOf(number.value)) ? digits.length === 4 : digits.length === 3 || digits.length === 4;
+  const { wrong = '', wrongMissing = '', wrongShort = '', wrongDigit = '' } = input.dataset;
+  if (input.value.trim() === '') return wrongMissing;
+  if (input === number && digits.length < 13) return wrongShort;
+  if (input === number) return luhnValid(digits) ? '' : wrongDigit;
+  if (input === expiry) return expiryValid() ? '' : wrong;
+  const isWhole = digits.length === 4 || (digits.length === 3 && !isAmex(digitsOf(number.value)));
+  return isWhole ? '' : wrong;
 }
 
-/** Shows at the field whether it is wrong. @param {HTMLInputElement} input @param {boolean} isWrong */
-function tell(input, isWrong) {
+/** Shows at a field what is wrong with it. @param {HTMLInputElement} input */
+function tell(input) {
   const message = /** @type {HTMLElement} */ (document.getElementById(`${input.id}-wrong`));
-  if (isWrong) input.setAttribute('aria-invalid', 'true');
-  else input.removeAttribute('aria-invalid');
-  message.textContent = isWrong ? (input.dataset.wrong ?? '') : '';
+  const fault = faultOf(input);
+  if (fault === '') input.removeAttribute('aria-invalid');
+  else input.setAttribute('aria-invalid', 'true');
+  message.textContent = fault;
 }
 
 function isByCard() {
@@ -119,6 +124,7 @@ function isByCard() {
 function setSending(isSending) {
   for (const button of form.querySelectorAll('button')) {
     button.disabled = isSending;
+    button.setAttribute('aria-busy', String(isSending));
     const label = /** @type {HTMLElement} */ (button.querySelector('span'));
     button.dataset.label ??= label.textContent ?? '';
     label.textContent = (isSending ? button.dataset.sending : button.dataset.label) ?? '';
@@ -137,16 +143,16 @@ expiry.addEventListener('input', (event) => {
 cvc.addEventListener('input', () => rewrite(cvc, digitsOf(cvc.value).slice(0, 4)));
 for (const input of fields) {
   input.addEventListener('blur', () => {
-    if (input.value !== '') tell(input, !isValid(input));
+    if (input.value !== '') tell(input);
   });
   input.addEventListener('input', () => {
-    if (input.hasAttribute('aria-invalid') && isValid(input)) tell(input, false);
+    if (input.hasAttribute('aria-invalid') && faultOf(input) === '') tell(input);
   });
 }
 
 form.addEventListener('submit', (event) => {
-  const wrong = isByCard() ? fields.filter((input) => !isValid(input)) : [];
-  for (const input of wrong) tell(input, true);
+  const wrong = isByCard() ? fields.filter((input) => faultOf(input) !== '') : [];
+  for (const input of wrong) tell(input);
   const [first] = wrong;
   if (first !== undefined) {
     event.preventDefault();

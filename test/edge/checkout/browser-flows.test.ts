@@ -127,7 +127,7 @@ describe('a customer pays by card', () => {
     await page.getByLabel('Card number').fill('4111 1111 1111 1112');
     await page.getByLabel('Expiry date').fill('99');
     await pay(page);
-    assert.match(await alertOf(page), /^There is a problem\s+Check the fields marked below\.$/);
+    assert.match(await alertOf(page), /^You have not paid yet\s+Check the fields marked below\.$/);
     assert.equal(await page.locator(':focus').getAttribute('id'), 'number');
     for (const [field, kept] of [
       ['#number', ''],
@@ -283,7 +283,7 @@ describe('a customer who reads Arabic', () => {
     );
     await page.locator('#number').fill('١٢٣٤');
     await page.getByRole('button', { name: 'ادفع' }).click();
-    assert.match(await alertOf(page), /^هناك مشكلة/);
+    assert.match(await alertOf(page), /^لم تدفع بعد/);
     await page.getByRole('link', { name: 'Français' }).click();
     assert.equal(await heading(page), 'Payer par carte');
     assert.equal(await direction(), 'ltr');

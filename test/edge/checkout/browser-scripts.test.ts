@@ -37,13 +37,16 @@ browserTest(
   async () => {
     const { context, page, complaints } = await visit();
     const [number, expiry, cvc] = ['#number', '#expiry', '#cvc'].map((id) => page.locator(id));
-    const brands = () => page.locator('.brand:visible').allTextContents();
+    const brands = () =>
+      page
+        .locator('.brand:visible')
+        .evaluateAll((marks) => marks.map((mark) => mark.getAttribute('data-brand')));
     assert.equal((await brands()).length, 3);
     for (const [typed, shown, brand] of [
-      ['4242424242424242', '4242 4242 4242 4242', 'VISA'],
-      ['378282246310005', '3782 822463 10005', 'AMEX'],
-      ['5555-5555x5555', '5555 5555 5555', 'Mastercard'],
-      ['٤٢٤٢٤٢', '4242 42', 'VISA'],
+      ['4242424242424242', '4242 4242 4242 4242', 'visa'],
+      ['378282246310005', '3782 822463 10005', 'amex'],
+      ['5555-5555x5555', '5555 5555 5555', 'mastercard'],
+      ['٤٢٤٢٤٢', '4242 42', 'visa'],
     ] as const) {
       await number!.fill('');
       await number!.pressSequentially(typed);
@@ -82,7 +85,7 @@ browserTest('a wrong field says so when it is left, and a form with one is not s
   await page.locator('#number').pressSequentially('4242424242424241');
   assert.equal(await wrong('number'), '', 'nothing is said while it is typed');
   await page.locator('#expiry').pressSequentially('0121');
-  assert.match((await wrong('number'))!, /as it stands on the card/);
+  assert.match((await wrong('number'))!, /A digit of this number is wrong or missing/);
   await page.locator('#number').press('End');
   await page.locator('#number').press('Backspace');
   await page.locator('#number').pressSequentially('2');
@@ -106,7 +109,7 @@ browserTest('Pay can be pressed once while the form is sent, and a decline keeps
   await page.locator('#cvc').fill('123');
   await page.evaluate(`document.querySelector('form.card').addEventListener('submit', ({ target }) => {
     const button = target.querySelector('button');
-    setTimeout(() => { sessionStorage.sending = button.disabled + ' ' + button.textContent; });
+    setTimeout(() => { sessionStorage.sending = [button.disabled, getComputedStyle(button, '::before').animationName, button.textContent].join(' '); });
   })`);
   await page.getByRole('button', { name: /^Pay MAD/ }).click();
   await page.getByRole('alert').waitFor();
@@ -115,7 +118,7 @@ browserTest('Pay can be pressed once while the form is sent, and a decline keeps
     [await page.locator('#number').inputValue(), await page.locator('#expiry').inputValue()],
     ['', '09 / 32'],
   );
-  assert.equal(await page.evaluate('sessionStorage.sending'), 'true Paying…');
+  assert.equal(await page.evaluate('sessionStorage.sending'), 'true turn Paying…');
   assert.equal(posts.length, 1);
   await page.locator('#number').fill('4242424242424242');
   await page.locator('#cvc').fill('123');
@@ -149,3 +152,39 @@ browserTest(
     await context.close();
   },
 );
+
+browserTest('fields beside each other stand on one line, whichever of their hints takes two', async () => {
+  for (const [language, width] of [
+    ['fr', 1280],
+    ['ar', 360],
+    ['en', 360],
+  ] as const) {
+    const { context, page, session } = await visit({ viewport: { width, height: 800 } });
+    await page.goto(`${site.url}/checkout/${session.id}?lang=${language}`);
+    const places = () =>
+      page
+        .locator('#expiry, #cvc')
+        .evaluateAll((inputs) => inputs.map((each) => each.getBoundingClientRect().y));
+    const [expiry, cvc] = await places();
+    assert.equal(expiry, cvc, `${language} ${width}`);
+    await page.locator('#number').fill('4242');
+    await page.locator('form button').first().click();
+    const [wrongExpiry, wrongCvc] = await places();
+    assert.equal(wrongExpiry, wrongCvc, `${language} ${width}, with faults`);
+    await context.close();
+  }
+});
+
+browserTest('each slip in a card number is named', async () => {
+  const { context, page } = await visit();
+  for (const [number, said] of [
+    ['', /^Enter the card number\.$/],
+    ['4242 4242 42', /too short/],
+    ['4242 4242 4242 4243', /wrong or missing/],
+  ] as const) {
+    await page.locator('#number').fill(number);
+    await page.getByRole('button', { name: /^Pay MAD/ }).click();
+    assert.match((await page.locator('#number-wrong').textContent())!, said);
+  }
+  await context.close();
+});

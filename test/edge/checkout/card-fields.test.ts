@@ -24,9 +24,9 @@ for (const [name, changes, expected] of taken) {
 }
 
 const refused: readonly [string, Record<string, string>, string[]][] = [
-  ['nothing', { number: '', expiry: '', cvc: '' }, ['number', 'expiry', 'cvc']],
-  ['a wrong check digit', { number: '4242424242424241' }, ['number']],
-  ['twelve digits', { number: '424242424242' }, ['number']],
+  ['nothing', { number: '', expiry: '', cvc: '' }, ['number_missing', 'expiry_missing', 'cvc_missing']],
+  ['a wrong check digit', { number: '4242424242424241' }, ['number_digit']],
+  ['twelve digits', { number: '424242424242' }, ['number_short']],
   ['twenty digits', { number: '42424242424242424242' }, ['number']],
   ['letters', { number: '4242 4242 4242 424a' }, ['number']],
   ['month 13', { expiry: '13/32' }, ['expiry']],

@@ -317,7 +317,7 @@ describe('a card page', () => {
       assert.match(shown.body, new RegExp(`id="${field}"[^>]* aria-invalid="true"[^>]*${field}-wrong`));
     assert.match(
       shown.body,
-      /role="alert"><p><strong>There is a problem<\/strong><\/p>\n<p>Check the fields/,
+      /role="alert"><p><strong>You have not paid yet<\/strong><\/p>\n<p>Check the fields/,
     );
     assert.match(shown.body, /id="number"[^>]* autofocus/);
     assert.match(shown.body, /id="expiry"[^>]* value="13\/32"/);
