@@ -53,8 +53,8 @@ export const exportColumns: Readonly<Record<ExportOperation, readonly string[]>>
   ],
 };
 
-export function csvLine(values: readonly unknown[]): string {
-  return `${values.map(csvCell).join(',')}\r\n`;
+export function csvLine(values: readonly unknown[], separator: ',' | ';' = ','): string {
+  return `${values.map(csvCell).join(separator)}\r\n`;
 }
 
 /** The characters with which a cell is a formula to a spreadsheet (OWASP, "CSV Injection"), or before which it skips some. */

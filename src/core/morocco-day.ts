@@ -48,6 +48,20 @@ export function moroccoDayAt(ms: number): string {
   return day;
 }
 
+const clock = new Intl.DateTimeFormat('en', {
+  timeZone: 'Africa/Casablanca',
+  numberingSystem: 'latn',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+});
+
+/** Day and time of day in Morocco as people there write them: `23/11/2026 09:05`. */
+export function moroccoTimeText(ms: number): string {
+  const [year, month, day] = moroccoDayAt(ms).split('-');
+  return `${day}/${month}/${year} ${clock.format(ms)}`;
+}
+
 /** The first millisecond of a day in Morocco, and of the next; null unless `day` is `2YYY-MM-DD`. */
 export function moroccoDayBounds(day: string): { readonly fromMs: number; readonly toMs: number } | null {
   const midnightMs = /^2\d{3}-\d\d-\d\d$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : Number.NaN;

@@ -112,6 +112,13 @@ function* newestFirst(lists: readonly Generator<PaymentIntentRecord>[]): Generat
   }
 }
 
+/** Whether a payment passes all filters but those of time. */
+export function isSearched(view: View, intent: PaymentIntentRecord, search: PaymentSearch): boolean {
+  const isCustomers =
+    search.customers === null || (intent.customer !== null && search.customers.includes(intent.customer));
+  return isCustomers && matching(view, intent, search) !== null;
+}
+
 /** The payment as the list shows it, if it passes the filters that have no index. */
 function matching(view: View, intent: PaymentIntentRecord, search: PaymentSearch): FoundPayment | null {
   const charge = intent.latest_charge === null ? undefined : view.get('charge', intent.latest_charge);

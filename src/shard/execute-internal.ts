@@ -118,7 +118,7 @@ function exportPageOf(view: View, context: QueryContext, request: Of<'export_pag
   const parsed = parseQuery(route, request.query);
   if ('refusal' in parsed) return messageAnswer(parsed, 'en');
   fillDefaults(route, parsed.params);
-  const { text, cursor } = exportPage(view, route.operation, parsed.params, context, request.cursor);
+  const { text, cursor } = exportPage(view, route.operation, parsed.params, context, request.cursor, request);
   return { ok: true, body: text, cursor };
 }
 

@@ -6,6 +6,7 @@ import type { Language, Mode } from '../contract/vocabulary.ts';
 import { type Cause, causes } from '../domain/cause.ts';
 import type { AnyCommand } from '../domain/command.ts';
 import type { AttemptReport } from '../domain/deliveries.ts';
+import type { ExportOptions } from '../domain/export.ts';
 import type { NetworkOutcome } from '../domain/network-outcomes.ts';
 import type { PaymentSearch } from '../domain/payment-search.ts';
 import type { NetworkCallRecord, WebhookEndpointRecord } from '../domain/record.ts';
@@ -30,7 +31,7 @@ interface InternalRequests {
     readonly route: number;
     readonly query: string;
     readonly cursor: string;
-  };
+  } & ExportOptions;
   /** The export that this request began is over, whole or not. */
   readonly export_ended: InScope & { readonly requestId: string };
   /**

@@ -2,6 +2,7 @@
 // payment is made with its voucher.
 
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, before } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { browserTest, launchBrowser } from '../edge/checkout/browser.ts';
@@ -243,6 +244,7 @@ browserTest('payments are exported', async () => {
   await page.goto(dashboard.address('payments'));
   await page.getByText('Export', { exact: true }).click();
   await page.getByLabel('What').selectOption('Attempts to pay');
+  await page.getByLabel('Format').selectOption('Exact (CSV)');
   const [download] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('button', { name: 'Download' }).click(),
@@ -258,6 +260,37 @@ browserTest('payments are exported', async () => {
     .split('\n')
     .map((line) => JSON.parse(line).object);
   assert.deepEqual(new Set(objects), new Set(['payment_intent']));
+});
+
+browserTest('an export carries the filters of the page, in the words of its reader', async () => {
+  await typedCard(dashboard, { amount: 87_650, description: 'Étagère; chêne' });
+  await typedCard(dashboard, { amount: 87_650, description: 'Étagère refusée' }, poorCard);
+  const options = { locale: 'fr', acceptDownloads: true };
+  const { context, page: french } = await signedIn(browser, dashboard, owner, options);
+  await french.goto(dashboard.address(`payments?q=${encodeURIComponent('876,50')}`));
+  await french.getByLabel('Statut').selectOption('Payé');
+  await french.getByRole('button', { name: 'Filtrer' }).click();
+  await french.getByText('Exporter', { exact: true }).click();
+  await french.getByText('Ce que sélectionnent les filtres ci-dessus.').waitFor();
+  await screenshot(french, 'export-fr');
+  const [download] = await Promise.all([
+    french.waitForEvent('download'),
+    french.getByRole('button', { name: 'Télécharger' }).click(),
+  ]);
+  const text = await readFile(await download.path(), 'utf8');
+  await context.close();
+  const [heading, line, ...rest] = text.split('\r\n');
+  assert.equal(
+    heading,
+    '\ufeffCréé le;Paiement;Description;Référence;Client;Statut;Moyen;Carte ou code;Montant en dirhams;Reçu;Remboursé;Devise',
+  );
+  assert.match(
+    line!,
+    /^\d\d\/\d\d\/2\d{3} \d\d:\d\d;pi_\w+;"Étagère; chêne";;;Payé;Carte;visa 4242;"876,50";"876,50";"0,00";MAD$/,
+  );
+  assert.deepEqual(rest, [''], 'only what the filters select');
+  const odd = `/dashboard/${dashboard.org}/test/payments/export?from=tomorrow`;
+  assert.match((await owner.get(odd)).body, /Give the day as YYYY-MM-DD/);
 });
 
 browserTest('a cash payment is made, its voucher opened, its code found, and it is paid', async () => {

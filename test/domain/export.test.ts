@@ -3,7 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exportPage } from '../../src/domain/export.ts';
-import { createIntent } from './scenes.ts';
+import type { Sheet } from '../../src/domain/export-sheet.ts';
+import type { PaymentSearch } from '../../src/domain/payment-search.ts';
+import { createIntent, openCharge, payByCard, scenes, typedCard } from './scenes.ts';
 import { Stage } from './stage.ts';
 
 /** A description, and the field of CSV for it (RFC 4180). */
@@ -61,4 +63,81 @@ test('a page of an export is bounded in length, whatever its records hold, and t
   }
   assert.deepEqual(seen, ids.toReversed());
   assert.ok(pages > 5);
+});
+
+/** The name of whatever it is asked for, so that a test sees what stands where. */
+const named = new Proxy({}, { get: (_, name) => String(name) });
+const sheetWith = (separator: Sheet['separator']): Sheet =>
+  ({ headings: named, words: named, separator }) as Sheet;
+const everything: PaymentSearch = {
+  state: null,
+  method: null,
+  customers: null,
+  fromSeconds: null,
+  toSeconds: null,
+  text: null,
+  before: null,
+  limit: 20,
+};
+
+type Exported = Parameters<typeof exportPage>[1];
+const textOf = (stage: Stage, operation: Exported, options: Parameters<typeof exportPage>[5]) =>
+  exportPage(stage.world.state, operation, {}, stage.queryContext, '', options).text;
+
+test('an export for people has dirhams, times in Morocco and words, and is split at ; where amounts have a comma', () => {
+  const stage = new Stage();
+  const id = createIntent(stage, { amount: 119_456, description: '=1;2' });
+  const charge = openCharge(stage, id);
+  stage.settle(stage.calls('submit_card', typedCard, charge));
+  const { id: refund } = stage.given('create_refund', { charge, amount: 5, reason: 'duplicate' });
+  stage.given('succeed_refund', {}, refund);
+  const at = (ms: number) => {
+    const [day, month, year, hour, minute] = new Intl.DateTimeFormat('en-GB', {
+      timeZone: 'Africa/Casablanca',
+      dateStyle: 'short',
+      timeStyle: 'short',
+    })
+      .format(ms)
+      .split(/\D+/);
+    return `${day}/${month}/${year} ${hour}:${minute}`;
+  };
+  const created = at(stage.get('payment_intent', id).created * 1000);
+  const payments = textOf(stage, 'export_payment_intents', { sheet: sheetWith(';') }).split('\r\n');
+  assert.deepEqual(payments, [
+    '\ufeffcreated;payment;description;reference;customer;status;method;paid_with;amount;received;refunded;currency',
+    `${created};${id};"'=1;2";;;partly_refunded;card;visa 4242;"1194,56";"1194,56";"0,05";MAD`,
+    '',
+  ]);
+  const charges = textOf(stage, 'export_charges', { sheet: sheetWith(',') }).split('\r\n');
+  assert.equal(charges[1], `${created},${id},${charge},card,visa 4242,1194.56,0.05,MAD,succeeded,`);
+  const refunds = textOf(stage, 'export_refunds', { sheet: sheetWith(',') }).split('\r\n');
+  assert.equal(refunds[1], `${created},${id},${refund},visa 4242,0.05,MAD,made,duplicate,${created}`);
+  const exact = textOf(stage, 'export_payment_intents', {}).split('\r\n');
+  assert.match(exact[0]!, /^id,created,livemode,amount,/, 'the exact one stays as it is');
+  assert.match(exact[1]!, /,119456,/);
+});
+
+test('an export has what belongs to the payments that pass the filters, however many do not', () => {
+  const stage = new Stage();
+  const wanted = [payByCard(stage), payByCard(stage)];
+  const declined = scenes.declined(stage);
+  for (let i = 0; i < 450; i++) createIntent(stage);
+  const only = (operation: Exported, search: Partial<PaymentSearch>) => {
+    const lines: string[] = [];
+    let pages = 0;
+    for (let cursor: string | null = ''; cursor !== null; pages++) {
+      const options = { search: { ...everything, ...search } };
+      const params = { format: 'ndjson' } as const;
+      const page = exportPage(stage.world.state, operation, params, stage.queryContext, cursor, options);
+      lines.push(...page.text.split('\n').filter((line) => line !== ''));
+      cursor = page.cursor;
+    }
+    return { ids: lines.map((line) => JSON.parse(line).id as string), pages };
+  };
+  const paid = only('export_payment_intents', { state: 'succeeded' });
+  assert.deepEqual(paid.ids, wanted.map(({ intent }) => intent).toReversed());
+  assert.ok(paid.pages > 2, 'a page looks at a bounded number');
+  assert.deepEqual(only('export_charges', { state: 'failed' }).ids, [declined.charge]);
+  assert.deepEqual(only('export_charges', { text: 'lamp' }).ids, []);
+  assert.deepEqual(only('export_payment_intents', { customers: ['cus_1'] }).ids, []);
 });

@@ -180,7 +180,7 @@ function describeExport(route: TableRoute, writing: Writing): Json {
   return {
     'text/csv': {
       schema: { type: 'string', description: `A line of field names, then a line for each ${name}` },
-      example: lines.map(csvLine).join(''),
+      example: lines.map((values) => csvLine(values)).join(''),
     },
     'application/x-ndjson': {
       schema: { type: 'string', description: `A line for each ${name}, as JSON` },

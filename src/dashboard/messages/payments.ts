@@ -73,6 +73,28 @@ export const paymentMessages = {
   export_charges: { en: 'Attempts to pay', fr: 'Tentatives de paiement', ar: 'محاولات الدفع' },
   export_refunds: { en: 'Refunds', fr: 'Remboursements', ar: 'المبالغ المستردة' },
   format: { en: 'Format', fr: 'Format', ar: 'الصيغة' },
+  format_hint: {
+    en: 'For accountants: dirhams, times in Morocco, words. The others are exact, as the API answers.',
+    fr: 'Comptabilité\u00a0: dirhams, heure du Maroc, libellés. Les autres sont exacts, comme les réponses de l’API.',
+    ar: 'للمحاسبة: الدرهم وتوقيت المغرب وكلمات. أما الصيغ الأخرى فمطابقة لأجوبة API.',
+  },
+  format_accounts: { en: 'For accountants (CSV)', fr: 'Pour la comptabilité (CSV)', ar: 'للمحاسبة (CSV)' },
+  format_csv: { en: 'Exact (CSV)', fr: 'Exact (CSV)', ar: 'مطابق (CSV)' },
+  format_ndjson: { en: 'Exact (NDJSON)', fr: 'Exact (NDJSON)', ar: 'مطابق (NDJSON)' },
+  export_all: {
+    en: 'All payments. Filter the list above to export only some.',
+    fr: 'Tous les paiements. Filtrez la liste ci-dessus pour n’en exporter qu’une partie.',
+    ar: 'كل المدفوعات. صفِّ القائمة أعلاه لتصدير بعضها فقط.',
+  },
+  export_filtered: {
+    en: 'What the filters above select.',
+    fr: 'Ce que sélectionnent les filtres ci-dessus.',
+    ar: 'ما تحدده عوامل التصفية أعلاه.',
+  },
+  paid_with: { en: 'Card or code', fr: 'Carte ou code', ar: 'البطاقة أو الرمز' },
+  currency: { en: 'Currency', fr: 'Devise', ar: 'العملة' },
+  refund_heading: { en: 'Refund', fr: 'Remboursement', ar: 'الاسترداد' },
+  settled: { en: 'Settled', fr: 'Réglé le', ar: 'تاريخ التسوية' },
   download: { en: 'Download', fr: 'Télécharger', ar: 'تنزيل' },
   date_invalid: {
     en: 'Give the day as YYYY-MM-DD.',

@@ -1,12 +1,11 @@
 // The pages of the payments: the list with its filters and its search, and the exports.
 
 import { kindOfId } from '../../contract/id-prefixes.ts';
-import { routeTable } from '../../contract/routes/table.ts';
 import { moroccoDayBounds } from '../../core/morocco-day.ts';
 import type { PaymentSearch } from '../../domain/payment-search.ts';
 import { paymentStates } from '../../domain/payment-state.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
-import { type Html, html } from '../../html/html.ts';
+import type { Html } from '../../html/html.ts';
 import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { tooManyPage } from '../layout/errors.ts';
@@ -16,19 +15,20 @@ import { sayLayout } from '../messages/layout.ts';
 import { sayPayment } from '../messages/payments.ts';
 import { paymentsTable } from './payment-parts.ts';
 import { askStory, beforeIn, customersWith, everyPayment, findPayments } from './payment-questions.ts';
+import { exportForm, exportRows } from './payments-export.ts';
 
 export const paymentsRows: readonly Row[] = [
   get('payments', 'payments.read', showPayments),
-  get('payments/export', 'payments.read', exportPayments),
+  ...exportRows(searchOf, showPayments),
 ];
 
 async function showPayments(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
   const { query } = request;
   const say = sayPayment(request);
-  const text = (query.get('q') ?? '').trim();
+  const text = textIn(query);
   const direct = text === '' ? null : await placeOf(request, context, text);
   if (direct !== null) return redirect(viewLink(request, direct));
-  const { search, problems } = await searchOf(request, context, text);
+  const { search, problems } = await searchOf(request, context);
   const found = await findPayments(request, context, search, true);
   if ('waitSeconds' in found) return tooManyPage(request, found);
   const kept = Object.fromEntries([...query].filter(([name]) => name !== 'before'));
@@ -76,12 +76,16 @@ export function cashNumberIn(text: string): string | null {
   return /^\d{12}$/.test(digits) ? digits : null;
 }
 
+function textIn(query: URLSearchParams): string {
+  return (query.get('q') ?? '').trim();
+}
+
 async function searchOf(
   request: ViewRequest,
   context: ViewContext,
-  text: string,
 ): Promise<{ search: PaymentSearch; problems: ui.Problems }> {
   const { query } = request;
+  const text = textIn(query);
   const say = sayPayment(request);
   const problems: Record<string, string> = {};
   const day = (name: string) => {
@@ -131,46 +135,4 @@ function filterForm(request: ViewRequest, problems: ui.Problems): Html {
     ui.field({ ...given('from'), label: say('from'), type: 'date' }),
     ui.field({ ...given('to'), label: say('to'), type: 'date' }),
   ]);
-}
-
-const exported = ['payment_intents', 'charges', 'refunds'] as const;
-const formats = ['csv', 'ndjson'] as const;
-
-function exportForm(request: ViewRequest): Html {
-  const say = sayPayment(request);
-  const days = (['from', 'to'] as const).map((name) =>
-    ui.field({ name: `export_${name}`, label: say(name), type: 'date' }),
-  );
-  return html`<details class="sheet"><summary>${say('export')}</summary>
-<form method="get" action="${viewLink(request, 'payments/export')}" class="filters">${ui.select({
-    name: 'what',
-    label: say('export_what'),
-    choices: exported.map((name) => [name, say(`export_${name}`)] as const),
-  })}${ui.select({
-    name: 'format',
-    label: say('format'),
-    choices: formats.map((format) => [format, format.toUpperCase()] as const),
-  })}${days}${ui.submit(say('download'), 'quiet')}</form></details>`;
-}
-
-/** The edge streams the export of the API. */
-async function exportPayments(request: ViewRequest): Promise<DashboardAnswer> {
-  const { query, organization, mode, member } = request;
-  const what = exported.find((name) => name === query.get('what')) ?? exported[0];
-  const format = formats.find((name) => name === query.get('format')) ?? formats[0];
-  const from = moroccoDayBounds(query.get('export_from') ?? '');
-  const to = moroccoDayBounds(query.get('export_to') ?? '');
-  const parameters = new URLSearchParams({
-    format,
-    ...(from && { 'created[gte]': String(from.fromMs / 1000) }),
-    ...(to && { 'created[lt]': String(to.toMs / 1000) }),
-  });
-  return {
-    kind: 'export',
-    route: routeTable.findIndex(({ operation }) => operation === `export_${what}`),
-    org: organization.id,
-    livemode: mode === 'live',
-    member: member.id,
-    query: parameters.toString(),
-  };
 }

@@ -6,10 +6,11 @@
 import { parseQuery } from '../../contract/routes/query-string.ts';
 import { routeTable } from '../../contract/routes/table.ts';
 import { elementAt } from '../../core/assert.ts';
+import type { ExportOptions } from '../../domain/export.ts';
 import type { ShardClient } from '../../shard/client.ts';
 import { type Exchange, headerLines } from '../http/exchange.ts';
 
-export interface ExportRequest {
+export interface ExportRequest extends ExportOptions {
   /** Position in the table of routes. */
   readonly route: number;
   readonly org: string;

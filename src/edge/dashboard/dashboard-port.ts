@@ -3,6 +3,7 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import type { OnVisitFailed } from '../../core/visit-failure.ts';
+import type { ExportOptions } from '../../domain/export.ts';
 import { type Answer, answerQuestion, type Question, Questions } from '../../rpc/questions.ts';
 import type { PageAnswer, PageVisit } from '../checkout/page-port.ts';
 import type { KnownMember } from './known-sessions.ts';
@@ -20,8 +21,8 @@ export type DashboardAnswer =
   | ({ readonly kind: 'page' } & PageAnswer)
   /** A picture of an organization's, which browsers keep. */
   | { readonly kind: 'file'; readonly type: string; readonly bytes: Uint8Array }
-  /** The edge streams an export of the API. */
-  | {
+  /** The edge streams an export of the API, or one for people. */
+  | (ExportOptions & {
       readonly kind: 'export';
       /** Position in the table of routes. */
       readonly route: number;
@@ -30,7 +31,7 @@ export type DashboardAnswer =
       /** The exports of a member are counted. */
       readonly member: string;
       readonly query: string;
-    }
+    })
   /** The edge streams the list, and asks for it again when its source has news. */
   | {
       readonly kind: 'tail';

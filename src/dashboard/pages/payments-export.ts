@@ -1,0 +1,138 @@
+// Exports of what the page of payments shows, with its filters: exactly as the API has it, or for
+// people, such as an accountant, in the language of whoever downloads it.
+
+import { routeTable } from '../../contract/routes/table.ts';
+import type { Language } from '../../contract/vocabulary.ts';
+import { tableOf } from '../../core/tables.ts';
+import type { Sheet } from '../../domain/export-sheet.ts';
+import type { PaymentSearch } from '../../domain/payment-search.ts';
+import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
+import { type Html, html } from '../../html/html.ts';
+import * as ui from '../layout/components.ts';
+import { viewLink } from '../layout/links.ts';
+import { get, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
+import { sayPayment } from '../messages/payments.ts';
+
+type SearchOf = (
+  request: ViewRequest,
+  context: ViewContext,
+) => Promise<{ readonly search: PaymentSearch; readonly problems: ui.Problems }>;
+type ShowPayments = (request: ViewRequest, context: ViewContext) => Promise<DashboardAnswer>;
+
+/** `searchOf` reads the filters of the page; `showPayments` shows what is wrong with them. */
+export function exportRows(searchOf: SearchOf, showPayments: ShowPayments): readonly Row[] {
+  return [
+    get('payments/export', 'payments.read', async (request, context) => {
+      const { search, problems } = await searchOf(request, context);
+      if (Object.keys(problems).length > 0) return showPayments(request, context);
+      return exportOf(request, search);
+    }),
+  ];
+}
+
+const exported = ['payment_intents', 'charges', 'refunds'] as const;
+const formats = ['accounts', 'csv', 'ndjson'] as const;
+/** The filters of the page, as its address has them. */
+const filterNames = ['q', 'status', 'method', 'from', 'to'] as const;
+
+export function exportForm(request: ViewRequest): Html {
+  const { query } = request;
+  const say = sayPayment(request);
+  const kept = filterNames.flatMap((name) => {
+    const value = query.get(name) ?? '';
+    return value === '' ? [] : [ui.hidden(name, value)];
+  });
+  return html`<details class="sheet"><summary>${say('export')}</summary>
+<p class="muted">${say(kept.length === 0 ? 'export_all' : 'export_filtered')}</p>
+<form method="get" action="${viewLink(request, 'payments/export')}" class="filters">${kept}${ui.select({
+    name: 'what',
+    label: say('export_what'),
+    choices: exported.map((name) => [name, say(`export_${name}`)] as const),
+  })}${ui.select({
+    name: 'format',
+    label: say('format'),
+    hint: say('format_hint'),
+    choices: formats.map((format) => [format, say(`format_${format}`)] as const),
+  })}${ui.submit(say('download'), 'quiet')}</form></details>`;
+}
+
+/** The edge streams it. What is exported was made in the period of the filters; the others are those of its payment. */
+function exportOf(request: ViewRequest, search: PaymentSearch): DashboardAnswer {
+  const { query, organization, mode, member, language } = request;
+  const what = exported.find((name) => name === query.get('what')) ?? exported[0];
+  const format = formats.find((name) => name === query.get('format')) ?? formats[0];
+  const { fromSeconds, toSeconds } = search;
+  const parameters = new URLSearchParams({
+    format: format === 'ndjson' ? 'ndjson' : 'csv',
+    ...(fromSeconds !== null && { 'created[gte]': String(fromSeconds) }),
+    ...(toSeconds !== null && { 'created[lt]': String(toSeconds) }),
+  });
+  const { state, method, customers, text } = search;
+  const isFiltered = state !== null || method !== null || customers !== null || text !== null;
+  return {
+    kind: 'export',
+    route: routeTable.findIndex(({ operation }) => operation === `export_${what}`),
+    org: organization.id,
+    livemode: mode === 'live',
+    member: member.id,
+    query: parameters.toString(),
+    ...(isFiltered && { search }),
+    ...(format === 'accounts' && { sheet: sheetIn(language) }),
+  };
+}
+
+function sheetIn(language: Language): Sheet {
+  const say = sayPayment({ language });
+  const words = [
+    'requires_payment_method',
+    'failed',
+    'requires_action',
+    'processing',
+    'succeeded',
+    'partly_refunded',
+    'refunded',
+    'canceled',
+    'card',
+    'cash',
+    'pending',
+    'made',
+    'generic_decline',
+    'insufficient_funds',
+    'lost_card',
+    'stolen_card',
+    'expired_card',
+    'incorrect_cvc',
+    'processing_error',
+    'do_not_honor',
+    'transaction_not_allowed',
+    'card_declined',
+    'cash_payment_refused',
+    'payment_attempt_expired',
+    'payment_attempt_canceled',
+    'duplicate',
+    'fraudulent',
+    'requested_by_customer',
+  ] as const;
+  return {
+    separator: language === 'en' ? ',' : ';',
+    words: tableOf(words, (word) => say(word === 'card_declined' ? 'generic_decline' : word)),
+    headings: {
+      created: say('created'),
+      payment: say('payment'),
+      description: say('description'),
+      reference: say('reference'),
+      customer: say('customer'),
+      status: say('status'),
+      method: say('method'),
+      paid_with: say('paid_with'),
+      amount: say('amount_dirhams'),
+      received: say('received'),
+      refunded: say('refunded'),
+      currency: say('currency'),
+      attempt: say('attempt'),
+      refund_id: say('refund_heading'),
+      reason: say('reason'),
+      settled: say('settled'),
+    },
+  };
+}

@@ -1,0 +1,160 @@
+// Exports for people, such as an accountant: amounts in dirhams, times in Morocco, words for what
+// the API has codes for. The headings and words are given, in the language of whoever asked.
+
+import { csvLine } from '../contract/export-format.ts';
+import type { ExportOperation } from '../contract/routes/table.ts';
+import type { DeclineCode, FailureCode, PaymentMethodType, RefundReason } from '../contract/vocabulary.ts';
+import { moroccoTimeText } from '../core/morocco-day.ts';
+import { required } from './find.ts';
+import { type PaymentState, paymentState } from './payment-state.ts';
+import type { ChargeRecord, PaymentIntentRecord, RefundRecord } from './record.ts';
+import type { View } from './view.ts';
+
+const columnsOf = {
+  export_payment_intents: [
+    'created',
+    'payment',
+    'description',
+    'reference',
+    'customer',
+    'status',
+    'method',
+    'paid_with',
+    'amount',
+    'received',
+    'refunded',
+    'currency',
+  ],
+  export_charges: [
+    'created',
+    'payment',
+    'attempt',
+    'method',
+    'paid_with',
+    'amount',
+    'refunded',
+    'currency',
+    'status',
+    'reason',
+  ],
+  export_refunds: [
+    'created',
+    'payment',
+    'refund_id',
+    'paid_with',
+    'amount',
+    'currency',
+    'status',
+    'reason',
+    'settled',
+  ],
+} as const satisfies Readonly<Record<ExportOperation, readonly string[]>>;
+
+export type SheetColumn = (typeof columnsOf)[ExportOperation][number];
+export type SheetWord =
+  | PaymentState
+  | PaymentMethodType
+  | FailureCode
+  | DeclineCode
+  | RefundReason
+  | 'pending'
+  | 'made';
+
+export interface Sheet {
+  readonly headings: Readonly<Record<SheetColumn, string>>;
+  readonly words: Readonly<Record<SheetWord, string>>;
+  /** Programs for tables in French and Arabic split cells at `;`, and amounts have a comma. */
+  readonly separator: ',' | ';';
+}
+
+/** With this before it, programs for tables read a file as UTF-8. */
+const byteOrderMark = '\ufeff';
+
+export function sheetHead(operation: ExportOperation, sheet: Sheet): string {
+  const headings = columnsOf[operation].map((column) => sheet.headings[column]);
+  return byteOrderMark + csvLine(headings, sheet.separator);
+}
+
+export function sheetLine(
+  view: View,
+  operation: ExportOperation,
+  record: PaymentIntentRecord | ChargeRecord | RefundRecord,
+  sheet: Sheet,
+): string {
+  const cells: Cells = cellsOf(view, record, sheet);
+  return csvLine(
+    columnsOf[operation].map((column) => cells[column]),
+    sheet.separator,
+  );
+}
+
+type Cells = Readonly<Partial<Record<SheetColumn, string | null>>>;
+
+function cellsOf(view: View, record: PaymentIntentRecord | ChargeRecord | RefundRecord, sheet: Sheet): Cells {
+  const dirhams = (centimes: number) => dirhamText(centimes, sheet);
+  const shared = {
+    created: moroccoTimeText(record.created * 1000),
+    amount: dirhams(record.amount),
+    currency: record.currency.toUpperCase(),
+  };
+  switch (record.kind) {
+    case 'payment_intent':
+      return { ...shared, ...paymentCells(view, record, sheet) };
+    case 'charge':
+      return {
+        ...shared,
+        payment: record.payment_intent,
+        attempt: record.id,
+        method: sheet.words[record.method],
+        paid_with: paidWith(record),
+        refunded: dirhams(record.amount_refunded),
+        status: sheet.words[record.status],
+        reason: failureWord(record, sheet),
+      };
+    case 'refund':
+      return {
+        ...shared,
+        payment: record.payment_intent,
+        refund_id: record.id,
+        paid_with: paidWith(required(view, 'charge', record.charge)),
+        status: sheet.words[record.status === 'succeeded' ? 'made' : record.status],
+        reason: record.reason && sheet.words[record.reason],
+        settled: record.settled_at_ms === null ? null : moroccoTimeText(record.settled_at_ms),
+      };
+  }
+}
+
+function paymentCells(view: View, intent: PaymentIntentRecord, sheet: Sheet): Cells {
+  const charge = intent.latest_charge === null ? undefined : required(view, 'charge', intent.latest_charge);
+  const session = intent.checkout_session && required(view, 'checkout_session', intent.checkout_session);
+  const customer = intent.customer && required(view, 'customer', intent.customer);
+  const refunded = charge?.amount_refunded ?? 0;
+  return {
+    payment: intent.id,
+    description: intent.description ?? (session ? session.description : null),
+    reference: session ? session.client_reference_id : null,
+    customer: customer ? (customer.name ?? customer.email ?? customer.id) : null,
+    status: sheet.words[paymentState(intent, refunded)],
+    method: charge === undefined ? null : sheet.words[charge.method],
+    paid_with: charge === undefined ? null : paidWith(charge),
+    received: dirhamText(intent.amount_received, sheet),
+    refunded: dirhamText(refunded, sheet),
+  };
+}
+
+/** The card, or the code for cash with its digits apart, so that no program takes it for a number. */
+function paidWith({ card, cash_number }: ChargeRecord): string | null {
+  if (card !== null) return `${card.brand} ${card.last4}`;
+  return cash_number === null ? null : cash_number.replace(/(\d{4})(?=\d)/g, '$1 ');
+}
+
+function failureWord({ failure_code, decline_code }: ChargeRecord, { words }: Sheet): string | null {
+  if (failure_code === null) return null;
+  return words[failure_code === 'card_declined' ? (decline_code ?? 'generic_decline') : failure_code];
+}
+
+/** `1194.56`, with a comma where cells are split at `;`. */
+function dirhamText(centimes: number, { separator }: Sheet): string {
+  const digits = String(centimes).padStart(3, '0');
+  return `${digits.slice(0, -2)}${separator === ';' ? ',' : '.'}${digits.slice(-2)}`;
+}
