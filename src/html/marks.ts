@@ -5,7 +5,8 @@
 import { type CardBrand, issuerRangesOf } from '../core/card-number.ts';
 import { type Html, html } from './html.ts';
 
-function icon(paths: Html): Html {
+/** A sign of 24 by 24 units. */
+export function icon(paths: Html): Html {
   return html`<svg class="icon" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">${paths}</svg>`;
 }
 

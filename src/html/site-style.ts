@@ -38,13 +38,22 @@ main:focus{outline:none}
 .columns{display:block}
 main{max-inline-size:64rem;padding:1.25rem 1rem 2rem;min-inline-size:0}
 .narrow main{max-inline-size:30rem;margin-inline:auto}
+.brand~.columns .sheet{box-shadow:var(--shadow)}
+.brand~.columns .heading{justify-content:center}
 main>*+*{margin-block-start:1.25rem}
 .heading{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:.75rem}
 .sheet{padding:1.25rem;border:1px solid var(--line);border-radius:.75rem;background:var(--surface)}
 .views{display:none}
 .views ul,.views-folded ul{padding:0;list-style:none}
+.views p,.views-folded p{padding:.875rem .75rem .25rem;color:var(--muted);font-size:.8125rem;font-weight:600}
+.icon{inline-size:1.25em;block-size:1.25em;flex:none}
+.views .icon,.views-folded .icon{color:var(--muted)}
+[aria-current=page] .icon{color:inherit}
+.brand{padding:2rem 1rem 0;text-align:center}
+.brand a{display:inline-flex;align-items:center;gap:.625rem;min-block-size:2.75rem;color:inherit;font-size:1.25rem;font-weight:700;text-decoration:none}
+.mark{inline-size:2.25rem;block-size:2.25rem;fill:var(--accent);color:var(--on-accent)}
 .views-folded{padding:.375rem 1rem;border-block-end:1px solid var(--line);background:var(--surface)}
-.views a,.views-folded li a{display:block;padding:.5rem .75rem;border-radius:.5rem;color:var(--text);text-decoration:none}
+.views a,.views-folded li a{display:flex;align-items:center;gap:.625rem;min-block-size:2.5rem;padding:.375rem .75rem;border-radius:.5rem;color:var(--text);text-decoration:none}
 .views a:hover,.views-folded li a:hover,.menu li>a:hover{background:var(--raised)}
 [aria-current=page]{background:var(--accent-soft);font-weight:650}
 .test [aria-current=page]{background:var(--warn-soft);color:var(--warn)}
@@ -55,6 +64,8 @@ fieldset{margin:0;padding:0;border:0;min-inline-size:0}
 .wrong{color:var(--bad);font-weight:600}
 input:not([type=hidden],[type=checkbox],[type=radio]),select,textarea{display:block;inline-size:100%;min-block-size:2.75rem;margin-block-start:.25rem;padding:.5rem .75rem;border:1px solid var(--field);border-radius:.5rem;background:var(--surface);color:inherit;font:inherit}
 input[type=color]{padding:.25rem}
+.wide .field>:is(input,select,textarea){max-inline-size:30rem}
+.wide .field>:is([type=date],[type=number],[type=color]){max-inline-size:12rem}
 [aria-invalid=true]{border-color:var(--bad);border-width:2px}
 .check{display:flex;align-items:flex-start;gap:.5rem;padding-block:.25rem}
 .check input{inline-size:1.25rem;block-size:1.25rem;margin:.125rem 0 0;flex:none}
@@ -73,6 +84,7 @@ button.danger{border-color:var(--bad);background:var(--surface);color:var(--bad)
 button.danger:hover{background:var(--bad-soft)}
 button.plain{min-block-size:0;padding:.125rem .25rem;border:0;background:none;color:var(--accent);font-weight:400;text-decoration:underline}
 .narrow main button.main{inline-size:100%}
+.safe{display:flex;gap:.5rem}
 [hidden]{display:none!important}
 .cards pre{max-block-size:16rem;padding:.25rem .5rem;overflow:auto;white-space:pre-wrap;overflow-wrap:anywhere}
 .actions{display:flex;flex-wrap:wrap;align-items:center;gap:.75rem}

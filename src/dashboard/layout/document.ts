@@ -10,9 +10,17 @@ import { pageHeaders } from '../../html/page-headers.ts';
 import { siteStyle } from '../../html/site-style.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { errorSummary, hidden, type Problems } from './components.ts';
+import { brandMark, viewIcons } from './icons.ts';
 import { link, viewLink } from './links.ts';
 import { tailScript } from './live-list.ts';
-import { type MemberRequest, type PageRequest, type View, type ViewRequest, viewOf } from './row.ts';
+import {
+  type MemberRequest,
+  type PageRequest,
+  type View,
+  type ViewRequest,
+  viewGroups,
+  viewOf,
+} from './row.ts';
 
 /** The script of every page: buttons that copy, and buttons that ask once more. */
 const buttonsScript = scriptAsset('buttons.js');
@@ -77,7 +85,9 @@ export function memberPage(request: MemberRequest, content: Content): DashboardA
 
 /** A page of somebody who is not signed in. */
 export function plainPage(request: PageRequest, content: Content): DashboardAnswer {
-  return whole(request, content, { ...noOrganization, suffix: sayLayout(request)('dashboard') });
+  const say = sayLayout(request);
+  const header = html`<header class="brand"><a href="${request.prefix}/">${brandMark}<span>${say('brand')}</span></a></header>`;
+  return whole(request, content, { ...noOrganization, suffix: say('dashboard'), header });
 }
 
 /** Sends the browser on with a GET. `path` is an address of this service, such as `link` makes. */
@@ -174,13 +184,18 @@ function memberMenu(request: MemberRequest): Html {
 function navigation(request: ViewRequest, active: View): Html {
   const { views } = request;
   const say = sayLayout(request);
-  const items = views.map((view) => {
+  const item = (view: View) => {
     const current = view === active && html` aria-current="page"`;
-    return html`<li><a href="${viewLink(request, view)}"${current}>${say(view)}</a></li>`;
+    return html`<li><a href="${viewLink(request, view)}"${current}>${viewIcons[view]}<span>${say(view)}</span></a></li>`;
+  };
+  const groups = (Object.keys(viewGroups) as (keyof typeof viewGroups)[]).map((group) => {
+    const shown = viewGroups[group].filter((view) => views.includes(view)).map(item);
+    const heading = group !== 'home' && html`<p aria-hidden="true">${say(group)}</p>`;
+    return shown.length === 0 ? html`` : html`${heading}<ul aria-label="${say(group)}">${shown}</ul>`;
   });
   // On a phone the list is folded; the style sheet shows one of the two.
-  return html`<nav class="views" aria-label="${say('views')}"><ul>${items}</ul></nav>
-<nav class="views-folded" aria-label="${say('menu')}"><details><summary>${say('menu')}: ${say(active)}</summary><ul>${items}</ul></details></nav>`;
+  return html`<nav class="views" aria-label="${say('views')}">${groups}</nav>
+<nav class="views-folded" aria-label="${say('menu')}"><details><summary>${say('menu')}: ${say(active)}</summary>${groups}</details></nav>`;
 }
 
 function languageLinks(request: PageRequest): Html {

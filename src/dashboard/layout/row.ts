@@ -13,28 +13,22 @@ import type { ApiError, OperatorServices } from '../../operator/use-cases/servic
 import type { TooMany } from '../pages/searches.ts';
 import type { Permission } from '../people/roles.ts';
 
-/** The views of the navigation, in its order. A row belongs to the view that its path begins with. */
-export const views = [
-  'home',
-  'payments',
-  'cash',
-  'customers',
-  'checkout',
-  'reviews',
-  'keys',
-  'webhooks',
-  'events',
-  'requests',
-  'limits',
-  'settings',
-  'members',
-  'audit',
-] as const;
+/** The views of the navigation, in its order and groups; the first group needs no heading. */
+export const viewGroups = {
+  home: ['home'],
+  payments: ['payments', 'cash', 'reviews'],
+  customers: ['customers', 'checkout'],
+  developers: ['keys', 'webhooks', 'events', 'requests', 'limits'],
+  organization: ['settings', 'members', 'audit'],
+} as const;
+
+/** A row belongs to the view that its path begins with. */
+export const views = Object.values(viewGroups).flat();
 export type View = (typeof views)[number];
 
-/** The view that a path below an organization and mode belongs to; of an unknown path, the first. */
+/** The view that a path below an organization and mode belongs to; of an unknown path, Home. */
 export function viewOf(path: string): View {
-  return views.find((view) => view === path.split('/')[0]) ?? views[0];
+  return views.find((view) => view === path.split('/')[0]) ?? 'home';
 }
 
 export interface Row {

@@ -3,6 +3,7 @@
 import { sayFrom } from './say.ts';
 
 export const layoutTexts = {
+  brand: { en: 'Payments', fr: 'Paiements', ar: 'المدفوعات' },
   dashboard: { en: 'Dashboard', fr: 'Tableau de bord', ar: 'لوحة التحكم' },
   skip: { en: 'Skip to the content', fr: 'Aller au contenu', ar: 'انتقل إلى المحتوى' },
   menu: { en: 'Menu', fr: 'Menu', ar: 'القائمة' },
@@ -22,6 +23,8 @@ export const layoutTexts = {
   organizations: { en: 'Organizations', fr: 'Organisations', ar: 'المؤسسات' },
   account: { en: 'Your account', fr: 'Votre compte', ar: 'حسابك' },
   sign_out: { en: 'Sign out', fr: 'Se déconnecter', ar: 'تسجيل الخروج' },
+  developers: { en: 'Developers', fr: 'Développeurs', ar: 'المطوّرون' },
+  organization: { en: 'Organization', fr: 'Organisation', ar: 'المؤسسة' },
   home: { en: 'Home', fr: 'Accueil', ar: 'الرئيسية' },
   cash: { en: 'Cash', fr: 'Espèces', ar: 'النقد' },
   customers: { en: 'Customers', fr: 'Clients', ar: 'العملاء' },

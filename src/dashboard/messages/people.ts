@@ -4,6 +4,11 @@ import { sayFrom } from './say.ts';
 
 export const peopleMessages = {
   sign_in: { en: 'Sign in', fr: 'Se connecter', ar: 'تسجيل الدخول' },
+  check_address: {
+    en: 'Before you type your password, check that the address of this page begins with',
+    fr: 'Avant de saisir votre mot de passe, vérifiez que l’adresse de cette page commence par',
+    ar: 'قبل كتابة كلمة المرور، تحقق من أن عنوان هذه الصفحة يبدأ بـ',
+  },
   password: { en: 'Password', fr: 'Mot de passe', ar: 'كلمة المرور' },
   no_account: {
     en: 'You get an account by an invitation from an owner of your organization.',

@@ -5,6 +5,7 @@ import { digestOf } from '../../directory/api-key.ts';
 import type { Member } from '../../directory/members.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { html } from '../../html/html.ts';
+import { lockIcon } from '../../html/marks.ts';
 import type { Incoming } from '../incoming.ts';
 import * as ui from '../layout/components.ts';
 import { plainPage, redirect } from '../layout/document.ts';
@@ -105,7 +106,8 @@ function signInPage(
       html`<form method="post" action="${link(incoming, address)}" class="sheet stack" novalidate>${key}${ui.hidden('next', next)}
 ${ui.field({ name: 'email', label: say('email'), type: 'email', value: form.get('email') ?? '', required: true, ltr: true, attributes: html`autocomplete="username" maxlength="254"` })}
 ${ui.field({ name: 'password', label: say('password'), type: 'password', required: true, ltr: true, attributes: html`autocomplete="current-password" maxlength="${passwordCharactersMax}"` })}
-${ui.submit(say('sign_in'))}</form>`,
+${ui.submit(say('sign_in'))}
+<p class="safe muted">${lockIcon}<span>${say('check_address')} <bdi dir="ltr">${people.baseUrl}</bdi></span></p></form>`,
       people.isSignUpOpen
         ? html`<p class="muted">${say('no_account_yet')} <a href="${link(incoming, '/dashboard/sign-up')}">${say('sign_up')}</a></p>`
         : html`<p class="muted">${say('no_account')}</p>`,

@@ -1,0 +1,73 @@
+// How the dashboard looks in real Chromium: the navigation, forms, the light scheme and the dark one,
+// and what a phone has room for.
+
+import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { viewGroups } from '../../src/dashboard/layout/row.ts';
+import { browserTest, launchBrowser } from '../edge/checkout/browser.ts';
+import { type Dashboard, newMember, signedIn, startDashboard, type Visitor } from './fixture.ts';
+
+let dashboard: Dashboard;
+let browser: Browser;
+let owner: Visitor;
+
+before(async () => {
+  [dashboard, browser] = await Promise.all([startDashboard(), launchBrowser() as Promise<Browser>]);
+  if (browser !== null) owner = await newMember(dashboard, 'owner');
+});
+after(async () => {
+  await Promise.all([browser?.close(), dashboard?.stop()]);
+});
+
+browserTest('the navigation has four groups, and each view its own sign', async () => {
+  const { page, context } = await signedIn(browser, dashboard, owner);
+  await page.goto(dashboard.address('home'));
+  const groups = page.locator('nav.views');
+  assert.deepEqual(await groups.locator('p').allTextContents(), [
+    'Payments',
+    'Customers',
+    'Developers',
+    'Organization',
+  ]);
+  const lists = await groups.locator('ul').evaluateAll((all) => all.map((list) => list.childElementCount));
+  assert.deepEqual(
+    lists,
+    Object.values(viewGroups).map((views) => views.length),
+  );
+  const signs = await groups.locator('a svg').evaluateAll((all) => all.map((sign) => sign.innerHTML));
+  assert.equal(signs.length, Object.values(viewGroups).flat().length);
+  assert.equal(new Set(signs).size, signs.length);
+  await context.close();
+});
+
+browserTest('a view of the navigation that a role may not open is left out, with its group', async () => {
+  const viewer = await newMember(dashboard, 'viewer');
+  const { page, context } = await signedIn(browser, dashboard, viewer);
+  await page.goto(dashboard.address('home'));
+  const groups = await page.locator('nav.views p').allTextContents();
+  assert.ok(groups.includes('Payments') && !groups.includes('Developers'), groups.join());
+  await context.close();
+});
+
+browserTest('a field is as wide as what it takes, in both schemes, which differ', async () => {
+  const backgrounds: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const { page, context } = await signedIn(browser, dashboard, owner, { colorScheme });
+    await page.goto(dashboard.address('settings'));
+    const width = await page.getByLabel('Name', { exact: true }).evaluate((input) => input.clientWidth);
+    assert.ok(width > 400 && width <= 480, `${width} px`);
+    backgrounds.push(await page.evaluate<string>('getComputedStyle(document.body).backgroundColor'));
+    await context.close();
+  }
+  assert.notEqual(backgrounds[0], backgrounds[1]);
+});
+
+browserTest('the sign-in page says whose it is, and at which address it ought to be', async () => {
+  const page = await browser.newPage({ locale: 'en' });
+  await page.goto(`${dashboard.service.url}/dashboard/sign-in`);
+  await page.locator('header.brand svg').waitFor();
+  assert.equal(await page.locator('header.brand').innerText(), 'Payments');
+  await page.getByText(`begins with ${dashboard.service.url}`).waitFor();
+  await page.close();
+});
