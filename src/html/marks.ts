@@ -31,6 +31,13 @@ export function outcomeMark(outcome: keyof typeof outcomes): Html {
   return html`<div class="outcome ${outcome}">${icon(outcomes[outcome])}</div>`;
 }
 
+/** The sign before a step of a list: a tick or an empty circle, and none before one of which nobody can tell. */
+export function stepMark(isDone: boolean | null): Html {
+  if (isDone === null) return html`<span class="step"></span>`;
+  const mark = icon(html`<circle cx="12" cy="12" r="9"/>${isDone && outcomes.good}`);
+  return html`<span class="step${isDone && ' done'}">${mark}</span>`;
+}
+
 /** The sign of a page that waits. */
 export const waitingMark = html`<div class="outcome wait" aria-hidden="true"></div>`;
 

@@ -127,6 +127,12 @@ dd{min-inline-size:0;overflow-wrap:anywhere}
 .legend span{inline-size:.875rem;block-size:.875rem;border-radius:.1875rem}
 .legend span+span,.legend .in-cash{margin-inline-start:.75rem}
 .ends{display:flex;justify-content:space-between}
+.steps{padding:0;list-style:none}
+.steps li{display:flex;gap:.625rem;padding-block:.5rem}
+.steps .step{flex:none;inline-size:1.5rem;color:var(--muted)}
+.steps .icon{display:block}
+.steps .done{color:var(--good)}
+.steps code{overflow-wrap:anywhere}
 .pager{display:flex;gap:1rem}
 .qr{display:block;inline-size:11rem;max-inline-size:100%;block-size:auto}
 footer{padding:1rem}

@@ -70,6 +70,43 @@ export const homeMessages = {
     fr: 'Ajoutez un webhook pour que votre serveur apprenne chaque paiement',
     ar: 'أضف إشعار ويب ليعلم خادمك بكل دفعة',
   },
+  step_activation: {
+    en: 'Have your account activated for live mode',
+    fr: 'Faites activer votre compte pour le mode réel',
+    ar: 'اطلب تفعيل حسابك للوضع الحقيقي',
+  },
+  activation_note: {
+    en: 'Whoever runs this service does this:',
+    fr: 'C’est l’exploitant de ce service qui s’en charge :',
+    ar: 'يقوم بذلك من يشغّل هذه الخدمة:',
+  },
+  step_network: {
+    en: 'Connect a payment network: CMI for cards, or cash agents',
+    fr: 'Connectez un réseau de paiement : le CMI pour les cartes, ou des agents d’espèces',
+    ar: 'اربط شبكة دفع: مركز النقديات CMI للبطاقات أو وكلاء النقد',
+  },
+  method_off_note: {
+    en: 'A network is connected, but payments with it are switched off. Whoever runs this service switches them on:',
+    fr: 'Un réseau est connecté, mais ses paiements sont désactivés. L’exploitant de ce service les active :',
+    ar: 'توجد شبكة متصلة لكن الدفع عبرها متوقف. يفعّله من يشغّل هذه الخدمة:',
+  },
+  step_keys_live: {
+    en: 'Create a live secret key for your server',
+    fr: 'Créez une clé secrète réelle pour votre serveur',
+    ar: 'أنشئ مفتاحًا سريًا حقيقيًا لخادمك',
+  },
+  step_payment_live: {
+    en: 'Take your first live payment: a payment link is enough',
+    fr: 'Encaissez votre premier paiement réel : un lien de paiement suffit',
+    ar: 'استلم أول دفعة حقيقية: يكفي رابط دفع',
+  },
+  steps_done: {
+    en: '{done} of {all} done',
+    fr: '{done} sur {all} faits',
+    ar: 'أُنجز {done} من {all}',
+  },
+  done: { en: 'Done', fr: 'Fait', ar: 'تمّ' },
+  to_do: { en: 'To do', fr: 'À faire', ar: 'للإنجاز' },
   step_docs: { en: 'Read the documentation', fr: 'Lisez la documentation', ar: 'اقرأ التوثيق' },
 } as const;
 

@@ -64,6 +64,17 @@ export const shopMessages = {
     fr: 'Choisissez au moins un moyen de paiement.',
     ar: 'اختر وسيلة دفع واحدة على الأقل.',
   },
+  no_methods: {
+    en: 'Nobody can pay in this mode yet',
+    fr: 'Personne ne peut encore payer dans ce mode',
+    ar: 'لا يمكن لأحد الدفع في هذا الوضع بعد',
+  },
+  no_methods_text: {
+    en: 'A payment method has to have a payment network and be switched on before you can make a link.',
+    fr: 'Un moyen de paiement doit avoir un réseau de paiement et être activé avant que vous puissiez créer un lien.',
+    ar: 'يجب أن تكون لوسيلة الدفع شبكة دفع وأن تكون مفعّلة قبل أن تتمكن من إنشاء رابط.',
+  },
+  what_is_missing: { en: 'See what is missing', fr: 'Voir ce qui manque', ar: 'اعرف ما ينقص' },
   success_url: {
     en: 'Where the customer goes after paying',
     fr: 'Où va le client après le paiement',

@@ -4,7 +4,6 @@ import { parseAmount } from '../../core/money.ts';
 import type { FoundPayment } from '../../domain/payment-search.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
-import { availableIn } from '../../networks/connectors.ts';
 import { isFinal } from '../context.ts';
 import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
@@ -15,7 +14,7 @@ import { sayLayout } from '../messages/layout.ts';
 import { sayPayment } from '../messages/payments.ts';
 import { mayDo } from '../people/roles.ts';
 import { showPayment } from './payment.ts';
-import { amountField, amountProblem, codeText, paymentLink } from './payment-parts.ts';
+import { amountField, amountProblem, availableMethods, codeText, paymentLink } from './payment-parts.ts';
 import {
   askStory,
   beforeIn,
@@ -54,10 +53,10 @@ async function showCash(
 }
 
 function makeForm(request: ViewRequest, problems: ui.Problems): Html {
-  const { form: sent, mode, organization } = request;
+  const { form: sent } = request;
   const say = sayPayment(request);
   const title = say('make_cash');
-  if (!availableIn(organization.connectors, mode).cash || !organization.methods[mode].cash)
+  if (!availableMethods(request).includes('cash'))
     return ui.section(title, html`<p>${say('cash_unavailable')}</p>`);
   const given = (name: string) => ({ name, value: sent.get(name) ?? '', problems });
   return ui.section(

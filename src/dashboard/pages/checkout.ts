@@ -1,12 +1,10 @@
 // The pages of the checkout sessions, and the form that makes a payment link by hand: a session whose page the customer opens.
 
 import { checkoutPath } from '../../contract/page-paths.ts';
-import { type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';
 import { formatAmount, parseAmount } from '../../core/money.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import { qrCode } from '../../html/qr-code.ts';
-import { availableIn } from '../../networks/connectors.ts';
 import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
@@ -16,7 +14,7 @@ import { sayLayout } from '../messages/layout.ts';
 import { sayShop } from '../messages/shop.ts';
 import { mayDo } from '../people/roles.ts';
 import { listPage } from './list-page.ts';
-import { amountField, amountProblem, paymentLink } from './payment-parts.ts';
+import { amountField, amountProblem, availableMethods, paymentLink } from './payment-parts.ts';
 import { perform } from './payment-questions.ts';
 
 export const checkoutRows: readonly Row[] = [
@@ -61,11 +59,6 @@ async function listSessions(request: ViewRequest, context: ViewContext): Promise
   });
 }
 
-function availableMethods({ organization, mode }: ViewRequest): PaymentMethodType[] {
-  const available = availableIn(organization.connectors, mode);
-  return paymentMethodTypes.filter((method) => available[method] && organization.methods[mode][method]);
-}
-
 /** The page where the customer pays shows the receipt afterwards. */
 function receiptPage({ services }: ViewContext): string {
   return services.baseUrl + checkoutPath('{CHECKOUT_SESSION_ID}');
@@ -82,6 +75,8 @@ function showForm(
   const given = (name: string, otherwise = '') => ({ name, value: sent.get(name) ?? otherwise, problems });
   const chosen = sent.getAll('method');
   const methods = availableMethods(request);
+  if (methods.length === 0)
+    return page(request, { title: say('make_link'), status, body: noMethods(request) });
   const choices = methods.map((method) =>
     ui.checkbox({
       name: 'method',
@@ -116,6 +111,14 @@ ${wrong && html`<span class="wrong">${wrong}</span>`}${choices}</fieldset>${ui.f
       })}${ui.submit(say('make_link'))}`,
     )}</div>`,
   });
+}
+
+/** Says why there is no form, and where that is changed. */
+function noMethods(request: ViewRequest): Html {
+  const say = sayShop(request);
+  const steps = ui.button(say('what_is_missing'), viewLink(request, 'home'), 'quiet');
+  const body = html`<p>${say('no_methods_text')}</p>${request.mode === 'live' && html`<p>${steps}</p>`}`;
+  return ui.emptyState(say('no_methods'), html`<div class="stack">${body}</div>`);
 }
 
 const fieldOf: Readonly<Record<string, string>> = {

@@ -9,12 +9,13 @@ import { type Html, html } from '../../html/html.ts';
 import { records } from '../../operator/use-cases/shard-records.ts';
 import * as ui from '../layout/components.ts';
 import { page } from '../layout/document.ts';
-import { link, viewLink } from '../layout/links.ts';
+import { viewLink } from '../layout/links.ts';
 import { get, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
 import { sayHome } from '../messages/home.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { mayDo } from '../people/roles.ts';
 import { dayChart } from './day-chart.ts';
+import { firstSteps } from './first-steps.ts';
 import { everyPayment, listPayments } from './payment-questions.ts';
 import { openReviews } from './reviews.ts';
 
@@ -40,17 +41,18 @@ async function showHome(request: ViewRequest, context: ViewContext): Promise<Das
   const { query } = request;
   const say = sayLayout(request);
   const period = periods.find((days) => String(days) === query.get('days')) ?? 30;
-  const [days, attention, payments] = await Promise.all([
+  const { payments } = await listPayments(request, context, { ...everyPayment, limit: 1 });
+  const isNew = payments.length === 0;
+  const [days, steps] = await Promise.all([
     lastDays(request, context, period),
-    attentionPart(request, context),
-    listPayments(request, context, { ...everyPayment, limit: 1 }),
+    firstSteps(request, context, !isNew),
   ]);
-  const isNew = payments.payments.length === 0;
+  const attention = await attentionPart(request, context, isNew && steps !== null);
   return page(request, {
     title: say('home'),
     body: isNew
-      ? [firstSteps(request), attention]
-      : [periodLinks(request, period), figures(request, days), chartPart(request, days), attention],
+      ? [steps, attention]
+      : [periodLinks(request, period), figures(request, days), chartPart(request, days), attention, steps],
   });
 }
 
@@ -138,7 +140,12 @@ function chartPart({ language }: ViewRequest, days: readonly Day[]): Html {
   );
 }
 
-async function attentionPart(request: ViewRequest, context: ViewContext): Promise<Html> {
+/** Null when nothing needs anybody and that need not be said, because there are steps to take. */
+async function attentionPart(
+  request: ViewRequest,
+  context: ViewContext,
+  hasSteps: boolean,
+): Promise<Html | null> {
   const { role } = request;
   const say = sayHome(request);
   const [reviews, failing] = await Promise.all([
@@ -158,6 +165,7 @@ async function attentionPart(request: ViewRequest, context: ViewContext): Promis
     }
   else if (failing.length > 0)
     items.push(html`<li>${say('failing_endpoints', { count: failing.length })}</li>`);
+  if (items.length === 0 && hasSteps) return null;
   const body = items.length === 0 ? html`<p>${say('all_well')}</p>` : html`<ul>${items}</ul>`;
   return ui.section(say('to_look_at'), body);
 }
@@ -188,15 +196,4 @@ async function failingEndpoints(
     }),
   );
   return enabled.filter((_, i) => failed[i]);
-}
-
-function firstSteps(request: ViewRequest): Html {
-  const { role, views } = request;
-  const say = sayHome(request);
-  const steps: (readonly [string, string])[] = [[say('step_docs'), link(request, '/docs')]];
-  if (mayDo(role, 'payments.write')) steps.unshift([say('step_link'), viewLink(request, 'checkout/new')]);
-  if (views.includes('keys')) steps.push([say('step_keys'), viewLink(request, 'keys')]);
-  if (views.includes('webhooks')) steps.push([say('step_webhooks'), viewLink(request, 'webhooks')]);
-  const items = steps.map(([text, href]) => html`<li><a href="${href}">${text}</a></li>`);
-  return ui.section(say('first_steps'), html`<ol>${items}</ol>`);
 }

@@ -1,13 +1,14 @@
 // The parts that the pages about money share: the table of payments, and how statuses and methods are called.
 
 import { methodAmountMin } from '../../contract/limits.ts';
-import type { Language, PaymentMethodType } from '../../contract/vocabulary.ts';
+import { type Language, type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';
 import { timeOfId } from '../../core/ids.ts';
 import { formatAmount } from '../../core/money.ts';
 import type { Failed, FoundPayment, FoundPayments } from '../../domain/payment-search.ts';
 import type { PaymentState } from '../../domain/payment-state.ts';
 import { type Html, html } from '../../html/html.ts';
 import { brandName } from '../../html/marks.ts';
+import { availableIn } from '../../networks/connectors.ts';
 import type { ApiError } from '../../operator/use-cases/services.ts';
 import * as ui from '../layout/components.ts';
 import { viewLink } from '../layout/links.ts';
@@ -33,6 +34,12 @@ export function stateBadge(language: Language, state: PaymentState): Html {
 export function failureText(language: Language, { code, decline_code }: Failed): string {
   const say = sayPayment({ language });
   return code === 'card_declined' ? say(decline_code ?? 'generic_decline') : say(code);
+}
+
+/** The methods that customers can pay by: each has a network and is switched on. */
+export function availableMethods({ organization, mode }: ViewRequest): PaymentMethodType[] {
+  const available = availableIn(organization.connectors, mode);
+  return paymentMethodTypes.filter((method) => available[method] && organization.methods[mode][method]);
 }
 
 /** The field for an amount in dirhams, as people type it, with what was typed. Without a hint it has to be filled in. */

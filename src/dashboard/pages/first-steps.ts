@@ -1,0 +1,144 @@
+// What an organization has to do before its first payment in a mode, with a mark at each step that is done.
+
+import { paymentMethodTypes } from '../../contract/vocabulary.ts';
+import { keyStatus } from '../../directory/api-key.ts';
+import { kindIndex, scopeOf } from '../../domain/indexes.ts';
+import type { WebhookEndpointRecord } from '../../domain/record.ts';
+import { type Html, html } from '../../html/html.ts';
+import { stepMark } from '../../html/marks.ts';
+import { records } from '../../operator/use-cases/shard-records.ts';
+import * as ui from '../layout/components.ts';
+import { link, viewLink } from '../layout/links.ts';
+import type { ViewContext, ViewRequest } from '../layout/row.ts';
+import { sayHome } from '../messages/home.ts';
+import { mayDo } from '../people/roles.ts';
+import { availableMethods } from './payment-parts.ts';
+
+interface Step {
+  readonly text: string;
+  /** Null for those who may not open the page, and while there is nothing to do on it. */
+  readonly href: string | null;
+  /** Null: nobody can tell. */
+  readonly isDone: boolean | null;
+  /** What is missing, when it is not on that page. */
+  readonly note?: Html;
+}
+
+/** The steps of the request's mode; null once all of them are done. Those of test mode end with the first payment. */
+export async function firstSteps(
+  request: ViewRequest,
+  context: ViewContext,
+  hasPayments: boolean,
+): Promise<Html | null> {
+  const { mode } = request;
+  if (mode === 'test' && hasPayments) return null;
+  const steps = mode === 'test' ? await testSteps(request, context) : await liveSteps(request, context);
+  if (steps.every(({ isDone }) => isDone === true)) return null;
+  const say = sayHome(request);
+  const list = html`<ol class="steps">${steps.map((step) => item(request, step))}</ol>`;
+  if (!hasPayments) return ui.section(say('first_steps'), list);
+  // Whoever takes payments by links alone needs no key: the list is out of their way.
+  const done = steps.filter(({ isDone }) => isDone).length;
+  const summary = say('steps_done', { done, all: steps.length });
+  return ui.section(say('first_steps'), html`<details><summary>${summary}</summary>${list}</details>`);
+}
+
+function item({ language }: ViewRequest, { text, href, isDone, note }: Step): Html {
+  const say = sayHome({ language });
+  const state = isDone !== null && html` <span class="unseen">(${say(isDone ? 'done' : 'to_do')})</span>`;
+  const shown = href === null ? text : html`<a href="${href}">${text}</a>`;
+  return html`<li>${stepMark(isDone)}<div>${shown}${state}${note !== undefined && html`<div class="muted">${note}</div>`}</div></li>`;
+}
+
+async function testSteps(request: ViewRequest, context: ViewContext): Promise<Step[]> {
+  const { role } = request;
+  const say = sayHome(request);
+  const developing = mayDo(role, 'developers.read')
+    ? [keyStep(request, context, 'step_keys'), await endpointStep(request, context)]
+    : [];
+  return [
+    ...(mayDo(role, 'payments.write') ? [linkStep(request, say('step_link'), false)] : []),
+    ...developing,
+    { text: say('step_docs'), href: link(request, '/docs'), isDone: null },
+  ];
+}
+
+async function liveSteps(request: ViewRequest, context: ViewContext): Promise<Step[]> {
+  const { organization } = request;
+  const say = sayHome(request);
+  const [endpoint, paid] = await Promise.all([
+    endpointStep(request, context),
+    context.api(request, 'list_payment_intents', { query: { status: 'succeeded', limit: '1' } }),
+  ]);
+  const { id, liveActivated } = organization;
+  const activation: Step = {
+    text: say('step_activation'),
+    href: settingsLink(request),
+    isDone: liveActivated,
+    ...(!liveActivated && { note: operatorNote(request, 'activation_note', `payments org activate ${id}`) }),
+  };
+  return [
+    activation,
+    networkStep(request),
+    keyStep(request, context, 'step_keys_live'),
+    endpoint,
+    linkStep(request, say('step_payment_live'), paid.ok && paid.body.data.length > 0),
+  ];
+}
+
+function settingsLink(request: ViewRequest): string | null {
+  return request.views.includes('settings') ? viewLink(request, 'settings') : null;
+}
+
+/** Done when a payment can be taken: a method has a network, and is switched on. */
+function networkStep(request: ViewRequest): Step {
+  const { organization } = request;
+  const say = sayHome(request);
+  const isDone = availableMethods(request).length > 0;
+  const connected = paymentMethodTypes.find((method) => organization.connectors.live[method] !== null);
+  const step = { text: say('step_network'), href: settingsLink(request), isDone };
+  if (isDone || connected === undefined) return step;
+  const order = `payments org methods ${organization.id} --mode live --${connected} on`;
+  return { ...step, note: operatorNote(request, 'method_off_note', order) };
+}
+
+function operatorNote(
+  request: ViewRequest,
+  text: 'activation_note' | 'method_off_note',
+  order: string,
+): Html {
+  const say = sayHome(request);
+  return html`${say(text)} <code dir="ltr">${order}</code>`;
+}
+
+function keyStep(
+  request: ViewRequest,
+  { services: { directory, now } }: ViewContext,
+  text: 'step_keys' | 'step_keys_live',
+): Step {
+  const { organization, mode, views } = request;
+  const say = sayHome(request);
+  const isDone = directory
+    .keysOf(organization.id)
+    .some((key) => key.mode === mode && key.kind === 'secret' && keyStatus(key, now()) === 'active');
+  return { text: say(text), href: views.includes('keys') ? viewLink(request, 'keys') : null, isDone };
+}
+
+async function endpointStep(request: ViewRequest, { services }: ViewContext): Promise<Step> {
+  const { organization, mode, views } = request;
+  const say = sayHome(request);
+  const index = kindIndex('webhook_endpoint', scopeOf(organization.id, mode === 'live'));
+  const endpoints = await records<WebhookEndpointRecord>(services, organization.id, index);
+  return {
+    text: say('step_webhooks'),
+    href: views.includes('webhooks') ? viewLink(request, 'webhooks') : null,
+    isDone: endpoints.some(({ status }) => status === 'enabled'),
+  };
+}
+
+/** Led to only where a payment can be taken. */
+function linkStep(request: ViewRequest, text: string, isDone: boolean): Step {
+  const { role } = request;
+  const canBeMade = mayDo(role, 'payments.write') && availableMethods(request).length > 0;
+  return { text, href: canBeMade ? viewLink(request, 'checkout/new') : null, isDone };
+}
