@@ -22,12 +22,8 @@ const headers = headerLines(
   ['X-Frame-Options', 'DENY'],
   ['Referrer-Policy', 'same-origin'],
   ['Cache-Control', 'no-cache'],
+  ['Vary', 'Accept-Language'],
 );
-
-/** Whether an address is one of the pages, or an unknown one below them. */
-export function isDocsPath(path: string): boolean {
-  return path === '/' || path === '/docs' || path.startsWith('/docs/');
-}
 
 /** Returns the function that answers a GET or a HEAD. */
 export function createDocsVisits({ baseUrl, description, visitors }: DocsVisitsOptions) {
@@ -40,7 +36,7 @@ export function createDocsVisits({ baseUrl, description, visitors }: DocsVisitsO
       document.answer(exchange, head, status, headers);
     } else {
       const retryAfter = headerLines(['Retry-After', String(waitSeconds)]);
-      docs.tooManySearches(waitSeconds).answer(exchange, head, 429, headers + retryAfter);
+      docs.tooManySearches(waitSeconds, head).answer(exchange, head, 429, headers + retryAfter);
     }
   };
 }

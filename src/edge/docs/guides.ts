@@ -2,135 +2,186 @@
 // or a section of one, is shown on one page; links between documents become links between pages.
 
 import { readFileSync } from 'node:fs';
-import { declineCodes } from '../../contract/vocabulary.ts';
+import { declineCodes, type Language } from '../../contract/vocabulary.ts';
 import { defined } from '../../core/assert.ts';
 import { html } from '../../html/html.ts';
 import { testCards } from '../../networks/test-cards.ts';
-import { type Links, type Rendered, renderMarkdown, sectionOf } from './markdown.ts';
+import { anchorOf, type Links, type Rendered, renderMarkdown, sectionOf } from './markdown.ts';
 
 export interface Guide {
   /** Its address is `/docs/SLUG`. */
   readonly slug: string;
-  readonly title: string;
-  readonly summary: string;
-  /** Documents, or sections of them, from the root of the project. */
+  readonly title: Texts;
+  readonly summary: Texts;
+  /** Documents, or sections of them, from the root of the project. Those in French lie below docs/fr. */
   readonly parts: readonly string[];
+  /** There is no French text of it. */
+  readonly englishOnly?: true;
 }
 
+type Texts = Readonly<Record<GuideLanguage, string>>;
+
+export const guideLanguages = ['en', 'fr'] as const;
+export type GuideLanguage = (typeof guideLanguages)[number];
+
+/** The language in which guides are shown to a reader of another one. */
+export const guideLanguageOf = (language: Language): GuideLanguage => (language === 'fr' ? 'fr' : 'en');
+
 export interface GuideGroup {
-  readonly title: string;
+  readonly title: Texts;
   readonly guides: readonly Guide[];
 }
 
 export const guideGroups: readonly GuideGroup[] = [
   {
-    title: 'Begin',
+    title: { en: 'Begin', fr: 'Commencer' },
     guides: [
       {
         slug: 'quick-start',
-        title: 'Quick start',
-        summary: 'The first payment and the first refund, in a terminal.',
+        title: { en: 'Quick start', fr: 'Démarrage rapide' },
+        summary: {
+          en: 'The first payment and the first refund, in a terminal.',
+          fr: 'Le premier paiement et le premier remboursement, dans un terminal.',
+        },
         parts: ['docs/guide/quick-start.md'],
       },
       {
         slug: 'testing',
-        title: 'Testing',
-        summary: 'Test cards, helpers that stand in for customers, and events on your own machine.',
+        title: { en: 'Testing', fr: 'Tester' },
+        summary: {
+          en: 'Test cards, helpers that stand in for customers, and events on your own machine.',
+          fr: 'Les cartes de test, les routes qui jouent le rôle des clients, et les événements sur votre machine.',
+        },
         parts: ['docs/guide/testing.md', 'docs/api.md#test-mode'],
       },
       {
         slug: 'going-live',
-        title: 'Going live',
-        summary: 'What to check before real money moves.',
+        title: { en: 'Going live', fr: 'Passer en production' },
+        summary: {
+          en: 'What to check before real money moves.',
+          fr: 'Ce qu’il faut vérifier avant de recevoir de l’argent réel.',
+        },
         parts: ['docs/guide/going-live.md', 'docs/api.md#live-mode-today'],
       },
     ],
   },
   {
-    title: 'Take payments',
+    title: { en: 'Take payments', fr: 'Encaisser' },
     guides: [
       {
         slug: 'cards',
-        title: 'Accept a card payment',
-        summary: 'With the hosted page, or with a payment intent of your own.',
+        title: { en: 'Accept a card payment', fr: 'Accepter un paiement par carte' },
+        summary: {
+          en: 'With the hosted page, or with a payment intent of your own.',
+          fr: 'Avec la page hébergée, ou avec votre propre intention de paiement.',
+        },
         parts: ['docs/guide/cards.md'],
       },
       {
         slug: 'cash',
-        title: 'Accept cash',
-        summary: 'A code that the customer pays at a payment agent.',
+        title: { en: 'Accept cash', fr: 'Accepter des espèces' },
+        summary: {
+          en: 'A code that the customer pays at a payment agent.',
+          fr: 'Un code que le client règle chez un agent de paiement.',
+        },
         parts: ['docs/guide/cash.md'],
       },
       {
         slug: 'refunds',
-        title: 'Refunds',
-        summary: 'Give money back, in full or in part.',
+        title: { en: 'Refunds', fr: 'Remboursements' },
+        summary: {
+          en: 'Return the money, in full or in part.',
+          fr: 'Rendre l’argent, en totalité ou en partie.',
+        },
         parts: ['docs/guide/refunds.md'],
       },
       {
         slug: 'webhooks',
-        title: 'Webhooks',
-        summary: 'Learn every outcome, with code that verifies signatures.',
+        title: { en: 'Webhooks', fr: 'Webhooks' },
+        summary: {
+          en: 'Learn every outcome, with code that verifies signatures.',
+          fr: 'Connaître chaque résultat, avec le code qui vérifie les signatures.',
+        },
         parts: ['docs/guide/webhooks.md', 'docs/api.md#webhooks'],
       },
       {
         slug: 'payments',
-        title: 'How a payment goes',
-        summary: 'Every state, what leads to it, and its events.',
+        title: { en: 'How a payment goes', fr: 'Le parcours d’un paiement' },
+        summary: {
+          en: 'Every state, what leads to it, and its events.',
+          fr: 'Chaque état, ce qui y mène et ses événements.',
+        },
         parts: ['docs/api.md#how-a-payment-goes'],
       },
     ],
   },
   {
-    title: 'Rules of the API',
+    title: { en: 'Rules of the API', fr: 'Règles de l’API' },
     guides: [
       {
         slug: 'requests',
-        title: 'Requests and answers',
-        summary: 'Keys, versions, languages, and what is refused.',
+        title: { en: 'Requests and answers', fr: 'Requêtes et réponses' },
+        summary: {
+          en: 'Keys, versions, languages, and what is refused.',
+          fr: 'Les clés, les versions, les langues et ce qui est refusé.',
+        },
         parts: ['docs/api.md#requests'],
       },
       {
         slug: 'retries',
-        title: 'Retries without paying twice',
-        summary: 'Idempotency keys: send any request again.',
+        title: { en: 'Retries without paying twice', fr: 'Réessayer sans payer deux fois' },
+        summary: {
+          en: 'Idempotency keys: send any request again.',
+          fr: 'Clés d’idempotence : renvoyez n’importe quelle requête.',
+        },
         parts: ['docs/guide/retries.md', 'docs/api.md#retrying-idempotency-keys'],
       },
       {
         slug: 'limits',
-        title: 'Limits',
-        summary: 'Rate limits, their headers, and the daily cap of test mode.',
+        title: { en: 'Limits', fr: 'Limites' },
+        summary: {
+          en: 'Rate limits, their headers, and the daily cap of test mode.',
+          fr: 'Les limites de débit, leurs en-têtes et le plafond quotidien du mode test.',
+        },
         parts: ['docs/api.md#limits'],
       },
       {
         slug: 'lists',
-        title: 'Lists and exports',
-        summary: 'Pages, filters, CSV and NDJSON.',
+        title: { en: 'Lists and exports', fr: 'Listes et exports' },
+        summary: { en: 'Pages, filters, CSV and NDJSON.', fr: 'Pages, filtres, CSV et NDJSON.' },
         parts: ['docs/api.md#lists'],
       },
       {
         slug: 'updates',
-        title: 'Changing what is there',
-        summary: 'What an update leaves, and how to remove a value.',
+        title: { en: 'Changing what is there', fr: 'Modifier ce qui existe' },
+        summary: {
+          en: 'What an update leaves, and how to remove a value.',
+          fr: 'Ce qu’une mise à jour laisse en place, et comment supprimer une valeur.',
+        },
         parts: ['docs/api.md#changing-what-is-there'],
       },
       {
         slug: 'typed-client',
-        title: 'A typed client',
-        summary: 'TypeScript checks every call.',
+        title: { en: 'A typed client', fr: 'Un client typé' },
+        summary: { en: 'TypeScript checks every call.', fr: 'TypeScript vérifie chaque appel.' },
         parts: ['docs/guide/typed-client.md'],
       },
       {
         slug: 'cash-networks',
-        title: 'Connecting a cash network',
-        summary: 'For those who run agents: the signed HTTP contract between their server and this one.',
+        title: { en: 'Connecting a cash network', fr: 'Raccorder un réseau d’espèces' },
+        summary: {
+          en: 'For those who run agents: the signed HTTP contract between their server and this one.',
+          fr: 'Pour ceux qui gèrent des agents : le contrat HTTP signé entre leur serveur et celui-ci.',
+        },
         parts: ['docs/networks/http.md'],
+        englishOnly: true,
       },
       {
         slug: 'changelog',
-        title: 'Changelog',
-        summary: 'What has changed.',
+        title: { en: 'Changelog', fr: 'Journal des versions' },
+        summary: { en: 'What has changed.', fr: 'Ce qui a changé.' },
         parts: ['CHANGELOG.md'],
+        englishOnly: true,
       },
     ],
   },
@@ -139,27 +190,55 @@ export const guideGroups: readonly GuideGroup[] = [
 const root = new URL('../../../', import.meta.url);
 
 /** What a guide gets from a table of the code, where its document has a comment with this name. */
-const generated: Readonly<Record<string, () => string>> = {
-  'test cards': () =>
+const generated: Readonly<Record<string, (language: GuideLanguage) => string>> = {
+  'test cards': (language) =>
     [
-      '| number | what happens |',
+      language === 'fr' ? '| numéro | ce qui se passe |' : '| number | what happens |',
       '|---|---|',
-      ...testCards.map(({ number, text }) => `| \`${number}\` | ${text.en} |`),
+      ...testCards.map(({ number, text }) => `| \`${number}\` | ${text[language]} |`),
     ].join('\n'),
   'decline codes': () => declineCodes.map((code) => `\`${code}\``).join(', '),
 };
 
+const read = (file: string) => readFileSync(new URL(file, root), 'utf8');
+/** The headings of the sections, by document: each page needs them for its links. */
+const headings = new Map<string, readonly string[]>();
+function headingsOf(file: string): readonly string[] {
+  let found = headings.get(file);
+  if (found === undefined) {
+    found = [...read(file).matchAll(/^## (.+)$/gm)].map((match) => match[1]!);
+    headings.set(file, found);
+  }
+  return found;
+}
+
+/** The parts of a guide in a language. The sections of a translation are in the order of the original. */
+export function partsOf({ parts, englishOnly }: Guide, language: GuideLanguage): readonly string[] {
+  if (language === 'en' || englishOnly === true) return parts;
+  return parts.map((part) => {
+    const [file, anchor] = part.split('#') as [string, string | undefined];
+    const translated = file.replace('docs/', 'docs/fr/');
+    if (anchor === undefined) return translated;
+    const place = headingsOf(file).findIndex((heading) => anchorOf(heading) === anchor);
+    return `${translated}#${anchorOf(defined(headingsOf(translated)[place], `${part} is translated`))}`;
+  });
+}
+
+const theRules = { en: 'The rules', fr: 'Les règles' } as const satisfies Texts;
+
 /** Renders a guide for the service at `baseUrl`. */
-export function renderGuide(guide: Guide, baseUrl: string, links: Links): Rendered {
-  const rendered = guide.parts.map((part, i) => {
+export function renderGuide(guide: Guide, language: GuideLanguage, baseUrl: string, links: Links): Rendered {
+  const rendered = partsOf(guide, language).map((part, i) => {
     const [file, anchor] = part.split('#') as [string, string | undefined];
     // The page has a title, so the first part needs no heading, and no other part has the same one.
-    const markdown = sectionOf(readFileSync(new URL(file, root), 'utf8'), anchor)
+    const markdown = sectionOf(read(file), anchor)
       .replace(i === 0 ? /^## .*\n/ : '', '')
-      .replace(`## ${guide.title}\n`, '## The rules\n')
-      .replace(/^<!-- (.+) -->$/gm, (_, name: string) => defined(generated[name], `${name} is generated`)())
+      .replace(`## ${guide.title[language]}\n`, `## ${theRules[language]}\n`)
+      .replace(/^<!-- (.+) -->$/gm, (_, name: string) =>
+        defined(generated[name], `${name} is generated`)(language),
+      )
       .replaceAll('http://127.0.0.1:8080', baseUrl);
-    return renderMarkdown(markdown, file, links);
+    return renderMarkdown(markdown, file, links, language);
   });
   return {
     body: html`${rendered.map(({ body }) => body)}`,

@@ -1,7 +1,7 @@
 // The frame of the documentation's pages: the head, the way to the other pages, the search, the
 // languages. The pages need no script; the only one shows buttons that copy.
 
-import { type Language, languages } from '../../contract/vocabulary.ts';
+import type { Language } from '../../contract/vocabulary.ts';
 import { addressOf } from '../../html/assets.ts';
 import { type Html, html } from '../../html/html.ts';
 import { buttonsScript } from '../checkout/page-assets.ts';
@@ -20,17 +20,34 @@ export interface DocsPage {
   readonly title: string;
   readonly language: Language;
   readonly body: Html;
-  /** The page is there in every language. */
-  readonly translated?: true;
+  /** The languages in which the page is there; with one, it has no links to others. */
+  readonly languages: readonly Language[];
   /** What was searched for. */
   readonly query?: string;
 }
 
-/** What all pages of an installation have in common. */
+/** What surrounds the pages of a language. */
 export interface Frame {
-  /** The start of the path that a proxy removes from the service's addresses; '' for none. */
-  readonly prefix: string;
+  /** The language that the reader has asked for by address, and that links must keep; null for what the browser prefers. */
+  readonly asked: Language | null;
+  /** The address of a path of the service. */
+  readonly link: (path: string) => string;
+  /** With the titles of the page's language. */
   readonly groups: readonly PageGroup[];
+}
+
+/** Whether an address is one of the pages, or an unknown one below them. */
+export function isDocsPath(path: string): boolean {
+  return path === '/' || path === '/docs' || path.startsWith('/docs/');
+}
+
+/** Writes the addresses of links: behind `prefix`, which a proxy removes, and with the language that was asked for. */
+export function linkWriter(prefix: string, asked: Language | null): (path: string) => string {
+  return (path) => {
+    const [page, anchor] = path.split('#') as [string, string | undefined];
+    const kept = asked !== null && isDocsPath(page) ? `?lang=${asked}` : '';
+    return `${prefix}${page}${kept}${anchor === undefined ? '' : `#${anchor}`}`;
+  };
 }
 
 export const contentPolicy = [
@@ -46,14 +63,14 @@ export const contentPolicy = [
 export function documentOf(page: DocsPage, frame: Frame): string {
   const { language, title } = page;
   const say = sayDocs(language);
-  const address = (path: string) => frame.prefix + path;
+  const { link: address, asked } = frame;
   return html`<!doctype html>
 <html lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} – ${say('brand')}</title>
-<link rel="stylesheet" href="${address(addressOf(docsStyle))}">
+${alternates(page, address)}<link rel="stylesheet" href="${address(addressOf(docsStyle))}">
 <script type="module" src="${address(addressOf(buttonsScript))}"></script>
 </head>
 <body>
@@ -66,8 +83,9 @@ export function documentOf(page: DocsPage, frame: Frame): string {
 <li><a href="${address('/dashboard')}">${say('dashboard')}</a></li>
 <li class="jump"><a href="#pages">${say('pages')}</a></li>
 </ul></nav>
-<form class="search" role="search" action="${address('/docs/search')}">
-<label class="unseen" for="q">${say('search_label')}</label>
+${languageLinks(page, address)}
+<form class="search" role="search" action="${address('/docs/search').replace(/\?.*/, '')}">
+${asked !== null && html`<input type="hidden" name="lang" value="${asked}">`}<label class="unseen" for="q">${say('search_label')}</label>
 <input type="search" id="q" name="q" maxlength="100" autocomplete="off" value="${page.query ?? ''}">
 <button>${say('search')}</button>
 </form>
@@ -76,7 +94,6 @@ export function documentOf(page: DocsPage, frame: Frame): string {
 <main id="content">
 <h1>${title}</h1>
 ${page.body}
-${page.translated === true && languageLinks(page, address)}
 </main>
 ${pageList(page, frame)}
 </div>
@@ -85,27 +102,49 @@ ${pageList(page, frame)}
 `.markup;
 }
 
-function pageList(page: DocsPage, { prefix, groups }: Frame): Html {
-  const say = sayDocs(page.language);
-  // The titles of the guides are English on every page.
-  return html`<nav class="pages" id="pages" aria-label="${say('pages')}"><div lang="en" dir="ltr">
+function pageList(page: DocsPage, { link, groups }: Frame): Html {
+  // There are no titles of the guides in Arabic.
+  const inEnglish = page.language === 'ar' && html` lang="en" dir="ltr"`;
+  return html`<nav class="pages" id="pages" aria-label="${sayDocs(page.language)('pages')}"><div${inEnglish}>
 ${groups.map(
   (group) => html`<h2>${group.title}</h2><ul>
 ${group.pages.map(({ path, title }) => {
   const current = path === page.path && html` aria-current="page"`;
-  return html`<li><a href="${prefix + path}"${current}>${title}</a></li>`;
+  return html`<li><a href="${link(path)}"${current}>${title}</a></li>`;
 })}
 </ul>`,
 )}
 </div></nav>`;
 }
 
-function languageLinks(page: DocsPage, address: (path: string) => string): Html {
-  const links = languages.map((language) => {
+/** The address of the page in a language; a search keeps what was searched for. */
+function inLanguage(
+  { path, query }: DocsPage,
+  language: Language,
+  address: (path: string) => string,
+): string {
+  const searched = query === undefined ? '' : `&q=${encodeURIComponent(query)}`;
+  return `${address(path).replace(/\?.*/, '')}?lang=${language}${searched}`;
+}
+
+/** Tells search engines of the other languages. */
+function alternates(page: DocsPage, address: (path: string) => string): Html | null {
+  if (page.languages.length < 2) return null;
+  const links = page.languages.map(
+    (language) =>
+      html`<link rel="alternate" hreflang="${language}" href="${inLanguage(page, language, address)}">\n`,
+  );
+  const any = address(page.path).replace(/\?.*/, '');
+  return html`${links}<link rel="alternate" hreflang="x-default" href="${any}">\n`;
+}
+
+function languageLinks(page: DocsPage, address: (path: string) => string): Html | null {
+  if (page.languages.length < 2) return null;
+  const links = page.languages.map((language) => {
     const name = languageNames[language];
     if (language === page.language)
       return html`<li><span lang="${language}" aria-current="true">${name}</span></li>`;
-    const href = address(`${page.path}?lang=${language}`);
+    const href = inLanguage(page, language, address);
     return html`<li><a href="${href}" hreflang="${language}" lang="${language}">${name}</a></li>`;
   });
   return html`<nav class="languages" aria-label="${sayDocs(page.language)('languages')}"><ul>${links}</ul></nav>`;

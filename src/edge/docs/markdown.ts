@@ -2,6 +2,7 @@
 // backquotes that names a route or an error leads to its description.
 
 import { Marked, type Token, type Tokens } from 'marked';
+import type { Language } from '../../contract/vocabulary.ts';
 import { assert, elementAt } from '../../core/assert.ts';
 import { Html, html } from '../../html/html.ts';
 import { codeSample } from './layout.ts';
@@ -47,7 +48,7 @@ export function sectionOf(markdown: string, anchor: string | undefined): string 
 }
 
 /** `file` is the document's own, from which its links start. */
-export function renderMarkdown(markdown: string, file: string, links: Links): Rendered {
+export function renderMarkdown(markdown: string, file: string, links: Links, language: Language): Rendered {
   const sections: { anchor: string; title: string; text: string }[] = [{ anchor: '', title: '', text: '' }];
   const marked = new Marked({
     renderer: {
@@ -56,7 +57,7 @@ export function renderMarkdown(markdown: string, file: string, links: Links): Re
         const level = `h${depth}`;
         return `${html`<${new Html(level)} id="${anchorOf(text)}">${inner}</${new Html(level)}>`.markup}\n`;
       },
-      code: ({ text }) => `${codeSample(text).markup}\n`,
+      code: ({ text }) => `${codeSample(text, language).markup}\n`,
       codespan({ text }) {
         const to = links.ofCode(text);
         // A long name may break between its words, as in a narrow column.

@@ -1,8 +1,9 @@
 // The search of the documentation: the sections of all pages, found by the words that are typed. A
 // word is found where a word begins with it; a section must have all of them. Titles count more
-// than texts.
+// than texts. A word is also found by another word for the same thing (search-words.ts).
 
 import { type Html, html } from '../../html/html.ts';
+import { otherWordsFor } from './search-words.ts';
 
 export interface IndexedSection {
   readonly href: string;
@@ -25,6 +26,8 @@ export interface Found {
   readonly excerpt: Html;
 }
 
+/** Words that say nothing of what is looked for. */
+const filler = new Set('a an the of to in on de du des la le les l d un une en et par'.split(' '));
 const foundMax = 30;
 const wordsMax = 8;
 const excerptCharacters = 160;
@@ -50,31 +53,52 @@ export function indexOf(sections: readonly IndexedSection[]): SearchIndex {
 export function search(index: SearchIndex, query: string): readonly Found[] {
   const words = plain(query)
     .split(' ')
-    .filter((word) => word !== '')
-    .slice(0, wordsMax);
+    .filter((word) => word !== '' && !filler.has(word))
+    .slice(0, wordsMax)
+    .map((word) => ({ typed: word, others: otherWordsFor(word) }));
   if (words.length === 0) return [];
   const scored = index.map((entry) => ({ entry, score: scoreOf(entry, words) }));
+  const said = words.flatMap(({ typed, others }) => [typed, ...others]);
   return scored
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score)
     .slice(0, foundMax)
-    .map(({ entry: { section } }) => ({ section, excerpt: excerptOf(section.text, words) }));
+    .map(({ entry: { section } }) => ({ section, excerpt: excerptOf(section.text, said) }));
+}
+
+interface Word {
+  readonly typed: string;
+  /** Other words for the same thing. */
+  readonly others: readonly string[];
 }
 
 /** 0 unless the section has all words. */
-function scoreOf({ title, text, section }: Entry, words: readonly string[]): number {
+function scoreOf({ title, text, section }: Entry, words: readonly Word[]): number {
   let score = 0;
-  for (const word of words) {
-    const inTitle = title.includes(` ${word}`);
-    const inText = text.includes(` ${word}`);
-    if (!inTitle && !inText) return 0;
-    score +=
-      (title.includes(` ${word} `) || title.endsWith(` ${word}`) ? 6 : inTitle ? 4 : 0) + (inText ? 1 : 0);
+  for (const { typed, others } of words) {
+    // What was typed counts more than another word for it.
+    const own = wordScore(title, text, typed) * 2;
+    const other = Math.max(0, ...others.map((word) => wordScore(title, text, word)));
+    if (own + other === 0) return 0;
+    score += Math.max(own, other);
   }
   // The page about the word, and the section whose title says nothing else, are what is meant.
-  const isAbout = section.title === '' && title.startsWith(` ${words[0]}`);
-  const isNamed = plain(section.title).trim() === words.join(' ');
-  return score + (isAbout ? 5 : 0) + (isNamed ? 10 : 0);
+  const isNamed = plain(section.title).trim() === words.map(({ typed }) => typed).join(' ');
+  return score + (section.title === '' ? aboutScore(title, words) : 0) + (isNamed ? 20 : 0);
+}
+
+/** For the beginning of a page whose title has the first word, or another word for it. */
+function aboutScore(title: string, [first]: readonly Word[]): number {
+  if (first === undefined) return 0;
+  if (title.startsWith(` ${first.typed}`)) return 10;
+  const isThere = [first.typed, ...first.others].some((word) => `${title} `.includes(` ${word} `));
+  return isThere ? 6 : 0;
+}
+
+function wordScore(title: string, text: string, word: string): number {
+  const isWhole = title.includes(` ${word} `) || title.endsWith(` ${word}`);
+  const inTitle = isWhole ? 6 : title.includes(` ${word}`) ? 4 : 0;
+  return inTitle + (text.includes(` ${word}`) ? 1 : 0);
 }
 
 /** The text around the first word that was found, with the words marked. */

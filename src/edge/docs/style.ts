@@ -88,6 +88,7 @@ mark{background:var(--warn-soft);color:var(--warn)}
 .error:target dt,.error:target a{color:inherit}
 .error dd{margin:0 0 .5rem}
 .codes{columns:15rem;padding:0;list-style:none}
+.top .languages{font-size:.875rem}
 .languages ul{display:flex;flex-wrap:wrap;gap:0 1.25rem}
 .languages a,.languages span{display:inline-block;padding-block:.25rem}
 @media (max-width:40rem){

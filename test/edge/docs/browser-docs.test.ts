@@ -55,6 +55,9 @@ const kinds = [
   '/docs/api/events',
   '/docs/errors?lang=ar',
   '/docs/search?q=refund',
+  '/docs/webhooks?lang=fr',
+  '/docs/api/refunds?lang=fr',
+  '/docs/search?q=carte&lang=fr',
   '/docs/nothing',
 ];
 
@@ -184,5 +187,24 @@ browserTest('the landing page has a first request, its answer and a picture, in 
     assert.match(request!, /^curl -sS "\$URL\/v1\/checkout\/sessions"/);
     assert.match(answer!, /"object": "checkout\.session"/);
   }
+  await context.close();
+});
+
+browserTest('a reader who chooses French keeps it, from page to page and in the search', async () => {
+  const context = await browser!.newContext({ ...desktop, locale: 'en-US' });
+  const page = await context.newPage();
+  await page.goto(`${service.url}/docs/quick-start`);
+  await page.getByRole('navigation', { name: 'Language' }).getByRole('link', { name: 'Français' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Démarrage rapide' }).waitFor();
+  await page.getByRole('link', { name: 'recevoir des webhooks' }).click();
+  await page.getByRole('heading', { name: 'Vérifier et traiter' }).waitFor();
+  await page.getByRole('searchbox', { name: 'Rechercher dans la documentation' }).fill('remboursement');
+  await page.keyboard.press('Enter');
+  await page.getByRole('list').getByRole('link', { name: 'Remboursements', exact: true }).last().click();
+  assert.match(page.url(), /\/docs\/refunds\?lang=fr$/);
+  assert.ok(await page.getByText('rend l’argent d’un paiement par carte').isVisible());
+  assert.equal(await page.getByRole('button', { name: 'Copier' }).count(), 2);
+  await page.getByRole('link', { name: 'English' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Refunds' }).waitFor();
   await context.close();
 });
