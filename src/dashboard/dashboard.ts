@@ -15,6 +15,7 @@ import { link, viewLink } from './layout/links.ts';
 import { logoAt } from './layout/logos.ts';
 import type { ViewRequest } from './layout/row.ts';
 import { matchRow, pageOfForm, viewsOf } from './layout/table.ts';
+import { warningsOf } from './pages/endpoint-health.ts';
 import { Searches } from './pages/searches.ts';
 import { setLanguage } from './people/cookies.ts';
 import { People, type PeopleOptions } from './people/people.ts';
@@ -65,7 +66,7 @@ export function createDashboard(options: DashboardOptions): AnswerVisit {
     const path = rest.join('/');
     if (path === '') return redirect(link(incoming, `/dashboard/${org}/${mode}/home`));
     const organization = directory.organization(org);
-    const place = { role, organization, mode: mode as Mode, path, views: viewsOf(role) };
+    const place = { role, organization, mode: mode as Mode, path, views: viewsOf(role), warnings: [] };
     return answerRow(incoming, { ...request, ...place, id: '' });
   }
 
@@ -90,7 +91,8 @@ export function createDashboard(options: DashboardOptions): AnswerVisit {
       return askToConfirm(request, `/dashboard/${organization.id}/${mode}/${asked}`);
     }
     const context = createContext({ services, audit, searches }, request, incoming);
-    const answer = await row.handle({ ...request, id }, context);
+    const warnings = method === 'GET' ? await warningsOf(request, context) : [];
+    const answer = await row.handle({ ...request, id, warnings }, context);
     return answer.kind === 'export' && isSuspended ? errorPage(request, 'suspended') : answer;
   }
 

@@ -121,6 +121,9 @@ dd{min-inline-size:0;overflow-wrap:anywhere}
 .chart .hit{fill:transparent}
 .chart g:hover .hit{fill:var(--raised)}
 .chart .axis{stroke:var(--field);fill:none;vector-effect:non-scaling-stroke}
+.chart.low{block-size:5.625rem}
+.is-good{fill:var(--good)}
+.is-bad{fill:var(--bad)}
 .by-card{fill:var(--accent);background:var(--accent)}
 .in-cash{fill:var(--good);background:var(--good)}
 .legend{display:flex;flex-wrap:wrap;align-items:center;gap:.25rem .5rem;font-size:.875rem}

@@ -36,6 +36,7 @@ export function takeReports(
     batch.recorded.push({ endpoint, delivery: report.delivery, number: report.number });
     if (!isNew) continue;
     const status = recordAttempt(state, batch, delivery, report);
+    if (status !== null) state.health.add(endpoint, report.result);
     if (status !== null) onOutcome(status === 'pending' ? 'retried' : status);
   }
 }

@@ -11,7 +11,7 @@ import { pendingDeliveries } from '../domain/deliveries.ts';
 import { eventJson } from '../domain/events.ts';
 import { exportPage } from '../domain/export.ts';
 import { missing } from '../domain/find.ts';
-import { kindIndex, scopeOf } from '../domain/indexes.ts';
+import { endpointDueIndex, kindIndex, scopeOf } from '../domain/indexes.ts';
 import { searchPayments } from '../domain/payment-search.ts';
 import { storyOf } from '../domain/payment-story.ts';
 import { viewPayment } from '../domain/payment-view.ts';
@@ -21,6 +21,7 @@ import { chargesNamed, settledPage } from '../domain/settled.ts';
 import type { View } from '../domain/view.ts';
 import { answer, messageAnswer } from './answer.ts';
 import type { CommitBatch, ReplyTo } from './commit-batch.ts';
+import type { EndpointNow } from './endpoint-health.ts';
 import { executeFor } from './execute-command.ts';
 import type { InternalAnswer, InternalRequest } from './protocol.ts';
 import type { Scope } from './scope.ts';
@@ -98,9 +99,25 @@ function answerQuestion(state: ShardState, batch: CommitBatch, request: Question
       return found(storyOf(view, context, request.reference, request.refundsBefore));
     case 'settled_page':
       return found(settledPage(view, context, request.filter, request.start));
+    case 'endpoint_health':
+      return found(healthOf(state, scope, batch));
     case 'limit_levels':
       return found(scope.levels(batch));
   }
+}
+
+function healthOf(
+  { endpoints, health, tasks }: ShardState,
+  scope: Scope,
+  { nowMs, serviceMs }: CommitBatch,
+): EndpointNow[] {
+  return endpoints.of(scope).map(({ id, status }) => {
+    const enabled = status === 'enabled';
+    const [next] = enabled ? tasks.scan(endpointDueIndex(id), { descending: false }) : [];
+    const dueMs = next?.kind === 'delivery' ? next.due_at_ms : null;
+    const nextAttemptMs = dueMs === null ? null : nowMs + Math.max(0, dueMs - serviceMs);
+    return { id, enabled, nextAttemptMs, health: health.of(id, nowMs) };
+  });
 }
 
 function viewOf({ scopes }: ShardState, batch: CommitBatch, { id }: Of<'view_payment'>): InternalAnswer {

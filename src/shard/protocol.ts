@@ -59,6 +59,8 @@ interface InternalRequests {
   readonly charges_named: InScope & { readonly names: readonly string[] };
   /** A page of what succeeded in a period: `SettledPage`. `start`: null for the first. */
   readonly settled_page: InScope & { readonly filter: SettledFilter; readonly start: string | null };
+  /** How deliveries to the endpoints of an organization go: a list of `EndpointNow`. */
+  readonly endpoint_health: InScope;
   /** How much of an organization's limits is used now: `LimitLevels`. */
   readonly limit_levels: InScope;
 }

@@ -11,6 +11,7 @@ import { RecordStore } from '../store/record-store.ts';
 import type { Availability, ShardAccount } from './account.ts';
 import type { Waiter } from './answer.ts';
 import type { AddressChecked } from './commit-batch.ts';
+import { EndpointHealths } from './endpoint-health.ts';
 import { Endpoints } from './endpoints.ts';
 import { GuardedReads, type ReadObserver } from './guarded-reads.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
@@ -51,6 +52,7 @@ export class ShardState {
   readonly reads: GuardedReads;
   readonly tasks: Tasks;
   readonly outbox: Outbox;
+  readonly health = new EndpointHealths();
   readonly #memory: MemoryShares;
   #readOnly = false;
 

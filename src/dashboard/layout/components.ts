@@ -253,7 +253,11 @@ const timeFormats = Object.fromEntries(
 
 /** A time as it is in Morocco. */
 export function time(language: Language, ms: number): Html {
-  return html`<time datetime="${new Date(ms).toISOString()}">${timeFormats[language].format(ms)}</time>`;
+  return html`<time datetime="${new Date(ms).toISOString()}">${timeText(language, ms)}</time>`;
+}
+
+export function timeText(language: Language, ms: number): string {
+  return timeFormats[language].format(ms);
 }
 
 const dayFormats = Object.fromEntries(

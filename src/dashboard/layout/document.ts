@@ -182,11 +182,12 @@ function memberMenu(request: MemberRequest): Html {
 }
 
 function navigation(request: ViewRequest, active: View): Html {
-  const { views } = request;
+  const { views, warnings } = request;
   const say = sayLayout(request);
   const item = (view: View) => {
     const current = view === active && html` aria-current="page"`;
-    return html`<li><a href="${viewLink(request, view)}"${current}>${viewIcons[view]}<span>${say(view)}</span></a></li>`;
+    const warning = warnings.includes(view) && html` <span class="badge bad">${say('needs_you')}</span>`;
+    return html`<li><a href="${viewLink(request, view)}"${current}>${viewIcons[view]}<span>${say(view)}${warning}</span></a></li>`;
   };
   const groups = (Object.keys(viewGroups) as (keyof typeof viewGroups)[]).map((group) => {
     const shown = viewGroups[group].filter((view) => views.includes(view)).map(item);

@@ -86,6 +86,8 @@ export interface ViewRequest extends MemberRequest {
   readonly id: string;
   /** The views that the member may open. */
   readonly views: readonly View[];
+  /** Of these, the ones that need somebody now. */
+  readonly warnings: readonly View[];
 }
 
 export type ResultOf<O extends Operation> = Static<RouteOf<O>['result']>;

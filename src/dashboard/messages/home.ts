@@ -49,6 +49,7 @@ export const homeMessages = {
     fr: 'Des envois vers {url} ont échoué',
     ar: 'فشل التسليم إلى {url}',
   },
+  since: { en: 'since', fr: 'depuis', ar: 'منذ' },
   failing_endpoints: {
     en: 'Webhook endpoints to which deliveries have failed: {count}',
     fr: 'Webhooks dont des envois ont échoué : {count}',

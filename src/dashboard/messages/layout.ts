@@ -6,6 +6,7 @@ export const layoutTexts = {
   brand: { en: 'Payments', fr: 'Paiements', ar: 'المدفوعات' },
   dashboard: { en: 'Dashboard', fr: 'Tableau de bord', ar: 'لوحة التحكم' },
   skip: { en: 'Skip to the content', fr: 'Aller au contenu', ar: 'انتقل إلى المحتوى' },
+  needs_you: { en: 'needs you', fr: 'à voir', ar: 'يحتاجك' },
   menu: { en: 'Menu', fr: 'Menu', ar: 'القائمة' },
   views: { en: 'Sections', fr: 'Rubriques', ar: 'الأقسام' },
   languages: { en: 'Language', fr: 'Langue', ar: 'اللغة' },

@@ -49,6 +49,28 @@ export const webhookMessages = {
     fr: 'Plus rien n’est envoyé à {url}, ni ce qui attend. C’est irréversible.',
     ar: 'لن يُرسل شيء إلى {url} بعد الآن، ولا ما ينتظر الإرسال. لا يمكن التراجع عن ذلك.',
   },
+  failing: { en: 'Failing', fr: 'En échec', ar: 'تفشل' },
+  since: { en: 'since', fr: 'depuis', ar: 'منذ' },
+  next_try: { en: 'Next try', fr: 'Prochain essai', ar: 'المحاولة التالية' },
+  last_answer: { en: 'Last answer', fr: 'Dernière réponse', ar: 'آخر رد' },
+  failed_24h: { en: 'Failed in 24 hours', fr: 'Échecs en 24 heures', ar: 'الفاشلة خلال 24 ساعة' },
+  failed_of: { en: '{failed} of {attempts}', fr: '{failed} sur {attempts}', ar: '{failed} من {attempts}' },
+  median: { en: 'Median time', fr: 'Durée médiane', ar: 'المدة الوسيطة' },
+  attempts_by_hour: {
+    en: 'Attempts of the last 24 hours, by the hour',
+    fr: 'Tentatives des dernières 24 heures, par heure',
+    ar: 'محاولات آخر 24 ساعة بالساعة',
+  },
+  attempts_counted: {
+    en: 'Attempts are counted for 24 hours, from the last start of the service at the earliest.',
+    fr: 'Les tentatives sont comptées pendant 24 heures, au plus tôt depuis le dernier démarrage du service.',
+    ar: 'تُحسب المحاولات لمدة 24 ساعة، ومنذ آخر تشغيل للخدمة على أبعد تقدير.',
+  },
+  being_retried: {
+    en: 'Failed so far, to be tried again',
+    fr: 'En échec jusqu’ici, à réessayer',
+    ar: 'فشلت حتى الآن وستُعاد محاولتها',
+  },
   secret: { en: 'Signing secret', fr: 'Secret de signature', ar: 'سر التوقيع' },
   show_secret: { en: 'Show the signing secret', fr: 'Afficher le secret de signature', ar: 'عرض سر التوقيع' },
   secret_intro: {
@@ -80,6 +102,7 @@ export const webhookMessages = {
   delivery: { en: 'Delivery', fr: 'Livraison', ar: 'الإرسال' },
   event: { en: 'Event', fr: 'Événement', ar: 'الحدث' },
   pending: { en: 'Waiting', fr: 'En attente', ar: 'قيد الانتظار' },
+  retrying: { en: 'To be retried', fr: 'À réessayer', ar: 'ستُعاد محاولته' },
   succeeded: { en: 'Delivered', fr: 'Livré', ar: 'وصل' },
   failed: { en: 'Failed', fr: 'Échoué', ar: 'فشل' },
   ended: { en: 'Ended', fr: 'Terminé', ar: 'انتهى' },
@@ -120,6 +143,11 @@ export const webhookMessages = {
     en: 'Nothing can be sent again while the endpoint is disabled.',
     fr: 'Rien ne peut être renvoyé tant que le point de terminaison est désactivé.',
     ar: 'لا يمكن إعادة الإرسال ما دامت نقطة الاستقبال معطّلة.',
+  },
+  endpoint_gone: {
+    en: 'Nothing can be sent again: the endpoint was deleted.',
+    fr: 'Rien ne peut être renvoyé : le point de terminaison a été supprimé.',
+    ar: 'لا يمكن إعادة الإرسال: حُذفت نقطة الاستقبال.',
   },
   done_created: {
     en: 'The endpoint is added.',

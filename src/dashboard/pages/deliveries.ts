@@ -3,7 +3,7 @@
 
 import { sentEventTypes } from '../../contract/vocabulary.ts';
 import { resendFailedAtMs } from '../../domain/deliveries.ts';
-import { fieldIndex, scopeOf } from '../../domain/indexes.ts';
+import { endpointDueIndex, fieldIndex, scopeOf } from '../../domain/indexes.ts';
 import type { AttemptResult, DeliveryRecord, WebhookEndpointRecord } from '../../domain/record.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
@@ -49,7 +49,7 @@ export function deliveryTable(request: ViewRequest, deliveries: readonly Deliver
         ({ id, event_type: type }) =>
           html`<a href="${viewLink(request, `webhooks/deliveries/${id}`)}" dir="ltr">${type}</a>`,
       ],
-      [say('status'), ({ status }) => statusBadge(request, status)],
+      [say('status'), (delivery) => statusBadge(request, delivery)],
       [say('attempts'), ({ attempt_count }) => attempt_count, 'numeric'],
       [say('created'), ({ created }) => ui.time(language, created * 1000)],
     ],
@@ -58,8 +58,9 @@ export function deliveryTable(request: ViewRequest, deliveries: readonly Deliver
   );
 }
 
-function statusBadge({ language }: ViewRequest, status: DeliveryRecord['status']): Html {
+function statusBadge({ language }: ViewRequest, { status, tries }: DeliveryRecord): Html {
   const say = sayWebhooks({ language });
+  if (status === 'pending' && tries > 0) return ui.badge(say('retrying'), 'bad');
   return ui.badge(say(status), tones[status]);
 }
 
@@ -97,12 +98,22 @@ export async function deliveriesOf(
     newer: before === undefined ? null : kept,
     older: listed.length > shownMax ? { ...kept, before: shown.at(-1)!.id } : null,
   });
+  const retried = failedOnly && before === undefined ? await retriedOf(context, id) : [];
   const deliveries = ui.section(say('deliveries'), [
     html`<div class="actions">${filter}${maySend && again}</div>`,
+    html`${retried.length > 0 && html`<h3>${say('being_retried')}</h3>${deliveryTable(request, retried)}<h3>${say('failed')}</h3>`}`,
     deliveryTable(request, shown),
     html`${pages}`,
   ]);
   return maySend && mode === 'test' ? [sampleForm(request, id), deliveries] : [deliveries];
+}
+
+/** Deliveries that wait after an attempt that failed, those that are tried last first. */
+async function retriedOf({ services }: ViewContext, endpoint: string): Promise<DeliveryRecord[]> {
+  const waiting = await records<DeliveryRecord>(services, endpoint, endpointDueIndex(endpoint), {
+    limit: 4 * shownMax,
+  });
+  return waiting.filter(({ attempt_count }) => attempt_count > 0).slice(0, shownMax);
 }
 
 function sampleForm(request: ViewRequest, endpoint: string): Html {
@@ -131,12 +142,12 @@ async function deliveryPage(
 ): Promise<DashboardAnswer> {
   const { language, role } = request;
   const say = sayWebhooks(request);
-  const { id, event, event_type: type, endpoint, status, due_at_ms: dueMs, created } = delivery;
-  const again = ui.form(
-    request,
-    viewLink(request, `webhooks/deliveries/${id}/resend`),
-    ui.submit(say('resend')),
-  );
+  const { id, event, event_type: type, endpoint, due_at_ms: dueMs, created } = delivery;
+  const owner = await ownRecord<WebhookEndpointRecord>(request, context, endpoint, 'webhook_endpoint');
+  const isSent = owner?.status === 'enabled';
+  const again = isSent
+    ? ui.form(request, viewLink(request, `webhooks/deliveries/${id}/resend`), ui.submit(say('resend')))
+    : html`<p class="hint">${say(owner?.status === 'disabled' ? 'not_enabled' : 'endpoint_gone')}</p>`;
   return page(request, {
     title: say('delivery'),
     problems: refusal === null ? {} : { '': say('refused', { reason: refusal }) },
@@ -144,10 +155,10 @@ async function deliveryPage(
       ui.doneOf(request, { sent: 'done_sent' } as const, say),
       ui.definitions([
         [say('event'), html`<a href="${viewLink(request, `events/${event}`)}" dir="ltr">${type}</a>`],
-        [say('status'), statusBadge(request, status)],
+        [say('status'), statusBadge(request, delivery)],
         [
           say('next_attempt'),
-          dueMs === null ? null : ui.time(language, Math.max(dueMs, context.services.now())),
+          dueMs === null || !isSent ? null : ui.time(language, Math.max(dueMs, context.services.now())),
         ],
         [say('id'), ui.copyable(request, id)],
         [say('created'), ui.time(language, created * 1000)],

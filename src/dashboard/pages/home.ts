@@ -15,6 +15,7 @@ import { sayHome } from '../messages/home.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { mayDo } from '../people/roles.ts';
 import { dayChart } from './day-chart.ts';
+import { healthByEndpoint } from './endpoint-health.ts';
 import { firstSteps } from './first-steps.ts';
 import { everyPayment, listPayments } from './payment-questions.ts';
 import { openReviews } from './reviews.ts';
@@ -146,7 +147,7 @@ async function attentionPart(
   context: ViewContext,
   hasSteps: boolean,
 ): Promise<Html | null> {
-  const { role } = request;
+  const { language, role } = request;
   const say = sayHome(request);
   const [reviews, failing] = await Promise.all([
     openReviews(request, context),
@@ -159,9 +160,10 @@ async function attentionPart(
   }
   // The address of an endpoint may hold a token.
   if (mayDo(role, 'developers.read'))
-    for (const { id, url } of failing) {
+    for (const { id, url, sinceMs } of failing) {
       const text = say('failing_endpoint', { url });
-      items.push(html`<li><a href="${viewLink(request, `webhooks/${id}`)}">${text}</a></li>`);
+      const since = sinceMs === null ? null : html` ${say('since')} ${ui.time(language, sinceMs)}`;
+      items.push(html`<li><a href="${viewLink(request, `webhooks/${id}`)}">${text}</a>${since}</li>`);
     }
   else if (failing.length > 0)
     items.push(html`<li>${say('failing_endpoints', { count: failing.length })}</li>`);
@@ -173,11 +175,14 @@ async function attentionPart(
 /** A failed delivery counts for so long. */
 const failingMs = 7 * dayMs;
 
-/** The enabled endpoints that have a delivery which failed for good lately. */
-async function failingEndpoints(
-  { organization, mode }: ViewRequest,
-  { services }: ViewContext,
-): Promise<WebhookEndpointRecord[]> {
+/** An endpoint, and since when every attempt failed; null: it fails no longer. */
+type Failing = WebhookEndpointRecord & { readonly sinceMs: number | null };
+
+/** The enabled endpoints whose last attempt failed, or that have a delivery which failed for good lately. */
+async function failingEndpoints(request: ViewRequest, context: ViewContext): Promise<Failing[]> {
+  const { organization, mode } = request;
+  const { services } = context;
+  const health = await healthByEndpoint(request, context);
   const scope = scopeOf(organization.id, mode === 'live');
   const endpoints = await records<WebhookEndpointRecord>(
     services,
@@ -195,5 +200,7 @@ async function failingEndpoints(
       return newest !== undefined && newest.created * 1000 > services.now() - failingMs;
     }),
   );
-  return enabled.filter((_, i) => failed[i]);
+  return enabled
+    .map((endpoint) => ({ ...endpoint, sinceMs: health.get(endpoint.id)?.health?.failingSinceMs ?? null }))
+    .filter(({ sinceMs }, i) => failed[i] || sinceMs !== null);
 }

@@ -17,6 +17,16 @@ import { sayWebhooks } from '../messages/webhooks.ts';
 import { mayDo } from '../people/roles.ts';
 import { deliveriesOf, refusedPage } from './deliveries.ts';
 import { endpointFields, endpointForm } from './endpoint-form.ts';
+import {
+  type EndpointStatus,
+  endpointBadge,
+  healthByEndpoint,
+  hoursChart,
+  isFailing,
+  lastAnswerOf,
+  medianOf,
+  shareOf,
+} from './endpoint-health.ts';
 import { overlapField, overlapSecondsOf } from './overlap.ts';
 import { ownRecord } from './own-record.ts';
 
@@ -75,24 +85,25 @@ const doneKeys = {
   resending: 'resending',
 } as const;
 
-export function endpointBadge({ language }: ViewRequest, status: WebhookEndpointRecord['status']) {
-  const say = sayWebhooks({ language });
-  return ui.badge(say(status), status === 'enabled' ? 'good' : 'plain');
-}
-
 async function list(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
   const { role } = request;
   const say = sayWebhooks(request);
   const listed = await context.api(request, 'list_webhook_endpoints', { query: { limit: '100' } });
   if (!listed.ok) return errorPage(request, 'trouble');
   const endpoints = listed.body.data as Endpoint[];
-  const failing = await failingOf(request, context, endpoints);
+  const [failed, health] = await Promise.all([
+    failedOf(request, context, endpoints),
+    healthByEndpoint(request, context),
+  ]);
   const columns: ui.Column<Endpoint>[] = [
     [
       say('url'),
       ({ id, url }) => html`<a href="${viewLink(request, `webhooks/${id}`)}" dir="ltr">${url}</a>`,
     ],
-    [say('status'), ({ status }) => endpointBadge(request, status as WebhookEndpointRecord['status'])],
+    [say('status'), ({ id, status }) => endpointBadge(request, status as EndpointStatus, health.get(id))],
+    [say('last_answer'), ({ id }) => lastAnswerOf(request, health.get(id))],
+    [say('failed_24h'), ({ id }) => shareOf(request, health.get(id))],
+    [say('median'), ({ id }) => medianOf(health.get(id))],
     [
       say('events'),
       ({ enabled_events: types }) => (types.includes('*') ? say('all_events') : String(types.length)),
@@ -100,7 +111,7 @@ async function list(request: ViewRequest, context: ViewContext): Promise<Dashboa
     [
       say('deliveries'),
       ({ id }) =>
-        failing.has(id)
+        failed.has(id) || isFailing(health.get(id))
           ? html`<a href="${viewLink(request, `webhooks/${id}`, { failed: '1' })}">${say('some_failed')}</a>`
           : '–',
     ],
@@ -117,7 +128,7 @@ async function list(request: ViewRequest, context: ViewContext): Promise<Dashboa
 }
 
 /** The endpoints with deliveries that have failed for good. */
-async function failingOf(
+async function failedOf(
   { organization, mode }: ViewRequest,
   { services }: ViewContext,
   endpoints: readonly Endpoint[],
@@ -231,6 +242,8 @@ async function show(
     ];
   const secret =
     isThere && mayDo(role, 'secrets.read') && ui.button(say('show_secret'), at('secret'), 'quiet');
+  const now = (await healthByEndpoint(request, context)).get(id);
+  const chart = hoursChart(request, now, context.services.now());
   const names = types.includes('*')
     ? say('all_events')
     : html`${types.map((type) => html`<code dir="ltr">${type}</code> `)}`;
@@ -240,13 +253,18 @@ async function show(
       ui.doneOf(request, doneKeys, say),
       ui.definitions([
         [say('url'), html`<span dir="ltr">${url}</span>`],
-        [say('status'), endpointBadge(request, status)],
+        [say('status'), endpointBadge(request, status, now)],
+        [say('last_answer'), isThere ? lastAnswerOf(request, now) : null],
+        [say('failed_24h'), isThere ? shareOf(request, now) : null],
+        [say('median'), isThere ? medianOf(now) : null],
         [say('events'), isThere ? names : null],
         [say('version'), api_version],
         [say('id'), ui.copyable(request, id)],
         [say('created'), ui.time(language, created * 1000)],
       ]),
       html`<div class="actions">${changes}${secret}</div>`,
+      chart &&
+        ui.section(say('attempts_by_hour'), html`${chart}<p class="hint">${say('attempts_counted')}</p>`),
       ...(await deliveriesOf(request, context, endpoint)),
     ],
   });

@@ -76,7 +76,18 @@ export function addWebhookCommands(program: Command, { run, print }: CliContext)
 const endpoints = tableOf<RowOf<'webhooks.list'>>([
   'id',
   'mode',
-  'status',
+  [
+    'status',
+    ({ status, failing_since }) =>
+      failing_since === null || status !== 'enabled' ? status : `failing since ${formatTime(failing_since)}`,
+  ],
+  [
+    'next try',
+    ({ failing_since, next_attempt }) => (failing_since && next_attempt ? formatTime(next_attempt) : ''),
+  ],
+  ['last', ({ last_status }) => String(last_status ?? '')],
+  ['failed of 24 h', ({ attempts_24h, failed_24h }) => `${failed_24h} of ${attempts_24h}`],
+  ['median', ({ median_ms }) => (median_ms === null ? '' : `${median_ms} ms`)],
   'url',
   ['events', 'enabled_events'],
   'created',

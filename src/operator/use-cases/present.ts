@@ -16,6 +16,7 @@ import type {
   WebhookEndpointRecord,
 } from '../../domain/record.ts';
 import { availableIn } from '../../networks/connectors.ts';
+import type { EndpointNow } from '../../shard/endpoint-health.ts';
 import type { OperatorServices } from './services.ts';
 
 export function isoTime(ms: number): string;
@@ -137,7 +138,7 @@ export function presentLimitRequest(organization: string, request: LimitRequest)
   };
 }
 
-export function presentEndpoint(endpoint: WebhookEndpointRecord) {
+export function presentEndpoint(endpoint: WebhookEndpointRecord, now: EndpointNow | undefined) {
   const { id, org, livemode, url, status, enabled_events, api_version, created } = endpoint;
   const mode = modeOf(livemode);
   return {
@@ -149,7 +150,17 @@ export function presentEndpoint(endpoint: WebhookEndpointRecord) {
     enabled_events,
     api_version,
     created: isoTime(created * 1000),
+    failing_since: timeOrNull(now?.health?.failingSinceMs),
+    next_attempt: timeOrNull(now?.nextAttemptMs),
+    last_status: now?.health?.lastStatus ?? null,
+    attempts_24h: now?.health?.attempts ?? 0,
+    failed_24h: now?.health?.failed ?? 0,
+    median_ms: now?.health?.medianMs ?? null,
   };
+}
+
+function timeOrNull(ms: number | null | undefined): string | null {
+  return ms == null ? null : isoTime(ms);
 }
 
 export type PresentedDelivery = ReturnType<typeof presentDelivery>;

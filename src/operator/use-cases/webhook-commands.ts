@@ -14,6 +14,7 @@ import type {
   DeliveryRecord,
   WebhookEndpointRecord,
 } from '../../domain/record.ts';
+import type { EndpointNow } from '../../shard/endpoint-health.ts';
 import { listedMax, OperatorFailure } from '../socket/protocol.ts';
 import { defineCommand } from './command.ts';
 import {
@@ -56,7 +57,10 @@ export const webhookCommands = {
     const listed = await recordsIn<WebhookEndpointRecord>(services, id, modes, (scope) =>
       kindIndex('webhook_endpoint', scope),
     );
-    return listed.map(presentEndpoint);
+    const health = new Map<string, EndpointNow>();
+    for (const mode of modes)
+      for (const each of await healthOf(services, id, mode === 'live')) health.set(each.id, each);
+    return listed.map((endpoint) => presentEndpoint(endpoint, health.get(endpoint.id)));
   }),
   'webhooks.deliveries': defineCommand(
     { endpoint, failedOnly: Type.Boolean() },
@@ -93,6 +97,16 @@ export const webhookCommands = {
     trigger(actorIn(services, organizationFor(services, org).id), typeThatHappens(type)),
   ),
 };
+
+/** How deliveries to each endpoint of an organization go, in one mode. */
+export async function healthOf(
+  services: OperatorServices,
+  org: string,
+  livemode: boolean,
+): Promise<EndpointNow[]> {
+  const { body } = await services.askShard(org, { kind: 'endpoint_health', org, livemode });
+  return JSON.parse(body);
+}
 
 /** The attempts of a delivery that are still there, newest first. */
 export async function attemptsOf(
