@@ -4,6 +4,7 @@
 // A file counts as archived when it is on disk and the operator's command, if there is one, has
 // taken it; until then the log keeps what is in it.
 
+import { assert } from '../core/assert.ts';
 import { archivedSequence, noteArchived } from '../data-folder/archive-folder.ts';
 import { changesAfter } from '../directory/change-log.ts';
 import { revisionOf } from '../directory/directory-store.ts';
@@ -90,6 +91,7 @@ export class Archiver {
     for (;;) {
       const written = await writeLogFile(folder, part, type, entries, fileBytesMax, write);
       if (written === null) return;
+      assert(written.first <= this.#written + 1, 'the archive leaves out no entry');
       this.#written = written.last;
     }
   }

@@ -9,7 +9,13 @@ import { join, relative } from 'node:path';
 import { pack } from 'msgpackr';
 import { defined, elementAt } from '../core/assert.ts';
 import { errorText } from '../core/errors.ts';
-import { type DataFolder, DataFolderError } from '../data-folder/data-folder.ts';
+import {
+  type DataFolder,
+  DataFolderError,
+  journalOf,
+  shardDirsOf,
+  shardNumbers,
+} from '../data-folder/data-folder.ts';
 import { bytesBelow } from '../data-folder/disk-space.ts';
 import { changesAfter, directoryFrames } from '../directory/change-log.ts';
 import { revisionOf } from '../directory/directory-store.ts';
@@ -115,13 +121,11 @@ class Backup {
     this.#manifest = manifest;
     this.#bytes = filesOf(manifest).reduce((sum, { bytes }) => sum + bytes, 0);
     this.#write = { recipients, pace: this.#counted(pace) };
-    const shards = Array.from({ length: folder.shards }, (_, number) => number);
-    this.#bytesExpected = shards.reduce((sum, number) => sum + bytesBelow(folder.shardDir(number)), 0);
+    this.#bytesExpected = shardDirsOf(folder).reduce((sum, dir) => sum + bytesBelow(dir), 0);
     this.#directory = new RowStore(folder.directory, folder.directoryPart, true);
-    this.#copies = shards.map((number) => {
-      const dir = folder.shardDir(number);
-      return new JournalCopy({ dir, identity: folder.shardIdentity(number), segmentBytesMax });
-    });
+    this.#copies = shardNumbers(folder).map(
+      (number) => new JournalCopy({ ...journalOf(folder, number), segmentBytesMax }),
+    );
   }
 
   #counted(pace: Pace): Pace {
@@ -136,7 +140,8 @@ class Backup {
     const { to } = this.#options;
     const { directory, shards } = this.#manifest;
     for (const copy of this.#copies) copy.refuseMissingSegment();
-    directory.state ??= await this.#directoryState();
+    const store = this.#directory;
+    directory.state ??= await this.#state('directory', revisionOf(store), directoryFrames(store));
     this.#save();
     // The log first: a stored response whose segment is dropped moves into the checkpoint.
     await this.#logs(this.#copies.map(({ logEnd }) => logEnd));
@@ -158,22 +163,21 @@ class Backup {
     saveFinished(to, this.#manifest);
   }
 
-  async #directoryState(): Promise<PartEntry['state']> {
-    const { name, state } = this.#partsOf('directory');
-    // Before its rows: a change that comes in between is in the log, too.
-    const sequence = revisionOf(this.#directory);
-    const frames = directoryFrames(this.#directory);
+  /** `sequence` was looked up before: a change that comes in between is in the log, too. */
+  async #state(
+    shard: number | 'directory',
+    sequence: number,
+    frames: Iterable<Frame> | AsyncIterable<Frame>,
+  ): Promise<PartEntry['state']> {
+    const { name, state } = this.#partsOf(shard);
     const written = await writeArchiveFile(name, () => 'state.rows', state, frames, this.#write);
     return { ...this.#entryOf(written), sequence };
   }
 
   async #shardState(number: number): Promise<PartEntry['state']> {
-    const { name, state } = this.#partsOf(number);
     const checkpoint = elementAt(this.#copies, number).checkpoint();
     try {
-      const rows = checkpoint.rows();
-      const written = await writeArchiveFile(name, () => 'state.rows', state, rows, this.#write);
-      return { ...this.#entryOf(written), sequence: checkpoint.sequence };
+      return await this.#state(number, checkpoint.sequence, checkpoint.rows());
     } finally {
       await checkpoint.close();
     }

@@ -5,7 +5,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { elementAt } from '../core/assert.ts';
 import { archivedSequence, archiveFolderOf } from '../data-folder/archive-folder.ts';
-import { DataFolderError, lookAtDataFolder, refuseWithoutLogs } from '../data-folder/data-folder.ts';
+import {
+  DataFolderError,
+  lookAtDataFolder,
+  refuseWithoutLogs,
+  shardDirsOf,
+  shardNumbers,
+} from '../data-folder/data-folder.ts';
 import { filedChanges } from '../directory/change-log.ts';
 import { readArchiveFile, refuseUnopened } from '../disk/archive-file.ts';
 import type { ShardIdentity } from '../disk/identity.ts';
@@ -57,7 +63,7 @@ async function filedLog(
 function logOfDataFolder(path: string): LogFolder {
   const folder = lookAtDataFolder(path);
   refuseWithoutLogs(folder);
-  const dirs = numbered(folder.shards, (number) => foldersOfJournal(folder.shardDir(number)));
+  const dirs = shardDirsOf(folder).map(foldersOfJournal);
   return {
     name: path,
     shards: dirs.map(
@@ -136,7 +142,7 @@ async function logOfArchive(path: string, identities: readonly string[]): Promis
   return {
     name: path,
     shards: await Promise.all(
-      numbered(shards, (number) => {
+      shardNumbers({ shards }).map((number) => {
         const part = archiveFolderOf(path, { id, generation }, number);
         const files = [logFilesIn(part)];
         return filedLog(
@@ -177,10 +183,6 @@ function backedUpState(
         yield* recordsIn(rowsOfFrame(frame), id);
     },
   };
-}
-
-function numbered<T>(count: number, make: (number: number) => T): T[] {
-  return Array.from({ length: count }, (_, number) => make(number));
 }
 
 /** The secret keys of age in a file as age-keygen writes it. */

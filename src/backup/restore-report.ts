@@ -4,12 +4,18 @@
 // by hand. A row of the report is an object in its last state, with ids and amounts only.
 
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
-import type { Change } from '../domain/record.ts';
+import type { Change, RecordKind, RecordOf } from '../domain/record.ts';
 import { entriesOf, type FiledBatch } from '../journal/log-files.ts';
 
-/** The kinds of records whose changes are seen outside of the service. */
-const seenOutside = ['payment_intent', 'charge', 'refund', 'attempt', 'network_call'] as const;
-type Seen = Extract<Change, { kind: (typeof seenOutside)[number] }>;
+/** The records that are seen outside, with the fields by which people find them there. */
+const shownFields = {
+  payment_intent: ['amount', 'amount_received', 'currency'],
+  charge: ['amount', 'currency', 'payment_intent'],
+  refund: ['amount', 'currency', 'charge'],
+  attempt: ['delivery'],
+  network_call: ['payment_intent', 'charge', 'refund'],
+} satisfies { [K in RecordKind]?: (keyof RecordOf<K>)[] };
+type Seen = RecordOf<keyof typeof shownFields>;
 
 export interface LaterChanges {
   /** The number of log entries and directory changes that were left out. */
@@ -61,7 +67,7 @@ export class LaterReport {
 }
 
 function isSeen(change: Change): change is Seen {
-  return seenOutside.some((kind) => kind === change.kind);
+  return change.kind in shownFields;
 }
 
 function statusOf(change: Seen): string {
@@ -70,35 +76,9 @@ function statusOf(change: Seen): string {
   return change.kind === 'network_call' ? ` ${change.action}` : ` ${change.status}`;
 }
 
-/** The fields by which people find an object at the network or in a merchant's books. */
 function shown(change: Seen): object {
   const { kind, id, org, livemode } = change;
-  const common = { kind, id, org, livemode, status: statusOf(change).trim() };
-  switch (change.kind) {
-    case 'payment_intent':
-      return {
-        ...common,
-        amount: change.amount,
-        amount_received: change.amount_received,
-        currency: change.currency,
-      };
-    case 'charge':
-      return {
-        ...common,
-        amount: change.amount,
-        currency: change.currency,
-        payment_intent: change.payment_intent,
-      };
-    case 'refund':
-      return { ...common, amount: change.amount, currency: change.currency, charge: change.charge };
-    case 'attempt':
-      return { ...common, delivery: change.delivery };
-    case 'network_call':
-      return {
-        ...common,
-        payment_intent: change.payment_intent,
-        charge: change.charge,
-        refund: change.refund,
-      };
-  }
+  const names: readonly string[] = shownFields[kind];
+  const fields = Object.entries(change).filter(([name]) => names.includes(name));
+  return { kind, id, org, livemode, status: statusOf(change).trim(), ...Object.fromEntries(fields) };
 }

@@ -54,7 +54,6 @@ export interface RestoreOptions {
   readonly from: string;
   readonly archive: string | null;
   readonly target: RestoreTarget;
-  /** The folder to make. */
   readonly dataDir: string;
   /** The secret keys of age that open what is encrypted. */
   readonly identities: readonly string[];
@@ -133,7 +132,6 @@ class Restore {
     }));
   }
 
-  /** The log of a part in the backup and the archive. */
   #logFiles(entry: PartEntry, shard: number | 'directory') {
     const { from, archive, identities } = this.#options;
     const { folder } = this.#manifest;

@@ -10,7 +10,6 @@ import type { ApiRequest, Change, StoredRecord } from '../domain/record.ts';
 import { type IdempotencyRecord, nowhere, type StoredResponse } from '../journal/journal.ts';
 import type { ClockState, RetentionMarks } from '../shard/metadata.ts';
 
-/** The version of the format. */
 export const linesFormat = 1;
 
 /** The first line: the format, what wrote it, and the folder that it is from. */
@@ -18,12 +17,10 @@ export interface Head {
   readonly export: 'payments-service';
   readonly format: number;
   readonly version: string;
-  /** When it was written, ISO 8601. */
   readonly written: string;
   readonly folder: { readonly id: string; readonly generation: number; readonly shards: number };
   /** The version of each kind of record. */
   readonly layouts: Readonly<Record<string, number>>;
-  /** How many changes of the directory there were. */
   readonly revision: number;
   /** A sealed value by which the secrets key is recognized. */
   readonly secrets_key_check: string | null;

@@ -47,9 +47,10 @@ export async function lockExistingDataFolder(path: string): Promise<() => Promis
 
 function openLocked(path: string, file: string): number {
   for (;;) {
-    const descriptor = open(path, file);
+    const flags = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW;
+    const descriptor = locking(path, () => openSync(file, flags, 0o600));
     try {
-      if (!take(path, descriptor)) {
+      if (!locking(path, () => locks.tryLock(descriptor))) {
         throw new DataFolderError(
           `the data folder ${path} is in use by another process${holderIn(file)}: stop that one first`,
         );
@@ -64,27 +65,15 @@ function openLocked(path: string, file: string): number {
   }
 }
 
-function open(path: string, file: string): number {
+function locking<T>(path: string, step: () => T): T {
   try {
-    return openSync(file, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
+    return step();
   } catch (error) {
-    throw notLockable(path, error);
+    const code = errorCode(error);
+    throw new DataFolderError(
+      `the data folder ${path} can't be locked (${code}): choose a folder on a local disk with PAYMENTS_DATA_DIR`,
+    );
   }
-}
-
-function take(path: string, descriptor: number): boolean {
-  try {
-    return locks.tryLock(descriptor);
-  } catch (error) {
-    throw notLockable(path, error);
-  }
-}
-
-function notLockable(path: string, error: unknown): DataFolderError {
-  const code = errorCode(error);
-  return new DataFolderError(
-    `the data folder ${path} can't be locked (${code}): choose a folder on a local disk with PAYMENTS_DATA_DIR`,
-  );
 }
 
 /** Nothing depends on it, so a full disk keeps nobody from starting. */

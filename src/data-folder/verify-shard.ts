@@ -16,6 +16,7 @@ import type { EventRecord, StoredRecord } from '../domain/record.ts';
 import type { View } from '../domain/view.ts';
 import { type IdempotencyRecord, JournalDamaged, nowhere } from '../journal/journal.ts';
 import type { StoppedJournal } from '../journal/stopped-journal.ts';
+import type { Verification } from '../operator/results/folder-results.ts';
 import { shardOfOrganization, shardOfSlot } from '../shard/shard-map.ts';
 import { StoppedShard } from './stopped-shard.ts';
 
@@ -41,11 +42,7 @@ export interface ShardVerification {
   readonly onProgress: (what: string, done: number, total: number) => void;
 }
 
-export interface Verified {
-  readonly records: number;
-  readonly events: number;
-  readonly responses: number;
-}
+export type Verified = Pick<Verification, 'records' | 'events' | 'responses'>;
 
 const progressEvery = 16_384;
 

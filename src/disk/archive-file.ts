@@ -27,7 +27,6 @@ export const partialSuffix = '.partial';
 
 const types = { head: 1, batch: 2, rows: 3, end: 4 } as const;
 
-/** What lies between the head and the end of a file. */
 export interface Frame {
   readonly type: 'batch' | 'rows';
   readonly bytes: Uint8Array;
@@ -244,7 +243,6 @@ class FrameReader {
   readonly #path: string;
   readonly #chunks: AsyncIterator<Uint8Array>;
   #bytes: Buffer = Buffer.alloc(0);
-  /** The position of `#bytes` in the content of the file. */
   #at = 0;
 
   constructor(path: string, chunks: AsyncIterable<Uint8Array>) {
@@ -304,7 +302,6 @@ class FrameReader {
   }
 }
 
-/** The name of a file without the suffix of its encryption. */
 export function plainNameOf(path: string): string {
   return basename(path, encryptedSuffix);
 }

@@ -24,7 +24,6 @@ const labelKey = 0;
 
 export interface EnvironmentOptions {
   readonly folder: string;
-  /** The part that the folder must have. */
   readonly part: Part;
   /** Address space to reserve, bytes. LMDB enlarges it when the file outgrows it, which is slow. */
   readonly mapSize: number;
@@ -199,7 +198,6 @@ function folderOf(environment: object): string {
   return dirname((environment as { path: string }).path);
 }
 
-/** The failure to write into `folder` because of `cause`. */
 export function journalFailure(cause: unknown, folder: string): JournalFailure {
   const diskFull = isDiskFull(cause, folder);
   const reason = diskFull ? 'the disk is full' : (cause as Error).message;

@@ -4,7 +4,6 @@
 
 import { JournalDamaged } from './storage-errors.ts';
 
-/** A shard of a data folder. */
 export interface ShardIdentity {
   /** The folder's id: 32 hexadecimal digits. */
   readonly folder: string;
@@ -31,7 +30,6 @@ export function partOf({ folder, generation, shard }: ShardIdentity, part: 'log'
 /** The bytes of a tag: folder (16), generation (u32), shard (u16), little-endian. */
 export const tagBytes = 22;
 
-/** The tag of every batch in a shard's log. */
 export function tagOf({ folder, generation, shard }: ShardIdentity): Buffer {
   const tag = Buffer.alloc(tagBytes);
   tag.write(folder, 'hex');

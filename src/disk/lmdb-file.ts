@@ -23,7 +23,6 @@ import {
 /** A page that is not as expected after so many commits is damaged. */
 const movesMax = 8;
 
-/** A row as it lies in the file. */
 export interface FileRow {
   readonly key: Buffer;
   readonly length: number;

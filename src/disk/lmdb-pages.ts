@@ -38,7 +38,6 @@ export interface Tree {
   readonly root: bigint;
 }
 
-/** The file as of one commit. */
 export interface Snapshot {
   readonly commit: bigint;
   readonly main: Tree;
@@ -191,7 +190,6 @@ function commitOf(meta: Buffer): bigint {
   return meta.readBigUInt64LE(152);
 }
 
-/** The header page of the newer commit. */
 function newerOf(first: Buffer | null, second: Buffer | null): Buffer {
   if (first !== null && (second === null || commitOf(first) >= commitOf(second))) return first;
   if (second !== null) return second;
@@ -226,7 +224,6 @@ export function tableAt(page: Buffer, start: number): Tree | null {
   return treeAt(page, start + nodeHeaderBytes + page.readUInt16LE(start + 6));
 }
 
-/** The page that a row of a branch leads to. */
 export function childAt(page: Buffer, start: number): bigint {
   return BigInt(page.readUIntLE(start, 6));
 }

@@ -28,7 +28,6 @@ export class SpareDescriptors {
     }
   }
 
-  /** Frees the descriptors for what is opened next. */
   release(): void {
     for (const descriptor of this.#held.splice(0)) closeSync(descriptor);
   }

@@ -21,7 +21,6 @@ export class JournalCopy {
   readonly #options: CopyOptions;
   readonly #segments: Segments;
 
-  /** Opens the log of a journal. */
   constructor(options: CopyOptions) {
     this.#options = options;
     const { log } = foldersOfJournal(options.dir);

@@ -26,9 +26,7 @@ export const nowhere: ResponseLocation = { record: 0, offset: 0 };
 
 /** A response that is stored for its idempotency key, to be replayed. */
 export interface StoredResponse {
-  /** HTTP status of the first answer. */
   readonly status: number;
-  /** Id of the request that was answered. */
   readonly requestId: string;
   /** The first answer's body, byte for byte: text when it is new, bytes when it was read back. */
   readonly body: string | Uint8Array;
@@ -63,7 +61,6 @@ export const packedAt = {
   offset: 12,
   slot: 13,
 } as const;
-/** The words of a packed idempotency record. */
 export const packedWords = 14;
 
 /** Idempotency records as numbers, for whoever reads millions: both arrays share their memory. */
@@ -105,7 +102,6 @@ export interface LogEnd {
   readonly checksum: number;
 }
 
-/** The write-ahead log of one shard. */
 export interface Log {
   /** Of the next entry; starts at 1. */
   readonly nextSequence: number;
@@ -130,7 +126,6 @@ export interface Log {
   close(): Promise<void>;
 }
 
-/** What one checkpoint writes. */
 export interface CheckpointInput {
   /** The records that have changed since the last checkpoint, each once; those removed say so. */
   readonly records: Iterable<EncodedRecord>;
@@ -163,7 +158,6 @@ export interface WritableCheckpoint extends Checkpoint {
   write(input: CheckpointInput): Promise<void>;
 }
 
-/** How far a compaction of the checkpoint has come. */
 export interface Compacting {
   /** `switching`: the copy takes the checkpoint's place. `switched`: it has done so. */
   readonly step: 'copying' | 'switching' | 'switched';
@@ -209,7 +203,6 @@ export interface Checkpointer {
   close(): Promise<void>;
 }
 
-/** Everything one shard keeps on disk. */
 export interface Journal {
   readonly log: Log;
   readonly checkpoint: Checkpoint;

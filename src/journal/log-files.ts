@@ -39,7 +39,6 @@ export interface LogFile {
 
 export type WrittenLogFile = LogFile & WrittenFile;
 
-/** A commit batch of a file. */
 export type FiledBatch = FollowedBatch;
 
 /** A batch or a change for a file, with its position in the order. */
@@ -98,7 +97,6 @@ export async function writeLogFile(
   return { ...written, first, last };
 }
 
-/** Files, with the known digests by path. */
 export interface LogFiles {
   readonly files: readonly LogFile[];
   readonly part: Part;

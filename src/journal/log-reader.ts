@@ -13,7 +13,6 @@ import type { ReplayedEntry, StoredResponse } from './journal.ts';
 import { type BatchHeader, checkedHeader, decodeBatch, readResponse } from './log/codec.ts';
 import { segmentName } from './log/segments.ts';
 
-/** A place in the log. */
 export interface LogPlace {
   readonly shard: number;
   readonly file: string;
@@ -23,12 +22,10 @@ export interface LogPlace {
   readonly byte: number | null;
 }
 
-/** A batch that is not damaged. */
 export interface FoundBatch extends BatchHeader, LogPlace {
   readonly bytes: Buffer;
 }
 
-/** A damaged or missing part of the log. */
 export interface LogDefect extends LogPlace {
   readonly defect: string;
   /** The entries that are lost, as far as they are known. */
@@ -44,7 +41,6 @@ export interface FoundEntry extends ReplayedEntry {
 }
 
 export interface LogRange {
-  /** Only entries after this sequence. */
   readonly after?: number;
   /** No batch after the one with this sequence. */
   readonly upTo?: number;
@@ -55,7 +51,6 @@ export interface LogRange {
 /** The log of one shard, as the log's tools read it, wherever it lies. */
 export interface LogSource {
   readonly identity: ShardIdentity;
-  /** Where it lies. */
   readonly name: string;
   read(range?: LogRange): Iterable<FoundBatch | LogDefect> | AsyncIterable<FoundBatch | LogDefect>;
   /** A sequence to read after, that leaves out nothing written at or after a time. */
@@ -66,11 +61,8 @@ export interface LogSource {
   checkpointSequence(): number | null;
 }
 
-/** The log of a folder, of a backup or of an archive. */
 export interface LogFolder {
-  /** What it is, in words. */
   readonly name: string;
-  /** Of each shard, by its number. */
   readonly shards: readonly LogSource[];
   /** The checkpoint beside the log of a shard; null where there is none. */
   stateOf(shard: number): StateSource | null;

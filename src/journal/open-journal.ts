@@ -27,7 +27,6 @@ export { layoutVersions, recordFields } from './records/record-layout.ts';
 export interface JournalOptions {
   /** The shard's folder; created if need be. */
   readonly dir: string;
-  /** Whose it is. */
   readonly identity: ShardIdentity;
   readonly indexRowsOf: IndexRowsOf;
   /** A segment with more, or one that is older than a day, is followed by a new one. */
@@ -141,13 +140,12 @@ export function openFollower(
   options: JournalOptions,
   archived: ArchivedEnd = () => Number.POSITIVE_INFINITY,
 ): CheckpointFollower {
-  const { dir, identity, indexRowsOf, scheduler = systemScheduler } = options;
-  const { log, state: mapSize } = mapSizesOf(options);
+  const { dir, identity, scheduler = systemScheduler } = options;
+  const { log } = mapSizesOf(options);
   const segments = new Segments(join(dir, 'log'), log, identity, 'read', checkedDepth(options));
-  const part = partOf(identity, 'state');
   return new CheckpointFollower(
     followedLog(segments),
-    new LmdbCheckpoint({ dir, part, mapSize, indexRowsOf, isChecked: true }),
+    openCheckpoint({ ...options, isChecked: true }),
     scheduler,
     options.logBytesMax,
     archived,

@@ -15,7 +15,6 @@ import { Segments } from './log/segments.ts';
 import type { FiledBatch } from './log-files.ts';
 import { foldersOfJournal, mapSizesOf } from './open-journal.ts';
 
-/** The bytes that are written in one transaction. */
 const commitBytes = 16 << 20;
 
 export interface RestoredJournal {
@@ -63,7 +62,6 @@ export interface RestoredLog {
   /** The last entry, and its wall time. */
   readonly last: number;
   readonly wallMs: number;
-  /** The first entry of the newest segment. */
   readonly newestSegment: number;
 }
 

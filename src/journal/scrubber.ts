@@ -26,7 +26,6 @@ export interface ScrubState {
    * a part.
    */
   readonly after: string;
-  /** Bytes that were read in this pass. */
   readonly bytes: number;
   /** Damaged places that were found in this pass so far, and in the last complete pass. */
   readonly damaged: number;
@@ -44,7 +43,6 @@ export const unscrubbed: ScrubState = {
   completedMs: null,
 };
 
-/** A damaged place. */
 export interface ScrubFinding {
   readonly file: string;
   /** The byte of the file, as far as it is known. */
@@ -60,7 +58,6 @@ function wrong(defect: string | null, advice: string): Wrong | null {
 }
 
 export interface ScrubOptions {
-  /** The folder of the checkpoint. */
   readonly checkpoint: string;
   readonly log: LogReader;
   readonly indexRowsOf: IndexRowsOf;
@@ -93,7 +90,6 @@ export class Scrubber {
     return this.#state;
   }
 
-  /** About how many bytes a pass reads. */
   get totalBytes(): number {
     const { log } = this.#options;
     const files = [...log.segments().map(({ file }) => file), this.#checkpointFile];

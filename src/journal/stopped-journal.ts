@@ -45,7 +45,6 @@ export { type KeptBatch, restoreCheckpoint, restoreLog } from './restore-journal
 
 export interface StoppedJournal {
   readonly checkpoint: LmdbCheckpoint;
-  /** The same checkpoint, read from its file. */
   readonly reader: CheckpointReader;
   /** The entries that the checkpoint does not reflect, some at a time. Throws `JournalDamaged`. */
   replay(): AsyncIterable<readonly ReplayedEntry[]>;
@@ -93,7 +92,6 @@ export async function readStoppedJournal<T>(
 
 export interface InspectedJournal {
   readonly checkpoint: Pick<LmdbCheckpoint, 'sequence' | 'getMetadata' | 'listAfter'>;
-  /** The sequence that the log ends with, 0 when it is empty. */
   readonly logEnd: number;
   /** See `checksumAt` of the segments. */
   checksumAt(sequence: number): number | null | undefined;

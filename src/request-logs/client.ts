@@ -42,14 +42,11 @@ const batchesMax = 16;
 const spareMax = 2;
 /** An entry waits this long at most before it is handed over. */
 const gatherMs = 500;
-/** Questions that may wait for their answers. */
 const questionsMax = 256;
-/** Gaps that one batch tells. */
 const gapsMax = 1_000;
 
 interface Batch {
   readonly senders: readonly LogScope[];
-  /** The number of entries of each sender. */
   readonly counts: readonly number[];
 }
 
@@ -58,7 +55,6 @@ export class RequestLogClient {
   #port: LogPort | null = null;
   readonly #spare: ArrayBuffer[] = [];
   readonly #writer = new FrameWriter(Buffer.alloc(0));
-  /** A batch has been begun. */
   #isBegun = false;
   #isFlushDue = false;
   #senders: LogScope[] = [];
@@ -174,14 +170,12 @@ export class RequestLogClient {
     else known.missing += entries;
   }
 
-  /** Asks the thread that writes. */
   readonly ask: AskLogs = async (name, asks) => {
     if (this.#port === null || this.#questions.size >= questionsMax) return null;
     // It fails when the thread ends, or can't read: its log tells why.
     return this.#questions.ask(name, asks).catch(() => null);
   };
 
-  /** Hands over what was gathered. */
   flush(): void {
     if (!this.#isBegun) return;
     const { buffer, used } = this.#writer;

@@ -83,7 +83,6 @@ export class FrameWriter {
     this.#view = viewOf(buffer);
   }
 
-  /** How many bytes the frames take. */
   get used(): number {
     return this.#used;
   }
@@ -151,10 +150,8 @@ export class FrameWriter {
 
 /** No frame takes more: its texts and its bodies have lengths of 16 bits. */
 export const frameBytesMax = headBytes + 3 * 65_535;
-/** The bytes that a gap takes. */
 export const gapBytes = headBytes;
 
-/** The most bytes that are kept of a body. */
 function bytesOf(body: Uint8Array | string): number {
   return Math.min(bodyKeptBytesMax, typeof body === 'string' ? body.length * bytesPerUnitMax : body.length);
 }
@@ -297,7 +294,6 @@ export interface EntryTags {
 const answerIdStart = Buffer.from('{"id":"');
 const hashStart = 0x811c9dc5;
 
-/** A step of the hash FNV-1a. */
 function hashStep(hash: number, byte: number): number {
   return Math.imul(hash ^ byte, 0x01000193);
 }

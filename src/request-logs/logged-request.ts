@@ -3,7 +3,6 @@
 import { memberPrefix } from '../contract/id-prefixes.ts';
 import { entryFlags, type FrameReader } from './entry.ts';
 
-/** An entry as it is shown. */
 export interface LoggedRequest {
   readonly request: string;
   /** ISO 8601. */
@@ -40,7 +39,6 @@ export interface Gap {
   readonly missing: number;
 }
 
-/** A stored frame as it is shown. */
 export function loggedRequestOf(frame: FrameReader): LoggedRequest {
   const { flags } = frame;
   const entry = frame.answered(false);

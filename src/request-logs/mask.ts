@@ -26,7 +26,6 @@ const none = Number.POSITIVE_INFINITY;
 /** Masks the entries of a batch, which has `bytes` bytes, in their order. */
 export class Masker {
   readonly #buffer: Buffer;
-  /** Where each sign is found next. */
   readonly #next: number[];
   #scratch: FrameWriter | null = null;
 

@@ -13,7 +13,6 @@ import {
   searchInParts,
 } from './search.ts';
 
-/** What can be asked of the logs of a scope. */
 export interface LogQuestions {
   search: {
     asks: {
@@ -24,7 +23,6 @@ export interface LogQuestions {
     };
     answers: LogPage;
   };
-  /** One request, by its id. */
   find: { asks: { readonly scope: LogScope; readonly request: string }; answers: LoggedRequest | null };
   /** The place of the newest entry, which changes with each that is written. */
   newest: { asks: { readonly scope: LogScope }; answers: string };

@@ -11,7 +11,6 @@ import { Masker } from './mask.ts';
 import { dropOlder, ScopeLog, type ScopeLogOptions } from './scope-log.ts';
 import { indexRowBytes, putRow, scopeFolderOf } from './segment.ts';
 
-/** Whose log an entry belongs to. */
 export interface LogScope {
   readonly org: string;
   readonly mode: Mode;
@@ -124,7 +123,6 @@ export class RequestLogs {
   }
 }
 
-/** The organizations that have a log. */
 export function foldersIn(folder: string): string[] {
   try {
     return readdirSync(folder).filter((name) => name.startsWith('org_'));

@@ -28,7 +28,6 @@ import {
 } from './segment.ts';
 
 export interface ScopeLogOptions {
-  /** Older entries are dropped. */
   readonly keptMs: number;
   /** What all segments may take, about. */
   readonly bytesMax: number;
@@ -118,7 +117,6 @@ interface SegmentFiles {
   readonly entries: number;
 }
 
-/** The segment that is appended to. */
 class NewestSegment {
   readonly name: string;
   readonly #folder: string;

@@ -48,7 +48,6 @@ export interface LogPage {
   readonly newest: string;
 }
 
-/** What came behind a place. */
 export interface LogStep {
   /** Oldest first. */
   readonly found: readonly (LoggedRequest | Gap)[];
@@ -85,7 +84,6 @@ function placeOf(text: string): Place | null {
 
 const textOf = ({ name, row }: Place) => `${Number(name)}-${row}`;
 
-/** Whether a text is a place that a search returned. */
 export function isPlace(text: string): boolean {
   return placeOf(text) !== null;
 }
@@ -93,7 +91,6 @@ export function isPlace(text: string): boolean {
 /** A search whose caller can do something else between its parts. */
 export type InParts<R> = Generator<void, R>;
 
-/** Runs a search to its end. */
 function whole<R>(parts: InParts<R>): R {
   for (;;) {
     const { done, value } = parts.next();
@@ -173,14 +170,12 @@ export function entriesAfter(
   return { found, newest: place };
 }
 
-/** The place behind the newest entry. */
 export function newestPlace(folder: string, { org, mode }: LogScope): string {
   const log = scopeFolderOf(folder, org, mode);
   const name = segmentsIn(log).at(-1);
   return name === undefined ? noPlace : textOf({ name, row: indexedRows(log, name) });
 }
 
-/** The entry of a request; null when the log does not have it. */
 export function findRequest(folder: string, scope: LogScope, request: string): LoggedRequest | null {
   return whole(findInParts(folder, scope, request));
 }

@@ -12,7 +12,6 @@ import type { Mode } from '../contract/vocabulary.ts';
 import { errorCode } from '../core/errors.ts';
 import type { EntryTags, FrameReader } from './entry.ts';
 
-/** The folder in the data folder. */
 export function requestLogsOf(dataDir: string): string {
   return join(dataDir, 'request-logs');
 }
@@ -25,7 +24,6 @@ export const indexRowBytes = 32;
 const nameDigits = 15;
 const indexName = new RegExp(`^\\d{${nameDigits}}\\.index$`);
 
-/** The name of a segment whose first entry is of that time. */
 export function segmentNameOf(ms: number): string {
   return String(ms).padStart(nameDigits, '0');
 }
@@ -78,7 +76,6 @@ export function putRow(
   rows[start + 31] = frame.flags;
 }
 
-/** The index of a segment, read whole. */
 export class SegmentIndex {
   readonly #rows: Buffer;
   readonly count: number;
@@ -120,7 +117,6 @@ export class SegmentIndex {
     for (let row = this.count - 1; row >= 0; row--) if (this.atMs(row) >= ms) return true;
     return false;
   }
-  /** Where the frames end that the index has. */
   get end(): number {
     return this.count === 0 ? 0 : this.offset(this.count - 1) + this.bytes(this.count - 1);
   }

@@ -8,7 +8,6 @@ export interface ShardAccount {
   /** `org_…` */
   readonly id: string;
   readonly name: string;
-  /** How its pages look. */
   readonly branding: AccountBranding;
   /** Unix seconds. */
   readonly created: number;

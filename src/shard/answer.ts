@@ -91,7 +91,6 @@ export function answerRefusal(
   putFrame(batch, to, limits, fields, errorBodyOf(settings, refusal, request));
 }
 
-/** Replays the stored response of an idempotency key. */
 export function replay(batch: CommitBatch, { to, limits }: RequestWaiter, stored: StoredResponse): void {
   const { status, requestId: originalRequest, body } = stored;
   const flags = answerFlags.replayed;

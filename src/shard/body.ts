@@ -81,7 +81,6 @@ function namesIn(value: unknown): number {
   return count;
 }
 
-/** Whether a value of JSON is an object. */
 export function isObject(value: unknown): value is Params {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -195,7 +195,6 @@ export class AnswerWriter extends FrameWriter {
   }
 }
 
-/** Reads frames in order. */
 class FrameReader {
   readonly bytes: ArrayBuffer;
   protected readonly buffer: Buffer;

@@ -34,9 +34,7 @@ export interface IndexedKey {
   readonly location: ResponseLocation;
 }
 
-/** A block with rows of one hour. */
 interface Block {
-  /** Its position among the blocks. */
   readonly number: number;
   /** The hour since 1970, in service time. */
   readonly hour: number;
@@ -67,7 +65,6 @@ export class IdempotencyIndex {
   /** The row that is being looked up or added. It is reused. */
   readonly #row = new Uint32Array(rowWords);
 
-  /** The memory that the index takes. */
   get bytes(): number {
     const slots = this.#slots.byteLength + (this.#rebuild?.slots.byteLength ?? 0);
     return slots + this.#rowCount * rowWords * Uint32Array.BYTES_PER_ELEMENT;

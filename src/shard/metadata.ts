@@ -11,7 +11,6 @@ import type { ScopeCounts } from './scope.ts';
 
 /** The times of ids, which ascend and so run ahead of a clock that is set back. */
 export interface IdTimes {
-  /** The time in the newest id. */
   readonly lastMs: number;
   /** The most that the time in an id was ever ahead of `created`. */
   readonly leadMs: number;

@@ -31,7 +31,6 @@ export interface ScopeCounts {
   readonly creations: number;
 }
 
-/** How much of its limits an organization uses in a mode. */
 export interface LimitLevels {
   /** The requests that can still be sent now, of so many when the bucket is full. */
   readonly buckets: Readonly<Record<Bucket, { readonly remaining: number; readonly capacity: number }>>;

@@ -14,7 +14,6 @@ export interface ShardObserver {
   batchEnded(requests: number, queued: number): void;
   committed(seconds: number): void;
   checkpointed(records: number, seconds: number): void;
-  /** An attempt of a webhook delivery was recorded. */
   attempted(outcome: DeliveryOutcome): void;
   /** For how long the disk has kept the oldest commit waiting; null when it does so no longer. */
   stalled(milliseconds: number | null): void;

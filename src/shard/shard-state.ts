@@ -31,7 +31,6 @@ export interface ShardStateOptions extends ReadObserver {
   readonly settings: Settings;
   readonly availability: Availability;
   readonly fillRandom: FillRandom;
-  /** Seals the signing secrets. */
   readonly secrets: Pick<SecretBox, 'seal'>;
   readonly memory: MemoryShares;
   /** Looks a webhook address up, and calls `checked` in a later commit batch. */

@@ -89,7 +89,6 @@ export class Upkeep {
     return draining.size > 0;
   }
 
-  /** Removes some deliveries that ended before the retention time. */
   #prune(batch: CommitBatch): void {
     const { serviceMs } = batch;
     const { tasks } = this.#state;

@@ -41,7 +41,6 @@ export interface FollowerCheckpoint extends WritableCheckpoint {
   close(): Promise<void>;
 }
 
-/** Brings a checkpoint up to a sequence. */
 export type BringUp = (checkpoint: WritableCheckpoint, sequence: number) => Promise<unknown>;
 
 /** A part of the log, as a checkpoint takes it: the last value of each record. */
@@ -49,10 +48,8 @@ class LogPart {
   /** Each record is at the place of its first change. */
   readonly records: EncodedRecord[] = [];
   readonly idempotencyRecords = new IdempotencyRecordList();
-  /** Where it ends. */
   sequence: number;
   bytes = 0;
-  /** The places of the records by their keys. */
   readonly #places = new Map<string, number>();
 
   constructor(afterSequence: number) {
@@ -60,6 +57,7 @@ class LogPart {
   }
 
   add(batch: FollowedBatch): void {
+    assert(batch.firstSequence <= this.sequence + 1, 'a checkpoint leaves out no entry');
     for (const { sequence, records, idempotency } of readEntries(batch.bytes)) {
       if (sequence <= this.sequence) continue;
       for (const encoded of records) this.#change(encoded);

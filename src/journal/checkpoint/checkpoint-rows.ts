@@ -23,7 +23,6 @@ export class CheckpointMoment {
   readonly #tables: ReadonlyMap<string, Table>;
   readonly #transaction: ReturnType<Environment['useReadTransaction']>;
   readonly #reader: CheckpointReader;
-  /** The last entry that it reflects. */
   readonly sequence: number;
 
   constructor(folder: string, environment: Environment) {
@@ -83,7 +82,6 @@ export class RowWriter {
   readonly #tables = new Map<string, Table>();
   #gathered: TableRows[] = [];
   #bytes = 0;
-  /** The rows that were added. */
   count = 0;
 
   /** A transaction has about `commitBytes`. */
@@ -102,7 +100,6 @@ export class RowWriter {
     return this.#bytes >= this.#commitBytes ? this.flush() : 0;
   }
 
-  /** Commits what waits. */
   flush(): number {
     commit(this.#environment, () => {
       for (const { table: name, rows } of this.#gathered) {
@@ -117,7 +114,6 @@ export class RowWriter {
     return bytes;
   }
 
-  /** The rows that the tables have now. */
   get stored(): number {
     return countOf(this.#tables);
   }

@@ -4,7 +4,6 @@
 export const checkpointTables = {
   /** Records that change, see record-table.ts. */
   records: 'records',
-  /** Records that never change. */
   unchanging: 'unchanging',
   /** Index rows, and the names of the lists that they belong to, see index-table.ts. */
   index: 'index',

@@ -58,7 +58,6 @@ const format = 4;
 const keyBytesMax = 1_978;
 
 export interface CheckpointOptions {
-  /** The shard's folder. */
   readonly dir: string;
   readonly part: Part;
   readonly mapSize: number;
@@ -305,6 +304,7 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
       await report({ step: 'switching', ...rows });
       while (copy.sequence < this.#sequence) await bringUp(copy, this.#sequence);
       // Nothing else runs in this thread until the copy is active.
+      assert(copy.sequence === this.#sequence, 'a copy has what the checkpoint has');
       copy.putMetadata(this.metadata());
       copy.noteSegment(this.newestSegment);
       this.#switch();

@@ -13,7 +13,6 @@ import { rowsOfFrame } from './row-frames.ts';
 const commitBytes = 2 << 20;
 
 export interface CheckpointToCopy {
-  /** The shard's folder. */
   readonly dir: string;
   readonly part: Part;
   readonly mapSize: number;

@@ -61,7 +61,6 @@ function valueBytes(value: string): Buffer {
   return Buffer.concat([Buffer.of(packed === null ? bytes.length : packedMark + bytes.length), bytes]);
 }
 
-/** The key of a row: the prefix of its index and its sort key. */
 export function rowKey(prefix: Uint8Array, sortKey: string): Buffer {
   alone.clear();
   writeRowKey(alone, prefix, sortKey);
@@ -70,7 +69,6 @@ export function rowKey(prefix: Uint8Array, sortKey: string): Buffer {
 
 const alone = new ByteWriter();
 
-/** Writes the key of a row, and returns its length. */
 export function writeRowKey(writer: ByteWriter, prefix: Uint8Array, sortKey: string): number {
   assert(
     sortKey.length > 0 && sortKey.length <= sortKeyLengthMax,

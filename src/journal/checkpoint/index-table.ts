@@ -13,20 +13,17 @@ import { indexPrefix, scanBounds, splitIndexName, writeRowKey } from './index-ke
 /** The rows of all indexes to which a record belongs. */
 export type IndexRowsOf = (record: IndexedRecord) => readonly IndexRow[];
 
-/** Runs a read of the environment. */
 export type Read = <T>(read: () => T) => T;
 
 const nothing = Buffer.alloc(0);
 const knownMax = 100_000;
 
-/** The rows of one index to write or to remove. */
 interface Gathered {
   readonly prefix: Buffer;
   /**
    * Twice the place of each row's key among the gathered bytes, one more if it is to be removed.
    */
   readonly rows: number[];
-  /** The sort key of the last row. */
   last: string;
   isSorted: boolean;
 }
@@ -128,7 +125,6 @@ export class IndexTable {
     return number;
   }
 
-  /** Writes what was gathered, within a transaction. */
   write(): void {
     for (const [list, number] of this.#added) {
       const bytes = Buffer.alloc(4);

@@ -24,22 +24,18 @@ const unchanging: ReadonlySet<string> = new Set([idPrefixes.event, idPrefixes.at
 /** The tables by their names: records that change, and those that never do. */
 export const recordTables = [checkpointTables.records, checkpointTables.unchanging] as const;
 
-/** The table of the record with this id. */
 export function recordTableOf(id: string): (typeof recordTables)[number] {
   return recordTables[unchanging.has(id.slice(0, id.indexOf('_'))) ? 1 : 0];
 }
 
-/** Called with a damaged record. */
 export type OnDamage = (id: string, error: Error) => void;
 
 const rethrow: OnDamage = (_id, error) => {
   throw error;
 };
 
-/** The records of one table to write or to remove. */
 interface Gathered {
   readonly encodedRecords: EncodedRecord[];
-  /** The key of the last one. */
   last: Buffer;
   /** The last one comes after all of the table. */
   isNew: boolean;
@@ -155,7 +151,6 @@ export class RecordTables {
     return newest;
   }
 
-  /** Writes what was gathered, within a transaction. */
   write(): void {
     for (const [table, { encodedRecords, isSorted }] of this.#gathered) {
       if (!isSorted) encodedRecords.sort((a, b) => a.key.compare(b.key));

@@ -10,18 +10,15 @@ import type { Table } from '../../disk/environment.ts';
 import { digestBytes, type ResponseLocation, type StoredResponse } from '../journal.ts';
 import type { Read } from './index-table.ts';
 
-/** A response that is moved out of the log. */
 export interface MovedResponse {
   readonly location: ResponseLocation;
   readonly keyDigest: Uint8Array;
-  /** The time of its batch. */
   readonly timeMs: number;
   readonly response: StoredResponse;
 }
 
 const statusAt = 8 + digestBytes;
 const headBytes = statusAt + 6;
-/** How many are removed at once. */
 const removedMax = 1_000;
 
 export class ResponseTable {
@@ -49,7 +46,6 @@ export class ResponseTable {
     };
   }
 
-  /** Writes responses, within a transaction. */
   put(responses: readonly MovedResponse[]): void {
     for (const moved of responses) this.#table.putSync(keyOf(moved.location), encode(moved));
   }
@@ -61,7 +57,6 @@ export class ResponseTable {
     return rows.slice(0, end < 0 ? rows.length : end).map(({ key }) => key);
   }
 
-  /** Removes rows, within a transaction. */
   remove(keys: readonly Uint8Array[]): void {
     for (const key of keys) this.#table.removeSync(key);
   }

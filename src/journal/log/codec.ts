@@ -68,9 +68,7 @@ export interface BatchHeader {
   readonly lastSequence: number;
   /** Service time, see core/service-clock.ts. */
   readonly timeMs: number;
-  /** Wall time. */
   readonly wallMs: number;
-  /** The epoch of the owner that wrote it, see log-engine.ts. */
   readonly epoch: number;
 }
 
@@ -130,7 +128,6 @@ export function encodeBatch(batch: LogBatch, tag: Buffer, epoch: number): Encode
   return { bytes, locations, changes: new ChangesOfBatch(bytes, new Uint32Array(places)) };
 }
 
-/** Reads changes from the commit batch that they were written to. */
 class ChangesOfBatch implements PackedChanges {
   readonly #bytes: Buffer;
   /** Where each change begins. */
@@ -317,7 +314,6 @@ class ChangeInBatch implements EncodedRecord {
     return this.#at + changeHeadBytes + this.#bytes[this.#at]!;
   }
 
-  /** Where the change ends. */
   get end(): number {
     return this.#valueAt + this.#bytes.readUInt32LE(this.#at + 1);
   }

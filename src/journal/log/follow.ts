@@ -21,7 +21,6 @@ export interface StoredBatch extends FollowedBatch {
 
 /** A log as its followers read it. Another thread may append to it meanwhile. */
 export interface FollowedLog extends ReadableLog {
-  /** Finds the segments that were begun since. */
   refresh(): void;
   /**
    * Drops the segments, but for the newest, whose last batch is older than `olderThanMs` and whose
@@ -56,7 +55,6 @@ export function followedLog(segments: Segments): FollowedLog {
   };
 }
 
-/** A damaged batch at the end of its segment. */
 export interface BadTail {
   readonly sequence: number;
   readonly bytes: number;
@@ -99,7 +97,6 @@ export async function* readLog(
 
 interface Portion {
   readonly batches: readonly StoredBatch[];
-  /** What comes after the batches. */
   readonly damage: JournalDamaged | null;
 }
 
@@ -162,7 +159,6 @@ function refuseHiddenEnd(segments: Segments, nextSequence: number): void {
   throw damaged(segments, index, { sequence: nextSequence, bytes: 0, defect }, false);
 }
 
-/** The entries of a batch that come after `after`. */
 export function entriesAfter(batch: FollowedBatch, after: number): ReplayedEntry[] {
   return decodeBatch(batch.bytes).filter(({ sequence }) => sequence > after);
 }

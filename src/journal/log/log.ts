@@ -39,7 +39,6 @@ interface Waiting {
   readonly settle: (failure: JournalFailure | null) => void;
 }
 
-/** The segment that batches are appended to. */
 interface Active {
   readonly segment: Segment;
   /** Null when the segment is damaged; then the next batch begins a new one. */
@@ -93,6 +92,7 @@ export class SegmentedLog implements LogEngine {
     assert(expectedSequence === this.#nextSequence, 'a batch follows the one before');
     const { firstSequence, lastSequence, timeMs } = readBatchHeader(bytes);
     assert(firstSequence === expectedSequence, 'a batch lies under its first sequence');
+    assert(lastSequence >= firstSequence, 'a batch has an entry');
     this.#epoch = epoch;
     this.#nextSequence = lastSequence + 1;
     const { promise: durable, resolve, reject } = Promise.withResolvers<void>();

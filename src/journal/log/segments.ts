@@ -47,7 +47,6 @@ export class Segments {
   readonly #mapSize: number;
   readonly #access: Access;
   readonly #checked: CheckDepth;
-  /** In ascending order. */
   readonly #list: Segment[] = [];
   /** The open ones, the least recently used first. */
   readonly #open: Segment[] = [];
@@ -162,7 +161,6 @@ export class Segments {
     return segment;
   }
 
-  /** Closes the oldest segment and deletes its folder. */
   async dropOldest(): Promise<void> {
     const segment = await this.#forgetOldest();
     const dropped = `${segment.folder}.dropped`;

@@ -12,7 +12,6 @@ import { readBatchHeader, readEntries, readResponse, type StoredEntry } from './
 import { DamagedLog, readLog } from './follow.ts';
 import { Segments } from './segments.ts';
 
-/** The damaged batch at the end of a log. */
 export interface DamagedEnd {
   readonly segment: string;
   /** The sequence of its first entry. */

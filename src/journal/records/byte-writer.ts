@@ -18,7 +18,6 @@ export class ByteWriter {
     return this.#buffer;
   }
 
-  /** Discards everything that was written. */
   clear(): void {
     this.#length = 0;
     if (this.#buffer.length > reusedBytesMax) this.#buffer = Buffer.allocUnsafeSlow(firstBytes);

@@ -14,7 +14,6 @@ for (let i = 0; i < packedAlphabet.length; i++) {
   characters[i + 1] = packedAlphabet.charCodeAt(i);
 }
 
-/** How many bytes a text takes. */
 export function packedBytes(text: string): number {
   return Math.ceil((text.length * 6) / 8);
 }

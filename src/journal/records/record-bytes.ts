@@ -146,7 +146,6 @@ function headOf(id: string, value: Buffer): RecordHead {
   return head;
 }
 
-/** The values of a record: a msgpack array. */
 function valuesIn(value: Buffer): Buffer {
   return value.subarray(organizationAt + value[organizationAt - 1]!, value.length - checksumBytes);
 }

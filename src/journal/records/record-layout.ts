@@ -26,7 +26,6 @@ interface Layout<K extends RecordKind> {
   readonly upcasters: readonly Upcaster[];
 }
 
-/** The fields that are written before the values. */
 export type RecordHead = Pick<StoredRecord, 'kind' | 'id' | 'org' | 'livemode' | 'removed'>;
 
 /** Its fields that every record has, besides its kind. */
@@ -270,12 +269,10 @@ for (const kind of Object.keys(layouts) as RecordKind[]) {
   byNumber[number] = compiled;
 }
 
-/** The names of the fields of each kind of record. */
 export const recordFields: ReadonlyMap<string, readonly string[]> = new Map(
   [...byKind].map(([kind, { names }]) => [kind, [...headNames, ...names]]),
 );
 
-/** The version that records of each kind are written in. */
 export const layoutVersions: Readonly<Record<string, number>> = Object.fromEntries(
   [...byKind].map(([kind, { version }]) => [kind, version]),
 );
@@ -289,14 +286,12 @@ export function numbersOf(kind: RecordKind): Pick<Compiled, 'number' | 'version'
   return compiledOf(kind);
 }
 
-/** The kind with this number. */
 export function kindOf(number: number): RecordKind {
   const layout = byNumber[number];
   assert(layout !== undefined, `kind ${number} of a record is known`);
   return layout.kind;
 }
 
-/** The values of a record, in the order of its kind's layout. */
 export function valuesOf(record: StoredRecord): unknown[] {
   const { names, metadataAt, dictionaryAt } = compiledOf(record.kind);
   const values = new Array<unknown>(names.length);
