@@ -195,3 +195,12 @@ test('who may not see request logs gets no stream, and no other organization or 
   assert.equal((await developer.get(path('live'))).status, 404);
   assert.equal((await viewer.get(path('test'))).status, 403);
 });
+
+test('a request is found by its id as soon as it was answered', async () => {
+  const id = idOf(await create());
+  const path = `/dashboard/${dashboard.org}/test/requests/${id}`;
+  const { status, body } = await developer.get(path);
+  assert.equal(status, 200, body);
+  const older = id.replace(/^req_......../, 'req_00000000');
+  assert.equal((await developer.get(path.replace(id, older))).status, 404);
+});

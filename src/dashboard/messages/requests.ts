@@ -66,9 +66,9 @@ export const requestMessages = {
     ar: 'ليس هذا الطلب في السجل',
   },
   not_kept_text: {
-    en: 'It is older than they are kept, or of the other mode.',
-    fr: 'Elle est trop ancienne, ou de l’autre mode.',
-    ar: 'إما أنه أقدم من مدة الحفظ، أو من الوضع الآخر.',
+    en: 'It is older than they are kept, of the other mode, or not written yet: then look again in a moment.',
+    fr: 'Elle est trop ancienne, de l’autre mode, ou pas encore écrite : dans ce cas, réessayez dans un instant.',
+    ar: 'إما أنه أقدم من مدة الحفظ، أو من الوضع الآخر، أو لم يُكتب بعد: عندها أعد المحاولة بعد لحظة.',
   },
   unavailable: {
     en: 'The request logs can’t be read now, or the service keeps none.',

@@ -1,12 +1,15 @@
 // The pages for request logs: a list that is searched and stays up to date, and each request with its answer, what it changed, and
 // the events that it caused.
 
+import { setTimeout as wait } from 'node:timers/promises';
 import { type IdKind, kindOfId } from '../../contract/id-prefixes.ts';
 import { listLimitMax } from '../../contract/limits.ts';
+import { timeOfId } from '../../core/ids.ts';
 import { moroccoDayBounds } from '../../core/morocco-day.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { Gap, LoggedRequest } from '../../request-logs/logged-request.ts';
+import type { LogScope } from '../../request-logs/request-logs.ts';
 import { isPlace, type LogFilter, type LogPage, statusRangeOf } from '../../request-logs/search.ts';
 import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
@@ -187,8 +190,7 @@ function exactTime(iso: string): Html {
 async function showRequest(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
   const { organization, mode, id } = request;
   const say = sayRequests(request);
-  const scope = { org: organization.id, mode };
-  const entry = await context.services.requestLogs('find', { scope, request: id });
+  const entry = await findWritten({ org: organization.id, mode }, id, context);
   if (entry === null) return missingPage(request);
   const { method, path, query, request_body, request_cut, answer_body, answer_cut, masked } = entry;
   const events = await eventsOf(request, context, entry);
@@ -207,6 +209,28 @@ async function showRequest(request: ViewRequest, context: ViewContext): Promise<
       ui.section(say('answer'), bodyOf(request, answer_body, answer_cut)),
     ],
   });
+}
+
+/** An entry is written within this time after its request, unless the disk is slow. */
+const writtenMs = 2_000;
+const pollMs = 100;
+
+/** Finds a request; one that was just made may wait in the buffer of its edge for half a second. */
+async function findWritten(
+  scope: LogScope,
+  request: string,
+  context: ViewContext,
+): Promise<LoggedRequest | null> {
+  for (;;) {
+    const entry = await context.services.requestLogs('find', { scope, request });
+    if (entry !== null || !isRecent(request, context)) return entry;
+    await wait(pollMs);
+  }
+}
+
+function isRecent(request: string, { services }: ViewContext): boolean {
+  const ageMs = services.now() - timeOfId(request);
+  return ageMs >= 0 && ageMs < writtenMs;
 }
 
 function missingPage(request: ViewRequest): DashboardAnswer {
