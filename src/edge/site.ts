@@ -12,6 +12,7 @@ import type { Pages } from './checkout/pages.ts';
 import { isDashboardPath, type VisitDashboard } from './dashboard/dashboard-visits.ts';
 import { createDocsVisits } from './docs/docs-visits.ts';
 import { isDocsPath } from './docs/layout.ts';
+import { createPostmanVisits } from './docs/postman.ts';
 import { assetHandlers } from './http/asset-handlers.ts';
 import { type Exchange, headerLines } from './http/exchange.ts';
 import type { RequestHead } from './http/request-head.ts';
@@ -78,6 +79,7 @@ export function createSite(options: SiteOptions): Handler {
       else exchange.answer(503, text, `not ready: ${reason}\n`);
     },
     '/openapi.json': (exchange, head) => openapi.answer(exchange, head, 200, json + noSniff),
+    '/postman.json': createPostmanVisits(baseUrl),
     ...assetHandlers(options.assets),
   };
   const refuseVisit = (exchange: Exchange, head: RequestHead, refusal: Refusal, close: boolean) => {
