@@ -141,7 +141,30 @@ dd{min-inline-size:0;overflow-wrap:anywhere}
 footer{padding:1rem}
 .languages ul{display:flex;flex-wrap:wrap;justify-content:center;gap:.25rem 1.25rem;padding:0;list-style:none;font-size:.9375rem}
 .languages a,.languages span{display:inline-block;padding-block:.25rem}
+@media (min-width:40rem){.fold{display:none}}
 @media (max-width:39.99rem){
+.fold{display:flex;flex:1;order:1;align-items:center;gap:.5rem;min-block-size:2.75rem}
+.fold input{inline-size:1.5rem;block-size:1.5rem;margin:0}
+.fold label{font-weight:400;padding-block:.625rem}
+.fold~button,.fold~a{order:2}
+.fold:has(input:not(:checked))~.field:not(:has([type=search])){display:none}
+.fold:has(input:not(:checked)):not(:has(~.field [type=search]))~button{display:none}
+button.plain,summary,.switches a,.menu li>a,.menu li button,.pager a,.periods a,.languages a,.languages span,.filters a,.actions a,.check label{display:inline-flex;align-items:center;min-block-size:2.75rem;min-inline-size:2.75rem}
+summary{display:list-item;padding-block:.625rem}
+.views-folded li a{min-block-size:2.75rem}
+.languages a,.languages span{justify-content:center}
+.check{align-items:center;padding-block:0}
+.test .bar .mode{display:none}
+.bar{flex-wrap:nowrap;align-items:baseline;gap:.5rem;padding-block:.375rem}
+.menu.member summary{max-inline-size:7.5rem;overflow:hidden;white-space:nowrap;text-overflow:ellipsis}
+.views-folded{padding-block:0}
+main{padding-block:.75rem 1rem}
+main>*+*{margin-block-start:.875rem}
+footer{padding-block:0}
+.filters{gap:.5rem .75rem}
+.filters .field{min-inline-size:0}
+.filters .hint{overflow:hidden;white-space:nowrap;text-overflow:ellipsis}
+details.sheet{padding:.25rem 1rem}
 .filters .field{flex-basis:100%;max-inline-size:none}
 .filters .field:has([type=date]){flex-basis:7rem}
 .filters button{flex:1}
@@ -155,6 +178,22 @@ footer{padding:1rem}
 .cards td>div{min-inline-size:0;overflow-wrap:anywhere}
 .cards .badge,.cards .amount{white-space:normal}
 dl>div{grid-template-columns:1fr}
+.cards.lines tr{display:flex;flex-wrap:wrap;align-items:baseline;gap:0 .5rem;position:relative;padding:.25rem .75rem;border-radius:0;border-block-end-width:0;font-size:.75rem;line-height:1.25rem}
+.cards.lines tr:last-child{border-block-end-width:1px}
+.cards.lines tr+tr{margin-block-start:0}
+.lines td{min-inline-size:0;color:var(--muted)}
+.cards.lines td{display:block;padding:0}
+.cards.lines td:empty,.cards.lines td:has(>div:empty){display:none}
+.cards.lines td::before{content:none}
+.cards.lines td.numeric:nth-child(n+3)::before{content:attr(data-heading) " "}
+.cards.lines td:first-child{flex:1 1 100%;font-size:1rem}
+.cards.lines tr:has(td.numeric:nth-child(2)) td:first-child{flex-basis:55%}
+.cards.lines td:first-child>div{overflow:hidden;white-space:nowrap;text-overflow:ellipsis}
+.cards.lines td.numeric:nth-child(2){color:var(--text);font-size:1rem;font-weight:600}
+.lines td:first-child a:first-of-type::after{content:"";position:absolute;inset:0}
+.lines td+td :is(a,button,summary){position:relative}
+.lines .badge{padding-block:0;font-size:.75rem}
+.lines td+td :is(.muted,code){font-size:inherit}
 }
 @media (min-width:60rem){
 .wide .columns{display:grid;grid-template-columns:14rem minmax(0,1fr)}

@@ -7,6 +7,7 @@ import type { Browser } from 'playwright-core';
 import { viewGroups } from '../../src/dashboard/layout/row.ts';
 import { browserTest, launchBrowser } from '../edge/checkout/browser.ts';
 import { type Dashboard, newMember, signedIn, startDashboard, type Visitor } from './fixture.ts';
+import { api } from './shop.ts';
 
 let dashboard: Dashboard;
 let browser: Browser;
@@ -71,3 +72,54 @@ browserTest('the sign-in page says whose it is, and at which address it ought to
   await page.getByText(`begins with ${dashboard.service.url}`).waitFor();
   await page.close();
 });
+
+const phone = { viewport: { width: 360, height: 740 } };
+
+browserTest('a phone shows 20 payments in 1,600 px, with the filters folded', async () => {
+  for (let i = 0; i < 20; i++)
+    await api(dashboard, '/v1/payment_intents', {
+      amount: 120_000,
+      currency: 'mad',
+      description: `Order ${1000 + i}: a carpet from Fez, two lamps and a tray of brass`,
+      payment_method_types: ['card', 'cash'],
+    });
+  for (const language of ['en', 'fr', 'ar']) {
+    const { page, context } = await signedIn(browser, dashboard, owner, phone);
+    await page.goto(`${dashboard.address('payments')}?lang=${language}`);
+    assert.equal(await page.locator('tbody tr').count(), 20);
+    const height = await page.evaluate<number>('document.documentElement.scrollHeight');
+    assert.ok(height <= 1_600, `${language}: ${height} px`);
+    const [status, box] = [page.locator('#status'), page.locator('.fold label')];
+    assert.equal(await page.locator('#q').isVisible(), true);
+    assert.equal(await status.isVisible(), false);
+    await box.click();
+    assert.equal(await status.isVisible(), true);
+    await context.close();
+  }
+});
+
+browserTest('on a phone a tap anywhere on a row opens it', async () => {
+  const { page, context } = await signedIn(browser, dashboard, owner, phone);
+  await page.goto(dashboard.address('payments'));
+  await page
+    .locator('tbody tr')
+    .nth(3)
+    .click({ position: { x: 300, y: 40 } });
+  await page.waitForURL('**/payments/pi_*');
+  await context.close();
+});
+
+/** What a finger can't hit well. Links in a sentence are as high as their line, and those of a list are as large as their row. */
+const smallTargets = `[...document.querySelectorAll('a, button, summary, input:not([type=hidden]), select')]
+  .filter((target) => target.checkVisibility({ visibilityProperty: true }))
+  .filter((target) => !target.matches('.skip, p a, li p a, dd a, td a, input[type=checkbox], .views-folded details:not([open]) a'))
+  .filter((target) => target.getBoundingClientRect().height < 43.5)
+  .map((target) => target.outerHTML.slice(0, 200) + target.getBoundingClientRect().height)`;
+
+for (const path of ['home', 'payments', 'customers', 'checkout', 'keys', 'webhooks', 'settings', 'members'])
+  browserTest(`on a phone what is tapped on "${path}" is 44 px high`, async () => {
+    const { page, context } = await signedIn(browser, dashboard, owner, phone);
+    await page.goto(dashboard.address(path));
+    assert.deepEqual(await page.evaluate(smallTargets), []);
+    await context.close();
+  });

@@ -27,6 +27,7 @@ export function table<R>(
   columns: readonly Column<R>[],
   rows: readonly R[],
   empty: Html | null = null,
+  look: 'cards' | 'cards lines' = 'cards',
 ): Html {
   if (rows.length === 0 && empty !== null) return empty;
   const classOf = (kind: 'numeric' | undefined) => kind !== undefined && html` class="${kind}"`;
@@ -41,8 +42,21 @@ export function table<R>(
       )}</tr>`,
   );
   // A style that makes cells into blocks takes their roles away, so they are named.
-  return html`<table class="cards" role="table"><caption class="unseen">${caption}</caption>
+  return html`<table class="${look}" role="table"><caption class="unseen">${caption}</caption>
 <thead role="rowgroup"><tr role="row">${heads}</tr></thead><tbody role="rowgroup">${lines}</tbody></table>`;
+}
+
+/**
+ * A table for lists: on a narrow screen each row takes two lines, what it is with its amount, then
+ * the rest. The link of the first column leads on from all of the row.
+ */
+export function list<R>(
+  caption: string,
+  columns: readonly Column<R>[],
+  rows: readonly R[],
+  empty: Html | null = null,
+): Html {
+  return table(caption, columns, rows, empty, 'cards lines');
 }
 
 /** Names and values; those with a null value are left out. */
@@ -73,7 +87,9 @@ export function filters(request: ViewRequest, path: string, fields: readonly Htm
   const { query } = request;
   const say = sayLayout(request);
   const isFiltered = [...query.keys()].some((name) => name !== 'done');
-  return html`<form method="get" action="${viewLink(request, path)}" class="filters" role="search">${fields}
+  // On a narrow screen the fields beside the search are folded. Without a name the box is not sent.
+  return html`<form method="get" action="${viewLink(request, path)}" class="filters" role="search">
+<div class="fold"><input type="checkbox" id="unfolded"${isFiltered && html` checked`}><label for="unfolded">${say('more_filters')}</label></div>${fields}
 <button class="quiet">${say('filter')}</button>
 ${isFiltered && html`<a href="${viewLink(request, path)}">${say('clear_filters')}</a>`}</form>`;
 }

@@ -44,6 +44,7 @@ export const layoutTexts = {
   older: { en: 'Older', fr: 'Plus anciens', ar: 'الأقدم' },
   pages: { en: 'Pages', fr: 'Pages', ar: 'الصفحات' },
   filter: { en: 'Filter', fr: 'Filtrer', ar: 'تصفية' },
+  more_filters: { en: 'All filters', fr: 'Tous les filtres', ar: 'كل عوامل التصفية' },
   clear_filters: { en: 'Clear the filters', fr: 'Effacer les filtres', ar: 'إزالة التصفية' },
   copy: { en: 'Copy', fr: 'Copier', ar: 'نسخ' },
   copied: { en: 'Copied', fr: 'Copié', ar: 'نُسخ' },

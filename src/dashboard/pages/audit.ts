@@ -78,7 +78,7 @@ function actionTable(request: ViewRequest, context: ViewContext, rows: readonly 
       ? say(operator)
       : (context.services.directory.members.find(author)?.email ?? say('former'));
   };
-  return ui.table(
+  return ui.list(
     sayLayout(request)(active),
     [
       [say('at'), ({ at }) => ui.time(language, Date.parse(at))],

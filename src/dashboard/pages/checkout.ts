@@ -36,7 +36,7 @@ async function listSessions(request: ViewRequest, context: ViewContext): Promise
   const { language, role } = request;
   const say = sayShop(request);
   const { data, queries } = await listPage<Session>(request, context, 'list_checkout_sessions');
-  const list = ui.table<Session>(
+  const list = ui.list<Session>(
     sayLayout(request)('checkout'),
     [
       [

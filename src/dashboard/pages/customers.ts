@@ -29,7 +29,7 @@ async function listCustomers(request: ViewRequest, context: ViewContext): Promis
     email === ''
       ? ui.emptyState(say('no_customers'), html`<p>${say('no_customers_text')}</p>`)
       : ui.emptyState(say('none_found'));
-  const list = ui.table<Customer>(
+  const list = ui.list<Customer>(
     sayLayout(request)('customers'),
     [
       [

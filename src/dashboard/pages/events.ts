@@ -93,7 +93,7 @@ function eventTable(request: ViewRequest, events: readonly Event[]): Html {
     [say('object'), ({ data }) => html`<code dir="ltr">${(data.object as { id: string }).id}</code>`],
     [say('created'), ({ created }) => ui.time(language, created * 1000)],
   ];
-  return ui.table(sayLayout(request)(active), columns, events, ui.emptyState(say('no_event')));
+  return ui.list(sayLayout(request)(active), columns, events, ui.emptyState(say('no_event')));
 }
 
 function filterForm(request: ViewRequest) {

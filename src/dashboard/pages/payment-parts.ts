@@ -112,7 +112,7 @@ export function paymentsTable(
   const { caption, limit, path, query, empty } = options;
   const older = stoppedAt === null ? null : { ...query, before: stoppedAt };
   const isWhole = stoppedAt === null || payments.length === limit;
-  const rows = ui.table<FoundPayment>(
+  const rows = ui.list<FoundPayment>(
     caption,
     [
       [

@@ -137,7 +137,7 @@ function listOf(request: ViewRequest, found: LogPage | null): Html {
   const none = html`<p>${say('none_text')}</p>`;
   const empty = isFiltered(request) ? ui.emptyState(say('none_found')) : ui.emptyState(say('none'), none);
   const emptyYet = found.older === null ? empty : ui.emptyState(say('none_found_yet'));
-  return ui.table(sayLayout(request)(active), columnsOf(request), found.found, emptyYet);
+  return ui.list(sayLayout(request)(active), columnsOf(request), found.found, emptyYet);
 }
 
 function columnsOf(request: ViewRequest): ui.Column<LoggedRequest | Gap>[] {

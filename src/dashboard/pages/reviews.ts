@@ -82,7 +82,7 @@ function withAll(query: Readonly<Record<string, string>> | null): Readonly<Recor
 function reviewsTable(request: ViewRequest, reviews: readonly Review[], empty: Html): Html {
   const { language } = request;
   const say = sayShop(request);
-  return ui.table<Review>(
+  return ui.list<Review>(
     sayLayout(request)('reviews'),
     [
       [
