@@ -20,8 +20,7 @@ main:focus{outline:none}
 .unseen{position:absolute;inline-size:1px;block-size:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .skip{position:absolute;inset-inline-start:.5rem;inset-block-start:-10rem;padding:.5rem .75rem;background:var(--surface);z-index:2}
 .skip:focus{inset-block-start:.5rem}
-.stack>*+*{margin-block-start:1.25rem}
-.stack>[type=hidden]+*{margin-block-start:0}
+.stack>:not([type=hidden])~*{margin-block-start:1.25rem}
 .muted{color:var(--muted);font-size:.9375rem}
 .test-banner{padding:.375rem 1rem;border-block-end:1px solid var(--warn);background:repeating-linear-gradient(135deg,var(--warn-soft) 0 1rem,var(--surface) 1rem 2rem);color:var(--warn);text-align:center;font-size:.875rem}
 .bar{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:.5rem 1.5rem;padding:.625rem 1rem;border-block-end:1px solid var(--line);background:var(--surface)}

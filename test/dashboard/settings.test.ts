@@ -183,6 +183,9 @@ browserTest(
     assert(!(await page.content()).includes(secret));
 
     const cards = page.locator('form', { has: page.getByLabel('Store key') });
+    const above = (await cards.getByLabel('Password of the API user').boundingBox())!;
+    const { y } = (await cards.getByRole('button', { name: 'Connect' }).boundingBox())!;
+    assert.ok(y - above.y - above.height >= 16, 'the button stands apart from the last field');
     const cmi = { 'Address of the gateway': 'https://93.184.216.34', 'Client ID': '600000001' };
     await connect(cards, { ...cmi, 'API user': 'shop_api' });
     assert.match((await alertText())!, /Store key: fill this in.*Password of the API user: fill this in/s);
