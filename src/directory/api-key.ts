@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto';
 import { overlapSecondsMax } from '../contract/limits.ts';
 import type { Mode } from '../contract/vocabulary.ts';
+import { checkedName } from './organization.ts';
 import { DirectoryRefusal } from './refusal.ts';
 
 export const keyKinds = ['secret', 'publishable'] as const;
@@ -29,6 +30,8 @@ export interface ApiKey {
   readonly rolledTo: string | null;
   /** Who made it, and so has seen its text: a member's id, or `operator`; null in one of version 0.1.0. */
   readonly madeBy: string | null;
+  /** What people call it, so that they know which program uses it; null without a name. */
+  readonly name: string | null;
 }
 
 export type KeyStatus = 'active' | 'revoked' | 'expired';
@@ -47,11 +50,11 @@ export function digestOf(text: string): string {
 
 /** A new key, and its text: shown once, never stored. */
 export function newKey(
-  owner: Pick<ApiKey, 'org' | 'mode' | 'kind' | 'madeBy'>,
+  owner: Pick<ApiKey, 'org' | 'mode' | 'kind' | 'madeBy' | 'name'>,
   nowMs: number,
   randomText: (length: number) => string,
 ): { readonly key: ApiKey; readonly text: string } {
-  const { org, mode, kind, madeBy } = owner;
+  const { org, mode, kind, madeBy, name } = owner;
   const text = keyPrefix(mode, kind) + randomText(randomWidth);
   const key: ApiKey = {
     id: `key_${randomText(24)}`,
@@ -65,13 +68,19 @@ export function newKey(
     expiresAtMs: null,
     rolledTo: null,
     madeBy,
+    name,
   };
   return { key, text };
 }
 
 /** A key as it was stored, perhaps by an older version. */
-export function storedKey(stored: Omit<ApiKey, 'madeBy'> & Partial<ApiKey>): ApiKey {
-  return { ...stored, madeBy: stored.madeBy ?? null };
+export function storedKey(stored: Omit<ApiKey, 'madeBy' | 'name'> & Partial<ApiKey>): ApiKey {
+  return { ...stored, madeBy: stored.madeBy ?? null, name: stored.name ?? null };
+}
+
+/** The name of a key as somebody has typed it; null when nothing was typed. Throws `DirectoryRefusal`. */
+export function keyName(typed: string): string | null {
+  return typed.trim() === '' ? null : checkedName(typed);
 }
 
 /** Whether a key works at a time, or why it does not. */

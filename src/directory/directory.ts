@@ -17,6 +17,7 @@ import {
   digestOf,
   type KeyKind,
   keyKinds,
+  keyName,
   keyStatus,
   newKey,
   revoked,
@@ -187,7 +188,7 @@ export class Directory {
     const texts = keyModes.map((mode) => {
       const kinds = keyKinds.map((kind) => {
         const { key, text } = newKey(
-          { org: organization.id, mode, kind, madeBy: 'operator' },
+          { org: organization.id, mode, kind, madeBy: 'operator', name: null },
           nowMs,
           this.#randomText,
         );
@@ -240,8 +241,10 @@ export class Directory {
     mode: Mode,
     kind: KeyKind,
     madeBy: string,
+    name = '',
   ): Promise<{ key: ApiKey; text: string }> {
-    const made = newKey({ org, mode, kind, madeBy }, this.store.now(), this.#randomText);
+    const owner = { org, mode, kind, madeBy, name: keyName(name) };
+    const made = newKey(owner, this.store.now(), this.#randomText);
     await this.#change(() => {
       const organization = unlessClosed(this.organization(org));
       this.#refuseFormerMember(org, madeBy);
@@ -293,6 +296,15 @@ export class Directory {
       return { organization: unlessClosed(this.organization(current.org)), keys: [made.key, old] };
     });
     return { ...made, old: keys[1]! };
+  }
+
+  /** Gives a key another name; an empty one takes its name away. */
+  async nameKey(idOrText: string, name: string): Promise<ApiKey> {
+    const { keys } = await this.#change(() => {
+      const key = { ...this.key(idOrText), name: keyName(name) };
+      return { organization: unlessClosed(this.organization(key.org)), keys: [key] };
+    });
+    return keys[0]!;
   }
 
   /** Stops a key at once. */

@@ -56,6 +56,12 @@ const status = async (key: string) => (await dashboard.service.call('/v1/account
 browserTest('a key is made, shown once, rolled with an overlap, and revoked', async () => {
   await open('keys');
   await follow('Create a key');
+  await page.getByLabel('Name').fill('The \u202e shop');
+  await page.getByLabel('Kind').selectOption('publishable');
+  await click('Create a key');
+  await page.getByRole('alert').getByText('Give a name of at most 255 characters').waitFor();
+  assert.equal(await page.getByLabel('Kind').inputValue(), 'publishable', 'what was chosen stays');
+  await page.getByLabel('Name').fill(' The shop & <i>its</i> server ');
   await page.getByLabel('Kind').selectOption('secret');
   await click('Create a key');
   const first = (await copied('svc_sk_test_').textContent())!;
@@ -72,10 +78,19 @@ browserTest('a key is made, shown once, rolled with an overlap, and revoked', as
   await line.getByRole('link', { name: 'Roll' }).click();
   await page.getByLabel('The old key works').selectOption({ label: 'for an hour' });
   await click('Roll');
+  await page.getByText('The shop & <i>its</i> server', { exact: true }).waitFor();
   const second = (await copied('svc_sk_test_').textContent())!;
   assert.deepEqual([await status(first), await status(second)], [200, 200]);
 
   await follow('Back to the keys');
+  await row(`…${second.slice(-4)}`)
+    .getByRole('link', { name: 'Rename' })
+    .click();
+  await page.getByLabel('Name').fill('The till');
+  await click('Save');
+  assert.equal(await notice(), 'The name is saved.');
+  assert.match((await row(`…${second.slice(-4)}`).textContent())!, /The till/);
+  assert.match((await row(`…${first.slice(-4)}`).textContent())!, /The shop & <i>its<\/i> server/);
   await row(`…${second.slice(-4)}`)
     .getByRole('link', { name: 'Revoke' })
     .click();
@@ -190,10 +205,10 @@ browserTest(
     await page.getByLabel('From').fill('2020-01-01');
     await click(/Filter/);
     assert.equal(await row('pi_').count(), 3);
-    await page.getByLabel('To').fill('2020-01-01');
+    await page.getByLabel('To', { exact: true }).fill('2020-01-01');
     await click(/Filter/);
     assert.equal(await page.getByText('There is no event here.').count(), 1);
-    await page.getByLabel('To').fill('');
+    await page.getByLabel('To', { exact: true }).fill('');
     await click(/Filter/);
     await follow('payment_intent.created');
     assert.match((await page.locator('pre').textContent())!, /"object": "event"/);
@@ -255,6 +270,7 @@ test('nothing of another organization, nor of the other mode, is shown or change
     `webhooks/deliveries/${delivery!.id}/resend`,
     `keys/${key!.id}/roll`,
     `keys/${key!.id}/revoke`,
+    `keys/${key!.id}/name`,
   ];
   const form = hiddenFields((await developer.get(path('keys/new'))).body, path('keys/new'));
   for (const each of changes) {

@@ -18,12 +18,16 @@ import { DirectoryRefusal } from '../../src/directory/refusal.ts';
 
 const nowMs = 1_793_491_200_000;
 const randomText = createRandomText(randomFillSync);
-const { key } = newKey({ org: 'org_1', mode: 'test', kind: 'secret', madeBy: 'operator' }, nowMs, randomText);
+const { key } = newKey(
+  { org: 'org_1', mode: 'test', kind: 'secret', madeBy: 'operator', name: null },
+  nowMs,
+  randomText,
+);
 
 test('the text of a key names its kind and mode, and is not kept', () => {
   for (const mode of modes) {
     for (const kind of keyKinds) {
-      const made = newKey({ org: 'org_1', mode, kind, madeBy: 'operator' }, nowMs, randomText);
+      const made = newKey({ org: 'org_1', mode, kind, madeBy: 'operator', name: null }, nowMs, randomText);
       assert.match(made.text, new RegExp(`^${keyPrefix(mode, kind)}[0-9A-Za-z]{40}$`));
       assert.equal(made.key.digest, digestOf(made.text));
       assert.equal(made.key.hint, made.text.slice(-4));

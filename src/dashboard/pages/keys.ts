@@ -2,7 +2,7 @@
 // answer to the form that made it.
 
 import { activeKeysMax } from '../../contract/limits.ts';
-import { type ApiKey, keyKinds, keyStatus } from '../../directory/api-key.ts';
+import { type ApiKey, keyKinds, keyName, keyStatus } from '../../directory/api-key.ts';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
@@ -22,8 +22,10 @@ const stepUp = { stepUp: true } as const;
 
 export const keyRows: readonly Row[] = [
   get('keys', 'developers.read', list),
-  get('keys/new', 'keys.write', creation, stepUp),
+  get('keys/new', 'keys.write', (request) => creation(request), stepUp),
   post('keys/new', 'keys.write', create, stepUp),
+  get('keys/{id}/name', 'keys.write', withKey(naming)),
+  post('keys/{id}/name', 'keys.write', withKey(name)),
   get('keys/{id}/roll', 'keys.write', withKey(rolling), stepUp),
   post('keys/{id}/roll', 'keys.write', withKey(roll), stepUp),
   get('keys/{id}/revoke', 'keys.write', withKey(revoking), stepUp),
@@ -60,12 +62,14 @@ function list(request: ViewRequest, context: ViewContext): DashboardAnswer {
   const mayWrite = mayDo(role, 'keys.write');
   const actionsOf = (key: ApiKey): Html | null => {
     if (!mayWrite || keyStatus(key, now()) !== 'active') return null;
+    const rename = html`<a href="${viewLink(request, `keys/${key.id}/name`)}">${say(key.name === null ? 'give_name' : 'rename')}</a>`;
     const roll = html`<a href="${viewLink(request, `keys/${key.id}/roll`)}">${say('roll')}</a>`;
     const revoke = html`<a href="${viewLink(request, `keys/${key.id}/revoke`)}">${say('revoke')}</a>`;
-    return html`<span class="actions">${key.rolledTo === null && roll}${revoke}</span>`;
+    return html`<span class="actions">${rename}${key.rolledTo === null && roll}${revoke}</span>`;
   };
   const keys = keysOf(request, context);
   const columns: ui.Column<ApiKey>[] = [
+    [say('name'), ({ name }) => name ?? '–'],
     [say('key'), (key) => html`<code dir="ltr">…${key.hint}</code>`],
     [say('kind'), (key) => say(key.kind)],
     [
@@ -95,7 +99,7 @@ function list(request: ViewRequest, context: ViewContext): DashboardAnswer {
   return page(request, {
     actions: mayWrite ? ui.button(say('create'), viewLink(request, 'keys/new')) : null,
     body: [
-      ui.doneOf(request, { revoked: 'done_revoked', again: 'done_again' } as const, say),
+      ui.doneOf(request, { revoked: 'done_revoked', again: 'done_again', named: 'done_named' } as const, say),
       html`<p>${say('intro')}</p>`,
       mode === 'live' && !organization.liveActivated ? html`<p class="muted">${say('not_live')}</p>` : null,
       ui.table(say('list'), columns, keys, ui.emptyState(say('none'))),
@@ -103,17 +107,37 @@ function list(request: ViewRequest, context: ViewContext): DashboardAnswer {
   });
 }
 
-function creation(request: ViewRequest): DashboardAnswer {
+function nameField({ language, form: typed }: ViewRequest, name: string | null, problems: ui.Problems): Html {
+  const say = sayKeys({ language });
+  return ui.field({
+    name: 'name',
+    label: say('name'),
+    hint: say('name_hint'),
+    value: typed.get('name') ?? name ?? '',
+    problems,
+    attributes: html`maxlength="255" autocomplete="off"`,
+  });
+}
+
+/** The problem of a form whose name was refused; throws what it is not about. */
+function nameProblem({ language }: ViewRequest, error: unknown): ui.Problems {
+  if (!(error instanceof DirectoryRefusal) || error.code !== 'name_invalid') throw error;
+  return { name: sayKeys({ language })('name_invalid') };
+}
+
+function creation(request: ViewRequest, problems: ui.Problems = {}): DashboardAnswer {
   const say = sayKeys(request);
   const kind = ui.select({
     name: 'kind',
     label: say('kind'),
     hint: say('kind_hint'),
+    value: request.form.get('kind') ?? '',
     choices: keyKinds.map((each) => [each, say(each)]),
   });
-  const body = [kind, ui.submit(say('create'))];
+  const body = [nameField(request, null, problems), kind, ui.submit(say('create'))];
   return page(request, {
     title: say('create'),
+    problems,
     body: ui.form(request, viewLink(request, 'keys/new'), body, { className: 'sheet stack' }),
   });
 }
@@ -122,12 +146,46 @@ async function create(request: ViewRequest, context: ViewContext): Promise<Dashb
   const { organization, mode } = request;
   const kind = keyKinds.find((each) => each === request.form.get('kind'));
   if (kind === undefined) return creation(request);
-  const params = { org: organization.id, mode, kind };
-  const make = () => context.services.directory.createKey(organization.id, mode, kind, request.member.id);
+  const name = request.form.get('name') ?? '';
+  try {
+    keyName(name);
+  } catch (error) {
+    return creation(request, nameProblem(request, error));
+  }
+  const params = { org: organization.id, mode, kind, name };
+  const { directory } = context.services;
+  const make = () => directory.createKey(organization.id, mode, kind, request.member.id, name);
   return shownOnce(request, async () => {
     const made = await context.act(request, 'key.create', params, async () => withId(await make()));
     return { ...made, old: null };
   });
+}
+
+function naming(
+  request: ViewRequest,
+  { id, hint, name: current }: ApiKey,
+  _: ViewContext,
+  problems: ui.Problems = {},
+): DashboardAnswer {
+  const say = sayKeys(request);
+  const body = [nameField(request, current, problems), ui.submit(say('save'))];
+  return page(request, {
+    title: say('name_title', { hint }),
+    problems,
+    body: ui.form(request, viewLink(request, `keys/${id}/name`), body, { className: 'sheet stack' }),
+  });
+}
+
+async function name(request: ViewRequest, key: ApiKey, context: ViewContext): Promise<DashboardAnswer> {
+  const typed = request.form.get('name') ?? '';
+  try {
+    await context.act(request, 'key.name', { key: key.id, name: typed }, () =>
+      context.services.directory.nameKey(key.id, typed),
+    );
+  } catch (error) {
+    return naming(request, key, context, nameProblem(request, error));
+  }
+  return redirect(viewLink(request, active, { done: 'named' }));
 }
 
 function rolling(request: ViewRequest, { id, hint }: ApiKey): DashboardAnswer {
@@ -193,6 +251,7 @@ async function shownOnce(
       body: [
         html`<div class="notice warn"><p>${say('shown_once')}</p></div>`,
         ui.definitions([
+          [say('name'), key.name],
           [say('kind'), say(key.kind)],
           [say('key'), ui.copyable(request, text)],
           [say('old_works'), old && ui.time(language, old.expiresAtMs!)],

@@ -108,33 +108,39 @@ export function addKeyCommands(program: Command, { run }: CliContext): void {
   addCommand(key, 'create <ORG>', 'create a key, which is shown once')
     .addOption(modeOption())
     .addOption(choiceOption('--kind <kind>', 'what the key may do', keyKinds))
-    .action((org, { mode, kind }) => run('key.create', { org, mode, kind }, keyInWords));
+    .option('--name <name>', 'what you call it, such as the program that uses it')
+    .action((org, { mode, kind, name }) => run('key.create', { org, mode, kind, name }, keyInWords));
   addCommand(key, 'list <ORG>', "list an organization's keys, oldest first").action((org) =>
     run('key.list', { org }, keyTable),
+  );
+  addCommand(key, 'name <KEY> <NAME>', 'give a key another name; "" takes its name away').action((id, name) =>
+    run('key.name', { key: id, name }, (named) => `${keyWords(named)} is called ${named.name ?? 'nothing'}.`),
   );
   addCommand(key, 'roll <KEY>', 'replace a key by a new one; the old one works until the overlap ends')
     .addOption(overlapOption('how long the old key still works'))
     .action((name, { overlap }) => run('key.roll', { key: name, overlapSeconds: overlap }, keyInWords));
   addCommand(key, 'revoke <KEY>', 'stop a key at once').action((name) =>
-    run(
-      'key.revoke',
-      { key: name },
-      ({ id, mode, kind, hint }) => `Revoked ${id}, the ${mode} ${kind} key that ends in ${hint}.`,
-    ),
+    run('key.revoke', { key: name }, (revoked) => `Revoked ${keyWords(revoked)}.`),
   );
 }
 
-function keyInWords({ id, organization, mode, kind, key, replaces }: CreatedKey): string {
+function keyWords({ id, mode, kind, hint }: PresentedKey): string {
+  return `${id}, the ${mode} ${kind} key that ends in ${hint}`;
+}
+
+function keyInWords({ id, name, organization, mode, kind, key, replaces }: CreatedKey): string {
   const end =
     replaces?.status === 'expired' ? 'has expired' : `works until ${formatTime(replaces?.expires ?? null)}`;
   const old: Record<string, string> =
     replaces === undefined ? {} : { replaces: `${replaces.id}, which ${end}` };
-  const fields = formatFields({ id, organization, mode, kind, key, ...old });
+  const named: Record<string, string> = name === null ? {} : { name };
+  const fields = formatFields({ id, ...named, organization, mode, kind, key, ...old });
   return `${fields}\n\nThe key will not be shown again: keep it safe.`;
 }
 
 const keyTable = tableOf<PresentedKey>([
   'id',
+  'name',
   'mode',
   'kind',
   ['key', ({ hint }) => `…${hint}`],

@@ -52,14 +52,18 @@ export const directoryCommands = {
       presentOrganization(await directory.setMethods(org, mode, methods)),
   ),
   'key.create': defineCommand(
-    { org, mode: modeSchema, kind: Type.Enum([...keyKinds]) },
-    async ({ org, mode, kind }, services) => {
-      const { key, text } = await services.directory.createKey(org, mode, kind, makerOf(services.author));
+    { org, mode: modeSchema, kind: Type.Enum([...keyKinds]), name: Type.Optional(Type.String()) },
+    async ({ org, mode, kind, name }, services) => {
+      const maker = makerOf(services.author);
+      const { key, text } = await services.directory.createKey(org, mode, kind, maker, name);
       return { ...presentKey(key, services), key: text };
     },
   ),
   'key.list': defineCommand({ org }, async ({ org }, services) =>
     services.directory.keysOf(org).map((key) => presentKey(key, services)),
+  ),
+  'key.name': defineCommand({ key, name: Type.String() }, async ({ key, name }, services) =>
+    presentKey(await services.directory.nameKey(key, name), services),
   ),
   'key.roll': defineCommand(
     { key, overlapSeconds: Type.Integer({ minimum: 0, maximum: overlapSecondsMax }) },

@@ -64,6 +64,7 @@ export type PresentedKey = ReturnType<typeof presentKey>;
 export function presentKey(key: ApiKey, { directory, now }: Pick<OperatorServices, 'directory' | 'now'>) {
   return {
     id: key.id,
+    name: key.name,
     organization: key.org,
     mode: key.mode,
     kind: key.kind,

@@ -248,6 +248,20 @@ describe('key', () => {
     assert.match(rolled, /^replaces +key_\w+, which has expired$/m);
     assert.doesNotMatch((await run('key', 'list', id)).out, /svc_/);
   });
+
+  test('a key has a name, which its successor keeps and which can be changed', async () => {
+    const { id } = await json('org', 'create', '--name', 'Named');
+    const create = ['key', 'create', id, '--mode', 'test', '--kind', 'secret'];
+    const { id: first } = await json(...create, '--name', ' The till ');
+    const rolled = await json('key', 'roll', first, '--overlap', '60');
+    assert.deepEqual([rolled.name, rolled.replaces.name], ['The till', 'The till']);
+    const named = await run('key', 'name', rolled.id, 'The shop');
+    assert.match(named.out, /^key_\w+, the test secret key that ends in \w{4} is called The shop\.$/m);
+    assert.equal((await json('key', 'name', first, '')).name, null);
+    assert.match((await run('key', 'list', id)).out, /^key_\w+ +The shop +test +secret/m);
+    for (const name of ['x'.repeat(256), 'a\u202eb'])
+      assert.match((await run(...create, '--name', name)).error, /the name must have 1 to 255 characters/);
+  });
 });
 
 describe('limits', () => {
