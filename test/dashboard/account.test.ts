@@ -112,3 +112,18 @@ test('an operator’s link chooses a new password, and forgets the app and the s
   await service.operate('member.end-sessions', { member: email });
   assert.equal((await visitor.get(me)).status, 303);
 });
+
+test('the owner of the first start is asked for a password, and comes back with it', async () => {
+  const { service } = dashboard;
+  const owner = new Visitor(service.url);
+  const entered = await owner.submit(/\/dashboard\/invite\/[\w-]+/.exec(service.output())![0], {});
+  const { location: home } = await owner.get(entered.location);
+  assert.match((await owner.get(home)).body, /no password yet.+href="\/dashboard\/me">Choose a password/s);
+  const saved = await owner.submit('/dashboard/me', { password }, '/dashboard/me/password');
+  assert.equal(saved.status, 303);
+  assert.doesNotMatch((await owner.get(home)).body, /no password yet/);
+  const again = new Visitor(service.url);
+  assert.match((await again.get('/dashboard/sign-in')).body, /payments member reset/);
+  const signedIn = await again.submit('/dashboard/sign-in', { email: 'owner@example.com', password });
+  assert.equal(signedIn.status, 303);
+});

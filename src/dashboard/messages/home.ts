@@ -55,6 +55,16 @@ export const homeMessages = {
     fr: 'Webhooks dont des envois ont échoué : {count}',
     ar: 'نقاط استقبال إشعارات الويب التي فشل التسليم إليها: {count}',
   },
+  no_password: {
+    en: 'Your account has no password yet: the link that signed you in works once.',
+    fr: 'Votre compte n’a pas encore de mot de passe : le lien qui vous a connecté ne sert qu’une fois.',
+    ar: 'ليس لحسابك كلمة مرور بعد: الرابط الذي أدخلك يعمل مرة واحدة.',
+  },
+  choose_password: {
+    en: 'Choose a password',
+    fr: 'Choisir un mot de passe',
+    ar: 'اختر كلمة مرور',
+  },
   first_steps: { en: 'First steps', fr: 'Premiers pas', ar: 'الخطوات الأولى' },
   step_link: {
     en: 'Make a payment link and pay it with a test card',

@@ -85,9 +85,9 @@ export const peopleMessages = {
   sign_up_to_dashboard: { en: 'Open the dashboard', fr: 'Ouvrir le tableau de bord', ar: 'فتح لوحة التحكم' },
   sign_up_to_docs: { en: 'Read the documentation', fr: 'Lire la documentation', ar: 'قراءة التوثيق' },
   lost_password: {
-    en: 'Lost your password or your authenticator app? Ask whoever runs this service for a new link.',
-    fr: 'Mot de passe ou application d’authentification perdus ? Demandez un nouveau lien à qui exploite ce service.',
-    ar: 'هل فقدت كلمة المرور أو تطبيق المصادقة؟ اطلب رابطًا جديدًا ممن يشغّل هذه الخدمة.',
+    en: 'Lost your password or your authenticator app? Whoever runs this service makes a new link for you with “payments member reset”.',
+    fr: 'Mot de passe ou application d’authentification perdus ? Qui exploite ce service vous crée un nouveau lien avec « payments member reset ».',
+    ar: 'هل فقدت كلمة المرور أو تطبيق المصادقة؟ ينشئ لك مشغّل هذه الخدمة رابطًا جديدًا بالأمر ‎“payments member reset”‎.',
   },
   wrong_sign_in: {
     en: 'The e-mail address or the password is wrong.',

@@ -9,7 +9,7 @@ import { type Html, html } from '../../html/html.ts';
 import { records } from '../../operator/use-cases/shard-records.ts';
 import * as ui from '../layout/components.ts';
 import { page } from '../layout/document.ts';
-import { viewLink } from '../layout/links.ts';
+import { link, viewLink } from '../layout/links.ts';
 import { get, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
 import { sayHome } from '../messages/home.ts';
 import { sayLayout } from '../messages/layout.ts';
@@ -49,12 +49,18 @@ async function showHome(request: ViewRequest, context: ViewContext): Promise<Das
     firstSteps(request, context, !isNew),
   ]);
   const attention = await attentionPart(request, context, isNew && steps !== null);
-  return page(request, {
-    title: say('home'),
-    body: isNew
-      ? [steps, attention]
-      : [periodLinks(request, period), figures(request, days), chartPart(request, days), attention, steps],
-  });
+  const body = isNew
+    ? [steps, attention]
+    : [periodLinks(request, period), figures(request, days), chartPart(request, days), attention, steps];
+  return page(request, { title: say('home'), body: [passwordNotice(request), ...body] });
+}
+
+/** Somebody who came by a link alone can't come back. */
+function passwordNotice(request: ViewRequest): Html | null {
+  const say = sayHome(request);
+  if (request.member.password !== null) return null;
+  const choose = html`<a href="${link(request, '/dashboard/me')}">${say('choose_password')}</a>`;
+  return html`<div class="notice warn"><p>${say('no_password')} ${choose}</p></div>`;
 }
 
 /** The last days, today included, oldest first. Days without any money are there, too. */
