@@ -130,7 +130,7 @@ const answerBody = 'x'.repeat(560);
 function answerAll({ way, port, requests, answers }: Far): void {
   const writer = new AnswerWriter();
   const send = connect(way, port, [answers, requests], (batch) => {
-    readRequests(batch, ({ correlation }) => writer.put({ ...answer, correlation }, answerBody));
+    readRequests(batch, ({ correlation }) => writer.put(correlation, answer, answer, answerBody));
     send(writer.take());
   });
   parentPort!.postMessage('ready');

@@ -117,8 +117,8 @@ async function writeAll(
   const keys = shards.map((shard) => [shard, shard.idempotencyRecords()] as const);
   for (const { key, source } of inOrderOfTime(keys)) {
     if (file.counts.responses % progressEvery === 0) onProgress('stored responses', file.counts.responses, 0);
-    const answer = unlessDamaged(() => source.journal.readResponse(key.location, key.keyDigest)) ?? null;
-    await file.put('responses', { response: responseLine(key, answer) });
+    const response = unlessDamaged(() => source.journal.readResponse(key.location, key.keyDigest)) ?? null;
+    await file.put('responses', { response: responseLine(key, response) });
   }
   for (const { journal } of shards)
     for (const [name, value] of journal.checkpoint.metadata())

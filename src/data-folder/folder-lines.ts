@@ -104,36 +104,30 @@ export function recordOfLine(line: object, fields: ReadonlyMap<string, readonly 
   return { ...record, request };
 }
 
-export function responseLine(key: IdempotencyRecord, answer: StoredResponse | null): ResponseLine {
+export function responseLine(key: IdempotencyRecord, response: StoredResponse | null): ResponseLine {
   return {
     key_digest: hex(key.keyDigest),
     fingerprint: hex(key.fingerprint),
     slot: key.slot,
     used_at_ms: key.usedAtMs,
-    answer: answer && {
-      status: answer.status,
-      request_id: answer.requestId,
-      defaults: answer.defaults,
-      body: typeof answer.body === 'string' ? answer.body : Buffer.from(answer.body).toString(),
+    answer: response && {
+      status: response.status,
+      request_id: response.requestId,
+      defaults: response.defaults,
+      body: typeof response.body === 'string' ? response.body : Buffer.from(response.body).toString(),
     },
   };
 }
 
-export function responseOfLine(line: ResponseLine): {
+export function responseOfLine({ key_digest, fingerprint, slot, used_at_ms, answer }: ResponseLine): {
   key: IdempotencyRecord;
-  answer: StoredResponse | null;
+  response: StoredResponse | null;
 } {
-  const { key_digest, fingerprint, slot, used_at_ms, answer } = line;
-  const key = {
-    keyDigest: bytesOf(key_digest),
-    fingerprint: bytesOf(fingerprint),
-    slot,
-    usedAtMs: used_at_ms,
-    location: nowhere,
-  };
-  if (answer === null) return { key, answer: null };
+  const digests = { keyDigest: bytesOf(key_digest), fingerprint: bytesOf(fingerprint) };
+  const key = { ...digests, slot, usedAtMs: used_at_ms, location: nowhere };
+  if (answer === null) return { key, response: null };
   const { status, request_id: requestId, defaults, body } = answer;
-  return { key, answer: { status, requestId, defaults, body } };
+  return { key, response: { status, requestId, defaults, body } };
 }
 
 function hex(bytes: Uint8Array): string {

@@ -170,8 +170,8 @@ class Import {
       await this.#shards.putRecord(encodeRecord(recordOfLine(line.record, recordFields)));
       this.#counts.records++;
     } else if ('response' in line) {
-      const { key, answer } = responseOfLine(line.response);
-      await this.#shards.putAnswer(key, answer);
+      const { key, response } = responseOfLine(line.response);
+      await this.#shards.putResponse(key, response);
       this.#counts.responses++;
     } else if ('small_value' in line) {
       const { name, base64 } = line.small_value;

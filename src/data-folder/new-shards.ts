@@ -21,9 +21,9 @@ import { shardOfOrganization, shardOfSlot } from '../shard/shard-map.ts';
 const batchSize = 1_000;
 
 /** Null when the response is lost. The key stays known: its request must not run again. */
-interface KeyedAnswer {
+interface UsedKey {
   readonly key: IdempotencyRecord;
-  readonly answer: StoredResponse | null;
+  readonly response: StoredResponse | null;
 }
 
 /** The values that all new shards get. */
@@ -37,38 +37,38 @@ export interface GoOn {
 interface NewShard {
   readonly journal: OwnJournal;
   readonly records: EncodedRecord[];
-  readonly answers: KeyedAnswer[];
+  readonly responses: UsedKey[];
   readonly metadata: Map<string, Uint8Array>;
 }
 
 export class NewShards {
   readonly #shards: readonly NewShard[];
   records = 0;
-  answers = 0;
+  responses = 0;
 
   /** The journals must be open and empty. */
   constructor(journals: readonly OwnJournal[]) {
     this.#shards = journals.map((journal) => ({
       journal,
       records: [],
-      answers: [],
+      responses: [],
       metadata: new Map(),
     }));
   }
 
-  async putRecord(frame: EncodedRecord): Promise<void> {
-    const shard = elementAt(this.#shards, shardOfOrganization(organizationOf(frame), this.#shards.length));
-    shard.records.push(frame);
+  async putRecord(encoded: EncodedRecord): Promise<void> {
+    const shard = elementAt(this.#shards, shardOfOrganization(organizationOf(encoded), this.#shards.length));
+    shard.records.push(encoded);
     this.records++;
     if (shard.records.length === batchSize) await writeRecords(shard);
   }
 
   /** The keys come in the order in which they were used. */
-  async putAnswer(key: IdempotencyRecord, answer: StoredResponse | null): Promise<void> {
+  async putResponse(key: IdempotencyRecord, response: StoredResponse | null): Promise<void> {
     const shard = elementAt(this.#shards, shardOfSlot(key.slot, this.#shards.length));
-    shard.answers.push({ key, answer });
-    if (answer !== null) this.answers++;
-    if (shard.answers.length === batchSize) await writeAnswers(shard);
+    shard.responses.push({ key, response });
+    if (response !== null) this.responses++;
+    if (shard.responses.length === batchSize) await writeResponses(shard);
   }
 
   /** Puts a piece of metadata of an organization, by whose id its name begins. */
@@ -82,9 +82,9 @@ export class NewShards {
   /** Writes the rest, and the values from which the shards continue. */
   async finish({ clock, revision, retention }: GoOn): Promise<void> {
     for (const shard of this.#shards) {
-      await writeAnswers(shard);
+      await writeResponses(shard);
       await writeRecords(shard);
-      assert(shard.records.length + shard.answers.length === 0, 'everything is written');
+      assert(shard.records.length + shard.responses.length === 0, 'everything is written');
       shard.metadata.set(clockKey, writeClock(clock));
       shard.metadata.set(directoryRevisionKey, writeRevision(revision));
       shard.metadata.set(retentionKey, writeRetention(retention));
@@ -99,17 +99,17 @@ async function writeRecords({ journal: { log, checkpoint }, records }: NewShard)
 }
 
 /** Appends stored responses, in one commit batch for each time at which keys were used. */
-async function writeAnswers({ journal: { log, checkpoint }, answers }: NewShard): Promise<void> {
+async function writeResponses({ journal: { log, checkpoint }, responses }: NewShard): Promise<void> {
   const durable: Promise<void>[] = [];
   const idempotencyRecords: IdempotencyRecord[] = [];
-  for (let start = 0, end = 0; start < answers.length; start = end) {
+  for (let start = 0, end = 0; start < responses.length; start = end) {
     // The wall time of a key's use is not stored, and is about the same as the service time.
-    const timeMs = elementAt(answers, start).key.usedAtMs;
-    while (answers[end]?.key.usedAtMs === timeMs) end++;
-    const batch = answers.slice(start, end);
-    const entries = batch.map(({ key, answer }) => ({
+    const timeMs = elementAt(responses, start).key.usedAtMs;
+    while (responses[end]?.key.usedAtMs === timeMs) end++;
+    const batch = responses.slice(start, end);
+    const entries = batch.map(({ key, response }) => ({
       changes: [],
-      idempotency: answer && { ...key, ...answer },
+      idempotency: response && { ...key, ...response },
       cause: null,
     }));
     const appended = log.append({ firstSequence: log.nextSequence, timeMs, wallMs: timeMs, entries });
@@ -118,7 +118,7 @@ async function writeAnswers({ journal: { log, checkpoint }, answers }: NewShard)
       idempotencyRecords.push({ ...key, location: appended.locations[i] ?? nowhere });
   }
   await Promise.all(durable);
-  answers.length = 0;
+  responses.length = 0;
   if (idempotencyRecords.length === 0) return;
   await checkpoint.write({ records: [], sequence: log.nextSequence - 1, idempotencyRecords });
 }

@@ -117,11 +117,11 @@ async function move(sources: readonly OwnJournal[], targets: readonly OwnJournal
   const shards = new NewShards(targets);
   const keys = sources.map((source) => [source, source.checkpoint.idempotencyRecords(sinceMs)] as const);
   for (const { key, source } of inOrderOfTime(keys)) {
-    const answer = unlessDamaged(() => source.log.readResponse(key.location, key.keyDigest)) ?? null;
-    await shards.putAnswer(key, answer);
+    const response = unlessDamaged(() => source.log.readResponse(key.location, key.keyDigest)) ?? null;
+    await shards.putResponse(key, response);
   }
   for (const { checkpoint } of sources) {
-    for (const frame of checkpoint.encodedRecords()) await shards.putRecord(frame);
+    for (const encoded of checkpoint.encodedRecords()) await shards.putRecord(encoded);
     for (const [name, value] of checkpoint.metadata())
       if (isOfScope(name)) shards.putMetadataRow(name, value);
   }
@@ -131,7 +131,7 @@ async function move(sources: readonly OwnJournal[], targets: readonly OwnJournal
     revision: Math.max(...valuesOf(directoryRevisionKey).map(readRevision)),
     retention: jointRetention(valuesOf(retentionKey).map(readRetention)),
   });
-  const { records, answers } = shards;
+  const { records, responses: answers } = shards;
   let arrived = 0;
   for (const target of targets) for (const _ of target.checkpoint.encodedRecords()) arrived++;
   assert(arrived === records, `${arrived} of ${records} records have arrived`);

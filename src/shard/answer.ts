@@ -15,7 +15,7 @@ import type { Answer, Outcome, Settings } from '../domain/decision.ts';
 import type { ApiRequest } from '../domain/record.ts';
 import type { StoredResponse } from '../journal/journal.ts';
 import type { CommitBatch, ReplyTo } from './commit-batch.ts';
-import { type AnswerFrame, answerFlags } from './frames.ts';
+import { answerFlags } from './frames.ts';
 import type { InternalAnswer } from './protocol.ts';
 import type { LimitHeaders } from './scope.ts';
 
@@ -75,7 +75,7 @@ const success = { status: 200, flags: 0, errorNumber: 0, retryAfterSeconds: 0, o
 const withdrawn = { ...success, status: 0, flags: answerFlags.withdrawn };
 
 export function answerBody(batch: CommitBatch, { to, limits }: RequestWaiter, body: string, flags = 0): void {
-  putFrame(batch, to, limits, flags === 0 ? success : { ...success, flags }, body);
+  batch.answersTo(to.peer).put(to.correlation, limits, flags === 0 ? success : { ...success, flags }, body);
 }
 
 export function answerRefusal(
@@ -88,40 +88,18 @@ export function answerRefusal(
   const errorNumber = defined(errorNumbers.get(refusal.code), 'every error has a number');
   const retryAfterSeconds = refusal.retryAfterSeconds ?? 0;
   const fields = { status, flags: 0, errorNumber, retryAfterSeconds, originalRequest: '' };
-  putFrame(batch, to, limits, fields, errorBodyOf(settings, refusal, request));
+  const body = errorBodyOf(settings, refusal, request);
+  batch.answersTo(to.peer).put(to.correlation, limits, fields, body);
 }
 
 export function replay(batch: CommitBatch, { to, limits }: RequestWaiter, stored: StoredResponse): void {
   const { status, requestId: originalRequest, body } = stored;
   const flags = answerFlags.replayed;
-  putFrame(batch, to, limits, { status, flags, errorNumber: 0, retryAfterSeconds: 0, originalRequest }, body);
+  const fields = { status, flags, errorNumber: 0, retryAfterSeconds: 0, originalRequest };
+  batch.answersTo(to.peer).put(to.correlation, limits, fields, body);
 }
 
 /** Tells the sender of a withdrawn request that it did not run. */
 export function answerWithdrawn(batch: CommitBatch, to: ReplyTo): void {
-  putFrame(batch, to, noLimits, withdrawn, '');
-}
-
-function putFrame(
-  batch: CommitBatch,
-  { peer, correlation }: ReplyTo,
-  { limit, remaining, resetSeconds }: LimitHeaders,
-  fields: Omit<AnswerFrame, keyof LimitHeaders | 'correlation' | 'body'>,
-  body: string | Uint8Array,
-): void {
-  const { status, flags, errorNumber, retryAfterSeconds, originalRequest } = fields;
-  batch.answersTo(peer).put(
-    {
-      correlation,
-      status,
-      flags,
-      errorNumber,
-      limit,
-      remaining,
-      resetSeconds,
-      retryAfterSeconds,
-      originalRequest,
-    },
-    body,
-  );
+  batch.answersTo(to.peer).put(to.correlation, noLimits, withdrawn, '');
 }

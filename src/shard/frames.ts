@@ -61,6 +61,10 @@ export interface AnswerFrame {
   readonly body: Buffer;
 }
 
+type AnswerLimits = Pick<AnswerFrame, 'limit' | 'remaining' | 'resetSeconds'>;
+/** What an answer says besides the rate limits. */
+type AnswerFields = Omit<AnswerFrame, keyof AnswerLimits | 'correlation' | 'body'>;
+
 const headerBytes = 8;
 const requestFixedBytes = 12;
 const answerFixedBytes = 28;
@@ -171,20 +175,25 @@ export class RequestWriter extends FrameWriter {
 
 export class AnswerWriter extends FrameWriter {
   /** `body` is text, or the bytes of a stored response. */
-  put(frame: Omit<AnswerFrame, 'body'>, body: string | Uint8Array): void {
+  put(
+    correlation: number,
+    { limit, remaining, resetSeconds }: AnswerLimits,
+    { status, flags, errorNumber, retryAfterSeconds, originalRequest }: AnswerFields,
+    body: string | Uint8Array,
+  ): void {
     const bodyBytesMax = typeof body === 'string' ? body.length * bytesPerUnitMax : body.length;
-    const originalMax = frame.originalRequest.length * bytesPerUnitMax;
+    const originalMax = originalRequest.length * bytesPerUnitMax;
     const start = this.bytes;
     const buffer = this.reserve(answerFixedBytes + 2 + originalMax + bodyBytesMax);
-    buffer.writeUInt32LE(frame.correlation, start + 4);
-    buffer.writeUInt16LE(frame.status, start + 8);
-    buffer[start + 10] = frame.flags;
-    buffer[start + 11] = frame.errorNumber;
-    buffer.writeUInt32LE(frame.limit, start + 12);
-    buffer.writeUInt32LE(frame.remaining, start + 16);
-    buffer.writeUInt32LE(frame.resetSeconds, start + 20);
-    buffer.writeUInt32LE(frame.retryAfterSeconds, start + 24);
-    let at = putText(buffer, frame.originalRequest, start + answerFixedBytes);
+    buffer.writeUInt32LE(correlation, start + 4);
+    buffer.writeUInt16LE(status, start + 8);
+    buffer[start + 10] = flags;
+    buffer[start + 11] = errorNumber;
+    buffer.writeUInt32LE(limit, start + 12);
+    buffer.writeUInt32LE(remaining, start + 16);
+    buffer.writeUInt32LE(resetSeconds, start + 20);
+    buffer.writeUInt32LE(retryAfterSeconds, start + 24);
+    let at = putText(buffer, originalRequest, start + answerFixedBytes);
     if (typeof body === 'string') {
       at += buffer.write(body, at);
     } else {

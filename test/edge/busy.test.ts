@@ -30,9 +30,9 @@ class Answering implements Port {
     readRequests(batch as ArrayBuffer, ({ correlation, route, org }) => {
       const { method, path } = routeTable[route]!;
       heard.push(`${method} ${path} ${org}`);
-      const limits = { limit: 1, remaining: 1, resetSeconds: 1, retryAfterSeconds: 0 };
-      const fields = { correlation, status: 200, flags: 0, errorNumber: 0, ...limits, originalRequest: '' };
-      writer.put(fields, path === '/v1/events' ? large : '{}');
+      const limits = { limit: 1, remaining: 1, resetSeconds: 1 };
+      const fields = { status: 200, flags: 0, errorNumber: 0, retryAfterSeconds: 0, originalRequest: '' };
+      writer.put(correlation, limits, fields, path === '/v1/events' ? large : '{}');
     });
     this.#onMessage(writer.take());
   }

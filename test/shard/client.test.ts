@@ -73,8 +73,9 @@ const frame = (body: string) => ({
 function batchOf(answers: readonly (readonly [correlation: number, body: string])[]): ArrayBuffer {
   const writer = new AnswerWriter();
   for (const [correlation, body] of answers) {
-    const limits = { limit: 1, remaining: 1, resetSeconds: 1, retryAfterSeconds: 0 };
-    writer.put({ correlation, status: 200, flags: 0, errorNumber: 0, ...limits, originalRequest: '' }, body);
+    const limits = { limit: 1, remaining: 1, resetSeconds: 1 };
+    const fields = { status: 200, flags: 0, errorNumber: 0, retryAfterSeconds: 0, originalRequest: '' };
+    writer.put(correlation, limits, fields, body);
   }
   return writer.take();
 }
@@ -310,8 +311,10 @@ test('of a request that is withdrawn once it was sent the shard is told, and its
   assert.deepEqual(port.posted[1], { withdrawn: [a] });
   assert.equal(port.posted.length, 2);
   const writer = new AnswerWriter();
-  const none = { limit: 0, remaining: 0, resetSeconds: 0, retryAfterSeconds: 0, originalRequest: '' };
-  writer.put({ correlation: a!, status: 0, flags: answerFlags.withdrawn, errorNumber: 0, ...none }, '');
+  const limits = { limit: 0, remaining: 0, resetSeconds: 0 };
+  const flags = answerFlags.withdrawn;
+  const fields = { status: 0, flags, errorNumber: 0, retryAfterSeconds: 0, originalRequest: '' };
+  writer.put(a!, limits, fields, '');
   port.receive(writer.take());
   assert.deepEqual(namesIn(port), ['c']);
   assert.deepEqual(outcomes, [], 'nobody waits for it');

@@ -56,7 +56,8 @@ function passedOn(frames: readonly RequestFrame[]): ArrayBuffer {
 
 function passAnswers(frames: readonly AnswerFrame[], asText: boolean): AnswerFrame[] {
   const writer = new AnswerWriter();
-  for (const { body, ...frame } of frames) writer.put(frame, asText ? body.toString('utf8') : body);
+  for (const frame of frames)
+    writer.put(frame.correlation, frame, frame, asText ? frame.body.toString('utf8') : frame.body);
   const read: AnswerFrame[] = [];
   readAnswers(writer.take(), (frame) => read.push(frame));
   return read;
@@ -160,13 +161,13 @@ test('a batch is written into the buffer of one that was read', () => {
   const writer = new AnswerWriter(spare);
   const asked = passedOn([request]);
   spare.give(asked);
-  writer.put(answer, 'a body');
+  writer.put(answer.correlation, answer, answer, 'a body');
   const batch = writer.take();
   assert.equal(batch, asked);
   const read: AnswerFrame[] = [];
   readAnswers(batch, (frame) => read.push(frame));
   assert.deepEqual(read, [{ ...answer, body: Buffer.from('a body') }]);
-  writer.put(answer, 'another');
+  writer.put(answer.correlation, answer, answer, 'another');
   assert.notEqual(writer.take(), asked, 'it was handed out');
 });
 

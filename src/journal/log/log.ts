@@ -42,7 +42,7 @@ interface Waiting {
 interface Active {
   readonly segment: Segment;
   /** Null when the segment is damaged; then the next batch begins a new one. */
-  readonly room: Preallocation | null;
+  readonly preallocation: Preallocation | null;
   bytes: number;
   firstTimeMs: number;
 }
@@ -79,15 +79,15 @@ export class SegmentedLog implements LogEngine {
 
   #activate(segment: Segment, firstTimeMs: number): Active {
     const environment = unlessDamaged(() => this.#segments.open(segment));
-    if (environment === undefined) return { segment, room: null, bytes: 0, firstTimeMs };
-    const room = new Preallocation(segment.folder, environment, this.#options.segmentBytesMax);
+    if (environment === undefined) return { segment, preallocation: null, bytes: 0, firstTimeMs };
+    const preallocation = new Preallocation(segment.folder, environment, this.#options.segmentBytesMax);
     const bytes = firstTimeMs === Number.POSITIVE_INFINITY ? 0 : usedBytes(environment);
-    return { segment, room, bytes, firstTimeMs };
+    return { segment, preallocation, bytes, firstTimeMs };
   }
 
   append(partition: ShardIdentity, epoch: number, expectedSequence: number, bytes: Buffer): Promise<void> {
     assert(tagOf(partition).equals(this.#segments.tag), 'a log has the batches of one partition');
-    if (epoch < this.#epoch) this.#failure ??= ownedByAnother(this.#segments.folder, epoch, this.#epoch);
+    if (epoch < this.#epoch) this.#failure ??= fenced(this.#segments.folder, epoch, this.#epoch);
     if (this.#failure !== null) return Promise.reject(this.#failure);
     assert(expectedSequence === this.#nextSequence, 'a batch follows the one before');
     const { firstSequence, lastSequence, timeMs } = readBatchHeader(bytes);
@@ -144,13 +144,13 @@ export class SegmentedLog implements LogEngine {
       active !== null && (active.bytes > segmentBytesMax || timeMs - active.firstTimeMs > segmentAgeMaxMs);
     // Without descriptors for a new segment the newest one grows, which is better than a failure.
     if (active === null || (isDue && this.#segments.canCreate)) {
-      await active?.room?.finish();
+      await active?.preallocation?.finish();
       const segment = await this.#segments.create(firstSequence);
       await onSegment(firstSequence);
       this.#active = this.#activate(segment, Number.POSITIVE_INFINITY);
     }
     const target = defined(this.#active, 'a segment is active');
-    const admitted = target.room?.admit(batches);
+    const admitted = target.preallocation?.admit(batches);
     if (admitted !== undefined) await admitted;
     await commitAppended(
       this.#segments.open(target.segment),
@@ -189,12 +189,12 @@ export class SegmentedLog implements LogEngine {
   async close(): Promise<void> {
     this.#failure ??= new JournalFailure('The log is closed', { diskFull: false });
     await this.#writing;
-    await this.#active?.room?.stop();
+    await this.#active?.preallocation?.stop();
     await this.#segments.close();
   }
 }
 
-function ownedByAnother(folder: string, epoch: number, newest: number): JournalFailure {
+function fenced(folder: string, epoch: number, newest: number): JournalFailure {
   return new JournalFailure(
     `${folder} has a newer owner, whose epoch is ${newest}: a batch of epoch ${epoch} is refused`,
     { diskFull: false },

@@ -297,8 +297,8 @@ export function readStoredResponse(
 ): StoredResponse | undefined {
   const bytes = borrowBatch(environment, segment, record);
   if (bytes === undefined) return undefined;
-  const answer = readResponse(bytes, offset, keyDigest);
-  if (answer !== null) return answer;
+  const stored = readResponse(bytes, offset, keyDigest);
+  if (stored !== null) return stored;
   throw damaged(segment, record, `it has no readable stored response of that key at offset ${offset}`);
 }
 
