@@ -117,6 +117,10 @@ dd{min-inline-size:0;overflow-wrap:anywhere}
 .figures dd{font-size:1.5rem;font-weight:650}
 .figures dd .muted{display:block;font-weight:400}
 .chart{display:block;inline-size:100%;block-size:11.25rem}
+.plot{display:grid;grid-template-columns:auto minmax(0,1fr);gap:.625rem}
+.scale{display:flex;flex-direction:column;justify-content:space-between;margin-block:-.625rem;font-size:.8125rem;line-height:1.25rem;text-align:end;font-variant-numeric:tabular-nums}
+.chart .line{stroke:var(--line);fill:none;vector-effect:non-scaling-stroke}
+.figures .then{margin-block-start:.25rem}
 .chart .hit{fill:transparent}
 .chart g:hover .hit{fill:var(--raised)}
 .chart .axis{stroke:var(--field);fill:none;vector-effect:non-scaling-stroke}

@@ -74,6 +74,9 @@ browserTest('home shows the money of the day by method, and what needs somebody'
   await page.goto(dashboard.address('home'));
   const figures = (await page.locator('.figures').textContent())!;
   assert.match(figures, /Money inMAD\s1,650\.00By card: MAD\s1,200\.00 · In cash: MAD\s450\.00/);
+  assert.match(figures, /MAD\s0\.00 in the 30 days before/);
+  assert.deepEqual(await page.locator('.scale span').allTextContents(), ['2,000', '1,000', '0']);
+  assert.equal(await page.locator('section', { hasText: 'Latest payments' }).locator('tbody tr').count(), 5);
   assert.match(figures, /Success rate66\.7%2 of 3 attempts/);
   await page.getByRole('img', { name: 'Money in by day, by card and in cash' }).waitFor();
   await page.getByText('As a table').click();

@@ -2,9 +2,11 @@
 // and what a phone has room for.
 
 import assert from 'node:assert/strict';
-import { after, before } from 'node:test';
+import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { viewGroups } from '../../src/dashboard/layout/row.ts';
+import { dayChart } from '../../src/dashboard/pages/day-chart.ts';
+import { figures } from '../../src/dashboard/pages/home.ts';
 import { browserTest, launchBrowser } from '../edge/checkout/browser.ts';
 import { type Dashboard, newMember, signedIn, startDashboard, type Visitor } from './fixture.ts';
 import { api } from './shop.ts';
@@ -71,6 +73,35 @@ browserTest('the sign-in page says whose it is, and at which address it ought to
   assert.equal(await page.locator('header.brand').innerText(), 'Payments');
   await page.getByText(`begins with ${dashboard.service.url}`).waitFor();
   await page.close();
+});
+
+test('each figure of home stands beside that of the period before, and the axis has round ends', () => {
+  const day = (card: number, cash: number, succeeded: number, failed: number) => ({
+    day: '2026-11-23',
+    card_received: card,
+    card_succeeded: succeeded,
+    card_failed: failed,
+    card_unpaid: 0,
+    cash_received: cash,
+    cash_succeeded: 0,
+    cash_failed: 0,
+    cash_unpaid: 0,
+    refunded: 0,
+  });
+  const text = (language: 'en' | 'fr') =>
+    figures({ language }, [day(90_000, 60_000, 3, 1)], [day(120_000, 0, 1, 1)])
+      .markup.replace(/<[^>]+>/g, ' ')
+      .replace(/[\s\u00a0\u202f]+/g, ' ');
+  assert.match(text('en'), /\+25% · MAD 1,200\.00 in the 1 day before/);
+  assert.match(text('en'), /75% .* 50% in the 1 day before/);
+  assert.match(text('fr'), /Par carte : 900,00 MAD · En espèces : 600,00 MAD \+25 % · 1 200,00 MAD/);
+  const scale = (card: number) =>
+    [...dayChart('en', [{ label: '', card, cash: 0 }], 'Money in').markup.matchAll(/<span>([^<]+)</g)].map(
+      ([, mark]) => mark,
+    );
+  assert.deepEqual(scale(1), ['100', '50', '0']);
+  assert.deepEqual(scale(20_001), ['500', '250', '0']);
+  assert.deepEqual(scale(99_999_999), ['1,000,000', '500,000', '0']);
 });
 
 const phone = { viewport: { width: 360, height: 740 } };

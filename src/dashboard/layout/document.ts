@@ -112,7 +112,7 @@ function whole(request: PageRequest, content: Content, around: Surroundings): Da
   const say = sayLayout(request);
   const { title, problems = {}, actions = null, body, scripts = [], cookies = [] } = content;
   const alert = errorSummary(request, problems);
-  const shownTitle = alert === null ? title : `${say('error')}: ${title}`;
+  const shownTitle = alert === null ? title : say('named', { name: say('error'), value: title });
   const document = html`<!doctype html>
 <html lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}">
 <head>
@@ -196,7 +196,7 @@ function navigation(request: ViewRequest, active: View): Html {
   });
   // On a phone the list is folded; the style sheet shows one of the two.
   return html`<nav class="views" aria-label="${say('views')}">${groups}</nav>
-<nav class="views-folded" aria-label="${say('menu')}"><details><summary>${say('menu')}: ${say(active)}</summary>${groups}</details></nav>`;
+<nav class="views-folded" aria-label="${say('menu')}"><details><summary>${say('named', { name: say('menu'), value: say(active) })}</summary>${groups}</details></nav>`;
 }
 
 function languageLinks(request: PageRequest): Html {

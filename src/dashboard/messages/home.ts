@@ -20,6 +20,13 @@ export const homeMessages = {
     fr: 'Pages et codes que personne n’a payés : {count}',
     ar: 'صفحات ورموز لم يدفعها أحد: {count}',
   },
+  before: {
+    en: '{value} in the {days} before',
+    fr: '{value} les {days} précédents',
+    ar: '{value} في الفترة السابقة: {days}',
+  },
+  recent: { en: 'Latest payments', fr: 'Derniers paiements', ar: 'أحدث المدفوعات' },
+  all_payments: { en: 'All payments', fr: 'Tous les paiements', ar: 'كل المدفوعات' },
   no_attempts: { en: 'No attempts yet', fr: 'Aucune tentative', ar: 'لا محاولات بعد' },
   chart: {
     en: 'Money in by day, by card and in cash',

@@ -23,6 +23,7 @@ export const sharedTexts = {
   from: { en: 'From', fr: 'Du', ar: 'من' },
   id: { en: 'ID', fr: 'Identifiant', ar: 'المعرّف' },
   metadata: { en: 'Metadata', fr: 'Métadonnées', ar: 'البيانات الوصفية' },
+  named: { en: '{name}: {value}', fr: '{name} : {value}', ar: '{name}: {value}' },
   object: { en: 'Object', fr: 'Objet', ar: 'الكائن' },
   outcome: { en: 'Outcome', fr: 'Résultat', ar: 'النتيجة' },
   payment: { en: 'Payment', fr: 'Paiement', ar: 'الدفعة' },

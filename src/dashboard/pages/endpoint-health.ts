@@ -95,7 +95,10 @@ export function hoursChart(
     const [bad, good] = [high(failed), high(attempts - failed)];
     const rect = (name: string, y: number, tall: number) =>
       tall > 0 && html`<rect class="${name}" x="${x}" y="${y}" width="${step - 4}" height="${tall}"/>`;
-    const told = `${ui.timeText(language, startMs)}: ${say('failed_of', { failed, attempts })}`;
+    const told = say('named', {
+      name: ui.timeText(language, startMs),
+      value: say('failed_of', { failed, attempts }),
+    });
     return html`<g><title>${told}</title>${rect('is-bad', height - bad, bad)}${rect('is-good', height - bad - good, good)}</g>`;
   };
   const shown = health.hours.filter(({ startMs }) => startMs >= firstMs);

@@ -1,8 +1,10 @@
 // The page that a member sees first: the money that came in, what needs somebody, and the first steps of a new organization.
 
+import { formatAmount } from '../../core/money.ts';
 import { moroccoDayAt } from '../../core/morocco-day.ts';
 import type { Totals } from '../../domain/day-totals.ts';
 import { fieldIndex, kindIndex, scopeOf } from '../../domain/indexes.ts';
+import type { FoundPayment } from '../../domain/payment-search.ts';
 import type { DayTotalRecord, DeliveryRecord, WebhookEndpointRecord } from '../../domain/record.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
@@ -17,12 +19,14 @@ import { mayDo } from '../people/roles.ts';
 import { dayChart } from './day-chart.ts';
 import { healthByEndpoint } from './endpoint-health.ts';
 import { firstSteps } from './first-steps.ts';
+import { paymentsTable } from './payment-parts.ts';
 import { everyPayment, listPayments } from './payment-questions.ts';
 import { openReviews } from './reviews.ts';
 
 export const homeRows: readonly Row[] = [get('home', 'payments.read', showHome)];
 
 const periods = [7, 30, 90] as const;
+const recentMax = 5;
 const dayMs = 24 * 3_600_000;
 
 type Day = Pick<Totals, Exclude<keyof Totals, 'refunds'>> & { readonly day: string };
@@ -42,16 +46,23 @@ async function showHome(request: ViewRequest, context: ViewContext): Promise<Das
   const { query } = request;
   const say = sayLayout(request);
   const period = periods.find((days) => String(days) === query.get('days')) ?? 30;
-  const { payments } = await listPayments(request, context, { ...everyPayment, limit: 1 });
+  const { payments } = await listPayments(request, context, { ...everyPayment, limit: recentMax });
   const isNew = payments.length === 0;
   const [days, steps] = await Promise.all([
-    lastDays(request, context, period),
+    lastDays(request, context, 2 * period),
     firstSteps(request, context, !isNew),
   ]);
   const attention = await attentionPart(request, context, isNew && steps !== null);
   const body = isNew
     ? [steps, attention]
-    : [periodLinks(request, period), figures(request, days), chartPart(request, days), attention, steps];
+    : [
+        periodLinks(request, period),
+        attention,
+        figures(request, days.slice(period), days.slice(0, period)),
+        chartPart(request, days.slice(period)),
+        recentPart(request, payments),
+        steps,
+      ];
   return page(request, { title: say('home'), body: [passwordNotice(request), ...body] });
 }
 
@@ -91,25 +102,50 @@ function sumOf(days: readonly Day[], name: Exclude<keyof Day, 'day'>): number {
   return days.reduce((sum, day) => sum + day[name], 0);
 }
 
-function figures({ language }: ViewRequest, days: readonly Day[]): Html {
-  const say = sayHome({ language });
+/** The sums that the figures show. */
+function sumsOf(days: readonly Day[]) {
   const [card, cash] = [sumOf(days, 'card_received'), sumOf(days, 'cash_received')];
   const succeeded = sumOf(days, 'card_succeeded') + sumOf(days, 'cash_succeeded');
   const tried = succeeded + sumOf(days, 'card_failed') + sumOf(days, 'cash_failed');
   const unpaid = sumOf(days, 'card_unpaid') + sumOf(days, 'cash_unpaid');
-  const rate = tried === 0 ? '–' : percent(language, succeeded / tried);
-  const of = tried === 0 ? say('no_attempts') : say('success_text', { succeeded, tried });
-  const figure = (name: string, value: Html | string, note: Html | string | null = null) =>
-    html`<div class="sheet figure"><dt>${name}</dt><dd>${value}${note && html`<span class="muted">${note}</span>`}</dd></div>`;
-  const methods = html`${say('by_card')}: ${ui.amount(language, card)} · ${say('in_cash')}: ${ui.amount(language, cash)}`;
-  return html`<dl class="figures">${figure(say('money_in'), ui.amount(language, card + cash), methods)}
-${figure(say('refunded'), ui.amount(language, sumOf(days, 'refunded')))}
-${figure(say('success_rate'), rate, html`${of}${unpaid > 0 && html`<br>${say('unpaid_text', { count: unpaid })}`}`)}</dl>`;
+  return { card, cash, succeeded, tried, unpaid, refunded: sumOf(days, 'refunded') };
 }
 
-function percent(language: ViewRequest['language'], share: number): string {
+/** Figures of some days, each beside that of as many days before. */
+export function figures(
+  { language }: Pick<ViewRequest, 'language'>,
+  now: readonly Day[],
+  before: readonly Day[],
+): Html {
+  const say = sayHome({ language });
+  const { card, cash, succeeded, tried, unpaid, refunded } = sumsOf(now);
+  const past = sumsOf(before);
+  const rateOf = (sums: typeof past) =>
+    sums.tried === 0 ? '–' : percent(language, sums.succeeded / sums.tried);
+  const of = tried === 0 ? say('no_attempts') : say('success_text', { succeeded, tried });
+  const earlier = (value: string) => say('before', { value, days: before.length });
+  const compared = (sum: number, other: number) => {
+    const change = other === 0 ? null : `${percent(language, sum / other - 1, 'exceptZero')} · `;
+    return html`<bdi>${change}</bdi>${earlier(formatAmount(other, 'mad', language))}`;
+  };
+  const figure = (name: string, value: Html | string, note: Html | string | null, then: Html | string) =>
+    html`<div class="sheet figure"><dt>${name}</dt><dd>${value}${note && html`<span class="muted">${note}</span>`}<span class="muted then">${then}</span></dd></div>`;
+  const sum = (name: 'by_card' | 'in_cash', centimes: number) =>
+    say('named', { name: say(name), value: formatAmount(centimes, 'mad', language) });
+  const methods = `${sum('by_card', card)} · ${sum('in_cash', cash)}`;
+  return html`<dl class="figures">${figure(say('money_in'), ui.amount(language, card + cash), methods, compared(card + cash, past.card + past.cash))}
+${figure(say('refunded'), ui.amount(language, refunded), null, compared(refunded, past.refunded))}
+${figure(say('success_rate'), rateOf({ ...past, succeeded, tried }), html`${of}${unpaid > 0 && html`<br>${say('unpaid_text', { count: unpaid })}`}`, earlier(rateOf(past)))}</dl>`;
+}
+
+function percent(
+  language: ViewRequest['language'],
+  share: number,
+  signDisplay: 'auto' | 'exceptZero' = 'auto',
+): string {
   const format = new Intl.NumberFormat(language === 'ar' ? 'ar-MA-u-nu-latn' : language, {
     style: 'percent',
+    signDisplay,
     maximumFractionDigits: 1,
   });
   return format.format(share);
@@ -126,7 +162,7 @@ function chartPart({ language }: ViewRequest, days: readonly Day[]): Html {
     card,
     cash,
   }));
-  const legend = html`<p class="legend"><span class="by-card"></span> ${say('by_card')} <span class="in-cash"></span> ${say('in_cash')}</p>`;
+  const legend = html`<p class="legend"><span class="by-card"></span> ${say('by_card')} <span class="in-cash"></span> ${say('in_cash')} <bdi class="muted">${say('amount_dirhams')}</bdi></p>`;
   const ends = html`<p class="ends muted" dir="ltr"><bdi>${date(days[0]!.day)}</bdi><bdi>${date(days.at(-1)!.day)}</bdi></p>`;
   const numbers = ui.table<Day>(
     say('chart'),
@@ -142,9 +178,20 @@ function chartPart({ language }: ViewRequest, days: readonly Day[]): Html {
   );
   return ui.section(
     title,
-    html`${legend}${dayChart(bars, say('chart'))}${ends}
+    html`${legend}${dayChart(language, bars, say('chart'))}${ends}
 <details><summary>${say('as_table')}</summary>${numbers}</details>`,
   );
+}
+
+function recentPart(request: ViewRequest, payments: readonly FoundPayment[]): Html {
+  const say = sayHome(request);
+  const list = paymentsTable(
+    request,
+    { payments: [...payments], stoppedAt: null },
+    { caption: say('recent'), limit: recentMax, path: 'payments', query: {}, empty: '' },
+  );
+  return html`<section class="stack"><h2>${say('recent')}</h2>${list}
+<p><a href="${viewLink(request, 'payments')}">${say('all_payments')}</a></p></section>`;
 }
 
 /** Null when nothing needs anybody and that need not be said, because there are steps to take. */

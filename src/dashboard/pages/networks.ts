@@ -78,7 +78,7 @@ function reportAddress(
 ): Html {
   const say = sayNetworks({ language });
   const address = baseUrl + networkPath(network, organization.id, mode);
-  return html`<p>${say('report_to')}: ${ui.copyable({ language }, address)}</p>`;
+  return html`<p>${say('report_to')} ${ui.copyable({ language }, address)}</p>`;
 }
 
 function connectForm(request: ViewRequest, network: ConnectorName, problems: ui.Problems): Html {

@@ -94,7 +94,7 @@ export function render(page: Page, visit: Visit, setCookie: string | null = null
   ];
   if (setCookie !== null) headers.push(['set-cookie', setCookie]);
   if (stage !== '') headers.push(['payment-stage', stage]);
-  const title = page.error ? `${say('error', language)}: ${page.title}` : page.title;
+  const title = page.error ? say('error', language, { title: page.title }) : page.title;
   const scripts = [...(page.scripts ?? []), ...(watchSeconds === undefined ? [] : [watchScript])];
   const watched = watchSeconds !== undefined && html` data-stage="${stage}" data-seconds="${watchSeconds}"`;
   const document = html`<!doctype html>

@@ -17,7 +17,7 @@ export const pageMessages = {
     ar: 'وضع الاختبار: هذه الصفحة محاكاة، ولا تُحوَّل أي أموال حقيقية.',
   },
   pay_to: { en: 'Payment to {merchant}', fr: 'Paiement à {merchant}', ar: 'دفع إلى {merchant}' },
-  error: { en: 'Error', fr: 'Erreur', ar: 'خطأ' },
+  error: { en: 'Error: {title}', fr: 'Erreur : {title}', ar: 'خطأ: {title}' },
   problem: { en: 'You have not paid yet', fr: 'Vous n’avez pas encore payé', ar: 'لم تدفع بعد' },
   return_to: { en: 'Return to {merchant}', fr: 'Retourner chez {merchant}', ar: 'العودة إلى {merchant}' },
   give_up: {
