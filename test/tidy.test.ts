@@ -1,5 +1,5 @@
 // The order of the source tree: the layers, what the pure ones may use, names, dead files, sizes, and the files that documents
-// name. What holds for files of any kind holds for the scripts of pages and for the benches, too.
+// name. What holds for files of any kind holds for the scripts of pages, the benches and the clients, too.
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -96,7 +96,9 @@ function read(folder: string, kinds: RegExp): Source[] {
 const sources = read(src, /\.(ts|mjs)$/);
 const scripts = read(join(src, 'html/scripts'), /\.js$/);
 const benches = read(join(root, 'bench'), /\.ts$/);
-const everywhere = [...sources, ...scripts, ...benches];
+// What the clients know of the API is generated, and dist is what is packed.
+const clients = read(join(root, 'clients'), /^(?!.*\/dist\/).*(?<!\.d)\.ts$/);
+const everywhere = [...sources, ...scripts, ...benches, ...clients];
 
 /** One line for each source that `find` has something to say about. */
 function complaints(find: (source: Source) => string | null, among: readonly Source[] = sources): string[] {

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
@@ -52,7 +52,11 @@ test('the typed client of the guide compiles strictly, and pays, refunds and lis
   writeFileSync(join(folder, 'client.ts'), program);
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   await outputOf(folder, [generator, `${service.url}/openapi.json`, '--output', 'payments.d.ts']);
-  await outputOf(folder, [compiler, '-p', '.']);
+  await outputOf(folder, [compiler, '-p', '.', '--noEmit']);
+  // As the guide says, without settings in a file.
+  const [, ...options] = /^npx (tsc .*)$/m.exec(guide)![1]!.split(' ');
+  rmSync(join(folder, 'tsconfig.json'));
+  await outputOf(folder, [compiler, ...options]);
   const said = await outputOf(folder, ['client.js'], { URL: service.url, KEY: service.keys!.secret });
   assert.match(said, /Send the customer to http\S+\/pay\/ch_/);
   const refunds = await service.call('/v1/refunds');
@@ -61,6 +65,7 @@ test('the typed client of the guide compiles strictly, and pays, refunds and lis
   assert.ok(said.includes(refunds.json.data[0].id));
 
   // A compiler that lets everything pass would prove nothing.
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: strict }));
   writeFileSync(join(folder, 'client.ts'), program.replace('amount: 25000', "amount: '250.00'"));
   await assert.rejects(
     outputOf(folder, [compiler, '-p', '.', '--noEmit']),

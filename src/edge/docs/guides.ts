@@ -161,6 +161,15 @@ export const guideGroups: readonly GuideGroup[] = [
         parts: ['docs/api.md#changing-what-is-there'],
       },
       {
+        slug: 'clients',
+        title: { en: 'Postman, Node and PHP', fr: 'Postman, Node et PHP' },
+        summary: {
+          en: 'A Postman collection, and clients that send again without paying twice.',
+          fr: 'Une collection Postman, et des clients qui réessaient sans payer deux fois.',
+        },
+        parts: ['docs/guide/clients.md'],
+      },
+      {
         slug: 'typed-client',
         title: { en: 'A typed client', fr: 'Un client typé' },
         summary: { en: 'TypeScript checks every call.', fr: 'TypeScript vérifie chaque appel.' },

@@ -94,6 +94,7 @@ export function pageGroups(
 function createLinks(link: Link, reference: readonly ReferencePage[]): Links {
   const byFile = new Map([
     ['docs/openapi.json', '/openapi.json'],
+    ['docs/postman.json', '/postman.json'],
     ['docs/errors.md', '/docs/errors'],
     ...guideGroups.flatMap(({ guides }) =>
       guides.flatMap((guide) =>

@@ -27,7 +27,13 @@ function read(path: string, acceptLanguage = '', query = ''): { status: number; 
 }
 const pages = new Map(docs.paths.map((path) => [path, read(path).document]));
 const idsOf = (document: string) => [...document.matchAll(/ id="([^"]+)"/g)].map((match) => match[1]!);
-const others = ['/openapi.json', '/dashboard', addressOf(docsStyle), addressOf(buttonsScript)];
+const others = [
+  '/openapi.json',
+  '/postman.json',
+  '/dashboard',
+  addressOf(docsStyle),
+  addressOf(buttonsScript),
+];
 
 for (const [path, document] of pages) {
   test(`${path}: every link leads to a page, and to an anchor in it`, () => {
@@ -72,7 +78,7 @@ test('every section of docs/api.md and every guide is shown on one page', () => 
 
 test('what a guide links is shown, but for files that are for tools, operators and engineers', () => {
   const parts = guideGroups.flatMap(({ guides }) => guides.flatMap((guide) => guide.parts));
-  const served = ['docs/openapi.json', 'docs/errors.md'];
+  const served = ['docs/openapi.json', 'docs/errors.md', 'docs/postman.json'];
   const reconciling = 'docs/operations.md#reconciling-a-month';
   const left = ['docs/networks/http-openapi.json', 'docs/networks/cmi.md', reconciling];
   const known = [...parts, ...served, ...left];

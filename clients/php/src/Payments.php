@@ -1,0 +1,144 @@
+<?php
+// A client of the Payments API: requests that are sent again without paying twice, and lists page by page.
+// It needs nothing but PHP.
+
+declare(strict_types=1);
+
+namespace Payments;
+
+final class Payments
+{
+    private const FIRST_WAIT_MS = 500;
+    private const LONGEST_WAIT_MS = 30_000;
+
+    /** @var callable(int): void */
+    private $wait;
+
+    /**
+     * @param string $url the address of the service, such as `https://payments.example`
+     * @param string $key a secret key
+     * @param int $attempts how often a request is sent in all, when it may be sent again
+     * @param ?callable(int): void $wait for tests: how to wait some milliseconds between two attempts
+     */
+    public function __construct(
+        private readonly string $url,
+        private readonly string $key,
+        private readonly int $attempts = 5,
+        private readonly int $timeoutSeconds = 30,
+        ?callable $wait = null,
+    ) {
+        $this->wait = $wait ?? static fn (int $ms) => usleep($ms * 1_000);
+    }
+
+    /**
+     * Sends a request, again where that helps, and returns the answer: an object as an array, or the text of an export.
+     * `$idempotencyKey` is the name of what the customer wants, such as one order: keep it, and send it with each retry.
+     *
+     * @param string $route such as `POST /v1/payment_intents/{id}/confirm`
+     * @param array<string, mixed> $params those in the path, too
+     * @return array<string, mixed>|string
+     * @throws PaymentsError for a refusal, or when no answer came
+     */
+    public function send(string $route, array $params = [], ?string $idempotencyKey = null): array|string
+    {
+        if ($idempotencyKey === null && in_array($route, Types::KEY_REQUIRED, true)) {
+            throw new \InvalidArgumentException("$route needs an idempotency key");
+        }
+        // One key for all attempts of a call, so that no attempt does anything twice.
+        $idempotencyKey ??= bin2hex(random_bytes(16));
+        for ($attempt = 1; ; $attempt++) {
+            [$status, $answer, $retryAfter] = $this->attempt($route, $params, $idempotencyKey);
+            if ($status >= 200 && $status < 300) {
+                return $answer;
+            }
+            $error = new PaymentsError($status, is_array($answer) ? $answer['error'] ?? [] : []);
+            $waitMs = self::waitBefore($error, $retryAfter, $attempt);
+            if ($waitMs === null || $attempt >= $this->attempts) {
+                throw $error;
+            }
+            ($this->wait)($waitMs);
+        }
+    }
+
+    /**
+     * All objects of a list, page by page.
+     *
+     * @param array<string, mixed> $params
+     * @return \Generator<int, array<string, mixed>>
+     */
+    public function all(string $route, array $params = []): \Generator
+    {
+        $params += ['limit' => 100];
+        do {
+            $page = $this->send($route, $params);
+            foreach ($page['data'] as $object) {
+                yield $object;
+                $params['starting_after'] = $object['id'];
+            }
+        } while ($page['has_more']);
+    }
+
+    /** @return array{int, array<string, mixed>|string, ?int} the status (0 for no answer), the answer and Retry-After */
+    private function attempt(string $route, array $params, string $idempotencyKey): array
+    {
+        [$method, $path] = explode(' ', $route, 2);
+        $path = preg_replace_callback('/\{(\w+)\}/', static function (array $match) use (&$params, $route): string {
+            $value = $params[$match[1]] ?? '';
+            if (!is_string($value) || $value === '') {
+                throw new \InvalidArgumentException("$route needs {$match[1]}");
+            }
+            unset($params[$match[1]]);
+            return rawurlencode($value);
+        }, $path);
+        $headers = ["Authorization: Bearer {$this->key}"];
+        $http = ['method' => $method, 'ignore_errors' => true, 'timeout' => $this->timeoutSeconds, 'follow_location' => 0];
+        if ($method === 'POST') {
+            array_push($headers, 'Content-Type: application/json', "Idempotency-Key: $idempotencyKey");
+            $http['content'] = json_encode((object) $params, JSON_THROW_ON_ERROR);
+        } elseif ($params !== []) {
+            $path .= '?' . http_build_query($params);
+        }
+        $context = stream_context_create(['http' => [...$http, 'header' => $headers]]);
+        $text = @file_get_contents(rtrim($this->url, '/') . $path, false, $context);
+        if ($text === false) {
+            return [0, '', null];
+        }
+        return self::answerOf($http_response_header, $text);
+    }
+
+    /**
+     * @param list<string> $lines the headers
+     * @return array{int, array<string, mixed>|string, ?int}
+     */
+    private static function answerOf(array $lines, string $text): array
+    {
+        $status = (int) (explode(' ', $lines[0])[1] ?? 0);
+        $headers = [];
+        foreach (array_slice($lines, 1) as $line) {
+            [$name, $value] = explode(':', $line, 2) + ['', ''];
+            $headers[strtolower($name)] = trim($value);
+        }
+        if (isset($headers['content-length']) && strlen($text) < (int) $headers['content-length']) {
+            return [0, '', null];
+        }
+        $isJson = str_starts_with($headers['content-type'] ?? '', 'application/json');
+        $retryAfter = isset($headers['retry-after']) ? (int) $headers['retry-after'] : null;
+        return [$status, $isJson ? json_decode($text, true) : $text, $retryAfter];
+    }
+
+    /** How many milliseconds to wait before the request is sent again; null when that would not help. */
+    private static function waitBefore(PaymentsError $error, ?int $retryAfter, int $attempt): ?int
+    {
+        $code = $error->errorCode();
+        $isPassing = $code === 'idempotency_in_progress' || str_ends_with($code, '_busy');
+        if (!$isPassing && $error->status !== 0 && $error->status !== 429 && $error->status < 500) {
+            return null;
+        }
+        if ($retryAfter !== null) {
+            // Minutes or hours are the daily cap of test mode.
+            return $retryAfter * 1_000 > self::LONGEST_WAIT_MS ? null : $retryAfter * 1_000;
+        }
+        $growing = min(self::LONGEST_WAIT_MS, self::FIRST_WAIT_MS * 2 ** ($attempt - 1));
+        return (int) ($growing * (0.75 + mt_rand() / mt_getrandmax() / 2));
+    }
+}
