@@ -18,6 +18,7 @@ import type { StoredResponse } from '../journal/journal.ts';
 import { findForbiddenText, parseBody } from './body.ts';
 import type { CommitBatch } from './commit-batch.ts';
 import { digestKey, digestRequest } from './fingerprint.ts';
+import { jsonOfForm } from './form-hint.ts';
 import { type RequestFrame, requestFlags } from './frames.ts';
 import type { KnownKey } from './idempotency-keys.ts';
 import type { LimitHeaders, Scope } from './scope.ts';
@@ -111,7 +112,8 @@ function parseParameters(passage: Passage): Refusal | null {
   if (route.method === 'GET') {
     if ('params' in fromQuery) passage.params = fromQuery.params;
   } else {
-    if ((frame.flags & requestFlags.wrongContentType) !== 0 && frame.body.length > 0) return wrongContentType;
+    const isWrongType = (frame.flags & requestFlags.wrongContentType) !== 0;
+    if (isWrongType && frame.body.length > 0) return notSentAsJson(frame);
     const body = parseBody(frame.body);
     if ('refusal' in body) return body.refusal;
     passage.params = body.params;
@@ -119,6 +121,13 @@ function parseParameters(passage: Passage): Refusal | null {
   }
   fillDefaults(route, passage.params);
   return null;
+}
+
+/** Clients that send forms by default are shown what to send. */
+function notSentAsJson({ body }: RequestFrame): Refusal {
+  const json = jsonOfForm(body);
+  if (json === null) return wrongContentType;
+  return refuse('invalid_request', { message: 'invalid_request.form', values: { json } });
 }
 
 /** Replays the response of a known key, or refuses. A new key becomes part of the request. */

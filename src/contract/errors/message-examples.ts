@@ -34,6 +34,7 @@ const values: { readonly [K in MessageKey]?: Values } = {
   'parameter_invalid.not_a_method': { ...param('payment_method_type'), choices: '`card`, `cash`' },
   'parameter_invalid.not_a_card': param('decline_code'),
   'parameter_invalid.idempotency_key': { max: 255 },
+  'invalid_request.form': { json: '`{"amount":12000,"currency":"mad"}`' },
   'parameter_missing.method': param('payment_method_type'),
   resource_missing: { id },
   'resource_missing.in_test': { id },

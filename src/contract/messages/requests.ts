@@ -164,6 +164,11 @@ export const requestMessages = {
     fr: 'Le corps de la requête doit être un objet JSON.',
     ar: 'يجب أن يكون محتوى الطلب كائن JSON.',
   },
+  'invalid_request.form': {
+    en: 'The body was sent as a form. Send it with the header Content-Type: application/json as {json}.',
+    fr: 'Le corps a été envoyé comme un formulaire. Envoyez-le avec l’en-tête Content-Type: application/json sous la forme {json}.',
+    ar: 'أُرسل المحتوى كنموذج. أرسله بالترويسة Content-Type: application/json على شكل {json}.',
+  },
   'invalid_request.content_type': {
     en: 'Send the body as application/json.',
     fr: 'Envoyez le corps de la requête au format application/json.',
