@@ -147,7 +147,7 @@ const lists = [
   bug('new ids do not come after the old ones', ['shard/recover.ts', 'lastMs: lastIdMs, ', 'lastMs: 0, ']),
   bug('a changed record stays in the cache as it was', [
     'store/record-store.ts',
-    '    this.#memtable.put(change);\n    this.#cache.changed(change);',
+    '    this.#memtable.put(change, this.#cache.changed(change));',
     '    this.#memtable.put(change);',
   ]),
   bug('an organization finds what is another one’s', [
