@@ -16,6 +16,7 @@ export const idPrefixes = {
   attempt: 'wha',
   network_call: 'op',
   day_total: 'day',
+  payment_link: 'pl',
 } as const;
 
 /** What the ids of members begin with, which are in no shard. */

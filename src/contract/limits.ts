@@ -92,3 +92,9 @@ export const overlapSecondsMax = 365 * 24 * 3600;
 
 export const sessionSecondsMin = 30 * 60;
 export const sessionSecondsMax = 24 * 3600;
+
+/** Payment links of an organization and mode. */
+export const paymentLinksMax = 100;
+/** Checkout sessions that are made behind a payment link in an hour: in all, and for visitors from one address. */
+export const sessionsPerLinkHourMax = 200;
+export const sessionsPerLinkVisitorHourMax = 20;

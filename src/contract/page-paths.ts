@@ -2,6 +2,8 @@
 
 /** Where a customer pays a checkout session. */
 export const checkoutPath = (session: string) => `/checkout/${session}`;
+/** Where a customer opens a payment link, behind which a checkout session is made. */
+export const linkPath = (link: string) => `/link/${link}`;
 /** Where a customer types the card for a charge. */
 export const cardPath = (charge: string) => `/pay/${charge}`;
 /** Where a customer answers the bank's challenge. */

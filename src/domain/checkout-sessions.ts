@@ -1,6 +1,6 @@
 // A checkout session is one visit to the hosted payment page, for one payment intent.
 
-import { refuse } from '../contract/errors/table.ts';
+import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { sessionSecondsMax, sessionSecondsMin } from '../contract/limits.ts';
 import type { ParamsOf } from '../contract/routes/table.ts';
 import type { PaymentMethodType } from '../contract/vocabulary.ts';
@@ -20,16 +20,26 @@ export function defaultEnd(nowMs: number): number {
 }
 
 export function createCheckoutSession(draft: Draft, params: ParamsOf<'create_checkout_session'>): Outcome {
+  const opened = openSession(draft, params);
+  if ('refusal' in opened) return opened;
+  return answered(presentCheckoutSession(opened.session, draft.context.settings.baseUrl));
+}
+
+/** Creates a session with its payment intent, whoever asks for it. */
+export function openSession(
+  draft: Draft,
+  params: ParamsOf<'create_checkout_session'>,
+): { readonly session: CheckoutSessionRecord } | { readonly refusal: Refusal } {
   const { context } = draft;
   const nowSeconds = Math.floor(context.nowMs / 1000);
   const expiresAt = params.expires_at ?? defaultEnd(context.nowMs);
   if (expiresAt < nowSeconds + sessionSecondsMin || expiresAt > nowSeconds + sessionSecondsMax) {
     const message = 'parameter_invalid.expires_at';
-    return refused(refuse('parameter_invalid', { param: 'expires_at', message }));
+    return { refusal: refuse('parameter_invalid', { param: 'expires_at', message }) };
   }
   const { success_url, cancel_url } = params;
   const refusal = refusePlainHttp(context, { success_url, cancel_url }) ?? refusePayment(draft, params);
-  if (refusal !== null) return refused(refusal);
+  if (refusal !== null) return { refusal };
   const id = context.newId('checkout_session');
   const { amount, currency, payment_method_types, customer, payment_intent_data } = params;
   // The session has its own description and metadata; those of its intent are in
@@ -56,7 +66,7 @@ export function createCheckoutSession(draft: Draft, params: ParamsOf<'create_che
     ...deadlineAt(expiresAt * 1000, context),
     metadata: initialMetadata(params.metadata),
   });
-  return answered(presentCheckoutSession(session, context.settings.baseUrl));
+  return { session };
 }
 
 export function expireCheckoutSession(draft: Draft, _params: object, id: string): Outcome {

@@ -8,11 +8,20 @@ import type { SubmittedCard } from './charges.ts';
 import type { Answer } from './decision.ts';
 import type { AttemptReport } from './deliveries.ts';
 import type { NetworkOutcome } from './network-outcomes.ts';
+import type { NewPaymentLink } from './payment-links.ts';
 import type { ReportedDecline, ReportedMoney, StatementMoney } from './received-money.ts';
 import type { DeliveryRecord } from './record.ts';
 
 /** The parameters of the internal commands. `id` names the record that each is about. */
 export interface InternalParams {
+  /** A member makes a payment link. */
+  create_payment_link: NewPaymentLink;
+  /** A member pauses a payment link or opens it again. */
+  pause_payment_link: { readonly paused: boolean };
+  /** A member removes a payment link. The payments that were made with it stay. */
+  remove_payment_link: object;
+  /** A customer opens a payment link to pay. */
+  open_payment_link: object;
   /** A customer chose how to pay on the checkout page. */
   choose_method: { readonly method: PaymentMethodType };
   /** A customer typed a card on the card page. */

@@ -18,6 +18,7 @@ import {
   createPaymentIntent,
   updatePaymentIntent,
 } from './payment-intents.ts';
+import * as links from './payment-links.ts';
 import { payCash, receiveDecline, receiveMoney, reviewStatementMoney } from './received-money.ts';
 import { createRefund, helpRefundFail, helpRefundSucceed } from './refunds.ts';
 import { pruneEvents } from './retention.ts';
@@ -47,6 +48,10 @@ const deciders: { readonly [O in AnyCommand]: Decider<O> } = {
   pay_cash: payCash,
   succeed_refund: helpRefundSucceed,
   fail_refund: helpRefundFail,
+  create_payment_link: links.createPaymentLink,
+  pause_payment_link: links.pausePaymentLink,
+  remove_payment_link: links.removePaymentLink,
+  open_payment_link: links.openPaymentLink,
   choose_method: expiringFirst(chooseMethod),
   submit_card: expiringFirst(charges.submitCard),
   answer_challenge: expiringFirst(charges.answerChallenge),

@@ -88,6 +88,7 @@ function added<K, V>(known: Map<K, V>, key: K, value: V): V {
 const scopedKinds: readonly ListedKind[] = [
   'payment_intent',
   'checkout_session',
+  'payment_link',
   'customer',
   'event',
   'webhook_endpoint',
@@ -174,6 +175,7 @@ export const indexedFields = {
   refund: ['payment_intent', 'status'],
   review: ['open'],
   day_total: ['day'],
+  payment_link: [],
   event: ['type'],
   webhook_endpoint: ['status', 'draining'],
   delivery: ['endpoint', 'event', 'status', 'due_at_ms', 'ended_at_ms'],

@@ -165,6 +165,14 @@ export const invariants: { readonly [K in RecordKind]: Readonly<Record<string, C
     },
     customer: (session, view) => exists(view, session, 'customer', session.customer),
   },
+  payment_link: {
+    session: (link, view) => exists(view, link, 'checkout_session', link.session),
+    end: ({ ends_at_ms, deadline_ms }) =>
+      unless(
+        (ends_at_ms === null) === (deadline_ms === null),
+        `ends at ${ends_at_ms}, in service time at ${deadline_ms}`,
+      ),
+  },
   customer: {
     deleted: ({ deleted, email, name, phone, description, metadata }) => {
       const isEmpty = [email, name, phone, description].every((value) => value === null);

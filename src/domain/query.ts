@@ -33,7 +33,7 @@ type Query<O extends QueryOperation> = (
 /** A record as JSON text. */
 type Show<K extends ListedKind> = (record: RecordOf<K>, view: View, context: QueryContext) => string;
 
-const shows: { readonly [K in Exclude<ListedKind, 'delivery' | 'day_total'>]: Show<K> } = {
+const shows: { readonly [K in Exclude<ListedKind, 'delivery' | 'day_total' | 'payment_link'>]: Show<K> } = {
   payment_intent: (record, view, context) => JSON.stringify(presentIntent(record, view, context)),
   checkout_session: (record, _view, { settings }) =>
     JSON.stringify(present.presentCheckoutSession(record, settings.baseUrl)),

@@ -122,6 +122,29 @@ export interface CheckoutSessionRecord extends Common, Deadline {
   readonly metadata: Metadata;
 }
 
+/** An order that customers can pay by one link. A checkout session is made behind it when it is opened. */
+export interface PaymentLinkRecord extends Common {
+  readonly kind: 'payment_link';
+  readonly amount: number;
+  readonly currency: Currency;
+  readonly payment_method_types: readonly PaymentMethodType[];
+  readonly description: string | null;
+  readonly client_reference_id: string | null;
+  readonly success_url: string;
+  /** Only one payment can be made with it. */
+  readonly single_use: boolean;
+  readonly paused: boolean;
+  /** When it ends, in wall time, and the same moment in service time; both null when it has no end. */
+  readonly ends_at_ms: number | null;
+  readonly deadline_ms: number | null;
+  /** The newest session behind it; null before it was opened. */
+  readonly session: string | null;
+  /** The sessions that were made behind it in an hour of service time, counted since the epoch. */
+  readonly made_in_hour: { readonly hour: number; readonly sessions: number } | null;
+  /** The key of the form that made it, so that a double click makes one. */
+  readonly made_with: string;
+}
+
 export interface CustomerRecord extends Common {
   readonly kind: 'customer';
   readonly email: string | null;
@@ -308,6 +331,7 @@ export type StoredRecord =
   | PaymentIntentRecord
   | ChargeRecord
   | CheckoutSessionRecord
+  | PaymentLinkRecord
   | CustomerRecord
   | RefundRecord
   | ReviewRecord

@@ -12,6 +12,7 @@ import { eventJson } from '../domain/events.ts';
 import { exportPage } from '../domain/export.ts';
 import { missing } from '../domain/find.ts';
 import { endpointDueIndex, kindIndex, scopeOf } from '../domain/indexes.ts';
+import { linksOf, viewLink } from '../domain/payment-links.ts';
 import { searchPayments } from '../domain/payment-search.ts';
 import { storyOf } from '../domain/payment-story.ts';
 import { viewPayment } from '../domain/payment-view.ts';
@@ -22,7 +23,7 @@ import type { View } from '../domain/view.ts';
 import { answer, messageAnswer } from './answer.ts';
 import type { CommitBatch, ReplyTo } from './commit-batch.ts';
 import type { EndpointNow } from './endpoint-health.ts';
-import { executeFor } from './execute-command.ts';
+import { executeCommand, executeFor } from './execute-command.ts';
 import type { InternalAnswer, InternalRequest } from './protocol.ts';
 import type { Scope } from './scope.ts';
 import type { ShardState } from './shard-state.ts';
@@ -47,6 +48,12 @@ export function executeInternal(
 function commandOf(state: ShardState, batch: CommitBatch, to: ReplyTo, request: Of<'command'>): void {
   const { id, language } = request;
   const waiter = { kind: 'message', to, language } as const;
+  if (request.scope !== undefined) {
+    const { org, livemode } = request.scope;
+    const scope = state.scopes.get(org, livemode, batch);
+    executeCommand(state, batch, { ...request, scope, request: null, addressAllowed: null }, waiter);
+    return;
+  }
   const subject = state.reads.readForRequest(
     null,
     () => subjectOf(batch.view, id) ?? { refusal: missing(id, null) },
@@ -74,6 +81,8 @@ function answerQuestion(state: ShardState, batch: CommitBatch, request: Question
   switch (request.kind) {
     case 'view_payment':
       return viewOf(state, batch, request);
+    case 'view_link':
+      return linkOf(state, batch, request);
     case 'record': {
       const record = subjectOf(view, request.id);
       return record === undefined ? notFound(request.id) : found(record);
@@ -97,6 +106,10 @@ function answerQuestion(state: ShardState, batch: CommitBatch, request: Question
       return found(searchPayments(view, context, request.search));
     case 'payment_story':
       return found(storyOf(view, context, request.reference, request.refundsBefore));
+    case 'payment_links': {
+      const { baseUrl } = state.settings;
+      return found(linksOf(view, request).map((link) => viewLink(view, link, batch.serviceMs, baseUrl)));
+    }
     case 'settled_page':
       return found(settledPage(view, context, request.filter, request.start));
     case 'endpoint_health':
@@ -127,6 +140,15 @@ function viewOf({ scopes }: ShardState, batch: CommitBatch, { id }: Of<'view_pay
   const { name: merchant, branding } = settings;
   const { cardPage: card_page, agents } = networks;
   return found({ ...view, merchant, branding, card_page, agents });
+}
+
+function linkOf(state: ShardState, batch: CommitBatch, { id }: Of<'view_link'>): InternalAnswer {
+  const link = batch.view.get('payment_link', id);
+  if (link === undefined) return notFound(id);
+  const { settings }: Scope = state.scopes.get(link.org, link.livemode, batch);
+  const { name: merchant, branding } = settings;
+  const shown = viewLink(batch.view, link, batch.serviceMs, state.settings.baseUrl);
+  return found({ ...shown, merchant, branding });
 }
 
 function exportPageOf(view: View, context: QueryContext, request: Of<'export_page'>): InternalAnswer {

@@ -25,8 +25,14 @@ interface InternalRequests {
     readonly params: object;
     readonly language: Language;
     readonly cause: Cause;
+    /** Of a command that is about no record yet. */
+    readonly scope?: InScope;
   };
   readonly view_payment: { readonly id: string };
+  /** `LinkView` with what its page shows of the merchant. */
+  readonly view_link: { readonly id: string };
+  /** A list of `LinkView`, newest first. */
+  readonly payment_links: InScope;
   readonly export_page: InScope & {
     readonly route: number;
     readonly query: string;

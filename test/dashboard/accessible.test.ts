@@ -13,7 +13,7 @@ import { dashboardRows } from '../../src/dashboard/layout/table.ts';
 import { publicRoutes } from '../../src/dashboard/people/public-routes.ts';
 import { browserTest, launchBrowser } from '../edge/checkout/browser.ts';
 import { webhookEnv } from '../webhooks/service-webhooks.ts';
-import { type Dashboard, invite, newMember, signedIn, startDashboard } from './fixture.ts';
+import { type Dashboard, invite, newMember, signedIn, startDashboard, type Visitor } from './fixture.ts';
 import { api, openPayment, paidPayment } from './shop.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -35,7 +35,7 @@ before(async () => {
   dashboard = await startDashboard({ ...webhookEnv, PAYMENTS_SIGN_UP: 'open' });
   const owner = await newMember(dashboard, 'owner');
   ({ page, complaints } = await signedIn(browser, dashboard, owner));
-  ids = await makeObjects();
+  ids = await makeObjects(owner);
   invitation = await invite(dashboard, 'invited@souk.ma', 'viewer');
 });
 after(async () => {
@@ -44,7 +44,7 @@ after(async () => {
 });
 
 /** Something for every page to show. */
-async function makeObjects(): Promise<Record<string, string>> {
+async function makeObjects(owner: Visitor): Promise<Record<string, string>> {
   const { service, org, key } = dashboard;
   const endpoint = await api(dashboard, '/v1/webhook_endpoints', {
     url: 'http://127.0.0.1:9/hooks',
@@ -69,6 +69,7 @@ async function makeObjects(): Promise<Record<string, string>> {
     payments: charge.payment_intent,
     customers: customer.id,
     checkout: session.id,
+    'checkout/links': await newLink(owner),
     reviews: review,
     keys: keys.find(({ mode }) => mode === 'test')!.id,
     webhooks: endpoint.id,
@@ -77,6 +78,12 @@ async function makeObjects(): Promise<Record<string, string>> {
     requests: headers.get('request-id')!,
     members: member!.id,
   };
+}
+
+async function newLink(owner: Visitor): Promise<string> {
+  const path = `/dashboard/${dashboard.org}/test/checkout/new`;
+  const made = await owner.submit(path, { amount: '350', method: 'card', description: 'Lamp & <shade>' });
+  return new URL(made.location, dashboard.service.url).pathname.split('/').at(-1)!;
 }
 
 /** A cash payment of another amount, which opens a review. */

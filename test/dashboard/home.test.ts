@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { browserTest, launchBrowser } from '../edge/checkout/browser.ts';
+import { Customer } from '../journeys/customer.ts';
 import { type Dashboard, newMember, signedIn, startDashboard } from './fixture.ts';
 import { api, openPayment, paidPayment } from './shop.ts';
 
@@ -23,46 +24,46 @@ after(async () => {
   await Promise.all([browser?.close(), dashboard?.stop()]);
 });
 
-browserTest(
-  'a new organization is led to its first payment link, which is made, paid and ended',
-  async () => {
-    await page.goto(dashboard.address('home'));
-    await page.getByRole('heading', { name: 'First steps' }).waitFor();
-    await page.getByRole('link', { name: /Make a payment link/ }).click();
-    await page.getByLabel('Amount in dirhams').fill('nothing');
-    await page.getByLabel('By card').uncheck();
-    await page.getByLabel('In cash').uncheck();
-    const make = page.getByRole('button', { name: 'Make a payment link' });
-    await make.click();
-    const alert = page.getByRole('alert');
-    await alert.getByText('Give the amount in dirhams').waitFor();
-    await alert.getByText('Choose at least one way to pay.').waitFor();
-    await page.getByLabel('By card').check();
-    await page.getByLabel('Amount in dirhams').fill('0.50');
-    await make.click();
-    await alert.getByText('The smallest amount is MAD 1.00.').waitFor();
-    await page.getByLabel('Amount in dirhams').fill('350');
-    await page.getByLabel('What it is for').fill('A lamp & <i>shade</i>');
-    await page.getByLabel('Your reference').fill('order-12');
-    await make.dblclick();
-    await page.getByText('The link is ready.').waitFor();
-    await page.getByRole('img', { name: 'The payment link as a QR code' }).waitFor();
-    const { data } = await api(dashboard, '/v1/checkout/sessions');
-    assert.equal(data.length, 1, 'a double click makes one link');
-    assert.deepEqual(
-      [data[0].amount, data[0].description, data[0].client_reference_id, data[0].payment_method_types],
-      [35_000, 'A lamp & <i>shade</i>', 'order-12', ['card']],
-    );
-    assert.equal(data[0].success_url, `${dashboard.service.url}/checkout/{CHECKOUT_SESSION_ID}`);
-    await page.getByText(data[0].url, { exact: true }).waitFor();
-    assert.equal((await fetch(data[0].url)).status, 200);
-    await page.goto(dashboard.address('checkout'));
-    await page.getByRole('link', { name: 'A lamp & <i>shade</i>' }).click();
-    await page.getByRole('button', { name: 'End the link now' }).click();
-    await page.getByText('The link has ended.').waitFor();
-    assert.equal((await api(dashboard, `/v1/checkout/sessions/${data[0].id}`)).status, 'expired');
-  },
-);
+browserTest('a new organization is led to its first payment link, which is made and opened', async () => {
+  await page.goto(dashboard.address('home'));
+  await page.getByRole('heading', { name: 'First steps' }).waitFor();
+  await page.getByRole('link', { name: /Make a payment link/ }).click();
+  await page.getByLabel('Amount in dirhams').fill('nothing');
+  await page.getByLabel('By card').uncheck();
+  await page.getByLabel('In cash').uncheck();
+  const make = page.getByRole('button', { name: 'Make a payment link' });
+  await make.click();
+  const alert = page.getByRole('alert');
+  await alert.getByText('Give the amount in dirhams').waitFor();
+  await alert.getByText('Choose at least one way to pay.').waitFor();
+  await page.getByLabel('By card').check();
+  await page.getByLabel('Amount in dirhams').fill('0.50');
+  await make.click();
+  await alert.getByText('The smallest amount is MAD 1.00.').waitFor();
+  await page.getByLabel('Amount in dirhams').fill('350');
+  await page.getByLabel('What it is for').fill('A lamp & <i>shade</i>');
+  await page.getByLabel('Your reference').fill('order-12');
+  await make.dblclick();
+  await page.getByText('The link is ready.').waitFor();
+  await page.getByRole('img', { name: 'The payment link as a QR code' }).waitFor();
+  const url = await page.getByText(`${dashboard.service.url}/link/pl_`).innerText();
+  assert.equal((await fetch(url)).status, 200);
+  assert.deepEqual((await api(dashboard, '/v1/checkout/sessions')).data, [], 'nobody has opened it');
+  const customer = new Customer();
+  await customer.open(url);
+  await customer.send({});
+  const { data } = await api(dashboard, '/v1/checkout/sessions');
+  assert.deepEqual(
+    [data[0].amount, data[0].description, data[0].client_reference_id, data[0].payment_method_types],
+    [35_000, 'A lamp & <i>shade</i>', 'order-12', ['card']],
+  );
+  assert.equal(data[0].success_url, `${dashboard.service.url}/checkout/{CHECKOUT_SESSION_ID}`);
+  await page.goto(dashboard.address('checkout'));
+  assert.equal(await page.getByRole('link', { name: 'A lamp & <i>shade</i>' }).count(), 2);
+  const links = page.locator('section', { hasText: 'Payment links' });
+  await links.getByRole('link', { name: 'A lamp & <i>shade</i>' }).click();
+  await page.locator('.heading').getByText('Active', { exact: true }).waitFor();
+});
 
 browserTest('home shows the money of the day by method, and what needs somebody', async () => {
   await paidPayment(dashboard, { amount: 120_000 });

@@ -29,6 +29,16 @@ const sessionOf = (name: keyof typeof scenes) => (stage: Stage) => scenes[name](
 const callOf = (name: 'opening' | 'authorizing') => (stage: Stage) => scenes[name](stage).call!.id;
 const customer = (stage: Stage): string => stage.given('create_customer', { email: 'a@shop.test' }).id;
 
+function link(stage: Stage): string {
+  const success_url = 'https://shop.test/thanks';
+  const order = { amount: 500, currency: 'mad', success_url, payment_method_types: ['card'] } as const;
+  const params = { order, single_use: true, lasts_ms: null, made_with: 'form' };
+  return stage.given('create_payment_link', {
+    ...params,
+    order: { ...order, payment_method_types: ['card'] },
+  }).id;
+}
+
 function refund(stage: Stage): string {
   return stage.given('create_refund', { payment_intent: payByCard(stage).intent, amount: 500 }).id;
 }
@@ -124,6 +134,8 @@ const rows: readonly Row[] = [
   },
   { invariant: 'checkout_session.status', given: sessionOf('paid'), broken: { status: 'open' } },
   { invariant: 'checkout_session.customer', given: sessionOf('paid'), broken: { customer: missing('cus') } },
+  { invariant: 'payment_link.session', given: link, broken: { session: missing('cs') } },
+  { invariant: 'payment_link.end', given: link, broken: { ends_at_ms: 0 } },
   { invariant: 'customer.deleted', given: customer, broken: { deleted: true } },
   { invariant: 'review.charge', given: review, broken: { amount_expected: 1 } },
   { invariant: 'review.closed', given: review, broken: { open: false } },

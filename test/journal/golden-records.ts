@@ -129,6 +129,24 @@ export const goldenRecords: { readonly [K in RecordKind]: RecordOf<K> } = {
     refunded: 1_000,
     refunds: 7,
   },
+  payment_link: {
+    ...common,
+    kind: 'payment_link',
+    id: 'pl_1',
+    amount: 12_000,
+    currency: 'mad',
+    payment_method_types: ['card', 'cash'],
+    description: 'Carpet',
+    client_reference_id: 'cart-1042',
+    success_url: 'https://shop.example/thanks',
+    single_use: false,
+    paused: true,
+    ends_at_ms: 1_790_000_600_000,
+    deadline_ms: 1_790_000_600_500,
+    session: 'cs_1',
+    made_in_hour: { hour: 497_222, sessions: 3 },
+    made_with: 'b1946ac9-2492-4d23-8b1f-0f1b3a4c5d6e',
+  },
   event: {
     ...common,
     kind: 'event',
@@ -210,12 +228,16 @@ export const goldenRecords: { readonly [K in RecordKind]: RecordOf<K> } = {
 };
 
 /** The golden records as the version of this date has written them: later versions have added fields. */
-export function goldenRecordsOf(date: string): typeof goldenRecords {
-  if (date >= '2026-11-24') return goldenRecords;
+export function goldenRecordsOf(
+  date: string,
+): typeof goldenRecords | Omit<typeof goldenRecords, 'payment_link'> {
+  if (date >= '2026-11-25') return goldenRecords;
+  const { payment_link: _, ...withoutLinks } = goldenRecords;
+  if (date >= '2026-11-24') return withoutLinks;
   const { event, network_call: call, delivery, attempt, webhook_endpoint: endpoint } = goldenRecords;
   const noFirst = { first_at_ms: null, first_duration_ms: null, first_status: null };
   const before = {
-    ...goldenRecords,
+    ...withoutLinks,
     delivery: { ...delivery, ...noFirst, answered: [] },
     attempt: { ...attempt, serial: null },
     webhook_endpoint: { ...endpoint, by_hand: null, failed_resent_at_ms: null },

@@ -89,6 +89,11 @@ export const admissionMessages = {
     fr: 'Trop d’exports à la fois : la limite « {bucket} » en admet {max}. Réessayez quand l’un d’eux sera terminé, dans {wait} s au plus tôt.',
     ar: 'عدد عمليات التصدير المتزامنة كبير جدًا: الحد «{bucket}» يسمح بعدد {max}. أعد المحاولة عند انتهاء إحداها، بعد {wait} ث على الأقل.',
   },
+  'rate_limit_exceeded.payment_link': {
+    en: 'This payment link was opened too often. Try again in {wait} min.',
+    fr: 'Ce lien de paiement a été ouvert trop souvent. Réessayez dans {wait} min.',
+    ar: 'فُتح رابط الدفع هذا مرات كثيرة جدًا. أعد المحاولة بعد {wait} دقيقة.',
+  },
   'rate_limit_exceeded.by_hand': {
     en: 'At most {limit} deliveries a minute can be sent to this endpoint by hand. Try again in {wait} s.',
     fr: 'On peut envoyer à la main {limit} livraisons par minute au plus à ce point de terminaison. Réessayez dans {wait} s.',

@@ -69,6 +69,16 @@ export const operationMessages = {
     fr: 'Le statut de ce remboursement est « {status} », ce qui ne permet pas cette action.',
     ar: 'حالة عملية الاسترداد هذه هي «{status}»، وهي لا تسمح بهذا الإجراء.',
   },
+  'invalid_request.link_state': {
+    en: 'This payment link can’t be opened: it is {state}.',
+    fr: 'Ce lien de paiement ne peut pas être ouvert : son état est « {state} ».',
+    ar: 'لا يمكن فتح رابط الدفع هذا: حالته «{state}».',
+  },
+  'invalid_request.payment_links': {
+    en: 'There are {max} payment links, and no more are possible. Remove one that is not needed any more.',
+    fr: 'Il y a déjà {max} liens de paiement, le maximum. Supprimez-en un dont vous n’avez plus besoin.',
+    ar: 'يوجد {max} من روابط الدفع، وهو الحد الأقصى. احذف رابطًا لم تعد بحاجة إليه.',
+  },
   'invalid_request.session_state': {
     en: 'The status of this checkout session is {status}, which does not allow this action.',
     fr: 'Le statut de cette session de paiement est « {status} », ce qui ne permet pas cette action.',

@@ -1,7 +1,6 @@
-// The pages of the checkout sessions, and the form that makes a payment link by hand: a session whose page the customer opens.
+// The pages of the checkout sessions, with the payment links above them.
 
-import { checkoutPath } from '../../contract/page-paths.ts';
-import { formatAmount, parseAmount } from '../../core/money.ts';
+import { formatAmount } from '../../core/money.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import { qrCode } from '../../html/qr-code.ts';
@@ -13,14 +12,14 @@ import { get, post, type ResultOf, type Row, type ViewContext, type ViewRequest 
 import { sayLayout } from '../messages/layout.ts';
 import { sayShop } from '../messages/shop.ts';
 import { mayDo } from '../people/roles.ts';
+import { linkRows, linksPart } from './links.ts';
 import { listPage } from './list-page.ts';
-import { amountField, amountProblem, availableMethods, paymentLink } from './payment-parts.ts';
+import { paymentLink } from './payment-parts.ts';
 import { perform } from './payment-questions.ts';
 
 export const checkoutRows: readonly Row[] = [
   get('checkout', 'payments.read', listSessions),
-  get('checkout/new', 'payments.write', showForm),
-  post('checkout/new', 'payments.write', makeLink),
+  ...linkRows,
   get('checkout/{id}', 'payments.read', showSession),
   post('checkout/{id}/expire', 'payments.write', expireSession),
 ];
@@ -36,7 +35,7 @@ async function listSessions(request: ViewRequest, context: ViewContext): Promise
   const { language, role } = request;
   const say = sayShop(request);
   const { data, queries } = await listPage<Session>(request, context, 'list_checkout_sessions');
-  const list = ui.list<Session>(
+  const list = ui.table<Session>(
     sayLayout(request)('checkout'),
     [
       [
@@ -55,107 +54,15 @@ async function listSessions(request: ViewRequest, context: ViewContext): Promise
     actions: mayDo(role, 'payments.write')
       ? ui.button(say('make_link'), viewLink(request, 'checkout/new'))
       : null,
-    body: [list, ui.pager(request, 'checkout', queries)],
+    body: [
+      request.query.has('before') ? null : await linksPart(request, context),
+      ui.section(say('sessions'), list),
+      ui.pager(request, 'checkout', queries),
+    ],
   });
 }
 
-/** The page where the customer pays shows the receipt afterwards. */
-function receiptPage({ services }: ViewContext): string {
-  return services.baseUrl + checkoutPath('{CHECKOUT_SESSION_ID}');
-}
-
-function showForm(
-  request: ViewRequest,
-  context: ViewContext,
-  problems: ui.Problems = {},
-  status = 200,
-): DashboardAnswer {
-  const { form: sent } = request;
-  const say = sayShop(request);
-  const given = (name: string, otherwise = '') => ({ name, value: sent.get(name) ?? otherwise, problems });
-  const chosen = sent.getAll('method');
-  const methods = availableMethods(request);
-  if (methods.length === 0)
-    return page(request, { title: say('make_link'), status, body: noMethods(request) });
-  const choices = methods.map((method) =>
-    ui.checkbox({
-      name: 'method',
-      value: method,
-      label: say(method),
-      checked: sent.size === 0 || chosen.includes(method),
-    }),
-  );
-  const wrong = problems.method ?? null;
-  return page(request, {
-    title: say('make_link'),
-    status,
-    problems,
-    body: html`<div class="sheet">${ui.form(
-      request,
-      viewLink(request, 'checkout/new'),
-      html`${amountField(request, problems)}${ui.field({
-        ...given('description'),
-        label: say('what_for'),
-        hint: say('what_for_hint'),
-      })}<fieldset id="method"><legend>${say('methods')}</legend>
-${wrong && html`<span class="wrong">${wrong}</span>`}${choices}</fieldset>${ui.field({
-        ...given('reference'),
-        label: say('reference'),
-        hint: say('reference_hint'),
-      })}${ui.field({
-        ...given('success_url', receiptPage(context)),
-        label: say('success_url'),
-        hint: say('success_url_hint'),
-        type: 'url',
-        ltr: true,
-      })}${ui.submit(say('make_link'))}`,
-    )}</div>`,
-  });
-}
-
-/** Says why there is no form, and where that is changed. */
-function noMethods(request: ViewRequest): Html {
-  const say = sayShop(request);
-  const steps = ui.button(say('what_is_missing'), viewLink(request, 'home'), 'quiet');
-  const body = html`<p>${say('no_methods_text')}</p>${request.mode === 'live' && html`<p>${steps}</p>`}`;
-  return ui.emptyState(say('no_methods'), html`<div class="stack">${body}</div>`);
-}
-
-const fieldOf: Readonly<Record<string, string>> = {
-  amount: 'amount',
-  description: 'description',
-  client_reference_id: 'reference',
-  success_url: 'success_url',
-  payment_method_types: 'method',
-};
-
-async function makeLink(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
-  const { language, form: sent } = request;
-  const say = sayShop(request);
-  const centimes = parseAmount(sent.get('amount') ?? '');
-  const methods = availableMethods(request).filter((method) => sent.getAll('method').includes(method));
-  const problems = {
-    ...(centimes === null && { amount: say('amount_invalid') }),
-    ...(methods.length === 0 && { method: say('method_missing') }),
-  };
-  if (Object.keys(problems).length > 0) return showForm(request, context, problems, 400);
-  const text = (name: string) => (sent.get(name) ?? '').trim() || undefined;
-  const made = await perform(request, context, 'create_checkout_session', {
-    params: {
-      amount: centimes,
-      currency: 'mad',
-      payment_method_types: methods,
-      success_url: text('success_url') ?? receiptPage(context),
-      description: text('description'),
-      client_reference_id: text('reference'),
-    },
-  });
-  if (made.ok) return redirect(viewLink(request, `checkout/${made.body.id}`, { done: 'link' }));
-  const problem = amountProblem(language, made.error, { methods });
-  return showForm(request, context, { [fieldOf[made.error.param ?? ''] ?? '']: problem }, made.status);
-}
-
-const doneTexts = { link: 'link_done', expire: 'expire_done' } as const;
+const doneTexts = { expire: 'expire_done' } as const;
 
 async function showSession(
   request: ViewRequest,

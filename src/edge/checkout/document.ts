@@ -24,6 +24,12 @@ export interface Visit {
   readonly prefix: string;
 }
 
+/** What is paid, to whom. */
+export type Billed = Pick<
+  ShownPayment,
+  'livemode' | 'amount' | 'currency' | 'description' | 'merchant' | 'branding'
+>;
+
 export interface Page {
   /** 200 unless it is given. */
   readonly status?: number;
@@ -37,7 +43,7 @@ export interface Page {
   /** The stage of the payment, for the script that watches it. */
   readonly stage?: string;
   /** The payment that the page is about. */
-  readonly payment: ShownPayment | null;
+  readonly payment: Billed | null;
   /** The page reports an error in the form. */
   readonly error?: boolean;
   /** Scripts that make the page easier to use. It works without them. */
@@ -58,7 +64,11 @@ export function linkTo(visit: Visit, path: string, flag = ''): string {
 }
 
 /** A text in which the payment's merchant and amount can be used. */
-export function sayOf(visit: Visit, payment: ShownPayment, key: PageMessage): string {
+export function sayOf(
+  visit: Visit,
+  payment: Pick<Billed, 'merchant' | 'amount' | 'currency'>,
+  key: PageMessage,
+): string {
   const amount = formatAmount(payment.amount, payment.currency, visit.language);
   return say(key, visit.language, { merchant: payment.merchant, amount });
 }
@@ -121,7 +131,7 @@ ${languageLinks(visit)}
 }
 
 /** Who is paid, how much, and what for. */
-function bill(payment: ShownPayment, visit: Visit): Html {
+function bill(payment: Billed, visit: Visit): Html {
   const { merchant, branding, description } = payment;
   const [initial = ''] = merchant;
   const logo =

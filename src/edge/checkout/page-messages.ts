@@ -26,6 +26,42 @@ export const pageMessages = {
     ar: 'إلغاء والعودة إلى {merchant}',
   },
 
+  link_title: { en: 'Ready to pay?', fr: 'Prêt à payer\u00a0?', ar: 'هل أنت جاهز للدفع؟' },
+  link_pay: { en: 'Pay {amount}', fr: 'Payer {amount}', ar: 'ادفع {amount}' },
+  link_paused_title: {
+    en: 'This link is paused',
+    fr: 'Ce lien est en pause',
+    ar: 'هذا الرابط متوقف مؤقتًا',
+  },
+  link_paused_text: {
+    en: 'Nobody can pay with it at the moment. Ask {merchant}.',
+    fr: 'Personne ne peut payer avec ce lien pour le moment. Contactez {merchant}.',
+    ar: 'لا يمكن الدفع به حاليًا. تواصل مع {merchant}.',
+  },
+  link_ended_title: { en: 'This link has ended', fr: 'Ce lien a expiré', ar: 'انتهت صلاحية هذا الرابط' },
+  link_ended_text: {
+    en: 'Nobody can pay with it any more. Ask {merchant} for a new one.',
+    fr: 'On ne peut plus payer avec ce lien. Demandez-en un nouveau à {merchant}.',
+    ar: 'لم يعد الدفع به ممكنًا. اطلب رابطًا جديدًا من {merchant}.',
+  },
+  link_used_title: { en: 'Already paid', fr: 'Déjà payé', ar: 'تم الدفع من قبل' },
+  link_used_text: {
+    en: 'This link is for one payment, and {merchant} has received it.',
+    fr: 'Ce lien sert à un seul paiement, que {merchant} a bien reçu.',
+    ar: 'هذا الرابط لدفعة واحدة، وقد استلمها {merchant}.',
+  },
+  link_busy_title: { en: 'Not possible just now', fr: 'Impossible pour l’instant', ar: 'غير ممكن الآن' },
+  link_busy_text: {
+    en: 'Very many have opened this link. Try again later.',
+    fr: 'Ce lien a été ouvert un très grand nombre de fois. Réessayez plus tard.',
+    ar: 'فُتح هذا الرابط مرات كثيرة جدًا. أعد المحاولة لاحقًا.',
+  },
+  link_unavailable_text: {
+    en: '{merchant} can’t take this payment at the moment. Nothing was charged.',
+    fr: '{merchant} ne peut pas recevoir ce paiement pour le moment. Rien n’a été débité.',
+    ar: 'لا يستطيع {merchant} استلام هذه الدفعة حاليًا. لم يُخصم أي مبلغ.',
+  },
+
   choose_title: {
     en: 'How would you like to pay?',
     fr: 'Choisissez comment payer',

@@ -2,6 +2,7 @@
 
 import type { Language } from '../../contract/vocabulary.ts';
 import type { InternalParams } from '../../domain/command.ts';
+import type { LinkView } from '../../domain/payment-links.ts';
 import type { PaymentView } from '../../domain/payment-view.ts';
 import type { PageStart } from '../../networks/network.ts';
 import type { AccountBranding, AvailableNetworks } from '../../shard/account.ts';
@@ -53,7 +54,11 @@ export type ShownPayment = PaymentView & {
   readonly agents: AvailableNetworks['agents'];
 };
 
+/** A payment link as its page shows it. */
+export type ShownLink = LinkView & Pick<ShownPayment, 'merchant' | 'branding'>;
+
 export type PageOperation =
+  | 'open_payment_link'
   | 'choose_method'
   | 'submit_card'
   | 'answer_challenge'
@@ -66,6 +71,8 @@ export type StartOptions = Pick<StartPageRequest, 'language' | 'paidUrl' | 'unpa
 export interface PagePort {
   /** The payment of a checkout session or a charge; null when there is none. */
   view(id: string): Promise<ShownPayment | null>;
+  /** A payment link; null when there is none. */
+  viewLink(id: string): Promise<ShownLink | null>;
   /** The way to the network's page on which the charge `id` is paid. */
   startPage(id: string, options: StartOptions): Promise<PageStart>;
   /** Runs a command; `code` is one of the API's error codes. */

@@ -12,7 +12,7 @@ import { shardOfSlot } from '../../shard/shard-map.ts';
 import { type Exchange, headerLines } from '../http/exchange.ts';
 import { takeBody } from '../http/request-body.ts';
 import type { RequestHead } from '../http/request-head.ts';
-import type { PageAnswer, PagePort, PageVisit, ShownPayment } from './page-port.ts';
+import type { PageAnswer, PagePort, PageVisit, ShownLink, ShownPayment } from './page-port.ts';
 import type { Pages } from './pages.ts';
 
 /** The reads and commands of the pages, which go to the shard of each id. */
@@ -21,14 +21,16 @@ export function createPagePort(shards: readonly Pick<ShardClient, 'ask' | 'handO
     const slot = slotOfId(id);
     return slot < 0 ? null : elementAt(shards, shardOfSlot(slot, shards.length));
   };
+  async function shown<T>(kind: 'view_payment' | 'view_link', id: string): Promise<T | null> {
+    const answer = await shardOf(id)?.ask({ kind, id });
+    if (answer === undefined) return null;
+    if (answer.ok) return JSON.parse(answer.body) as T;
+    if (answer.code === 'resource_missing') return null;
+    throw new Error(answer.message);
+  }
   return {
-    async view(id) {
-      const answer = await shardOf(id)?.ask({ kind: 'view_payment', id });
-      if (answer === undefined) return null;
-      if (answer.ok) return JSON.parse(answer.body) as ShownPayment;
-      if (answer.code === 'resource_missing') return null;
-      throw new Error(answer.message);
-    },
+    view: (id) => shown<ShownPayment>('view_payment', id),
+    viewLink: (id) => shown<ShownLink>('view_link', id),
     async startPage(id, start) {
       const answer = await shardOf(id)?.handOver({ kind: 'start_page', id, ...start });
       if (answer?.ok) return JSON.parse(answer.body) as PageStart;

@@ -14,10 +14,11 @@ import { createVisitors, type Visitors } from '../http/visitors.ts';
 import { checkoutPage } from './checkout-page.ts';
 import { linkTo, type Page, redirect, render, type Visit } from './document.ts';
 import { backFromNetworkPage, createHostedPage, type HostedPage } from './hosted-page.ts';
+import { createLinkPages, type LinkPages } from './link-pages.ts';
 import * as outcomes from './outcome-pages.ts';
 import type { PageAnswer, PagePort, PageRequest, PageVisit, ShownPayment } from './page-port.ts';
 import { afterPayment } from './return-links.ts';
-import { formStages, isPagePath, methodsOf, type PageRoute, routeOf } from './routes.ts';
+import { formStages, isPagePath, linkIn, methodsOf, type PageRoute, routeOf } from './routes.ts';
 import { type Stage, stageOf } from './stage.ts';
 import { createSubmits } from './submissions.ts';
 import { challengePage, voucherPage } from './voucher-page.ts';
@@ -47,6 +48,7 @@ export class Pages {
   readonly #visitors: Visitors;
   readonly #submits: ReturnType<typeof createSubmits>;
   readonly #hosted: HostedPage;
+  readonly #links: LinkPages;
 
   constructor(options: PagesOptions) {
     const { protocol, pathname } = new URL(options.baseUrl);
@@ -56,6 +58,8 @@ export class Pages {
     this.#visitors = createVisitors({ ...options, visitorsMax });
     this.#submits = createSubmits(options.port, options.tokenize);
     this.#hosted = createHostedPage(options.port, options.baseUrl);
+    const shared = { guard: this.#guard, visitors: this.#visitors, visitorsMax };
+    this.#links = createLinkPages({ ...options, ...shared, secure: protocol === 'https:' });
   }
 
   /** Whether a path is one of the pages, or an unknown one below them. */
@@ -69,8 +73,9 @@ export class Pages {
     const stranger = this.#strangerOf(request);
     const waitSeconds = this.#visitors.admit(request.remoteAddress, request.headers.forwardedFor);
     if (waitSeconds !== null) return render(outcomes.tooManyPage(stranger, waitSeconds), stranger);
-    if (route === null) return render(outcomes.missingPage(stranger), stranger);
-    const allowed = methodsOf(route);
+    if (route === null && linkIn(request.path) === null)
+      return render(outcomes.missingPage(stranger), stranger);
+    const allowed = route === null ? ['GET', 'HEAD', 'POST'] : methodsOf(route);
     if (allowed.includes(request.method)) return null;
     return render(outcomes.methodNotAllowedPage(stranger, allowed.join(', ')), stranger);
   }
@@ -106,6 +111,8 @@ export class Pages {
 
   async #answer(request: PageRequest): Promise<PageAnswer> {
     const { port } = this.#options;
+    const link = linkIn(request.path);
+    if (link !== null) return this.#links(request, link, this.#strangerOf(request));
     const route = defined(routeOf(request.path), 'a visit without a page is not admitted');
     const payment = await port.view(route.id);
     if (payment === null) {

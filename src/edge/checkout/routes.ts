@@ -36,7 +36,7 @@ const returns: Readonly<Record<string, 'paid' | 'unpaid'>> = { 'pay/paid': 'paid
 
 /** Whether a path is one of the pages, or an unknown one below them. */
 export function isPagePath(path: string): boolean {
-  return /^\/(?:checkout|pay|voucher)\//.test(path);
+  return /^\/(?:checkout|pay|voucher|link)\//.test(path);
 }
 
 /** The page at `path`; null when no page can have this address. */
@@ -50,6 +50,11 @@ export function routeOf(path: string): PageRoute | null {
   const form = forms[page + below] ?? null;
   if (below !== '' && form === null && backFrom === null) return null;
   return { id, path: `/${page}/${id}`, form, backFrom };
+}
+
+/** The payment link whose page is at `path`; null when it is another page. */
+export function linkIn(path: string): string | null {
+  return /^\/link\/(pl_\w{1,64})$/.exec(path)?.[1] ?? null;
 }
 
 /** The methods by which a page can be visited. */

@@ -237,6 +237,27 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
     },
     upcasters: [],
   },
+  payment_link: {
+    number: 13,
+    fields: {
+      ...common,
+      amount: true,
+      currency: true,
+      payment_method_types: true,
+      description: true,
+      client_reference_id: true,
+      success_url: true,
+      single_use: true,
+      paused: true,
+      ends_at_ms: true,
+      deadline_ms: true,
+      session: true,
+      made_in_hour: true,
+      made_with: true,
+    },
+    dictionary: ['currency'],
+    upcasters: [],
+  },
 };
 
 /** A layout in the form that the functions below use. */

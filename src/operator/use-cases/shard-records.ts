@@ -50,20 +50,30 @@ export async function recordOf<R>(services: OperatorServices, id: string, kind: 
 
 /** What the shards answer to the commands of which operators read the answer. */
 interface CommandAnswers {
+  create_payment_link: { readonly id: string };
   resend_failed: { readonly resent: number; readonly after: string | null };
   review_statement_money: StatementMoneyReview;
   send_sample: { readonly event: string; readonly delivery: string };
 }
 
-/** Runs a command about the object with this id; resolves with its answer when that is durable. */
+/** Runs a command about the object with this id, or in a scope about none yet; resolves with its answer when that is durable. */
 export async function command<O extends keyof InternalParams>(
   services: OperatorServices,
   id: string,
   operation: O,
   params: InternalParams[O],
+  scope?: { readonly org: string; readonly livemode: boolean },
 ): Promise<O extends keyof CommandAnswers ? CommandAnswers[O] : unknown> {
   const { author: cause, language } = services;
-  const request = { kind: 'command', operation, id, params, language, cause } as const;
+  const request = {
+    kind: 'command',
+    operation,
+    id,
+    params,
+    language,
+    cause,
+    ...(scope && { scope }),
+  } as const;
   return JSON.parse((await services.askShard(id, request)).body);
 }
 

@@ -53,6 +53,7 @@ describe('a visit', () => {
   test('while the service recovers gets 503 and can be made again', async () => {
     const { pages, log } = createService({
       port: {
+        viewLink: async () => null,
         view: () => Promise.reject(new Error('recovering')),
         startPage: () => Promise.reject(),
         command: () => Promise.reject(),

@@ -1,0 +1,239 @@
+// Payment links: an order that anybody who has the link can pay, once or many times, until its end.
+// A checkout session is made behind it when a customer opens it to pay. Links are attacked by
+// strangers, so a session that can still be paid serves again where the link is for one payment,
+// and there is a bound on the sessions that are made in an hour.
+
+import { type Refusal, refuse } from '../contract/errors/table.ts';
+import {
+  paymentLinksMax,
+  sessionSecondsMax,
+  sessionSecondsMin,
+  sessionsPerLinkHourMax,
+} from '../contract/limits.ts';
+import { linkPath } from '../contract/page-paths.ts';
+import { type ParamsOf, routeTable } from '../contract/routes/table.ts';
+import { validateParams } from '../contract/routes/validate.ts';
+import { defined } from '../core/assert.ts';
+import { findCardNumber } from '../core/card-number.ts';
+import { openSession } from './checkout-sessions.ts';
+import { isOver } from './deadline.ts';
+import { answered, type Context, type Outcome, refused } from './decision.ts';
+import type { Draft } from './draft.ts';
+import { missing, recordsOf } from './find.ts';
+import { kindIndex, scopeOf } from './indexes.ts';
+import { refusePayment, refusePlainHttp } from './payment-intents.ts';
+import type { CheckoutSessionRecord, PaymentLinkRecord } from './record.ts';
+import type { View } from './view.ts';
+
+export interface NewPaymentLink {
+  /** What the sessions behind it are of. */
+  readonly order: Pick<
+    ParamsOf<'create_checkout_session'>,
+    'amount' | 'currency' | 'payment_method_types' | 'success_url' | 'description' | 'client_reference_id'
+  >;
+  readonly single_use: boolean;
+  /** Null: it has no end. */
+  readonly lasts_ms: number | null;
+  readonly made_with: string;
+}
+
+const hourMs = 3_600_000;
+
+/** Whether a customer can pay with a link, and why not. `used`: its one payment was made. */
+export type LinkState = 'active' | 'paused' | 'ended' | 'used';
+
+export function linkState(
+  view: Pick<View, 'get'>,
+  { single_use, paused, deadline_ms, session }: PaymentLinkRecord,
+  serviceMs: number,
+): LinkState {
+  const isPaid = session !== null && view.get('checkout_session', session)?.status === 'complete';
+  if (single_use && isPaid) return 'used';
+  if (deadline_ms !== null && deadline_ms <= serviceMs) return 'ended';
+  return paused ? 'paused' : 'active';
+}
+
+/** What its page and the dashboard show of a link. */
+export interface LinkView
+  extends Pick<
+    PaymentLinkRecord,
+    | 'id'
+    | 'org'
+    | 'livemode'
+    | 'created'
+    | 'amount'
+    | 'currency'
+    | 'payment_method_types'
+    | 'description'
+    | 'client_reference_id'
+    | 'single_use'
+    | 'ends_at_ms'
+  > {
+  readonly state: LinkState;
+  readonly url: string;
+}
+
+export function viewLink(
+  view: Pick<View, 'get'>,
+  link: PaymentLinkRecord,
+  serviceMs: number,
+  baseUrl: string,
+): LinkView {
+  const { id, org, livemode, created, amount, currency, payment_method_types } = link;
+  const { description, client_reference_id, single_use, ends_at_ms } = link;
+  return {
+    id,
+    org,
+    livemode,
+    created,
+    amount,
+    currency,
+    payment_method_types,
+    description,
+    client_reference_id,
+    single_use,
+    ends_at_ms,
+    state: linkState(view, link, serviceMs),
+    url: baseUrl + linkPath(id),
+  };
+}
+
+/** The links of an organization in one mode, newest first. */
+export function linksOf(
+  view: Pick<View, 'scan'>,
+  { org, livemode }: Pick<Context, 'org' | 'livemode'>,
+): PaymentLinkRecord[] {
+  const index = kindIndex('payment_link', scopeOf(org, livemode));
+  return [...recordsOf(view, 'payment_link', index, { descending: true })];
+}
+
+/** An order is valid when a session can be of it. */
+const sessionRoute = defined(
+  routeTable.find(({ operation }) => operation === 'create_checkout_session'),
+  'the route of sessions',
+);
+
+export function createPaymentLink(draft: Draft, params: NewPaymentLink): Outcome {
+  const { context } = draft;
+  const { order, single_use, lasts_ms, made_with } = params;
+  const links = linksOf(draft.view, context);
+  const known = links.find((link) => link.made_with === made_with);
+  if (known !== undefined) return answered({ id: known.id });
+  const given = Object.fromEntries(Object.entries(order).filter(([, value]) => value !== undefined));
+  const refusal =
+    validateParams(sessionRoute, given) ??
+    refuseCardNumber(given) ??
+    refusePlainHttp(context, { success_url: order.success_url }) ??
+    refusePayment(draft, order);
+  if (refusal !== null) return refused(refusal);
+  if (links.length >= paymentLinksMax) {
+    const values = { max: paymentLinksMax };
+    return refused(refuse('invalid_request', { message: 'invalid_request.payment_links', values }));
+  }
+  const { id } = draft.put<PaymentLinkRecord>({
+    kind: 'payment_link',
+    id: context.newId('payment_link'),
+    org: context.org,
+    livemode: context.livemode,
+    created: Math.floor(context.nowMs / 1000),
+    amount: order.amount,
+    currency: order.currency,
+    payment_method_types: order.payment_method_types ?? ['card'],
+    description: order.description ?? null,
+    client_reference_id: order.client_reference_id ?? null,
+    success_url: order.success_url,
+    single_use,
+    paused: false,
+    ends_at_ms: lasts_ms === null ? null : context.nowMs + lasts_ms,
+    deadline_ms: lasts_ms === null ? null : context.serviceMs + lasts_ms,
+    session: null,
+    made_in_hour: null,
+    made_with,
+  });
+  return answered({ id });
+}
+
+/** The body of a request of the API is searched before its parameters are read; a form of the dashboard is not. */
+function refuseCardNumber(texts: Readonly<Record<string, unknown>>): Refusal | null {
+  for (const [param, text] of Object.entries(texts)) {
+    if (typeof text === 'string' && findCardNumber(text))
+      return refuse('parameter_invalid', { param, message: 'parameter_invalid.card_number' });
+  }
+  return null;
+}
+
+/** A customer who has opened it already can still pay. */
+export function pausePaymentLink(
+  draft: Draft,
+  { paused }: { readonly paused: boolean },
+  id: string,
+): Outcome {
+  const link = draft.get('payment_link', id);
+  if (link === undefined) return refused(missing(id, null));
+  draft.put<PaymentLinkRecord>({ ...link, paused });
+  return answered({ id });
+}
+
+export function removePaymentLink(draft: Draft, _params: object, id: string): Outcome {
+  const link = draft.get('payment_link', id);
+  if (link === undefined) return refused(missing(id, null));
+  draft.remove(link);
+  return answered({ id });
+}
+
+/** Answers the session in which the customer pays. */
+export function openPaymentLink(draft: Draft, _params: object, id: string): Outcome {
+  const { context } = draft;
+  const link = draft.get('payment_link', id);
+  if (link === undefined) return refused(missing(id, null));
+  const state = linkState(draft.view, link, context.serviceMs);
+  if (state !== 'active') {
+    const values = { state };
+    return refused(refuse('invalid_request', { message: 'invalid_request.link_state', values }));
+  }
+  const current = link.single_use && link.session !== null ? payable(draft, link.session) : null;
+  if (current !== null) return answered({ session: current.id });
+  const hour = Math.floor(context.serviceMs / hourMs);
+  const made = link.made_in_hour?.hour === hour ? link.made_in_hour.sessions : 0;
+  if (made >= sessionsPerLinkHourMax) return refused(tooMany(context, hour));
+  const opened = openSession(draft, orderOf(link, context));
+  if ('refusal' in opened) return opened;
+  const { id: session } = opened.session;
+  draft.put<PaymentLinkRecord>({ ...link, session, made_in_hour: { hour, sessions: made + 1 } });
+  return answered({ session });
+}
+
+function tooMany({ serviceMs }: Context, hour: number): Refusal {
+  const wait = Math.ceil(((hour + 1) * hourMs - serviceMs) / 60_000);
+  const message = 'rate_limit_exceeded.payment_link';
+  return refuse('rate_limit_exceeded', { message, values: { wait }, retryAfterSeconds: wait * 60 });
+}
+
+/** The session, while it can be paid or its payment is under way. */
+function payable(draft: Draft, id: string): CheckoutSessionRecord | null {
+  const session = draft.require('checkout_session', id);
+  if (session.status !== 'open') return null;
+  if (!isOver(session, draft.context.serviceMs)) return session;
+  const { status, network_call } = draft.require('payment_intent', session.payment_intent);
+  return status === 'processing' || network_call !== null ? session : null;
+}
+
+/** A session ends with its link, but lasts as long as any session has to. Its payment names the link in its metadata. */
+function orderOf(link: PaymentLinkRecord, { nowMs }: Context): ParamsOf<'create_checkout_session'> {
+  const { amount, currency, payment_method_types, success_url, description, client_reference_id } = link;
+  const nowSeconds = Math.floor(nowMs / 1000);
+  const endSeconds = link.ends_at_ms === null ? Infinity : Math.floor(link.ends_at_ms / 1000);
+  const lasts = Math.min(Math.max(endSeconds - nowSeconds, sessionSecondsMin), sessionSecondsMax);
+  const metadata = { payment_link: link.id };
+  return {
+    amount,
+    currency,
+    payment_method_types: [...payment_method_types],
+    success_url,
+    ...(description !== null && { description }),
+    ...(client_reference_id !== null && { client_reference_id }),
+    expires_at: nowSeconds + lasts,
+    metadata,
+    payment_intent_data: { metadata },
+  };
+}

@@ -1,0 +1,118 @@
+// Payment links: sessions are made when they are opened, a bounded number of them, and a link is paused, ends, and is paid once.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { paymentLinksMax, sessionsPerLinkHourMax } from '../../src/contract/limits.ts';
+import { linkState, linksOf, type NewPaymentLink } from '../../src/domain/payment-links.ts';
+import { openCharge } from './scenes.ts';
+import { hourMs, Stage } from './stage.ts';
+
+const order = {
+  amount: 35_000,
+  currency: 'mad',
+  payment_method_types: ['card'],
+  success_url: 'https://shop.test/thanks',
+  description: 'Lamp',
+} as const;
+
+let forms = 0;
+function make(stage: Stage, changes: Partial<NewPaymentLink> = {}): string {
+  const params = {
+    order: { ...order, payment_method_types: [...order.payment_method_types] },
+    single_use: false,
+    lasts_ms: null,
+    made_with: `form-${forms++}`,
+    ...changes,
+  };
+  return stage.given('create_payment_link', params).id;
+}
+
+const open = (stage: Stage, link: string): string => stage.given('open_payment_link', {}, link).session;
+const stateOf = (stage: Stage, link: string) =>
+  linkState(stage.world.state, stage.get('payment_link', link), stage.nowMs);
+
+function pay(stage: Stage, session: string): void {
+  const charge = openCharge(stage, stage.get('checkout_session', session).payment_intent);
+  stage.given('complete_charge', {}, charge);
+}
+
+test('a link makes nothing before it is opened, and then a session of its order that names it', () => {
+  const stage = new Stage();
+  const link = make(stage);
+  assert.equal(stage.get('payment_link', link).session, null);
+  const session = stage.get('checkout_session', open(stage, link));
+  const { amount, description, success_url, metadata } = session;
+  assert.deepEqual(
+    { amount, description, success_url, metadata },
+    { amount: 35_000, description: 'Lamp', success_url: order.success_url, metadata: { payment_link: link } },
+  );
+  const intent = stage.get('payment_intent', session.payment_intent);
+  assert.deepEqual(intent.metadata, { payment_link: link });
+});
+
+test('a link for one payment has one session at a time, and none after it was paid', () => {
+  const stage = new Stage();
+  const link = make(stage, { single_use: true });
+  const first = open(stage, link);
+  for (let i = 0; i < 1_000; i++) assert.equal(open(stage, link), first);
+  stage.advance(25 * hourMs);
+  stage.given('expire_due', {}, first);
+  const second = open(stage, link);
+  assert.notEqual(second, first);
+  pay(stage, second);
+  assert.equal(stateOf(stage, link), 'used');
+  stage.when('open_payment_link', {}, link).expect({ refusal: 'invalid_request' });
+});
+
+test('a link for many has a session for each visitor, and a bounded number in an hour', () => {
+  const stage = new Stage();
+  const link = make(stage);
+  const made = Array.from({ length: sessionsPerLinkHourMax }, () => open(stage, link));
+  assert.equal(new Set(made).size, sessionsPerLinkHourMax);
+  pay(stage, made[0]!);
+  assert.equal(stateOf(stage, link), 'active');
+  stage.when('open_payment_link', {}, link).expect({ refusal: 'rate_limit_exceeded' });
+  stage.advance(hourMs);
+  assert.ok(open(stage, link));
+});
+
+test('a link is paused and opened again, ends at its time, and is removed', () => {
+  const stage = new Stage();
+  const link = make(stage, { lasts_ms: 2 * hourMs });
+  stage.given('pause_payment_link', { paused: true }, link);
+  assert.equal(stateOf(stage, link), 'paused');
+  stage.when('open_payment_link', {}, link).expect({ refusal: 'invalid_request' });
+  stage.given('pause_payment_link', { paused: false }, link);
+  const session = stage.get('checkout_session', open(stage, link));
+  assert.equal(session.expires_at_ms, Math.floor((stage.nowMs + 2 * hourMs) / 1000) * 1000, 'with its link');
+  stage.advance(2 * hourMs - 60_000);
+  const late = stage.get('checkout_session', open(stage, link));
+  assert.ok(late.expires_at_ms >= stage.nowMs + 29 * 60_000, 'long enough to pay');
+  stage.advance(60_000);
+  assert.equal(stateOf(stage, link), 'ended');
+  stage.when('open_payment_link', {}, link).expect({ refusal: 'invalid_request' });
+  stage.given('remove_payment_link', {}, link);
+  stage.when('open_payment_link', {}, link).expect({ refusal: 'resource_missing' });
+  assert.deepEqual(linksOf(stage.world.state, stage.queryContext), []);
+});
+
+test('an organization has a bounded number of links, a double click makes one, and an order must be valid', () => {
+  const stage = new Stage();
+  const first = make(stage, { made_with: 'same' });
+  assert.equal(make(stage, { made_with: 'same' }), first);
+  const refused = (changes: object, code: string) => {
+    const params = { order: { ...order, ...changes }, single_use: true, lasts_ms: null, made_with: 'x' };
+    stage.when('create_payment_link', params as unknown as NewPaymentLink).expect({ refusal: code });
+  };
+  refused({ amount: 99 }, 'amount_too_small');
+  refused({ amount: 0.5 }, 'parameter_invalid');
+  refused({ description: '4242 4242 4242 4242' }, 'parameter_invalid');
+  refused({ description: 'x'.repeat(1_001) }, 'parameter_invalid');
+  refused({ success_url: 'javascript:alert(1)' }, 'parameter_invalid');
+  for (let i = 1; i < paymentLinksMax; i++) make(stage);
+  refused({}, 'invalid_request');
+  assert.deepEqual(
+    linksOf(stage.as({ livemode: true }).world.state, { org: 'org_other', livemode: false }),
+    [],
+  );
+});
