@@ -183,7 +183,6 @@ export const guideGroups: readonly GuideGroup[] = [
           fr: 'Pour ceux qui gèrent des agents : le contrat HTTP signé entre leur serveur et celui-ci.',
         },
         parts: ['docs/networks/http.md'],
-        englishOnly: true,
       },
       {
         slug: 'changelog',

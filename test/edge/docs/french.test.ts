@@ -10,7 +10,11 @@ import { Docs } from '../../../src/edge/docs/docs.ts';
 import { guideGroups } from '../../../src/edge/docs/guides.ts';
 
 const docsFolder = join(import.meta.dirname, '../../../docs');
-const documents = ['api.md', ...readdirSync(join(docsFolder, 'guide')).map((name) => `guide/${name}`)];
+const documents = [
+  'api.md',
+  'networks/http.md',
+  ...readdirSync(join(docsFolder, 'guide')).map((name) => `guide/${name}`),
+];
 const textOf = (file: string) => readFileSync(join(docsFolder, file), 'utf8');
 const fence = /^```[\s\S]*?^```$/gm;
 const blocksOf = (text: string) => text.match(fence) ?? [];
@@ -26,7 +30,14 @@ for (const name of documents) {
         .split('\n')
         .flatMap((line) => /^(#+ |- |\d+\. |\||<!-- .* -->)/.exec(line)?.[1] ?? []);
     assert.deepEqual(shape(french), shape(english));
-    const named = (text: string) => [...new Set(proseOf(text).match(/`[^`]+`/g))].toSorted();
+    const named = (text: string) =>
+      [
+        ...new Set(
+          proseOf(text)
+            .replace(/\s+/g, ' ')
+            .match(/`[^`]+`/g),
+        ),
+      ].toSorted();
     // French may name a value once more, where English has a word for it.
     assert.deepEqual(
       named(english).filter((code) => !named(french).includes(code)),
