@@ -55,7 +55,8 @@ export function createContext(
         });
       if (!isCommand) return (await run()) as OutcomeOf<typeof operation>;
       // What the command says in detail is in the log of the shard, under the same member.
-      return act(request, `api.${operation}`, { id: call.id ?? null, mode }, async () => {
+      const { amount } = (call.params ?? {}) as { readonly amount?: number };
+      return act(request, `api.${operation}`, { id: call.id ?? null, amount, mode }, async () => {
         const outcome = await run();
         if (!outcome.ok) throw new Refused(outcome);
         return { id: (outcome.body as { id?: string }).id, outcome };

@@ -144,7 +144,14 @@ dd{min-inline-size:0;overflow-wrap:anywhere}
 footer{padding:1rem}
 .languages ul{display:flex;flex-wrap:wrap;justify-content:center;gap:.25rem 1.25rem;padding:0;list-style:none;font-size:.9375rem}
 .languages a,.languages span{display:inline-block;padding-block:.25rem}
-@media (min-width:40rem){.fold{display:none}}
+@media (min-width:40rem){
+.fold{display:none}
+.lines :is(td,th){padding-block:.375rem}
+.lines td{font-size:.9375rem}
+.lines :is(time,.numeric){white-space:nowrap}
+.lines td>div>:is(code,a[dir=ltr]){display:inline-block;max-inline-size:25rem;overflow:hidden;white-space:nowrap;text-overflow:ellipsis;vertical-align:bottom}
+.lines td>div>code{max-inline-size:11rem}
+}
 @media (max-width:39.99rem){
 .fold{display:flex;flex:1;order:1;align-items:center;gap:.5rem;min-block-size:2.75rem}
 .fold input{inline-size:1.5rem;block-size:1.5rem;margin:0}
@@ -194,11 +201,13 @@ dl>div{grid-template-columns:1fr}
 .cards.lines td:first-child>div{overflow:hidden;white-space:nowrap;text-overflow:ellipsis}
 .cards.lines td.numeric:nth-child(2){color:var(--text);font-size:1rem;font-weight:600}
 .lines td:first-child a:first-of-type::after{content:"";position:absolute;inset:0}
-.lines td+td :is(a,button,summary){position:relative}
+.lines td+td :is(a,button),.lines summary{position:relative}
+.cards.lines td:first-child>div:has(details){white-space:normal}
 .lines .badge{padding-block:0;font-size:.75rem}
 .lines td+td :is(.muted,code){font-size:inherit}
 }
 @media (min-width:60rem){
+.wide main{max-inline-size:70rem}
 .wide .columns{display:grid;grid-template-columns:14rem minmax(0,1fr)}
 .views{display:block;padding:1rem .75rem}
 .views-folded{display:none}

@@ -9,7 +9,7 @@ import { dayChart } from '../../src/dashboard/pages/day-chart.ts';
 import { figures } from '../../src/dashboard/pages/home.ts';
 import { browserTest, launchBrowser } from '../edge/checkout/browser.ts';
 import { type Dashboard, newMember, signedIn, startDashboard, type Visitor } from './fixture.ts';
-import { api } from './shop.ts';
+import { api, paidPayment } from './shop.ts';
 
 let dashboard: Dashboard;
 let browser: Browser;
@@ -154,3 +154,41 @@ for (const path of ['home', 'payments', 'customers', 'checkout', 'keys', 'webhoo
     assert.deepEqual(await page.evaluate(smallTargets), []);
     await context.close();
   });
+
+browserTest('the audit log says in sentences who did what, with a link to it', async () => {
+  const { page, context } = await signedIn(browser, dashboard, owner);
+  const charge = await paidPayment(dashboard, { amount: 120_000 });
+  await page.goto(dashboard.address(`payments/${charge.payment_intent}`));
+  await page.getByLabel('Amount in dirhams').fill('120');
+  await page.getByRole('button', { name: 'Refund…' }).click();
+  await page.getByRole('button', { name: /^Refund MAD/ }).click();
+  await page.getByText('The refund is on its way to the customer.').waitFor();
+  for (const [language, said] of [
+    ['en', /^The owner refunded MAD\s120\.00: re_/],
+    ['fr', /^The owner a remboursé 120,00\sMAD\s: re_/],
+    ['ar', /ردّ.*The owner.*120,00/],
+  ] as const) {
+    await page.goto(`${dashboard.address('audit')}?lang=${language}`);
+    assert.match((await page.locator('tbody td').first().textContent())!, said);
+  }
+  await page.locator('tbody tr').first().getByRole('link', { name: /^re_/ }).click();
+  await page.waitForURL(`**/payments/${charge.payment_intent}`);
+  await context.close();
+});
+
+browserTest('request logs tell how long each took, and break no word on a desktop', async () => {
+  const { page, context } = await signedIn(browser, dashboard, owner);
+  await api(dashboard, '/v1/payment_intents', {
+    amount: 120_000,
+    currency: 'mad',
+    payment_method_types: ['card'],
+  });
+  await page.goto(dashboard.address('requests'));
+  const line = page.locator('tbody tr').first();
+  assert.match((await line.textContent())!, /\d ms/);
+  const height = await line.evaluate((row) => row.getBoundingClientRect().height);
+  assert.ok(height < 40, `${height} px: a row takes one line`);
+  const excess = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+  assert.equal(await page.evaluate(excess), 0);
+  await context.close();
+});

@@ -1,12 +1,16 @@
 // The audit log of an organization: what its members did, and what operators did for it, newest first. Operators have no names here,
 // and what they gave with an action is theirs.
 
+import { kindOfId, memberPrefix } from '../../contract/id-prefixes.ts';
+import { formatAmount } from '../../core/money.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { OperatorRow } from '../../operator/audit/audit-trail.ts';
 import * as ui from '../layout/components.ts';
 import { page } from '../layout/document.ts';
+import { viewLink } from '../layout/links.ts';
 import { get, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
+import { auditMessages, sayAudit } from '../messages/audit.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { saySettings } from '../messages/settings.ts';
 
@@ -72,21 +76,13 @@ function authorOf({ by }: OperatorRow): string {
 function actionTable(request: ViewRequest, context: ViewContext, rows: readonly OperatorRow[], empty: Html) {
   const { language } = request;
   const say = saySettings(request);
-  const nameOf = (row: OperatorRow) => {
-    const author = authorOf(row);
-    return author === operator
-      ? say(operator)
-      : (context.services.directory.members.find(author)?.email ?? say('former'));
-  };
   return ui.list(
     sayLayout(request)(active),
     [
-      [say('at'), ({ at }) => ui.time(language, Date.parse(at))],
-      [say('who'), (row) => nameOf(row)],
-      [say('action'), ({ action }) => html`<code dir="ltr">${action}</code>`],
       [
-        say('about'),
-        (row) => (authorOf(row) === operator ? (row.object ?? '–') : ui.code(JSON.stringify(row.params))),
+        say('action'),
+        (row) =>
+          html`${sentenceOf(request, context, row)}<br><code class="muted" dir="ltr">${row.action}</code>${detailsOf(request, row)}`,
       ],
       [
         say('outcome'),
@@ -95,10 +91,66 @@ function actionTable(request: ViewRequest, context: ViewContext, rows: readonly 
           return ui.badge(say(key), tone);
         },
       ],
+      [say('at'), ({ at }) => ui.time(language, Date.parse(at))],
     ],
     rows,
     empty,
   );
+}
+
+/** What was done, by whom and to what, as a sentence with a link to it. */
+function sentenceOf(request: ViewRequest, { services }: ViewContext, row: OperatorRow): Html {
+  const { language } = request;
+  const say = sayAudit(request);
+  const { action, object, outcome } = row;
+  const author = authorOf(row);
+  const settings = saySettings(request);
+  const nameOf = (id: string) => services.directory.members.find(id)?.name ?? settings('former');
+  const who = author === operator ? settings(operator) : nameOf(author);
+  // What an operator gave with an action is the operator's.
+  const given = (author === operator ? {} : (row.params ?? {})) as Readonly<Record<string, unknown>>;
+  const named = ['id', 'member', 'endpoint', 'delivery', 'key', 'review', 'email', 'network'].map(
+    (name) => given[name],
+  );
+  const about = [...named, object].find((value) => typeof value === 'string') as string | undefined;
+  const amount = typeof given.amount === 'number' ? formatAmount(given.amount, 'mad', language) : '';
+  const key = action in auditMessages ? (action as keyof typeof auditMessages) : 'other';
+  // No name has this character, so the link takes its place.
+  const gap = '\u0000';
+  const said = say(key, { who, action, amount, object: gap });
+  const isDone = outcome === 'done' || outcome === 'asked';
+  const sentence = isDone ? said : say('not_done', { sentence: said });
+  const [before = '', after] = sentence.split(gap);
+  if (after === undefined) return html`${before}`;
+  const text = about?.startsWith(memberPrefix) ? nameOf(about) : (about ?? '–');
+  const path = about === undefined ? null : placeOf(about, action);
+  const mode = given.mode === 'live' || given.mode === 'test' ? given.mode : request.mode;
+  const shown =
+    path === null
+      ? html`<bdi>${text}</bdi>`
+      : html`<a href="${viewLink({ ...request, mode }, path)}"><bdi>${text}</bdi></a>`;
+  return html`${before}${shown}${after}`;
+}
+
+/** The page of what an action was about; null when there is none. */
+function placeOf(id: string, action: string): string | null {
+  if (id.startsWith(memberPrefix)) return `members/${id}`;
+  if (action.startsWith('key.')) return 'keys';
+  const kind = kindOfId(id);
+  if (kind === 'payment_intent') return `payments/${id}`;
+  if (kind === 'checkout_session') return `checkout/${id}`;
+  if (kind === 'customer') return `customers/${id}`;
+  if (kind === 'review') return `reviews/${id}`;
+  if (kind === 'webhook_endpoint') return `webhooks/${id}`;
+  if (kind === 'delivery') return `webhooks/deliveries/${id}`;
+  return kind === 'refund' || kind === 'charge' ? `payments?q=${id}` : null;
+}
+
+/** What a member gave with an action. */
+function detailsOf(request: ViewRequest, row: OperatorRow): Html | null {
+  const say = saySettings(request);
+  if (authorOf(row) === operator) return null;
+  return html` <details><summary>${say('details')}</summary>${ui.code(JSON.stringify(row.params))}</details>`;
 }
 
 function filterForm(request: ViewRequest, { services }: ViewContext, actions: ReadonlySet<string>) {

@@ -167,6 +167,11 @@ function columnsOf(request: ViewRequest): ui.Column<LoggedRequest | Gap>[] {
         return html`<code dir="ltr">${idempotency_key}</code>${note || null}`;
       }),
     ],
+    [
+      say('duration'),
+      ofRequest(({ duration_ms }) => html`${say('milliseconds', { count: duration_ms })}`),
+      'numeric',
+    ],
     [say('time'), ({ time }) => exactTime(time)],
   ];
 }
