@@ -2,10 +2,12 @@
 
 /** The titles of the tests in a file, as patterns: what a title leaves open is a group. */
 function titlesOf(text: string): RegExp[] {
-  return [...text.matchAll(/\btest\(\s*(?:'((?:\\.|[^'\\])*)'|`([^`]*)`)/g)].map(([, plain, template]) => {
-    const parts = plain === undefined ? template!.split(/\$\{[^}]*\}/) : [plain.replaceAll('\\', '')];
-    return new RegExp(`^${parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('(.*)')}$`);
-  });
+  return [...text.matchAll(/\b(?:test|browserTest)\(\s*(?:'((?:\\.|[^'\\])*)'|`([^`]*)`)/g)].map(
+    ([, plain, template]) => {
+      const parts = plain === undefined ? template!.split(/\$\{[^}]*\}/) : [plain.replaceAll('\\', '')];
+      return new RegExp(`^${parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('(.*)')}$`);
+    },
+  );
 }
 
 /** Whether the file has a test of this title. What its pattern leaves open must stand in the file, in a table. */
