@@ -20,6 +20,7 @@ export function happened(context: Context, type: EventType, object: object | str
     idempotency_key: context.request?.idempotency_key ?? null,
     by: context.cause.by,
     by_name: context.cause.name ?? context.request?.member ?? null,
+    sample: false,
   };
 }
 
@@ -52,13 +53,14 @@ export function openDelivery(
 
 /**
  * An event as JSON text. It contains the stored text of the object, so every delivery and every read has the same bytes.
- * Only `pendingWebhooks` changes.
+ * Only `pendingWebhooks` changes. What really happened says nothing about samples, so that its bytes stay as they always were.
  */
 export function eventJson(event: EventRecord, pendingWebhooks: number): string {
   const request = JSON.stringify({ id: event.request_id, idempotency_key: event.idempotency_key });
+  const sample = event.sample ? '"sample":true,' : '';
   return (
     `{"id":"${event.id}","object":"event","type":"${event.type}","api_version":"${event.api_version}",` +
-    `"created":${event.created},"livemode":${event.livemode},"organization":"${event.org}",` +
+    `"created":${event.created},"livemode":${event.livemode},${sample}"organization":"${event.org}",` +
     `"data":{"object":${event.object_json}},"request":${request},"pending_webhooks":${pendingWebhooks}}`
   );
 }

@@ -213,6 +213,8 @@ export interface EventRecord extends Common {
   readonly by: Cause['by'] | null;
   /** The id of the member or the name of the operator who asked for it, also where the outcome is the network's. */
   readonly by_name: string | null;
+  /** Made up, to try a receiver with; false also in one that an older version wrote. */
+  readonly sample: boolean;
 }
 
 export interface WebhookEndpointRecord extends Common {

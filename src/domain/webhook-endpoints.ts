@@ -150,7 +150,7 @@ export function sendSample(draft: Draft, { type }: { type: EventType }, id: stri
   }
   const excess = spendByHand(draft, endpoint);
   if (excess !== null) return refused(excess);
-  const event = draft.put(happened(context, type, sampleObject(context, type)));
+  const event = draft.put({ ...happened(context, type, sampleObject(context, type)), sample: true });
   const delivery = draft.put(openDelivery(context, endpoint, event));
   return answered({ event: event.id, delivery: delivery.id });
 }

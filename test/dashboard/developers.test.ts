@@ -214,9 +214,28 @@ browserTest(
     assert.match((await page.locator('pre').textContent())!, /"object": "event"/);
     await row('Delivered').getByRole('link').click();
     assert.equal(await page.getByRole('heading', { level: 1 }).textContent(), 'Delivery');
+    assert.equal(await page.getByText('Sample', { exact: true }).count(), 0, 'this one happened');
     assert.deepEqual(complaints, []);
   },
 );
+
+browserTest('a sample is marked in the list, on its page, at its delivery and by the API', async () => {
+  await open(`webhooks/${endpoint}`);
+  await page.getByLabel('Type').selectOption('review.opened');
+  await click('Send');
+  await page.getByRole('status').first().waitFor();
+  await open('events');
+  assert.equal(await row('review.opened').getByText('Sample', { exact: true }).count(), 1);
+  assert.equal(await row('payment_intent.created').getByText('Sample', { exact: true }).count(), 0);
+  await follow('review.opened');
+  await page.getByText('A sample, made up to try your server with: nothing happened.').waitFor();
+  assert.match((await page.locator('pre').textContent())!, /"livemode": false,\s+"sample": true,/);
+  await row('review.opened').getByRole('link').click();
+  await page.getByText('Sample', { exact: true }).waitFor();
+  const { json } = await dashboard.service.call('/v1/events?type=review.opened', { key: dashboard.key });
+  assert.deepEqual([json.data[0].livemode, json.data[0].sample], [false, true]);
+  assert.deepEqual(complaints, []);
+});
 
 browserTest('an endpoint that is deleted keeps its deliveries', async () => {
   await open(`webhooks/${endpoint}`);

@@ -216,6 +216,21 @@ test('a sample of every type that happens: an event and one delivery, wanted or 
   }
 });
 
+test('a sample says that it is one, and what really happened says nothing about it', () => {
+  const stage = new Stage();
+  const id = create(stage);
+  stage.when('send_sample', { type: 'payment_intent.created' }, id);
+  stage.given('create_payment_intent', { amount: 5_000, currency: 'mad' });
+  const { data } = stage.read('list_events') as { data: { livemode: boolean; sample?: true }[] };
+  assert.deepEqual(
+    data.map(({ livemode, sample }) => ({ livemode, sample })),
+    [
+      { livemode: false, sample: undefined },
+      { livemode: false, sample: true },
+    ],
+  );
+});
+
 test('no sample for an endpoint that is disabled, in live mode, or gone', () => {
   const stage = new Stage();
   const id = create(stage);

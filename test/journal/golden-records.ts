@@ -158,6 +158,7 @@ export const goldenRecords: { readonly [K in RecordKind]: RecordOf<K> } = {
     idempotency_key: 'order-1042',
     by: 'member',
     by_name: 'mem_1',
+    sample: true,
   },
   webhook_endpoint: {
     ...common,
@@ -231,13 +232,16 @@ export const goldenRecords: { readonly [K in RecordKind]: RecordOf<K> } = {
 export function goldenRecordsOf(
   date: string,
 ): typeof goldenRecords | Omit<typeof goldenRecords, 'payment_link'> {
-  if (date >= '2026-11-25') return goldenRecords;
+  if (date >= '2026-11-26') return goldenRecords;
+  const event = { ...goldenRecords.event, sample: false };
+  if (date >= '2026-11-25') return { ...goldenRecords, event };
   const { payment_link: _, ...withoutLinks } = goldenRecords;
-  if (date >= '2026-11-24') return withoutLinks;
-  const { event, network_call: call, delivery, attempt, webhook_endpoint: endpoint } = goldenRecords;
+  if (date >= '2026-11-24') return { ...withoutLinks, event };
+  const { network_call: call, delivery, attempt, webhook_endpoint: endpoint } = goldenRecords;
   const noFirst = { first_at_ms: null, first_duration_ms: null, first_status: null };
   const before = {
     ...withoutLinks,
+    event,
     delivery: { ...delivery, ...noFirst, answered: [] },
     attempt: { ...attempt, serial: null },
     webhook_endpoint: { ...endpoint, by_hand: null, failed_resent_at_ms: null },

@@ -62,6 +62,7 @@ export function paymentIntentCreated(intent: PaymentIntentRecord): EventRecord {
     idempotency_key: `key of ${intent.id}`,
     by: 'request',
     by_name: null,
+    sample: false,
   };
 }
 

@@ -43,6 +43,7 @@ const event: EventRecord = {
   idempotency_key: null,
   by: 'time',
   by_name: null,
+  sample: false,
 };
 
 const peer: Peer = { post: () => assert.fail() };

@@ -277,6 +277,12 @@ export const Event = Type.Object(
     ...common('event', 'event'),
     type: choice(sentEventTypes, 'What happened. Ignore the types that you do not know.'),
     api_version: choice(apiVersions, 'The version of the API that `data.object` is of.'),
+    sample: Type.Optional(
+      Type.Literal(true, {
+        description:
+          'Only in a sample, which the dashboard sends to try your server with: its object was made up, and nothing happened.',
+      }),
+    ),
     organization: idOf('organization', 'your organization'),
     data: Type.Object(
       {

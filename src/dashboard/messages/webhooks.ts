@@ -91,6 +91,12 @@ export const webhookMessages = {
     ar: 'توقَّع الإرسالات بسر جديد، وبالقديم أيضًا حتى تنتهي مدته.',
   },
   old_secret: { en: 'The old secret signs', fr: 'L’ancien secret signe', ar: 'يوقّع السر القديم' },
+  is_sample: { en: 'Sample', fr: 'Exemple', ar: 'مثال' },
+  sample_text: {
+    en: 'A sample, made up to try your server with: nothing happened.',
+    fr: 'Un exemple, inventé pour essayer votre serveur : il ne s’est rien passé.',
+    ar: 'مثال مصطنع لتجربة خادمك: لم يحدث شيء.',
+  },
   sample: { en: 'Send a sample event', fr: 'Envoyer un événement d’exemple', ar: 'إرسال حدث تجريبي' },
   type: { en: 'Type', fr: 'Type', ar: 'النوع' },
   send: { en: 'Send', fr: 'Envoyer', ar: 'إرسال' },

@@ -4,7 +4,12 @@
 import { sentEventTypes } from '../../contract/vocabulary.ts';
 import { resendFailedAtMs } from '../../domain/deliveries.ts';
 import { endpointDueIndex, fieldIndex, scopeOf } from '../../domain/indexes.ts';
-import type { AttemptResult, DeliveryRecord, WebhookEndpointRecord } from '../../domain/record.ts';
+import type {
+  AttemptResult,
+  DeliveryRecord,
+  EventRecord,
+  WebhookEndpointRecord,
+} from '../../domain/record.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import { OperatorFailure } from '../../operator/socket/protocol.ts';
@@ -128,6 +133,11 @@ function sampleForm(request: ViewRequest, endpoint: string): Html {
   return ui.section(say('sample'), ui.form(request, viewLink(request, `webhooks/${endpoint}/sample`), body));
 }
 
+/** The mark of an event that was made up. */
+export function sampleBadge(request: Pick<ViewRequest, 'language'>): Html {
+  return ui.badge(sayWebhooks(request)('is_sample'));
+}
+
 async function show(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
   const delivery = await ownRecord<DeliveryRecord>(request, context, request.id, 'delivery');
   if (delivery === null) return errorPage(request, 'missing');
@@ -143,7 +153,11 @@ async function deliveryPage(
   const { language, role } = request;
   const say = sayWebhooks(request);
   const { id, event, event_type: type, endpoint, due_at_ms: dueMs, created } = delivery;
-  const owner = await ownRecord<WebhookEndpointRecord>(request, context, endpoint, 'webhook_endpoint');
+  const [owner, sent] = await Promise.all([
+    ownRecord<WebhookEndpointRecord>(request, context, endpoint, 'webhook_endpoint'),
+    ownRecord<EventRecord>(request, context, event, 'event'),
+  ]);
+  const mark = sent?.sample === true && html` ${sampleBadge(request)}`;
   const isSent = owner?.status === 'enabled';
   const again = isSent
     ? ui.form(request, viewLink(request, `webhooks/deliveries/${id}/resend`), ui.submit(say('resend')))
@@ -154,7 +168,7 @@ async function deliveryPage(
     body: [
       ui.doneOf(request, { sent: 'done_sent' } as const, say),
       ui.definitions([
-        [say('event'), html`<a href="${viewLink(request, `events/${event}`)}" dir="ltr">${type}</a>`],
+        [say('event'), html`<a href="${viewLink(request, `events/${event}`)}" dir="ltr">${type}</a>${mark}`],
         [say('status'), statusBadge(request, delivery)],
         [
           say('next_attempt'),

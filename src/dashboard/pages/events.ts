@@ -15,7 +15,7 @@ import { liveList, tailAnswer, tailScript } from '../layout/live-list.ts';
 import { get, type ResultOf, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { sayWebhooks } from '../messages/webhooks.ts';
-import { deliveryTable } from './deliveries.ts';
+import { deliveryTable, sampleBadge } from './deliveries.ts';
 
 const active = 'events';
 const tailPath = 'events/tail';
@@ -88,7 +88,8 @@ function eventTable(request: ViewRequest, events: readonly Event[]): Html {
   const columns: ui.Column<Event>[] = [
     [
       say('type'),
-      ({ id, type }) => html`<a href="${viewLink(request, `events/${id}`)}" dir="ltr">${type}</a>`,
+      ({ id, type, sample }) =>
+        html`<a href="${viewLink(request, `events/${id}`)}" dir="ltr">${type}</a>${sample === true && html` ${sampleBadge(request)}`}`,
     ],
     [say('object'), ({ data }) => html`<code dir="ltr">${(data.object as { id: string }).id}</code>`],
     [say('created'), ({ created }) => ui.time(language, created * 1000)],
@@ -125,7 +126,9 @@ async function show(request: ViewRequest, context: ViewContext): Promise<Dashboa
   const deliveries = await records<DeliveryRecord>(context.services, organization.id, index);
   return page(request, {
     title: event.type,
+    actions: event.sample ? sampleBadge(request) : null,
     body: [
+      event.sample ? html`<p>${say('sample_text')}</p>` : null,
       ui.definitions([
         [say('id'), ui.copyable(request, event.id)],
         [say('created'), ui.time(language, event.created * 1000)],

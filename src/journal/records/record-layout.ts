@@ -152,12 +152,16 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       idempotency_key: true,
       by: true,
       by_name: true,
+      sample: true,
       // Last, because a stored response with the same text may stand in its place (see codec.ts).
       object_json: true,
     },
     dictionary: ['type', 'api_version', 'by'],
-    // 2: `by` and `by_name`, before the object.
-    upcasters: [(values) => [...values.slice(0, -1), null, null, values.at(-1)]],
+    // 2: `by` and `by_name`, before the object; 3: whether it is a sample, there, too.
+    upcasters: [
+      (values) => [...values.slice(0, -1), null, null, values.at(-1)],
+      (values) => [...values.slice(0, -1), false, values.at(-1)],
+    ],
   },
   webhook_endpoint: {
     number: 8,
