@@ -166,7 +166,7 @@ export const requestMessages = {
   },
   'invalid_request.form': {
     en: 'The body was sent as a form. Send it with the header Content-Type: application/json as {json}.',
-    fr: 'Le corps a été envoyé comme un formulaire. Envoyez-le avec l’en-tête Content-Type: application/json sous la forme {json}.',
+    fr: 'Le corps a été envoyé comme un formulaire. Envoyez-le avec l’en-tête Content-Type (application/json) sous la forme {json}.',
     ar: 'أُرسل المحتوى كنموذج. أرسله بالترويسة Content-Type: application/json على شكل {json}.',
   },
   'invalid_request.content_type': {
