@@ -184,6 +184,26 @@ export const auditMessages = {
     fr: '{who} a rétabli l’organisation',
     ar: 'أعاد {who} تفعيل المؤسسة',
   },
+  'payment_link.make': {
+    en: '{who} made a payment link over {amount}',
+    fr: '{who} a créé un lien de paiement de {amount}',
+    ar: 'أنشأ {who} رابط دفع بمبلغ {amount}',
+  },
+  'payment_link.pause': {
+    en: '{who} paused a payment link',
+    fr: '{who} a mis en pause un lien de paiement',
+    ar: 'أوقف {who} رابط دفع مؤقتًا',
+  },
+  'payment_link.resume': {
+    en: '{who} opened a payment link again',
+    fr: '{who} a réactivé un lien de paiement',
+    ar: 'أعاد {who} تفعيل رابط دفع',
+  },
+  'payment_link.remove': {
+    en: '{who} removed a payment link',
+    fr: '{who} a supprimé un lien de paiement',
+    ar: 'حذف {who} رابط دفع',
+  },
   'review.close': {
     en: '{who} closed the review {object}',
     fr: '{who} a clos la vérification {object}',
