@@ -28,6 +28,7 @@ const layers = [
   'html',
   'edge',
   'directory',
+  'mail',
   'operator',
   'dashboard',
   'config',

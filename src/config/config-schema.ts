@@ -134,6 +134,14 @@ export const configSchema = group({
       'days for which actions are kept in the audit record; whole files of 64 MiB go',
     ),
   }),
+  mail: group({
+    url: optionalText(
+      'how mails are sent: smtp://host:port, smtps://host:port, and for development file:///folder or log:; none: not at all',
+    ),
+    from: optionalText('address that mails come from'),
+    user: optionalText('name at the SMTP server; with mail.passwordFile'),
+    passwordFile: optionalText('file with the password at the SMTP server; with mail.user'),
+  }),
   metrics: group({
     host: text('address that serves the metrics over HTTP'),
     port: optionalCount(

@@ -11,6 +11,7 @@ import { Value } from 'typebox/value';
 import { defined, elementAt } from '../core/assert.ts';
 import { errorCode, errorText } from '../core/errors.ts';
 import { checkRecipient } from '../disk/archive-file.ts';
+import { isMailUrl, isSenderAddress } from '../mail/mail-url.ts';
 import { shardMibMin } from '../shard/memory.ts';
 import { shardsMax } from '../shard/shard-map.ts';
 import {
@@ -72,6 +73,7 @@ export function loadConfig(env: Variables, configDir: string): Config {
 export function checkFiles(config: Config): void {
   const cert = readNamed('tlsCertFile', config.tlsCertFile);
   const key = readNamed('tlsKeyFile', config.tlsKeyFile);
+  readNamed('mail.passwordFile', config.mail.passwordFile);
   const ca = readNamed('webhooks.caFile', config.webhooks.caFile);
   checkPem('tlsCertFile', { cert });
   checkPem('tlsKeyFile', { cert, key });
@@ -244,6 +246,15 @@ function refuseCombinations(settings: Settings, environment: Environment): void 
   if (typeof shardMib === 'number' && shardMib !== 0 && shardMib < shardMibMin) {
     throw new ConfigError(`${where} is ${shardMib}: it must be at least ${shardMibMin}, or 0`);
   }
+  const [user, passwordFile] = [setting('mail.user'), setting('mail.passwordFile')];
+  if ((user.value === null) !== (passwordFile.value === null)) {
+    const [given, absent] = user.value === null ? [passwordFile, 'mail.user'] : [user, 'mail.passwordFile'];
+    throw new ConfigError(`${given.where} is set without ${variableOf(absent)}: set both, or neither`);
+  }
+  if (setting('mail.url').value !== null && setting('mail.from').value === null)
+    throw new ConfigError(`${setting('mail.url').where} is set without ${variableOf('mail.from')}: set both`);
+  refuseForm(setting('mail.url'), isMailUrl, 'smtp://host:port, smtps://host:port, file:///folder or log:');
+  refuseForm(setting('mail.from'), isSenderAddress, 'an e-mail address');
   refuseForm(setting('baseUrl'), isBaseUrl, 'an http:// or https:// address without user, query or fragment');
   refuseForm(setting('webhooks.dnsServers'), isNameServer, 'IP addresses, each with a port if not 53');
   refuseForm(setting('logArchive.recipients'), isRecipient, 'public keys of age, such as age1…');

@@ -61,10 +61,12 @@ export type FirstKeys<M extends Mode = Mode> = Readonly<Record<M, Readonly<Recor
 const keyCheckRow = 'secrets-key';
 const listenKeyRow = 'listen_key';
 const listenKeyBytes = 32;
+/** Mails that wait belong to this service: another folder does not send them again. */
+export const mailRowPrefix = 'mail/';
 
 /** Whether a row means nothing in another folder: earlier versions noted there how far its shards had come; or it opens something. */
 export function isForeignRow(row: string): boolean {
-  return row.startsWith('noted/') || isTokenRow(row);
+  return row.startsWith('noted/') || row.startsWith(mailRowPrefix) || isTokenRow(row);
 }
 
 export class Directory {

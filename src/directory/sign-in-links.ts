@@ -7,7 +7,7 @@ import { digestOf } from './api-key.ts';
 import type { DirectoryStore } from './directory-store.ts';
 import { checkedEmail, type Role } from './members.ts';
 import { DirectoryRefusal } from './refusal.ts';
-import { type TokenRow, TokenRows } from './token-rows.ts';
+import { type Alongside, type TokenRow, TokenRows } from './token-rows.ts';
 
 export type LinkPurpose =
   /** Lets somebody into an organization with a role. */
@@ -52,13 +52,14 @@ export class SignInLinks {
   /**
    * Makes a link, in place of an older one of the same purpose. Returns its token, which is kept nowhere. `madeBy` is a
    * member's id, or `operator`. `refuse` throws when it may not be made any more: it is asked once what was under way is written,
-   * so that nobody makes one who was removed meanwhile. Throws `DirectoryRefusal`.
+   * so that nobody makes one who was removed meanwhile. What `alongside` returns is written in the same commit. Throws `DirectoryRefusal`.
    */
   async create(
     email: string,
     purpose: LinkPurpose,
     madeBy: string,
     refuse: () => void = () => {},
+    alongside: (link: SignInLink, token: string) => Alongside | null = () => null,
   ): Promise<{ link: SignInLink; token: string }> {
     const token = randomBytes(tokenBytes).toString('base64url');
     const nowMs = this.#store.now();
@@ -76,7 +77,7 @@ export class SignInLinks {
       const links = this.#rows.all();
       const ended = links.filter((each) => each.expiresMs <= nowMs || isSame(each, link));
       if (link.kind === 'invitation' && madeBy !== operator) this.#refuseManyInvitations(link.org, ended);
-      return { put: [link], ended };
+      return { put: [link], ended, alongside: alongside(link, token) };
     });
     return { link, token };
   }
@@ -95,6 +96,12 @@ export class SignInLinks {
   find(token: string): SignInLink | null {
     const link = this.#rows.get(digestOf(token));
     return link === undefined || link.expiresMs <= this.#store.now() ? null : link;
+  }
+
+  /** Whether a link still works, by the digest of its token. */
+  isOpen(digest: string): boolean {
+    const link = this.#rows.get(digest);
+    return link !== undefined && link.expiresMs > this.#store.now();
   }
 
   /** Uses a link up. Of two who use it at the same time one gets false. */

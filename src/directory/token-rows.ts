@@ -9,6 +9,12 @@ export interface TokenRow {
   readonly digest: string;
 }
 
+/** Rows of somebody else that are written in the same commit, and what to do once they are on disk. */
+export interface Alongside {
+  readonly rows: ReadonlyMap<string, Uint8Array | null>;
+  onWritten(): void;
+}
+
 const prefixes = { session: 'session/', link: 'link/' } as const;
 
 /** Whether a row of the directory means nothing in another folder. */
@@ -35,22 +41,31 @@ export class TokenRows<T extends TokenRow> {
     return [...this.#byDigest.values()];
   }
 
-  /** Writes what is decided once the write before is done. Settles with the rows that have ended. */
+  /**
+   * Writes what is decided once the write before is done, with the rows `alongside`. Settles with the rows that have ended.
+   */
   async write(
-    decide: () => { readonly put?: readonly T[]; readonly ended?: readonly T[] },
+    decide: () => {
+      readonly put?: readonly T[];
+      readonly ended?: readonly T[];
+      readonly alongside?: Alongside | null;
+    },
   ): Promise<readonly T[]> {
     let put: readonly T[] = [];
     let ended: readonly T[] = [];
+    let alongside: Alongside | null = null;
     const rows = () => {
-      ({ put = [], ended = [] } = decide());
+      ({ put = [], ended = [], alongside = null } = decide());
       return new Map<string, Uint8Array | null>([
         ...ended.map(({ digest }) => [this.#prefix + digest, null] as const),
         ...put.map((row) => [this.#prefix + row.digest, pack(row)] as const),
+        ...(alongside?.rows ?? []),
       ]);
     };
     await this.#store.write(rows, () => {
       for (const { digest } of ended) this.#byDigest.delete(digest);
       for (const row of put) this.#byDigest.set(row.digest, row);
+      alongside?.onWritten();
     });
     return ended;
   }

@@ -55,6 +55,7 @@ import { Supervisor } from '../threads/supervisor.ts';
 import { quietHeaps, ThreadFailure } from '../threads/thread.ts';
 import { Visits } from '../threads/visits.ts';
 import { greet } from './first-start.ts';
+import { openMail } from './mail.ts';
 import { operatorServices } from './operator-services.ts';
 import { createReread } from './reread.ts';
 import { ServiceManager } from './service-manager.ts';
@@ -141,6 +142,8 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   closers.push(() => directory.closeStore());
   const parts = await checkParts({ folder, directory, acceptLoss, logger, closers });
   const secretsKeys = await openSecretsKeys(config, environmentOf(process.env), directory);
+  const secrets = new SecretBox(secretsKeys);
+  const mail = openMail({ config, directory, secrets, registry, logger, closers });
   const supervisor = new Supervisor({
     config,
     folder,
@@ -155,12 +158,8 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
     onRefusedKeys: (refused) => visits.run('refused_keys', null, () => void audit.refusedKeys(refused)),
     onDashboardPort: (port) => answerVisits(port, answerVisit, visits.failed),
   });
-  const reread = createReread(config, {
-    load: () => sized(load()),
-    apply: (changed) => supervisor.reread(changed),
-    logger,
-  });
-  process.on('SIGHUP', () => void reread.request());
+  const apply = (changed: Config) => supervisor.reread(changed);
+  const reread = rereadAtHangup(config, { load: () => sized(load()), apply, logger });
   const counted = async () => [await registry.getMetricsAsJSON(), ...(await supervisor.metrics())];
   const metricsText = async () => mergeMetrics(await counted());
   const manager = new ServiceManager(process.env, { pid: process.pid, logger });
@@ -168,11 +167,13 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
     baseUrl,
     directory,
     supervisor,
-    secrets: new SecretBox(secretsKeys),
+    secrets,
+    mail: mail.queue,
     active: config,
     config: () => describeConfig(reread.active),
     metricsText,
-    checks: async () => examine(await counted(), folder, pause.paused, config.connections.max),
+    checks: async () =>
+      mail.checksAfter(await examine(await counted(), folder, pause.paused, config.connections.max)),
     status: () => readStatus({ folder, pause, url, config, counted }),
     resume: async () => ({ paused: await pause.end(() => supervisor.resume()) }),
   });
@@ -192,6 +193,12 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   }
   logger.info('stopping');
   manager.stopping();
+}
+
+function rereadAtHangup(...given: Parameters<typeof createReread>): ReturnType<typeof createReread> {
+  const reread = createReread(...given);
+  process.on('SIGHUP', () => void reread.request());
+  return reread;
 }
 
 const print = (text: string) => void process.stdout.write(text);

@@ -30,6 +30,7 @@ export function operatorServices(options: {
   readonly directory: Directory;
   readonly supervisor: Supervisor;
   readonly secrets: SecretBox;
+  readonly mail: OperatorServices['mail'];
   readonly active: Config;
   readonly config: () => readonly ConfigLine[];
   readonly metricsText: () => Promise<string>;
@@ -37,8 +38,19 @@ export function operatorServices(options: {
   readonly status: OperatorServices['status'];
   readonly resume: OperatorServices['resume'];
 }): Omit<OperatorServices, 'author' | 'language'> {
-  const { baseUrl, directory, supervisor, secrets, active, config, metricsText, checks, status, resume } =
-    options;
+  const {
+    baseUrl,
+    directory,
+    supervisor,
+    secrets,
+    mail,
+    active,
+    config,
+    metricsText,
+    checks,
+    status,
+    resume,
+  } = options;
   const { clients, requestLogs } = supervisor;
   const networks = new ConfiguredNetworks({ config: active, secrets, send: createSend(active) });
 
@@ -61,6 +73,7 @@ export function operatorServices(options: {
     now: Date.now,
     directory,
     secrets,
+    mail,
     networkAddressFault: networkAddressFaultOf(active),
     async checkNetwork(org, mode, method) {
       networks.put(org, directory.organization(org).connectors);

@@ -39,7 +39,12 @@ afterEach(async () => {
 const invite = (by: Member | null, email: string) => {
   const author =
     by === null ? ({ by: 'operator', name: 'root' } as const) : ({ by: 'member', name: by.id } as const);
-  return inviteMember({ directory, baseUrl: 'https://pay.example', author }, org, email, 'owner');
+  return inviteMember(
+    { directory, baseUrl: 'https://pay.example', author, language: 'en', mail: null },
+    org,
+    email,
+    'owner',
+  );
 };
 const open = () => directory.links.invitationsOf(org).map(({ email }) => email);
 

@@ -343,6 +343,11 @@ export const peopleMessages = {
     fr: 'Donnez ce lien à {email} uniquement. Il sert une fois et n’est affiché qu’une fois.',
     ar: 'أعطِ هذا الرابط إلى {email} فقط. يعمل مرة واحدة ولن يُعرض مرة أخرى.',
   },
+  invitation_mailed: {
+    en: 'We are sending it by e-mail, too.',
+    fr: 'Nous l’envoyons aussi par e-mail.',
+    ar: 'نرسله أيضًا عبر البريد الإلكتروني.',
+  },
   invitation_until: { en: 'Works until', fr: 'Valable jusqu’au', ar: 'صالح حتى' },
   invitation_revoke: { en: 'Take back', fr: 'Retirer', ar: 'سحب' },
   invitation_revoked: {

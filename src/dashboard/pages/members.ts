@@ -49,11 +49,12 @@ async function invite(request: ViewRequest, context: ViewContext): Promise<Dashb
   const act = () => inviteMember(context.services, organization.id, email, role);
   const made = await refusable(context.act(request, 'member.invite', { email, role }, act));
   if ('refused' in made) return listPage(request, context, made.refused);
-  const { email: invited, link, expires } = made.result;
+  const { email: invited, link, expires, mailed } = made.result;
   return page(request, {
     title: say('invitation_made'),
     body: [
       html`<p>${say('invitation_give', { email: invited })}</p>`,
+      mailed ? html`<p>${say('invitation_mailed')}</p>` : null,
       html`<p>${ui.copyable(request, link)}</p>`,
       html`<p>${say('invitation_until')} ${ui.time(language, Date.parse(expires))}</p>`,
       html`<p>${ui.button(sayLayout(request)('members'), viewLink(request, 'members'), 'quiet')}</p>`,

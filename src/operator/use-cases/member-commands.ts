@@ -8,6 +8,7 @@ import { type Member, mayHaveKeys, type Role, roles } from '../../directory/memb
 import type { Organization } from '../../directory/organization.ts';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
 import type { LinkPurpose, SignInLink } from '../../directory/sign-in-links.ts';
+import { letterOf } from '../../mail/letters.ts';
 import { defineCommand } from './command.ts';
 import { isoTime, makerOf, presentKey } from './present.ts';
 import type { OperatorServices } from './services.ts';
@@ -49,12 +50,9 @@ export const memberCommands = {
   ),
 };
 
-export async function inviteMember(
-  services: Pick<OperatorServices, 'directory' | 'baseUrl' | 'author'>,
-  org: string,
-  email: string,
-  role: Role,
-) {
+type LinkServices = Pick<OperatorServices, 'directory' | 'baseUrl' | 'author' | 'language' | 'mail'>;
+
+export async function inviteMember(services: LinkServices, org: string, email: string, role: Role) {
   const { directory } = services;
   const { id } = directory.organization(org);
   return makeLink(services, email, { kind: 'invitation', org: id, role }, () => {
@@ -143,16 +141,34 @@ export function memberIn(directory: Directory, org: string, idOrEmail: string): 
   throw new DirectoryRefusal('this organization has no such member', 'member_missing');
 }
 
-/** Makes a link that works once. It is shown in this answer only; its id opens nothing. */
+/** Makes a link that works once. It is shown in this answer only, and mailed where mail is set up; its id opens nothing. */
 async function makeLink(
-  { directory, baseUrl, author }: Pick<OperatorServices, 'directory' | 'baseUrl' | 'author'>,
+  { directory, baseUrl, author, language, mail }: LinkServices,
   email: string,
-  purpose: LinkPurpose,
+  purpose: Exclude<LinkPurpose, { kind: 'sign_in' }>,
   refuse?: () => void,
 ) {
-  const { link, token } = await directory.links.create(email, purpose, makerOf(author), refuse);
+  let mailed = false;
+  const org = purpose.kind === 'invitation' ? purpose.org : null;
+  const queue = ({ email: to, digest, expiresMs }: SignInLink, token: string) => {
+    const organization = org === null ? '' : directory.organization(org).name;
+    const letter = letterOf(purpose.kind, to, language, {
+      organization,
+      link: baseUrl + signInLinkPath(token),
+    });
+    const planned = mail?.plan(letter, { org, link: digest, expiresMs }) ?? null;
+    mailed = planned !== null;
+    return planned;
+  };
+  const { link, token } = await directory.links.create(email, purpose, makerOf(author), refuse, queue);
   const { id, expiresMs } = link;
-  return { id, email: link.email, link: baseUrl + signInLinkPath(token), expires: isoTime(expiresMs) };
+  return {
+    id,
+    email: link.email,
+    link: baseUrl + signInLinkPath(token),
+    expires: isoTime(expiresMs),
+    mailed,
+  };
 }
 
 function presentChanged({ changed, keys }: MemberChanged, org: string, services: OperatorServices) {

@@ -8,6 +8,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { SecretBox } from '../../crypto/secret-box.ts';
 import type { Directory } from '../../directory/directory.ts';
 import type { Cause } from '../../domain/cause.ts';
+import type { MailOutbox } from '../../mail/outbox.ts';
 import type { AskLogs } from '../../request-logs/query.ts';
 import type { InternalRequest, OpenCall } from '../../shard/protocol.ts';
 import type { Compacted } from '../results/folder-results.ts';
@@ -22,6 +23,8 @@ export interface OperatorServices {
   readonly now: Clock;
   readonly directory: Directory;
   readonly secrets: Pick<SecretBox, 'open' | 'seal'>;
+  /** Where mails are queued; null: none are sent. */
+  readonly mail: Pick<MailOutbox, 'plan'> | null;
   /** Why an address can't be that of a payment network, in short; null when it can. */
   networkAddressFault(url: string): string | null;
   /** Asks a payment network whether it can be used. Rejects with an error that says why not. */

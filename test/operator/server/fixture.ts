@@ -89,6 +89,7 @@ export async function openFixture(commands?: Readonly<Record<string, OperatorCom
     baseUrl: 'https://pay.example.ma',
     now: clock.now,
     directory,
+    mail: null,
     secrets: { open: (sealed) => sealed, seal: (secret) => `sealed ${secret}` },
     networkAddressFault: (url) => (url.startsWith('https:') ? null : 'must use https'),
     checkNetwork: async () => {},

@@ -1,0 +1,93 @@
+// Sends the mails of the outbox, one after the other, while the organizations take turns. What became of a mail is written once it is
+// known, so a mail whose attempt a crash has cut off is sent again, with the same Message-ID.
+
+import type { Clock } from '../core/clock.ts';
+import { SecretUnreadable } from '../crypto/secret-box.ts';
+import type { MailOutbox, QueuedMail } from './outbox.ts';
+import { MailRefused, type MailTransport } from './transport.ts';
+
+export interface SenderOptions {
+  readonly outbox: MailOutbox;
+  readonly transport: MailTransport;
+  readonly now: Clock;
+  /** Whether the link of a mail still works. */
+  readonly isWanted: (mail: QueuedMail) => boolean;
+  /** A mail was not sent; `final`: it will not be tried again. The error may name the recipient. */
+  readonly onFailure: (mail: QueuedMail, error: unknown, final: boolean) => void;
+}
+
+const pollMs = 1_000;
+const stopMsMax = 2_000;
+
+export class MailSender {
+  readonly #options: SenderOptions;
+  /** The organizations in the order of their turns: who was served last is at the end. */
+  readonly #served = new Map<string | null, number>();
+  #turns = 0;
+  #stopped = false;
+  #abandoned = false;
+  #running: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(options: SenderOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const next = async () => {
+      try {
+        await this.sendDue();
+      } catch {
+        // The disk did not take what became of a mail: the directory has reported it.
+      }
+      if (!this.#stopped) this.#timer = setTimeout(again, pollMs).unref();
+    };
+    const again = () => {
+      this.#running = next();
+    };
+    again();
+  }
+
+  /** Waits for the attempt under way for a while; one that is given up is made again after the next start. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer ?? undefined);
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, stopMsMax);
+    await Promise.race([this.#running, late]);
+    clearTimeout(timer);
+    this.#abandoned = true;
+  }
+
+  /** Sends every mail that is due. */
+  async sendDue(): Promise<void> {
+    for (let mail = this.#next(); mail !== undefined && !this.#stopped; mail = this.#next()) {
+      this.#served.set(mail.org, ++this.#turns);
+      await this.#send(mail);
+    }
+    this.#served.clear();
+  }
+
+  #next(): QueuedMail | undefined {
+    const nowMs = this.#options.now();
+    const turnOf = ({ org }: QueuedMail) => this.#served.get(org) ?? 0;
+    return this.#options.outbox
+      .waiting()
+      .filter(({ nextMs }) => nextMs <= nowMs)
+      .sort((a, b) => turnOf(a) - turnOf(b))[0];
+  }
+
+  async #send(mail: QueuedMail): Promise<void> {
+    const { outbox, transport, isWanted, onFailure } = this.#options;
+    if (!isWanted(mail)) return outbox.end(mail, 'dropped');
+    try {
+      await transport.send(mail.id, outbox.open(mail));
+    } catch (error) {
+      if (this.#abandoned) return;
+      const final = error instanceof MailRefused || error instanceof SecretUnreadable;
+      onFailure(mail, error, final);
+      return final ? outbox.end(mail, 'failed') : outbox.postpone(mail);
+    }
+    if (!this.#abandoned) await outbox.end(mail, 'sent');
+  }
+}

@@ -1,0 +1,104 @@
+// The mails of the service, as the configuration wants them: the outbox, and its sender where there is a way out.
+
+import { readFileSync } from 'node:fs';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { environmentOf } from '../config/config.ts';
+import type { Config } from '../config/config-schema.ts';
+import type { Clock } from '../core/clock.ts';
+import { errorText } from '../core/errors.ts';
+import type { SecretBox } from '../crypto/secret-box.ts';
+import type { Directory } from '../directory/directory.ts';
+import { MailOutbox } from '../mail/outbox.ts';
+import { MailSender } from '../mail/sender.ts';
+import { createMailTransport, type MailTransport } from '../mail/transport.ts';
+import type { Check } from '../operator/use-cases/services.ts';
+import type { Logger } from '../telemetry/logger.ts';
+
+export interface Mail {
+  /** Where mails are queued; null: none are sent. */
+  readonly queue: MailOutbox | null;
+  /** What else was checked, and the way out. */
+  checksAfter(others: readonly Check[]): Promise<readonly Check[]>;
+}
+
+export function openMail(options: {
+  readonly config: Config;
+  readonly directory: Directory;
+  readonly secrets: SecretBox;
+  readonly registry: Registry;
+  readonly logger: Logger;
+  readonly closers: (() => Promise<unknown>)[];
+}): Mail {
+  const { directory, registry, logger } = options;
+  const outbox = new MailOutbox(directory.store, options.secrets);
+  const failed = countMails(registry, outbox, directory.store.now);
+  const transport = openTransport(options);
+  if (transport === null) return { queue: null, checksAfter: async (others) => others };
+  const sender = new MailSender({
+    outbox,
+    transport,
+    now: directory.store.now,
+    isWanted: ({ link }) => directory.links.isOpen(link),
+    onFailure({ id, org, attempts }, error, final) {
+      if (final) failed.inc();
+      // What the server says names the recipient, so that only its code is told.
+      const { code = (error as Error).name } = error as { code?: string };
+      logger.warn({ mail: id, org, attempt: attempts + 1, code, final }, 'a mail was not sent');
+    },
+  });
+  sender.start();
+  options.closers.push(() => sender.stop());
+  return { queue: outbox, checksAfter: async (others) => [...others, await mailCheck(transport)] };
+}
+
+function openTransport({ config: { mail }, logger }: Parameters<typeof openMail>[0]): MailTransport | null {
+  if (mail.url === null || mail.from === null) return null;
+  const password = mail.passwordFile === null ? null : readFileSync(mail.passwordFile, 'utf8').trim();
+  return createMailTransport({
+    url: mail.url,
+    from: mail.from,
+    user: mail.user,
+    password,
+    // A log is read by more people than a link is meant for.
+    print:
+      environmentOf(process.env) === 'production'
+        ? null
+        : ({ to, subject, text }) => logger.info({ to, subject }, `a mail was written:\n${text}`),
+  });
+}
+
+function countMails(registry: Registry, outbox: MailOutbox, now: Clock): Counter {
+  const registers = [registry];
+  new Gauge({
+    name: 'payments_mails_waiting',
+    help: 'Mails that wait to be sent',
+    registers,
+    collect() {
+      this.set(outbox.waiting().length);
+    },
+  });
+  new Gauge({
+    name: 'payments_mails_oldest_seconds',
+    help: 'Age of the oldest mail that waits to be sent',
+    registers,
+    collect() {
+      const [oldest] = outbox.waiting();
+      this.set(oldest === undefined ? 0 : Math.max(0, (now() - oldest.createdMs) / 1000));
+    },
+  });
+  return new Counter({
+    name: 'payments_mails_failed_total',
+    help: 'Mails that were given up: refused by the server, or not readable any more',
+    registers,
+  });
+}
+
+async function mailCheck(transport: MailTransport): Promise<Check> {
+  try {
+    await transport.check();
+    return { name: 'mail', ok: true, detail: 'mails can be sent' };
+  } catch (error) {
+    const detail = `mails can't be sent (${errorText(error)}): check the settings of PAYMENTS_MAIL_URL, and the server`;
+    return { name: 'mail', ok: false, detail };
+  }
+}

@@ -1,0 +1,173 @@
+// The outbox and its sender: durable with the link, tried again, bounded, fair.
+
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { newSecretsKey, SecretBox } from '../../src/crypto/secret-box.ts';
+import { Directory, isForeignRow } from '../../src/directory/directory.ts';
+import { createDirectory } from '../../src/directory/directory-store.ts';
+import { type Letter, MailOutbox, mailsPerDay } from '../../src/mail/outbox.ts';
+import { MailSender } from '../../src/mail/sender.ts';
+import { createMailTransport, MailRefused, type MailTransport } from '../../src/mail/transport.ts';
+import { inviteMember } from '../../src/operator/use-cases/member-commands.ts';
+import { createManualClock } from '../manual-clock.ts';
+import { temporaryFolder } from '../service.ts';
+import { startSmtpServer } from './smtp-server.ts';
+
+const part = { folder: '0123456789abcdef'.repeat(2), generation: 0, part: 'directory' };
+const dayMs = 86_400_000;
+const secrets = new SecretBox([newSecretsKey()]);
+let clock: ReturnType<typeof createManualClock>;
+let folder: string;
+let directory: Directory;
+let outbox: MailOutbox;
+let org: string;
+
+beforeEach(async () => {
+  clock = createManualClock(1_793_491_200_000);
+  folder = temporaryFolder();
+  await createDirectory(folder, part);
+  open();
+  org = await organization('Souk');
+});
+afterEach(() => directory.closeStore());
+
+function open(): void {
+  directory = new Directory({ folder, part, now: clock.now });
+  outbox = new MailOutbox(directory.store, secrets);
+}
+
+/** The process ends, and another one opens what it has left. */
+async function restart(): Promise<void> {
+  await directory.closeStore();
+  open();
+}
+
+async function organization(name: string): Promise<string> {
+  return (await directory.createOrganization(name, [])).organization.id;
+}
+
+function invite(email: string, to = org) {
+  const author = { by: 'operator', name: 'root' } as Parameters<typeof inviteMember>[0]['author'];
+  const services = { directory, baseUrl: 'https://pay.ma', author, language: 'fr' as const, mail: outbox };
+  return inviteMember(services, to, email, 'viewer');
+}
+
+function senderOf(transport: MailTransport): MailSender {
+  return new MailSender({
+    outbox,
+    transport,
+    now: clock.now,
+    isWanted: ({ link }) => directory.links.isOpen(link),
+    onFailure: () => {},
+  });
+}
+
+function recording(fail: (letter: Letter) => Error | null = () => null) {
+  const sent: Letter[] = [];
+  const send = async (_: string, letter: Letter) => {
+    const error = fail(letter);
+    if (error !== null) throw error;
+    sent.push(letter);
+  };
+  return { sent, transport: { send, check: async () => {} } };
+}
+
+test('an invitation is queued with its link, sealed, survives the end of the process, and reaches the server once', async (t) => {
+  const { link, mailed } = await invite('sara@atlas.ma');
+  assert.equal(mailed, true);
+  const token = link.split('/').at(-1)!;
+  const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'latin1'));
+  assert.ok(files.join('').includes('sara@atlas.ma'));
+  assert.ok(!files.join('').includes(token), 'the link is not on the disk');
+  await restart();
+  const server = await startSmtpServer();
+  t.after(() => server.stop());
+  const transport = createMailTransport({
+    url: server.url,
+    from: 'pay@souk.ma',
+    user: null,
+    password: null,
+    print: null,
+  });
+  await senderOf(transport).sendDue();
+  assert.equal(server.received.length, 1);
+  const [, body] = server.received[0]!.data.split('\n\n');
+  assert.ok(server.received[0]!.data.includes('Subject: =?UTF-8?'));
+  assert.ok(body !== undefined);
+  await restart();
+  await senderOf(transport).sendDue();
+  assert.equal(server.received.length, 1, 'not sent again');
+});
+
+test('the mail has the link, in the language of who invites', async () => {
+  const { link } = await invite('sara@atlas.ma');
+  const { sent, transport } = recording();
+  await senderOf(transport).sendDue();
+  assert.ok(sent[0]!.text.includes(link));
+  assert.match(sent[0]!.subject, /Souk/);
+  assert.match(sent[0]!.text, /Vous êtes invité/);
+});
+
+test('a mail that fails waits, and longer each time; one that is refused is given up', async () => {
+  await invite('sara@atlas.ma');
+  let attempts = 0;
+  const down = recording(() => {
+    attempts++;
+    return new Error('down');
+  });
+  const at = async (ms: number) => {
+    clock.advance(ms);
+    await senderOf(down.transport).sendDue();
+    return attempts;
+  };
+  assert.deepEqual([await at(0), await at(59_000), await at(1_000), await at(60_000)], [1, 1, 2, 2]);
+  await restart();
+  assert.equal(await at(240_000), 3, 'the wait survives a restart');
+  clock.advance(dayMs);
+  await senderOf(recording(() => new MailRefused('no')).transport).sendDue();
+  assert.deepEqual([outbox.waiting().length, outbox.failed()], [0, 1]);
+});
+
+test('an invitation that was taken back is not mailed any more, nor one that has ended', async () => {
+  const { id } = await invite('sara@atlas.ma');
+  await invite('amina@atlas.ma');
+  await directory.links.revoke(org, id);
+  clock.advance(7 * dayMs);
+  const { sent, transport } = recording();
+  await senderOf(transport).sendDue();
+  assert.deepEqual([sent, outbox.waiting()], [[], []]);
+});
+
+test('an organization has its share of mails, and an address gets five in a day', async () => {
+  for (let i = 0; i < mailsPerDay.organization; i++) assert.ok((await invite(`s${i}@atlas.ma`)).mailed);
+  const beyond = await invite('late@atlas.ma');
+  assert.equal(beyond.mailed, false);
+  assert.match(beyond.link, /^https:/, 'the link is shown all the same');
+  const other = await organization('Riad');
+  for (let i = 0; i < mailsPerDay.address - 1; i++) {
+    assert.ok((await invite('s0@atlas.ma', await organization(`Shop ${i}`))).mailed);
+  }
+  assert.equal((await invite('s0@atlas.ma', other)).mailed, false, 'whoever asks');
+  assert.ok((await invite('free@atlas.ma', other)).mailed, 'the other organization has room');
+  await senderOf(recording().transport).sendDue();
+  await restart();
+  assert.equal((await invite('s0@atlas.ma', other)).mailed, false, 'sent ones count, also after a restart');
+  clock.advance(dayMs);
+  assert.ok((await invite('s0@atlas.ma', other)).mailed);
+  assert.ok((await invite('late@atlas.ma')).mailed);
+});
+
+test('organizations take turns', async () => {
+  for (const name of ['a', 'b', 'c']) await invite(`${name}@crowd.ma`);
+  await invite('sara@atlas.ma', await organization('Riad'));
+  const { sent, transport } = recording();
+  await senderOf(transport).sendDue();
+  assert.equal(
+    sent.findIndex(({ to }) => to === 'sara@atlas.ma'),
+    1,
+  );
+});
+
+test('rows of mails mean nothing in another folder', () => assert.ok(isForeignRow('mail/mail_1')));
