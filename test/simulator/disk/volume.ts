@@ -149,11 +149,12 @@ export class Volume {
       else {
         const { history } = node;
         const bytes = settle<Buffer>(path, node);
-        if (history.length > 1 && random.chance(0.5)) {
+        const before = history[history.indexOf(bytes) - 1];
+        // What is on disk for certain is not torn.
+        if (before !== undefined && random.chance(0.5)) {
           const cut = random.below(bytes.length + 1);
-          const before = history[history.indexOf(bytes) - 1];
           // Where a file was overwritten, what comes behind is as it was.
-          const rest = before?.length === bytes.length ? before.subarray(cut) : Buffer.alloc(0);
+          const rest = before.length === bytes.length ? before.subarray(cut) : Buffer.alloc(0);
           node.history = [Buffer.concat([bytes.subarray(0, cut), rest])];
         }
       }
