@@ -275,6 +275,15 @@ test('files stay readable in size', () => {
   assert.deepEqual(found, []);
 });
 
+test('comments keep to 100 columns', () => {
+  const wide = /^ *(?:\/\/|\/\*|\*)(?! biome-ignore).{98}/m;
+  const found = complaints(({ code, text }) => {
+    const line = text.split('\n').find((each) => [...each].length > 100 && wide.test(each));
+    return line === undefined || code.includes(line) ? null : line;
+  });
+  assert.deepEqual(found, []);
+});
+
 test('nothing is left open', () => {
   const found = complaints(({ text }) => /\b(TODO|FIXME|XXX|HACK)\b/.exec(text)?.[0] ?? null, everywhere);
   assert.deepEqual(found, []);

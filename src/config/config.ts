@@ -26,7 +26,9 @@ import {
   variableOf,
 } from './config-schema.ts';
 
-/** The configuration can't be used. The message is one line for the person who starts the service. */
+/**
+ * The configuration can't be used. The message is one line for the person who starts the service.
+ */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
@@ -43,7 +45,10 @@ interface Setting {
 type Settings = Map<string, Setting>;
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The value of NODE_ENV, `development` when unset. Throws `ConfigError` for any other than the three. */
+/**
+ * The value of NODE_ENV, `development` when unset. Throws `ConfigError` for any other than the
+ * three.
+ */
 export function environmentOf(env: Variables): Environment {
   const name = env.NODE_ENV || 'development';
   const known = environments.find((each) => each === name);
@@ -69,7 +74,9 @@ export function loadConfig(env: Variables, configDir: string): Config {
   return assemble(settings);
 }
 
-/** Throws `ConfigError` when a certificate or key file that the configuration names can't be used. */
+/**
+ * Throws `ConfigError` when a certificate or key file that the configuration names can't be used.
+ */
 export function checkFiles(config: Config): void {
   const cert = readNamed('tlsCertFile', config.tlsCertFile);
   const key = readNamed('tlsKeyFile', config.tlsKeyFile);
@@ -104,7 +111,10 @@ function checkPem(path: string, contents: SecureContextOptions): void {
   }
 }
 
-/** Edges take a third of a create's processor time, which is about one core in four beside the shards' commits. */
+/**
+ * Edges take a third of a create's processor time, which is about one core in four beside the
+ * shards' commits.
+ */
 const coresPerEdge = 4;
 
 /** The configuration with the number of edges filled in: a quarter of the cores, at least one. */
@@ -113,13 +123,19 @@ export function withEdges(config: Config, cores: number): Config {
   return { ...config, edges: Math.min(edgesMax, Math.max(1, Math.floor(cores / coresPerEdge))) };
 }
 
-/** The number of shards for a new data folder: as configured, or one for each core without an edge, at least one. */
+/**
+ * The number of shards for a new data folder: as configured, or one for each core without an edge,
+ * at least one.
+ */
 export function shardCountOf(config: Config, cores: number): number {
   const { edges } = withEdges(config, cores);
   return config.shards || Math.min(shardsMax, Math.max(1, cores - edges));
 }
 
-/** The public address, without a slash at its end; derived from the host and the `port` listened on when not configured. */
+/**
+ * The public address, without a slash at its end; derived from the host and the `port` listened on
+ * when not configured.
+ */
 export function baseUrlOf(config: Config, port: number): string {
   if (config.baseUrl !== null) return config.baseUrl.replace(/\/+$/, '');
   const scheme = config.tlsCertFile === null ? 'http' : 'https';
@@ -207,7 +223,10 @@ function put(settings: Settings, key: ConfigKey, value: unknown, where: string):
   settings.set(key.path, { value, where });
 }
 
-/** The value of a variable's text. Text that is no such value is returned as it is, and refused later. */
+/**
+ * The value of a variable's text. Text that is no such value is returned as it is, and refused
+ * later.
+ */
 function parseVariable(key: ConfigKey, text: string): unknown {
   const { type, items, anyOf }: AnySchema = key.schema;
   if (anyOf !== undefined) return text === '' ? null : parseScalar(anyOf[0].type, text);
@@ -228,7 +247,10 @@ function settingOf(settings: Settings, path: string): Setting {
   return defined(settings.get(path), path);
 }
 
-/** Refuses what the schemas can't: values that contradict each other or the environment, and malformed addresses. */
+/**
+ * Refuses what the schemas can't: values that contradict each other or the environment, and
+ * malformed addresses.
+ */
 function refuseCombinations(settings: Settings, environment: Environment): void {
   const setting = (path: string) => settingOf(settings, path);
   const [certificate, key] = [setting('tlsCertFile'), setting('tlsKeyFile')];
@@ -314,7 +336,10 @@ function suggestion(name: string, known: readonly string[]): string {
   return close === undefined ? 'remove it' : `remove it, or did you mean ${close}?`;
 }
 
-/** The candidate with the fewest edits from `name`; undefined when all need more than two, and more than a third of it. */
+/**
+ * The candidate with the fewest edits from `name`; undefined when all need more than two, and more
+ * than a third of it.
+ */
 function nearest(name: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1;

@@ -7,7 +7,10 @@ const charactersMax = 64;
 /** How far a card number can reach that begins within the first `charactersMax` characters. */
 const searchedMax = 2 * charactersMax;
 
-/** The text as errors show it, at most 64 characters; null when it looks like a card number. May hold lone surrogates. */
+/**
+ * The text as errors show it, at most 64 characters; null when it looks like a card number. May
+ * hold lone surrogates.
+ */
 function shown(text: string): string | null {
   if (findCardNumber(text.length > searchedMax ? text.slice(0, searchedMax) : text)) return null;
   if (text.length <= charactersMax) return text.toWellFormed();
@@ -22,8 +25,8 @@ export function echo(text: string): string {
 }
 
 /**
- * The path of a parameter: the names that lead to it, joined with dots. It ends before a name that must not be shown.
- * `whole` is the path when that is the first name.
+ * The path of a parameter: the names that lead to it, joined with dots. It ends before a name that
+ * must not be shown. `whole` is the path when that is the first name.
  */
 export function paramPath(names: readonly string[], whole: 'body' | 'query' = 'body'): string {
   const path: string[] = [];

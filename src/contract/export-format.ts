@@ -57,12 +57,16 @@ export function csvLine(values: readonly unknown[], separator: ',' | ';' = ','):
   return `${values.map(csvCell).join(separator)}\r\n`;
 }
 
-/** The characters with which a cell is a formula to a spreadsheet (OWASP, "CSV Injection"), or before which it skips some. */
+/**
+ * The characters with which a cell is a formula to a spreadsheet (OWASP, "CSV Injection"), or
+ * before which it skips some.
+ */
 const formulaStarts: ReadonlySet<string> = new Set('=+-@＝＋－＠\t\r\0');
 
 /**
- * Nested values are JSON text. A text that a spreadsheet would run as a formula gets a leading `'`, because some texts are
- * written by people other than the merchant. One with `;` is quoted, because a spreadsheet in French splits there.
+ * Nested values are JSON text. A text that a spreadsheet would run as a formula gets a leading `'`,
+ * because some texts are written by people other than the merchant. One with `;` is quoted, because
+ * a spreadsheet in French splits there.
  */
 function csvCell(value: unknown): string {
   if (value === null || value === undefined) return '';

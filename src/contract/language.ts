@@ -16,9 +16,10 @@ const rangePattern =
   /^(?:\*|([a-z]{1,8})(?:-[a-z0-9]{1,8})*)[ \t]*(?:;[ \t]*q[ \t]*=[ \t]*(0(?:\.\d*)?|1(?:\.0*)?))?$/i;
 
 /**
- * The language of the service that the header prefers most. Only the primary subtag counts (`fr-MA` is `fr`), a quality
- * of 0 excludes a language, and of equal qualities the first named wins, before any that only `*` covers. English for
- * an empty header, for one longer than 256 characters, and when nothing in it is acceptable or well formed.
+ * The language of the service that the header prefers most. Only the primary subtag counts (`fr-MA`
+ * is `fr`), a quality of 0 excludes a language, and of equal qualities the first named wins, before
+ * any that only `*` covers. English for an empty header, for one longer than 256 characters, and
+ * when nothing in it is acceptable or well formed.
  */
 export function negotiateLanguage(acceptLanguage: string): Language {
   if (acceptLanguage === '' || acceptLanguage.length > headerLengthMax) return 'en';

@@ -6,7 +6,9 @@ import type { Language } from './vocabulary.ts';
 export const buckets = ['all', 'writes', 'payment_creation', 'search'] as const;
 export type Bucket = (typeof buckets)[number];
 
-/** Requests per minute, for each mode and bucket, unless the organization has a limit of its own. */
+/**
+ * Requests per minute, for each mode and bucket, unless the organization has a limit of its own.
+ */
 export const defaultLimits = {
   live: { all: 1200, writes: 300, payment_creation: 120, search: 30 },
   test: { all: 600, writes: 150, payment_creation: 60, search: 30 },
@@ -36,10 +38,15 @@ export const dashboardFormBytesMax = 128 * 1024;
 export const networkCallbackBytesMax = 32 * 1024;
 /** The reports of money that a charge remembers. One more that would not pay it is refused. */
 export const receiptsPerChargeMax = 20;
-/** A body may arrive in this many pieces of any size, and in more when they have so many bytes on average. */
+/**
+ * A body may arrive in this many pieces of any size, and in more when they have so many bytes on
+ * average.
+ */
 export const bodyPiecesFree = 256;
 export const bodyPieceBytesMin = 32;
-/** Names in a body, at every depth. Each takes time to check; no valid request has nearly as many. */
+/**
+ * Names in a body, at every depth. Each takes time to check; no valid request has nearly as many.
+ */
 export const bodyNamesMax = 1_000;
 export const idempotencyKeyCharactersMax = 255;
 export const idempotencyRetentionMs = 24 * 3600 * 1000;
@@ -72,10 +79,15 @@ export const listLimitDefault = 10;
 export const webhookEndpointsMax = 16;
 /** Deliveries in flight to one endpoint. */
 export const deliveriesInFlightMax = 5;
-/** Of a receiver's answer to a failed attempt; and of so many attempts of a delivery, the last ones. */
+/**
+ * Of a receiver's answer to a failed attempt; and of so many attempts of a delivery, the last ones.
+ */
 export const answerKeptBytesMax = 1024;
 export const answersPerDeliveryMax = 2;
-/** The answers of an organization's receivers that are kept a minute, in each mode: what the log has, it has for a day. */
+/**
+ * The answers of an organization's receivers that are kept a minute, in each mode: what the log
+ * has, it has for a day.
+ */
 export const answersPerMinuteMax = 120;
 /** Deliveries that members and operators can send to an endpoint a minute, one by one. */
 export const sentByHandPerMinuteMax = 30;
@@ -95,6 +107,9 @@ export const sessionSecondsMax = 24 * 3600;
 
 /** Payment links of an organization and mode. */
 export const paymentLinksMax = 100;
-/** Checkout sessions that are made behind a payment link in an hour: in all, and for visitors from one address. */
+/**
+ * Checkout sessions that are made behind a payment link in an hour: in all, and for visitors from
+ * one address.
+ */
 export const sessionsPerLinkHourMax = 200;
 export const sessionsPerLinkVisitorHourMax = 20;

@@ -3,7 +3,10 @@
 export const modes = ['test', 'live'] as const;
 export type Mode = (typeof modes)[number];
 
-/** The name of a mode. Resources and records have `livemode`; tables with one entry for each mode are keyed by its name. */
+/**
+ * The name of a mode. Resources and records have `livemode`; tables with one entry for each mode
+ * are keyed by its name.
+ */
 export function modeOf(livemode: boolean): Mode {
   return livemode ? 'live' : 'test';
 }
@@ -57,7 +60,10 @@ export const sentEventTypes = [
 ] as const;
 export type EventType = (typeof sentEventTypes)[number];
 
-/** Event types an endpoint can subscribe to already; they are sent once payouts and balances reach the API. */
+/**
+ * Event types an endpoint can subscribe to already; they are sent once payouts and balances reach
+ * the API.
+ */
 export const futureEventTypes = [
   'payout.created',
   'payout.paid',

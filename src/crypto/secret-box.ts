@@ -1,11 +1,8 @@
-// Seals (encrypts) the signing secrets of webhooks and the credentials of payment networks. They are needed as they are, so
-// they can't be stored as digests. The
-// cipher is AES-256-GCM, with a key that is stored outside of the data folder. A sealed secret is bound to its endpoint (or setting) and
-// organization, and opens only with them.
+// Seals secrets that are needed as they are, so that a digest would not do: AES-256-GCM, with a key
+// outside of the data folder. A sealed secret opens only with its endpoint (or setting) and
+// organization. While a new key replaces an old one, the first seals, and each opens what it sealed.
 //
 //   v1.<key id>.<base64url of: nonce (12 bytes), sealed text, tag (16)>
-//
-// There may be several keys while a new one replaces an old one: the first one seals, and each opens what it sealed.
 
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
 import { defined, elementAt } from '../core/assert.ts';

@@ -9,7 +9,10 @@ import { createHmac, type Hmac, type KeyObject, timingSafeEqual } from 'node:cry
 export const signatureHeaderName = 'X-Service-Signature';
 
 export interface SignatureInput {
-  /** The secrets in force, newest first. There are several while a rolled one overlaps; each has a signature. */
+  /**
+   * The secrets in force, newest first. There are several while a rolled one overlaps; each has a
+   * signature.
+   */
   readonly secrets: readonly (string | KeyObject)[];
   /** When the message is sent, whole Unix seconds. */
   readonly timestampSeconds: number;
@@ -17,7 +20,10 @@ export interface SignatureInput {
   readonly body: string | Uint8Array;
 }
 
-/** The value of the header, `t=<timestamp>,v1=<hex>[,v1=<hex>]`. The key is the whole text of a secret, with its prefix. */
+/**
+ * The value of the header, `t=<timestamp>,v1=<hex>[,v1=<hex>]`. The key is the whole text of a
+ * secret, with its prefix.
+ */
 export function signatureHeader({ secrets, timestampSeconds, body }: SignatureInput): string {
   let header = `t=${timestampSeconds}`;
   for (const secret of secrets)

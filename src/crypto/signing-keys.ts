@@ -1,5 +1,5 @@
-// The signing secrets of endpoints as keys of an HMAC. A secret is opened for its first message, and
-// its key kept for the ones that follow: opening costs more than signing.
+// The signing secrets of endpoints as keys of an HMAC. A secret is opened for its first message,
+// and its key kept for the ones that follow: opening costs more than signing.
 
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { SecretBox, SecretOwner } from './secret-box.ts';

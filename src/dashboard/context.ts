@@ -1,5 +1,5 @@
-// The context of a request: what a page asks the service for, with the member as the author of every
-// command.
+// The context of a request: what a page asks the service for, with the member as the author of
+// every command.
 
 import { routeTable } from '../contract/routes/table.ts';
 import type { Audit } from '../operator/audit/audit.ts';
@@ -77,8 +77,9 @@ type OutcomeOf<O extends Parameters<ViewContext['api']>[1]> =
   | Extract<ApiOutcome, { ok: false }>;
 
 /**
- * Whether the refusal is the answer to this form for good. It may be stored for the form's key, so the form gets another key when it
- * is shown again. After any other refusal it keeps its key, because the command may have run.
+ * Whether the refusal is the answer to this form for good. It may be stored for the form's key, so
+ * the form gets another key when it is shown again. After any other refusal it keeps its key,
+ * because the command may have run.
  */
 export function isFinal({ status }: { readonly status: number }): boolean {
   return status < 500 && status !== 409 && status !== 429;

@@ -1,5 +1,6 @@
-// The dashboard: takes a request from an edge, finds out who it is and what they may do, and lets the row of the table answer.
-// Everything that a row can rely on is checked here, in this order: session, organization, route, mode, role, form, password.
+// The dashboard: takes a request from an edge, finds out who it is and what they may do, and lets
+// the row of the table answer. Everything that a row can rely on is checked here, in this order:
+// session, organization, route, mode, role, form, password.
 
 import { languages, type Mode, modes } from '../contract/vocabulary.ts';
 import { mayEnter } from '../directory/sessions.ts';

@@ -1,4 +1,5 @@
-// A request as it came from an edge, read: its query, form and files, the language, and who the client is.
+// A request as it came from an edge, read: its query, form and files, the language, and who the
+// client is.
 
 import { negotiateLanguage } from '../contract/language.ts';
 import type { DashboardRequest } from '../edge/dashboard/dashboard-port.ts';
@@ -53,8 +54,8 @@ async function readForm({ contentType, body }: DashboardRequest): Promise<Pick<I
     return { form: new URLSearchParams(Buffer.from(body).toString('utf8')), files };
   const form = new URLSearchParams();
   const headers = { 'content-type': contentType };
-  // A body that is not in this form counts as empty; its key is then missing, too. The constructor throws for a type that
-  // is no header's value, so it stands inside of what is caught.
+  // A body that is not in this form counts as empty; its key is then missing, too. The constructor
+  // throws for a type that is no header's value, so it stands inside of what is caught.
   const parse = async () => new Response(Buffer.from(body), { headers }).formData();
   for (const [name, value] of await parse().catch(() => new FormData())) {
     if (typeof value === 'string') form.append(name, value);

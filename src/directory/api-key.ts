@@ -1,6 +1,6 @@
-// An API key: `svc_sk_test_` (secret) or `svc_pk_test_` (publishable), the same with `live`, and 40 random base-62
-// characters. Only its SHA-256 digest is stored; 238 random bits need neither salt nor a slow hash. The text of a key is
-// shown once, in the answer that creates it.
+// An API key: `svc_sk_test_` (secret) or `svc_pk_test_` (publishable), the same with `live`, and 40
+// random base-62 characters. Only its SHA-256 digest is stored; 238 random bits need neither salt
+// nor a slow hash. The text of a key is shown once, in the answer that creates it.
 
 import { hash } from 'node:crypto';
 import { overlapSecondsMax } from '../contract/limits.ts';
@@ -28,7 +28,10 @@ export interface ApiKey {
   readonly expiresAtMs: number | null;
   /** The id of the key that replaced this one. */
   readonly rolledTo: string | null;
-  /** Who made it, and so has seen its text: a member's id, or `operator`; null in one of version 0.1.0. */
+  /**
+   * Who made it, and so has seen its text: a member's id, or `operator`; null in one of version
+   * 0.1.0.
+   */
   readonly madeBy: string | null;
   /** What people call it, so that they know which program uses it; null without a name. */
   readonly name: string | null;
@@ -78,7 +81,10 @@ export function storedKey(stored: Omit<ApiKey, 'madeBy' | 'name'> & Partial<ApiK
   return { ...stored, madeBy: stored.madeBy ?? null, name: stored.name ?? null };
 }
 
-/** The name of a key as somebody has typed it; null when nothing was typed. Throws `DirectoryRefusal`. */
+/**
+ * The name of a key as somebody has typed it; null when nothing was typed. Throws
+ * `DirectoryRefusal`.
+ */
 export function keyName(typed: string): string | null {
   return typed.trim() === '' ? null : checkedName(typed);
 }
@@ -89,7 +95,10 @@ export function keyStatus(key: ApiKey, nowMs: number): KeyStatus {
   return key.expiresAtMs !== null && key.expiresAtMs <= nowMs ? 'expired' : 'active';
 }
 
-/** The key after it was rolled to another: it works for `overlapSeconds` more. Throws `DirectoryRefusal`. */
+/**
+ * The key after it was rolled to another: it works for `overlapSeconds` more. Throws
+ * `DirectoryRefusal`.
+ */
 export function rolled(key: ApiKey, rolledTo: string, overlapSeconds: number, nowMs: number): ApiKey {
   if (key.revokedAtMs !== null) throw new DirectoryRefusal(`key ${key.id} is revoked: create another one`);
   if (key.rolledTo !== null) {

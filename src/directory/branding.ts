@@ -1,6 +1,6 @@
-// How an organization looks on the pages where its customers pay: a colour and a logo. A logo is a small PNG, JPEG or WebP; SVG
-// is refused because it can contain scripts. It is part of the organization, so backups and exports have it, and its digest is
-// in its address.
+// How an organization looks on the pages where its customers pay: a colour and a logo. A logo is a
+// small PNG, JPEG or WebP; SVG is refused because it can contain scripts. It is part of the
+// organization, so backups and exports have it, and its digest is in its address.
 
 import { createHash } from 'node:crypto';
 import { DirectoryRefusal } from './refusal.ts';
@@ -56,7 +56,10 @@ export function logoOf(file: Uint8Array): Logo {
   return { type, digest, data: bytes.toString('base64') };
 }
 
-/** The path at which the service shows an organization's logo; null without one. It changes with the logo. */
+/**
+ * The path at which the service shows an organization's logo; null without one. It changes with the
+ * logo.
+ */
 export function logoPathOf(org: string, { logo }: Branding): string | null {
   return logo === null ? null : `/logos/${org}/${logo.digest}`;
 }

@@ -1,6 +1,7 @@
-// The directory's log of changes: a row for each, in the same commit as the change itself, with the rows that it wrote, its
-// number (the directory's revision) and its time. Backups and the archive copy it, so that a restore has the organizations
-// and keys of a moment and not only those of the last backup. Old changes are removed as new ones come.
+// The directory's log of changes: a row for each, in the same commit as the change itself, with the
+// rows that it wrote, its number (the directory's revision) and its time. Backups and the archive
+// copy it, so that a restore has the organizations and keys of a moment and not only those of the
+// last backup. Old changes are removed as new ones come.
 
 import { pack, unpack } from 'msgpackr';
 import type { Frame } from '../disk/archive-file.ts';
@@ -79,12 +80,17 @@ export interface RestoredDirectory {
   readonly toMs: number;
 }
 
-/** The changes in files after `revision`. Throws `JournalDamaged` when one is damaged or missing. */
+/**
+ * The changes in files after `revision`. Throws `JournalDamaged` when one is damaged or missing.
+ */
 export function filedChanges(changes: LogFiles, revision: number): AsyncGenerator<Sequenced & LoggedChange> {
   return inOrder(changes, (_, bytes) => sequenced(bytes), revision, revision);
 }
 
-/** Makes a directory of the rows of a backup and the changes since. Settles with the changes that were left out. */
+/**
+ * Makes a directory of the rows of a backup and the changes since. Settles with the changes that
+ * were left out.
+ */
 export async function restoreDirectory(
   { folder, part, isForeign, toMs }: RestoredDirectory,
   frames: AsyncIterable<Frame>,

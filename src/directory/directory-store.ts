@@ -1,6 +1,7 @@
-// The directory's rows on disk. Each change is one commit: the rows as they are after it, the revision, and an entry of the log
-// of changes (change-log.ts). Changes are made one after the other, because each is decided on the result of the one before. A
-// change is first on disk, then in memory. A full disk is noticed before anything is written. After a write that failed, which
+// The directory's rows on disk. Each change is one commit: the rows as they are after it, the
+// revision, and an entry of the log of changes (change-log.ts). Changes are made one after the
+// other, because each is decided on the result of the one before. A change is first on disk, then
+// in memory. A full disk is noticed before anything is written. After a write that failed, which
 // may be on disk, the directory can't be used any more.
 
 import { pack, unpack } from 'msgpackr';
@@ -31,13 +32,16 @@ export interface DirectoryStoreOptions {
   readonly part: Part;
   readonly now: Clock;
   /**
-   * A change could not be written. On a full disk a later one may be; `fatal` says that the store can't be used any
-   * more.
+   * A change could not be written. On a full disk a later one may be; `fatal` says that the store
+   * can't be used any more.
    */
   readonly onFailure?: (error: unknown, fatal: boolean) => void;
   /** Whether the disk is too full to be written to: then changes are refused. */
   readonly isDiskFull?: () => boolean;
-  /** Up to which revision nobody needs the log of changes any more; without it its age alone decides. */
+  /**
+   * Up to which revision nobody needs the log of changes any more; without it its age alone
+   * decides.
+   */
   readonly archivedRevision?: () => number;
 }
 
@@ -66,7 +70,10 @@ export class DirectoryStore {
   /** The last write. The next one waits for it, because it is decided on its result. */
   #lastWrite: Promise<unknown> = Promise.resolve();
 
-  /** Opens the directory that was created in a folder. Throws `JournalDamaged` when it can't be used as it is. */
+  /**
+   * Opens the directory that was created in a folder. Throws `JournalDamaged` when it can't be used
+   * as it is.
+   */
   constructor({
     folder,
     part,
@@ -129,7 +136,10 @@ export class DirectoryStore {
     return change.value;
   }
 
-  /** Continues the count of changes at `revision`, up to which the shards know of changes that this directory has lost. */
+  /**
+   * Continues the count of changes at `revision`, up to which the shards know of changes that this
+   * directory has lost.
+   */
   async skipTo(revision: number): Promise<void> {
     const rows: Rows = [[revisionRow, pack(revision)]];
     const make = () => {
@@ -142,8 +152,9 @@ export class DirectoryStore {
   }
 
   /**
-   * Writes rows after the last write, without a change of the revision. They are made then, and `onWritten` is called when they
-   * are on disk. Rejects with `JournalFailure` when the disk is full, or does not take them.
+   * Writes rows after the last write, without a change of the revision. They are made then, and
+   * `onWritten` is called when they are on disk. Rejects with `JournalFailure` when the disk is
+   * full, or does not take them.
    */
   write(make: () => ReadonlyMap<string, Uint8Array | null>, onWritten = () => {}): Promise<void> {
     const written = this.#lastWrite.then(async () => {

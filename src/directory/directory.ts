@@ -1,9 +1,8 @@
-// The directory has all organizations and their API keys, in memory and in a store of its own. The main thread owns it;
-// operators' commands are its only writers. A change is first on disk, then in memory, and then given to the listeners, who
-// send it to the other threads. A method resolves when all listeners have resolved: the change is then durable and in force.
-//
-// It also counts its changes, and the shards store that count. So a start notices when the directory was restored from an older
-// backup than the shards.
+// The directory has all organizations and their API keys, in memory and in a store of its own,
+// which the main thread owns. A change is first on disk, then in memory, and then given to the
+// listeners, who send it to the other threads: when a method resolves, it is durable and active
+// everywhere. The changes are counted, so that a start notices a directory that is older than its
+// shards.
 
 import { randomBytes, randomFillSync } from 'node:crypto';
 import { pack, unpack } from 'msgpackr';
@@ -47,7 +46,10 @@ import { Sessions } from './sessions.ts';
 import { SignInLinks } from './sign-in-links.ts';
 import { isTokenRow } from './token-rows.ts';
 
-/** An organization and those of its keys that have changed, as they are after a change. Plain data: it may be posted to a thread. */
+/**
+ * An organization and those of its keys that have changed, as they are after a change. Plain data:
+ * it may be posted to a thread.
+ */
 export interface DirectoryChange {
   readonly organization: Organization;
   readonly keys: readonly ApiKey[];
@@ -64,7 +66,10 @@ const listenKeyBytes = 32;
 /** Mails that wait belong to this service: another folder does not send them again. */
 export const mailRowPrefix = 'mail/';
 
-/** Whether a row means nothing in another folder: earlier versions noted there how far its shards had come; or it opens something. */
+/**
+ * Whether a row means nothing in another folder: earlier versions noted there how far its shards
+ * had come; or it opens something.
+ */
 export function isForeignRow(row: string): boolean {
   return row.startsWith('noted/') || row.startsWith(mailRowPrefix) || isTokenRow(row);
 }
@@ -81,11 +86,16 @@ export class Directory {
   readonly #keys = new Map<string, ApiKey>();
   readonly #keysByDigest = new Map<string, ApiKey>();
   readonly #keyIdsOf = new Map<string, string[]>();
-  /** Of each organization, the ids of the keys that may work: those that have ended are left out when they are met. */
+  /**
+   * By organization, the ids of keys that may work: one that has ended is left out when it is met.
+   */
   readonly #workingOf = new Map<string, Set<string>>();
   readonly #listeners = new Set<ChangeListener>();
 
-  /** Opens the directory that was created in a folder. Throws `JournalDamaged` when it can't be used as it is. */
+  /**
+   * Opens the directory that was created in a folder. Throws `JournalDamaged` when it can't be used
+   * as it is.
+   */
   constructor(options: DirectoryStoreOptions) {
     this.store = new DirectoryStore(options);
     this.keyUses = new KeyUses(this.store);
@@ -107,7 +117,7 @@ export class Directory {
     return this.store.revision;
   }
 
-  /** A value that is sealed with the key of the signing secrets, to recognize that key; null before the first start. */
+  /** A value sealed with the secrets key, to recognize that key; null before the first start. */
   get keyCheckValue(): string | null {
     const bytes = this.store.get(keyCheckRow);
     return bytes === undefined ? null : (unpack(bytes) as string);
@@ -117,7 +127,10 @@ export class Directory {
     await this.store.write(() => new Map([[keyCheckRow, pack(sealed)]]));
   }
 
-  /** Makes entries for organizations that the shards have and this directory has lost: suspended, without any key. */
+  /**
+   * Makes entries for organizations that the shards have and this directory has lost: suspended,
+   * without any key.
+   */
   async restoreOrganizations(ids: Iterable<string>): Promise<void> {
     for (const id of ids) {
       const entry = suspend(newOrganization(id, id, this.store.now()));
@@ -131,12 +144,15 @@ export class Directory {
     await this.#change(() => ({ organization, keys: entry.keys.map(storedKey) }));
   }
 
-  /** Continues the count of changes at `revision`, up to which the shards know of changes that this directory has lost. */
+  /**
+   * Continues the count of changes at `revision`, up to which the shards know of changes that this
+   * directory has lost.
+   */
   skipTo(revision: number): Promise<void> {
     return this.store.skipTo(revision);
   }
 
-  /** The key that the signing secrets of `listen` are derived from; made when it is asked for the first time. */
+  /** What the signing secrets of `listen` are derived from; made when it is first asked for. */
   async listenKey(): Promise<Uint8Array> {
     const made = () => new Map([[listenKeyRow, randomBytes(listenKeyBytes)]]);
     if (this.store.get(listenKeyRow) === undefined) await this.store.write(made);
@@ -161,7 +177,10 @@ export class Directory {
     return keys.sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1));
   }
 
-  /** The key with this id, or with this text. Throws `DirectoryRefusal`, which never repeats what was asked for. */
+  /**
+   * The key with this id, or with this text. Throws `DirectoryRefusal`, which never repeats what
+   * was asked for.
+   */
   key(idOrText: string): ApiKey {
     const key = this.#keys.get(idOrText) ?? this.#keysByDigest.get(digestOf(idOrText));
     if (key === undefined) throw new DirectoryRefusal('there is no such key');
@@ -179,7 +198,7 @@ export class Directory {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Creates an organization with a key of each kind in each of `keyModes`, and returns the keys' texts. */
+  /** Creates an organization with a key of each kind in each of `keyModes`; returns their texts. */
   async createOrganization<M extends Mode>(
     name: string,
     keyModes: readonly M[],
@@ -237,7 +256,7 @@ export class Directory {
     return this.changeOrganization(org, (organization) => withoutLimits(organization, mode));
   }
 
-  /** Creates a key and returns its text, which is kept nowhere. `madeBy` is a member's id, or `operator`. */
+  /** Returns a new key's text, which is kept nowhere. `madeBy`: a member's id, or `operator`. */
   async createKey(
     org: string,
     mode: Mode,
@@ -281,7 +300,7 @@ export class Directory {
     );
   }
 
-  /** Replaces a key by a new one of the same mode and kind; the old one works for `overlapSeconds` more. */
+  /** Replaces a key by one of the same mode and kind; the old one works `overlapSeconds` more. */
   async rollKey(
     idOrText: string,
     overlapSeconds: number,
@@ -335,7 +354,10 @@ export class Directory {
     return organization;
   }
 
-  /** Makes a change: `decide` says which organization and keys it leaves, and may refuse by throwing. */
+  /**
+   * Makes a change: `decide` says which organization and keys it leaves, and may refuse by
+   * throwing.
+   */
   async #change(decide: () => DirectoryChange): Promise<DirectoryChange> {
     const change = await this.store.change(() => {
       const decided = decide();

@@ -1,5 +1,6 @@
-// When each API key was last used. The edges tell it at most a second late and once a minute for a key. It is written a minute
-// late at most, and without a change of the directory's revision: a crash may lose a minute of it, which nobody depends on.
+// When each API key was last used. The edges tell it at most a second late and once a minute for a
+// key. It is written a minute late at most, and without a change of the directory's revision: a
+// crash may lose a minute of it, which nobody depends on.
 
 import { pack } from 'msgpackr';
 import type { UsedKey } from '../edge/api/used-keys.ts';
@@ -37,7 +38,9 @@ export class KeyUses {
     return this.#lastMs.get(key) ?? null;
   }
 
-  /** Writes what is not on disk. Never rejects: what could not be written is written the next time. */
+  /**
+   * Writes what is not on disk. Never rejects: what could not be written is written the next time.
+   */
   async write(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -1,5 +1,5 @@
-// A request of an organization for a higher rate limit: which bucket, in which mode, how much, until when and why, and what
-// an operator decided. `limit-requests.ts` has the rules.
+// A request of an organization for a higher rate limit: which bucket, in which mode, how much,
+// until when and why, and what an operator decided. `limit-requests.ts` has the rules.
 
 import type { Bucket } from '../contract/limits.ts';
 import { type Mode, modes } from '../contract/vocabulary.ts';
@@ -56,7 +56,10 @@ export function modesOf({ mode }: Pick<LimitWish, 'mode'>): readonly Mode[] {
   return mode === 'both' ? modes : [mode];
 }
 
-/** The text without blanks around it; throws `DirectoryRefusal` when it is too long or has what texts must not have. */
+/**
+ * The text without blanks around it; throws `DirectoryRefusal` when it is too long or has what
+ * texts must not have.
+ */
 export function checkedText(text: string): string {
   const trimmed = text.trim();
   if (

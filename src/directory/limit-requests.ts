@@ -1,6 +1,6 @@
-// Requests of an organization for a higher rate limit, which operators decide. They are pure functions on the organization,
-// which has its requests as a field. For each bucket and mode at most one request is open. An approval puts the limit in
-// force in the same change.
+// Requests of an organization for a higher rate limit, which operators decide. They are pure
+// functions on the organization, which has its requests as a field. For each bucket and mode at
+// most one request is open. An approval puts the limit in force in the same change.
 
 import { limitPerMinuteMax } from '../contract/limits.ts';
 import { limitsInForce } from '../domain/limits-in-force.ts';
@@ -56,8 +56,8 @@ export function withLimitRequest(
 }
 
 /**
- * The organization with the limit of a request in force; `changed` is what the operator grants instead of what was asked
- * for. Throws `DirectoryRefusal`.
+ * The organization with the limit of a request in force; `changed` is what the operator grants
+ * instead of what was asked for. Throws `DirectoryRefusal`.
  */
 export function approve(
   organization: Organization,

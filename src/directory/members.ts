@@ -1,5 +1,6 @@
-// The people who use the dashboard. A member belongs to one or more organizations, with a role in each. An organization that
-// has owners keeps at least one, because only an owner can let others in.
+// The people who use the dashboard. A member belongs to one or more organizations, with a role in
+// each. An organization that has owners keeps at least one, because only an owner can let others
+// in.
 
 import { randomFillSync } from 'node:crypto';
 import { pack } from 'msgpackr';
@@ -36,7 +37,10 @@ export interface Member {
   readonly created: number;
   /** Null until one is chosen: nobody can sign in with it. */
   readonly password: PasswordHash | null;
-  /** The sealed secret of the authenticator app, and the last time step whose code was used; null without an app. */
+  /**
+   * The sealed secret of the authenticator app, and the last time step whose code was used; null
+   * without an app.
+   */
   readonly totp: { readonly sealed: string; readonly usedStep: number } | null;
   /** Digests of the recovery codes that were not used yet. */
   readonly recoveryCodes: readonly string[];

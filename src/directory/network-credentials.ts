@@ -1,5 +1,5 @@
-// The connectors that an organization's payments go through: pure functions on its directory entry. Secrets are sealed before
-// they come here.
+// The connectors that an organization's payments go through: pure functions on its directory entry.
+// Secrets are sealed before they come here.
 
 import { type Mode, type PaymentMethodType, paymentMethodTypes } from '../contract/vocabulary.ts';
 import {
@@ -12,8 +12,8 @@ import { type Organization, unlessClosed } from './organization.ts';
 import { DirectoryRefusal } from './refusal.ts';
 
 /**
- * Lets the payments of some methods go through a connector, with these settings, and those of no others. Null: of the methods
- * that go through it now, or of its first one.
+ * Lets the payments of some methods go through a connector, with these settings, and those of no
+ * others. Null: of the methods that go through it now, or of its first one.
  */
 export function withConnector(
   organization: Organization,

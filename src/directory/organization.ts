@@ -1,6 +1,7 @@
-// An organization: whether its keys work, which payment methods it may use, and how many requests it may send. These are
-// pure functions; the store is `directory.ts`. An organization is never changed in place: each function returns the next
-// value or throws `DirectoryRefusal`. A closed organization stays closed.
+// An organization: whether its keys work, which payment methods it may use, and how many requests
+// it may send. These are pure functions; the store is `directory.ts`. An organization is never
+// changed in place: each function returns the next value or throws `DirectoryRefusal`. A closed
+// organization stays closed.
 
 import type { Bucket } from '../contract/limits.ts';
 import {
@@ -145,7 +146,9 @@ export function withDailyCap(
   });
 }
 
-/** Removes all limits that the organization has of its own in a mode, so that the defaults apply. */
+/**
+ * Removes all limits that the organization has of its own in a mode, so that the defaults apply.
+ */
 export function withoutLimits(organization: Organization, mode: Mode): Organization {
   return withOverrides(organization, mode, noOverrides);
 }

@@ -1,6 +1,7 @@
-// Thrown when the directory refuses a change because of its input or of the organization's state. Nothing was changed. The
-// message is one sentence for the operator. A refusal that a member of an organization can run into also has a code, so that
-// the dashboard can say it in the member's language.
+// Thrown when the directory refuses a change because of its input or of the organization's state.
+// Nothing was changed. The message is one sentence for the operator. A refusal that a member of an
+// organization can run into also has a code, so that the dashboard can say it in the member's
+// language.
 
 export type RefusalCode =
   | 'colour_invalid'

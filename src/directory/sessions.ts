@@ -1,5 +1,6 @@
-// The sessions of members who are signed in. Only the digest of a session's token is stored; the token is in the cookie of one
-// browser. The rows stay out of the log of changes, and no restore brings them back: a restored folder has no sessions.
+// The sessions of members who are signed in. Only the digest of a session's token is stored; the
+// token is in the cookie of one browser. The rows stay out of the log of changes, and no restore
+// brings them back: a restored folder has no sessions.
 
 import { randomBytes } from 'node:crypto';
 import { digestOf } from './api-key.ts';
@@ -20,7 +21,9 @@ export interface Session extends TokenRow {
   readonly confirmedMs: number;
   /** From where it was opened. */
   readonly address: string;
-  /** The organizations into which an owner has ended it. To enter them, the member signs in again. */
+  /**
+   * The organizations into which an owner has ended it. To enter them, the member signs in again.
+   */
   readonly endedIn?: readonly string[];
 }
 
@@ -81,7 +84,9 @@ export class Sessions {
     return { session, token };
   }
 
-  /** The session of a token; null when there is none, or it is over. `isUse`: it counts as used now. */
+  /**
+   * The session of a token; null when there is none, or it is over. `isUse`: it counts as used now.
+   */
   find(token: string, limits: SessionLimits, isUse = true): Session | null {
     const session = this.#rows.get(digestOf(token));
     if (session === undefined) return null;
@@ -92,14 +97,15 @@ export class Sessions {
       const current = this.#rows.get(session.digest);
       return { put: current === undefined ? [] : [{ ...current, usedMs: nowMs }] };
     };
-    // A failed write is reported by the store. The session goes on, and is written again with its next use.
+    // A failed write is reported by the store. The session goes on, and is written again with its
+    // next use.
     this.#rows.write(touch).catch(() => {});
     return session;
   }
 
   /**
-   * The member has given the password again. The session gets another token, so that an older one opens nothing. Null when it
-   * has ended meanwhile.
+   * The member has given the password again. The session gets another token, so that an older one
+   * opens nothing. Null when it has ended meanwhile.
    */
   async confirm(session: Session): Promise<string | null> {
     const token = newToken();
@@ -122,7 +128,10 @@ export class Sessions {
     return length;
   }
 
-  /** Ends all sessions of a member into one organization, but for one that may be named. Returns how many. */
+  /**
+   * Ends all sessions of a member into one organization, but for one that may be named. Returns how
+   * many.
+   */
   async endAllIn(member: string, org: string, except: string | null): Promise<number> {
     let count = 0;
     await this.#rows.write(() => {

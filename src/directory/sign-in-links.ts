@@ -1,5 +1,6 @@
-// Links that work once, for people who can't sign in with a password: an invitation, a new password, and the first sign-in in
-// development. Only the digest of a link's token is stored. Like sessions, links are not brought back by a restore.
+// Links that work once, for people who can't sign in with a password: an invitation, a new
+// password, and the first sign-in in development. Only the digest of a link's token is stored. Like
+// sessions, links are not brought back by a restore.
 
 import { randomBytes } from 'node:crypto';
 import { openInvitationsMax } from '../contract/limits.ts';
@@ -50,9 +51,10 @@ export class SignInLinks {
   }
 
   /**
-   * Makes a link, in place of an older one of the same purpose. Returns its token, which is kept nowhere. `madeBy` is a
-   * member's id, or `operator`. `refuse` throws when it may not be made any more: it is asked once what was under way is written,
-   * so that nobody makes one who was removed meanwhile. What `alongside` returns is written in the same commit. Throws `DirectoryRefusal`.
+   * Makes a link, in place of an older one of the same purpose. Returns its token, which is kept
+   * nowhere. `madeBy` is a member's id, or `operator`. `refuse` throws when it may not be made any
+   * more: it is asked once what was under way is written, so that nobody makes one who was removed
+   * meanwhile. What `alongside` returns is written in the same commit. Throws `DirectoryRefusal`.
    */
   async create(
     email: string,
@@ -82,7 +84,10 @@ export class SignInLinks {
     return { link, token };
   }
 
-  /** Members' invitations alone are bounded: operators are trusted, and other links are one of a kind for each member. */
+  /**
+   * Members' invitations alone are bounded: operators are trusted, and other links are one of a
+   * kind for each member.
+   */
   #refuseManyInvitations(org: string, ended: readonly SignInLink[]): void {
     const open = this.invitationsOf(org).filter((each) => each.madeBy !== operator && !ended.includes(each));
     if (open.length < openInvitationsMax) return;
@@ -126,7 +131,9 @@ export class SignInLinks {
     if (ended.length === 0) throw new DirectoryRefusal('there is no such invitation', 'link_missing');
   }
 
-  /** Takes back the invitations into an organization that are as `isEnded` says. Returns how many. */
+  /**
+   * Takes back the invitations into an organization that are as `isEnded` says. Returns how many.
+   */
   async endInvitations(
     org: string,
     isEnded: (invitation: SignInLink) => boolean = () => true,
@@ -135,7 +142,10 @@ export class SignInLinks {
     return ended.length;
   }
 
-  /** Ends the links that sign a member in or choose a new password, because the password was changed. */
+  /**
+   * Ends the links that sign a member in or choose a new password, because the password was
+   * changed.
+   */
   async endOwn(email: string): Promise<void> {
     await this.#rows.write(() => ({
       ended: this.#rows.all().filter((link) => link.email === email && link.kind !== 'invitation'),

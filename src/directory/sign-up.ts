@@ -1,6 +1,6 @@
-// Somebody who was invited by nobody makes an organization and becomes its owner. It has keys of test
-// mode; live mode waits for its activation. How many are made is bounded, because each is a row of
-// the directory that every thread has in memory.
+// Somebody who was invited by nobody makes an organization and becomes its owner. It has keys of
+// test mode; live mode waits for its activation. How many are made is bounded, because each is a
+// row of the directory that every thread has in memory.
 
 import type { Mode } from '../contract/vocabulary.ts';
 import type { Directory, FirstKeys } from './directory.ts';

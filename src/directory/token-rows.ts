@@ -1,5 +1,5 @@
-// Rows that are found by the digest of a token: sessions and links. They are in memory and on disk, and not in the log of
-// changes, so that no restore brings them back.
+// Rows that are found by the digest of a token: sessions and links. They are in memory and on disk,
+// and not in the log of changes, so that no restore brings them back.
 
 import { pack } from 'msgpackr';
 import type { DirectoryStore } from './directory-store.ts';
@@ -9,7 +9,9 @@ export interface TokenRow {
   readonly digest: string;
 }
 
-/** Rows of somebody else that are written in the same commit, and what to do once they are on disk. */
+/**
+ * Rows of somebody else that are written in the same commit, and what to do once they are on disk.
+ */
 export interface Alongside {
   readonly rows: ReadonlyMap<string, Uint8Array | null>;
   onWritten(): void;
@@ -42,7 +44,8 @@ export class TokenRows<T extends TokenRow> {
   }
 
   /**
-   * Writes what is decided once the write before is done, with the rows `alongside`. Settles with the rows that have ended.
+   * Writes what is decided once the write before is done, with the rows `alongside`. Settles with
+   * the rows that have ended.
    */
   async write(
     decide: () => {

@@ -26,7 +26,10 @@ export function isFirstSuccess(number: number, { failure }: Pick<AttemptResult, 
   return number === 0 && failure === null;
 }
 
-/** What a delivery says about an attempt that was just made, which is written as a record if it must be one. */
+/**
+ * What a delivery says about an attempt that was just made, which is written as a record if it must
+ * be one.
+ */
 export function addAttempt(
   draft: Draft,
   delivery: DeliveryRecord,
@@ -70,7 +73,10 @@ export function newestSerial(view: Pick<View, 'scan'>, scope: string): number {
   return 0;
 }
 
-/** Drops the answers of some attempts, and some attempts, that the one with this serial number has put beyond the quota. */
+/**
+ * Drops the answers of some attempts, and some attempts, that the one with this serial number has
+ * put beyond the quota.
+ */
 export function trimAttempts(
   draft: Draft,
   { serial }: { readonly serial: number },

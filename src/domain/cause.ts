@@ -21,7 +21,10 @@ export const causeKinds = [
 
 export interface Cause {
   readonly by: (typeof causeKinds)[number];
-  /** The id of the request or the member, or the name of the operator; null where the kind says it all. */
+  /**
+   * The id of the request or the member, or the name of the operator; null where the kind says it
+   * all.
+   */
   readonly name: string | null;
 }
 

@@ -3,7 +3,9 @@
 import { type Refusal, refuse } from '../contract/errors/table.ts';
 import type { PaymentIntentRecord } from './record.ts';
 
-/** The refusal of a change that needs one of these statuses; null when the intent may be changed. */
+/**
+ * The refusal of a change that needs one of these statuses; null when the intent may be changed.
+ */
 export function changeable(
   intent: PaymentIntentRecord,
   allowed: readonly PaymentIntentRecord['status'][],

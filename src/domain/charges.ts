@@ -55,7 +55,10 @@ export function canceledBeforePaid(language: Language): Failure {
 const cashSlotDigits = 4;
 const cashRandomDigits = 7;
 
-/** A cash code that nobody holds: the organization's slot, random digits and a Luhn check digit; 12 digits in all. */
+/**
+ * A cash code that nobody holds: the organization's slot, random digits and a Luhn check digit; 12
+ * digits in all.
+ */
 export function newCashNumber(draft: Draft): string {
   const slot = String(slotOf(draft.context.org)).padStart(cashSlotDigits, '0');
   for (;;) {
@@ -72,8 +75,8 @@ export function holderOf(draft: Draft, number: string): StoredRecord | undefined
 }
 
 /**
- * The network has opened a card page or issued a cash code: the customer can pay now. `isAwaited`: the network is asked from time
- * to time what became of its page.
+ * The network has opened a card page or issued a cash code: the customer can pay now. `isAwaited`:
+ * the network is asked from time to time what became of its page.
  */
 export function chargeOpened(draft: Draft, call: NetworkCallRecord, isAwaited: boolean): Outcome {
   const { context } = draft;
@@ -161,13 +164,19 @@ export function succeedCharge(draft: Draft, charge: ChargeRecord): ChargeRecord 
   return succeeded;
 }
 
-/** The charge is given up before it was paid, and the network is told that its cash code is not valid any more. */
+/**
+ * The charge is given up before it was paid, and the network is told that its cash code is not
+ * valid any more.
+ */
 export function giveUpCharge(draft: Draft, charge: ChargeRecord): void {
   closeCharge(draft, charge, canceledBeforePaid(draft.context.language));
   if (charge.method === 'cash') callAbout(draft, charge, 'cancel_cash_code');
 }
 
-/** The charge fails. The caller changes its payment intent afterwards, because this event comes before the intent's. */
+/**
+ * The charge fails. The caller changes its payment intent afterwards, because this event comes
+ * before the intent's.
+ */
 function closeCharge(draft: Draft, charge: ChargeRecord, failure: Failure): ChargeRecord {
   const failed = draft.put<ChargeRecord>({
     ...charge,
@@ -199,7 +208,10 @@ export function failCharge(draft: Draft, charge: ChargeRecord, failure: Failure)
   return failed;
 }
 
-/** Fails a charge whose time is up, unless a network call for it is under way. Returns the charge as it is then. */
+/**
+ * Fails a charge whose time is up, unless a network call for it is under way. Returns the charge as
+ * it is then.
+ */
 export function failOverdue(draft: Draft, charge: ChargeRecord): ChargeRecord {
   const { serviceMs, language } = draft.context;
   if (charge.status !== 'pending' || !isOver(charge, serviceMs)) return charge;
@@ -207,12 +219,17 @@ export function failOverdue(draft: Draft, charge: ChargeRecord): ChargeRecord {
   return failCharge(draft, charge, lastDecline(charge, language) ?? expiredUnpaid(language));
 }
 
-/** Why a card was declined on the network's page, where the customer could have tried another one. */
+/**
+ * Why a card was declined on the network's page, where the customer could have tried another one.
+ */
 function lastDecline({ decline_code }: ChargeRecord, language: Language): Failure | null {
   return decline_code === null ? null : declined(decline_code, language);
 }
 
-/** What the card page sends: the network's token for the card and what may be shown of it, but never the number. */
+/**
+ * What the card page sends: the network's token for the card and what may be shown of it, but never
+ * the number.
+ */
 export interface SubmittedCard {
   readonly token: string;
   readonly card: CardDetails;
@@ -253,7 +270,10 @@ function authorize(draft: Draft, charge: ChargeRecord, token: string): Outcome {
   return { waitsFor: call };
 }
 
-/** The customer goes back to choose a method again. The charge fails; money that still arrives for it opens a review. */
+/**
+ * The customer goes back to choose a method again. The charge fails; money that still arrives for
+ * it opens a review.
+ */
 export function abandonCharge(draft: Draft, _params: object, id: string): Outcome {
   const charge = draft.get('charge', id);
   if (charge === undefined) return refused(missing(id, null));
@@ -271,7 +291,10 @@ export function abandonCharge(draft: Draft, _params: object, id: string): Outcom
   return { body: JSON.stringify({ status: 'requires_payment_method' }) };
 }
 
-/** The customer left the network's page without paying: a charge whose card was declined there fails. */
+/**
+ * The customer left the network's page without paying: a charge whose card was declined there
+ * fails.
+ */
 export function leaveNetworkPage(draft: Draft, _params: object, id: string): Outcome {
   const charge = draft.get('charge', id);
   if (charge === undefined) return refused(missing(id, null));
@@ -351,7 +374,10 @@ function pendingCharge(draft: Draft, id: string): Found<'charge'> {
   return intent.network_call === null ? { record: charge } : { refusal: refuse('payment_intent_busy') };
 }
 
-/** The charge is decided, so a later answer to the call that charges its card must not change anything. */
+/**
+ * The charge is decided, so a later answer to the call that charges its card must not change
+ * anything.
+ */
 export function dropAuthorization(draft: Draft, { authorization }: ChargeRecord): void {
   const call = authorization === null ? undefined : draft.get('network_call', authorization);
   if (call !== undefined) draft.remove(call);

@@ -60,7 +60,10 @@ export interface InternalParams {
   roll_secret: { readonly overlapSeconds: number };
   /** Deliveries are older than the retention time. */
   prune_deliveries: { readonly endedBeforeMs: number };
-  /** Events are older than the retention time: those of the organization whose ids come before this one. */
+  /**
+   * Events are older than the retention time: those of the organization whose ids come before this
+   * one.
+   */
   prune_events: { readonly before: string };
 }
 

@@ -28,7 +28,10 @@ export type Totals = Readonly<Record<TotalName, number>>;
 
 const nothing: Totals = tableOf(totalNames, () => 0);
 
-/** What a settled charge or refund adds to its day; nothing while it is pending, and for a refund that failed. */
+/**
+ * What a settled charge or refund adds to its day; nothing while it is pending, and for a refund
+ * that failed.
+ */
 function additions(record: ChargeRecord | RefundRecord): Partial<Totals> {
   const { status, amount } = record;
   if (status === 'pending') return {};
@@ -63,8 +66,8 @@ function totalOf(draft: Draft, day: string): DayTotalRecord {
 export type Part = readonly [name: string, value: number];
 
 /**
- * What a record says about the totals: `counted` are the parts that a settled charge or refund asks for, and `told` those that
- * a day's total has. Over all records both come to the same sums.
+ * What a record says about the totals: `counted` are the parts that a settled charge or refund asks
+ * for, and `told` those that a day's total has. Over all records both come to the same sums.
  */
 export function partsOf(record: StoredRecord): { readonly counted: Part[]; readonly told: Part[] } {
   const isSettled = record.kind === 'charge' || record.kind === 'refund';

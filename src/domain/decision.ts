@@ -33,7 +33,10 @@ export interface Settings {
   readonly cashCodeMs: number;
   /** The waits between the attempts of a webhook delivery. */
   readonly webhookRetryMs: readonly number[];
-  /** How many attempts of deliveries an organization has in a mode, and of how many of the newest the answers are kept. */
+  /**
+   * How many attempts of deliveries an organization has in a mode, and of how many of the newest
+   * the answers are kept.
+   */
   readonly attemptsKeptMax: number;
   readonly answersKeptMax: number;
 }
@@ -51,7 +54,9 @@ export interface Context extends Now {
   readonly cause: Cause;
   /** The webhook endpoints of the organization in this mode. */
   readonly endpoints: readonly WebhookEndpointRecord[];
-  /** Another change to the endpoints of this organization and mode is waiting for its address check. */
+  /**
+   * Another change to the endpoints of this organization and mode is waiting for its address check.
+   */
   readonly endpointsBusy: boolean;
   /** Whether the address of this command is allowed; null before the check. */
   readonly addressAllowed: boolean | null;
@@ -65,28 +70,37 @@ export interface Context extends Now {
   readonly randomBelow: (limit: number) => number;
 }
 
-/** An answer's body as JSON text. `storedBody` is what replays get instead, because a secret is shown once. */
+/**
+ * An answer's body as JSON text. `storedBody` is what replays get instead, because a secret is
+ * shown once.
+ */
 export interface Answer {
   readonly body: string;
   readonly storedBody?: string;
 }
 
 /**
- * A decider's outcome: an answer, a result for a command that the shard gave itself, or why there is no answer now. The
- * changes and events are in the draft; a refusal discards the draft.
+ * A decider's outcome: an answer, a result for a command that the shard gave itself, or why there
+ * is no answer now. The changes and events are in the draft; a refusal discards the draft.
  */
 export type Outcome<Done = Answer> =
   | { readonly refusal: Refusal }
   | Done
   /** The request is answered later, when the outcome of this network call is known. */
   | { readonly waitsFor: NetworkCallRecord }
-  /** Nothing is changed. The command runs again when this webhook address was checked, with `context.addressAllowed`. */
+  /**
+   * Nothing is changed. The command runs again when this webhook address was checked, with
+   * `context.addressAllowed`.
+   */
   | { readonly checksAddress: string }
   /** The changes are applied, but the request that waited for the network call is refused. */
   | { readonly waiterRefused: Refusal };
 
 export interface Decision<Done = Answer> {
-  /** Records as they are afterwards, with events and deliveries. No record appears twice. Empty on a refusal. */
+  /**
+   * Records as they are afterwards, with events and deliveries. No record appears twice. Empty on a
+   * refusal.
+   */
   readonly changes: readonly Change[];
   readonly outcome: Outcome<Done>;
   /** Calls to payment networks to make once the changes are durable. */

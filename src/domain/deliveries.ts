@@ -38,8 +38,9 @@ export interface AttemptReport {
 }
 
 /**
- * Records an attempt; `serial` is its number if it becomes a record. A 2xx ends the delivery; anything else schedules the next attempt with ±10 % jitter until the
- * schedule is used up. When the delivery has ended or was resent meanwhile, the attempt is only listed.
+ * Records an attempt; `serial` is its number if it becomes a record. A 2xx ends the delivery;
+ * anything else schedules the next attempt with ±10 % jitter until the schedule is used up. When
+ * the delivery has ended or was resent meanwhile, the attempt is only listed.
  */
 export function recordAttempt(
   draft: Draft,
@@ -77,8 +78,8 @@ function progress(
 export const dueFirstMs = 0;
 
 /**
- * Makes a delivery pending again, ahead of the others and from the start of the schedule. Refused when its endpoint is
- * disabled or deleted, or too much was sent to it by hand lately.
+ * Makes a delivery pending again, ahead of the others and from the start of the schedule. Refused
+ * when its endpoint is disabled or deleted, or too much was sent to it by hand lately.
  */
 export function resendDelivery(draft: Draft, params: { delivery: string }): Outcome {
   const delivery = draft.get('delivery', params.delivery);
@@ -119,9 +120,10 @@ export function resendFailedAtMs({ failed_resent_at_ms: lastMs }: WebhookEndpoin
 }
 
 /**
- * Makes some failed deliveries of an endpoint pending again, oldest first and behind those that are due already. The answer
- * has how many they were, and the delivery to continue after; null when none is left. A delivery whose event is gone stays
- * failed. The first step is refused until some time after the one before; the others take what had failed by then.
+ * Makes some failed deliveries of an endpoint pending again, oldest first and behind those that are
+ * due already. The answer has how many they were, and the delivery to continue after; null when
+ * none is left. A delivery whose event is gone stays failed. The first step is refused until some
+ * time after the one before; the others take what had failed by then.
  */
 export function resendFailed(draft: Draft, { after }: { after?: string | undefined }, id: string): Outcome {
   const endpoint = draft.get('webhook_endpoint', id);
@@ -175,8 +177,8 @@ const endedPerCommandMax = 500;
 const prunedPerCommandMax = 500;
 
 /**
- * Ends some of the pending deliveries of a deleted endpoint. Returns the sort key to continue after, so that the next call
- * does not scan the rows of these; null when none is left.
+ * Ends some of the pending deliveries of a deleted endpoint. Returns the sort key to continue
+ * after, so that the next call does not scan the rows of these; null when none is left.
  */
 export function endDeliveries(draft: Draft, endpoint: WebhookEndpointRecord, after?: string): string | null {
   const { serviceMs } = draft.context;
@@ -190,8 +192,8 @@ export function endDeliveries(draft: Draft, endpoint: WebhookEndpointRecord, aft
 }
 
 /**
- * Removes some of the deliveries that ended before a moment of service time, with their attempts. For one that was resent
- * the last end counts.
+ * Removes some of the deliveries that ended before a moment of service time, with their attempts.
+ * For one that was resent the last end counts.
  */
 export function pruneDeliveries(
   draft: Draft,

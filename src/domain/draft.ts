@@ -30,7 +30,10 @@ export class Draft {
     return isOfKind(drafted, kind) && !drafted.removed ? drafted : undefined;
   }
 
-  /** The record that another one names, so it must be there. Throws an `AssertionFailure` when it is not. */
+  /**
+   * The record that another one names, so it must be there. Throws an `AssertionFailure` when it is
+   * not.
+   */
   require<K extends RecordKind>(kind: K, id: string | null | undefined): RecordOf<K> {
     return required(this, kind, id);
   }
@@ -44,7 +47,10 @@ export class Draft {
     this.#changes.set(record.id, { ...record, removed: true });
   }
 
-  /** Records an event about `object` (a resource, or its JSON text), and a delivery to each endpoint that wants it. */
+  /**
+   * Records an event about `object` (a resource, or its JSON text), and a delivery to each endpoint
+   * that wants it.
+   */
   emit(type: EventType, object: object | string): void {
     const event = this.put(happened(this.context, type, object));
     for (const endpoint of this.context.endpoints) {

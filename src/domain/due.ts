@@ -12,7 +12,10 @@ import { cancelIntent } from './payment-intents.ts';
 import type { ChargeRecord, CheckoutSessionRecord, StoredRecord } from './record.ts';
 import type { View } from './view.ts';
 
-/** How long to wait before looking again at a record that can't expire yet because its payment is under way. */
+/**
+ * How long to wait before looking again at a record that can't expire yet because its payment is
+ * under way.
+ */
 const postponeMs = 60_000;
 
 type DueRecord = ChargeRecord | CheckoutSessionRecord;
@@ -38,7 +41,10 @@ export function nextDueMs(view: Pick<View, 'scan'>): number {
   return Infinity;
 }
 
-/** Expires the charge or the checkout session `id` if it is due, or makes it due again later if it can't expire yet. */
+/**
+ * Expires the charge or the checkout session `id` if it is due, or makes it due again later if it
+ * can't expire yet.
+ */
 export function expireDue(draft: Draft, _params: object, id: string): { readonly result: null } {
   const { serviceMs } = draft.context;
   const charge = draft.get('charge', id);
@@ -56,9 +62,9 @@ export function expireDue(draft: Draft, _params: object, id: string): { readonly
 }
 
 /**
- * Wraps a decider about a charge or a session, so that it sees the record expired if its time is up, although
- * `expire_due` may not have run yet. When the decider refuses, the expiry is dropped with its draft and left to
- * `expire_due`.
+ * Wraps a decider about a charge or a session, so that it sees the record expired if its time is
+ * up, although `expire_due` may not have run yet. When the decider refuses, the expiry is dropped
+ * with its draft and left to `expire_due`.
  */
 export function expiringFirst<P>(decider: (draft: Draft, params: P, id: string) => Outcome): typeof decider {
   return (draft, params, id) => {
@@ -71,7 +77,10 @@ export function expiringFirst<P>(decider: (draft: Draft, params: P, id: string) 
   };
 }
 
-/** Expires a session whose time is up, unless its payment is under way. Returns the session as it is then. */
+/**
+ * Expires a session whose time is up, unless its payment is under way. Returns the session as it is
+ * then.
+ */
 function expireOverdue(draft: Draft, session: CheckoutSessionRecord): CheckoutSessionRecord {
   if (session.status !== 'open' || !isOver(session, draft.context.serviceMs)) return session;
   const intent = draft.require('payment_intent', session.payment_intent);

@@ -52,8 +52,9 @@ export function openDelivery(
 }
 
 /**
- * An event as JSON text. It contains the stored text of the object, so every delivery and every read has the same bytes.
- * Only `pendingWebhooks` changes. What really happened says nothing about samples, so that its bytes stay as they always were.
+ * An event as JSON text. It contains the stored text of the object, so every delivery and every
+ * read has the same bytes. Only `pendingWebhooks` changes. What really happened says nothing about
+ * samples, so that its bytes stay as they always were.
  */
 export function eventJson(event: EventRecord, pendingWebhooks: number): string {
   const request = JSON.stringify({ id: event.request_id, idempotency_key: event.idempotency_key });

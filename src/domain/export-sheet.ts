@@ -142,7 +142,9 @@ function paymentCells(view: View, intent: PaymentIntentRecord, sheet: Sheet): Ce
   };
 }
 
-/** The card, or the code for cash with its digits apart, so that no program takes it for a number. */
+/**
+ * The card, or the code for cash with its digits apart, so that no program takes it for a number.
+ */
 function paidWith({ card, cash_number }: ChargeRecord): string | null {
   if (card !== null) return `${card.brand} ${card.last4}`;
   return cash_number === null ? null : cash_number.replace(/(\d{4})(?=\d)/g, '$1 ');

@@ -28,7 +28,10 @@ export function find<K extends RecordKind>(
   return { refusal: missing(id, record?.org === caller.org ? record.livemode : null, param) };
 }
 
-/** The record that another record names, so it must be there. Throws an `AssertionFailure` that names it when it is not. */
+/**
+ * The record that another record names, so it must be there. Throws an `AssertionFailure` that
+ * names it when it is not.
+ */
 export function required<K extends RecordKind>(
   view: Pick<View, 'get'>,
   kind: K,
@@ -62,7 +65,10 @@ function existing<R extends StoredRecord>(record: R | undefined): R | undefined 
   return record?.kind === 'webhook_endpoint' && record.status === 'deleted' ? undefined : record;
 }
 
-/** The refusal of an unknown id. `elsewhere` is the `livemode` in which the organization has the object; null: in none. */
+/**
+ * The refusal of an unknown id. `elsewhere` is the `livemode` in which the organization has the
+ * object; null: in none.
+ */
 export function missing(id: string, elsewhere: boolean | null, param?: string): Refusal {
   const message =
     elsewhere === null

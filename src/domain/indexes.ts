@@ -49,8 +49,8 @@ const rememberedMax = 1_000;
 const rememberedNames = [new Map<string, ScopeNames>(), new Map<string, ScopeNames>()] as const;
 
 /**
- * The names of indexes in a scope that were put together before. Nearly every record has the same few again, and a text
- * that is known is found in a table without a look at its characters.
+ * The names of indexes in a scope that were put together before. Nearly every record has the same
+ * few again, and a text that is known is found in a table without a look at its characters.
  */
 function namesIn({ org, livemode }: Pick<StoredRecord, 'org' | 'livemode'>): ScopeNames {
   const scopes = rememberedNames[livemode ? 1 : 0];
@@ -95,8 +95,9 @@ const scopedKinds: readonly ListedKind[] = [
 ];
 
 /**
- * Every organization that has records, charges and the like apart, which come with one of these. `listAfter` gives the
- * first name of a list after a text: it is asked once or twice for each organization and kind.
+ * Every organization that has records, charges and the like apart, which come with one of these.
+ * `listAfter` gives the first name of a list after a text: it is asked once or twice for each
+ * organization and kind.
  */
 export function organizationsIn(listAfter: (text: string) => string | undefined): Set<string> {
   const found = new Set<string>();
@@ -148,7 +149,10 @@ export function attemptSerialIndex(scope: string): string {
 const attemptSerials = 'attempt';
 
 const timeWidth = 14;
-/** A time, or another number, as a sort key of fixed width, so that the order of texts is the order of numbers. */
+/**
+ * A time, or another number, as a sort key of fixed width, so that the order of texts is the order
+ * of numbers.
+ */
 export function timeKey(ms: number): string {
   return String(ms).padStart(timeWidth, '0');
 }
@@ -164,8 +168,9 @@ function hasNumbers(index: string): boolean {
 }
 
 /**
- * The fields that a record's index rows depend on, besides its id, its organization and its mode. They come first in the bytes of
- * a record, so that its rows can be told without the rest of it (journal/records/record-layout.ts).
+ * The fields that a record's index rows depend on, besides its id, its organization and its mode.
+ * They come first in the bytes of a record, so that its rows can be told without the rest of it
+ * (journal/records/record-layout.ts).
  */
 export const indexedFields = {
   payment_intent: ['customer', 'status'],

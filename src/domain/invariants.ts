@@ -300,7 +300,10 @@ function faultsOfKind<K extends RecordKind>(kind: K, record: RecordOf<K>, view: 
   return faults;
 }
 
-/** The id of the object that an event is about; null when the event does not carry one of its own organization's mode. */
+/**
+ * The id of the object that an event is about; null when the event does not carry one of its own
+ * organization's mode.
+ */
 export function subjectOf({ type, livemode, object_json }: RecordOf<'event'>): string | null {
   let object: { id?: unknown; object?: unknown; livemode?: unknown } | null;
   try {

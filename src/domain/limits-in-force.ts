@@ -14,7 +14,9 @@ export interface BucketOverride {
   readonly untilMs: number | null;
 }
 
-/** The limits that differ from the defaults, in one mode. The daily cap exists in test mode only. */
+/**
+ * The limits that differ from the defaults, in one mode. The daily cap exists in test mode only.
+ */
 export interface LimitsOverrides {
   readonly buckets: Readonly<Record<Bucket, BucketOverride | null>>;
   readonly dailyRequests: number | null;

@@ -11,13 +11,19 @@ export function initialMetadata(metadata: Metadata | undefined): Metadata {
   return metadata ?? {};
 }
 
-/** `changes` merged into `before`: keys sent are set, others stay, a key with an empty text is removed. */
+/**
+ * `changes` merged into `before`: keys sent are set, others stay, a key with an empty text is
+ * removed.
+ */
 export function mergeMetadata(before: Metadata, changes: Metadata | undefined): Metadata {
   if (changes === undefined) return before;
   return Object.fromEntries(Object.entries({ ...before, ...changes }).filter(([, text]) => text !== ''));
 }
 
-/** The new text: the one that was sent, null when that is empty, or the text before when none was sent. */
+/**
+ * The new text: the one that was sent, null when that is empty, or the text before when none was
+ * sent.
+ */
 export function changedText(sent: string | undefined, before: string | null): string | null {
   if (sent === undefined) return before;
   return sent === '' ? null : sent;

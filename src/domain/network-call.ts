@@ -10,7 +10,10 @@ import type { CardDetails, ChargeRecord, NetworkCallRecord } from './record.ts';
 import type { View } from './view.ts';
 
 export interface NetworkCall {
-  /** The id of the call's record. The network has one effect for each id, however often the call is sent. */
+  /**
+   * The id of the call's record. The network has one effect for each id, however often the call is
+   * sent.
+   */
   readonly id: string;
   readonly org: string;
   readonly action: NetworkCallRecord['action'];
@@ -27,7 +30,10 @@ export interface NetworkCall {
   readonly token: string | null;
   /** Until when its charge can be paid, Unix milliseconds. */
   readonly chargeEndsAtMs: number | null;
-  /** The id of the call that charged the card (null when a test helper did), and the card. `refund_charge` only. */
+  /**
+   * The id of the call that charged the card (null when a test helper did), and the card.
+   * `refund_charge` only.
+   */
   readonly authorization: string | null;
   readonly card: CardDetails | null;
   /** The code to issue or to cancel, and the time until which it can be paid. */
@@ -75,12 +81,17 @@ export function callAbout(
   });
 }
 
-/** When the cash code that a call issues can no longer be paid. Its network is told this time, and its charge has the same. */
+/**
+ * When the cash code that a call issues can no longer be paid. Its network is told this time, and
+ * its charge has the same.
+ */
 export function cashCodeEndMs({ created }: Pick<NetworkCallRecord, 'created'>, cashCodeMs: number): number {
   return created * 1000 + cashCodeMs;
 }
 
-/** What the network is told of the call `record`. `cashCodeMs` is how long a cash code can be paid. */
+/**
+ * What the network is told of the call `record`. `cashCodeMs` is how long a cash code can be paid.
+ */
 export function networkCallOf(view: View, record: NetworkCallRecord, cashCodeMs: number): NetworkCall {
   const intent = required(view, 'payment_intent', record.payment_intent);
   const startedAtMs = record.created * 1000;

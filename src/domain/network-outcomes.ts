@@ -59,8 +59,9 @@ export function settleNetworkCall(draft: Draft, params: { call: string; outcome:
 }
 
 /**
- * The call is answered, but its final outcome follows, so the record stays and the intent is no longer busy. While its charge is
- * being opened it stays busy: a second charge could be paid as well.
+ * The call is answered, but its final outcome follows, so the record stays and the intent is no
+ * longer busy. While its charge is being opened it stays busy: a second charge could be paid as
+ * well.
  */
 function acceptNetworkCall(draft: Draft, call: NetworkCallRecord): Outcome {
   if (isOpening(call)) return { waiterRefused: networkUnavailable };
@@ -84,7 +85,10 @@ const networkUnavailable = refuse('api_error', {
   retryAfterSeconds: 1,
 });
 
-/** A charge exists only once its network has opened it. Until then there is nothing for the customer to do. */
+/**
+ * A charge exists only once its network has opened it. Until then there is nothing for the customer
+ * to do.
+ */
 function settleOpening(draft: Draft, call: NetworkCallRecord, outcome: NetworkOutcome): Outcome {
   const { result } = outcome;
   if (result === 'done' || result === 'awaited') return chargeOpened(draft, call, result === 'awaited');
@@ -107,7 +111,10 @@ function settleAuthorization(draft: Draft, call: NetworkCallRecord, outcome: Net
   return { body: JSON.stringify({ status: 'failed' }) };
 }
 
-/** The network was asked what became of its page. When the customer can pay there no longer, the charge fails by itself. */
+/**
+ * The network was asked what became of its page. When the customer can pay there no longer, the
+ * charge fails by itself.
+ */
 function settleAwaited(draft: Draft, { charge }: NetworkCallRecord, outcome: NetworkOutcome): Outcome {
   const id = defined(charge, 'a page that is awaited has a charge');
   if (outcome.result === 'paid') return receiveMoney(draft, outcome.money, id);

@@ -35,7 +35,10 @@ export interface Page<K extends ListedKind> {
   readonly hasMore: boolean;
 }
 
-/** The fields that a list is filtered by, in the order of their index. Every set of fields has an index of its own. */
+/**
+ * The fields that a list is filtered by, in the order of their index. Every set of fields has an
+ * index of its own.
+ */
 export type Filters = Readonly<Record<string, string | undefined>>;
 
 /** One page, or the refusal of a cursor that names no object of this list's kind. */
@@ -88,8 +91,8 @@ export function* filtered<K extends ListedKind>(
 }
 
 /**
- * The range of ids between the cursor and the bounds on `created`: ids start with their time, which is never before
- * `created` and at most `leadMs` after it.
+ * The range of ids between the cursor and the bounds on `created`: ids start with their time, which
+ * is never before `created` and at most `leadMs` after it.
  */
 function boundsOf(
   prefix: string,

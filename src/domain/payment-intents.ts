@@ -21,7 +21,10 @@ import { expireSession } from './session-progress.ts';
 
 type CreateParams = ParamsOf<'create_payment_intent'>;
 
-/** Why a payment intent or a checkout session can't be created with these parameters; null when it can. */
+/**
+ * Why a payment intent or a checkout session can't be created with these parameters; null when it
+ * can.
+ */
 export function refusePayment(
   draft: Draft,
   params: { amount: number; payment_method_types?: PaymentMethodType[]; customer?: string },
@@ -60,7 +63,10 @@ export function refusePlainHttp(
   return refuse('parameter_invalid', { param, message: 'parameter_invalid.https' });
 }
 
-/** Creates an intent and its event. Returns the intent, also as the JSON text that the event carries. */
+/**
+ * Creates an intent and its event. Returns the intent, also as the JSON text that the event
+ * carries.
+ */
 export function openIntent(
   draft: Draft,
   params: Pick<CreateParams, 'amount' | 'currency' | 'customer' | 'description' | 'metadata'> & {
@@ -103,7 +109,10 @@ export function createPaymentIntent(draft: Draft, params: CreateParams): Outcome
   return { body: openIntent(draft, params, null).json };
 }
 
-/** Description and metadata can be changed in every state, but not while a network call is under way. */
+/**
+ * Description and metadata can be changed in every state, but not while a network call is under
+ * way.
+ */
 export function updatePaymentIntent(
   draft: Draft,
   params: ParamsOf<'update_payment_intent'>,
@@ -158,7 +167,10 @@ function methodOf(
   return refuse('parameter_invalid', { param, message: 'parameter_invalid.not_a_method', values });
 }
 
-/** Asks the network to open a card page or to issue a cash code. The request is answered when the network has done so. */
+/**
+ * Asks the network to open a card page or to issue a cash code. The request is answered when the
+ * network has done so.
+ */
 export function openCharge(
   draft: Draft,
   intent: PaymentIntentRecord,
@@ -207,7 +219,10 @@ export function cancelPaymentIntent(
   return answered(presentPaymentIntent(canceled, undefined, draft.context.settings.baseUrl));
 }
 
-/** Cancels an intent that is `changeable`. Its pending charge fails, and its open checkout session expires. */
+/**
+ * Cancels an intent that is `changeable`. Its pending charge fails, and its open checkout session
+ * expires.
+ */
 export function cancelIntent(
   draft: Draft,
   intent: PaymentIntentRecord,

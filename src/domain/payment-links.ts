@@ -153,7 +153,10 @@ export function createPaymentLink(draft: Draft, params: NewPaymentLink): Outcome
   return answered({ id });
 }
 
-/** The body of a request of the API is searched before its parameters are read; a form of the dashboard is not. */
+/**
+ * The body of a request of the API is searched before its parameters are read; a form of the
+ * dashboard is not.
+ */
 function refuseCardNumber(texts: Readonly<Record<string, unknown>>): Refusal | null {
   for (const [param, text] of Object.entries(texts)) {
     if (typeof text === 'string' && findCardNumber(text))
@@ -218,7 +221,10 @@ function payable(draft: Draft, id: string): CheckoutSessionRecord | null {
   return status === 'processing' || network_call !== null ? session : null;
 }
 
-/** A session ends with its link, but lasts as long as any session has to. Its payment names the link in its metadata. */
+/**
+ * A session ends with its link, but lasts as long as any session has to. Its payment names the link
+ * in its metadata.
+ */
 function orderOf(link: PaymentLinkRecord, { nowMs }: Context): ParamsOf<'create_checkout_session'> {
   const { amount, currency, payment_method_types, success_url, description, client_reference_id } = link;
   const nowSeconds = Math.floor(nowMs / 1000);

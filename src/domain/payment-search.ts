@@ -20,8 +20,8 @@ export interface PaymentSearch {
   readonly fromSeconds: number | null;
   readonly toSeconds: number | null;
   /**
-   * `key=value` of the metadata or a value alone, the whole reference of the session, a part of the description, the amount in
-   * dirhams, or the last four digits of the latest card.
+   * `key=value` of the metadata or a value alone, the whole reference of the session, a part of the
+   * description, the amount in dirhams, or the last four digits of the latest card.
    */
   readonly text: string | null;
   /** Only payments that are older than this one. */
@@ -62,7 +62,10 @@ export interface FoundPayments {
   readonly stoppedAt: string | null;
 }
 
-/** So many payments are read for one question, about a millisecond's work, because nothing else runs in the shard meanwhile. */
+/**
+ * So many payments are read for one question, about a millisecond's work, because nothing else runs
+ * in the shard meanwhile.
+ */
 const examinedMax = 100;
 
 export function searchPayments(view: View, caller: ListCaller, search: PaymentSearch): FoundPayments {

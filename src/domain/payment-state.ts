@@ -53,7 +53,9 @@ export function statusWithin(state: PaymentState): PaymentIntentRecord['status']
   }
 }
 
-/** Whether every intent with the state's status is in the state, so that the index alone finds them. */
+/**
+ * Whether every intent with the state's status is in the state, so that the index alone finds them.
+ */
 export function isStatus(state: PaymentState): boolean {
   return state === 'requires_action' || state === 'processing' || state === 'canceled';
 }

@@ -66,12 +66,15 @@ export interface PaymentStory {
   readonly steps: readonly Step[];
 }
 
-/** A charge can be paid back in many small refunds: the newest are told, or those before one of them. */
+/**
+ * A charge can be paid back in many small refunds: the newest are told, or those before one of
+ * them.
+ */
 const refundsToldMax = 20;
 
 /**
- * The story of the payment with this id, or of the payment that this charge, session, refund, review or cash code is of.
- * `refundsBefore`: tells the refunds that come before this one.
+ * The story of the payment with this id, or of the payment that this charge, session, refund,
+ * review or cash code is of. `refundsBefore`: tells the refunds that come before this one.
  */
 export function storyOf(
   view: View,
@@ -156,7 +159,10 @@ interface Moment {
   readonly type: EventType;
   readonly subject: Subject;
   readonly fromMs: number;
-  /** Null when it happened at `fromMs`; otherwise only its event tells whether and when it happened since, until this time. */
+  /**
+   * Null when it happened at `fromMs`; otherwise only its event tells whether and when it happened
+   * since, until this time.
+   */
   readonly untilMs: number | null;
 }
 
@@ -223,7 +229,10 @@ function momentsOf({ intent, charges, refunds, reviews }: Records): Moment[] {
 /** So many events of its type are looked through for one. */
 const eventsReadMax = 200;
 
-/** The event about a moment. Its id has the time of the change, or a little more when the clock was set back. */
+/**
+ * The event about a moment. Its id has the time of the change, or a little more when the clock was
+ * set back.
+ */
 function eventOf(
   view: View,
   { idLeadMs }: QueryContext,

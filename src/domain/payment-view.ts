@@ -21,7 +21,10 @@ export interface PaymentView {
   /** Centimes. */
   readonly amount: number;
   readonly currency: string;
-  /** What is paid for, in the merchant's words: the session's description, else the payment intent's. */
+  /**
+   * What is paid for, in the merchant's words: the session's description, else the payment
+   * intent's.
+   */
   readonly description: string | null;
   readonly intent: {
     readonly id: string;
@@ -45,7 +48,10 @@ export interface PaymentView {
     /** Its time is up, whether the service has looked at it yet or not. */
     readonly over: boolean;
   } | null;
-  /** The latest charge. It differs from the one that was asked for when that one has ended and another has begun. */
+  /**
+   * The latest charge. It differs from the one that was asked for when that one has ended and
+   * another has begun.
+   */
   readonly charge: {
     readonly id: string;
     readonly status: ChargeRecord['status'];
@@ -65,7 +71,10 @@ export interface PaymentView {
   } | null;
 }
 
-/** The payment that the session or charge `id` belongs to, as of `serviceMs`; null when there is no such object. */
+/**
+ * The payment that the session or charge `id` belongs to, as of `serviceMs`; null when there is no
+ * such object.
+ */
 export function viewPayment(view: View, id: string, serviceMs: number): PaymentView | null {
   const intentId =
     view.get('checkout_session', id)?.payment_intent ?? view.get('charge', id)?.payment_intent ?? null;

@@ -69,7 +69,10 @@ function textOf<K extends ShownKind>(
   return showsOthers(record) ? text : texts.put(record, text);
 }
 
-/** Whether the text depends on other records, too: the charge of a next action, the deliveries of an event. */
+/**
+ * Whether the text depends on other records, too: the charge of a next action, the deliveries of an
+ * event.
+ */
 function showsOthers(record: StoredRecord): boolean {
   return record.kind === 'event' || (record.kind === 'payment_intent' && record.status === 'requires_action');
 }

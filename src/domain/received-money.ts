@@ -54,7 +54,10 @@ export function payCash(draft: Draft, params: ParamsOf<'pay_cash'>): Outcome {
   return answered(presentCharge(charge));
 }
 
-/** A network reports money for a charge. A report that arrives again changes nothing, and has the same answer. */
+/**
+ * A network reports money for a charge. A report that arrives again changes nothing, and has the
+ * same answer.
+ */
 export function receiveMoney(draft: Draft, money: ReportedMoney, id: string): Outcome {
   const { reference, amount } = money;
   const before = draft.get('charge', id);
@@ -71,8 +74,8 @@ export function receiveMoney(draft: Draft, money: ReportedMoney, id: string): Ou
 }
 
 /**
- * A network reports that a card was declined on its page. While the customer may try another one there, the charge only remembers
- * why, and fails for this reason when it ends unpaid.
+ * A network reports that a card was declined on its page. While the customer may try another one
+ * there, the charge only remembers why, and fails for this reason when it ends unpaid.
  */
 export function receiveDecline(
   draft: Draft,
@@ -91,7 +94,10 @@ export function receiveDecline(
   return became('declined', charge.decline_code !== null);
 }
 
-/** `again`: the like was reported of the charge before. Customers can send what a network has signed as often as they like. */
+/**
+ * `again`: the like was reported of the charge before. Customers can send what a network has signed
+ * as often as they like.
+ */
 function became(
   received: 'credited' | 'repeated' | 'review' | 'too_many' | 'declined',
   again = false,
@@ -115,8 +121,9 @@ export interface StatementMoneyReview {
 }
 
 /**
- * Opens a review of money that a network's statement has and no payment. The charge remembers it like a report, so neither
- * the same statement nor a late report opens another one. When it can remember no more, there is no review.
+ * Opens a review of money that a network's statement has and no payment. The charge remembers it
+ * like a report, so neither the same statement nor a late report opens another one. When it can
+ * remember no more, there is no review.
  */
 export function reviewStatementMoney(draft: Draft, money: StatementMoney, id: string): Outcome {
   const { reference, amount } = money;
@@ -139,7 +146,10 @@ export function reviewStatementMoney(draft: Draft, money: StatementMoney, id: st
   return answer({ review: review.id, known: false });
 }
 
-/** Whether the network has reported other money under this reference: of another charge, or another amount. */
+/**
+ * Whether the network has reported other money under this reference: of another charge, or another
+ * amount.
+ */
 function isOfAnother(
   draft: Draft,
   { id, org, livemode, receipts }: ChargeRecord,
@@ -151,7 +161,10 @@ function isOfAnother(
   return false;
 }
 
-/** The right amount in time pays the charge, once; anything else, or money that `isCounted` already, opens a review. */
+/**
+ * The right amount in time pays the charge, once; anything else, or money that `isCounted` already,
+ * opens a review.
+ */
 function takeMoney(
   draft: Draft,
   before: ChargeRecord,

@@ -57,7 +57,10 @@ export interface PaymentIntentRecord extends Common {
   readonly canceled_at: number | null;
   readonly cancellation_reason: CancellationReason | null;
   readonly checkout_session: string | null;
-  /** The network call that is under way for this intent. While there is one, other changes are refused. */
+  /**
+   * The network call that is under way for this intent. While there is one, other changes are
+   * refused.
+   */
   readonly network_call: string | null;
 }
 
@@ -69,7 +72,9 @@ export interface CardDetails {
   readonly exp_year: number | null;
 }
 
-/** A network's report of money: its own reference for it, and whether the charge succeeded by it. */
+/**
+ * A network's report of money: its own reference for it, and whether the charge succeeded by it.
+ */
 export interface Receipt {
   readonly reference: string;
   /** Centimes. */
@@ -97,7 +102,10 @@ export interface ChargeRecord extends Common, Deadline {
   readonly cash_agent: string | null;
   /** The money that networks have reported for this charge, each report once. */
   readonly receipts: readonly Receipt[];
-  /** The network's name for a typed card that waits for the customer to pass a challenge (3-D Secure). */
+  /**
+   * The network's name for a typed card that waits for the customer to pass a challenge (3-D
+   * Secure).
+   */
   readonly challenge_token: string | null;
   /** The network call that charges the card; null before a card is sent to the network. */
   readonly authorization: string | null;
@@ -122,7 +130,10 @@ export interface CheckoutSessionRecord extends Common, Deadline {
   readonly metadata: Metadata;
 }
 
-/** An order that customers can pay by one link. A checkout session is made behind it when it is opened. */
+/**
+ * An order that customers can pay by one link. A checkout session is made behind it when it is
+ * opened.
+ */
 export interface PaymentLinkRecord extends Common {
   readonly kind: 'payment_link';
   readonly amount: number;
@@ -134,7 +145,9 @@ export interface PaymentLinkRecord extends Common {
   /** Only one payment can be made with it. */
   readonly single_use: boolean;
   readonly paused: boolean;
-  /** When it ends, in wall time, and the same moment in service time; both null when it has no end. */
+  /**
+   * When it ends, in wall time, and the same moment in service time; both null when it has no end.
+   */
   readonly ends_at_ms: number | null;
   readonly deadline_ms: number | null;
   /** The newest session behind it; null before it was opened. */
@@ -181,7 +194,10 @@ export interface ReviewRecord extends Common {
   readonly closed_reason: 'approved' | 'refunded' | null;
 }
 
-/** What an organization took in one mode on one day, and what it paid back. Amounts are centimes, the others are counts. */
+/**
+ * What an organization took in one mode on one day, and what it paid back. Amounts are centimes,
+ * the others are counts.
+ */
 export interface DayTotalRecord extends Common {
   readonly kind: 'day_total';
   /** `YYYY-MM-DD` in Africa/Casablanca: the day on which the charges and refunds were settled. */
@@ -211,7 +227,10 @@ export interface EventRecord extends Common {
   readonly idempotency_key: string | null;
   /** Who or what gave the command that made the event; null in one that version 0.1.0 wrote. */
   readonly by: Cause['by'] | null;
-  /** The id of the member or the name of the operator who asked for it, also where the outcome is the network's. */
+  /**
+   * The id of the member or the name of the operator who asked for it, also where the outcome is
+   * the network's.
+   */
   readonly by_name: string | null;
   /** Made up, to try a receiver with; false also in one that an older version wrote. */
   readonly sample: boolean;
@@ -228,11 +247,14 @@ export interface WebhookEndpointRecord extends Common {
   readonly metadata: Metadata;
   readonly api_version: ApiVersion;
   /**
-   * The signing secrets in force, sealed, newest first. A rolled secret stays until its overlap ends (null: no end).
-   * Only the webhook thread, which signs, and `show-secret` open them.
+   * The signing secrets in force, sealed, newest first. A rolled secret stays until its overlap
+   * ends (null: no end). Only the webhook thread, which signs, and `show-secret` open them.
    */
   readonly secrets: readonly { readonly sealed: string; readonly expires_at_ms: number | null }[];
-  /** What was left, at this service time, of what may be sent by hand (see core/token-bucket.ts); null: all of it. */
+  /**
+   * What was left, at this service time, of what may be sent by hand (see core/token-bucket.ts);
+   * null: all of it.
+   */
   readonly by_hand: { readonly units: number; readonly updated_at_ms: number } | null;
   /** When all failed deliveries were last sent again, in service time; null: never. */
   readonly failed_resent_at_ms: number | null;
@@ -261,9 +283,15 @@ export interface DeliveryRecord extends Common {
   readonly ended_at_ms: number | null;
   /** Attempts made in all. */
   readonly attempt_count: number;
-  /** Attempts made since the delivery was created or last resent: the position in the retry schedule. */
+  /**
+   * Attempts made since the delivery was created or last resent: the position in the retry
+   * schedule.
+   */
   readonly tries: number;
-  /** When the very first attempt was made, what it took and its HTTP status, if it succeeded: it has no record of its own. */
+  /**
+   * When the very first attempt was made, what it took and its HTTP status, if it succeeded: it has
+   * no record of its own.
+   */
   readonly first_at_ms: number | null;
   readonly first_duration_ms: number | null;
   readonly first_status: number | null;
@@ -271,15 +299,24 @@ export interface DeliveryRecord extends Common {
   readonly answered: readonly string[];
 }
 
-/** One attempt of a delivery. It is a record of its own, so that a retry does not write the earlier answers again. */
+/**
+ * One attempt of a delivery. It is a record of its own, so that a retry does not write the earlier
+ * answers again.
+ */
 export interface AttemptRecord extends Common, AttemptResult {
   readonly kind: 'attempt';
   readonly delivery: string;
-  /** Numbers the attempts of the organization in this mode, from 1; null in one that version 0.1.0 wrote. */
+  /**
+   * Numbers the attempts of the organization in this mode, from 1; null in one that version 0.1.0
+   * wrote.
+   */
   readonly serial: number | null;
 }
 
-/** A call to a payment network: written before the call is made, removed when its final outcome is applied. */
+/**
+ * A call to a payment network: written before the call is made, removed when its final outcome is
+ * applied.
+ */
 export interface NetworkCallRecord extends Common {
   readonly kind: 'network_call';
   readonly action:
@@ -294,25 +331,33 @@ export interface NetworkCallRecord extends Common {
     | 'release_charge'
     | 'refund_charge';
   readonly payment_intent: string;
-  /** Null while the network opens a card page or issues a cash code, because there is no charge yet. */
+  /**
+   * Null while the network opens a card page or issues a cash code, because there is no charge yet.
+   */
   readonly charge: string | null;
   readonly refund: string | null;
   /** The network's own name for a card that was typed (never the number). */
   readonly card_token: string | null;
   /** The code to issue. Cash only. */
   readonly cash_number: string | null;
-  /** Where the card page sends the customer afterwards; becomes the intent's once the charge is open. */
+  /**
+   * Where the card page sends the customer afterwards; becomes the intent's once the charge is
+   * open.
+   */
   readonly return_url: string | null;
   /** The network has taken the order; the final outcome follows by notification. */
   readonly accepted: boolean;
   /**
-   * The API request that caused the call, which the events name. It has digests if it waits for the outcome, so that its
-   * response can be stored for its idempotency key.
+   * The API request that caused the call, which the events name. It has digests if it waits for the
+   * outcome, so that its response can be stored for its idempotency key.
    */
   readonly request: ApiRequest | null;
 }
 
-/** The values that absent parameters stood for at the time of the request, by name (see resolved-defaults.ts). */
+/**
+ * The values that absent parameters stood for at the time of the request, by name (see
+ * resolved-defaults.ts).
+ */
 export type ResolvedDefaults = Readonly<Record<string, string | number>>;
 
 export interface ApiRequest {

@@ -20,7 +20,10 @@ export interface DefaultsContext extends Caller {
   readonly apiVersion: string;
 }
 
-/** `params` may be anything: they are validated later. Null when there is nothing that a default could depend on. */
+/**
+ * `params` may be anything: they are validated later. Null when there is nothing that a default
+ * could depend on.
+ */
 type Resolve = (view: View, context: DefaultsContext, params: Params, id: string) => ResolvedDefaults | null;
 
 const resolvers: { readonly [O in CommandOperation]?: Resolve } = {
@@ -54,7 +57,10 @@ function isNamed<N extends string>(named: Partial<Record<N, unknown>>): named is
   return Object.values(named).every((name) => typeof name === 'string');
 }
 
-/** The function that resolves the defaults of an operation; undefined when none of them depend on the state. */
+/**
+ * The function that resolves the defaults of an operation; undefined when none of them depend on
+ * the state.
+ */
 export function defaultsResolver(operation: string): Resolve | undefined {
   return hasName(resolvers, operation) ? resolvers[operation] : undefined;
 }

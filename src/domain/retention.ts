@@ -10,8 +10,8 @@ import type { DeliveryRecord, EventRecord } from './record.ts';
 const prunedPerCommandMax = 128;
 
 /**
- * Removes some of the events of an organization in a mode whose ids come before `before`, the oldest first. A delivery that
- * still waits with such an event has nothing left to send: it ends.
+ * Removes some of the events of an organization in a mode whose ids come before `before`, the
+ * oldest first. A delivery that still waits with such an event has nothing left to send: it ends.
  */
 export function pruneEvents(
   draft: Draft,

@@ -34,7 +34,10 @@ export function openReview(
   return review;
 }
 
-/** A member or an operator settled the money outside of the service: gave it to the merchant (approved) or back (refunded). */
+/**
+ * A member or an operator settled the money outside of the service: gave it to the merchant
+ * (approved) or back (refunded).
+ */
 export function closeReview(draft: Draft, params: { as: 'approved' | 'refunded' }, id: string): Outcome {
   const review = draft.get('review', id);
   if (review === undefined) return refused(missing(id, null));
@@ -46,8 +49,9 @@ export function closeReview(draft: Draft, params: { as: 'approved' | 'refunded' 
 }
 
 /**
- * Money that a card network holds for a charge that has failed goes back to the customer. While a charge is pending the customer
- * may still pay it, and a network that knows the order only would give up that money.
+ * Money that a card network holds for a charge that has failed goes back to the customer. While a
+ * charge is pending the customer may still pay it, and a network that knows the order only would
+ * give up that money.
  */
 function releaseHeld(draft: Draft, charge: ChargeRecord): void {
   const isHeld = charge.method === 'card' && charge.status === 'failed' && charge.receipts.length > 0;

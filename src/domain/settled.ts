@@ -26,7 +26,10 @@ export type NamedRefund = Pick<RefundRecord, 'id' | 'amount' | 'status'> & {
   readonly settled: string | null;
 };
 
-/** The charge that each name belongs to, which is its id or its cash code; null: none in this organization and mode. */
+/**
+ * The charge that each name belongs to, which is its id or its cash code; null: none in this
+ * organization and mode.
+ */
 export function chargesNamed(view: View, caller: Caller, names: readonly string[]): (NamedCharge | null)[] {
   return names.map((name) => {
     const [holder] = /^\d+$/.test(name)
@@ -57,7 +60,10 @@ function settledDay({ settled_at_ms: ms }: ChargeRecord | RefundRecord): string 
   return ms === null ? null : moroccoDayAt(ms);
 }
 
-/** Which of an organization's charges or refunds are asked for: those by these methods that succeeded in this period. */
+/**
+ * Which of an organization's charges or refunds are asked for: those by these methods that
+ * succeeded in this period.
+ */
 export interface SettledFilter {
   readonly kind: 'charge' | 'refund';
   readonly methods: readonly PaymentMethodType[];
@@ -84,7 +90,10 @@ export interface SettledPage {
 
 const pageRecordsMax = 200;
 
-/** A page of them, those that were made last first. A page reads a bounded number of records, and may find none. */
+/**
+ * A page of them, those that were made last first. A page reads a bounded number of records, and
+ * may find none.
+ */
 export function settledPage(
   view: View,
   { org, livemode, idLeadMs }: ListCaller,

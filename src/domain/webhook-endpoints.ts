@@ -20,14 +20,17 @@ import { sampleObject } from './samples.ts';
 const secretCharacters = 32;
 
 /**
- * A new signing secret: `svc_whsec_` and 32 base-62 characters (190 bits). `randomText` returns unbiased base-62
- * characters from a cryptographic source.
+ * A new signing secret: `svc_whsec_` and 32 base-62 characters (190 bits). `randomText` returns
+ * unbiased base-62 characters from a cryptographic source.
  */
 export function newSigningSecret(randomText: (length: number) => string): string {
   return `svc_whsec_${randomText(secretCharacters)}`;
 }
 
-/** The host of the address does not resolve now. The same request can succeed later, so this refusal is not stored. */
+/**
+ * The host of the address does not resolve now. The same request can succeed later, so this refusal
+ * is not stored.
+ */
 export const addressUnresolved = refuse('url_not_allowed', {
   param: 'url',
   message: 'url_not_allowed.unresolved',
@@ -125,7 +128,9 @@ export function deleteWebhookEndpoint(draft: Draft, _params: object, id: string)
   return answered({ id, object: 'webhook_endpoint', deleted: true });
 }
 
-/** Ends some deliveries of a deleted endpoint. Returns where to continue; null when all have ended. */
+/**
+ * Ends some deliveries of a deleted endpoint. Returns where to continue; null when all have ended.
+ */
 export function drainEndpoint(
   draft: Draft,
   params: { after?: string },
@@ -138,7 +143,9 @@ export function drainEndpoint(
   return { result: { after } };
 }
 
-/** Sends a sample event of this type to the endpoint, whether or not it is subscribed to the type. */
+/**
+ * Sends a sample event of this type to the endpoint, whether or not it is subscribed to the type.
+ */
 export function sendSample(draft: Draft, { type }: { type: EventType }, id: string): Outcome {
   const { context } = draft;
   const endpoint = draft.get('webhook_endpoint', id);
@@ -155,12 +162,15 @@ export function sendSample(draft: Draft, { type }: { type: EventType }, id: stri
   return answered({ event: event.id, delivery: delivery.id });
 }
 
-/** Secrets of an endpoint in force at a time. Each adds to the signature header, whose length receivers limit. */
+/**
+ * Secrets of an endpoint in force at a time. Each adds to the signature header, whose length
+ * receivers limit.
+ */
 const secretsMax = 4;
 
 /**
- * Adds a new signing secret. The old ones also sign for at most `overlapSeconds`. At most four are in force, so the oldest
- * may end at once.
+ * Adds a new signing secret. The old ones also sign for at most `overlapSeconds`. At most four are
+ * in force, so the oldest may end at once.
  */
 export function rollSecret(draft: Draft, params: { overlapSeconds: number }, id: string): Outcome {
   const endpoint = draft.get('webhook_endpoint', id);

@@ -26,7 +26,10 @@ export interface SiteOptions {
   readonly baseUrl: string;
   /** Whether the service is stopping. */
   readonly isStopping: () => boolean;
-  /** Whether the data folder is paused: the service serves reads, and refuses writes until an operator resumes it. */
+  /**
+   * Whether the data folder is paused: the service serves reads, and refuses writes until an
+   * operator resumes it.
+   */
   readonly isPaused: () => boolean;
   /** The service is not ready while the disk of a shard keeps a commit waiting for longer. */
   readonly stalledMsMax: number;

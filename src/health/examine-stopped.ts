@@ -61,7 +61,9 @@ function sizedFor(configured: Config): Config {
   return withinOpenFiles(withShardMemory(config, shards, machineBytes()), shards, openFilesMax());
 }
 
-/** Opens the folder and its directory as a start does, with the same checks, and closes them again. */
+/**
+ * Opens the folder and its directory as a start does, with the same checks, and closes them again.
+ */
 async function openOnce(config: Config, environment: Environment): Promise<string> {
   const { uid } = statSync(config.dataDir);
   const own = process.getuid?.();

@@ -21,7 +21,9 @@ export interface MachineFacts {
   readonly fileSystem: number | null;
   /** How long each sync took, in milliseconds, or why none was possible. */
   readonly syncs: readonly number[] | string;
-  /** The soft limits of the process by the names in Node's report, without those that are unlimited. */
+  /**
+   * The soft limits of the process by the names in Node's report, without those that are unlimited.
+   */
   readonly limits: Readonly<Record<string, number>>;
   /** How many connections the service takes. */
   readonly connectionsMax: number;
@@ -169,7 +171,10 @@ const syncsMax = 25;
 const syncsMsMax = 2_000;
 const pageBytes = 4_096;
 
-/** Overwrites pages of a file in the folder and syncs each, as the log does in a segment that is filled ahead. */
+/**
+ * Overwrites pages of a file in the folder and syncs each, as the log does in a segment that is
+ * filled ahead.
+ */
 async function timeSyncs(folder: string): Promise<number[]> {
   const path = join(folder, `operator.sync-${randomBytes(6).toString('hex')}`);
   const file = await open(path, 'wx', 0o600);

@@ -26,12 +26,17 @@ const outcomes = {
   late: html`<path d="M12 7v5l3 2"/>`,
 } as const;
 
-/** The sign above the title of a page that says how a payment ended: paid, not paid, or out of time. */
+/**
+ * The sign above the title of a page that says how a payment ended: paid, not paid, or out of time.
+ */
 export function outcomeMark(outcome: keyof typeof outcomes): Html {
   return html`<div class="outcome ${outcome}">${icon(outcomes[outcome])}</div>`;
 }
 
-/** The sign before a step of a list: a tick or an empty circle, and none before one of which nobody can tell. */
+/**
+ * The sign before a step of a list: a tick or an empty circle, and none before one of which nobody
+ * can tell.
+ */
 export function stepMark(isDone: boolean | null): Html {
   if (isDone === null) return html`<span class="step"></span>`;
   const mark = icon(html`<circle cx="12" cy="12" r="9"/>${isDone && outcomes.good}`);
@@ -57,7 +62,10 @@ export function brandName(brand: string): string {
   return brandNames[brand as CardBrand] ?? brand;
 }
 
-/** The mark of each brand that customers know best: a card in its colour, with its name or its discs. */
+/**
+ * The mark of each brand that customers know best: a card in its colour, with its name or its
+ * discs.
+ */
 const brandMarks = [
   ['visa', html`<rect width="34" height="22" rx="4" fill="#1a3a8f"/>${wordmark('VISA', 10)}`],
   [

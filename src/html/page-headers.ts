@@ -2,8 +2,8 @@
 // sites nothing.
 
 /**
- * The headers, with the rules of the Content-Security-Policy that a page adds to the ones of all pages. `formTarget` is the one
- * other origin that its forms may be sent to.
+ * The headers, with the rules of the Content-Security-Policy that a page adds to the ones of all
+ * pages. `formTarget` is the one other origin that its forms may be sent to.
  */
 export function pageHeaders(
   rules: readonly string[],

@@ -33,7 +33,10 @@ export type CheckedUrl =
     }
   | { readonly ok: false /** A short English reason. */; readonly reason: string };
 
-/** Control characters, invisible format characters, lone surrogates, spaces of every kind, and the backslash. */
+/**
+ * Control characters, invisible format characters, lone surrogates, spaces of every kind, and the
+ * backslash.
+ */
 const strayCharacter = /[\p{Cc}\p{Cf}\p{Cs}\p{Z}\\]/u;
 const schemeAndAuthority = /^(https?):\/\/([^/?#]+)/i;
 const nameLengthMax = 253;
@@ -63,7 +66,10 @@ export function checkWebhookUrl(text: string, options: AddressOptions = {}): Che
   return { ok: true, url, host, port, literal };
 }
 
-/** Whether `host` is a name of this machine by convention, which needs no resolving: `localhost`, `*.localhost`. */
+/**
+ * Whether `host` is a name of this machine by convention, which needs no resolving: `localhost`,
+ * `*.localhost`.
+ */
 export function isLocalhost(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost');
 }
@@ -85,11 +91,17 @@ function refused(reason: string): CheckedUrl {
   return { ok: false, reason };
 }
 
-/** A virtual address of Azure's network that answers with the platform's metadata, although it looks public. */
+/**
+ * A virtual address of Azure's network that answers with the platform's metadata, although it looks
+ * public.
+ */
 const azurePlatformAddress = '168.63.129.16';
 
 const globalUnicastV6 = ipaddr.IPv6.parseCIDR('2000::/3');
-/** Parts of the global range that tunnel to IPv4, or serve documentation, experiments and infrastructure. */
+/**
+ * Parts of the global range that tunnel to IPv4, or serve documentation, experiments and
+ * infrastructure.
+ */
 const specialV6 = [
   '2001::/23',
   '2001:db8::/32',
@@ -100,8 +112,8 @@ const specialV6 = [
 ].map((range) => ipaddr.IPv6.parseCIDR(range));
 
 /**
- * Whether a text is an IP address of the public internet, in the form that resolvers and sockets return. Other notations,
- * IPv6 zones and IPv4 inside IPv6 are not.
+ * Whether a text is an IP address of the public internet, in the form that resolvers and sockets
+ * return. Other notations, IPv6 zones and IPv4 inside IPv6 are not.
  */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {

@@ -67,7 +67,10 @@ export class Connection {
   readonly socket: Socket;
   readonly endpoint: string;
   readonly origin: string;
-  /** When the certificate was verified, by the monotonic clock; for plain HTTP when the connection was opened. */
+  /**
+   * When the certificate was verified, by the monotonic clock; for plain HTTP when the connection
+   * was opened.
+   */
   verifiedAtMs: number;
   /** Ends the time for which it may stay idle. */
   idleTimer: NodeJS.Timeout | undefined;
@@ -99,7 +102,10 @@ export class Connection {
     this.#user = user;
   }
 
-  /** Its last answer was read to its end: it waits for the endpoint's next delivery, for at most `idleMs`. */
+  /**
+   * Its last answer was read to its end: it waits for the endpoint's next delivery, for at most
+   * `idleMs`.
+   */
   keep(idleMs: number): void {
     this.#user = null;
     this.#options.onIdle(idleMs);
@@ -110,7 +116,10 @@ export class Connection {
     this.socket.destroy();
   }
 
-  /** Bytes that arrive while it is idle would be taken for the next answer, so whatever happens then closes it. */
+  /**
+   * Bytes that arrive while it is idle would be taken for the next answer, so whatever happens then
+   * closes it.
+   */
   #tell(step: (user: ConnectionUser) => void): void {
     const user = this.#user;
     if (user === null) {
@@ -142,7 +151,10 @@ export class Connections {
     this.#secureContext = createSecureContext(extraCa ? { ca: [...rootCertificates, extraCa] } : {});
   }
 
-  /** An idle connection of the endpoint to an allowed address; null when it has none. Idle ones to others are closed. */
+  /**
+   * An idle connection of the endpoint to an allowed address; null when it has none. Idle ones to
+   * others are closed.
+   */
   take(
     endpoint: string,
     origin: string,
@@ -160,7 +172,10 @@ export class Connections {
     return null;
   }
 
-  /** Connects to the checked addresses, one after the other. The name is used to check the certificate only. */
+  /**
+   * Connects to the checked addresses, one after the other. The name is used to check the
+   * certificate only.
+   */
   open(endpoint: string, target: Target, addresses: readonly string[]): Connection {
     if (this.#openCount >= this.#options.connectionsMax) {
       const [oldest] = this.#oldest;

@@ -39,11 +39,17 @@ export interface ExchangeInput {
 
 /** How much of an answer is read, whatever is kept of it. */
 const readBytesMax = 256 * 1024;
-/** A connection is not used any more this long before the receiver would close it, because a request could get lost. */
+/**
+ * A connection is not used any more this long before the receiver would close it, because a request
+ * could get lost.
+ */
 const idleMarginMs = 1_000;
 const failureLengthMax = 200;
 
-/** Sends the request once the connection is up, and reads the answer. Rejects only because of a fault in the service. */
+/**
+ * Sends the request once the connection is up, and reads the answer. Rejects only because of a
+ * fault in the service.
+ */
 export function exchange(input: ExchangeInput): Promise<Exchanged> {
   return new Promise((settle, reject) => {
     new Exchange(input, settle, reject).start();
@@ -167,7 +173,10 @@ class Exchange implements ConnectionUser {
   }
 }
 
-/** How long a connection may stay idle by the answer's `Keep-Alive: timeout=<seconds>`; Infinity when it says nothing. */
+/**
+ * How long a connection may stay idle by the answer's `Keep-Alive: timeout=<seconds>`; Infinity
+ * when it says nothing.
+ */
 export function idleMsOf(keepAlive: string): number {
   if (keepAlive === '') return Infinity;
   const [, seconds] = /(?:^|[,;\s])timeout\s*=\s*"?(\d+)/i.exec(keepAlive) ?? [];

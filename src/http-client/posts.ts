@@ -56,7 +56,10 @@ export class Posts {
     this.connections = new Connections(options);
   }
 
-  /** Never rejects because of the network or the receiver: `failure` is null when the answer was 2xx, else a short reason. */
+  /**
+   * Never rejects because of the network or the receiver: `failure` is null when the answer was
+   * 2xx, else a short reason.
+   */
   async post(input: PostInput): Promise<Outcome> {
     const startedAtMs = this.#options.monotonic();
     const { timeoutMs, allowPrivate } = this.#options;

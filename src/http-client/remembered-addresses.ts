@@ -13,7 +13,10 @@ interface Asked {
   readonly addresses: Promise<string[]>;
 }
 
-/** Resolves a name again `forMs` after it was asked for. Those who ask meanwhile have the same answer. */
+/**
+ * Resolves a name again `forMs` after it was asked for. Those who ask meanwhile have the same
+ * answer.
+ */
 export function rememberAddresses(resolve: Resolve, forMs: number, monotonic: MonotonicClock): Resolve {
   const known = new Map<string, Asked>();
   const ask = (host: string, atMs: number): Asked => {

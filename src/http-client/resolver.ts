@@ -1,6 +1,6 @@
 // Resolves the name of a webhook host to the addresses that a delivery may connect to. Nothing is
-// cached here (see remembered-addresses.ts). Only public addresses are returned, and a name with one
-// address that is not public is refused.
+// cached here (see remembered-addresses.ts). Only public addresses are returned, and a name with
+// one address that is not public is refused.
 //
 // The DNS servers are asked directly, by c-ares. `dns.lookup` would occupy the few threads of
 // libuv, where slow names delay others, and would read the machine's host file. No c-ares channel
@@ -16,7 +16,10 @@ export interface ResolverOptions {
   readonly servers?: readonly string[] | undefined;
   /** The time for a whole resolution. */
   readonly timeoutMs: number;
-  /** Development only: accept addresses that are not public, and answer `localhost` with the loopback addresses. */
+  /**
+   * Development only: accept addresses that are not public, and answer `localhost` with the
+   * loopback addresses.
+   */
   readonly allowPrivate?: boolean | undefined;
 }
 
@@ -26,7 +29,10 @@ export type Resolve = (host: string) => Promise<string[]>;
 /** The host has no address that may be used; the message is a short English reason. */
 export class ResolutionFailure extends Error {
   override name = 'ResolutionFailure';
-  /** The host has addresses that must not be used. Otherwise its name did not resolve now, and may do so later. */
+  /**
+   * The host has addresses that must not be used. Otherwise its name did not resolve now, and may
+   * do so later.
+   */
   readonly notPublic: boolean;
   constructor(message: string, notPublic = false) {
     super(message);
@@ -73,8 +79,9 @@ export function createResolver(options: ResolverOptions): Resolve {
 }
 
 /**
- * Sends one query after the other, the next one as soon as a query fails or has no answer within its share of the time. The
- * first answer counts, also a late one; "no such name" is an answer. Without any answer the last failure counts.
+ * Sends one query after the other, the next one as soon as a query fails or has no answer within
+ * its share of the time. The first answer counts, also a late one; "no such name" is an answer.
+ * Without any answer the last failure counts.
  */
 function firstAnswer(
   questions: readonly (() => Promise<string[]>)[],
@@ -102,7 +109,10 @@ function firstAnswer(
   return promise.finally(() => clearTimeout(timer));
 }
 
-/** Waits for all queries. One that takes too long counts as timed out, and the answer of the other one is used. */
+/**
+ * Waits for all queries. One that takes too long counts as timed out, and the answer of the other
+ * one is used.
+ */
 async function settledWithin(
   timeoutMs: number,
   queries: readonly Promise<string[]>[],

@@ -1,4 +1,5 @@
-// The texts of the mails, in the language of who causes them. The only secret in one is its link, which works once.
+// The texts of the mails, in the language of who causes them. The only secret in one is its link,
+// which works once.
 
 import type { Language } from '../contract/vocabulary.ts';
 import type { Letter } from './outbox.ts';

@@ -1,4 +1,5 @@
-// The ways out that the configuration can name, apart from what they are made with, so that reading the configuration loads no mailer.
+// The ways out that the configuration can name, apart from what they are made with, so that reading
+// the configuration loads no mailer.
 
 /** Sends nothing: it writes to the log. */
 export const logUrl = 'log:';

@@ -1,5 +1,6 @@
-// The mails that wait to be sent, as rows of the directory's store, written in the same commit as the change that causes them. Their
-// texts are sealed, because they hold links that open an account. A mail that is done stays for a day without its text, to be counted.
+// The mails that wait to be sent, as rows of the directory's store, written in the same commit as
+// the change that causes them. Their texts are sealed, because they hold links that open an
+// account. A mail that is done stays for a day without its text, to be counted.
 
 import { randomBytes } from 'node:crypto';
 import { pack } from 'msgpackr';
@@ -32,7 +33,10 @@ export interface QueuedMail {
   readonly nextMs: number;
 }
 
-/** In a day: to one address whoever asks, for one organization, and in all. What was sent is counted too. */
+/**
+ * In a day: to one address whoever asks, for one organization, and in all. What was sent is counted
+ * too.
+ */
 export const mailsPerDay = { address: 5, organization: 50, all: 5_000 };
 const dayMs = 86_400_000;
 const waitsMs = [60_000, 300_000, 1_800_000, 7_200_000, 21_600_000];

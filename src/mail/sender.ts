@@ -1,5 +1,6 @@
-// Sends the mails of the outbox, one after the other, while the organizations take turns. What became of a mail is written once it is
-// known, so a mail whose attempt a crash has cut off is sent again, with the same Message-ID.
+// Sends the mails of the outbox, one after the other, while the organizations take turns. What
+// became of a mail is written once it is known, so a mail whose attempt a crash has cut off is sent
+// again, with the same Message-ID.
 
 import type { Clock } from '../core/clock.ts';
 import { SecretUnreadable } from '../crypto/secret-box.ts';
@@ -48,7 +49,10 @@ export class MailSender {
     again();
   }
 
-  /** Waits for the attempt under way for a while; one that is given up is made again after the next start. */
+  /**
+   * Waits for the attempt under way for a while; one that is given up is made again after the next
+   * start.
+   */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer ?? undefined);

@@ -1,5 +1,6 @@
-// The ways out for mails: an SMTP server, or for development files in a folder and lines in the log. Addresses are handed over as
-// values and never parsed, so a name can't add a recipient or a header.
+// The ways out for mails: an SMTP server, or for development files in a folder and lines in the
+// log. Addresses are handed over as values and never parsed, so a name can't add a recipient or a
+// header.
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
@@ -11,7 +12,9 @@ import { logUrl } from './mail-url.ts';
 import type { Letter } from './outbox.ts';
 
 export interface MailTransport {
-  /** `id` is the same for each attempt. Rejects with `MailRefused` when another attempt is useless. */
+  /**
+   * `id` is the same for each attempt. Rejects with `MailRefused` when another attempt is useless.
+   */
   send(id: string, letter: Letter): Promise<void>;
   /** Rejects with an error that says why mails can't be sent now. */
   check(): Promise<void>;
@@ -84,7 +87,10 @@ function overSmtp(url: URL, { from, user, password }: TransportOptions): MailTra
   };
 }
 
-/** An answer 5xx to the recipient or to the mail; a refused password is the configuration's fault, so it is tried again. */
+/**
+ * An answer 5xx to the recipient or to the mail; a refused password is the configuration's fault,
+ * so it is tried again.
+ */
 function isFinal(error: unknown): boolean {
   const { responseCode = 0, command = '' } = error as { responseCode?: number; command?: string };
   return responseCode >= 500 && ['RCPT TO', 'DATA'].includes(command);

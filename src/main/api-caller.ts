@@ -129,7 +129,10 @@ function send(
   });
 }
 
-/** Why a request is refused before it is sent. An organization that is not active can still be looked at. */
+/**
+ * Why a request is refused before it is sent. An organization that is not active can still be
+ * looked at.
+ */
 function refusalFor(
   { kind, testOnly }: Route,
   { status, liveActivated }: Pick<Organization, 'status' | 'liveActivated'>,

@@ -9,7 +9,10 @@ const sandbox = 'Sandbox';
 /** The owner of the Sandbox has no password: the link signs in. */
 const owner = { email: 'owner@example.com', name: 'Sandbox owner' };
 
-/** The Sandbox with keys that nobody has seen yet; null where there is another organization, or the owner, who is made last. */
+/**
+ * The Sandbox with keys that nobody has seen yet; null where there is another organization, or the
+ * owner, who is made last.
+ */
 async function newSandbox(directory: Directory) {
   const [first, ...others] = directory.organizations();
   if (first === undefined) {
@@ -22,7 +25,10 @@ async function newSandbox(directory: Directory) {
   return { id: first.id, secret, publishable };
 }
 
-/** Creates the organization `Sandbox` with an owner if there is no organization, and prints how to use both. */
+/**
+ * Creates the organization `Sandbox` with an owner if there is no organization, and prints how to
+ * use both.
+ */
 export async function greet(options: {
   readonly directory: Directory;
   /** The address that the service listens on. Behind a proxy it is not the public one. */

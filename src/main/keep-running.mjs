@@ -1,7 +1,7 @@
 // @ts-check
-// The parent of the service: passes signals on, and starts the service again after a crash, with growing waits, unless whoever
-// started this process does so. The service says `stopping` when it was told to stop, and is not started again then, however
-// it ends. Plain JavaScript, because it runs under any Node.
+// The parent of the service: passes signals on, and starts the service again after a crash, with
+// growing waits, unless whoever started this process does so. The service says `stopping` when it
+// was told to stop, and is not started again then. Plain JavaScript, because any Node runs it.
 
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
@@ -13,8 +13,8 @@ import { exitCodes } from '../operator/cli/exit-codes.mjs';
 /** @type {readonly Code[]} */
 const orderlyCodes = [exitCodes.done, exitCodes.failed, exitCodes.usage];
 /**
- * The service has handlers for these, but for its first moments. It has one for SIGHUP, too, which asks it to read its files
- * again: another start does that as well.
+ * The service has handlers for these, but for its first moments. It has one for SIGHUP, too, which
+ * asks it to read its files again: another start does that as well.
  * @type {readonly Signal[]}
  */
 const stopSignals = ['SIGTERM', 'SIGINT', 'SIGQUIT'];
@@ -50,8 +50,8 @@ export function isService(args) {
 }
 
 /**
- * Whether whoever started this process starts the service again: systemd says so with its socket, and in a container the first
- * process is the container.
+ * Whether whoever started this process starts the service again: systemd says so with its socket,
+ * and in a container the first process is the container.
  * @param {NodeJS.ProcessEnv} env
  * @param {number} pid
  */
@@ -60,7 +60,7 @@ export function isKeptByOthers(env, pid) {
 }
 
 /**
- * The arguments for a start after a crash: what was accepted for one start is accepted for that one.
+ * The arguments for a start after a crash: what was accepted for the first is accepted again.
  * @param {readonly string[]} args
  */
 export function argumentsAgain(args) {
@@ -68,7 +68,7 @@ export function argumentsAgain(args) {
 }
 
 /**
- * Whether a process that has ended like this has crashed, and was not refused its start or stopped by somebody.
+ * Whether a process that has ended like this has crashed: it was neither refused nor stopped.
  * @param {Code} code
  * @param {Signal} signal
  */
@@ -112,7 +112,8 @@ export function keepRunning({ node, nodeArgs, args, isStartedAgain, waits = new 
     started.on('exit', (code, signal) => ended(code, signal, performance.now() - startedAt));
     started.on('error', (error) => {
       console.error(`payments: ${node} can't be run: ${error.message}. Run "npm ci" again if it stays so`);
-      // One that runs says itself how it ends. One that ran before may only have met a machine without memory.
+      // One that runs says itself how it ends. One that ran before may only have met a machine
+      // without memory.
       if (started.pid === undefined) ended(isFirst ? exitCodes.failed : exitCodes.crashed, null, 0);
     });
   };

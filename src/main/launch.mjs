@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Starts the command `payments` under the Node that the project is pinned to, whatever Node the machine has. The service runs
-// in a process of its own, which is started again after a crash (keep-running.mjs). Plain JavaScript, so that even an old Node
-// can say what is missing.
+// Starts the command `payments` under the Node that the project is pinned to, whatever Node the
+// machine has. The service runs in a process of its own, which is started again after a crash
+// (keep-running.mjs). Plain JavaScript, so that even an old Node can say what is missing.
 
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,8 +13,8 @@ const pinned = join(root, 'node_modules', '.bin', 'node');
 const entry = join(root, 'src', 'main', 'payments.ts');
 const args = process.argv.slice(2);
 
-// npm and npx run a shell between themselves and this process, which forwards no signal. So when the parent has ended, this
-// process ends, too.
+// npm and npx run a shell between themselves and this process, which forwards no signal. So when
+// the parent has ended, this process ends, too.
 const parent = process.ppid;
 const ended = () => process.ppid !== parent && process.kill(process.pid, 'SIGTERM');
 if (process.env.npm_command !== undefined) setInterval(ended, 200).unref();

@@ -1,4 +1,5 @@
-// The mails of the service, as the configuration wants them: the outbox, and its sender where there is a way out.
+// The mails of the service, as the configuration wants them: the outbox, and its sender where there
+// is a way out.
 
 import { readFileSync } from 'node:fs';
 import { Counter, Gauge, type Registry } from 'prom-client';

@@ -94,7 +94,10 @@ export async function serve(config: Config, load: () => Config, acceptLoss: bool
   }
 }
 
-/** What the command line tells of an error: that the start was refused, that another start may help, or that this is a bug. */
+/**
+ * What the command line tells of an error: that the start was refused, that another start may help,
+ * or that this is a bug.
+ */
 function ofCommandLine(error: unknown): unknown {
   const refusals = [ConfigError, DataFolderError, JournalDamaged];
   if (refusals.some((refusal) => error instanceof refusal)) return new CommandFailure(errorText(error));
@@ -283,7 +286,10 @@ interface Parts extends Pick<Run, 'acceptLoss' | 'closers'> {
   readonly logger: Logger;
 }
 
-/** Checks that the parts of the folder belong together, and notes from now on how far the shards have come. */
+/**
+ * Checks that the parts of the folder belong together, and notes from now on how far the shards
+ * have come.
+ */
 async function checkParts({ folder, directory, acceptLoss, logger, closers }: Parts) {
   const warn = (text: string) => logger.warn(text);
   const { whole: checked, ends } = await checkFolder({ folder, directory, acceptLoss, warn });
@@ -336,7 +342,10 @@ function openAudit(dataDir: string, { audit }: Config, logger: Logger): Promise<
   });
 }
 
-/** Closes everything, or ends the process when that takes too long. The journal has all acknowledged changes. */
+/**
+ * Closes everything, or ends the process when that takes too long. The journal has all acknowledged
+ * changes.
+ */
 async function closeAll(closers: (() => Promise<unknown>)[]): Promise<void> {
   const timer = setTimeout(() => {
     process.stderr.write(`payments: it has not stopped within ${stopMsMax} ms and is ended as it is\n`);
@@ -349,7 +358,10 @@ async function closeAll(closers: (() => Promise<unknown>)[]): Promise<void> {
   if (failures.length > 0) throw failures[0];
 }
 
-/** The configured port, or a free one for 0. Throws when it is taken, which the edges can't notice as they share a port. */
+/**
+ * The configured port, or a free one for 0. Throws when it is taken, which the edges can't notice
+ * as they share a port.
+ */
 async function freePort({ host, port }: Config): Promise<number> {
   const probe = createServer();
   const listening = Promise.withResolvers<void>();

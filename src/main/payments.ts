@@ -40,7 +40,9 @@ async function confirm(question: string): Promise<boolean | null> {
   }
 }
 
-/** Shows the progress of a long command in one line of the terminal; without a terminal, nothing. */
+/**
+ * Shows the progress of a long command in one line of the terminal; without a terminal, nothing.
+ */
 function showProgress(what: string, done: number, total: number): void {
   if (!process.stderr.isTTY) return;
   const share = total === 0 ? `${done}` : `${Math.floor((100 * Math.min(done, total)) / total)} %`;

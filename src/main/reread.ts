@@ -61,7 +61,10 @@ export function createReread(config: Config, options: RereadOptions): Reread {
   };
 }
 
-/** The active configuration with the changes in `files` that need no restart. Turning TLS on or off does. */
+/**
+ * The active configuration with the changes in `files` that need no restart. Turning TLS on or off
+ * does.
+ */
 function changeable(active: Config, files: Config): Config {
   const { logLevel, tlsCertFile, tlsKeyFile } = files;
   const hasTls = active.tlsCertFile !== null;

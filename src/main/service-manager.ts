@@ -25,7 +25,9 @@ export class ServiceManager {
   readonly #options: ServiceManagerOptions;
   /** Whether systemd wants messages. */
   readonly #listens: boolean;
-  /** The watchdog restarts the service when it hears nothing for this time; null without a watchdog. */
+  /**
+   * The watchdog restarts the service when it hears nothing for this time; null without a watchdog.
+   */
   readonly #watchdogMs: number | null;
   /** The last message was sent. */
   #told: Promise<void> = Promise.resolve();
@@ -69,7 +71,10 @@ export class ServiceManager {
     return async () => end();
   }
 
-  /** Sends a message after those before it: each has a helper of its own, and one helper could overtake another. */
+  /**
+   * Sends a message after those before it: each has a helper of its own, and one helper could
+   * overtake another.
+   */
   #tell(...words: string[]): Promise<void> {
     if (!this.#listens) return Promise.resolve();
     const { tell = runHelper, logger } = this.#options;

@@ -140,7 +140,10 @@ export interface ConnectorSettings {
   readonly sealed: Readonly<Record<string, string>>;
 }
 
-/** The connectors of an organization by mode and method. Null: the simulator in test mode, no network in live mode. */
+/**
+ * The connectors of an organization by mode and method. Null: the simulator in test mode, no
+ * network in live mode.
+ */
 export type OrganizationConnectors = Readonly<
   Record<Mode, Readonly<Record<PaymentMethodType, ConnectorSettings | null>>>
 >;
@@ -154,8 +157,8 @@ export function ownerOfSetting(org: string, mode: Mode, connector: ConnectorName
 }
 
 /**
- * The methods that have a network: all in test mode, which has the simulator. Cards are typed on the service's own page for the
- * simulator only.
+ * The methods that have a network: all in test mode, which has the simulator. Cards are typed on
+ * the service's own page for the simulator only.
  */
 export function availableIn(configured: OrganizationConnectors, mode: Mode): AvailableNetworks {
   const { card, cash } = configured[mode];

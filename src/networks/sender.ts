@@ -14,20 +14,29 @@ const noNetwork: NetworkOutcome = { result: 'failed', reason: 'no_network' };
 export interface SenderOptions {
   readonly networks: Networks;
   readonly timers: Timers;
-  /** Milliseconds after which a call, or a question about it, counts as failed without an answer. Longer than either takes. */
+  /**
+   * Milliseconds after which a call, or a question about it, counts as failed without an answer.
+   * Longer than either takes.
+   */
   readonly timeoutMs: number;
 }
 
 export class Sender {
   readonly #options: SenderOptions;
-  /** The calls that may have been sent and were not answered. `waits`: the network has said that it does not know the call. */
+  /**
+   * The calls that may have been sent and were not answered. `waits`: the network has said that it
+   * does not know the call.
+   */
   readonly #unanswered = new Map<string, 'unasked' | 'waits'>();
 
   constructor(options: SenderOptions) {
     this.#options = options;
   }
 
-  /** Sends a call that the network does not know. Without a network it can't have been made, and there is nobody to ask. */
+  /**
+   * Sends a call that the network does not know. Without a network it can't have been made, and
+   * there is nobody to ask.
+   */
   send(call: NetworkCall): Promise<NetworkOutcome> {
     return this.#within(async () => {
       if (this.#networkOf(call) === null) return noNetwork;
@@ -38,7 +47,10 @@ export class Sender {
     });
   }
 
-  /** Asks about a call, and sends it when the network does not know it. Rejects while it may be on its way there. */
+  /**
+   * Asks about a call, and sends it when the network does not know it. Rejects while it may be on
+   * its way there.
+   */
   async askFirst(call: NetworkCall): Promise<NetworkOutcome> {
     const network = this.#networkOf(call);
     if (network === null) throw new Error('there is no network to ask about a call that was begun');

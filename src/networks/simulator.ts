@@ -28,7 +28,9 @@ export interface SimulatorOptions {
   readonly latencyMs: number;
   /** Milliseconds from the decision to refund until the refund is made. */
   readonly refundSettleMs: number;
-  /** Milliseconds for which a payment by a test card that is confirmed late stays in `processing`. */
+  /**
+   * Milliseconds for which a payment by a test card that is confirmed late stays in `processing`.
+   */
   readonly processingSettleMs: number;
   readonly now: Clock;
   readonly timers: Timers;
@@ -43,7 +45,10 @@ export const simulatedAgents = { en: 'Test agent', fr: 'Agent de test', ar: 'ÙˆÙ
 const done: NetworkOutcome = { result: 'done' };
 const accepted: NetworkOutcome = { result: 'accepted' };
 
-/** The networks of test mode. Throws for live mode, where a simulated payment would be taken for a real one. */
+/**
+ * The networks of test mode. Throws for live mode, where a simulated payment would be taken for a
+ * real one.
+ */
 export function createSimulator(
   mode: Mode,
   options: SimulatorOptions,
@@ -64,7 +69,10 @@ export function createSimulator(
     if (answers.size > rememberedMax && oldest !== undefined) answers.delete(oldest);
   }
 
-  /** Answers a call with `first`. If the call is new, `later` follows when `settleMs` have passed since it was decided. */
+  /**
+   * Answers a call with `first`. If the call is new, `later` follows when `settleMs` have passed
+   * since it was decided.
+   */
   async function take(
     call: NetworkCall,
     first: NetworkOutcome,
@@ -131,7 +139,9 @@ function tokenize({ number, expMonth, expYear, cvc }: TypedCard, nowMs: number):
   };
 }
 
-/** A token says when its payment ends and how: `sim_now_succeeds`, `sim_later_insufficient_funds`. */
+/**
+ * A token says when its payment ends and how: `sim_now_succeeds`, `sim_later_insufficient_funds`.
+ */
 function tokenOf({ lingers, decline }: CardBehavior): string {
   return `sim_${lingers ? 'later' : 'now'}_${decline ?? 'succeeds'}`;
 }

@@ -26,7 +26,10 @@ export interface AccountBranding {
 export interface AvailableNetworks extends Readonly<Record<PaymentMethodType, boolean>> {
   /** Where a card is typed: on the service's page or on the network's. */
   readonly cardPage: 'own' | 'hosted';
-  /** Who takes cash codes, as customers are told, in each language if the name is translated; null when that is not known. */
+  /**
+   * Who takes cash codes, as customers are told, in each language if the name is translated; null
+   * when that is not known.
+   */
   readonly agents: string | Readonly<Record<Language, string>> | null;
 }
 

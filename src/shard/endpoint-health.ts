@@ -1,6 +1,6 @@
 // How the attempts at each endpoint went in the last 24 hours, by the hour: counted as they are
-// recorded, in memory, so from the shard's start at the earliest. It is what merchants are shown; the
-// metrics count the same attempts in the webhook thread.
+// recorded, in memory, so from the shard's start at the earliest. It is what merchants are shown;
+// the metrics count the same attempts in the webhook thread.
 
 import { elementAt } from '../core/assert.ts';
 import type { AttemptResult } from '../domain/record.ts';
@@ -20,7 +20,10 @@ export interface HourOfAttempts {
 }
 
 export interface EndpointHealth {
-  /** When the first of the attempts was made that all failed up to now; null when the last one did not fail. */
+  /**
+   * When the first of the attempts was made that all failed up to now; null when the last one did
+   * not fail.
+   */
   readonly failingSinceMs: number | null;
   /** The HTTP status of the last attempt; null when it had none. */
   readonly lastStatus: number | null;

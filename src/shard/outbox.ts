@@ -46,9 +46,15 @@ interface Fresh {
 interface EndpointQueue {
   enabled: boolean;
   cursor: string | undefined;
-  /** No delivery beyond the cursor is due before this, fresh ones apart; Infinity when there is none. */
+  /**
+   * No delivery beyond the cursor is due before this, fresh ones apart; Infinity when there is
+   * none.
+   */
   nextDueMs: number;
-  /** New deliveries beyond the cursor, in order: while nothing else is due, they are leased as they are. */
+  /**
+   * New deliveries beyond the cursor, in order: while nothing else is due, they are leased as they
+   * are.
+   */
   fresh: Fresh[];
   /** By the delivery's id. */
   readonly leased: Map<string, Lease>;

@@ -87,7 +87,10 @@ export class Memtable {
     return sorted;
   }
 
-  /** Removes the rows that a record no longer has. An index that becomes empty stays, unless it had one row only. */
+  /**
+   * Removes the rows that a record no longer has. An index that becomes empty stays, unless it had
+   * one row only.
+   */
   #removeStale(id: string, before: readonly IndexRow[], after: readonly IndexRow[]): void {
     for (const { index, sortKey } of before) {
       if (after.some((row) => row.index === index && row.sortKey === sortKey)) continue;

@@ -64,7 +64,10 @@ export class RecordCache {
     this.#evict();
   }
 
-  /** Replaces a record that has changed, if the cache has it: it is likely to be read again. Returns what it was before. */
+  /**
+   * Replaces a record that has changed, if the cache has it: it is likely to be read again. Returns
+   * what it was before.
+   */
   changed(record: StoredRecord): StoredRecord | undefined {
     for (const generation of this.#generations) {
       const before = generation.records.get(record.id);

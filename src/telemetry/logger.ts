@@ -15,7 +15,9 @@ export type { Logger };
 
 /** The bytes that a pipe takes in one piece (PIPE_BUF on Linux). */
 const writeBytesMax = 4096;
-/** A buffer takes lines for many writes, because a new one for each would cost as much as a line. */
+/**
+ * A buffer takes lines for many writes, because a new one for each would cost as much as a line.
+ */
 const bufferBytes = 64 * 1024;
 /** The most UTF-8 bytes that a UTF-16 unit can take. */
 const utf8BytesMax = 3;
@@ -86,7 +88,10 @@ function openBuffered(): DestinationStream {
   return lines;
 }
 
-/** Encodes lines one behind the other, and writes them together when one more would be too many, or after a moment. */
+/**
+ * Encodes lines one behind the other, and writes them together when one more would be too many, or
+ * after a moment.
+ */
 export class GatheredLines implements DestinationStream {
   readonly #writeBytes: (bytes: Uint8Array) => void;
   #buffer = Buffer.allocUnsafe(bufferBytes);
@@ -125,7 +130,10 @@ export class GatheredLines implements DestinationStream {
     this.#start = this.#end;
   }
 
-  /** The destination may keep the bytes until it can write them, so no part of a buffer is used twice. */
+  /**
+   * The destination may keep the bytes until it can write them, so no part of a buffer is used
+   * twice.
+   */
   #replace(bytes: number): void {
     this.flush();
     this.#buffer = Buffer.allocUnsafe(Math.max(bytes, bufferBytes));

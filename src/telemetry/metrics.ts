@@ -109,7 +109,10 @@ function shardMetricsOf(registry: Registry, shard: string) {
   };
 }
 
-/** Counts the outcomes of webhook deliveries. Every outcome is shown from the start, as other counters are. */
+/**
+ * Counts the outcomes of webhook deliveries. Every outcome is shown from the start, as other
+ * counters are.
+ */
 function countDeliveries(registry: Registry, shard: string): (outcome: DeliveryOutcome) => void {
   const deliveries = new Counter({
     name: 'payments_webhook_deliveries_total',
@@ -229,7 +232,10 @@ export function createShardMetrics(registry: Registry, shard: string) {
 
 export type SupervisorMetrics = ReturnType<typeof createSupervisorMetrics>;
 
-/** The metrics of the main thread: the restarts of its threads, and what the process uses. `dataDir`: the data folder. */
+/**
+ * The metrics of the main thread: the restarts of its threads, and what the process uses.
+ * `dataDir`: the data folder.
+ */
 export function createSupervisorMetrics(registry: Registry, dataDir: string, pause: Pause) {
   const registers = [registry];
   new Gauge({

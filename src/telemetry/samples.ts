@@ -8,7 +8,10 @@ export interface Sample {
   readonly value: number;
 }
 
-/** Returns the samples of a metric; none before its first count. The samples of a histogram are `…_sum` and `…_count`. */
+/**
+ * Returns the samples of a metric; none before its first count. The samples of a histogram are
+ * `…_sum` and `…_count`.
+ */
 export type Samples = (name: string) => readonly Sample[];
 
 /** Adds up the registries of all threads, as `getMetricsAsJSON` gave them. */

@@ -7,7 +7,10 @@ import type { Clocks } from '../core/clock.ts';
 import type { ClockObserver } from '../core/service-clock.ts';
 import type { Logger } from './logger.ts';
 
-/** Reading the uptime takes system calls, so the readings between two of them come from Node's clock. */
+/**
+ * Reading the uptime takes system calls, so the readings between two of them come from Node's
+ * clock.
+ */
 const askedMs = 1_000;
 
 export function systemClocks(): Clocks {

@@ -35,7 +35,10 @@ const logger = await createLogger({ level: config.logLevel, thread: `checkpoint-
 logConsole(logger);
 endAtWriteErrors(logger);
 
-/** Requests go first when processors are busy. Only on Linux is a priority that of a thread and not of the process. */
+/**
+ * Requests go first when processors are busy. Only on Linux is a priority that of a thread and not
+ * of the process.
+ */
 const niceness = 5;
 if (process.platform === 'linux') lowerPriority(niceness);
 
@@ -54,7 +57,10 @@ let isClosing = false;
 /** A compaction writes at most so much a second: more would hold up the log's commits. */
 const compactBytesPerSecond = 50 * 1024 * 1024;
 
-/** The follower is opened by the first task. From then on the shard does not write the checkpoint itself. */
+/**
+ * The follower is opened by the first task. From then on the shard does not write the checkpoint
+ * itself.
+ */
 function follower() {
   if (opened !== null) return opened;
   const { segmentBytesMax, logBytesMax } = config.journal;
@@ -64,7 +70,10 @@ function follower() {
   return opened;
 }
 
-/** There was room for the copy when it began. Others write to the disk, too, and a write that it refuses ends the process. */
+/**
+ * There was room for the copy when it began. Others write to the disk, too, and a write that it
+ * refuses ends the process.
+ */
 function refuseWithoutRoom(): void {
   if (!hasRoom(dir, false))
     throw new JournalFailure(`There is no room left for the copy of the checkpoint in ${dir}`, {

@@ -66,7 +66,10 @@ const keysMs = 1_000;
 const usedKeys = new UsedKeys();
 const refusedKeys = new RefusedKeys(() => performance.now());
 
-/** Hands keys to the main thread: refused ones for the audit record, and when those that work were used. */
+/**
+ * Hands keys to the main thread: refused ones for the audit record, and when those that work were
+ * used.
+ */
 function tellKeys(all: boolean): void {
   const refused = refusedKeys.take(all);
   if (refused.length > 0) tell({ type: 'refused_keys', refused });
@@ -78,7 +81,10 @@ setInterval(() => tellKeys(false), keysMs).unref();
 /** Time for exchanges under way when the service stops; leaves the shards as much again. */
 const stopGraceMs = 2_000;
 
-/** The buffers of a connection hide for a while that its client takes something, the longer the slower it is. */
+/**
+ * The buffers of a connection hide for a while that its client takes something, the longer the
+ * slower it is.
+ */
 const slowClientMs = 60_000;
 
 let server: Server | null = null;

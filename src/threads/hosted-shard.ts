@@ -44,7 +44,9 @@ export interface HostedShardOptions extends Omit<ShardOptions, 'availability' | 
   readonly onNetworkTrouble: RunnerOptions['onTrouble'];
   /** Hears what became of everything that is posted for payment networks. */
   readonly onCallback: (request: CallbackRequest, outcome: CallbackOutcome) => void;
-  /** Whether the data folder is paused: the shard then reads, changes nothing and calls no networks. */
+  /**
+   * Whether the data folder is paused: the shard then reads, changes nothing and calls no networks.
+   */
   readonly paused: boolean;
   /** Hears, every second and at the end, how far the log is durable, when that has changed. */
   readonly onDurable: (end: LogEnd) => void;
@@ -230,7 +232,9 @@ export class HostedShard {
     this.#noteDirectory();
   }
 
-  /** Stores the newest change of the directory that this shard knows, unless nothing may be written. */
+  /**
+   * Stores the newest change of the directory that this shard knows, unless nothing may be written.
+   */
   #noteDirectory(): void {
     if (this.shard.state.readOnly) return;
     const values = new Map([[directoryRevisionKey, writeRevision(this.#revision)]]);

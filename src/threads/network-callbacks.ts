@@ -36,7 +36,10 @@ const notConnected: Reply = {
   body: 'no payment network is connected here now: nothing is stored, send the same message again later\n',
 };
 
-/** A bug has met what was posted. Nothing is stored, so a genuine report is not lost when it is sent again. */
+/**
+ * A bug has met what was posted. Nothing is stored, so a genuine report is not lost when it is sent
+ * again.
+ */
 const notRead: Reply = {
   status: 500,
   contentType: 'text/plain; charset=utf-8',
@@ -113,7 +116,10 @@ function commandOf({ says }: Report): { operation: InternalOperation; params: ob
   return { operation: 'receive_decline', params: { decline_code, mayTryAgain } };
 }
 
-/** The charge that the report is about, or the call that issues its code. `later`: the shard can't say now. */
+/**
+ * The charge that the report is about, or the call that issues its code. `later`: the shard can't
+ * say now.
+ */
 async function holderOf({ about }: Report, { ask }: CallbackOptions): Promise<StoredRecord | 'later' | null> {
   if ('cashNumber' in about) {
     const answer = await ask({ kind: 'records', index: cashIndex(about.cashNumber), limit: 1 });

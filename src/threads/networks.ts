@@ -49,7 +49,10 @@ export function simulatorOf({ simulator }: Config): ReturnType<typeof createSimu
 const connectionsMax = 256;
 const answerBytesMax = 16 * 1024;
 
-/** Sends the requests of connectors, to public https addresses unless the configuration allows more in development. */
+/**
+ * Sends the requests of connectors, to public https addresses unless the configuration allows more
+ * in development.
+ */
 export function createSend({ webhooks }: Config): SendPost {
   const { allowHttp, allowPrivate, caFile, dnsServers } = webhooks;
   const posts = new Posts({

@@ -47,7 +47,10 @@ countThreadTime(registry, `shard-${number}`, otherThreads);
 const checkpointTaskMsMax = 30_000;
 const scrubStoreMs = 60_000;
 
-/** The first failure ends the thread. It is fatal when the journal is damaged, because another start can't help. */
+/**
+ * The first failure ends the thread. It is fatal when the journal is damaged, because another start
+ * can't help.
+ */
 let failed = false;
 function fail(error: unknown): void {
   if (failed) return;

@@ -11,7 +11,10 @@ const countedMs = 60_000;
 const delayMsMin = 200;
 const delayMsMax = 5_000;
 
-/** How long to wait before the next start: not at all after the first failure in a minute, then longer with each. */
+/**
+ * How long to wait before the next start: not at all after the first failure in a minute, then
+ * longer with each.
+ */
 export class RestartDelay {
   /** The times of the failures within the last minute. */
   #failedAtMs: readonly number[] = [];
@@ -38,7 +41,9 @@ export interface SupervisedThreadOptions {
   readonly onReady?: (thread: Thread) => void;
   readonly onEnded?: () => void;
   readonly onRestart?: () => void;
-  /** Handles an unexpected end after the thread was ready. Without it the thread is started again. */
+  /**
+   * Handles an unexpected end after the thread was ready. Without it the thread is started again.
+   */
   readonly onLost?: (failure: ThreadFailure) => void;
 }
 
@@ -63,7 +68,9 @@ export class SupervisedThread {
     return this.#thread?.isReady ? this.#thread : null;
   }
 
-  /** Starts the thread and supervises it. Resolves after the first start: null, or why it failed. */
+  /**
+   * Starts the thread and supervises it. Resolves after the first start: null, or why it failed.
+   */
   start(): Promise<ThreadFailure | null> {
     this.#ended = this.#supervise();
     this.#ended.catch(this.#first.reject);
@@ -116,7 +123,10 @@ export class SupervisedThread {
     return !stopping.aborted;
   }
 
-  /** Lets the thread finish its work. Resolves when it has ended. To be called once the service is stopping. */
+  /**
+   * Lets the thread finish its work. Resolves when it has ended. To be called once the service is
+   * stopping.
+   */
   async stop(): Promise<void> {
     await this.#thread?.stop();
     await this.#ended;

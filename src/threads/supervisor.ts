@@ -151,7 +151,10 @@ export class Supervisor {
     return this.#keep({ name: `edge ${number}`, make, onStarted, onLost: onEdgeEnded });
   }
 
-  /** The webhook thread. Requests don't need it, and the deliveries that it had are in the shards' journals. */
+  /**
+   * The webhook thread. Requests don't need it, and the deliveries that it had are in the shards'
+   * journals.
+   */
   #webhookThread(): SupervisedThread {
     const { secretsKeys } = this.#options;
     const make = () => {
@@ -161,7 +164,10 @@ export class Supervisor {
     return this.#keep({ name: 'the webhook thread', make, onStarted: (thread) => this.#linkShards(thread) });
   }
 
-  /** The thread that writes the request logs. Requests don't wait for it: while it is away, their entries are dropped and counted. */
+  /**
+   * The thread that writes the request logs. Requests don't wait for it: while it is away, their
+   * entries are dropped and counted.
+   */
   #logThread(): SupervisedThread {
     const make = () => {
       const data: RequestLogThreadData = { config: this.#config };
@@ -239,7 +245,10 @@ export class Supervisor {
     return Thread.worker(shardEntry, data, onNews, this.#config.memory.shardMib);
   }
 
-  /** Connects a started thread to the shards that are ready. The others are connected when they are ready. */
+  /**
+   * Connects a started thread to the shards that are ready. The others are connected when they are
+   * ready.
+   */
   #linkShards(thread: Thread): void {
     this.#shards.forEach(({ ready }, number) => {
       if (ready !== null) link(ready, (port) => thread.connect(number, port));
@@ -254,7 +263,10 @@ export class Supervisor {
     return shardOfOrganization(org, this.#shards.length);
   }
 
-  /** Applies a change of the directory. Resolves when the organization's shard and every edge have applied it. */
+  /**
+   * Applies a change of the directory. Resolves when the organization's shard and every edge have
+   * applied it.
+   */
   async #changed(change: DirectoryChange): Promise<void> {
     const shard = elementAt(this.#shards, this.shardOf(change.organization.id)).thread;
     // A shard that is not running, or ends meanwhile, reads the directory when it is started again.
@@ -263,12 +275,18 @@ export class Supervisor {
     await Promise.all(this.#edges.map(({ thread }) => thread?.ask('keys', keys)));
   }
 
-  /** Every shard notes every change of the directory, because any of them may be the one that is not put back with it. */
+  /**
+   * Every shard notes every change of the directory, because any of them may be the one that is not
+   * put back with it.
+   */
   #noteDirectory(revision: number): void {
     for (const { thread } of this.#shards) thread?.ask('directory', { revision }).catch(() => {});
   }
 
-  /** Applies configuration changes in every thread. Resolves with the failures of the edges, each as one line. */
+  /**
+   * Applies configuration changes in every thread. Resolves with the failures of the edges, each as
+   * one line.
+   */
   async reread(config: Config): Promise<string[]> {
     this.#config = config;
     // A thread that is not running now is started with the new configuration later.
@@ -309,7 +327,10 @@ export class Supervisor {
     return parts.filter((part) => part !== null);
   }
 
-  /** Takes no new connections, answers the requests under way, makes everything durable, and ends all threads. */
+  /**
+   * Takes no new connections, answers the requests under way, makes everything durable, and ends
+   * all threads.
+   */
   async stop(): Promise<void> {
     this.#stopping.abort();
     // Everybody hands over their last entries first.

@@ -30,7 +30,10 @@ export class TaskGate {
     }
   }
 
-  /** Lets a task that is under way wait for something in between. When the gate is shut meanwhile, it never goes on. */
+  /**
+   * Lets a task that is under way wait for something in between. When the gate is shut meanwhile,
+   * it never goes on.
+   */
   async outside(wait: () => Promise<void>): Promise<void> {
     Atomics.sub(this.#word, 0, 1);
     Atomics.notify(this.#word, 0);
@@ -46,7 +49,10 @@ export class TaskGate {
     }
   }
 
-  /** Lets no task begin, and blocks this thread until none is under way. Returns false if that takes longer than `msMax`. */
+  /**
+   * Lets no task begin, and blocks this thread until none is under way. Returns false if that takes
+   * longer than `msMax`.
+   */
   shut(msMax: number): boolean {
     const endMs = performance.now() + msMax;
     let word = Atomics.sub(this.#word, 0, shutBy) - shutBy;

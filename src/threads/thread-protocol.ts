@@ -13,7 +13,9 @@ import type { HostedAccount } from './directory-projections.ts';
 
 /** From the main thread. */
 export type Instruction =
-  /** A shard gets the port of a peer; an edge and the webhook thread get the port of shard `number`. */
+  /**
+   * A shard gets the port of a peer; an edge and the webhook thread get the port of shard `number`.
+   */
   | { readonly type: 'connect'; readonly number: number; readonly port: MessagePort }
   /** An edge and the thread of the request logs each get an end of the channel between them. */
   | { readonly type: 'connect_request_logs'; readonly port: MessagePort }
@@ -72,7 +74,9 @@ export interface ShardThreadData {
   readonly accounts: readonly HostedAccount[];
   /** The directory's revision that the accounts are of. */
   readonly revision: number;
-  /** Whether the data folder is paused: the shard then reads, changes nothing and calls no networks. */
+  /**
+   * Whether the data folder is paused: the shard then reads, changes nothing and calls no networks.
+   */
   readonly paused: boolean;
 }
 

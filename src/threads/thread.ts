@@ -71,7 +71,9 @@ export class Thread {
   readonly #questions: Questions<ThreadQuestions>;
   #isReady = false;
   #failure: ThreadFailure | null = null;
-  /** Resolves when the thread has ended: with the failure, or with null when it was told to stop. */
+  /**
+   * Resolves when the thread has ended: with the failure, or with null when it was told to stop.
+   */
   readonly ended: Promise<ThreadFailure | null>;
   /** Resolves when the thread is ready; rejects when it ends before. */
   readonly ready: Promise<void>;
@@ -144,7 +146,10 @@ export class Thread {
     return this.#questions.ask.bind(this.#questions);
   }
 
-  /** Lets a ready thread finish its work, and terminates one that is not ready. Resolves when it has ended. */
+  /**
+   * Lets a ready thread finish its work, and terminates one that is not ready. Resolves when it has
+   * ended.
+   */
   async stop(): Promise<void> {
     if (this.#isReady) await this.#questions.ask('stop', {}).catch(() => {});
     else this.#worker.terminate();

@@ -80,8 +80,8 @@ export class Visits {
   }
 
   /**
-   * The same for a thread with one kind of visit: every exception that no step of its `own` has thrown is theirs. It needs
-   * no `run`, which makes each promise of the thread cost more.
+   * The same for a thread with one kind of visit: every exception that no step of its `own` has
+   * thrown is theirs. It needs no `run`, which makes each promise of the thread cost more.
    */
   catchStraysOf(entry: VisitEntry): void {
     process.on('uncaughtException', (error, origin) => {

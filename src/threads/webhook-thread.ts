@@ -33,10 +33,16 @@ const visits = new Visits(registry, logger, 'webhooks', ['webhook_attempt']);
 // What a receiver sends may throw where nobody waits.
 visits.catchStraysOf('webhook_attempt');
 
-/** Time for receivers to notice that the connections of an earlier process have closed, before new ones are opened. */
+/**
+ * Time for receivers to notice that the connections of an earlier process have closed, before new
+ * ones are opened.
+ */
 const settleMs = 1_000;
 const tickMs = 1_000;
-/** Time for the attempts in flight when the service stops. Those that take longer are made again after the next start. */
+/**
+ * Time for the attempts in flight when the service stops. Those that take longer are made again
+ * after the next start.
+ */
 const stopGraceMs = 2_000;
 const stopPollMs = 20;
 

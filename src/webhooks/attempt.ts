@@ -44,9 +44,9 @@ export class Attempts {
   }
 
   /**
-   * Makes an attempt. It never rejects because of the network or the receiver: `failure` is null when the answer was 2xx,
-   * else a short English reason. An answer that is too long is cut, and its status counts. An answer that is not finished
-   * in time is a failure, whatever its status.
+   * Makes an attempt. It never rejects because of the network or the receiver: `failure` is null
+   * when the answer was 2xx, else a short English reason. An answer that is too long is cut, and
+   * its status counts. An answer that is not finished in time is a failure, whatever its status.
    */
   async make(input: AttemptInput): Promise<AttemptResult> {
     const startedAtMs = this.#monotonic();

@@ -40,9 +40,15 @@ export interface DispatcherOptions {
 
 /** Wait after an attempt that could not be made. */
 const troubleMs = 1_000;
-/** How long a report waits for others, because each message of reports costs its shard a turn and a commit. */
+/**
+ * How long a report waits for others, because each message of reports costs its shard a turn and a
+ * commit.
+ */
 export const reportMs = 10;
-/** This many reports are sent at once, because an endpoint with a fast receiver would run out of leases meanwhile. */
+/**
+ * This many reports are sent at once, because an endpoint with a fast receiver would run out of
+ * leases meanwhile.
+ */
 export const reportsAtOnce = windowSize / 2;
 
 export class Dispatcher {
@@ -73,7 +79,10 @@ export class Dispatcher {
     this.#running = false;
   }
 
-  /** A shard was started: it leases everything that waits again, and is sent the reports that it has not recorded. */
+  /**
+   * A shard was started: it leases everything that waits again, and is sent the reports that it has
+   * not recorded.
+   */
   connected(shard: number): void {
     const unrecorded = this.#unrecordedBy(shard);
     unrecorded.restart();
@@ -81,7 +90,9 @@ export class Dispatcher {
     this.#options.send(shard, { open: true, reports: unrecorded.next(this.#options.monotonic()) });
   }
 
-  /** Sends the reports again that were not acknowledged in time. To be called about once a second. */
+  /**
+   * Sends the reports again that were not acknowledged in time. To be called about once a second.
+   */
   tick(): void {
     for (const [shard, unrecorded] of this.#unrecorded) {
       const reports = unrecorded.overdue(this.#options.monotonic());
@@ -117,7 +128,9 @@ export class Dispatcher {
     this.#pump();
   }
 
-  /** Drops the endpoints of a shard that it does not name: they were deleted before it could tell. */
+  /**
+   * Drops the endpoints of a shard that it does not name: they were deleted before it could tell.
+   */
   #dropOthers(shard: number, named: ReadonlySet<string>): void {
     for (const actor of this.#actors.values()) {
       if (actor.shard !== shard || named.has(actor.id)) continue;
@@ -137,7 +150,10 @@ export class Dispatcher {
     if (actor !== undefined) this.#settle(actor);
   }
 
-  /** Puts an actor into the line when it has something to do, and forgets it when its endpoint is gone. */
+  /**
+   * Puts an actor into the line when it has something to do, and forgets it when its endpoint is
+   * gone.
+   */
   #settle(actor: EndpointActor): void {
     if (actor.isForgettable) this.#actors.delete(actor.id);
     if (actor.inLine || !actor.canStart(deliveriesInFlightMax)) return;

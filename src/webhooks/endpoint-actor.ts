@@ -10,7 +10,10 @@ export class EndpointActor {
   readonly shard: number;
   /** Null once the endpoint was deleted. */
   #state: EndpointChange['state'] = null;
-  /** The waiting deliveries, the next one first. They are few, because the shard leases a small window. */
+  /**
+   * The waiting deliveries, the next one first. They are few, because the shard leases a small
+   * window.
+   */
   readonly #queue: DueDelivery[] = [];
   /** Deliveries that wait, are in flight, or whose attempt is not recorded yet. */
   readonly #held = new Set<string>();
@@ -49,8 +52,8 @@ export class EndpointActor {
   }
 
   /**
-   * Sets the endpoint's new state; a deleted endpoint drops its waiting deliveries. True when deliveries no longer go to the
-   * address where they went before.
+   * Sets the endpoint's new state; a deleted endpoint drops its waiting deliveries. True when
+   * deliveries no longer go to the address where they went before.
    */
   change(state: EndpointChange['state']): boolean {
     const before = this.#state;
@@ -59,7 +62,10 @@ export class EndpointActor {
     return before !== null && !this.goesTo(before.url);
   }
 
-  /** Takes a delivery, unless it has it or the endpoint is deleted. One that waits here already may move to the front. */
+  /**
+   * Takes a delivery, unless it has it or the endpoint is deleted. One that waits here already may
+   * move to the front.
+   */
   take(delivery: DueDelivery): void {
     if (this.#state === null) return;
     if (this.#held.has(delivery.id)) {
@@ -77,7 +83,10 @@ export class EndpointActor {
     return this.#inFlight < limit && this.queued > 0 && this.#state?.enabled === true;
   }
 
-  /** Takes the next delivery, which is in flight from now on, with its address and the sealed secrets in force. */
+  /**
+   * Takes the next delivery, which is in flight from now on, with its address and the sealed
+   * secrets in force.
+   */
   start(nowMs: number): {
     readonly delivery: DueDelivery;
     readonly org: string;

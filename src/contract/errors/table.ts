@@ -28,8 +28,9 @@ const row = (type: ErrorType, status: number, stored: 'stored' | 'not stored'): 
 });
 
 /**
- * Refusals on the merits are stored. Three kinds are not stored: refusals of a request before it runs, refusals of a
- * parameter (the corrected request may use the same key), and those that say to try again.
+ * Refusals on the merits are stored. Three kinds are not stored: refusals of a request before it
+ * runs, refusals of a parameter (the corrected request may use the same key), and those that say to
+ * try again.
  */
 
 export const errors = {
@@ -73,12 +74,18 @@ export const errors = {
 export type ErrorCode = keyof typeof errors;
 export const errorCodes = Object.keys(errors) as ErrorCode[];
 
-/** The position of a code in the table, which stands for it in messages between threads. 0 means "no error". */
+/**
+ * The position of a code in the table, which stands for it in messages between threads. 0 means "no
+ * error".
+ */
 export const errorNumbers: ReadonlyMap<ErrorCode, number> = new Map(
   errorCodes.map((code, i) => [code, i + 1]),
 );
 
-/** A refusal is a value, not an exception. `message` names a more precise text than the one of the code. */
+/**
+ * A refusal is a value, not an exception. `message` names a more precise text than the one of the
+ * code.
+ */
 export interface Refusal {
   readonly code: ErrorCode;
   readonly message?: MessageKey;
@@ -115,7 +122,10 @@ export function statusesOf(code: ErrorCode): readonly number[] {
   return [...new Set([errors[code].status, ...others.map(([, status]) => status)])];
 }
 
-/** Whether a refusal is stored for its idempotency key: as its row says, but never when it says when to try again. */
+/**
+ * Whether a refusal is stored for its idempotency key: as its row says, but never when it says when
+ * to try again.
+ */
 export function isStored({ code, retryAfterSeconds }: Refusal): boolean {
   return errors[code].stored && retryAfterSeconds === undefined;
 }

@@ -19,7 +19,8 @@ export const messages = {
 export type MessageKey = keyof typeof messages;
 
 /**
- * The text of `key` in `language`, with its placeholders filled in. Throws when the value of a placeholder is missing.
+ * The text of `key` in `language`, with its placeholders filled in. Throws when the value of a
+ * placeholder is missing.
  */
 export function format(
   key: MessageKey,

@@ -1,5 +1,5 @@
-// The objects of the examples in the API description. They belong together: an order of 250.00 MAD is paid by card, one of
-// 480.00 MAD with a cash code. All are of test mode, and every object fits its schema.
+// The objects of the examples in the API description. They belong together: an order of 250.00 MAD
+// is paid by card, one of 480.00 MAD with a cash code. All are of test mode, and fit their schemas.
 
 import type { Static } from 'typebox';
 import { burstOf } from '../../core/token-bucket.ts';
@@ -315,7 +315,10 @@ function eventObjects(o: ExampleObjects): Record<EventType, EventResource['data'
   };
 }
 
-/** Events that an API request causes at once. The customer, the network, an operator or time causes the others. */
+/**
+ * Events that an API request causes at once. The customer, the network, an operator or time causes
+ * the others.
+ */
 const requested: readonly EventType[] = [
   'payment_intent.created',
   'payment_intent.canceled',

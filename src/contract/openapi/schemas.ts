@@ -1,12 +1,10 @@
-// Schemas as the API description shows them. Code generators handle some forms of the service's schemas poorly, so
-// `describeSchema` rewrites them. A rewritten schema accepts the same values.
+// Schemas as the API description shows them, in forms that code generators handle well. They accept
+// the same values. One that has a name is described once; other places refer to it.
 //
-//   {enum: ['a']}                                     → {type: 'string', enum: ['a']}
-//   {anyOf: [{type: 'string'}, {type: 'null'}]}       → {type: ['string', 'null']}
-//   {patternProperties: {P: S}}                       → {additionalProperties: S, propertyNames: {pattern: P}}
-//   {anyOf: [A, B], discriminator: {propertyName}}    → {oneOf: [A, B], discriminator: {propertyName, mapping}}
-//
-// A schema that has a name is described once, among the components; other places have a reference to it.
+//   {enum: ['a']}                                → {type: 'string', enum: ['a']}
+//   {anyOf: [{type: 'string'}, {type: 'null'}]}  → {type: ['string', 'null']}
+//   {patternProperties: {P: S}}                  → {additionalProperties: S, propertyNames: …}
+//   {anyOf: [A, B], discriminator: …}            → {oneOf: [A, B], discriminator: …}
 
 import { type TSchema, Type } from 'typebox';
 import { elementAt } from '../../core/assert.ts';
@@ -72,7 +70,10 @@ const named = new Map<unknown, string>([
 /** The components of a description, by name. */
 export type SchemaComponents = Map<string, Json>;
 
-/** `schema` for the description: a reference when it has a name (its component is then in `components`), else rewritten. */
+/**
+ * `schema` for the description: a reference when it has a name (its component is then in
+ * `components`), else rewritten.
+ */
 export function describeSchema(given: TSchema | Json, components: SchemaComponents): Json {
   const schema = given as Json;
   const name = nameOf(schema);
@@ -86,7 +87,10 @@ export function describeSchema(given: TSchema | Json, components: SchemaComponen
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** The name of a resource, of a list of them (`RefundList`), or of one that was deleted (`DeletedCustomer`). */
+/**
+ * The name of a resource, of a list of them (`RefundList`), or of one that was deleted
+ * (`DeletedCustomer`).
+ */
 function nameOf(schema: Json): string | undefined {
   const own = named.get(schema);
   if (own !== undefined) return own;
@@ -115,7 +119,10 @@ function rewrite(schema: Json, components: SchemaComponents): Json {
   return { ...rest, properties: Object.fromEntries(described) };
 }
 
-/** Named objects of which each has a value of its own in one property, so that a client knows which one it has. */
+/**
+ * Named objects of which each has a value of its own in one property, so that a client knows which
+ * one it has.
+ */
 function discriminated(propertyName: string, members: readonly Json[], describe: (part: Json) => Json): Json {
   const oneOf = members.map(describe);
   const values = members.map(({ properties }) => String(properties?.[propertyName]?.const));
@@ -123,14 +130,19 @@ function discriminated(propertyName: string, members: readonly Json[], describe:
   return { oneOf, discriminator: { propertyName, mapping } };
 }
 
-/** A map from texts to values of one kind. Every text can be a key unless the pattern excludes it. */
+/**
+ * A map from texts to values of one kind. Every text can be a key unless the pattern excludes it.
+ */
 function mapOf(patternProperties: Readonly<Record<string, Json>>, describe: (part: Json) => Json): Json {
   const [pattern, value] = elementAt(Object.entries(patternProperties), 0);
   const additionalProperties = describe(value);
   return pattern === '^.*$' ? { additionalProperties } : { additionalProperties, propertyNames: { pattern } };
 }
 
-/** The parameters of a described object as a request can have them: an optional one can be null, which means absent. */
+/**
+ * The parameters of a described object as a request can have them: an optional one can be null,
+ * which means absent.
+ */
 export function withNulls(described: Json): Json {
   const required = requiredNames(described);
   const properties = Object.entries(described.properties ?? {}).map(([name, property]) => {

@@ -9,8 +9,9 @@ import { type Params, propertiesOf, refuseUnknown } from './validate.ts';
 export type ParsedQuery = { readonly params: Params } | { readonly refusal: Refusal };
 
 /**
- * The parameters of a query string. A text is a number where the route's schema has an integer and the text is one.
- * Refuses unknown names, then broken percent-encoding and repeated names. Only a GET has parameters in its query string.
+ * The parameters of a query string. A text is a number where the route's schema has an integer and
+ * the text is one. Refuses unknown names, then broken percent-encoding and repeated names. Only a
+ * GET has parameters in its query string.
  */
 export function parseQuery(route: Route, query: string): ParsedQuery {
   const params: Params = {};

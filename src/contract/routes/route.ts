@@ -9,10 +9,16 @@ export interface Route {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** `{id}` stands for one path segment. */
   readonly path: string;
-  /** A command changes state, a query reads, an export sends all objects, a stream sends events as they happen. */
+  /**
+   * A command changes state, a query reads, an export sends all objects, a stream sends events as
+   * they happen.
+   */
   readonly kind: 'command' | 'query' | 'export' | 'stream';
   readonly idempotency: 'required' | 'optional' | 'ignored';
-  /** The bucket that is spent besides `all` and, for commands, `writes`; `filter` means `search` if the list is filtered. */
+  /**
+   * The bucket that is spent besides `all` and, for commands, `writes`; `filter` means `search` if
+   * the list is filtered.
+   */
   readonly spends: Bucket | 'filter' | null;
   /** Test helpers refuse live keys. */
   readonly testOnly?: true;

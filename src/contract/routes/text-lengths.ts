@@ -17,8 +17,8 @@ export interface LengthSchema {
 type LengthCheck = (value: unknown) => boolean;
 
 /**
- * The check of a schema. Most requests have no text that is longer than the smallest limit of the schema; this is found
- * out first, without matching each text with its own limit.
+ * The check of a schema. Most requests have no text that is longer than the smallest limit of the
+ * schema; this is found out first, without matching each text with its own limit.
  */
 export function compileLengths(schema: LengthSchema): LengthCheck {
   const lengths: number[] = [];
@@ -40,7 +40,10 @@ function hasLongerText(object: unknown, length: number): boolean {
   return false;
 }
 
-/** Null when the schema limits no lengths. The lists of the API hold values of a fixed set, so they need no check. */
+/**
+ * Null when the schema limits no lengths. The lists of the API hold values of a fixed set, so they
+ * need no check.
+ */
 function compileExact(schema: LengthSchema, lengths: number[]): LengthCheck | null {
   const max = textLengthMax(schema);
   if (max !== null) {
@@ -61,7 +64,10 @@ function compileExact(schema: LengthSchema, lengths: number[]): LengthCheck | nu
   };
 }
 
-/** The most characters of a text, the largest of several alternatives; null when the schema is not one of a text. */
+/**
+ * The most characters of a text, the largest of several alternatives; null when the schema is not
+ * one of a text.
+ */
 export function textLengthMax({ type, maxLength, anyOf }: LengthSchema): number | null {
   if (anyOf !== undefined) {
     const lengths = anyOf.map(textLengthMax).filter((length) => length !== null);

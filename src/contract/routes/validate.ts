@@ -96,8 +96,9 @@ function absenceIn(properties: Readonly<Record<string, Schema>>, required: reado
 }
 
 /**
- * The schema without the parts that this file checks itself, because the library is slow at them: it hashes every item of a
- * list to find out whether they differ, and counts all characters of a text that is far too long.
+ * The schema without the parts that this file checks itself, because the library is slow at them:
+ * it hashes every item of a list to find out whether they differ, and counts all characters of a
+ * text that is far too long.
  */
 function withoutOwnChecks(schema: unknown): unknown {
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -106,7 +107,10 @@ function withoutOwnChecks(schema: unknown): unknown {
   return Object.fromEntries(rest.map(([key, member]) => [key, withoutOwnChecks(member)]));
 }
 
-/** Whether the texts of a list differ, or there is no list. Most lists are so short that a set costs more than it saves. */
+/**
+ * Whether the texts of a list differ, or there is no list. Most lists are so short that a set costs
+ * more than it saves.
+ */
 function isSet(items: unknown): boolean {
   if (!Array.isArray(items)) return true;
   if (items.length > shortListMax) return new Set(items).size === items.length;
@@ -171,7 +175,10 @@ function firstUnknown(
   return null;
 }
 
-/** The refusal of an unknown parameter, which repeats its name. A name that looks like a card number is not repeated. */
+/**
+ * The refusal of an unknown parameter, which repeats its name. A name that looks like a card number
+ * is not repeated.
+ */
 export function refuseUnknown(path: readonly string[], whole: 'body' | 'query'): Refusal {
   const param = paramPath(path, whole);
   return findCardNumber(elementAt(path, path.length - 1).slice(0, limits.urlCharactersMax))
@@ -225,7 +232,9 @@ function compareInDocument(
   return compareInDocument((value as Params)[a], pastA, pastB);
 }
 
-/** The first of two refusals of `params`. Between invalid values the order of the document decides. */
+/**
+ * The first of two refusals of `params`. Between invalid values the order of the document decides.
+ */
 export function firstRefusal(params: Params, a: Refusal | null, b: Refusal | null): Refusal | null {
   if (a === null || b === null) return a ?? b;
   if (a.code !== b.code) return a;
@@ -235,8 +244,8 @@ export function firstRefusal(params: Params, a: Refusal | null, b: Refusal | nul
 }
 
 /**
- * A value that is too long, cut to just beyond the limit. The refusal stays the same, and the search for the fault, whose
- * time grows with the length (for lists with its square), stays short.
+ * A value that is too long, cut to just beyond the limit. The refusal stays the same, and the
+ * search for the fault, whose time grows with the length (for lists with its square), stays short.
  */
 function shortened(schema: Schema, value: unknown): unknown {
   if (typeof value === 'string') {

@@ -1,4 +1,5 @@
-// The parts that pages of the dashboard are made of. Each works without a script, with the keyboard, and at a width of 320 px.
+// The parts that pages of the dashboard are made of. Each works without a script, with the
+// keyboard, and at a width of 320 px.
 
 import { randomUUID } from 'node:crypto';
 import type { Language } from '../../contract/vocabulary.ts';
@@ -65,7 +66,10 @@ export function definitions(items: readonly (readonly [name: string, value: Cont
   return html`<dl>${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${isolated(value)}</dd></div>`)}</dl>`;
 }
 
-/** Links to the pages before and after one of a list. A query is that of the page; null where there is none. */
+/**
+ * Links to the pages before and after one of a list. A query is that of the page; null where there
+ * is none.
+ */
 export function pager(
   request: ViewRequest,
   path: string,
@@ -94,7 +98,10 @@ export function filters(request: ViewRequest, path: string, fields: readonly Htm
 ${isFiltered && html`<a href="${viewLink(request, path)}">${say('clear_filters')}</a>`}</form>`;
 }
 
-/** A form that is posted: with the session's key, and an idempotency key of its own, so that a double click counts once. */
+/**
+ * A form that is posted: with the session's key, and an idempotency key of its own, so that a
+ * double click counts once.
+ */
 export function form(
   request: MemberRequest,
   action: string,
@@ -106,8 +113,10 @@ export function form(
 ${hidden('form_key', request.session.formKey)}${hidden('idempotency_key', keyOf(request))}${body}</form>`;
 }
 
-/** A form that is shown again keeps its key, so that what may have happened is not done twice; the context takes the key of one that
- * was refused for good. */
+/**
+ * A form that is shown again keeps its key, so that what may have happened is not done twice; the
+ * context takes the key of one that was refused for good.
+ */
 function keyOf({ form: sent }: MemberRequest): string {
   return sent.get('idempotency_key') || randomUUID();
 }
@@ -195,8 +204,8 @@ export function submit(text: string, kind: 'main' | 'quiet' | 'danger' = 'main')
 }
 
 /**
- * The button of a form that can't be taken back, or not easily. Where scripts run, it asks once more. `answer` is what it sends
- * when a form has several of them.
+ * The button of a form that can't be taken back, or not easily. Where scripts run, it asks once
+ * more. `answer` is what it sends when a form has several of them.
  */
 export function finalSubmit(
   { language }: Pick<PageRequest, 'language'>,
@@ -230,7 +239,10 @@ export function doneNotice(text: string): Html {
   return html`<div class="notice good" role="status"><p>${text}</p></div>`;
 }
 
-/** Says what was done before a redirect led here, as `done` in the address names it. Anybody can write such an address. */
+/**
+ * Says what was done before a redirect led here, as `done` in the address names it. Anybody can
+ * write such an address.
+ */
 export function doneOf<Key>(
   { query }: Pick<PageRequest, 'query'>,
   texts: Readonly<Record<string, Key>>,

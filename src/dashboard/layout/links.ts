@@ -17,7 +17,9 @@ export function viewLink(request: ViewRequest, path: string, query: Query = {}):
   return link(request, `/dashboard/${organization.id}/${mode}/${path}`, query);
 }
 
-/** The address to go on to after a sign-in: only one of the dashboard's own, whatever the form says. */
+/**
+ * The address to go on to after a sign-in: only one of the dashboard's own, whatever the form says.
+ */
 export function nextAddress(text: string | null): string {
   const isOwn = text !== null && /^\/dashboard(\/[\w./-]*)?(\?[\w=&%.+*-]*)?$/.test(text);
   return isOwn && !text.includes('//') && !text.includes('..') ? text : '/dashboard';

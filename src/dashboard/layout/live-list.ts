@@ -1,5 +1,5 @@
-// A list that is kept up to date while its page is open. A row `…/tail` answers the list alone, which the edge streams: the page
-// and the stream show the same list.
+// A list that is kept up to date while its page is open. A row `…/tail` answers the list alone,
+// which the edge streams: the page and the stream show the same list.
 
 import type { DashboardAnswer, TailSource } from '../../edge/dashboard/dashboard-port.ts';
 import { scriptAsset } from '../../html/assets.ts';
@@ -11,7 +11,10 @@ import type { ViewRequest } from './row.ts';
 /** The script of lists that are kept up to date. */
 export const tailScript = scriptAsset('tail.js');
 
-/** The list with what keeps it up to date. `path` is that of its tail, which gets the query of the page. */
+/**
+ * The list with what keeps it up to date. `path` is that of its tail, which gets the query of the
+ * page.
+ */
 export function liveList(request: ViewRequest, path: string, list: Html): Html {
   const say = sayLayout(request);
   const query = Object.fromEntries(request.query);

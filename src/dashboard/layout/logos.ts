@@ -1,5 +1,5 @@
-// The logos of organizations, for the pages where their customers pay. The address has the digest of the logo, so what is at it
-// never changes.
+// The logos of organizations, for the pages where their customers pay. The address has the digest
+// of the logo, so what is at it never changes.
 
 import { logoPathOf } from '../../directory/branding.ts';
 import type { Directory } from '../../directory/directory.ts';

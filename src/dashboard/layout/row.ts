@@ -1,5 +1,5 @@
-// The shape of a row of the table of the dashboard's routes, and what its handler gets: the request and a context, which it asks
-// the service for what it needs.
+// The shape of a row of the table of the dashboard's routes, and what its handler gets: the request
+// and a context, which it asks the service for what it needs.
 
 import type { Static } from 'typebox';
 import type { Operation, RouteOf } from '../../contract/routes/table.ts';
@@ -102,8 +102,9 @@ export interface CallOptions {
 /** What pages ask the service for. */
 export interface ViewContext {
   /**
-   * Runs a route of the API as the member: the same frames, gates and executor, but it spends no rate limit, and the log has
-   * the member as its cause. A command without an idempotency key takes the one of the request's form.
+   * Runs a route of the API as the member: the same frames, gates and executor, but it spends no
+   * rate limit, and the log has the member as its cause. A command without an idempotency key takes
+   * the one of the request's form.
    */
   api<O extends Operation>(
     request: ViewRequest,
@@ -114,17 +115,24 @@ export interface ViewContext {
     | { readonly ok: false; readonly status: number; readonly error: ApiError }
   >;
   /**
-   * Runs a search that reads many records, when it is the organization's turn. `isCounted`: the member has asked for it, so it counts in
-   * what the organization may search. `gone` is aborted when nobody waits for it any more.
+   * Runs a search that reads many records, when it is the organization's turn. `isCounted`: the
+   * member has asked for it, so it counts in what the organization may search. `gone` is aborted
+   * when nobody waits for it any more.
    */
   search<T>(
     request: ViewRequest,
     isCounted: boolean,
     run: (gone: AbortSignal) => Promise<T>,
   ): Promise<T | TooMany>;
-  /** Carries out an action of the member between its two rows of the audit record. Rejects as `run` does. */
+  /**
+   * Carries out an action of the member between its two rows of the audit record. Rejects as `run`
+   * does.
+   */
   act<T>(request: ViewRequest, action: string, params: object, run: () => Promise<T>): Promise<T>;
-  /** The actions that concern the organization, newest first; those that come before the one at a place of the record. */
+  /**
+   * The actions that concern the organization, newest first; those that come before the one at a
+   * place of the record.
+   */
   actionsOf(request: ViewRequest, before: number | null): AsyncIterable<PlacedRow>;
   /** The services of operators' commands, with the member as their author. */
   readonly services: OperatorServices;

@@ -44,7 +44,9 @@ export interface RowMatch {
   readonly id: string;
 }
 
-/** The row for a path, and the id in it. `otherMethod`: the path exists, but not for this method. */
+/**
+ * The row for a path, and the id in it. `otherMethod`: the path exists, but not for this method.
+ */
 export function matchRow(method: 'GET' | 'POST', path: string): RowMatch | 'missing' | 'otherMethod' {
   const segments = path.split('/');
   let found: RowMatch | 'missing' | 'otherMethod' = 'missing';

@@ -1,5 +1,5 @@
-// The audit log's sentences, by action. `{object}` is what the action made or changed. An action that
-// has none here is shown by its name.
+// The audit log's sentences, by action. `{object}` is what the action made or changed. An action
+// that has none here is shown by its name.
 
 import { sayFrom } from './say.ts';
 

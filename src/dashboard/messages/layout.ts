@@ -1,4 +1,5 @@
-// The texts that all pages of the dashboard share: the frame, the navigation, and what components say.
+// The texts that all pages of the dashboard share: the frame, the navigation, and what components
+// say.
 
 import { sayFrom } from './say.ts';
 

@@ -1,5 +1,5 @@
-// The texts about payment networks, on the page of settings. Each connector has a name and a heading, and each of its settings a
-// label and a hint.
+// The texts about payment networks, on the page of settings. Each connector has a name and a
+// heading, and each of its settings a label and a hint.
 
 import type { ConnectorName, connectors } from '../../networks/connectors.ts';
 import { sayFrom, type Texts } from './say.ts';

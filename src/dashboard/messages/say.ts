@@ -1,5 +1,6 @@
-// Texts in three languages, in which `{name}` is the placeholder of a value. Each part of the dashboard has a table of its own.
-// All share the texts below; a part that says one of them otherwise has it in its own table.
+// Texts in three languages, in which `{name}` is the placeholder of a value. Each part of the
+// dashboard has a table of its own. All share the texts below; a part that says one of them
+// otherwise has it in its own table.
 
 import type { Language } from '../../contract/vocabulary.ts';
 import { defined } from '../../core/assert.ts';

@@ -1,5 +1,5 @@
-// The audit log of an organization: what its members did, and what operators did for it, newest first. Operators have no names here,
-// and what they gave with an action is theirs.
+// The audit log of an organization: what its members did, and what operators did for it, newest
+// first. Operators have no names here, and what they gave with an action is theirs.
 
 import { kindOfId, memberPrefix } from '../../contract/id-prefixes.ts';
 import { formatAmount } from '../../core/money.ts';

@@ -1,4 +1,5 @@
-// The pages for cash: makes a payment with a code and its voucher, shows the codes that wait, and finds one.
+// The pages for cash: makes a payment with a code and its voucher, shows the codes that wait, and
+// finds one.
 
 import { parseAmount } from '../../core/money.ts';
 import type { FoundPayment } from '../../domain/payment-search.ts';

@@ -1,5 +1,5 @@
-// The deliveries of a webhook endpoint, below it and each on a page of its own with its attempts: sent again one by one or all that
-// failed, and in test mode a sample event.
+// The deliveries of a webhook endpoint, below it and each on a page of its own with its attempts:
+// sent again one by one or all that failed, and in test mode a sample event.
 
 import { sentEventTypes } from '../../contract/vocabulary.ts';
 import { resendFailedAtMs } from '../../domain/deliveries.ts';
@@ -247,13 +247,17 @@ export function refusedPage(request: ViewRequest, status: number, message: strin
   });
 }
 
-/** Begins to send all failed deliveries again, and answers at once: it goes on when the page is left. */
+/**
+ * Begins to send all failed deliveries again, and answers at once: it goes on when the page is
+ * left.
+ */
 async function resendAll(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
   const endpoint = await ownRecord<WebhookEndpointRecord>(request, context, request.id, 'webhook_endpoint');
   if (endpoint === null) return errorPage(request, 'missing');
   const { id } = endpoint;
   const begun = Promise.withResolvers<void>();
-  // Whether it succeeds is in the audit record, and the deliveries that it did not come to are listed as failed.
+  // Whether it succeeds is in the audit record, and the deliveries that it did not come to are
+  // listed as failed.
   const done = context.act(request, 'webhooks.resend-failed', { endpoint: id }, () =>
     resendFailed(context.services, id, begun.resolve),
   );

@@ -1,4 +1,5 @@
-// The form in which a webhook endpoint is added or changed: its address, and the events that it gets.
+// The form in which a webhook endpoint is added or changed: its address, and the events that it
+// gets.
 
 import { eventTypes } from '../../contract/vocabulary.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';

@@ -1,5 +1,5 @@
-// How deliveries to an endpoint go, as the list of endpoints and an endpoint's page show it: failing since when, the next try, and the
-// attempts of the last 24 hours by the hour.
+// How deliveries to an endpoint go, as the list of endpoints and an endpoint's page show it:
+// failing since when, the next try, and the attempts of the last 24 hours by the hour.
 
 import type { WebhookEndpointRecord } from '../../domain/record.ts';
 import { type Html, html } from '../../html/html.ts';
@@ -23,7 +23,10 @@ export async function healthByEndpoint(
   return new Map(listed.map((each) => [each.id, each]));
 }
 
-/** The views that need somebody, for the navigation. None while the shard does not answer: the page itself says so. */
+/**
+ * The views that need somebody, for the navigation. None while the shard does not answer: the page
+ * itself says so.
+ */
 export async function warningsOf(request: ViewRequest, context: ViewContext): Promise<View[]> {
   if (!request.views.includes('webhooks')) return [];
   const health = await healthByEndpoint(request, context).catch(() => new Map<string, EndpointNow>());

@@ -1,4 +1,5 @@
-// What an organization has to do before its first payment in a mode, with a mark at each step that is done.
+// What an organization has to do before its first payment in a mode, with a mark at each step that
+// is done.
 
 import { paymentMethodTypes } from '../../contract/vocabulary.ts';
 import { keyStatus } from '../../directory/api-key.ts';
@@ -24,7 +25,10 @@ interface Step {
   readonly note?: Html;
 }
 
-/** The steps of the request's mode; null once all of them are done. Those of test mode end with the first payment. */
+/**
+ * The steps of the request's mode; null once all of them are done. Those of test mode end with the
+ * first payment.
+ */
 export async function firstSteps(
   request: ViewRequest,
   context: ViewContext,

@@ -1,4 +1,5 @@
-// The page that a member sees first: the money that came in, what needs somebody, and the first steps of a new organization.
+// The page that a member sees first: the money that came in, what needs somebody, and the first
+// steps of a new organization.
 
 import { formatAmount } from '../../core/money.ts';
 import { moroccoDayAt } from '../../core/morocco-day.ts';
@@ -231,7 +232,10 @@ const failingMs = 7 * dayMs;
 /** An endpoint, and since when every attempt failed; null: it fails no longer. */
 type Failing = WebhookEndpointRecord & { readonly sinceMs: number | null };
 
-/** The enabled endpoints whose last attempt failed, or that have a delivery which failed for good lately. */
+/**
+ * The enabled endpoints whose last attempt failed, or that have a delivery which failed for good
+ * lately.
+ */
 async function failingEndpoints(request: ViewRequest, context: ViewContext): Promise<Failing[]> {
   const { organization, mode } = request;
   const { services } = context;

@@ -1,5 +1,5 @@
-// The pages for API keys: create, roll with an overlap, revoke, and when each was last used. The text of a key is shown once, in the
-// answer to the form that made it.
+// The pages for API keys: create, roll with an overlap, revoke, and when each was last used. The
+// text of a key is shown once, in the answer to the form that made it.
 
 import { activeKeysMax } from '../../contract/limits.ts';
 import { type ApiKey, keyKinds, keyName, keyStatus } from '../../directory/api-key.ts';
@@ -42,7 +42,10 @@ function keysOf({ organization, mode }: ViewRequest, { services }: ViewContext):
 
 type Handle = (request: ViewRequest, key: ApiKey, context: ViewContext) => ReturnType<Row['handle']>;
 
-/** Handles a request about the key that the address names, if it belongs to the request's organization and mode. */
+/**
+ * Handles a request about the key that the address names, if it belongs to the request's
+ * organization and mode.
+ */
 function withKey(handle: Handle): Row['handle'] {
   return (request, context) => {
     const key = keysOf(request, context).find(({ id }) => id === request.id);

@@ -1,5 +1,5 @@
-// The pages for rate limits: each bucket's limit in each mode, where it comes from, how much of it is used now, and requests for
-// higher limits, which operators decide.
+// The pages for rate limits: each bucket's limit in each mode, where it comes from, how much of it
+// is used now, and requests for higher limits, which operators decide.
 
 import { randomFillSync } from 'node:crypto';
 import { type Bucket, bucketNames, buckets } from '../../contract/limits.ts';

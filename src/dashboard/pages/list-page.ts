@@ -14,7 +14,10 @@ export interface ListPage<R> {
 const limit = '20';
 const cursors = ['starting_after', 'ending_before'] as const;
 
-/** `filters` are parameters of the list; empty ones are left out. A cursor that names nothing gives the first page. */
+/**
+ * `filters` are parameters of the list; empty ones are left out. A cursor that names nothing gives
+ * the first page.
+ */
 export async function listPage<R extends { readonly id: string }>(
   request: ViewRequest,
   context: ViewContext,

@@ -129,7 +129,10 @@ function toKeys(request: ViewRequest, what: 'role' | 'removed'): DashboardAnswer
   return redirect(viewLink(request, `members/${request.id}/keys`, { done: what }));
 }
 
-/** The keys that somebody may know who is not to use them any more, each with the ways to roll and to stop it. */
+/**
+ * The keys that somebody may know who is not to use them any more, each with the ways to roll and
+ * to stop it.
+ */
 function keysPage(request: ViewRequest, context: ViewContext): DashboardAnswer {
   const { language, organization, prefix } = request;
   const say = sayPeople(request);

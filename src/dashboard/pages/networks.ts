@@ -1,5 +1,6 @@
-// The payment networks of an organization, a part of the page of settings. Whoever may change settings connects and disconnects
-// them. The forms derive from the table of connectors; secrets are sealed, and no page shows them.
+// The payment networks of an organization, a part of the page of settings. Whoever may change
+// settings connects and disconnects them. The forms derive from the table of connectors; secrets
+// are sealed, and no page shows them.
 
 import { networkPath } from '../../contract/page-paths.ts';
 import { type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';
@@ -42,7 +43,10 @@ export function networkSection(request: ViewRequest, baseUrl: string, problems: 
   return [list, ...forms];
 }
 
-/** The network of a method, and its settings for whoever may change them: an address may hold a token. */
+/**
+ * The network of a method, and its settings for whoever may change them: an address may hold a
+ * token.
+ */
 function definitionsOf(
   { organization, mode, language }: ViewRequest,
   method: PaymentMethodType,

@@ -1,4 +1,5 @@
-// The parts that the pages about money share: the table of payments, and how statuses and methods are called.
+// The parts that the pages about money share: the table of payments, and how statuses and methods
+// are called.
 
 import { methodAmountMin } from '../../contract/limits.ts';
 import { type Language, type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';
@@ -42,7 +43,10 @@ export function availableMethods({ organization, mode }: ViewRequest): PaymentMe
   return paymentMethodTypes.filter((method) => available[method] && organization.methods[mode][method]);
 }
 
-/** The field for an amount in dirhams, as people type it, with what was typed. Without a hint it has to be filled in. */
+/**
+ * The field for an amount in dirhams, as people type it, with what was typed. Without a hint it has
+ * to be filled in.
+ */
 export function amountField(
   { language, form: sent }: ViewRequest,
   problems: ui.Problems,
@@ -59,7 +63,10 @@ export function amountField(
   });
 }
 
-/** Why an amount was refused, in dirhams: messages of the API are for programs and count in centimes. */
+/**
+ * Why an amount was refused, in dirhams: messages of the API are for programs and count in
+ * centimes.
+ */
 export function amountProblem(
   language: Language,
   { code, message }: Pick<ApiError, 'code' | 'message'>,
@@ -71,7 +78,10 @@ export function amountProblem(
   return sayPayment({ language })(code, { amount: formatAmount(bound, 'mad', language) });
 }
 
-/** How a payment is paid: the method, with the brand and the last digits of a card, or the code for cash. */
+/**
+ * How a payment is paid: the method, with the brand and the last digits of a card, or the code for
+ * cash.
+ */
 export function methodText(
   language: Language,
   method: PaymentMethodType | null,

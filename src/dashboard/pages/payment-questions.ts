@@ -28,7 +28,10 @@ export function beforeIn(query: URLSearchParams): string | null {
 /** Each question reads a hundred payments. */
 const questionsMax = 100;
 
-/** A page of the payments that filters with an index find. `stoppedAt` is where an older page begins; null when there are no older ones. */
+/**
+ * A page of the payments that filters with an index find. `stoppedAt` is where an older page
+ * begins; null when there are no older ones.
+ */
 export function listPayments(
   request: ViewRequest,
   context: ViewContext,
@@ -37,7 +40,10 @@ export function listPayments(
   return askForPage(request, context, { ...filters, text: null, method: null }, null);
 }
 
-/** The same for any search; those without an index take turns. One that is counted may be refused for some time. */
+/**
+ * The same for any search; those without an index take turns. One that is counted may be refused
+ * for some time.
+ */
 export async function findPayments(
   request: ViewRequest,
   context: ViewContext,
@@ -75,7 +81,10 @@ async function askForPage(
   return { payments, stoppedAt: before };
 }
 
-/** The payment that an id or a cash code belongs to; null when the organization has none in this mode. */
+/**
+ * The payment that an id or a cash code belongs to; null when the organization has none in this
+ * mode.
+ */
 export async function askStory(
   request: ViewRequest,
   { services }: ViewContext,
@@ -96,8 +105,8 @@ export async function askStory(
 const patienceMs = [50, 100, 200, 400, 800, 1_600];
 
 /**
- * Gives a command. The second click of a double click has the same key, and comes while the first one is still carried out: it
- * waits for the answer of that one.
+ * Gives a command. The second click of a double click has the same key, and comes while the first
+ * one is still carried out: it waits for the answer of that one.
  */
 export async function perform<O extends CommandOperation>(
   request: ViewRequest,

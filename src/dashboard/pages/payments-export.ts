@@ -56,7 +56,10 @@ export function exportForm(request: ViewRequest): Html {
   })}${ui.submit(say('download'), 'quiet')}</form></details>`;
 }
 
-/** The edge streams it. What is exported was made in the period of the filters; the others are those of its payment. */
+/**
+ * The edge streams it. What is exported was made in the period of the filters; the others are those
+ * of its payment.
+ */
 function exportOf(request: ViewRequest, search: PaymentSearch): DashboardAnswer {
   const { query, organization, mode, member, language } = request;
   const what = exported.find((name) => name === query.get('what')) ?? exported[0];

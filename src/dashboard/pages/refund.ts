@@ -37,7 +37,10 @@ export function refundRows(showPayment: ShowPayment): readonly Row[] {
 
 const refundReasons = ['requested_by_customer', 'duplicate', 'fraudulent'] as const;
 
-/** The form below the details of a payment; null when nothing can be paid back, or not by this member. */
+/**
+ * The form below the details of a payment; null when nothing can be paid back, or not by this
+ * member.
+ */
 export function refundPart(
   request: ViewRequest,
   { intent, refundable }: PaymentStory,

@@ -1,5 +1,5 @@
-// The pages for request logs: a list that is searched and stays up to date, and each request with its answer, what it changed, and
-// the events that it caused.
+// The pages for request logs: a list that is searched and stays up to date, and each request with
+// its answer, what it changed, and the events that it caused.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { type IdKind, kindOfId } from '../../contract/id-prefixes.ts';

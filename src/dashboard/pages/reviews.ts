@@ -1,4 +1,5 @@
-// The pages of the reviews: money that does not add up, what was expected and what arrived, and how it was settled.
+// The pages of the reviews: money that does not add up, what was expected and what arrived, and how
+// it was settled.
 
 import { formatAmount } from '../../core/money.ts';
 import { fieldIndex, scopeOf } from '../../domain/indexes.ts';

@@ -1,6 +1,7 @@
-// Searches of the dashboard that read many records because no index finds what they look for. They spend no rate limit of the API,
-// and have one of the same size of their own, for each organization and mode. Those of an organization take turns, so however many
-// its members begin at once, its shard reads for one of them at a time.
+// Searches of the dashboard that read many records because no index finds what they look for. They
+// spend no rate limit of the API, and have one of the same size of their own, for each organization
+// and mode. Those of an organization take turns, so however many its members begin at once, its
+// shard reads for one of them at a time.
 
 import type { Mode } from '../../contract/vocabulary.ts';
 import type { Clock, MonotonicClock } from '../../core/clock.ts';
@@ -45,8 +46,8 @@ export class Searches {
   }
 
   /**
-   * Runs a search of a member when it is the organization's turn. One that is not counted belongs to a page that shows more than what
-   * was searched for.
+   * Runs a search of a member when it is the organization's turn. One that is not counted belongs
+   * to a page that shows more than what was searched for.
    */
   async run<T>(
     { organization: { id: org, limits }, mode, member }: Searcher,

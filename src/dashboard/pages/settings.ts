@@ -1,5 +1,5 @@
-// The pages for settings: the organization's name, the colour and logo of the pages where its customers pay, and the payment
-// networks.
+// The pages for settings: the organization's name, the colour and logo of the pages where its
+// customers pay, and the payment networks.
 
 import { checkedColour, logoOf, logoPathOf, logoTypes } from '../../directory/branding.ts';
 import { type Organization, withBranding, withName } from '../../directory/organization.ts';

@@ -1,4 +1,5 @@
-// Who or what made the steps of a payment: what the journal has as the cause of the events that tell of them.
+// Who or what made the steps of a payment: what the journal has as the cause of the events that
+// tell of them.
 
 import type { Step } from '../../domain/payment-story.ts';
 import { type Html, html } from '../../html/html.ts';
@@ -14,7 +15,10 @@ const says = {
   time: 'by_time',
 } as const;
 
-/** Returns the function that tells who made a step. A step whose cause is not known any more has nobody. */
+/**
+ * Returns the function that tells who made a step. A step whose cause is not known any more has
+ * nobody.
+ */
 export function createStepAuthors(
   request: ViewRequest,
   { services }: ViewContext,
@@ -40,8 +44,8 @@ export function createStepAuthors(
 }
 
 /**
- * The cause of a step. That a customer can pay is told by the network, in answer to who chose the method. Without a request, that
- * was the customer.
+ * The cause of a step. That a customer can pay is told by the network, in answer to who chose the
+ * method. Without a request, that was the customer.
  */
 function askedBy({ type, by, by_name, request }: Step): Step['by'] {
   if (by === null) return request === null ? null : 'request';

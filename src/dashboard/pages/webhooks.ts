@@ -1,5 +1,6 @@
-// The pages for webhook endpoints: a merchant adds, changes, pauses and deletes them, and shows and rolls their signing secrets.
-// Deliveries have a file of their own (deliveries.ts). Endpoints are changed by the API's own commands.
+// The pages for webhook endpoints: a merchant adds, changes, pauses and deletes them, and shows and
+// rolls their signing secrets. Deliveries have a file of their own (deliveries.ts). Endpoints are
+// changed by the API's own commands.
 
 import { fieldIndex, scopeOf } from '../../domain/indexes.ts';
 import type { WebhookEndpointRecord } from '../../domain/record.ts';
@@ -68,7 +69,10 @@ type Handle = (
   endpoint: WebhookEndpointRecord,
 ) => Promise<DashboardAnswer>;
 
-/** Handles a request about an endpoint of the request's organization and mode. Of one that was deleted there is its page alone. */
+/**
+ * Handles a request about an endpoint of the request's organization and mode. Of one that was
+ * deleted there is its page alone.
+ */
 function inEndpoint(handle: Handle): Row['handle'] {
   return async (request, context) => {
     const endpoint = await ownRecord<WebhookEndpointRecord>(request, context, request.id, 'webhook_endpoint');

@@ -1,4 +1,5 @@
-// The member's own account: name, password, the authenticator app with its recovery codes, and the sessions.
+// The member's own account: name, password, the authenticator app with its recovery codes, and the
+// sessions.
 
 import { checkedPersonName } from '../../directory/members.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
@@ -70,7 +71,10 @@ export async function showTwoStep(request: MemberRequest, people: People): Promi
   return secretPage(request, newSecret(people, request.member));
 }
 
-/** The app counts once a code of it was given. The recovery codes are shown this once, so there is no redirect. */
+/**
+ * The app counts once a code of it was given. The recovery codes are shown this once, so there is
+ * no redirect.
+ */
 export async function turnTwoStepOn(request: MemberRequest, people: People): Promise<DashboardAnswer> {
   const { member, form: sent } = request;
   const say = sayPeople(request);

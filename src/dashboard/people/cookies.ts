@@ -1,5 +1,6 @@
-// The dashboard's cookies: the session, whose token opens everything and is therefore kept from scripts and other sites, and the
-// language that somebody chose. Over plain http, in development, a cookie can't be bound to the host.
+// The dashboard's cookies: the session, whose token opens everything and is therefore kept from
+// scripts and other sites, and the language that somebody chose. Over plain http, in development, a
+// cookie can't be bound to the host.
 
 import { type Language, languages } from '../../contract/vocabulary.ts';
 

@@ -1,5 +1,6 @@
-// The pages behind links that work once: an invitation, a new password, and the first sign-in in development. A GET changes
-// nothing, because mail programs and chats open links, too; the form uses the link up.
+// The pages behind links that work once: an invitation, a new password, and the first sign-in in
+// development. A GET changes nothing, because mail programs and chats open links, too; the form
+// uses the link up.
 
 import { checkedPersonName, type Member, type Role } from '../../directory/members.ts';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
@@ -68,8 +69,9 @@ async function reset(incoming: Incoming, people: People, link: SignInLink): Prom
 }
 
 /**
- * Whether the address has an account is told last, after the same work: what is wrong with the form is said before, and a password
- * that is not used takes its turn, too. It is not tried as the account's, which is for the sign-in.
+ * Whether the address has an account is told last, after the same work: what is wrong with the form
+ * is said before, and a password that is not used takes its turn, too. It is not tried as the
+ * account's, which is for the sign-in.
  */
 async function joinAsNew(incoming: Incoming, people: People, link: Invitation): Promise<DashboardAnswer> {
   const say = sayPeople(incoming);

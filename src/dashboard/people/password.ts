@@ -1,5 +1,6 @@
-// Passwords: what is stored of them, and which are too weak. scrypt takes a fifth of a second and 32 MiB on purpose, off the main
-// thread; few run at a time and few wait, so many sign-ins at once take neither all memory nor all threads, and end soon.
+// Passwords: what is stored of them, and which are too weak. scrypt takes a fifth of a second and
+// 32 MiB on purpose, off the main thread; few run at a time and few wait, so many sign-ins at once
+// take neither all memory nor all threads, and end soon.
 
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import type { PasswordHash } from '../../directory/members.ts';
@@ -39,7 +40,9 @@ export async function hashPassword(password: string, waiter: Waiter): Promise<Pa
   return hash && { salt: salt.toString('base64'), hash: hash.toString('base64'), cost };
 }
 
-/** Stands for the password of somebody who does not exist, so that finding that out takes as long. */
+/**
+ * Stands for the password of somebody who does not exist, so that finding that out takes as long.
+ */
 const nobody: PasswordHash = {
   salt: randomBytes(saltBytes).toString('base64'),
   hash: randomBytes(hashBytes).toString('base64'),
@@ -47,8 +50,8 @@ const nobody: PasswordHash = {
 };
 
 /**
- * Whether it is the password; without one to compare with it takes as long, and is false. Null when it did not get its turn, so nothing
- * is known.
+ * Whether it is the password; without one to compare with it takes as long, and is false. Null when
+ * it did not get its turn, so nothing is known.
  */
 export async function isPassword(
   password: string,

@@ -1,5 +1,5 @@
-// What the pages about people work with: the directory, the cookies, the protection of forms before there is a session, and the
-// throttles of everything that could be guessed.
+// What the pages about people work with: the directory, the cookies, the protection of forms before
+// there is a session, and the throttles of everything that could be guessed.
 
 import { timingSafeEqual } from 'node:crypto';
 import { defined } from '../../core/assert.ts';
@@ -36,14 +36,20 @@ export interface PeopleOptions {
   readonly onRefusedSignIn: (address: string) => void;
 }
 
-/** Guesses from an address (of IPv6: a /64), and of an account, in a quarter of an hour. Those that were right don't count. */
+/**
+ * Guesses from an address (of IPv6: a /64), and of an account, in a quarter of an hour. Those that
+ * were right don't count.
+ */
 const guesses = { count: 20, windowMs: 15 * 60_000, keysMax: 50_000 };
 /** Sign-ups from an address (of IPv6: a /64) in an hour, those that came to nothing included. */
 const signUps = { count: 5, windowMs: 3_600_000, keysMax: 50_000 };
 /** When somebody may try again who was refused because too many wait for their turn. */
 export const busySeconds = 5;
 const stepUpMs = 10 * 60_000;
-/** Pages make them of letters, digits and dashes, and a page may append to one. They go to shards and request logs as they are. */
+/**
+ * Pages make them of letters, digits and dashes, and a page may append to one. They go to shards
+ * and request logs as they are.
+ */
 const idempotencyKeyOfPage = /^[\x21-\x7e]{0,200}$/;
 /** More than any field that is shown takes. */
 const fieldCharactersMax = 16_384;
@@ -116,7 +122,10 @@ export class People {
     return this.directory.store.now() - confirmedMs < stepUpMs;
   }
 
-  /** Whether a form comes from a page of this session, and has nothing that no field there could hold. */
+  /**
+   * Whether a form comes from a page of this session, and has nothing that no field there could
+   * hold.
+   */
   isOwnForm({ secFetchSite, form }: Incoming, { session }: MemberRequest): boolean {
     const isOwnSite = secFetchSite === '' || secFetchSite === 'same-origin';
     if (!idempotencyKeyOfPage.test(form.get('idempotency_key') ?? '')) return false;
@@ -143,8 +152,8 @@ export class People {
   }
 
   /**
-   * Carries out what a member does with the own account, between two rows of the audit record. When it concerns an
-   * organization, the organization's owners see it.
+   * Carries out what a member does with the own account, between two rows of the audit record. When
+   * it concerns an organization, the organization's owners see it.
    */
   act<T>(
     member: Member,
@@ -167,9 +176,10 @@ export class People {
   }
 
   /**
-   * Tries a guess at the credentials of an account, unless there were too many: then it answers the seconds to wait. The account
-   * is a text of any length, and may not exist. Null when the guess was wrong. A guess that does not get its turn is `untried`: it
-   * counts for who made it, so that a crowd of them comes to an end, and not for the account.
+   * Tries a guess at the credentials of an account, unless there were too many: then it answers the
+   * seconds to wait. The account is a text of any length, and may not exist. Null when the guess
+   * was wrong. A guess that does not get its turn is `untried`: it counts for who made it, so that
+   * a crowd of them comes to an end, and not for the account.
    */
   async tryGuess<T>(
     incoming: Incoming,

@@ -1,4 +1,5 @@
-// The addresses of the dashboard that belong to no organization: signing in and out, links, the password again, and the account.
+// The addresses of the dashboard that belong to no organization: signing in and out, links, the
+// password again, and the account.
 
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { html } from '../../html/html.ts';
@@ -97,8 +98,8 @@ function fits(pattern: string, path: string): boolean {
 }
 
 /**
- * Leads a stranger to the sign-in, and from there back to what was asked for. `again`: also somebody who is signed in, whose
- * session may not enter an organization any more.
+ * Leads a stranger to the sign-in, and from there back to what was asked for. `again`: also
+ * somebody who is signed in, whose session may not enter an organization any more.
  */
 export function toSignIn(incoming: Incoming, again = false): DashboardAnswer {
   const { method, address, query } = incoming;

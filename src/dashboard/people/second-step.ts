@@ -1,4 +1,5 @@
-// The second step of a sign-in: codes of an authenticator app (TOTP, RFC 6238), each of which works once, and recovery codes.
+// The second step of a sign-in: codes of an authenticator app (TOTP, RFC 6238), each of which works
+// once, and recovery codes.
 
 import { randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
@@ -30,7 +31,10 @@ export function newSecret(people: People, { id, email }: Member): NewSecret {
   return { text, sealed: people.secrets.seal(text, totpOwner(id)), uri: totpOf(text, email).toString() };
 }
 
-/** A sealed secret again, for a form that is shown once more; null when it is not one of the member's. */
+/**
+ * A sealed secret again, for a form that is shown once more; null when it is not one of the
+ * member's.
+ */
 export function openSecret(people: People, { id, email }: Member, sealed: string): NewSecret | null {
   try {
     const text = people.secrets.open(sealed, totpOwner(id));
@@ -63,7 +67,10 @@ function recoveryDigest(code: string): string {
   return digestOf(code.replaceAll('-', ''));
 }
 
-/** Uses up a code of the member's app, or a recovery code. Null when it is neither, or was used already. */
+/**
+ * Uses up a code of the member's app, or a recovery code. Null when it is neither, or was used
+ * already.
+ */
 export async function isCode(people: People, { id }: Member, typed: string): Promise<Member | null> {
   const code = typed.toLowerCase().replace(/\s/g, '');
   const use = (member: Member): Member => {

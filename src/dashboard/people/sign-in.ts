@@ -1,5 +1,6 @@
-// Signing in: the e-mail address with the password, then a code where the member has an authenticator app. What takes place between
-// the two steps is in the second form, sealed, so that nothing has to be remembered for a stranger.
+// Signing in: the e-mail address with the password, then a code where the member has an
+// authenticator app. What takes place between the two steps is in the second form, sealed, so that
+// nothing has to be remembered for a stranger.
 
 import { digestOf } from '../../directory/api-key.ts';
 import type { Member } from '../../directory/members.ts';
@@ -153,7 +154,10 @@ function sealPending(people: People, { id, password }: Member, next: string): st
   return people.secrets.seal(JSON.stringify(pending), pendingOwner);
 }
 
-/** The member that a form between the two steps is about; null when it is too old, or not one of ours. */
+/**
+ * The member that a form between the two steps is about; null when it is too old, or not one of
+ * ours.
+ */
 function openPending(people: People, sealed: string): { member: Member; next: string } | null {
   try {
     const pending = JSON.parse(people.secrets.open(sealed, pendingOwner)) as Pending;

@@ -1,5 +1,6 @@
-// Signing up, where the configuration lets anybody: an organization with its owner and its first keys. The form says last whether an
-// address has an account, after the work that an address without one causes, and an address of the network may try a few times an hour.
+// Signing up, where the configuration lets anybody: an organization with its owner and its first
+// keys. The form says last whether an address has an account, after the work that an address
+// without one causes, and an address of the network may try a few times an hour.
 
 import { checkedEmail } from '../../directory/members.ts';
 import { checkedName } from '../../directory/organization.ts';

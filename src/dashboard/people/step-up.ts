@@ -1,4 +1,5 @@
-// Asks for the password again before something that needs it. The session gets another token with it.
+// Asks for the password again before something that needs it. The session gets another token with
+// it.
 
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { html } from '../../html/html.ts';

@@ -1,6 +1,7 @@
-// Work that few may do at a time: whoever comes later waits for a turn, and not many wait. Members and strangers have a queue each,
-// from which the next is taken in turn, so a crowd of strangers keeps a member waiting for one of them at most. In a queue, those who
-// wait take turns, too. Who has left meanwhile is taken out, and nothing is done for them.
+// Work that few may do at a time: whoever comes later waits for a turn, and not many wait. Members
+// and strangers have a queue each, from which the next is taken in turn, so a crowd of strangers
+// keeps a member waiting for one of them at most. In a queue, those who wait take turns, too. Who
+// has left meanwhile is taken out, and nothing is done for them.
 
 import { FairQueue, turnBytes } from '../../shard/fair-queue.ts';
 
@@ -39,7 +40,9 @@ export class Turns {
     this.#queues = { member: queue(), stranger: queue() };
   }
 
-  /** Does the work when it has its turn. Null when too many wait, or nobody waits for it any more. */
+  /**
+   * Does the work when it has its turn. Null when too many wait, or nobody waits for it any more.
+   */
   async take<T>(waiter: Waiter, work: () => Promise<T>): Promise<T | null> {
     if (waiter.gone.aborted) return null;
     if (this.#running >= this.#atOnceMax) {

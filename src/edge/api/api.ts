@@ -36,9 +36,9 @@ import { streamExport } from './export-stream.ts';
 import type { UsedKeys } from './used-keys.ts';
 
 /**
- * One answered request, for the logs and the metrics. What the client sent is as it was sent, so it must be checked before it is
- * logged. The address is empty when nobody wants it; the key is also that of a refused one. The bodies are views, which
- * change after the call.
+ * One answered request, for the logs and the metrics. What the client sent is as it was sent, so it
+ * must be checked before it is logged. The address is empty when nobody wants it; the key is also
+ * that of a refused one. The bodies are views, which change after the call.
  */
 export interface Answered extends AnsweredRequest {
   readonly org: string | null;
@@ -58,9 +58,15 @@ export interface ApiOptions {
   /** Finds a client's address from that of its connection and the proxies' header. */
   readonly addressOf: (remoteAddress: string, forwardedFor: string) => string;
   readonly onAnswered: (answered: Answered) => void;
-  /** Whether anybody reads the addresses of requests. Asking a connection for its address costs more than this question. */
+  /**
+   * Whether anybody reads the addresses of requests. Asking a connection for its address costs more
+   * than this question.
+   */
   readonly wantsAddress: () => boolean;
-  /** Whether another request is logged that its shard does not answer. In a flood of these, logging would cost most. */
+  /**
+   * Whether another request is logged that its shard does not answer. In a flood of these, logging
+   * would cost most.
+   */
   readonly logsUnanswered: () => boolean;
   /** Called with a key that was sent and refused. */
   readonly onRefusedKey: (
@@ -69,7 +75,10 @@ export interface ApiOptions {
   ) => void;
 }
 
-/** The shard did not answer in time. A retry with the same idempotency key finds out what the request did. */
+/**
+ * The shard did not answer in time. A retry with the same idempotency key finds out what the
+ * request did.
+ */
 const timedOut = refuse('api_error', { message: 'api_error.timeout', retryAfterSeconds: 1 });
 /** On every answer, because no cache may store what is about money and changes at any moment. */
 export const notStored = headerLines(['Cache-Control', 'no-store']);
@@ -179,7 +188,9 @@ export class Api {
     );
   }
 
-  /** Called in the middle of other requests' answers, which must not suffer from an exception here. */
+  /**
+   * Called in the middle of other requests' answers, which must not suffer from an exception here.
+   */
   #answered(call: SentCall, answer: AnswerFrame | NoAnswer): void {
     // The shard counts an export that it has admitted until it is told that the export is over.
     const isExport = typeof answer === 'object' && (answer.flags & answerFlags.more) !== 0;
@@ -261,7 +272,10 @@ export class Api {
     this.#writeRefusal(call, refusal, status, body, close);
   }
 
-  /** Refuses a request that its shard does not answer. There may be floods of these, so this is as short as it can be. */
+  /**
+   * Refuses a request that its shard does not answer. There may be floods of these, so this is as
+   * short as it can be.
+   */
   #refuseUnanswered(call: AdmittedCall, why: NoAnswer): void {
     const { refusal, status, bodies } = this.#unanswered[why];
     const [before, after] = elementAt(bodies, call.language);
@@ -283,7 +297,10 @@ export class Api {
     return this.#options.addressOf(exchange.remoteAddress, head.forwardedFor);
   }
 
-  /** To be called before the answer is written, because the connection can't be asked for its address afterwards. */
+  /**
+   * To be called before the answer is written, because the connection can't be asked for its
+   * address afterwards.
+   */
   #finished(
     call: ReceivedCall,
     status: number,

@@ -48,7 +48,10 @@ export interface KeyRingChange {
   readonly keys: readonly (KnownKey & { readonly digest: string })[];
 }
 
-/** The number of headers that are remembered, and the length of the longest, which is enough without padding. */
+/**
+ * The number of headers that are remembered, and the length of the longest, which is enough without
+ * padding.
+ */
 const headersMax = 10_000;
 const headerLengthMax = 256;
 
@@ -114,7 +117,10 @@ const expiredKey = refuse('api_key_expired');
 const inactive = refuse('account_inactive');
 const notActivated = refuse('live_mode_not_activated');
 
-/** The key in a header of either form; null for any other header. With a password the result is no existing key. */
+/**
+ * The key in a header of either form; null for any other header. With a password the result is no
+ * existing key.
+ */
 function keyOf(header: string): string | null {
   const space = header.indexOf(' ');
   const scheme = header.slice(0, space).toLowerCase();

@@ -1,8 +1,8 @@
-// The stream of a test organization's events, as server-sent events, which `payments listen` with a key reads. The edge asks
-// the shard repeatedly for the events after the last one that was sent. So a client that reconnects with `Last-Event-ID`
-// misses none, and a slow client holds a few events and its own connection.
+// The events of a test organization as server-sent events, for `payments listen` with a key. The
+// edge asks the shard again and again for what came after the last event that was sent. So a client
+// that reconnects with `Last-Event-ID` misses none, and a slow one holds its own connection only.
 //
-//   event: start            who is followed, and the secret to sign forwarded events with; its id is where the stream starts
+//   event: start            who is followed, and the secret that signs forwarded events
 //   id: evt_…               an event, as a delivery has it: the JSON in one line
 //   : heart-beat            nothing has happened for a while
 
@@ -61,7 +61,10 @@ export class EventStreams {
     return isFull ? tooMany : null;
   }
 
-  /** Answers with the stream. It ends when the client leaves, the service stops, or the key works no more. */
+  /**
+   * Answers with the stream. It ends when the client leaves, the service stops, or the key works no
+   * more.
+   */
   async stream(
     exchange: Exchange,
     headers: string,
@@ -117,7 +120,10 @@ interface Step {
   readonly cursor: string;
 }
 
-/** The events after `after`; for null no events, but the newest one as the cursor. None while the shard is not running. */
+/**
+ * The events after `after`; for null no events, but the newest one as the cursor. None while the
+ * shard is not running.
+ */
 async function eventsAfter(shard: ShardClient, org: string, after: string | null): Promise<Step> {
   const answer = await shard.ask({ kind: 'events_after', org, livemode: false, after, limit: eventsPerStep });
   if (!answer.ok) return { events: [], cursor: after ?? '' };

@@ -33,8 +33,9 @@ const kinds = Uint8Array.from({ length: 128 }, (_, code) => {
 });
 
 /**
- * Whether a text has only letters, digits and separators, too few digits in a row for a card number, and nothing like our
- * secrets. This is true of most paths and keys, and is found by looking at each character once.
+ * Whether a text has only letters, digits and separators, too few digits in a row for a card
+ * number, and nothing like our secrets. This is true of most paths and keys, and is found by
+ * looking at each character once.
  */
 function isPlain(text: string): boolean {
   let digits = 0;

@@ -8,10 +8,16 @@ import type { ErrorCode } from '../../contract/errors/table.ts';
 
 export interface RefusedKey {
   readonly code: ErrorCode;
-  /** How often it was refused. A row without an address counts the keys that have no rows of their own. */
+  /**
+   * How often it was refused. A row without an address counts the keys that have no rows of their
+   * own.
+   */
   readonly times: number;
   readonly address: string | null;
-  /** The id and organization of an existing key; otherwise the public start of its text and of its digest. */
+  /**
+   * The id and organization of an existing key; otherwise the public start of its text and of its
+   * digest.
+   */
   readonly key: string | null;
   readonly organization: string | null;
   readonly prefix: string | null;

@@ -12,7 +12,9 @@ import { say } from './page-messages.ts';
 /** Room for a date in any way of writing, and not for a card number. */
 export const expiryLengthMax = 12;
 
-/** What a card form shows of the form that was sent before: never the number, nor the security code. */
+/**
+ * What a card form shows of the form that was sent before: never the number, nor the security code.
+ */
 export interface SentCard {
   readonly wrong: readonly CardFault[];
   readonly expiry: string;
@@ -25,7 +27,10 @@ const slips = {
   cvc: ['', 'missing'],
 } as const satisfies Record<CardField, readonly string[]>;
 
-/** `focused` is the field that gets the focus, because it is the first to be typed again; null for none. */
+/**
+ * `focused` is the field that gets the focus, because it is the first to be typed again; null for
+ * none.
+ */
 export function cardInputs(
   livemode: boolean,
   language: Language,

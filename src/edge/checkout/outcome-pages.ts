@@ -13,7 +13,10 @@ import { afterGivingUp } from './return-links.ts';
 /** How often a page that waits for the network looks for news. */
 const watchSeconds = 5;
 
-/** The query of an address to which a form redirects. A success page with it goes on to the merchant at once. */
+/**
+ * The query of an address to which a form redirects. A success page with it goes on to the merchant
+ * at once.
+ */
 export const comingFromForm = 'done=1';
 
 export function waitingPage(payment: ShownPayment, visit: Visit, name: 'opening' | 'processing'): Page {

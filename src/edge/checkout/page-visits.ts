@@ -48,7 +48,10 @@ export function createPagePort(shards: readonly Pick<ShardClient, 'ask' | 'handO
 
 const noBody = Buffer.alloc(0);
 
-/** Answers a visit to a page. `refuse` answers a visit whose form is not read to its end, and closes the connection. */
+/**
+ * Answers a visit to a page. `refuse` answers a visit whose form is not read to its end, and closes
+ * the connection.
+ */
 export function visitPage(
   pages: Pages,
   exchange: Exchange,

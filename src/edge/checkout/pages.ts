@@ -67,7 +67,10 @@ export class Pages {
     return isPagePath(path);
   }
 
-  /** Counts a visit before its form is read. Returns the answer of a visit that is not admitted, else null. */
+  /**
+   * Counts a visit before its form is read. Returns the answer of a visit that is not admitted,
+   * else null.
+   */
   turnAway(request: PageVisit): PageAnswer | null {
     const route = routeOf(request.path);
     const stranger = this.#strangerOf(request);
@@ -92,7 +95,10 @@ export class Pages {
     }
   }
 
-  /** Answers a visit that takes long: a redirect to the page in its current state, which continues to wait. */
+  /**
+   * Answers a visit that takes long: a redirect to the page in its current state, which continues
+   * to wait.
+   */
   goOn(request: PageVisit): PageAnswer {
     const stranger = this.#strangerOf(request);
     return redirect(linkTo(stranger, stranger.path));
@@ -166,9 +172,10 @@ export class Pages {
 }
 
 /**
- * What the network's page sends along is not believed: the network's report decides, and the page shows the current state. Whoever
- * comes back by POST after a decline that was reported tries no other card there. A GET changes nothing: a preview of the link or
- * the Back button can send one, so its customer finds the button to try again and the form that leads back to the choice.
+ * What the network's page sends along is not believed: the network's report decides, and the page
+ * shows the current state. Whoever comes back by POST after a decline that was reported tries no
+ * other card there. A GET changes nothing: a preview of the link or the Back button can send one,
+ * so its customer finds the button to try again and the form that leads back to the choice.
  */
 async function backFrom(
   port: PagePort,

@@ -7,8 +7,8 @@ import { sayOf, type Visit } from './document.ts';
 import type { ShownPayment } from './page-port.ts';
 
 /**
- * The address to which a customer returns after paying or with a cash code; null when the merchant named none, or the page where
- * the customer pays, which shows the receipt.
+ * The address to which a customer returns after paying or with a cash code; null when the merchant
+ * named none, or the page where the customer pays, which shows the receipt.
  */
 export function afterPayment({ session, intent }: ShownPayment, baseUrl: string): string | null {
   if (session === null) return webAddress(intent.return_url);

@@ -131,7 +131,10 @@ function styleOf(text: string): Style {
 
 export const pageStyle = styleOf(css);
 
-/** The merchant's colour, `#rrggbb`, in place of the pages' own. The border is seen also where the colour is the page's. */
+/**
+ * The merchant's colour, `#rrggbb`, in place of the pages' own. The border is seen also where the
+ * colour is the page's.
+ */
 export function brandStyle(colour: string): Style {
   assert(/^#[0-9a-f]{6}$/i.test(colour), 'a colour is six hexadecimal digits');
   return styleOf(
@@ -139,7 +142,10 @@ export function brandStyle(colour: string): Style {
   );
 }
 
-/** White or black, whichever has more contrast with a colour (WCAG 2, relative luminance): 4.5 or more. */
+/**
+ * White or black, whichever has more contrast with a colour (WCAG 2, relative luminance): 4.5 or
+ * more.
+ */
 function readableOn(colour: string): '#fff' | '#000' {
   const lightness = (at: number) => {
     const share = Number.parseInt(colour.slice(at, at + 2), 16) / 255;

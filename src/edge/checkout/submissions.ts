@@ -44,7 +44,10 @@ export function createSubmits(
     return tokenized;
   }
 
-  /** Sends the card to the charge `id`. A decline leads back to the form, if another card can be tried here. */
+  /**
+   * Sends the card to the charge `id`. A decline leads back to the form, if another card can be
+   * tried here.
+   */
   async function pay(submission: Submission, id: string, card: TokenizedCard): Promise<Page | null> {
     const { visit } = submission;
     const result = await port.command('submit_card', id, card, visit.language);
@@ -99,7 +102,10 @@ export function createSubmits(
   };
 }
 
-/** The form again, with what is wrong and what was typed; the number and the security code are not repeated. */
+/**
+ * The form again, with what is wrong and what was typed; the number and the security code are not
+ * repeated.
+ */
 function shownAgain(
   { payment, visit, form, field }: Submission,
   problem: SentForm['problem'],
@@ -109,7 +115,10 @@ function shownAgain(
   return checkoutPage(payment, visit, field, { problem, wrong, expiry });
 }
 
-/** Whether a refusal is because of the payment's state: something else was faster, and the current state is shown. */
+/**
+ * Whether a refusal is because of the payment's state: something else was faster, and the current
+ * state is shown.
+ */
 function refusedPage(code: string, visit: Visit): Page | null {
   if (code === 'resource_missing') return missingPage(visit);
   return errors[code as ErrorCode]?.type === 'invalid_request_error' ? null : troublePage(visit);

@@ -74,7 +74,10 @@ function copyButton(text: string, language: Language): Html {
   return html`<button type="button" class="quiet" data-copy="${text}" data-done="${say('copied', language)}" aria-live="polite" hidden>${say('copy', language)}</button>`;
 }
 
-/** The form that leads back to the choice, if anything else can be tried. Sending it ends the charge of this page. */
+/**
+ * The form that leads back to the choice, if anything else can be tried. Sending it ends the charge
+ * of this page.
+ */
 export function changing({ intent, session, charge }: ShownPayment, visit: Visit, field: Html): Html | null {
   const others = intent.methods_left.filter((method) => method === 'card' || method !== charge?.method);
   if (session === null || others.length === 0) return null;

@@ -61,7 +61,10 @@ export interface Visited {
   readonly known: KnownMember | null;
 }
 
-/** Why a visit has no answer: the main thread is away or failed, or too many visits like it are on their way. */
+/**
+ * Why a visit has no answer: the main thread is away or failed, or too many visits like it are on
+ * their way.
+ */
 export type Unanswered = 'trouble' | 'busy';
 
 /** A visit that was asked about. */
@@ -113,7 +116,10 @@ export class DashboardPort {
   }
 }
 
-/** The main thread's end. A visit that fails has no answer; `onFailed` hears of it. `gone` is aborted when its client leaves. */
+/**
+ * The main thread's end. A visit that fails has no answer; `onFailed` hears of it. `gone` is
+ * aborted when its client leaves.
+ */
 export function answerVisits(
   port: MessagePort,
   handle: (request: DashboardRequest, gone: AbortSignal) => Promise<Visited>,

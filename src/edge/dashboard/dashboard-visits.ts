@@ -45,7 +45,10 @@ export function isDashboardPath(path: string): boolean {
   return path === '/dashboard' || path.startsWith('/dashboard/') || path.startsWith('/logos/');
 }
 
-/** Returns the function that answers visits. Its `refuse` answers one whose form is not read to its end. */
+/**
+ * Returns the function that answers visits. Its `refuse` answers one whose form is not read to its
+ * end.
+ */
 export function createDashboardVisits(options: DashboardVisitsOptions): VisitDashboard {
   const { port, visitors, sessions, shardOf } = options;
   const tails = new TailStreams(options);

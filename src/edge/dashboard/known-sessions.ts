@@ -35,8 +35,8 @@ export class KnownSessions {
   }
 
   /**
-   * Whose visit it is: the organization, and the member. An organization that the member does not belong to is only a claim; then
-   * the member stands for it. Null for somebody who is not known.
+   * Whose visit it is: the organization, and the member. An organization that the member does not
+   * belong to is only a claim; then the member stands for it. Null for somebody who is not known.
    */
   ownersOf(cookie: string, path: string): readonly [organization: string, member: string] | null {
     const key = this.#keyOf(cookie);

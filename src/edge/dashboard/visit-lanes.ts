@@ -1,9 +1,9 @@
-// The ways of the dashboard's visits to the main thread. Each kind of visit has its own, so a crowd on one of them keeps none of
-// the others waiting:
+// The ways of the dashboard's visits to the main thread. Each kind of visit has its own, so that a
+// crowd on one of them keeps none of the others waiting:
 //
-//   members   are known from an earlier visit; each organization has a share, and each of its members a part of that
-//   forms     of somebody who is not known, such as a sign-in, whose password takes long to compute; each address has a share
-//   pages     for somebody who is not known; addresses take turns, so nobody waits for the crowd that another one is
+//   members   are known from an earlier visit; organizations and their members have shares
+//   forms     of strangers, such as a sign-in, whose password takes long; addresses have shares
+//   pages     for strangers; addresses take turns
 
 import { elementAt } from '../../core/assert.ts';
 import { FairQueue, turnBytes } from '../../shard/fair-queue.ts';

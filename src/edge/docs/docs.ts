@@ -1,6 +1,6 @@
 // The documentation in the browser: which pages there are, in which languages, and how they are
-// kept. A page is rendered when it is first asked for; so is the index of the search. So they cost a
-// start of the service next to nothing.
+// kept. A page is rendered when it is first asked for; so is the index of the search. So they cost
+// a start of the service next to nothing.
 
 import { negotiateLanguage } from '../../contract/language.ts';
 import type { Json } from '../../contract/openapi/schemas.ts';
@@ -26,7 +26,10 @@ export interface DocsAnswer {
   readonly document: StaticText;
 }
 
-/** How a reader gets a page: in a language, which is kept in links when the address has asked for it. */
+/**
+ * How a reader gets a page: in a language, which is kept in links when the address has asked for
+ * it.
+ */
 interface Reader {
   readonly language: Language;
   readonly asked: Language | null;

@@ -13,7 +13,10 @@ export interface Guide {
   readonly slug: string;
   readonly title: Texts;
   readonly summary: Texts;
-  /** Documents, or sections of them, from the root of the project. Those in French lie below docs/fr. */
+  /**
+   * Documents, or sections of them, from the root of the project. Those in French lie below
+   * docs/fr.
+   */
   readonly parts: readonly string[];
   /** There is no French text of it. */
   readonly englishOnly?: true;
@@ -220,7 +223,10 @@ function headingsOf(file: string): readonly string[] {
   return found;
 }
 
-/** The parts of a guide in a language. The sections of a translation are in the order of the original. */
+/**
+ * The parts of a guide in a language. The sections of a translation are in the order of the
+ * original.
+ */
 export function partsOf({ parts, englishOnly }: Guide, language: GuideLanguage): readonly string[] {
   if (language === 'en' || englishOnly === true) return parts;
   return parts.map((part) => {

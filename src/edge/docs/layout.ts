@@ -28,7 +28,10 @@ export interface DocsPage {
 
 /** What surrounds the pages of a language. */
 export interface Frame {
-  /** The language that the reader has asked for by address, and that links must keep; null for what the browser prefers. */
+  /**
+   * The language that the reader has asked for by address, and that links must keep; null for what
+   * the browser prefers.
+   */
   readonly asked: Language | null;
   /** The address of a path of the service. */
   readonly link: (path: string) => string;
@@ -41,7 +44,10 @@ export function isDocsPath(path: string): boolean {
   return path === '/' || path === '/docs' || path.startsWith('/docs/');
 }
 
-/** Writes the addresses of links: behind `prefix`, which a proxy removes, and with the language that was asked for. */
+/**
+ * Writes the addresses of links: behind `prefix`, which a proxy removes, and with the language that
+ * was asked for.
+ */
 export function linkWriter(prefix: string, asked: Language | null): (path: string) => string {
   return (path) => {
     const [page, anchor] = path.split('#') as [string, string | undefined];

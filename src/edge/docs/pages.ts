@@ -1,5 +1,5 @@
-// The pages of the documentation, each with its title, its languages and what it shows; and the list
-// of them that stands beside each page.
+// The pages of the documentation, each with its title, its languages and what it shows; and the
+// list of them that stands beside each page.
 
 import { errorCodes } from '../../contract/errors/table.ts';
 import { type Language, languages } from '../../contract/vocabulary.ts';

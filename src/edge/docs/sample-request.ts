@@ -24,7 +24,10 @@ export interface Sample {
   readonly answersText: boolean;
 }
 
-/** The sample of an operation whose example is `request`. Each of its requests has an idempotency key of its own. */
+/**
+ * The sample of an operation whose example is `request`. Each of its requests has an idempotency
+ * key of its own.
+ */
 export function prepared(operation: string, request: SampleRequest, answersText: boolean): Sample {
   const before = stepsBefore(operation);
   const key = operation.replaceAll('_', '-');

@@ -5,7 +5,10 @@ import { exampleIds } from '../../contract/openapi/examples.ts';
 import { exampleRequests } from '../../contract/openapi/operations.ts';
 import type { Operation } from '../../contract/routes/table.ts';
 
-/** A request before the sample's own one. In its path and body, `{name}` stands for what an earlier one has taken. */
+/**
+ * A request before the sample's own one. In its path and body, `{name}` stands for what an earlier
+ * one has taken.
+ */
 export interface SampleStep {
   readonly method: 'GET' | 'POST';
   readonly path: string;

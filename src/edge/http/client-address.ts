@@ -6,7 +6,10 @@ import ipaddr from 'ipaddr.js';
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Finds the address from the connection's address and `X-Forwarded-For`. Null when the connection's is no address. */
+/**
+ * Finds the address from the connection's address and `X-Forwarded-For`. Null when the connection's
+ * is no address.
+ */
 export type ClientAddressOf = (remoteAddress: string, forwardedFor: string) => Address | null;
 
 /** A site (/48) of IPv6 may have so many times as much of anything as one of its networks (/64). */
@@ -15,7 +18,9 @@ export const networksPerSite = 4;
 /** The other end of a connection. */
 export type Peer = Pick<HttpResponse, 'getRemoteAddress' | 'getRemoteAddressAsText'>;
 
-/** The texts of IPv4 addresses by their bytes, because uWebSockets.js makes the text anew each time. */
+/**
+ * The texts of IPv4 addresses by their bytes, because uWebSockets.js makes the text anew each time.
+ */
 const texts = new Map<number, string>();
 const textsMax = 10_000;
 
@@ -38,8 +43,8 @@ function textOf(peer: Peer): string {
 }
 
 /**
- * `trustedProxies` are the addresses and networks (`10.0.0.0/8`) of proxies whose `X-Forwarded-For` is trusted. Throws when
- * one is neither.
+ * `trustedProxies` are the addresses and networks (`10.0.0.0/8`) of proxies whose `X-Forwarded-For`
+ * is trusted. Throws when one is neither.
  */
 export function createClientAddress(trustedProxies: readonly string[]): ClientAddressOf {
   const isTrusted = createTrusted(trustedProxies);
@@ -56,7 +61,9 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
   };
 }
 
-/** Whether an address is one of these addresses and networks. Throws when one of them is neither. */
+/**
+ * Whether an address is one of these addresses and networks. Throws when one of them is neither.
+ */
 function createTrusted(trustedProxies: readonly string[]): (address: Address) => boolean {
   const trusted = trustedProxies.map(readNetwork);
   return (address) =>
@@ -72,7 +79,10 @@ export function createIsTrusted(trustedProxies: readonly string[]): (address: st
   };
 }
 
-/** The client's address as text, for logs. An IPv4 address without proxies is used as it is, without being parsed. */
+/**
+ * The client's address as text, for logs. An IPv4 address without proxies is used as it is, without
+ * being parsed.
+ */
 export function createClientAddressText(
   trustedProxies: readonly string[],
 ): (remoteAddress: string, forwardedFor: string) => string {

@@ -1,20 +1,9 @@
-// An exchange is one request and its answer. It is the only owner of the native response object:
-// nothing else touches that, and after an abort or an answer nothing can. An exchange is answered
-// exactly once; a second answer is dropped. Every answer has the id of its request.
+// An exchange is one request and its answer, which it gives exactly once. It alone owns the native
+// response. Nothing is answered while uWebSockets.js's parser is running, because what stands
+// behind the request would run then; a request that comes before an answer ends the connection.
 //
-// Nothing is answered, and no connection is ended, while uWebSockets.js's parser is running,
-// because the parser would go on with what it has read, and what stands behind the request would
-// run. When an exchange has no answer yet, uWebSockets.js closes the connection at the next
-// request, which never runs. So an answer waits until the parser has returned (`setImmediate`). A
-// client that knows the rules has sent nothing more by then, and a body whose length was hidden
-// never runs.
-//
-// uWebSockets.js answers some requests itself, with a page of its own, and offers no hook: a
-// version other than HTTP/1.1 and a target that is not a path (505), no Host, both Content-Length
-// and Transfer-Encoding, a length that is not a number, a broken chunk (400), more than 64 KiB or
-// 100 lines of headers (431). After a malformed header line it waits until the connection has been
-// idle for 10 seconds. A request that is sent before the answer to the one before it has begun ends
-// the connection, so there is no pipelining.
+// uWebSockets.js answers some requests itself: another version or no path (505), a broken head,
+// length or chunk (400), more than 64 KiB or 100 lines of headers (431).
 
 import type { HttpResponse } from 'uWebSockets.js';
 import type { OnVisitFailed, VisitEntry } from '../../core/visit-failure.ts';
@@ -29,7 +18,10 @@ export function headerLines(...headers: readonly Header[]): string {
   return headers.map(([name, value]) => `\r\n${name}: ${value}`).join('');
 }
 
-/** A client must take this much in the time for slow clients. Over a minute it is some 4 KiB a second. */
+/**
+ * A client must take this much in the time for slow clients. Over a minute it is some 4 KiB a
+ * second.
+ */
 const takenBytesMin = 256 * 1024;
 
 export interface Exchanges {
@@ -44,7 +36,10 @@ export interface Exchanges {
   /** Counts what clients have not taken yet. */
   readonly held: HeldAnswers;
   readonly whole: WholeWriter;
-  /** The parser is running: it has called a handler, and goes on with what it has read when the handler returns. */
+  /**
+   * The parser is running: it has called a handler, and goes on with what it has read when the
+   * handler returns.
+   */
   parsing: boolean;
   /** Called with the exceptions of handlers, which would otherwise end the process. */
   readonly onFailed: OnVisitFailed;
@@ -91,7 +86,10 @@ export class Exchange {
   /** The organization whose share the held bytes of the answer count in. */
   holder = '';
   #heldBytes = 0;
-  /** Since when, by the monotonic clock, the client has not taken enough; null when nothing waits for it. */
+  /**
+   * Since when, by the monotonic clock, the client has not taken enough; null when nothing waits
+   * for it.
+   */
   #stuckAt: number | null = null;
 
   /** Registers a handler of aborts before anything else can happen. */
@@ -141,8 +139,9 @@ export class Exchange {
   }
 
   /**
-   * To be called now and then while the client is slow. uWebSockets.js closes a connection whose buffers, which may have
-   * megabytes, are not taken within 10 seconds; this starts the 10 seconds again.
+   * To be called now and then while the client is slow. uWebSockets.js closes a connection whose
+   * buffers, which may have megabytes, are not taken within 10 seconds; this starts the 10 seconds
+   * again.
    */
   wait(): void {
     this.#response?.pause();
@@ -191,7 +190,10 @@ export class Exchange {
     this.#exchanges.parsing = false;
   }
 
-  /** Runs `step`. An exception, now or later, is a bug: the exchange is answered with that, or cut where it can't be. */
+  /**
+   * Runs `step`. An exception, now or later, is a bug: the exchange is answered with that, or cut
+   * where it can't be.
+   */
   guard(step: () => void | Promise<void>): void {
     try {
       step()?.catch((error) => this.failed(error));
@@ -217,7 +219,10 @@ export class Exchange {
     this.guard(() => (this.handler === null ? this.cut() : this.handler.onTimeout()));
   }
 
-  /** Gives the pieces of the body to `take` while it is open. To be called before the handler of the request returns. */
+  /**
+   * Gives the pieces of the body to `take` while it is open. To be called before the handler of the
+   * request returns.
+   */
   onPiece(take: (piece: ArrayBuffer, isLast: boolean) => void): void {
     this.#response?.onData((piece, isLast) => {
       if (this.isOpen) this.whileParsing(() => take(piece, isLast));
@@ -225,8 +230,8 @@ export class Exchange {
   }
 
   /**
-   * Answers. `headers` are those besides the common ones, as `headerLines` returns them. The body's bytes may change after the
-   * call.
+   * Answers. `headers` are those besides the common ones, as `headerLines` returns them. The body's
+   * bytes may change after the call.
    */
   answer(status: number, headers: string, body: string | Uint8Array): void {
     const response = this.#response;
@@ -287,7 +292,10 @@ export class Exchange {
     });
   }
 
-  /** Refuses a request that can't be read to its end, and ends the connection, even if the client does not take the answer. */
+  /**
+   * Refuses a request that can't be read to its end, and ends the connection, even if the client
+   * does not take the answer.
+   */
   refuse(status: number, headers: string, body: string): void {
     if (this.isHead) {
       this.answer(status, headers, body);
@@ -300,8 +308,8 @@ export class Exchange {
   }
 
   /**
-   * Writes an answer without ending it for uWebSockets.js, and closes the connection. After `end`, a connection whose client
-   * does not take its answers would go on taking requests.
+   * Writes an answer without ending it for uWebSockets.js, and closes the connection. After `end`,
+   * a connection whose client does not take its answers would go on taking requests.
    */
   #hangUp(answer: string): void {
     this.#afterParsing((response) => {
@@ -311,7 +319,10 @@ export class Exchange {
     });
   }
 
-  /** The head as one text. uWebSockets.js writes it as it is; a native call for each line would cost more than the text. */
+  /**
+   * The head as one text. uWebSockets.js writes it as it is; a native call for each line would cost
+   * more than the text.
+   */
   #head(status: number, headers: string): string {
     return `${answerStart(status)}${this.requestId}${this.#exchanges.commonHeaders}${headers}`;
   }
@@ -356,7 +367,9 @@ export class Exchange {
     });
   }
 
-  /** Holds what the client has not taken, and calls `onWritable` whenever its connection takes more. */
+  /**
+   * Holds what the client has not taken, and calls `onWritable` whenever its connection takes more.
+   */
   #waitFor(response: HttpResponse, heldBytes: number, onWritable: () => void): void {
     this.#hold(heldBytes);
     response.onWritable(() => {

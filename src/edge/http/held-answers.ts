@@ -26,7 +26,9 @@ export class HeldAnswers {
     return this.#bytes + bytes <= this.#bytesMax && held + bytes <= this.#bytesMax * holderShare;
   }
 
-  /** Counts bytes that are held from now on. A negative number counts bytes that are held no longer. */
+  /**
+   * Counts bytes that are held from now on. A negative number counts bytes that are held no longer.
+   */
   add(holder: string, bytes: number): void {
     this.#bytes += bytes;
     const held = (this.#byHolder.get(holder) ?? 0) + bytes;

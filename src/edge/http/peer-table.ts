@@ -36,9 +36,9 @@ export function countPeers(table: string, port: number): PeerCounts {
 const mappedPrefix = '00000000000000000000ffff';
 
 /**
- * The keys by which connections are counted, from the bytes of an address: an IPv4 address, also an IPv4-mapped one, or the
- * network (/64) of an IPv6 address, because one customer has a whole one, and its site (/48), because one customer may have
- * thousands of networks.
+ * The keys by which connections are counted, from the bytes of an address: an IPv4 address, also an
+ * IPv4-mapped one, or the network (/64) of an IPv6 address, because one customer has a whole one,
+ * and its site (/48), because one customer may have thousands of networks.
  */
 export function addressKeys(address: Uint8Array): readonly string[] {
   const hex = Buffer.from(address).toString('hex');

@@ -27,8 +27,8 @@ const misreadEnd = /\r\n0+(?:;[^\r\n]*)?\r\n\r\n$/;
 const misreadEndBytesMax = 256;
 
 /**
- * Reads a body, and calls back with it when it is whole, or with a refusal when it is not read to its end; not after an abort. To
- * be called before the handler of the request returns.
+ * Reads a body, and calls back with it when it is whole, or with a refusal when it is not read to
+ * its end; not after an abort. To be called before the handler of the request returns.
  */
 export function readBody(
   exchange: Exchange,
@@ -82,7 +82,9 @@ export class RequestBody {
     this.#isChunked = isChunked;
   }
 
-  /** Copies the next piece. Returns the body after the last piece, null before that, or a refusal. */
+  /**
+   * Copies the next piece. Returns the body after the last piece, null before that, or a refusal.
+   */
   add(piece: ArrayBuffer, isLast: boolean): Buffer | Refusal | null {
     const start = this.#bytes;
     const end = start + piece.byteLength;

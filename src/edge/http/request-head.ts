@@ -39,8 +39,8 @@ export interface RequestHead {
   /** Whether the body comes in chunks. */
   readonly isChunked: boolean;
   /**
-   * Whether it is known where the request ends: it has a length, or is a GET, which nobody sends with a body. It is not known with
-   * chunks, whose end the parser may take for something else.
+   * Whether it is known where the request ends: it has a length, or is a GET, which nobody sends
+   * with a body. It is not known with chunks, whose end the parser may take for something else.
    */
   readonly endIsCertain: boolean;
   /** Why the request can't be read any further; the connection is closed after the answer. */
@@ -88,7 +88,9 @@ class Head implements RequestHead {
   }
 }
 
-/** Reads heads, one after the other: all headers of a request are read before those of another one. */
+/**
+ * Reads heads, one after the other: all headers of a request are read before those of another one.
+ */
 export class HeadReader {
   #head: Head | null = null;
   /** One function serves all requests, because making one for each would double the cost. */

@@ -9,15 +9,18 @@ export class Shares {
   readonly #levels: readonly { readonly max: number; readonly taken: Map<string, number> }[];
   #taken = 0;
 
-  /** `ofOwners` has the most of one owner at each level: `[16, 4]` is 16 for an organization and 4 for a member. */
+  /**
+   * `ofOwners` has the most of one owner at each level: `[16, 4]` is 16 for an organization and 4
+   * for a member.
+   */
   constructor(max: number, ofOwners: readonly number[]) {
     this.#max = max;
     this.#levels = ofOwners.map((ofOwner) => ({ max: ofOwner, taken: new Map() }));
   }
 
   /**
-   * Takes a slot for its owners, one at each level, from the largest down. Returns the function that gives it back; null when one
-   * of them has as many as it may have, or all are taken.
+   * Takes a slot for its owners, one at each level, from the largest down. Returns the function
+   * that gives it back; null when one of them has as many as it may have, or all are taken.
    */
   take(owners: readonly string[]): (() => void) | null {
     const levels = this.#levels.map((level, i) => ({ ...level, owner: elementAt(owners, i) }));

@@ -71,15 +71,18 @@ export class VisitorBuckets {
   }
 }
 
-/** Limits what comes from an address for an organization, and, more loosely, what comes from it for all. */
+/**
+ * Limits what comes from an address for an organization, and, more loosely, what comes from it for
+ * all.
+ */
 export interface Callers {
   admit(remoteAddress: string, forwardedFor: string, org: string): number | null;
   giveBack(remoteAddress: string, forwardedFor: string, org: string): void;
 }
 
 /**
- * So many times as much as for one organization comes from an address for all: a network has one address, and what is wrong with one
- * organization must not hold up the others.
+ * So many times as much as for one organization comes from an address for all: a network has one
+ * address, and what is wrong with one organization must not hold up the others.
  */
 const organizationsPerCaller = 20;
 

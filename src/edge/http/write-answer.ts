@@ -30,9 +30,15 @@ export function answerStart(status: number): string {
   return statusLines.get(status) ?? `${status} \r\nRequest-Id: `;
 }
 
-/** Larger answers are written in parts, because uWebSockets.js copies what a slow client has not taken. */
+/**
+ * Larger answers are written in parts, because uWebSockets.js copies what a slow client has not
+ * taken.
+ */
 export const wholeBytesMax = 64 * 1024;
-/** A connection that takes data again can mostly take a whole part of this size, so little is copied. */
+/**
+ * A connection that takes data again can mostly take a whole part of this size, so little is
+ * copied.
+ */
 export const partBytes = 16 * 1024;
 
 /** Writes answers that their connections take whole, each in one system call. */
@@ -54,8 +60,9 @@ export class WholeWriter {
 }
 
 /**
- * Writes parts of an answer of `bytes` bytes, of which `rest` begins at `start`, while the connection takes them. Returns true
- * when it has taken all. Over TLS a part counts as taken only when all of it is.
+ * Writes parts of an answer of `bytes` bytes, of which `rest` begins at `start`, while the
+ * connection takes them. Returns true when it has taken all. Over TLS a part counts as taken only
+ * when all of it is.
  */
 export function putParts(response: HttpResponse, rest: Uint8Array, start: number, bytes: number): boolean {
   for (;;) {

@@ -1,6 +1,6 @@
-// Buttons that need a script, and are hidden without one: `data-copy` copies its text, or when it is empty that of the element
-// before the button; `data-print` prints the page. A button with `data-confirm` asks its question before it sends
-// its form.
+// Buttons that need a script, and are hidden without one: `data-copy` copies its text, or when it
+// is empty that of the element before the button; `data-print` prints the page. A button with
+// `data-confirm` asks its question before it sends its form.
 
 for (const button of document.querySelectorAll('button[data-copy]')) {
   if (!(button instanceof HTMLButtonElement) || !navigator.clipboard) continue;

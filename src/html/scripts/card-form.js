@@ -1,6 +1,7 @@
-// Helps to type a card: it groups the digits of the number, marks its brand, puts the slash into the expiry date, and tells
-// a wrong field as soon as it is left. The server checks everything again, and the form works without this script. What was
-// typed stays in the page: the number and the security code are removed when the page is left.
+// Helps to type a card: it groups the digits of the number, marks its brand, puts the slash into
+// the expiry date, and tells a wrong field as soon as it is left. The server checks everything
+// again, and the form works without this script. What was typed stays in the page: the number and
+// the security code are removed when the page is left.
 
 const form = /** @type {HTMLFormElement} */ (document.querySelector('form.card'));
 const number = field('number');
@@ -52,7 +53,10 @@ function spacedExpiry(text) {
   return whole.length < 2 ? text : `${whole.slice(0, 2)} / ${whole.slice(2, 6)}`;
 }
 
-/** Whether a number that begins with these digits can be in a range. @param {string} digits @param {string} range */
+/**
+ * Whether a number that begins with these digits can be in a range. @param {string} digits @param
+ * {string} range
+ */
 function within(digits, range) {
   const prefix = digits.slice(0, 6);
   const [from = '', to = ''] = range.split('-').map((end) => end.slice(0, prefix.length));
@@ -68,7 +72,10 @@ function markBrand(digits) {
   for (const [i, brand] of brands.entries()) brand.classList.toggle('other', isKnown && !fits[i]);
 }
 
-/** Writes the text of a field anew; the caret stays behind the same digit. @param {HTMLInputElement} input @param {string} text */
+/**
+ * Writes the text of a field anew; the caret stays behind the same digit. @param {HTMLInputElement}
+ * input @param {string} text
+ */
 function rewrite(input, text) {
   if (input.value === text) return;
   const caret = input.selectionStart ?? input.value.length;

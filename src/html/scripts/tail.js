@@ -1,5 +1,5 @@
-// Keeps a list up to date while its page is open: the stream sends the list anew whenever something has come. A button pauses it.
-// Without this script the page has a link that loads it again.
+// Keeps a list up to date while its page is open: the stream sends the list anew whenever something
+// has come. A button pauses it. Without this script the page has a link that loads it again.
 
 for (const place of document.querySelectorAll('[data-tail]')) {
   const list = place.querySelector('[data-list]');

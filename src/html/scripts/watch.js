@@ -1,5 +1,5 @@
-// Looks every few seconds whether the payment has gone on, and loads the page again when it has. A page that nobody sees does
-// not look.
+// Looks every few seconds whether the payment has gone on, and loads the page again when it has. A
+// page that nobody sees does not look.
 
 const main = /** @type {HTMLElement} */ (document.querySelector('main[data-stage]'));
 

@@ -34,10 +34,16 @@ const messageCharactersMax = 16 * 1024;
 const fieldsMax = 128;
 const nameBytesMax = 64;
 const valueBytesMax = 4 * 1024;
-/** Ampersands in the values: one begins each HTML entity, of which the name of a customer may be full. */
+/**
+ * Ampersands in the values: one begins each HTML entity, of which the name of a customer may be
+ * full.
+ */
 const ampersandsMax = 1_024;
 
-/** The attempt that a genuine callback reports; otherwise what is wrong with it, in words for an operator. */
+/**
+ * The attempt that a genuine callback reports; otherwise what is wrong with it, in words for an
+ * operator.
+ */
 export function readAttempt(body: string, storeKey: string): CmiAttempt | string {
   const posted = fieldsOf(body);
   if (typeof posted === 'string') return posted;
@@ -51,8 +57,9 @@ export function readAttempt(body: string, storeKey: string): CmiAttempt | string
 }
 
 /**
- * What shows that a customer has given signed values other names; null when nothing does. The order of the names (that of the
- * hash) has to stay, so the fields of our form, found with their values, keep those beside them in their places.
+ * What shows that a customer has given signed values other names; null when nothing does. The order
+ * of the names (that of the hash) has to stay, so the fields of our form, found with their values,
+ * keep those beside them in their places.
  */
 function renamedFault(fields: readonly Field[]): string | null {
   const named = new Map(fields);
@@ -91,7 +98,10 @@ function fieldOf(part: string): Field {
   return at < 0 ? [unescaped(part), ''] : [unescaped(part.slice(0, at)), unescaped(part.slice(at + 1))];
 }
 
-/** The bytes that a text of a form stands for. What is no pair of digits behind a percent sign stays as it is. */
+/**
+ * The bytes that a text of a form stands for. What is no pair of digits behind a percent sign stays
+ * as it is.
+ */
 function unescaped(text: string): string {
   if (!/[%+]/.test(text)) return text;
   const bytes = Buffer.allocUnsafe(text.length);
@@ -134,7 +144,10 @@ function decodedValue(value: string): string {
   return whole.replace(entities, (entity) => bytesOf(decodeEntity(entity, { level: 'html4' })));
 }
 
-/** Without spaces at its ends. A pattern for those at the end would take time that grows with the square of their number. */
+/**
+ * Without spaces at its ends. A pattern for those at the end would take time that grows with the
+ * square of their number.
+ */
 function trimmedValue(value: string): string {
   let [start, end] = [0, value.length];
   while (start < end && isSpace(value.charCodeAt(start))) start++;

@@ -5,7 +5,10 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** A field of a form. Name and value have one character for each byte, because the hash is of the bytes that are posted. */
+/**
+ * A field of a form. Name and value have one character for each byte, because the hash is of the
+ * bytes that are posted.
+ */
 export type Field = readonly [name: string, value: string];
 
 /** The UTF-8 bytes of a text, one character each. */
@@ -33,7 +36,10 @@ function hashInOrder(signed: readonly Field[], storeKey: string): Buffer {
 
 const [backslash, bar] = [0x5c, 0x7c];
 
-/** A value with a backslash before each bar and backslash. Replacing by a pattern takes long when it has nothing else. */
+/**
+ * A value with a backslash before each bar and backslash. Replacing by a pattern takes long when it
+ * has nothing else.
+ */
 function escaped(value: string): string {
   if (!/[\\|]/.test(value)) return value;
   const bytes = Buffer.allocUnsafe(2 * value.length);
@@ -47,8 +53,8 @@ function escaped(value: string): string {
 }
 
 /**
- * Whether `hash` is the base 64 of the hash of these fields, which are what `signedFields` gives. It takes as long for a wrong hash
- * as for the right one.
+ * Whether `hash` is the base 64 of the hash of these fields, which are what `signedFields` gives.
+ * It takes as long for a wrong hash as for the right one.
  */
 export function isSigned(signed: readonly Field[], hash: string, storeKey: string): boolean {
   const given = Buffer.from(hash, 'base64');
@@ -57,8 +63,9 @@ export function isSigned(signed: readonly Field[], hash: string, storeKey: strin
 }
 
 /**
- * The order of PHP's `natcasesort`, which CMI's own sample uses: letters as capitals (so `_` comes after them), and
- * digits that follow each other as one number (`item9` before `item10`). The names of fields have no spaces.
+ * The order of PHP's `natcasesort`, which CMI's own sample uses: letters as capitals (so `_` comes
+ * after them), and digits that follow each other as one number (`item9` before `item10`). The names
+ * of fields have no spaces.
  */
 export function compareNames(left: string, right: string): number {
   return compare(sortKey(left), sortKey(right));
@@ -71,8 +78,9 @@ function compare(left: string, right: string): number {
 const zero = 0x30;
 
 /**
- * A text that sorts by its characters as the name does: in capitals, and each number as `0`, the count of its digits and its
- * digits, without leading zeros. It is made once for each name, because strangers may post names that take long to compare.
+ * A text that sorts by its characters as the name does: in capitals, and each number as `0`, the
+ * count of its digits and its digits, without leading zeros. It is made once for each name, because
+ * strangers may post names that take long to compare.
  */
 function sortKey(name: string): string {
   const codes: number[] = [];

@@ -1,7 +1,7 @@
 // One audit record, to which lines of JSON are only appended. A row is acknowledged when it is on
-// disk; rows that are appended meanwhile are written together. A full file is renamed after the place
-// where it begins in the whole text, and a new one begins. So a place names a row for good, even when
-// the oldest files have been dropped. A line that a crash cut off stays unreadable.
+// disk; rows that are appended meanwhile are written together. A full file is renamed after the
+// place where it begins in the whole text, and a new one begins. So a place names a row for good,
+// even when the oldest files have been dropped. A line that a crash cut off stays unreadable.
 
 import {
   closeSync,

@@ -1,6 +1,6 @@
-// `payments log` shows the write-ahead log: what happened, when, who caused it, and what is damaged.
-// The service may run. Only `truncate` writes, and needs it stopped: it gives up a damaged batch at the
-// end of a shard's log, and asks first, because all of it was acknowledged.
+// `payments log` shows the write-ahead log: what happened, when, who caused it, and what is
+// damaged. The service may run. Only `truncate` writes, and needs it stopped: it gives up a damaged
+// batch at the end of a shard's log, and asks first, because all of it was acknowledged.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';

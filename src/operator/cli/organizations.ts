@@ -1,5 +1,5 @@
-// `payments org …`, `payments key …` and `payments limits …`. A key is named by its id (`key_…`) or by
-// its text, which is never printed back.
+// `payments org …`, `payments key …` and `payments limits …`. A key is named by its id (`key_…`) or
+// by its text, which is never printed back.
 
 import { type Command, Option } from 'commander';
 import { type Bucket, buckets, limitPerMinuteMax } from '../../contract/limits.ts';

@@ -1,5 +1,6 @@
-// `payments reconcile` compares a network's statement with our payments. It lists what differs, opens
-// reviews for money that no payment has, and changes no payment. `payments review …` settles reviews.
+// `payments reconcile` compares a network's statement with our payments. It lists what differs,
+// opens reviews for money that no payment has, and changes no payment. `payments review …` settles
+// reviews.
 
 import { tmpdir } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';

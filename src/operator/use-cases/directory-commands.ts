@@ -1,5 +1,5 @@
-// The operators' commands about organizations, their keys and limits. Each resolves when the change is
-// durable and active in every thread.
+// The operators' commands about organizations, their keys and limits. Each resolves when the change
+// is durable and active in every thread.
 
 import { Type } from 'typebox';
 import { limitPerMinuteMax, overlapSecondsMax } from '../../contract/limits.ts';

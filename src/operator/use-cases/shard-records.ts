@@ -56,7 +56,10 @@ interface CommandAnswers {
   send_sample: { readonly event: string; readonly delivery: string };
 }
 
-/** Runs a command about the object with this id, or in a scope about none yet; resolves with its answer when that is durable. */
+/**
+ * Runs a command about the object with this id, or in a scope about none yet; resolves with its
+ * answer when that is durable.
+ */
 export async function command<O extends keyof InternalParams>(
   services: OperatorServices,
   id: string,
