@@ -1,6 +1,7 @@
 // Seals secrets that are needed as they are, so that a digest would not do: AES-256-GCM, with a key
 // outside of the data folder. A sealed secret opens only with its endpoint (or setting) and
-// organization. While a new key replaces an old one, the first seals, and each opens what it sealed.
+// organization. While a new key replaces an old one, the first one seals, and
+// each opens what it sealed.
 //
 //   v1.<key id>.<base64url of: nonce (12 bytes), sealed text, tag (16)>
 

@@ -394,7 +394,7 @@ test('the owner and operators change members; the audit record has who it was, a
   await owner.submit(pathTo(`members/${id}`), {}, pathTo(`members/${id}/remove`));
   assert.equal((await member.get(pathTo('home'))).status, 303);
   const audit = await owner.get(`${pathTo('audit')}?action=member.join`);
-  assert.ok(audit.body.includes('<code dir="ltr">member.join</code>'), 'owners see who has joined');
+  assert.match(audit.body, / joined\b/, 'owners see who has joined');
   const rows = readFileSync(join(service.dataDir, 'audit', 'operators.ndjson'), 'utf8');
   const done = rows
     .trim()

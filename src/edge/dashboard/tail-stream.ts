@@ -1,5 +1,5 @@
-// A list of the dashboard that is kept up to date, as server-sent events. The edge looks for news and
-// asks the main thread for the list again. So it is the page's, and ends with the session.
+// A list of the dashboard that is kept up to date, as server-sent events. The edge looks for news
+// and asks the main thread for the list again. So it is the page's, and ends with the session.
 //
 //   data: …          the list as HTML; it replaces the one before
 //   : heart-beat     nothing has changed for a while

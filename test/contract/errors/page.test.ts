@@ -71,7 +71,7 @@ test('the messages have examples for their values, in every language', () => {
   for (const language of languages) {
     for (const { code, message, variants } of explainedTypes(language).flatMap(({ errors }) => errors)) {
       for (const text of [message, ...variants.map((variant) => variant.text)]) {
-        assert.doesNotMatch(text, /[{}]/, code);
+        assert.doesNotMatch(text, /\{\w+\}/, code);
       }
     }
   }
