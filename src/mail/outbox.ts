@@ -20,6 +20,8 @@ export interface QueuedMail {
   readonly id: string;
   /** Whose mail it is; null: the operators'. */
   readonly org: string | null;
+  /** Live mode of the organization was never activated: anybody may have made it. */
+  readonly isNewcomer: boolean;
   readonly to: string;
   /** The digest of the link that it carries: a link that was taken back is not sent any more. */
   readonly link: string;
@@ -34,10 +36,10 @@ export interface QueuedMail {
 }
 
 /**
- * In a day: to one address whoever asks, for one organization, and in all. What was sent is counted
- * too.
+ * In a day: to one address whoever asks, for one organization, for one newcomer, for all of these,
+ * and in all. What was sent is counted too; what operators have mailed is bound by address alone.
  */
-export const mailsPerDay = { address: 5, organization: 50, all: 5_000 };
+export const mailsPerDay = { address: 5, organization: 50, newcomer: 5, newcomers: 1_000, all: 5_000 };
 const dayMs = 86_400_000;
 const waitsMs = [60_000, 300_000, 1_800_000, 7_200_000, 21_600_000];
 
@@ -65,15 +67,25 @@ export class MailOutbox {
   }
 
   /** What queues a letter when it is written; null when there were too many mails in a day. */
-  plan(letter: Letter, mail: Pick<QueuedMail, 'org' | 'link' | 'expiresMs'>): Alongside | null {
+  plan(
+    letter: Letter,
+    mail: Pick<QueuedMail, 'org' | 'isNewcomer' | 'link' | 'expiresMs'>,
+  ): Alongside | null {
     const nowMs = this.#store.now();
-    const old = [...this.#mails.values()].filter((each) => this.#isOld(each, nowMs));
-    const counted = [...this.#mails.values()].filter((each) => !old.includes(each));
-    const isFull =
-      counted.length >= mailsPerDay.all ||
-      counted.filter(({ to }) => to === letter.to).length >= mailsPerDay.address ||
-      (mail.org !== null && counted.filter(({ org }) => org === mail.org).length >= mailsPerDay.organization);
-    if (isFull) return null;
+    const old: QueuedMail[] = [];
+    const counted = { address: 0, organization: 0, newcomers: 0, all: 0 };
+    for (const each of this.#mails.values()) {
+      if (this.#isOld(each, nowMs)) {
+        old.push(each);
+        continue;
+      }
+      if (each.to === letter.to) counted.address++;
+      if (each.org === null) continue;
+      counted.all++;
+      if (each.org === mail.org) counted.organization++;
+      if (each.isNewcomer) counted.newcomers++;
+    }
+    if (isBeyond(counted, mail)) return null;
     const id = `mail_${randomBytes(12).toString('hex')}`;
     const sealed = this.#secrets.seal(JSON.stringify(letter), ownerOf(id, mail.org));
     const queued: QueuedMail = {
@@ -125,6 +137,17 @@ export class MailOutbox {
   #isOld({ state, createdMs }: QueuedMail, nowMs: number): boolean {
     return state !== 'waiting' && createdMs + dayMs <= nowMs;
   }
+}
+
+function isBeyond(
+  counted: Readonly<Record<'address' | 'organization' | 'newcomers' | 'all', number>>,
+  { org, isNewcomer }: Pick<QueuedMail, 'org' | 'isNewcomer'>,
+): boolean {
+  if (counted.address >= mailsPerDay.address) return true;
+  if (org === null) return false;
+  const own = isNewcomer ? mailsPerDay.newcomer : mailsPerDay.organization;
+  if (isNewcomer && counted.newcomers >= mailsPerDay.newcomers) return true;
+  return counted.organization >= own || counted.all >= mailsPerDay.all;
 }
 
 function ownerOf(id: string, org: string | null) {

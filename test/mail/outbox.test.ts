@@ -44,8 +44,12 @@ async function restart(): Promise<void> {
   open();
 }
 
-async function organization(name: string): Promise<string> {
+async function newcomer(name: string): Promise<string> {
   return (await directory.createOrganization(name, [])).organization.id;
+}
+
+async function organization(name: string): Promise<string> {
+  return (await directory.activate(await newcomer(name))).id;
 }
 
 function invite(email: string, to = org) {
@@ -157,6 +161,18 @@ test('an organization has its share of mails, and an address gets five in a day'
   clock.advance(dayMs);
   assert.ok((await invite('s0@atlas.ma', other)).mailed);
   assert.ok((await invite('late@atlas.ma')).mailed);
+});
+
+test('an organization that anybody may have made has a small share, and all such leave room for the others', async () => {
+  let mailed = 0;
+  for (let i = 0; mailed < mailsPerDay.newcomers; i++) {
+    const to = await newcomer(`Shop ${i}`);
+    for (let j = 0; j < mailsPerDay.newcomer; j++)
+      if ((await invite(`${i}-${j}@crowd.ma`, to)).mailed) mailed++;
+    assert.equal((await invite(`${i}-more@crowd.ma`, to)).mailed, false);
+  }
+  assert.equal((await invite('first@late.ma', await newcomer('Late'))).mailed, false);
+  assert.ok((await invite('sara@atlas.ma')).mailed);
 });
 
 test('organizations take turns', async () => {

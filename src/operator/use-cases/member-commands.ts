@@ -154,12 +154,13 @@ async function makeLink(
   let mailed = false;
   const org = purpose.kind === 'invitation' ? purpose.org : null;
   const queue = ({ email: to, digest, expiresMs }: SignInLink, token: string) => {
-    const organization = org === null ? '' : directory.organization(org).name;
+    const organization = org === null ? null : directory.organization(org);
     const letter = letterOf(purpose.kind, to, language, {
-      organization,
+      organization: organization?.name ?? '',
       link: baseUrl + signInLinkPath(token),
     });
-    const planned = mail?.plan(letter, { org, link: digest, expiresMs }) ?? null;
+    const isNewcomer = organization?.liveActivated === false;
+    const planned = mail?.plan(letter, { org, isNewcomer, link: digest, expiresMs }) ?? null;
     mailed = planned !== null;
     return planned;
   };
