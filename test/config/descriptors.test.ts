@@ -196,8 +196,13 @@ test('an address has what it has open, not what it once had; trusted proxies hav
   }
   // What has ended since the last count is subtracted from all addresses, so it may get some more;
   // never fewer.
-  const crowd = await flood(service, 100, '127.0.0.1');
-  assert.equal(crowd.length, 100);
+  // An end that the edge has not counted yet may hold a place for a moment.
+  const crowd = await service.until(async () => {
+    const visitors = await flood(service, 100, '127.0.0.1');
+    if (visitors.length === 100) return visitors;
+    await leave(service, visitors, 130);
+    return undefined;
+  });
   await service.until(async () => {
     const more = await flood(service, 1, '127.0.0.1');
     crowd.push(...more);

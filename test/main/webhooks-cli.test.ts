@@ -61,12 +61,18 @@ test('list shows endpoints without their secrets', async () => {
     'enabled_events',
     'api_version',
     'created',
+    'failing_since',
+    'next_attempt',
+    'last_status',
+    'attempts_24h',
+    'failed_24h',
+    'median_ms',
   ]);
   assert.equal(shown.id, endpoint);
   const { out } = await run('webhooks', 'list', org.id);
   assert.match(
     out,
-    new RegExp(`${endpoint}  test  enabled  http://127.0.0.1:\\d+/hooks  payment_intent.created`),
+    new RegExp(`${endpoint}  test  enabled +0 of 0 +http://127.0.0.1:\\d+/hooks  payment_intent.created`),
   );
 });
 

@@ -65,7 +65,13 @@ function countOf(tables: ReadonlyMap<string, Table>): number {
 /** The library ends a process that opens a file whose first pages are damaged. */
 export function refuseDamagedHead(folder: string): void {
   try {
-    new CheckpointReader(folder).close();
+    const reader = new CheckpointReader(folder);
+    try {
+      // It is found from the root of the file on.
+      void reader.sequence;
+    } finally {
+      reader.close();
+    }
   } catch (error) {
     throw damageIn(dataFile(folder), error);
   }
