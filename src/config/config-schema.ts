@@ -8,6 +8,7 @@ import { shardsMax } from '../shard/shard-map.ts';
 
 /** More threads than any machine needs. */
 export const edgesMax = 64;
+export const webhookThreadsMax = 64;
 /** The most milliseconds that `setTimeout` takes. */
 const timerMsMax = 2_147_483_647;
 
@@ -27,6 +28,11 @@ export const configSchema = group({
   dataDir: text('folder that holds all data'),
   shards: count(0, shardsMax, 'shard threads; 0: one for each core that has no edge, at least one'),
   edges: count(0, edgesMax, 'threads that accept connections; 0: one for each four cores, at least one'),
+  webhookThreads: count(
+    0,
+    webhookThreadsMax,
+    'threads that deliver webhooks; 0: one for each four cores, at least one',
+  ),
   logLevel: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
     description: 'least severe log lines that are written',
   }),

@@ -24,6 +24,7 @@ import {
   expectationOf,
   isGroup,
   variableOf,
+  webhookThreadsMax,
 } from './config-schema.ts';
 
 /**
@@ -113,14 +114,21 @@ function checkPem(path: string, contents: SecureContextOptions): void {
 
 /**
  * Edges take a third of a create's processor time, which is about one core in four beside the
- * shards' commits.
+ * shards' commits. A payment's deliveries take as much as its requests do at the edge.
  */
-const coresPerEdge = 4;
+const coresPerThread = 4;
 
-/** The configuration with the number of edges filled in: a quarter of the cores, at least one. */
-export function withEdges(config: Config, cores: number): Config {
-  if (config.edges > 0) return config;
-  return { ...config, edges: Math.min(edgesMax, Math.max(1, Math.floor(cores / coresPerEdge))) };
+/**
+ * The configuration with the numbers of edges and of webhook threads filled in: a quarter of the
+ * cores each, at least one.
+ */
+export function withThreads(config: Config, cores: number): Config {
+  const share = Math.max(1, Math.floor(cores / coresPerThread));
+  return {
+    ...config,
+    edges: config.edges || Math.min(edgesMax, share),
+    webhookThreads: config.webhookThreads || Math.min(webhookThreadsMax, share),
+  };
 }
 
 /**
@@ -128,7 +136,7 @@ export function withEdges(config: Config, cores: number): Config {
  * at least one.
  */
 export function shardCountOf(config: Config, cores: number): number {
-  const { edges } = withEdges(config, cores);
+  const { edges } = withThreads(config, cores);
   return config.shards || Math.min(shardsMax, Math.max(1, cores - edges));
 }
 

@@ -69,9 +69,9 @@ export function processLimits(): Readonly<Record<string, number>> {
  */
 export function withinOpenFiles(config: Config, shards: number, openFiles: number): Config {
   const hasRequestLogs = config.requestLogs.keptDays > 0;
-  // The main thread, the webhook thread, that of the request logs, and a thread that is being
-  // started again.
-  const threads = 3 + (hasRequestLogs ? 1 : 0) + config.edges + 2 * shards;
+  // The main thread, that of the request logs, and a thread that is being started again.
+  const ofKinds = config.edges + config.webhookThreads + 2 * shards;
+  const threads = 2 + (hasRequestLogs ? 1 : 0) + ofKinds;
   const ofLogs = hasRequestLogs ? ofRequestLogs : 0;
   const reserved = ofProcess + ofThread * threads + ofShard * shards + ofLogs + ofOperators;
   const free = openFiles - reserved;

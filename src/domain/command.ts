@@ -1,5 +1,5 @@
 // Commands change the state. The public ones are in the table of routes. The internal ones below
-// are given by the pages, operators, payment networks, the webhook thread, and the shard itself
+// are given by the pages, operators, payment networks, the webhook threads, and the shard itself
 // when something is due.
 
 import type { CommandOperation, ParamsOf } from '../contract/routes/table.ts';

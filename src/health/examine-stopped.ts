@@ -4,7 +4,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
-import { ConfigError, checkFiles, type Environment, shardCountOf, withEdges } from '../config/config.ts';
+import { ConfigError, checkFiles, type Environment, shardCountOf, withThreads } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
 import { openFilesMax, withinOpenFiles } from '../config/descriptors.ts';
 import { machineBytes, withShardMemory } from '../config/machine-memory.ts';
@@ -56,7 +56,7 @@ async function check(name: string, run: () => string | Promise<string>): Promise
 }
 
 function sizedFor(configured: Config): Config {
-  const config = withEdges(configured, availableParallelism());
+  const config = withThreads(configured, availableParallelism());
   const shards = shardCountOf(config, availableParallelism());
   return withinOpenFiles(withShardMemory(config, shards, machineBytes()), shards, openFilesMax());
 }

@@ -12,7 +12,7 @@ import {
   describeConfig,
   environmentOf,
   shardCountOf,
-  withEdges,
+  withThreads,
 } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
 import { openFilesMax, withinOpenFiles } from '../config/descriptors.ts';
@@ -320,8 +320,8 @@ function isFullOf({ directory }: DataFolder, logger: Logger): () => boolean {
 function sizing(shards: number): (config: Config) => Config {
   const openFiles = openFilesMax();
   return (config) => {
-    const withThreads = withEdges(config, availableParallelism());
-    return withinOpenFiles(withShardMemory(withThreads, shards, machineBytes()), shards, openFiles);
+    const threaded = withThreads(config, availableParallelism());
+    return withinOpenFiles(withShardMemory(threaded, shards, machineBytes()), shards, openFiles);
   };
 }
 

@@ -11,7 +11,7 @@ import type { Entry, StoredResponse } from '../journal/journal.ts';
 import { AnswerWriter, type SpareBuffers } from './frames.ts';
 import type { FromShard, InternalAnswer, OutboxBatch } from './protocol.ts';
 
-/** A sender of requests to a shard: an edge, the webhook thread, or the main thread. */
+/** A sender of requests to a shard: an edge, a webhook thread, or the main thread. */
 export interface Peer {
   post(message: FromShard, transfer: readonly ArrayBuffer[]): void;
 }
@@ -20,6 +20,8 @@ export interface ReplyTo {
   readonly peer: Peer;
   readonly correlation: number;
 }
+
+type Recorded = OutboxBatch['recorded'][number];
 
 export class CommitBatch implements Now {
   nowMs: number;
@@ -33,12 +35,12 @@ export class CommitBatch implements Now {
   >();
   /** Calls to payment networks to make once the batch is durable. */
   readonly networkCalls: NetworkCallRecord[] = [];
-  /** The attempts that it records, to be acknowledged. */
-  readonly recorded: OutboxBatch['recorded'][number][] = [];
   /** How many messages it has taken, and the bytes of their bodies. */
   taken = 0;
   bytesTaken = 0;
   hasUpkeep = false;
+  /** By the number of the webhook thread that reported them. */
+  readonly #acknowledged = new Map<number, Recorded[]>();
   readonly #answers = new Map<Peer, AnswerWriter>();
   readonly #messages: { readonly peer: Peer; readonly message: FromShard }[] = [];
   readonly #spare: SpareBuffers | undefined;
@@ -79,6 +81,17 @@ export class CommitBatch implements Now {
   reply(to: ReplyTo, answer: InternalAnswer): void {
     if (answer.ok) this.#messageBytes += answer.body.length;
     this.post(to.peer, { correlation: to.correlation, answer });
+  }
+
+  /** An attempt that a webhook thread has reported is recorded. */
+  acknowledge(thread: number, recorded: Recorded): void {
+    const others = this.#acknowledged.get(thread);
+    if (others === undefined) this.#acknowledged.set(thread, [recorded]);
+    else others.push(recorded);
+  }
+
+  acknowledged(thread: number): readonly Recorded[] {
+    return this.#acknowledged.get(thread) ?? [];
   }
 
   /** Sends a message to a peer once the batch is durable. */

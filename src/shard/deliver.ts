@@ -1,5 +1,5 @@
 // What a commit batch does for webhooks: it records reported attempts, and leases due deliveries to
-// the webhook thread.
+// the webhook threads.
 
 import { attemptsPerTrim, isFirstSuccess, newestSerial } from '../domain/attempts.ts';
 import { causes } from '../domain/cause.ts';
@@ -19,10 +19,11 @@ export function takeReports(
   state: ShardState,
   batch: CommitBatch,
   peer: Peer,
-  { open, reports }: OutboxMessage,
+  { thread, open, reports }: OutboxMessage,
   onOutcome: (outcome: DeliveryOutcome) => void,
 ): void {
-  const { outbox, records, reads } = state;
+  const { outboxes, records, reads } = state;
+  const outbox = outboxes.ofThread(thread);
   if (open) outbox.open(peer);
   if (outbox.peer !== peer) return;
   for (const { endpoint, ...report } of reports) {
@@ -33,7 +34,7 @@ export function takeReports(
     // the next one can follow.
     if (isNew && state.refusesWrites) continue;
     outbox.release(endpoint, report.delivery, report.number);
-    batch.recorded.push({ endpoint, delivery: report.delivery, number: report.number });
+    batch.acknowledge(thread, { endpoint, delivery: report.delivery, number: report.number });
     if (!isNew) continue;
     const status = recordAttempt(state, batch, delivery, report);
     if (status !== null) state.health.add(endpoint, report.result);
@@ -63,11 +64,13 @@ function recordAttempt(
 }
 
 /** Leases due deliveries, to be sent when the batch is durable. True when more could be leased. */
-export function leaseDeliveries({ outbox, readOnly }: ShardState, batch: CommitBatch): boolean {
-  if (outbox.peer === null) return false;
-  const { recorded } = batch;
-  const leased = readOnly ? { endpoints: [], complete: false, deliveries: [] } : outbox.take(batch.serviceMs);
-  if (leased.complete || leased.endpoints.length + leased.deliveries.length + recorded.length > 0)
-    batch.post(outbox.peer, { outbox: { ...leased, recorded } });
-  return !readOnly && outbox.isReady;
+export function leaseDeliveries({ outboxes, readOnly }: ShardState, batch: CommitBatch): boolean {
+  const taken = outboxes.take(batch.serviceMs, readOnly);
+  for (const [thread, leased] of taken.entries()) {
+    const { peer } = outboxes.ofThread(thread);
+    const recorded = batch.acknowledged(thread);
+    const isEmpty = leased.endpoints.length + leased.deliveries.length + recorded.length === 0;
+    if (peer !== null && (leased.complete || !isEmpty)) batch.post(peer, { outbox: { ...leased, recorded } });
+  }
+  return !readOnly && outboxes.isReady;
 }

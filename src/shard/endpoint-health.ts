@@ -1,6 +1,6 @@
 // How the attempts at each endpoint went in the last 24 hours, by the hour: counted as they are
 // recorded, in memory, so from the shard's start at the earliest. It is what merchants are shown;
-// the metrics count the same attempts in the webhook thread.
+// the metrics count the same attempts in the webhook threads.
 
 import { elementAt } from '../core/assert.ts';
 import type { AttemptResult } from '../domain/record.ts';

@@ -129,7 +129,7 @@ function apply(
   for (const change of changes) {
     const isOwn = change.org === scope.org && change.livemode === scope.livemode;
     assert(isOwn, 'a command changes only what belongs to its organization and mode');
-    state.outbox.observe(change);
+    state.outboxes.observe(change);
     state.records.apply(change);
     state.tasks.observe(change);
     state.endpoints.observe(change);

@@ -25,7 +25,7 @@ export interface MemoryShares {
   /** The requests of all edges that the shard has not answered yet. The edges count them. */
   readonly mailboxBytesMax: number;
   readonly mailboxRequestsMax: number;
-  /** The deliveries that are leased to the webhook thread. */
+  /** The deliveries that are leased to the webhook threads. */
   readonly outboxBytesMax: number;
   /** The answers that clients have not taken yet. The edges count them. */
   readonly answersBytesMax: number;

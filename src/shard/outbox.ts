@@ -1,6 +1,6 @@
-// The outbox decides which deliveries the webhook thread gets, and when. The thread leases a window
-// of them for each endpoint, oldest first, and gets more as it reports attempts. The windows shrink
-// with many leases, and end at a number of bytes, so memory is bounded in both threads.
+// An outbox decides which deliveries a webhook thread gets, and when. The thread leases a window of
+// them for each of its endpoints, oldest first, and gets more as it reports attempts. The windows
+// shrink with many leases, and end at a number of bytes, so memory is bounded in both threads.
 // Each endpoint has a cursor in the index of its due deliveries: all before it are leased. It goes
 // back to the start when a delivery gets a place before it. Leases are not durable: when either
 // thread restarts, all waiting deliveries are leased again, and each report names its attempt.
@@ -8,12 +8,12 @@
 import { deliveriesInFlightMax } from '../contract/limits.ts';
 import { assert } from '../core/assert.ts';
 import { textBytes } from '../core/heap-bytes.ts';
-import { dueFirstMs, pendingDeliveries } from '../domain/deliveries.ts';
-import { eventJson } from '../domain/events.ts';
-import { endpointDueIndex, endpointIndex, timeKey } from '../domain/indexes.ts';
-import type { Change, DeliveryRecord, WebhookEndpointRecord } from '../domain/record.ts';
+import { dueFirstMs } from '../domain/deliveries.ts';
+import { endpointDueIndex, timeKey } from '../domain/indexes.ts';
+import type { DeliveryRecord, WebhookEndpointRecord } from '../domain/record.ts';
 import type { Quarantine, RecordStore } from '../store/record-store.ts';
 import type { Peer } from './commit-batch.ts';
+import type { EventBodies } from './event-bodies.ts';
 import type { DueDelivery, EndpointChange, OutboxBatch } from './protocol.ts';
 
 /** Leases of one endpoint: enough to keep attempts going while reports are on their way. */
@@ -97,29 +97,22 @@ export class Outbox {
   #wakeMs = 0;
   /** The webhook thread is new and knows no endpoint yet. */
   #isOpening = false;
-  /** Events as JSON text, kept during one `take`, because one event may go to several endpoints. */
-  readonly #bodies = new Map<string, string>();
-  /** Events of the commit batch: how many deliveries each has. */
-  readonly #newEvents = new Map<string, number>();
-  /** Deleted endpoints with deliveries that have not ended, and the sort key to go on after. */
-  readonly draining = new Map<string, string | undefined>();
+  readonly #bodies: EventBodies;
 
-  constructor(records: RecordStore, quarantine: Quarantine, leasedBytesMax: number) {
+  constructor(records: RecordStore, quarantine: Quarantine, bodies: EventBodies, leasedBytesMax: number) {
     this.#records = records;
     this.#quarantine = quarantine;
+    this.#bodies = bodies;
     this.#leasedBytesMax = leasedBytesMax;
   }
 
-  /** Finds the endpoints and counts what waits for them, after a recovery. */
-  start(): void {
-    for (const record of this.#records.scan(endpointIndex, { descending: false }, this.#quarantine)) {
-      if (record.kind !== 'webhook_endpoint') continue;
-      this.#endpointChanged(record);
-      const queue = this.#queues.get(record.id);
-      if (queue === undefined) continue;
-      queue.waiting = this.#records.count(endpointDueIndex(record.id));
-      queue.nextDueMs = queue.waiting > 0 ? 0 : Infinity;
-    }
+  /** Counts what waits for an endpoint, after a recovery. */
+  restore(endpoint: WebhookEndpointRecord): void {
+    this.endpointChanged(endpoint);
+    const queue = this.#queues.get(endpoint.id);
+    if (queue === undefined) return;
+    queue.waiting = this.#records.count(endpointDueIndex(endpoint.id));
+    queue.nextDueMs = queue.waiting > 0 ? 0 : Infinity;
   }
 
   get peer(): Peer | null {
@@ -143,22 +136,13 @@ export class Outbox {
     }
   }
 
-  /** Called with every change just before it is applied. */
-  observe(change: Change): void {
-    if (change.kind === 'webhook_endpoint') this.#endpointChanged(change);
-    else if (change.kind === 'delivery') this.#deliveryChanged(change);
-    else if (change.kind === 'event' && this.#peer !== null) this.#newEvents.set(change.id, 0);
-  }
-
-  #endpointChanged(endpoint: WebhookEndpointRecord): void {
-    const { id, status } = endpoint;
+  /** Called with a change of an endpoint just before it is applied. */
+  endpointChanged({ id, status }: WebhookEndpointRecord): void {
     this.#changed.add(id);
     if (status === 'deleted') {
       for (const lease of this.#queues.get(id)?.leased.values() ?? []) this.#free(lease);
       this.#queues.delete(id);
       this.#ready.delete(id);
-      if (!endpoint.draining) this.draining.delete(id);
-      else if (!this.draining.has(id)) this.draining.set(id, undefined);
       return;
     }
     const queue = this.#queues.get(id);
@@ -173,7 +157,8 @@ export class Outbox {
     }
   }
 
-  #deliveryChanged(delivery: DeliveryRecord): void {
+  /** Called with a change of a delivery just before it is applied. */
+  deliveryChanged(delivery: DeliveryRecord): void {
     const queue = this.#queues.get(delivery.endpoint);
     if (queue === undefined) return;
     const { id, event, due_at_ms: dueMs, removed } = delivery;
@@ -186,8 +171,7 @@ export class Outbox {
     if (dueMs === null || removed) return;
     queue.waiting++;
     this.#ready.add(delivery.endpoint);
-    const ofEvent = this.#newEvents.get(event);
-    if (isNew && ofEvent !== undefined) this.#newEvents.set(event, ofEvent + 1);
+    if (isNew) this.#bodies.countDelivery(event);
     const key = timeKey(dueMs) + id;
     const last = queue.fresh.at(-1)?.key ?? queue.cursor;
     const isLast = last === undefined ? queue.waiting === 1 : key > last;
@@ -245,8 +229,6 @@ export class Outbox {
   /** Leases deliveries, endpoints by turns. Returns them, and the endpoints that have changed. */
   take(serviceMs: number): Omit<OutboxBatch, 'recorded'> {
     const endpoints = [...this.#changed].map((id) => this.#changeOf(id));
-    // An endpoint that was deleted has no delivery that is pending.
-    if (endpoints.length > 0) this.#newEvents.clear();
     this.#changed.clear();
     const complete = this.#isOpening;
     this.#isOpening = false;
@@ -257,8 +239,6 @@ export class Outbox {
       this.#ready.delete(id);
       if (this.#lease(id, serviceMs, deliveries)) this.#ready.add(id);
     }
-    this.#bodies.clear();
-    this.#newEvents.clear();
     return { endpoints, complete, deliveries };
   }
 
@@ -359,18 +339,7 @@ export class Outbox {
   }
 
   #dueDelivery({ id, endpoint, event, attempt_count: number, due_at_ms }: DeliveryRecord): DueDelivery {
-    return { id, endpoint, number, first: due_at_ms === dueFirstMs, body: this.#bodyOf(event) };
-  }
-
-  #bodyOf(id: string): string {
-    let body = this.#bodies.get(id);
-    if (body === undefined) {
-      const event = this.#records.get('event', id);
-      assert(event !== undefined, `event ${id} is there as long as its deliveries wait`);
-      body = eventJson(event, this.#newEvents.get(id) ?? pendingDeliveries(this.#records, event));
-      this.#bodies.set(id, body);
-    }
-    return body;
+    return { id, endpoint, number, first: due_at_ms === dueFirstMs, body: this.#bodies.of(event) };
   }
 
   /** For metrics: how many wait, and for how long the oldest has been due. */

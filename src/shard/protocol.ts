@@ -1,4 +1,4 @@
-// The messages between a shard and its peers: the edges, the webhook thread and the main thread.
+// The messages between a shard and its peers: the edges, the webhook threads and the main thread.
 // API requests and their answers are buffers of frames (frames.ts), all else is plain objects.
 
 import type { ErrorCode } from '../contract/errors/table.ts';
@@ -130,9 +130,11 @@ export type InternalAnswer =
   | { readonly ok: true; readonly body: string; readonly cursor?: string | null }
   | { readonly ok: false; readonly code: ErrorCode; readonly message: string };
 
-/** From the webhook thread: attempts to record, repeated until they are acknowledged. */
+/** From a webhook thread: attempts to record, repeated until they are acknowledged. */
 export interface OutboxMessage {
-  /** The thread is connected anew: this shard leases all waiting deliveries again. */
+  /** The number of the thread. */
+  readonly thread: number;
+  /** The thread is connected anew: this shard leases it all waiting deliveries again. */
   readonly open: boolean;
   readonly reports: readonly EndpointReport[];
 }
@@ -141,10 +143,10 @@ export interface EndpointReport extends AttemptReport {
   readonly endpoint: string;
 }
 
-/** To the webhook thread. */
+/** To a webhook thread. */
 export interface OutboxBatch {
   readonly endpoints: readonly EndpointChange[];
-  /** The endpoints are all that this shard has: the first batch after the thread was connected. */
+  /** The endpoints are all of the thread: the first batch after it was connected. */
   readonly complete: boolean;
   readonly deliveries: readonly DueDelivery[];
   /** The attempts that are recorded now. */

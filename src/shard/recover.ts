@@ -41,7 +41,7 @@ export async function recover(state: ShardState, journal: Journal, clock: Servic
   refuseStrangers(organizations, state);
   state.ids.start({ lastMs: lastIdMs, leadMs: Math.max(ids?.leadMs ?? 0, lastIdMs - nowMs) });
   for (const { accepted, request } of openNetworkCalls(state)) if (!accepted) state.keys.markRunning(request);
-  state.outbox.start();
+  state.outboxes.start();
   state.shareMemory();
   assert(log.nextSequence >= checkpoint.sequence, 'the log is not behind the checkpoint');
 }

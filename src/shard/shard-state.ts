@@ -16,7 +16,7 @@ import { Endpoints } from './endpoints.ts';
 import { GuardedReads, type ReadObserver } from './guarded-reads.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
 import { cacheBytesBeside, type MemoryShares } from './memory.ts';
-import { Outbox } from './outbox.ts';
+import { Outboxes } from './outboxes.ts';
 import type { Scope } from './scope.ts';
 import { Scopes } from './scopes.ts';
 import { ShardIds } from './shard-ids.ts';
@@ -33,6 +33,8 @@ export interface ShardStateOptions extends ReadObserver {
   readonly fillRandom: FillRandom;
   readonly secrets: Pick<SecretBox, 'seal'>;
   readonly memory: MemoryShares;
+  /** How many threads deliver webhooks. */
+  readonly webhookThreads: number;
   /** Looks a webhook address up, and calls `checked` in a later commit batch. */
   readonly checkAddress: (url: string, checked: AddressChecked) => void;
 }
@@ -50,7 +52,7 @@ export class ShardState {
   readonly endpoints: Endpoints;
   readonly reads: GuardedReads;
   readonly tasks: Tasks;
-  readonly outbox: Outbox;
+  readonly outboxes: Outboxes;
   readonly health = new EndpointHealths();
   readonly #memory: MemoryShares;
   #readOnly = false;
@@ -69,7 +71,7 @@ export class ShardState {
     this.keys = new IdempotencyKeys(journal.log, this.reads);
     this.endpoints = new Endpoints(this.records);
     this.tasks = new Tasks(this.records, options.onDamage);
-    this.outbox = new Outbox(this.records, this.tasks, memory.outboxBytesMax);
+    this.outboxes = new Outboxes(this.records, this.tasks, options.webhookThreads, memory.outboxBytesMax);
   }
 
   /** The disk is full or the folder is paused: nothing is written and no checkpoint begins. */

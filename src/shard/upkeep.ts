@@ -36,10 +36,12 @@ export class Upkeep {
 
   /** There is nothing to do before this. */
   get dueMs(): number {
-    const { tasks, outbox, refusesWrites } = this.#state;
+    const { tasks, outboxes, refusesWrites } = this.#state;
     if (refusesWrites) return Infinity;
-    const isWaiting = outbox.draining.size > 0 || (outbox.peer !== null && outbox.isReady);
-    const firstMs = isWaiting ? 0 : Math.min(tasks.dueMs, outbox.wakeMs, this.#pruneAtMs, this.#events.dueMs);
+    const isWaiting = outboxes.draining.size > 0 || outboxes.isReady;
+    const firstMs = isWaiting
+      ? 0
+      : Math.min(tasks.dueMs, outboxes.wakeMs, this.#pruneAtMs, this.#events.dueMs);
     return Math.max(firstMs, this.#lastMs + intervalMs);
   }
 
@@ -49,7 +51,7 @@ export class Upkeep {
     if (this.#state.refusesWrites) return false;
     this.#lastMs = serviceMs;
     const isBehind = serviceMs >= this.#state.tasks.dueMs && this.#expire(batch);
-    this.#state.outbox.tick(serviceMs);
+    this.#state.outboxes.tick(serviceMs);
     const isDraining = this.#drain(batch);
     if (serviceMs >= this.#pruneAtMs) this.#prune(batch);
     if (serviceMs >= this.#events.dueMs) this.#events.run(batch);
@@ -75,8 +77,8 @@ export class Upkeep {
 
   /** Ends some deliveries of each deleted endpoint; true while there are more. */
   #drain(batch: CommitBatch): boolean {
-    const { outbox, reads, records } = this.#state;
-    const { draining } = outbox;
+    const { outboxes, reads, records } = this.#state;
+    const { draining } = outboxes;
     for (const [id, after] of draining) {
       const endpoint = reads.readOr(undefined, () => records.get('webhook_endpoint', id));
       const params = after === undefined ? {} : { after };

@@ -1,4 +1,4 @@
-// The metrics of the webhook thread.
+// The metrics of a webhook thread.
 
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { AttemptResult } from '../domain/record.ts';

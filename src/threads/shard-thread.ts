@@ -141,6 +141,7 @@ const hosted = new HostedShard({
   fillRandom: randomFillSync,
   secrets,
   memory: memoryShares(config.memory.shardMib),
+  webhookThreads: config.webhookThreads,
   clocks: systemClocks(),
   scheduler: systemScheduler,
   clockObserver: watchClock(logger, metrics.clockJumps),
@@ -196,7 +197,7 @@ function connect(port: MessagePort): void {
 }
 
 function show(): void {
-  const { outbox, records } = shard.state;
+  const { outboxes, records } = shard.state;
   const folders = foldersOfJournal(dir);
   metrics.resident.set(records.residentCount);
   metrics.clockOff.set(shard.clockOffMs / 1000);
@@ -207,7 +208,7 @@ function show(): void {
   metrics.checkpointSequence.set(journal.checkpoint.sequence);
   metrics.oldestCommit.set(shard.oldestCommitMs / 1000);
   networkMetrics.show(hosted.owedCalls(), Date.now());
-  const { waiting, oldestMs } = outbox.depth(shard.now().serviceMs);
+  const { waiting, oldestMs } = outboxes.depth(shard.now().serviceMs);
   metrics.deliveriesWaiting.set(waiting);
   metrics.oldestDelivery.set(Math.max(0, oldestMs) / 1000);
 }

@@ -65,7 +65,7 @@ export class Supervisor {
   #isPaused: boolean;
   readonly #shards: readonly SupervisedThread[];
   readonly #edges: readonly SupervisedThread[];
-  readonly #webhooks: SupervisedThread;
+  readonly #webhooks: readonly SupervisedThread[];
   /** None where the log is not archived. */
   readonly #archive: SupervisedThread | null;
   /** The thread that writes the request logs; none where no request logs are kept. */
@@ -84,7 +84,9 @@ export class Supervisor {
     this.#isPaused = options.folder.paused !== null;
     this.#shards = Array.from({ length: options.folder.shards }, (_, number) => this.#shard(number));
     this.#edges = Array.from({ length: options.config.edges }, (_, number) => this.#edge(number));
-    this.#webhooks = this.#webhookThread();
+    this.#webhooks = Array.from({ length: options.config.webhookThreads }, (_, number) =>
+      this.#webhookThread(number),
+    );
     this.#archive = options.config.logArchive.dir === null ? null : this.#archiveProcess();
     this.requestLogs = createRequestLogClient(
       options.config,
@@ -104,7 +106,7 @@ export class Supervisor {
   async start(): Promise<void> {
     const edges = this.#edges.map((edge) => edge.start());
     const shards = this.#shards.map((shard) => shard.start());
-    void this.#webhooks.start();
+    for (const webhooks of this.#webhooks) void webhooks.start();
     void this.#requestLogThread?.start();
     const listenFailure = (await Promise.all(edges)).find((failure) => failure !== null);
     if (listenFailure !== undefined) throw listenFailure;
@@ -152,16 +154,17 @@ export class Supervisor {
   }
 
   /**
-   * The webhook thread. Requests don't need it, and the deliveries that it had are in the shards'
+   * A webhook thread. Requests don't need it, and the deliveries that it had are in the shards'
    * journals.
    */
-  #webhookThread(): SupervisedThread {
+  #webhookThread(number: number): SupervisedThread {
     const { secretsKeys } = this.#options;
     const make = () => {
-      const data: WebhookThreadData = { config: this.#config, secretsKeys, paused: this.#isPaused };
+      const data: WebhookThreadData = { number, config: this.#config, secretsKeys, paused: this.#isPaused };
       return Thread.worker(webhookEntry, data);
     };
-    return this.#keep({ name: 'the webhook thread', make, onStarted: (thread) => this.#linkShards(thread) });
+    const onStarted = (thread: Thread) => this.#linkShards(thread);
+    return this.#keep({ name: `webhook thread ${number}`, make, onStarted });
   }
 
   /**
@@ -211,7 +214,7 @@ export class Supervisor {
       make: () => this.#makeShard(number),
       onReady: (shard) => {
         link(shard, (port) => elementAt(this.clients, number).connect(port));
-        for (const { thread } of [...this.#edges, this.#webhooks]) {
+        for (const { thread } of [...this.#edges, ...this.#webhooks]) {
           if (thread !== null) link(shard, (port) => thread.connect(number, port));
         }
         metrics.up(number, true);
@@ -299,7 +302,7 @@ export class Supervisor {
   /** Lets every thread do what it holds back while the data folder is paused. */
   async resume(): Promise<void> {
     this.#isPaused = false;
-    const threads = [...this.#shards, this.#webhooks, ...this.#edges].map(({ thread }) => thread);
+    const threads = [...this.#shards, ...this.#webhooks, ...this.#edges].map(({ thread }) => thread);
     // A thread that ends meanwhile is started again without a pause.
     await Promise.all(threads.map((thread) => thread?.ask('resume', {}).catch(() => {})));
   }
@@ -315,7 +318,7 @@ export class Supervisor {
 
   /** The threads that are neither shards nor edges. */
   get #others(): SupervisedThread[] {
-    return [this.#webhooks, this.#archive, this.#requestLogThread].filter((thread) => thread !== null);
+    return [...this.#webhooks, this.#archive, this.#requestLogThread].filter((thread) => thread !== null);
   }
 
   /** The metrics of every thread that is ready, as prom-client's JSON. */
@@ -338,7 +341,7 @@ export class Supervisor {
       this.requestLogs?.disconnect();
       return this.#requestLogThread?.stop();
     });
-    await Promise.all([logs, this.#webhooks.stop(), this.#archive?.stop()]);
+    await Promise.all([logs, ...this.#webhooks.map((each) => each.stop()), this.#archive?.stop()]);
     for (const client of this.clients) client.disconnect();
     await Promise.all(this.#shards.map((shard) => shard.stop()));
   }

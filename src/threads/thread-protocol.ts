@@ -82,6 +82,7 @@ export interface ShardThreadData {
 
 /** How the webhook thread is started. */
 export interface WebhookThreadData {
+  readonly number: number;
   readonly config: Config;
   readonly secretsKeys: readonly string[];
   /** Whether the data folder is paused: no attempt is made then. */

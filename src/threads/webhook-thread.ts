@@ -1,6 +1,6 @@
-// The entry of the webhook thread: it connects the dispatcher to the shards, to the attempts and to
-// its timers. There is one such thread, so the attempts in flight to an endpoint are counted in one
-// place.
+// The entry of a webhook thread: it connects the dispatcher to the shards, to the attempts and to
+// its timers. All deliveries of an endpoint come to the same thread (shard/outboxes.ts), so the
+// attempts in flight to it are counted in one place.
 
 import { readFileSync } from 'node:fs';
 import type { MessagePort } from 'node:worker_threads';
@@ -23,13 +23,14 @@ import { commonAnswers, startOfThread } from './thread-side.ts';
 import { Visits } from './visits.ts';
 
 const { data, main } = startOfThread<WebhookThreadData>();
-const { config, secretsKeys, paused } = data;
+const { number: thread, config, secretsKeys, paused } = data;
+const name = `webhooks-${thread}`;
 const tell = (notice: Notice) => main.postMessage(notice);
-const logger = await createLogger({ level: config.logLevel, thread: 'webhooks' });
+const logger = await createLogger({ level: config.logLevel, thread: name });
 const registry = new Registry();
 const metrics = createWebhookMetrics(registry);
-countThreadTime(registry, 'webhooks');
-const visits = new Visits(registry, logger, 'webhooks', ['webhook_attempt']);
+countThreadTime(registry, name);
+const visits = new Visits(registry, logger, name, ['webhook_attempt']);
 // What a receiver sends may throw where nobody waits.
 visits.catchStraysOf('webhook_attempt');
 
@@ -46,7 +47,9 @@ const tickMs = 1_000;
 const stopGraceMs = 2_000;
 const stopPollMs = 20;
 
-const { timeoutMs, concurrency, allowHttp, allowPrivate, caFile, dnsServers } = config.webhooks;
+const { timeoutMs, allowHttp, allowPrivate, caFile, dnsServers } = config.webhooks;
+/** The attempts in flight in all are divided among the threads. */
+const concurrency = Math.ceil(config.webhooks.concurrency / config.webhookThreads);
 const { monotonic } = systemClocks();
 const signingKeys = new SigningKeys(new SecretBox(secretsKeys));
 const resolve = createResolver({
@@ -79,7 +82,7 @@ const dispatcher = new Dispatcher({
     return attempts.make({ ...input, secrets });
   },
   hangUp: (endpoint) => attempts.connections.hangUp(endpoint),
-  send: (shard, outbox) => shards.get(shard)?.postMessage({ outbox }),
+  send: (shard, message) => shards.get(shard)?.postMessage({ outbox: { thread, ...message } }),
   onAttempted: metrics.attempted,
   onTrouble: (error) => visits.failed(error, 'webhook_attempt', null),
   later: (run, ms) => setTimeout(() => visits.own(run), ms),

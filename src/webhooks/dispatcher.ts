@@ -30,7 +30,7 @@ export interface DispatcherOptions {
   /** Closes the idle connections of an endpoint. */
   readonly hangUp: (endpoint: string) => void;
   /** Sends a message to a shard. The message is lost when the shard is not running. */
-  readonly send: (shard: number, message: OutboxMessage) => void;
+  readonly send: (shard: number, message: Omit<OutboxMessage, 'thread'>) => void;
   readonly onAttempted: (result: AttemptResult) => void;
   /** An attempt could not be made because of a fault in the service. */
   readonly onTrouble: (error: unknown) => void;

@@ -11,7 +11,7 @@ import {
   describeConfig,
   loadConfig,
   shardCountOf,
-  withEdges,
+  withThreads,
 } from '../../src/config/config.ts';
 import { configKeys, variableOf } from '../../src/config/config-schema.ts';
 import { createAuthority } from '../webhooks/certificates.ts';
@@ -62,6 +62,7 @@ describe('loadConfig', () => {
     ['PAYMENTS_DATA_DIR', 'here', 'dataDir', resolve('here')],
     ['PAYMENTS_SHARDS', '3', 'shards', 3],
     ['PAYMENTS_EDGES', '2', 'edges', 2],
+    ['PAYMENTS_WEBHOOK_THREADS', '2', 'webhookThreads', 2],
     ['PAYMENTS_MEMORY_SHARD_MIB', '512', 'memory.shardMib', 512],
     ['PAYMENTS_LOG_LEVEL', 'warn', 'logLevel', 'warn'],
     ['PAYMENTS_BASE_URL', 'https://pay.example.ma', 'baseUrl', 'https://pay.example.ma'],
@@ -212,11 +213,13 @@ const machines: readonly (readonly [cores: number, edges: number, shards: number
   [512, 64, 64],
 ];
 for (const [cores, edges, shards] of machines) {
-  test(`a machine of ${cores} cores has ${edges} edges and ${shards} shards, unless told otherwise`, () => {
+  test(`a machine of ${cores} cores has ${edges} edges, as many webhook threads and ${shards} shards, unless told otherwise`, () => {
     const config = loadConfig({}, configDir);
-    assert.equal(withEdges(config, cores).edges, edges);
+    assert.equal(withThreads(config, cores).edges, edges);
     assert.equal(shardCountOf(config, cores), shards);
-    assert.equal(withEdges({ ...config, edges: 3 }, cores).edges, 3);
+    assert.equal(withThreads(config, cores).webhookThreads, edges);
+    const given = withThreads({ ...config, edges: 3, webhookThreads: 5 }, cores);
+    assert.deepEqual([given.edges, given.webhookThreads], [3, 5]);
   });
 }
 

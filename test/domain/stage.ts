@@ -111,6 +111,7 @@ export class World {
         fillRandom: (bytes) => this.#fillRandom(bytes),
         secrets: { seal: (secret, { id }) => `${id} ${secret}` },
         memory: { ...memoryShares(shardMibMin), cacheBytesMax: 8 },
+        webhookThreads: 1,
         onDamage: (reason) => assert.fail(reason),
         checkAddress: () => {},
         onVisitFailed: (error) => {

@@ -40,7 +40,7 @@ class Webhooks {
   async report(open: boolean, ...attempts: readonly DueDelivery[]): Promise<void> {
     const result = { at_ms: 0, duration_ms: 1, status: 500, failure: 'answered 500', answer: this.answer };
     const reports = attempts.map(({ id, ...rest }) => ({ ...rest, delivery: id, result }));
-    this.actor.shard.receive({ outbox: { open, reports } }, this.#peer);
+    this.actor.shard.receive({ outbox: { thread: 0, open, reports } }, this.#peer);
     await settled();
   }
 
@@ -232,19 +232,19 @@ for (const [what, soundReads] of [
 ] as const) {
   test(`a deleted endpoint ${what} is left until the next start, and the shard goes on`, async () => {
     const { actor, webhooks, delivery } = await oneDelivery();
-    const { outbox, records } = actor.shard.state;
+    const { outboxes, records } = actor.shard.state;
     const get = records.get.bind(records);
     let reads = 0;
     records.get = (kind, id) => {
       if (kind === 'webhook_endpoint' && reads++ >= soundReads) throw new JournalDamaged(`${id} is damaged`);
       return get(kind, id);
     };
-    outbox.draining.set(delivery.endpoint, undefined);
+    outboxes.draining.set(delivery.endpoint, undefined);
     actor.clock.advance(1_000);
     await webhooks.tick();
     records.get = get;
     assert.deepEqual(actor.damages, [`${delivery.endpoint} is damaged`]);
-    assert.deepEqual([outbox.draining.size, actor.failures], [0, []]);
+    assert.deepEqual([outboxes.draining.size, actor.failures], [0, []]);
     const { status } = await actor.send('GET /v1/account');
     assert.equal(status, 200);
   });

@@ -6,7 +6,8 @@ import { dueFirstMs } from '../../src/domain/deliveries.ts';
 import type { Change, DeliveryRecord, EventRecord, WebhookEndpointRecord } from '../../src/domain/record.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
 import type { Peer } from '../../src/shard/commit-batch.ts';
-import { leasesMax, Outbox, windowSize } from '../../src/shard/outbox.ts';
+import { leasesMax, type Outbox, windowSize } from '../../src/shard/outbox.ts';
+import { Outboxes, webhookThreadOf } from '../../src/shard/outboxes.ts';
 import { Tasks } from '../../src/shard/tasks.ts';
 import { RecordStore } from '../../src/store/record-store.ts';
 
@@ -48,23 +49,37 @@ const event: EventRecord = {
 
 const peer: Peer = { post: () => assert.fail() };
 
-function outboxOf(records: RecordStore, onDamage: (reason: string) => void = assert.fail): Outbox {
-  return new Outbox(records, new Tasks(records, onDamage), bytesMax);
+function outboxesOf(
+  records: RecordStore,
+  onDamage: (reason: string) => void = assert.fail,
+  threads = 1,
+): Outboxes {
+  return new Outboxes(records, new Tasks(records, onDamage), threads, bytesMax * threads);
 }
 
 class Bench {
   readonly state = new RecordStore();
   readonly damage: string[] = [];
-  readonly outbox = outboxOf(this.state, (reason) => void this.damage.push(reason));
+  readonly outboxes: Outboxes;
   #number = 0;
 
   constructor(...changes: Change[]) {
+    this.outboxes = outboxesOf(this.state, (reason) => void this.damage.push(reason), this.threads);
     this.apply(event, ...changes);
+  }
+
+  /** How many webhook threads there are. */
+  get threads(): number {
+    return 1;
+  }
+
+  get outbox(): Outbox {
+    return this.outboxes.ofThread(0);
   }
 
   apply(...changes: Change[]): void {
     for (const change of changes) {
-      this.outbox.observe(change);
+      this.outboxes.observe(change);
       this.state.apply(change);
     }
   }
@@ -91,10 +106,17 @@ class Bench {
     });
   }
 
+  /** What the next commit batch hands out. */
+  takeOnce(atMs: number): ReturnType<Outbox['take']> {
+    const taken = this.outbox.take(atMs);
+    this.outboxes.endBatch();
+    return taken;
+  }
+
   /** What the next commit batches hand out, by id. */
   take(atMs = nowMs): string[] {
     const ids: string[] = [];
-    do ids.push(...this.outbox.take(atMs).deliveries.map(({ id }) => id));
+    do ids.push(...this.takeOnce(atMs).deliveries.map(({ id }) => id));
     while (this.outbox.isReady);
     return ids;
   }
@@ -146,7 +168,7 @@ test('a delivery that is due before the leased ones is found: resent, or retried
   bench.take();
   bench.apply({ ...bench.state.get('delivery', ids[0]!)!, status: 'pending', tries: 0, due_at_ms: 0 });
   bench.record(ids[5]!, { due_at_ms: nowMs });
-  const taken = bench.outbox.take(nowMs).deliveries;
+  const taken = bench.takeOnce(nowMs).deliveries;
   assert.deepEqual([taken[0]!.id, taken[0]!.first, taken[0]!.number], [ids[0], true, 1]);
   assert.equal(new Set(taken.map(({ id }) => id)).size, taken.length);
 });
@@ -159,7 +181,7 @@ test('one that is resent while it is leased is leased again, first and once, tho
     bench.apply({ ...bench.state.get('delivery', id)!, status: 'pending', tries: 0, due_at_ms: 0 });
   resend(ids[35]!);
   resend(ids[20]!);
-  const { deliveries } = bench.outbox.take(nowMs);
+  const { deliveries } = bench.takeOnce(nowMs);
   assert.deepEqual(
     deliveries.map(({ id, first, number }) => [id, first, number]),
     [[ids[20], true, 0]],
@@ -198,7 +220,7 @@ test('a disabled endpoint gets nothing until it is enabled', () => {
   const bench = new Bench(endpoint('we_a'));
   const ids = bench.deliver('we_a', 2);
   bench.apply(endpoint('we_a', 'disabled'));
-  const { endpoints, deliveries } = bench.outbox.take(nowMs);
+  const { endpoints, deliveries } = bench.takeOnce(nowMs);
   assert.deepEqual(deliveries, []);
   assert.equal(endpoints[0]!.state!.enabled, false);
   bench.apply(endpoint('we_a'));
@@ -209,11 +231,11 @@ test('a deleted endpoint is to be drained, and its deliveries are out no more', 
   const bench = new Bench(endpoint('we_a'));
   bench.deliver('we_a', 2);
   bench.apply(endpoint('we_a', 'deleted'));
-  assert.deepEqual([...bench.outbox.draining.keys()], ['we_a']);
-  const { endpoints, deliveries } = bench.outbox.take(nowMs);
+  assert.deepEqual([...bench.outboxes.draining.keys()], ['we_a']);
+  const { endpoints, deliveries } = bench.takeOnce(nowMs);
   assert.deepEqual([endpoints, deliveries], [[{ id: 'we_a', state: null }], []]);
   bench.apply({ ...endpoint('we_a', 'deleted'), draining: false });
-  assert.equal(bench.outbox.draining.size, 0);
+  assert.equal(bench.outboxes.draining.size, 0);
 });
 
 test('a new webhook thread gets everything again, and so does a shard that starts again', () => {
@@ -222,8 +244,9 @@ test('a new webhook thread gets everything again, and so does a shard that start
   assert.deepEqual(bench.take(), ids);
   bench.outbox.open(peer);
   assert.deepEqual(bench.take(), ids);
-  const again = outboxOf(bench.state);
-  again.start();
+  const outboxes = outboxesOf(bench.state);
+  outboxes.start();
+  const again = outboxes.ofThread(0);
   again.open(peer);
   assert.deepEqual(
     again.take(nowMs).deliveries.map(({ id }) => id),
@@ -235,7 +258,7 @@ test('a new webhook thread gets everything again, and so does a shard that start
 test('only the first batch for a new webhook thread names every endpoint there is', () => {
   const bench = new Bench(endpoint('we_a'), endpoint('we_b'));
   const named = () => {
-    const { endpoints, complete } = bench.outbox.take(nowMs);
+    const { endpoints, complete } = bench.takeOnce(nowMs);
     return { ids: endpoints.map(({ id }) => id), complete };
   };
   bench.outbox.open(peer);
@@ -243,7 +266,7 @@ test('only the first batch for a new webhook thread names every endpoint there i
   assert.deepEqual(named(), { ids: ['we_a', 'we_b'], complete: true });
   bench.apply(endpoint('we_b', 'disabled'));
   assert.deepEqual(named(), { ids: ['we_b'], complete: false });
-  const empty = outboxOf(new RecordStore());
+  const empty = outboxesOf(new RecordStore()).ofThread(0);
   empty.open(peer);
   assert.equal(empty.isReady, true);
   assert.equal(empty.take(nowMs).complete, true);
@@ -308,7 +331,7 @@ test('large deliveries fill the windows too, and none is leased while those that
 test('new deliveries are leased without a look at the index; their event says how many are pending', () => {
   const bench = new Bench(endpoint('we_a'), endpoint('we_b'), endpoint('we_c'));
   bench.outbox.open(peer);
-  bench.outbox.take(nowMs);
+  bench.takeOnce(nowMs);
   let scans = 0;
   const scan = bench.state.scan.bind(bench.state);
   bench.state.scan = (...args) => {
@@ -317,14 +340,14 @@ test('new deliveries are leased without a look at the index; their event says ho
   };
   bench.apply({ ...event, id: 'evt_2' });
   const ids = ['we_a', 'we_b', 'we_c'].flatMap((id) => bench.deliver(id, 1, { event: 'evt_2' }));
-  const { deliveries } = bench.outbox.take(nowMs);
+  const { deliveries } = bench.takeOnce(nowMs);
   assert.deepEqual([deliveries.map(({ id }) => id), scans], [ids, 0]);
   for (const { body } of deliveries) assert.equal(JSON.parse(body).pending_webhooks, 3);
 
   bench.apply({ ...event, id: 'evt_3' });
   for (const id of ['we_a', 'we_b']) bench.deliver(id, 1, { event: 'evt_3' });
   bench.apply(endpoint('we_b', 'deleted'));
-  const [left, ...others] = bench.outbox.take(nowMs).deliveries;
+  const [left, ...others] = bench.takeOnce(nowMs).deliveries;
   assert.deepEqual([JSON.parse(left!.body).pending_webhooks, others], [1, []], 'one endpoint is gone');
 });
 
@@ -337,4 +360,27 @@ test('new deliveries that find no room, or are resent meanwhile, are leased from
   bench.apply({ ...bench.state.get('delivery', resent!)!, due_at_ms: dueFirstMs });
   for (const id of window.slice(0, 3)) bench.record(id, done);
   assert.deepEqual(bench.take(), [resent, late, last]);
+});
+
+test('with several webhook threads each has its endpoints, and a body counts the deliveries of all', () => {
+  const ids = Array.from({ length: 12 }, (_, i) => `we_${i}`);
+  const bench = new (class extends Bench {
+    override get threads(): number {
+      return 3;
+    }
+  })();
+  for (let thread = 0; thread < bench.threads; thread++) bench.outboxes.ofThread(thread).open(peer);
+  bench.apply(...ids.map((id) => endpoint(id)), { ...event, id: 'evt_2' });
+  for (const id of ids) bench.deliver(id, 1, { event: 'evt_2' });
+  const taken = bench.outboxes.take(nowMs, false);
+  for (const [thread, { endpoints, deliveries }] of taken.entries()) {
+    assert.ok(deliveries.length > 0, 'twelve endpoints spread over three threads');
+    assert.deepEqual(
+      endpoints.map(({ id }) => id),
+      deliveries.map((each) => each.endpoint),
+    );
+    for (const { id } of endpoints) assert.equal(webhookThreadOf(id, bench.threads), thread);
+    for (const { body } of deliveries) assert.equal(JSON.parse(body).pending_webhooks, ids.length);
+  }
+  assert.equal(taken.flatMap(({ deliveries }) => deliveries).length, ids.length);
 });

@@ -49,6 +49,7 @@ export function shardOptions(journal: Journal, more: Partial<ShardOptions> = {})
     fillRandom: (bytes) => void randomFillSync(bytes),
     secrets: { seal: (secret) => `sealed ${secret}` },
     memory: memoryShares(shardMibMin),
+    webhookThreads: 1,
     clocks: systemClocks(),
     scheduler: systemScheduler,
     clockObserver: { jumped() {}, followed() {} },

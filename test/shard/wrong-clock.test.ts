@@ -53,7 +53,7 @@ test('the clock goes an hour back: attempts and sessions end in their time, retr
       if ('outbox' in message) leased.push(...message.outbox.deliveries);
     },
   };
-  actor.shard.receive({ outbox: { open: true, reports: [] } }, peer);
+  actor.shard.receive({ outbox: { thread: 0, open: true, reports: [] } }, peer);
   const body = { url: 'https://shop.example/', enabled_events: ['payment_intent.created'] };
   const endpoint = actor.send('POST /v1/webhook_endpoints', { body });
   await settled();
@@ -73,7 +73,7 @@ test('the clock goes an hour back: attempts and sessions end in their time, retr
   step(actor, -hourMs);
   const result = { at_ms: 0, duration_ms: 1, status: 500, failure: 'answered 500', answer: '' };
   const { id: delivery, ...rest } = first;
-  actor.shard.receive({ outbox: { open: false, reports: [{ ...rest, delivery, result }] } }, peer);
+  actor.shard.receive({ outbox: { thread: 0, open: false, reports: [{ ...rest, delivery, result }] } }, peer);
   await settled();
   await pass(actor, 6 * secondMs);
   assert.deepEqual([leased.at(-1)!.id, leased.at(-1)!.number], [first.id, 1], 'the retry after five seconds');

@@ -136,7 +136,7 @@ test('the metrics tell what an operator asks', async () => {
   assert(value('payments_recovery_duration_seconds{shard="0"}') > 0);
   assert.equal(value('payments_shard_up{shard="0"}'), 1);
   assert.equal(value('payments_read_only{shard="0"}'), 0);
-  for (const thread of process.platform === 'linux' ? ['main', 'edge-0', 'shard-0', 'webhooks'] : []) {
+  for (const thread of process.platform === 'linux' ? ['main', 'edge-0', 'shard-0', 'webhooks-0'] : []) {
     assert(value(`payments_thread_cpu_seconds_total{thread="${thread}"}`) > 0, thread);
     assert(value(`payments_thread_gc_seconds_total{thread="${thread}"}`) >= 0, thread);
   }

@@ -32,7 +32,7 @@ const tick = () => new Promise((resolve) => setImmediate(resolve));
 class Bench {
   readonly clock = createManualClock(1_000_000);
   readonly underWay: UnderWay[] = [];
-  readonly sent: { shard: number; message: OutboxMessage }[] = [];
+  readonly sent: { shard: number; message: Omit<OutboxMessage, 'thread'> }[] = [];
   /** What runs later, but for the reports: those leave at the end of the tick unless `holdsReports` is set. */
   readonly waiting: (() => void)[] = [];
   holdsReports = false;

@@ -5,6 +5,7 @@ import { placeOf } from '../disk/machine.ts';
 import { Random } from '../kernel/random.ts';
 import type { FaultKind } from '../plan.ts';
 import type { Host } from './host.ts';
+import { webhookThreads } from './webhook-thread.ts';
 import type { World } from './world.ts';
 
 /** Steps of the wall clock together stay below this, or idempotency keys would be forgotten by a clock that is believed. */
@@ -129,7 +130,7 @@ const faults: Readonly<Record<FaultKind, (fault: Fault) => void>> = {
     // The process is stopped while time passes.
     world.simulation.nowMs += random.skewed(1_000, 3_600_000);
   },
-  'dead webhook thread': ({ host }) => host.service?.restartWebhooks(),
+  'dead webhook thread': ({ host, random }) => host.service?.restartWebhooks(random.below(webhookThreads)),
   'lying sync'({ world, host, random }) {
     const { machine } = world;
     machine.isLying = true;

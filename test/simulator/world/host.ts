@@ -297,7 +297,7 @@ export class Host {
     let open = 0;
     for (const state of this.#states()) {
       if (state === undefined) return Infinity;
-      open += state.records.count('operation') + state.outbox.draining.size;
+      open += state.records.count('operation') + state.outboxes.draining.size;
       for (const endpoint of state.records.scan('endpoint', { descending: false })) {
         if (endpoint.kind === 'webhook_endpoint' && endpoint.status === 'enabled')
           open += state.records.count(`due/endpoint=${endpoint.id}`);

@@ -17,7 +17,8 @@ export class Receivers {
   readonly got = new Map<string, Map<string, number>>();
   /** The deliveries that were answered with a success, as `endpoint event`. */
   readonly accepted = new Set<string>();
-  #inFlight = new Map<string, number>();
+  /** The deliveries in flight to each endpoint, by webhook thread. */
+  readonly #inFlight = new Map<number, Map<string, number>>();
   readonly #lost = new Map<string, boolean>();
 
   constructor(world: World) {
@@ -25,18 +26,19 @@ export class Receivers {
     this.#random = world.simulation.random('receivers');
   }
 
-  /** The webhook thread has ended, and with it its connections. */
-  disconnected(): void {
-    this.#inFlight = new Map();
+  /** A webhook thread has ended, and with it its connections. */
+  disconnected(thread: number): void {
+    this.#inFlight.delete(thread);
   }
 
-  /** An attempt, as the webhook thread makes it. */
-  async attempt({ endpoint, body, sealed }: SealedAttempt): Promise<AttemptResult> {
+  /** An attempt, as a webhook thread makes it. */
+  async attempt(thread: number, { endpoint, body, sealed }: SealedAttempt): Promise<AttemptResult> {
     const { judge, simulation, settings, clocks, isHealed } = this.#world;
     this.#world.goesOut(`a delivery to ${endpoint}`);
-    const inFlight = this.#inFlight;
-    const flights = (inFlight.get(endpoint) ?? 0) + 1;
-    inFlight.set(endpoint, flights);
+    const inFlight = this.#inFlight.get(thread) ?? new Map<string, number>();
+    this.#inFlight.set(thread, inFlight);
+    inFlight.set(endpoint, (inFlight.get(endpoint) ?? 0) + 1);
+    const flights = [...this.#inFlight.values()].reduce((sum, each) => sum + (each.get(endpoint) ?? 0), 0);
     judge.check(
       'at most five flights to an endpoint',
       flights <= deliveriesInFlightMax,

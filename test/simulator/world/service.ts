@@ -1,5 +1,5 @@
 // One process of the service, put together as src/main and src/threads do it: the main thread with the data folder, the directory and
-// the supervision of shards; an edge; the shards; and the webhook thread. Each is a lane, and a crash cuts them all.
+// the supervision of shards; an edge; the shards; and the webhook threads. Each is a lane, and a crash cuts them all.
 
 import { languages } from '../../../src/contract/vocabulary.ts';
 import { archivedSequence, archiveFolderOf } from '../../../src/data-folder/archive-folder.ts';
@@ -31,7 +31,7 @@ import { dataDir } from './backups.ts';
 import { channel } from './channel.ts';
 import { isOfDisk } from './failures.ts';
 import { ShardThread } from './shard-thread.ts';
-import { WebhookThread } from './webhook-thread.ts';
+import { WebhookThread, webhookThreads } from './webhook-thread.ts';
 import type { World } from './world.ts';
 
 const restartMs = 100;
@@ -75,7 +75,7 @@ export class Service {
   readonly #clients: ShardClient[] = [];
   readonly #admissions: Admission[] = [];
   readonly shards: (ShardThread | null)[] = [];
-  #webhooks: WebhookThread | null = null;
+  readonly #webhooks: WebhookThread[] = [];
   #archive: ArchiveProcess | null = null;
   #folder!: DataFolder;
   #pause!: Pause;
@@ -152,7 +152,8 @@ export class Service {
     directory.onChange((change) => this.#changed(change));
     directory.store.onChange((revision) => this.#noteDirectory(revision));
     for (const change of directory.snapshot()) this.#keys.put(keyRingChangeOf(change));
-    this.#startWebhooks();
+    for (let thread = 0; thread < webhookThreads; thread++)
+      this.#webhooks.push(new WebhookThread(this.#world, thread));
     if (settings.archiveAgeMs > 0) this.#archive = new ArchiveProcess(this.#world, this.#folder);
     const waited = new Set<number>();
     this.#onShardReady = (number) => {
@@ -203,7 +204,7 @@ export class Service {
         simulation.soon(this.#edge, () =>
           this.#clients[number]!.connect(admission.watched(near, thread.undurable)),
         );
-        this.#webhooks?.connect(number, thread);
+        for (const webhooks of this.#webhooks) webhooks.connect(number, thread);
         this.#onShardReady(number);
       }),
     );
@@ -243,17 +244,14 @@ export class Service {
     );
   }
 
-  #startWebhooks(): void {
-    this.#webhooks = new WebhookThread(this.#world);
-  }
-
-  /** The webhook thread ends and another one is started. */
-  restartWebhooks(): void {
-    if (this.#webhooks === null) return;
-    this.#webhooks.cut();
-    this.#startWebhooks();
+  /** A webhook thread ends and another one is started. */
+  restartWebhooks(ended: number): void {
+    if (this.#webhooks[ended] === undefined) return;
+    this.#webhooks[ended].cut();
+    const started = new WebhookThread(this.#world, ended);
+    this.#webhooks[ended] = started;
     for (const [number, thread] of this.shards.entries())
-      if (thread !== null && this.#clients[number]!.connected) this.#webhooks.connect(number, thread);
+      if (thread !== null && this.#clients[number]!.connected) started.connect(number, thread);
   }
 
   /** `payments resume`: the service of a restored folder goes on. */
@@ -269,7 +267,7 @@ export class Service {
           this.#world.note('resumed');
           for (const thread of this.shards)
             if (thread?.shard !== undefined) simulation.soon(thread.lane, () => thread.resume());
-          this.#webhooks?.resume();
+          for (const webhooks of this.#webhooks) webhooks.resume();
         })
         .catch(this.#onEnded);
     });
@@ -400,7 +398,7 @@ export class Service {
     const { simulation } = this.#world;
     this.#isStopping = true;
     simulation.soon(this.#main, () => {
-      this.#webhooks?.cut();
+      for (const webhooks of this.#webhooks) webhooks.cut();
       for (const client of this.#clients) client.disconnect();
       const threads = this.shards.filter((thread) => thread?.shard !== undefined) as ShardThread[];
       const stops = threads.map(
@@ -438,7 +436,7 @@ export class Service {
   cut(): void {
     const { simulation } = this.#world;
     this.#isStopping = true;
-    this.#webhooks?.cut();
+    for (const webhooks of this.#webhooks) webhooks.cut();
     const ofArchive = this.#archive === null ? [] : [this.#archive.lane];
     for (const lane of [...this.lanes, ...ofArchive]) simulation.cut(lane);
   }

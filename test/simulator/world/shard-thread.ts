@@ -23,6 +23,7 @@ import type { End } from './channel.ts';
 import { CheckpointLane } from './checkpoint-lane.ts';
 import { pageMs } from './hosted-cards.ts';
 import { Undurable } from './prompt-reads.ts';
+import { webhookThreads } from './webhook-thread.ts';
 import type { World } from './world.ts';
 
 export const webhookRetryMs = [1_000, 4_000, 15_000];
@@ -121,6 +122,7 @@ export class ShardThread {
       fillRandom: this.#random.fill,
       secrets: { seal: (secret) => `sealed ${secret}` },
       memory: { ...memoryShares(shardMibMin), cacheBytesMax, checkpointBytes, unwrittenBytesMax },
+      webhookThreads,
       clocks,
       scheduler,
       clockObserver: { jumped() {}, followed() {} },

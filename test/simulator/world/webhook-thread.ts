@@ -1,4 +1,4 @@
-// The webhook thread, put together as src/threads/webhook-thread.ts does it: the dispatcher in a lane, with receivers in the
+// A webhook thread, put together as src/threads/webhook-thread.ts does it: the dispatcher in a lane, with receivers in the
 // place of attempts.
 
 import type { FromShard, ToShard } from '../../../src/shard/protocol.ts';
@@ -8,7 +8,8 @@ import { channel, type End } from './channel.ts';
 import type { ShardThread } from './shard-thread.ts';
 import type { World } from './world.ts';
 
-const concurrency = 24;
+export const webhookThreads = 2;
+const concurrency = 12;
 const settleMs = 300;
 const tickMs = 1_000;
 
@@ -18,18 +19,21 @@ export class WebhookThread {
   readonly #dispatcher: Dispatcher;
   readonly #ports = new Map<number, End<ToShard, FromShard>>();
 
-  constructor(world: World) {
+  readonly #thread: number;
+
+  constructor(world: World, thread: number) {
     this.#world = world;
+    this.#thread = thread;
     const { simulation, clocks, receivers, judge } = world;
-    const lane = simulation.lane('webhooks');
+    const lane = simulation.lane(`webhooks ${thread}`);
     this.#lane = lane;
     this.#dispatcher = new Dispatcher({
       concurrency,
       clock: clocks.wall,
       monotonic: clocks.monotonic,
-      attempt: (input) => receivers.attempt(input),
+      attempt: (input) => receivers.attempt(thread, input),
       hangUp: () => {},
-      send: (shard, outbox) => this.#ports.get(shard)?.postMessage({ outbox }),
+      send: (shard, message) => this.#ports.get(shard)?.postMessage({ outbox: { thread, ...message } }),
       onAttempted: () => {},
       onTrouble: (error) =>
         judge.check('the service fails of what failed, and of nothing else', false, () => String(error)),
@@ -69,6 +73,6 @@ export class WebhookThread {
 
   cut(): void {
     this.#world.simulation.cut(this.#lane);
-    this.#world.receivers.disconnected();
+    this.#world.receivers.disconnected(this.#thread);
   }
 }
