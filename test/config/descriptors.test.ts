@@ -20,7 +20,7 @@ interface Shares {
 
 function share(openFiles: number, env: Readonly<Record<string, string>> = {}, shards = 1): Shares {
   const config = withinOpenFiles(
-    loadConfig({ NODE_ENV: 'test', PAYMENTS_EDGES: '1', ...env }, configDir),
+    loadConfig({ NODE_ENV: 'test', PAYMENTS_EDGES: '1', PAYMENTS_WEBHOOK_THREADS: '1', ...env }, configDir),
     shards,
     openFiles,
   );
@@ -185,6 +185,7 @@ test('an address has what it has open, not what it once had; trusted proxies hav
       PAYMENTS_PAGES_TRUSTED_PROXIES: '127.0.0.8/29',
       // An edge does not know how many of an address's connections came to another one.
       PAYMENTS_EDGES: '1',
+      PAYMENTS_WEBHOOK_THREADS: '1',
     },
   });
   const proxy = await flood(service, 130, '127.0.0.9');
