@@ -59,7 +59,7 @@ export interface InternalParams {
   /** An operator rolls a signing secret. */
   roll_secret: { readonly overlapSeconds: number };
   /** Deliveries are older than the retention time. */
-  prune_deliveries: { readonly endedBeforeMs: number };
+  prune_deliveries: { readonly endedBeforeMs: number; readonly limit: number };
   /**
    * Events are older than the retention time: those of the organization whose ids come before this
    * one.
@@ -75,7 +75,7 @@ interface Results {
   trim_attempts: null;
   /** The sort key after which the next drain continues; null when no delivery is left. */
   drain_endpoint: { readonly after: string | null };
-  prune_deliveries: { readonly more: boolean };
+  prune_deliveries: { readonly removed: number };
   prune_events: { readonly more: boolean };
 }
 

@@ -174,7 +174,6 @@ function dueMsOf({ id, due_at_ms }: DeliveryRecord): number {
 }
 
 const endedPerCommandMax = 500;
-const prunedPerCommandMax = 500;
 
 /**
  * Ends some of the pending deliveries of a deleted endpoint. Returns the sort key to continue
@@ -192,22 +191,24 @@ export function endDeliveries(draft: Draft, endpoint: WebhookEndpointRecord, aft
 }
 
 /**
- * Removes some of the deliveries that ended before a moment of service time, with their attempts.
- * For one that was resent the last end counts.
+ * Removes deliveries that ended before a moment of service time, with their attempts: so many at
+ * most, and up to the first one of another organization or mode. For one that was resent the last
+ * end counts.
  */
 export function pruneDeliveries(
   draft: Draft,
-  params: { endedBeforeMs: number },
-): { readonly result: { readonly more: boolean } } {
-  let count = 0;
-  const before = timeKey(params.endedBeforeMs);
+  { endedBeforeMs, limit }: { readonly endedBeforeMs: number; readonly limit: number },
+): { readonly result: { readonly removed: number } } {
+  const { org, livemode } = draft.context;
+  let removed = 0;
+  const before = timeKey(endedBeforeMs);
   for (const record of draft.view.scan(endedIndex, { before, descending: false })) {
-    if (count === prunedPerCommandMax) break;
+    if (removed === limit || record.org !== org || record.livemode !== livemode) break;
     for (const attempt of draft.view.scan(attemptIndex(record.id), { descending: false })) {
       if (attempt.kind === 'attempt') draft.remove({ ...attempt, answer: null });
     }
     draft.remove(record);
-    count++;
+    removed++;
   }
-  return { result: { more: count === prunedPerCommandMax } };
+  return { result: { removed } };
 }

@@ -15,6 +15,7 @@ const intervalMs = 50;
 /** Deliveries past their retention stay this long, so that many are removed at once. */
 const pruneIntervalMs = 1_000;
 const duePerBatchMax = 256;
+const prunedPerBatchMax = 500;
 
 export class Upkeep {
   readonly #state: ShardState;
@@ -96,10 +97,17 @@ export class Upkeep {
     const { tasks } = this.#state;
     const endedBeforeMs = serviceMs - this.#retentionMs;
     const range = { before: timeKey(endedBeforeMs), descending: false };
-    const given = { operation: 'prune_deliveries', params: { endedBeforeMs }, cause: causes.time } as const;
-    const [old] = tasks.scan(endedIndex, range);
-    const outcome = old && executeFor(this.#state, batch, old, given);
-    if (outcome !== undefined && 'result' in outcome && outcome.result.more) {
+    // The oldest ones may belong to many organizations, and a command is about one.
+    for (let limit = prunedPerBatchMax; ; ) {
+      const [old] = tasks.scan(endedIndex, range);
+      if (old === undefined) break;
+      const params = { endedBeforeMs, limit };
+      const given = { operation: 'prune_deliveries', params, cause: causes.time } as const;
+      const outcome = executeFor(this.#state, batch, old, given);
+      // It needs a damaged record.
+      if (!('result' in outcome)) break;
+      limit -= outcome.result.removed;
+      if (limit > 0) continue;
       this.#pruneAtMs = serviceMs + intervalMs;
       return;
     }

@@ -261,14 +261,14 @@ test('retention removes old deliveries that are over, some at a time', () => {
   createIntent(stage);
   const recent = stage.world.log.at(-1)!.find(({ kind }) => kind === 'delivery')!.id;
   attempt(stage, recent, 200);
-  const prune = () => stage.when('prune_deliveries', { endedBeforeMs });
-  assert.deepEqual(prune().answer, { more: true });
-  const step = prune();
-  assert.deepEqual(step.answer, { more: false });
+  const prune = (limit: number) => stage.when('prune_deliveries', { endedBeforeMs, limit });
+  assert.deepEqual(prune(500).answer, { removed: 500 });
+  const step = prune(500);
+  assert.deepEqual(step.answer, { removed: 1 });
   assert.deepEqual(step.changes, ['attempt removed', 'attempt removed', 'delivery removed']);
   const left = stage.world.state.scan(attemptIndex(old.at(-1)!), { descending: false });
   assert.deepEqual([...left], []);
-  prune().expect({ changes: [] });
+  prune(500).expect({ changes: [] });
   for (const id of old) assert.equal(stage.world.state.get('delivery', id), undefined);
   assert.ok(stage.get('delivery', waiting), 'one that still waits stays');
   assert.ok(stage.get('delivery', recent));
@@ -278,7 +278,7 @@ test('retention counts from when a delivery was over last: one that was sent aga
   const stage = new Stage();
   const { delivery, endpoint } = deliver(stage);
   const endedAtMs = () => stage.get('delivery', delivery).ended_at_ms;
-  const prune = () => stage.when('prune_deliveries', { endedBeforeMs: stage.nowMs - hourMs });
+  const prune = () => stage.when('prune_deliveries', { endedBeforeMs: stage.nowMs - hourMs, limit: 500 });
   assert.equal(endedAtMs(), null);
   attempt(stage, delivery, 200);
   assert.equal(endedAtMs(), stage.nowMs);

@@ -30,7 +30,7 @@ function attempt(stage: Stage, delivery: string, status: number): void {
 
 function prune(stage: Stage): void {
   stage.advance(hourMs);
-  stage.given('prune_deliveries', { endedBeforeMs: stage.world.clock.monotonic() });
+  stage.given('prune_deliveries', { endedBeforeMs: stage.world.clock.monotonic(), limit: 500 });
 }
 
 const plays: Readonly<Record<string, (stage: Stage) => void>> = {
