@@ -10,6 +10,7 @@ import { Clients, type Shop } from './world/clients.ts';
 import { keepShard } from './world/earlier-shard.ts';
 import { inject } from './world/faults.ts';
 import { Host } from './world/host.ts';
+import { auditLater, hasLater } from './world/later.ts';
 import { Limits } from './world/limits.ts';
 import { Operators } from './world/operators.ts';
 import { resetRequestIds } from './world/service.ts';
@@ -171,6 +172,7 @@ async function heal(
     host.putBack(earlier);
     await until(simulation.nowMs + healingMs, () => host.isReady);
   }
+  if (judge.finding === null && hasLater(world)) await auditLater(world, host, clients, until);
   // Once more as it is left: all that was told must be there after a stop and a start.
   host.stop();
   await until(simulation.nowMs + healingMs, () => host.isReady && host.starts > 1);

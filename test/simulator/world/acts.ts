@@ -362,6 +362,10 @@ const acts: Readonly<Record<ActKind, (acting: Act) => Promise<void>>> = {
     const settled = clients.keyed.filter(({ answered }) => answered !== null);
     if (settled.length > 0) await clients.again(random.pick(settled));
   },
+  async 'send another body'({ clients, random }) {
+    const creations = clients.keyed.filter(({ answered, isCreation }) => answered !== null && isCreation);
+    if (creations.length > 0) await clients.reuse(random.pick(creations), false);
+  },
   async 'reach for another'(acting) {
     const { clients, random, shop, world } = acting;
     const others = [...world.facts.all.values()].filter(

@@ -24,10 +24,12 @@ export async function auditAnswers(
   shops: readonly Shop[],
 ): Promise<void> {
   const { judge } = world;
+  const random = world.simulation.random('pages');
   const made = new Map<string, string[]>();
   for (const shop of shops) {
     for (const object of Object.keys(listPaths)) {
       const shown: Resource[] = await operators.walk(shop, object, 20);
+      await operators.followBothWays(shop, object, random);
       for (const { id, metadata } of shown) {
         if (metadata?.tag === undefined || object === 'checkout.session') continue;
         made.set(metadata.tag, [...(made.get(metadata.tag) ?? []), id]);

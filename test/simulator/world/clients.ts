@@ -202,6 +202,31 @@ export class Clients {
     return answer;
   }
 
+  /** Uses the key of an earlier creation, which was answered, for another one: refused for a day, then free. */
+  async reuse(keyed: Keyed, isFree: boolean): Promise<void> {
+    const { judge, isDamaged } = this.#world;
+    const params = JSON.parse(keyed.request.body) as object;
+    const body = JSON.stringify({ ...params, metadata: { tag: `${keyed.tag} again` } });
+    const answer = await this.insist(keyed.shop, { ...keyed.request, body });
+    if (answer === null || isDamaged) return;
+    const { status, text, requestId } = answer;
+    this.#world.note(`client: ${requestId} uses the key of ${keyed.tag} again: ${status}`);
+    judge.check(
+      'a key is bound to its request for a day',
+      text.includes('idempotency_key_reused') !== isFree,
+      () => `the key of ${keyed.tag} was used for another request, which is answered ${status} ${text}`,
+    );
+  }
+
+  /** The same with some of all keys; while they are bound, those requests are sent again, too. */
+  async reuseKeys(isFree: boolean): Promise<void> {
+    for (const keyed of this.keyed) {
+      if (keyed.answered === null || this.#random.chance(0.5)) continue;
+      if (keyed.isCreation) await this.reuse(keyed, isFree);
+      if (!isFree) await this.again(keyed);
+    }
+  }
+
   #judgeAnswer(keyed: Keyed, answer: Answered, wasAnswered: boolean): void {
     const { judge } = this.#world;
     const key = keyed.tag;

@@ -4,7 +4,7 @@
 import type { Clocks } from '../../../src/core/clock.ts';
 import type { Simulation } from '../kernel/simulation.ts';
 
-const startMs = Date.UTC(2026, 10, 2, 12);
+export const startMs = Date.UTC(2026, 10, 2, 12);
 
 export class MachineClocks implements Clocks {
   readonly #simulation: Simulation;

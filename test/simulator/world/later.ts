@@ -1,0 +1,78 @@
+// What must hold hours and weeks after a run: a key is bound to its request for a day and free afterwards, also when the
+// service was started again meanwhile; and when events are past their retention no delivery waits for one of them.
+
+import type { StoredRecord } from '../../../src/domain/record.ts';
+import { ofKind } from '../../domain/invariants.ts';
+import { Random } from '../kernel/random.ts';
+import type { Clients } from './clients.ts';
+import { startMs } from './clocks.ts';
+import type { Host } from './host.ts';
+import type { World } from './world.ts';
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+/** The service keeps keys for a day, by a clock that may run wrong by minutes. */
+const boundMs = 23 * hourMs;
+const freeMs = 26 * hourMs;
+/** Events are kept for 30 days in the simulator, and up to a hundredth of that longer. */
+const eventsGoneMs = 31 * dayMs;
+const settleMs = 60_000;
+
+type Until = (untilMs: number, isDone: () => boolean) => Promise<boolean>;
+
+/** Not in every run, because it takes as long as the run itself. */
+export function hasLater({ simulation }: World): boolean {
+  return new Random(`${simulation.seed}/later`).chance(0.4);
+}
+
+export async function auditLater(world: World, host: Host, clients: Clients, until: Until): Promise<void> {
+  const { simulation, judge } = world;
+  const random = new Random(`${simulation.seed}/later times`);
+  const beganMs = simulation.nowMs;
+  const restart = async (withPower: boolean) => {
+    host.crash(withPower, 100);
+    await until(simulation.nowMs + settleMs, () => host.isReady);
+  };
+  const pass = async (ms: number) => {
+    if (random.chance(0.4)) await restart(random.chance(0.5));
+    simulation.nowMs += ms;
+    world.note(`${(ms / hourMs).toFixed(1)} hours pass`);
+    await until(simulation.nowMs + settleMs, () => false);
+    // Not with the power: after that the service can't know how long it was off.
+    if (random.chance(0.4)) await restart(false);
+  };
+  const useKeys = async (isFree: boolean) => {
+    clients.run(() => clients.reuseKeys(isFree));
+    await until(simulation.nowMs + 10 * settleMs, () => clients.outstanding === 0);
+  };
+  const oldestMs = Math.min(beganMs, ...clients.keyed.map((keyed) => keyed.beganMs));
+  // By then the oldest key was used less than a day ago.
+  const leftMs = boundMs - (beganMs - oldestMs);
+  if (leftMs > 0) {
+    await pass(random.pick([Math.min(leftMs, hourMs), leftMs]));
+    await useKeys(false);
+  }
+  await pass(freeMs);
+  await useKeys(true);
+  // Events are counted from the mark that comes after them.
+  await pass(eventsGoneMs);
+  await pass(eventsGoneMs);
+  await until(simulation.nowMs + settleMs, () => host.isIdle);
+  if (judge.finding === null) auditRetention(world, host.records(), beganMs + startMs);
+}
+
+function auditRetention({ judge }: World, records: ReadonlyMap<string, StoredRecord>, beganMs: number): void {
+  for (const event of ofKind(records, 'event'))
+    judge.check(
+      'what is past its retention goes',
+      event.created * 1_000 > beganMs,
+      () =>
+        `${event.id}, made ${beganMs - event.created * 1_000} ms before the end of the run, is there still`,
+    );
+  for (const delivery of ofKind(records, 'delivery'))
+    judge.check(
+      'what is past its retention goes',
+      delivery.status !== 'pending' || records.has(delivery.event),
+      () => `${delivery.id} waits, and its event ${delivery.event} is gone`,
+    );
+}
