@@ -164,7 +164,8 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   const apply = (changed: Config) => supervisor.reread(changed);
   const reread = rereadAtHangup(config, { load: () => sized(load()), apply, logger });
   const counted = async () => [await registry.getMetricsAsJSON(), ...(await supervisor.metrics())];
-  const metricsText = async () => mergeMetrics(await counted());
+  const merged = async () => mergeMetrics(await counted());
+  const metricsText = async () => (await merged()).metrics();
   const manager = new ServiceManager(process.env, { pid: process.pid, logger });
   const services = operatorServices({
     baseUrl,
@@ -174,7 +175,7 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
     mail: mail.queue,
     active: config,
     config: () => describeConfig(reread.active),
-    metricsText,
+    metrics: merged,
     checks: async () =>
       mail.checksAfter(await examine(await counted(), folder, pause.paused, config.connections.max)),
     status: () => readStatus({ folder, pause, url, config, counted }),

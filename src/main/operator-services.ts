@@ -1,5 +1,6 @@
 // The operators' commands, connected to the running process.
 
+import type { Registry } from 'prom-client';
 import type { Config } from '../config/config-schema.ts';
 import { messageOf } from '../contract/errors/table.ts';
 import { kindOfId } from '../contract/id-prefixes.ts';
@@ -20,6 +21,7 @@ import type {
 } from '../operator/use-cases/services.ts';
 import type { InternalRequest, OpenCall } from '../shard/protocol.ts';
 import { shardOfSlot } from '../shard/shard-map.ts';
+import { metricsOf } from '../telemetry/metrics.ts';
 import { ConfiguredNetworks, createSend, networkAddressFaultOf } from '../threads/networks.ts';
 import type { Supervisor } from '../threads/supervisor.ts';
 import { ThreadFailure } from '../threads/thread.ts';
@@ -33,24 +35,13 @@ export function operatorServices(options: {
   readonly mail: OperatorServices['mail'];
   readonly active: Config;
   readonly config: () => readonly ConfigLine[];
-  readonly metricsText: () => Promise<string>;
+  readonly metrics: () => Promise<Registry>;
   readonly checks: OperatorServices['checks'];
   readonly status: OperatorServices['status'];
   readonly resume: OperatorServices['resume'];
 }): Omit<OperatorServices, 'author' | 'language'> {
-  const {
-    baseUrl,
-    directory,
-    supervisor,
-    secrets,
-    mail,
-    active,
-    config,
-    metricsText,
-    checks,
-    status,
-    resume,
-  } = options;
+  const { baseUrl, directory, supervisor, secrets, mail, active, config, metrics, checks, status, resume } =
+    options;
   const { clients, requestLogs } = supervisor;
   const networks = new ConfiguredNetworks({ config: active, secrets, send: createSend(active) });
 
@@ -87,7 +78,10 @@ export function operatorServices(options: {
       return answers.flatMap((answer): OpenCall[] => (answer.ok ? JSON.parse(answer.body) : []));
     },
     listenSecret: async (org) => listenSecret(await directory.listenKey(), org),
-    metricsText,
+    async metrics() {
+      const registry = await metrics();
+      return { text: await registry.metrics(), metrics: await metricsOf(registry) };
+    },
     checks,
     status,
     resume,

@@ -7,6 +7,8 @@ import {
   collectDefaultMetrics,
   Gauge,
   Histogram,
+  type MetricObjectWithValues,
+  type MetricValue,
   type Registry,
 } from 'prom-client';
 import manifest from '../../package.json' with { type: 'json' };
@@ -14,6 +16,7 @@ import type { Pause } from '../data-folder/data-folder.ts';
 import { freeBytesIn } from '../data-folder/disk-space.ts';
 import type { Answered } from '../edge/api/api.ts';
 import type { ConnectionRefusal } from '../edge/http/connections.ts';
+import type { Metric } from '../operator/use-cases/services.ts';
 import type { ShardClient } from '../shard/client.ts';
 import { type DeliveryOutcome, deliveryOutcomes } from '../shard/deliver.ts';
 import { noRoomReasons } from '../shard/fair-queue.ts';
@@ -299,7 +302,22 @@ export function createSupervisorMetrics(registry: Registry, dataDir: string, pau
   };
 }
 
-/** The metrics of several registries, as `getMetricsAsJSON` returned them, as one text. */
-export async function mergeMetrics(parts: readonly object[]): Promise<string> {
-  return AggregatorRegistry.aggregate([...parts]).metrics();
+/** The metrics of several registries, as `getMetricsAsJSON` returned them, as one registry. */
+export function mergeMetrics(parts: readonly object[]): Registry {
+  return AggregatorRegistry.aggregate([...parts]);
+}
+
+/** The metrics of a registry for programs. */
+export async function metricsOf(registry: Registry): Promise<Metric[]> {
+  const metrics: readonly MetricObjectWithValues<MetricValue<string>>[] = await registry.getMetricsAsJSON();
+  return metrics.map(({ name, type, help, values }) => ({
+    name,
+    type: String(type),
+    help,
+    samples: values.map((value) => ({
+      name: 'metricName' in value ? String(value.metricName) : name,
+      labels: value.labels,
+      value: value.value,
+    })),
+  }));
 }

@@ -95,7 +95,7 @@ function inOneLine(text: string): string {
     .replace(/\s*\n\s*/g, ' ');
 }
 
-function addProcessCommands(program: Command, { host, options, call, print, run }: CliContext): void {
+function addProcessCommands(program: Command, { host, options, call, print }: CliContext): void {
   addCommand(program, 'serve', 'run the service until it gets SIGTERM or SIGINT')
     .option('--accept-loss', 'start although parts of the data folder are older than the rest of it')
     .action(({ acceptLoss = false }) => host.serve(options().dataDir, acceptLoss));
@@ -108,9 +108,10 @@ function addProcessCommands(program: Command, { host, options, call, print, run 
       print(lines, tableOf<ConfigLine>(['key', ['value', valueInWords], 'variable']));
     },
   );
-  addCommand(program, 'metrics', 'print the metrics in the Prometheus text format').action(() =>
-    run('metrics', {}, ({ text }) => text.trimEnd()),
-  );
+  addCommand(program, 'metrics', 'print the metrics in the Prometheus text format').action(async () => {
+    const { text, metrics } = await call('metrics', {});
+    print(metrics, () => text.trimEnd());
+  });
 }
 
 function valueInWords({ value }: ConfigLine): string {

@@ -20,7 +20,7 @@ const processCommands = {
   config: defineCommand({}, async (_, services) => services.config(), unaudited),
   doctor: defineCommand({}, async (_, services) => services.checks(), unaudited),
   status: defineCommand({}, async (_, services) => services.status(), unaudited),
-  metrics: defineCommand({}, async (_, services) => ({ text: await services.metricsText() }), unaudited),
+  metrics: defineCommand({}, async (_, services) => services.metrics(), unaudited),
   resume: defineCommand({}, async (_, services) => services.resume()),
   compact: defineCommand({}, (_, services) => services.compact()),
   // The process that asks makes the backup from what is durable: here it is only recorded.

@@ -33,7 +33,8 @@ export interface OperatorServices {
   openNetworkCalls(org: string | null, limit: number): Promise<OpenCall[]>;
   /** The secret with which `listen` signs the forwarded events of an organization. */
   listenSecret(org: string): Promise<string>;
-  metricsText(): Promise<string>;
+  /** The metrics of all threads: in the Prometheus text format, and for programs. */
+  metrics(): Promise<{ readonly text: string; readonly metrics: readonly Metric[] }>;
   checks(): Promise<readonly Check[]>;
   /** The status of the service. It takes a second, because its rates are those of that second. */
   status(): Promise<Status>;
@@ -49,6 +50,18 @@ export interface OperatorServices {
   askShard(orgOrId: string, request: InternalRequest): Promise<ShardAnswer>;
   /** Sends a request of the API on behalf of an organization, as if it had come over HTTP. */
   callApi(call: ApiCall): Promise<ApiOutcome>;
+}
+
+/** A metric with its samples; those of a histogram have names of their own. */
+export interface Metric {
+  readonly name: string;
+  readonly type: string;
+  readonly help: string;
+  readonly samples: readonly {
+    readonly name: string;
+    readonly labels: Readonly<Record<string, string | number | undefined>>;
+    readonly value: number;
+  }[];
 }
 
 /** A request of the API from somebody who has no key. */

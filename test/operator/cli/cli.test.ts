@@ -21,6 +21,7 @@ import {
   openFixture,
   reviewOf,
   startMs,
+  upMetric,
 } from '../server/fixture.ts';
 import { type Printed, runCommandLine } from './command-line.ts';
 
@@ -417,6 +418,7 @@ test('config is the server’s, or without one what a start would use', async ()
 
 test('metrics', async () => {
   assert.equal((await run('metrics')).out, '# TYPE up gauge\nup 1\n');
+  assert.deepEqual(JSON.parse((await run('metrics', '--json')).out), [upMetric]);
 });
 
 test('doctor shows what was checked, and exits with 1 when something is wrong', async () => {

@@ -17,6 +17,13 @@ import type { Check, OperatorServices, Status } from '../../../src/operator/use-
 import type { OpenCall } from '../../../src/shard/protocol.ts';
 import { createManualClock } from '../../manual-clock.ts';
 
+export const upMetric = {
+  name: 'up',
+  type: 'gauge',
+  help: 'Up',
+  samples: [{ name: 'up', labels: {}, value: 1 }],
+};
+
 export const startMs = Date.UTC(2026, 10, 1, 10);
 
 export interface Fixture {
@@ -96,7 +103,7 @@ export async function openFixture(commands?: Readonly<Record<string, OperatorCom
     openNetworkCalls: async () => openCalls,
     requestLogs: async () => null,
     listenSecret: async () => 'svc_whsec_fixture',
-    metricsText: async () => '# TYPE up gauge\nup 1\n',
+    metrics: async () => ({ text: '# TYPE up gauge\nup 1\n', metrics: [upMetric] }),
     checks: async () => fixtureChecks,
     status: async () => fixtureStatus,
     resume: async () => ({ paused: null }),
