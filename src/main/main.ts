@@ -165,7 +165,6 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   const reread = rereadAtHangup(config, { load: () => sized(load()), apply, logger });
   const counted = async () => [await registry.getMetricsAsJSON(), ...(await supervisor.metrics())];
   const merged = async () => mergeMetrics(await counted());
-  const metricsText = async () => (await merged()).metrics();
   const manager = new ServiceManager(process.env, { pid: process.pid, logger });
   const services = operatorServices({
     baseUrl,
@@ -187,7 +186,7 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
     () => operators.close(),
     () => supervisor.stop(),
   );
-  closers.push(await serveMetrics(config, metricsText, logger));
+  closers.push(await serveMetrics(config, async () => (await merged()).metrics(), logger));
   if ((await Promise.race([supervisor.start(), told.promise.then(() => 'told')])) !== 'told') {
     await greet({ directory, url, production: environmentOf(process.env) === 'production', write: print });
     logger.info(listeningFields(config, folder, pause, { url, baseUrl }), `listening on ${url}`);
