@@ -37,7 +37,7 @@ async function fill(): Promise<void> {
   const service = await startService({ dataDir: join(folder, 'empty'), env: { PAYMENTS_SHARDS: '1' } });
   const { id: org } = await service.operate<{ id: string }>('org.create', { name: 'Shop' });
   await service.stop();
-  await succeeded('export', '--data', service.dataDir, '--to', exported);
+  await succeeded('export', '--data-dir', service.dataDir, '--to', exported);
   const lines = readFileSync(exported, 'utf8').trimEnd().split('\n');
   const { end } = JSON.parse(lines.pop()!);
   const file = createWriteStream(imported);
@@ -59,7 +59,7 @@ async function fill(): Promise<void> {
   csv.end();
   await Promise.all([finished(file), finished(csv)]);
   // It finds that the intents and the events of all these are missing, and says so.
-  const made = await payments('import', '--from', imported, '--data', dataDir, '--shards', '1');
+  const made = await payments('import', '--from', imported, '--data-dir', dataDir, '--shards', '1');
   if (!made.error.includes('the folder is there')) throw new Error(made.error);
 }
 

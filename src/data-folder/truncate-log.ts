@@ -1,4 +1,4 @@
-// `payments log truncate`: gives up the damaged batch that the log of a stopped service's shard
+// `payments wal truncate`: gives up the damaged batch that the log of a stopped service's shard
 // ends with. The audit record keeps what the batch held, as far as it could be read.
 
 import type { Config } from '../config/config-schema.ts';

@@ -205,7 +205,7 @@ export class Scrubber {
         const { file, byte, defect, fromSequence } = found;
         const advice =
           'retries whose stored responses lie there get 500 api_error; a restart is refused when the checkpoint lacks ' +
-          'these entries: "payments log verify" tells which, and what to do';
+          'these entries: "payments wal verify" tells which, and what to do';
         this.#tell({ file, byte, defect: `${defect} (entries from ${fromSequence} on)`, advice });
         continue;
       }

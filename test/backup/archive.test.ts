@@ -173,7 +173,7 @@ async function assertVerified(archive: string, part: string): Promise<void> {
   const sound = await verify();
   assert.equal(sound.code, 0, sound.out + sound.error);
   assert.match(sound.out, /The log in \S+ is as it was written\.\n$/);
-  assert.match((await verify('--data', archive)).error, /--data/);
+  assert.match((await verify('--data-dir', archive)).error, /--data-dir/);
 
   const files = filesBelow(part);
   const found = async (spoil: (path: string) => void, file: string, expected: RegExp) => {

@@ -1,4 +1,4 @@
-// `payments history`, and `payments log` on a backup and an archive: on a running service, on what it leaves, and where the
+// `payments history`, and `payments wal` on a backup and an archive: on a running service, on what it leaves, and where the
 // log does not reach back any more.
 
 import assert from 'node:assert/strict';
@@ -147,12 +147,12 @@ test('a backup and an archive are read like a data folder', async () => {
     ['--from', backup],
     ['--archive', archive],
   ]) {
-    const verified = await run('log', 'verify', '--json', ...place);
+    const verified = await run('wal', 'verify', '--json', ...place);
     assert.equal(verified.code, 0, verified.error);
     const [shard] = JSON.parse(verified.out).shards;
     assert.deepEqual([shard.first_sequence, shard.entries], [1, shard.last_sequence]);
     assert.match(
-      (await run('log', 'list', '--limit', '1', ...place)).out,
+      (await run('wal', 'list', '--limit', '1', ...place)).out,
       new RegExp(` 0:${shard.last_sequence} `),
     );
   }
@@ -176,7 +176,7 @@ test('damage in a backup is told with its place, and what comes before it is rea
   const at = Math.floor(bytes.length / 2);
   bytes[at]! ^= 0xff;
   writeFileSync(file, bytes);
-  const { code, out } = await run('log', 'verify', '--json', '--from', copy);
+  const { code, out } = await run('wal', 'verify', '--json', '--from', copy);
   assert.equal(code, 1);
   const { findings, shards } = JSON.parse(out);
   assert.equal(findings.length, 1);

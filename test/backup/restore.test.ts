@@ -41,7 +41,15 @@ async function restoreByCommand(
   ...args: readonly string[]
 ): Promise<Restored> {
   const data = join(temporaryFolder(), 'data');
-  const { code, out, error } = await payments('restore', '--from', from, '--data', data, '--json', ...args);
+  const { code, out, error } = await payments(
+    'restore',
+    '--from',
+    from,
+    '--data-dir',
+    data,
+    '--json',
+    ...args,
+  );
   assert.equal(code, 0, error);
   return checked(service, JSON.parse(out) as Restored);
 }
@@ -131,7 +139,7 @@ test('the directory is restored as of the same moment', async () => {
   assert.deepEqual(await once(slow, 'exit'), [0, null]);
   await service.kill();
   const known = async (restored: Restored) => {
-    const { out } = await payments('verify', '--data', restored.data, '--json');
+    const { out } = await payments('verify', '--data-dir', restored.data, '--json');
     assert.deepEqual(JSON.parse(out).findings, []);
     const again = await startService({ dataDir: restored.data, env });
     const list = await again.operate<{ id: string }[]>('org.list', {});
@@ -201,7 +209,7 @@ test('a backup under load that is killed goes on, and everything acknowledged be
   slow.kill('SIGKILL');
   await once(slow, 'exit');
   const { ino } = statSync(done);
-  const refused = await refusal('restore', '--from', to, '--data', join(temporaryFolder(), 'data'));
+  const refused = await refusal('restore', '--from', to, '--data-dir', join(temporaryFolder(), 'data'));
   assert.match(refused, /is unfinished: run "payments backup --to .*" again, which goes on with it/);
   const other = await startService({ env });
   const foreign = await refusal('backup', '--to', to, '--data-dir', other.dataDir);
@@ -318,14 +326,15 @@ test('what can not be restored is refused in one line, and leaves nothing', asyn
   await service.stop();
   const { to } = await backUp(service.dataDir);
   const data = join(temporaryFolder(), 'data');
-  const refused = (...args: readonly string[]) => refusal('restore', '--from', to, '--data', data, ...args);
+  const refused = (...args: readonly string[]) =>
+    refusal('restore', '--from', to, '--data-dir', data, ...args);
 
   assert.match(
-    await refusal('restore', '--from', to, '--data', service.dataDir),
+    await refusal('restore', '--from', to, '--data-dir', service.dataDir),
     /is not empty: name a folder that does not exist yet/,
   );
   assert.match(
-    await refusal('restore', '--from', data, '--data', data),
+    await refusal('restore', '--from', data, '--data-dir', data),
     /holds no backup: there is no manifest\.json/,
   );
   assert.match(
@@ -385,10 +394,10 @@ test('an encrypted backup shows nothing, and is restored by whoever has the key'
   }
   const data = join(temporaryFolder(), 'data');
   assert.match(
-    await refusal('restore', '--from', to, '--data', data),
+    await refusal('restore', '--from', to, '--data-dir', data),
     /is encrypted: name the file with its age identity/,
   );
-  for (const command of [['verify'], ['log', 'list'], ['log', 'show', '0:1'], ['log', 'verify']])
+  for (const command of [['verify'], ['wal', 'list'], ['wal', 'show', '0:1'], ['wal', 'verify']])
     assert.match(
       await refusal(...command, '--from', to),
       /\.age is encrypted: name the file with its age identity with --identity/,
@@ -402,13 +411,13 @@ test('an encrypted backup shows nothing, and is restored by whoever has the key'
   const { folder, findings, records } = JSON.parse(verified.out);
   assert.deepEqual([folder, findings, records > 0, readdirSync(scratch)], [to, [], true, []]);
   const last = moments.at(-1)!.sequences;
-  const listed = await payments('log', 'list', ...opened, '--shard', '0', '--limit', '1', '--json');
+  const listed = await payments('wal', 'list', ...opened, '--shard', '0', '--limit', '1', '--json');
   assert.equal(JSON.parse(listed.out).sequence, last[0]);
-  assert.equal((await payments('log', 'verify', ...opened)).code, 0);
+  assert.equal((await payments('wal', 'verify', ...opened)).code, 0);
   const other = join(temporaryFolder(), 'identity');
   writeFileSync(other, `${await generateX25519Identity()}\n`);
   assert.match(
-    await refusal('log', 'list', '--from', to, '--identity', other),
+    await refusal('wal', 'list', '--from', to, '--identity', other),
     /\.age can't be decrypted: no identity matched/,
   );
   const restored = await restoreByCommand(service, to, '--identity', identity);

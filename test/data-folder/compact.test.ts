@@ -34,7 +34,7 @@ before(async () => {
 });
 
 async function assertWhole(): Promise<void> {
-  const { code, out } = await payments('verify', '--data', dataDir, '--json');
+  const { code, out } = await payments('verify', '--data-dir', dataDir, '--json');
   assert.equal(code, 0, out);
 }
 
@@ -46,7 +46,7 @@ const bytesNow = () => statSync(join(shardDir, checkpoints()[0]!, 'data.mdb')).s
 /** Starts `payments compact` as a process, and waits until there is a copy, or until it was too quick. */
 async function beginCompacting() {
   const entry = join(import.meta.dirname, '../../src/main/payments.ts');
-  const child = spawn(process.execPath, [entry, 'compact', '--data', dataDir], {
+  const child = spawn(process.execPath, [entry, 'compact', '--data-dir', dataDir], {
     env: { ...process.env, NODE_ENV: 'test' },
     stdio: 'ignore',
   });
@@ -103,7 +103,7 @@ test('a running service gives the room back while it takes payments, and says ho
   const service = await startService({ dataDir, env });
   const bytes = bytesNow();
   const creating = createOn(service);
-  const { code, out, error } = await payments('compact', '--data', dataDir, '--json');
+  const { code, out, error } = await payments('compact', '--data-dir', dataDir, '--json');
   assert.equal(code, 0, error);
   const { bytes_before, bytes_after } = JSON.parse(out);
   assert(bytes_before >= bytes && bytes_after < bytes_before / 2, out);
@@ -133,12 +133,12 @@ test('killed while it compacts, the service has everything that it acknowledged'
 
 test('a stopped service gives the room back, and a second time there is none', async () => {
   const bytes = bytesNow();
-  const first = await payments('compact', '--data', dataDir, '--json');
+  const first = await payments('compact', '--data-dir', dataDir, '--json');
   assert.equal(first.code, 0, first.error);
   const { bytes_before, bytes_after } = JSON.parse(first.out);
   assert.deepEqual([bytes_before, bytes_after], [bytes, bytesNow()]);
   assert.equal(checkpoints().length, 1);
   await assertWhole();
-  const again = JSON.parse((await payments('compact', '--data', dataDir, '--json')).out);
+  const again = JSON.parse((await payments('compact', '--data-dir', dataDir, '--json')).out);
   assert.equal(again.bytes_after, again.bytes_before);
 });

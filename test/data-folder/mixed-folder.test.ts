@@ -98,7 +98,7 @@ test('a shard that has lost the newest segment of its log stays down until the l
   for (const command of [
     ['backup', '--to', to],
     ['reshard', '--shards', '1'],
-    ['log', 'verify'],
+    ['wal', 'verify'],
   ]) {
     const { code, out, error } = await paymentsWith({ PAYMENTS_DATA_DIR: dataDir }, ...command);
     assert.match(out + error, /newest segment.* is missing/, command.join(' '));

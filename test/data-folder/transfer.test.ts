@@ -41,7 +41,7 @@ async function importFrom(
     'import',
     '--from',
     from,
-    '--data',
+    '--data-dir',
     folder,
     '--shards',
     String(shards),
@@ -52,7 +52,7 @@ async function importFrom(
 
 before(async () => {
   ({ shops } = await busyFolder(dataDir));
-  const { code, out, error } = await payments('export', '--data', dataDir, '--to', file, '--json');
+  const { code, out, error } = await payments('export', '--data-dir', dataDir, '--to', file, '--json');
   assert.equal(code, 0, error);
   exported = JSON.parse(out);
 });
@@ -84,12 +84,12 @@ describe('imported into three shards', () => {
 
   test('it is the same, and sound', async () => {
     const again = join(place, 'again.ndjson');
-    assert.equal((await payments('export', '--data', folder, '--to', again)).code, 0);
+    assert.equal((await payments('export', '--data-dir', folder, '--to', again)).code, 0);
     assert.deepEqual(contentsOf(again), contentsOf(file));
     const [one, other] = [file, again].map((path) => JSON.parse(linesOf(path)[0]!).folder);
     assert.notEqual(one.id, other.id);
     assert.equal(other.shards, 3);
-    assert.equal((await payments('verify', '--data', folder)).code, 0);
+    assert.equal((await payments('verify', '--data-dir', folder)).code, 0);
   });
 
   test('a service goes on from it: keys, lists, replays and signing secrets', async () => {
@@ -141,23 +141,23 @@ test('a file that is not as it was written makes no folder, and the line at faul
 
 test('nothing is overwritten, and a folder in use is not exported', async () => {
   assert.match(
-    (await payments('export', '--data', dataDir, '--to', file)).error,
+    (await payments('export', '--data-dir', dataDir, '--to', file)).error,
     /all\.ndjson exists: name another/,
   );
-  const { error } = await payments('import', '--from', file, '--data', dataDir, '--shards', '2');
+  const { error } = await payments('import', '--from', file, '--data-dir', dataDir, '--shards', '2');
   assert.match(error, /is not empty/);
   const none = await payments(
     'import',
     '--from',
     join(place, 'none'),
-    '--data',
+    '--data-dir',
     join(place, 'x'),
     '--shards',
     '2',
   );
   assert.match(none.error, /^payments: there is no file/);
   const service = await startService({ dataDir, env: busyEnv });
-  const running = await payments('export', '--data', dataDir, '--to', join(place, 'running.ndjson'));
+  const running = await payments('export', '--data-dir', dataDir, '--to', join(place, 'running.ndjson'));
   assert.match(running.error, /the service runs on [^\n]+: stop it first/);
   assert.ok(!existsSync(join(place, 'running.ndjson')));
   await service.stop();

@@ -44,7 +44,7 @@ function copyOf(folder: string): string {
 }
 
 async function verify(folder: string): Promise<Verification & { code: number | null }> {
-  const { code, out, error } = await payments('verify', '--data', folder, '--json');
+  const { code, out, error } = await payments('verify', '--data-dir', folder, '--json');
   assert.match(out, /^\{.*\}\n$/, error);
   return { ...JSON.parse(out), code };
 }
@@ -104,11 +104,11 @@ test('a folder whose service was killed is sound, and so is one whose service wa
 
 test('a folder that is in use, or none, is refused', async () => {
   const service = await startService({ dataDir: copyOf(stopped), env: busyEnv });
-  const running = await payments('verify', '--data', service.dataDir);
+  const running = await payments('verify', '--data-dir', service.dataDir);
   assert.match(running.error, /^payments: the service runs on [^\n]+: stop it first\n$/);
   assert.equal(running.code, 1);
   await service.stop();
-  const none = await payments('verify', '--data', join(temporaryFolder(), 'none'));
+  const none = await payments('verify', '--data-dir', join(temporaryFolder(), 'none'));
   assert.match(none.error, /^payments: there is no data folder [^\n]+\n$/);
 });
 
@@ -121,7 +121,7 @@ test('money that does not add up is found with its payment', async () => {
     return [{ ...intent, amount_received: intent.amount + 1 }];
   });
   assert.equal((await finding(folder, 'payment_intent.amount_received')).object, id);
-  const { code, out, error } = await payments('verify', '--data', folder);
+  const { code, out, error } = await payments('verify', '--data-dir', folder);
   assert.match(out, new RegExp(`^shard \\d, payment_intent\\.amount_received: ${id} is succeeded`));
   assert.match(error, /^payments: 1 thing is wrong\n$/);
   assert.equal(code, 1);

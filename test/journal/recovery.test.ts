@@ -116,7 +116,7 @@ for (const [how, entries, damage] of [
     for (let start = 0; start < 2; start++) {
       const message = await damageOf(dir, upTo(7));
       assert.match(message, /segment 0{15}1 .* at sequence 8: .*restore .* from a backup/);
-      assert.match(message, /give up this batch, .* with "payments log truncate 1:8", then start again/);
+      assert.match(message, /give up this batch, .* with "payments wal truncate 1:8", then start again/);
     }
     const options = { dir, identity, indexRowsOf };
     const kept = await truncateDamagedEnd(options, async ({ sequence }) => sequence);

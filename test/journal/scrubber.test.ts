@@ -294,7 +294,7 @@ const damages: readonly Damage[] = [
       return { file: batch.file, byte: batch.byte! };
     },
     defect: /begins with 91: its checksum does not match/,
-    advice: /"payments log verify" tells which, and what to do/,
+    advice: /"payments wal verify" tells which, and what to do/,
   },
   {
     name: 'the header pages of the checkpoint',

@@ -44,6 +44,6 @@ export async function assertWhole(
     assert.deepEqual(merchant.findings, { lost: [], doubled: [], half: [] }, hint);
   }
   assert.equal(await service.stop(), 0);
-  const { code, out } = await payments('verify', '--data', service.dataDir, '--json');
+  const { code, out } = await payments('verify', '--data-dir', service.dataDir, '--json');
   assert.equal(code, 0, `${hint}\n${out}`);
 }

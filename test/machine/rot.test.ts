@@ -146,7 +146,7 @@ test('bits that flip in what is read refuse what needs them, and nothing else, a
   await toldOf(`the scrubber has found damage: the record ${customer.json.id} is not as it was written`);
   assert.equal(await service.stop(), 0);
   assert.doesNotMatch(service.output(), /stays down|started again/);
-  const verified = await payments('verify', '--data', dataDir, '--json');
+  const verified = await payments('verify', '--data-dir', dataDir, '--json');
   assert.equal(verified.code, 1);
   for (const id of [of('intent').id, of('charge').charge, customer.json.id])
     assert.match(verified.out, new RegExp(id));

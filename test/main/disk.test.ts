@@ -84,27 +84,27 @@ test('a damaged batch at the end of a log was acknowledged: it goes only when an
   const { shops, created } = await fillAndKill(dataDir);
   damage(dataDir, 1, 'payment-9');
   const down = await startService({ dataDir, env });
-  const said = /shard 1 stays down: [^\n]*payments log truncate (1:\d+)/;
+  const said = /shard 1 stays down: [^\n]*payments wal truncate (1:\d+)/;
   const [, place] = await down.until(() => said.exec(down.output()) ?? undefined);
   assertUnavailable(await create(down, shops[1]!, 'payment-9'));
   assert.equal((await create(down, shops[0]!, 'later')).status, 200);
-  assert.match((await payments('log', 'truncate', place!, '--data', dataDir)).error, /stop it first/);
+  assert.match((await payments('wal', 'truncate', place!, '--data-dir', dataDir)).error, /stop it first/);
   assert.equal(await down.stop(), 0);
 
-  const unasked = await payments('log', 'truncate', place!, '--data', dataDir);
+  const unasked = await payments('wal', 'truncate', place!, '--data-dir', dataDir);
   assert.deepEqual(
     [unasked.code, unasked.error],
     [1, 'payments: this cannot be undone: confirm it with --yes\n'],
   );
-  const other = await payments('log', 'truncate', '1:1', '--yes', '--data', dataDir);
+  const other = await payments('wal', 'truncate', '1:1', '--yes', '--data-dir', dataDir);
   assert.match(other.error, /the damaged batch at the end of that log is 1:\d+, not 1:1\n/);
   const { code, out, error } = await payments(
-    'log',
+    'wal',
     'truncate',
     place!,
     '--yes',
     '--json',
-    '--data',
+    '--data-dir',
     dataDir,
   );
   assert.equal(code, 0, error);

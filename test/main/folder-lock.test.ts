@@ -31,8 +31,8 @@ describe('the lock on a data folder', () => {
     const release = await lockDataFolder(dataDir);
     const commands = [
       ['reshard', '--shards', '2'],
-      ['verify', '--data', dataDir],
-      ['log', 'truncate', '0:1', '--data', dataDir],
+      ['verify', '--data-dir', dataDir],
+      ['wal', 'truncate', '0:1', '--data-dir', dataDir],
       ['secrets', 'roll-key'],
       ['export', '--to', join(temporaryFolder(), 'export')],
       ['backup', '--to', join(temporaryFolder(), 'backup')],
@@ -45,7 +45,10 @@ describe('the lock on a data folder', () => {
       assert.equal(code, 1);
     }
     await release();
-    assert.equal((await paymentsWith({ PAYMENTS_DATA_DIR: dataDir }, 'verify', '--data', dataDir)).code, 0);
+    assert.equal(
+      (await paymentsWith({ PAYMENTS_DATA_DIR: dataDir }, 'verify', '--data-dir', dataDir)).code,
+      0,
+    );
   });
 
   test('is free at once when its process is killed', async () => {

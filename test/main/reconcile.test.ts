@@ -192,7 +192,7 @@ test('cards: what is alike, what differs in either direction, and reviews that a
   assert.deepEqual([again.reconciled.in_reviews, again.reconciled.reviews_opened], [3, 0]);
   assert.equal((await service.call('/v1/reviews', { key: shop.key })).json.data.length, 3);
 
-  const search = ['--json', 'log', 'search', '--object', reviews[0][0]];
+  const search = ['--json', 'wal', 'search', '--object', reviews[0][0]];
   const { out } = await runCommandLine(search, host);
   assert.equal(JSON.parse(out.split('\n')[0]!).by, 'operator');
   const audit = await runCommandLine(['--json', 'audit'], host);

@@ -84,7 +84,7 @@ test('a key, a backup, room given back, a restore to before a request, a resume,
   assert.equal(await again.stop(), 0);
 
   await paste('## Changing the number of shards', { PAYMENTS_DATA_DIR: NEW, SHARDS: '2' });
-  const { code, out } = await payments('verify', '--data', NEW, '--json');
+  const { code, out } = await payments('verify', '--data-dir', NEW, '--json');
   assert.deepEqual([code, JSON.parse(out).shards], [0, 2]);
 });
 
@@ -109,9 +109,9 @@ test('a folder that has lost a shard, or whose checkpoint is damaged: each comma
     /shard 1 would stay down: .*shard-1\/state\/data\.mdb is damaged: .*Restore the data folder/,
   );
   for (const command of [
-    ['compact', '--data', data],
+    ['compact', '--data-dir', data],
     ['backup', '--to', join(folder, 'damaged'), '--data-dir', data],
-    ['export', '--data', data, '--to', join(folder, 'damaged.ndjson')],
+    ['export', '--data-dir', data, '--to', join(folder, 'damaged.ndjson')],
   ])
     assert.match(
       await said(...command),
@@ -121,13 +121,13 @@ test('a folder that has lost a shard, or whose checkpoint is damaged: each comma
   rmSync(join(data, 'shard-1'), { recursive: true });
   const commands = [
     ['doctor', '--stopped', '--data-dir', data],
-    ['verify', '--data', data],
-    ['compact', '--data', data],
+    ['verify', '--data-dir', data],
+    ['compact', '--data-dir', data],
     ['backup', '--to', join(folder, 'backup'), '--data-dir', data],
-    ['log', 'list', '--data', data],
-    ['log', 'verify', '--data', data],
-    ['history', 'pi_0VZog99i0U00jlPNTXUZwbadX', '--data', data],
-    ['export', '--data', data, '--to', join(folder, 'all.ndjson')],
+    ['wal', 'list', '--data-dir', data],
+    ['wal', 'verify', '--data-dir', data],
+    ['history', 'pi_0VZog99i0U00jlPNTXUZwbadX', '--data-dir', data],
+    ['export', '--data-dir', data, '--to', join(folder, 'all.ndjson')],
     ['reshard', '--shards', '3', '--data-dir', data],
   ];
   for (const command of commands)

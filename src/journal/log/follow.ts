@@ -256,7 +256,7 @@ function damaged(segments: Segments, index: number, bad: BadTail, isEnd: boolean
   const rest = segments.list.slice(index).map((segment) => segment.folder);
   const kept = Math.min(sequence, firstSequence) - 1;
   const loss = isEnd
-    ? `give up this batch, which is the log's last and was acknowledged, with "payments log truncate ${segments.shard}:${sequence}"`
+    ? `give up this batch, which is the log's last and was acknowledged, with "payments wal truncate ${segments.shard}:${sequence}"`
     : `accept the loss of every change after sequence ${kept} that the checkpoint does not hold: move away ${rest.join(', ')}`;
   const again = isEnd ? 'start again' : 'start once with "payments serve --accept-loss"';
   const message =

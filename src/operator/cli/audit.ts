@@ -25,7 +25,7 @@ export function addAuditCommand(program: Command, { folder, print }: CliContext)
     .option('--keys', 'refused API keys only')
     .addOption(limitOption('rows', 100, 100_000))
     .action((options: AuditOptions) => {
-      const dataDir = folder(undefined);
+      const dataDir = folder();
       if (!existsSync(auditFolder(dataDir)))
         throw new CommandFailure(`${dataDir} has no audit record: name the data folder with --data-dir`);
       print(entries(dataDir, options), table);

@@ -11,9 +11,9 @@ import { addAuditCommand } from './audit.ts';
 import { addCommand, type CliContext, type CliHost, complain, createContext } from './context.ts';
 import { exitCodes } from './exit-codes.mjs';
 import { addFolderCommands } from './folder.ts';
+import { withPresentNames } from './former-names.ts';
 import { addHistoryCommand } from './history.ts';
 import { addListenCommand } from './listen.ts';
-import { addLogCommands } from './log.ts';
 import { addMemberCommands } from './members.ts';
 import { addNetworkCommands } from './networks.ts';
 import { addKeyCommands, addLimitCommands, addOrganizationCommands } from './organizations.ts';
@@ -22,6 +22,7 @@ import { addRequestLogsCommand } from './request-logs.ts';
 import { addRestoreCommands } from './restore.ts';
 import { addStatusCommands } from './status.ts';
 import { tableOf } from './table.ts';
+import { addWalCommands } from './wal.ts';
 import { addWebhookCommands } from './webhooks.ts';
 
 const families: readonly ((program: Command, context: CliContext) => void)[] = [
@@ -40,15 +41,19 @@ const families: readonly ((program: Command, context: CliContext) => void)[] = [
   addStatusCommands,
   addFolderCommands,
   addRestoreCommands,
-  addLogCommands,
+  addWalCommands,
   addHistoryCommand,
 ];
 
 /** Runs one command line (without the names of node and the script) and returns the exit code. */
 export async function runCli(args: readonly string[], host: CliHost): Promise<number> {
   const json = args.includes('--json');
+  const present = withPresentNames(args, (former, name) => {
+    const message = `"${former}" is called "${name}" now`;
+    host.writeError(json ? `${JSON.stringify({ warning: { message } })}\n` : `payments: ${message}\n`);
+  });
   try {
-    await buildProgram(host, json).parseAsync([...args], { from: 'user' });
+    await buildProgram(host, json).parseAsync(present, { from: 'user' });
     return exitCodes.done;
   } catch (error) {
     if (error instanceof CommanderError) return usageCode(error, host, json);

@@ -24,7 +24,7 @@ import type {
 } from '../results/folder-results.ts';
 import type { LogPlaceOptions, LogTruncation, LostBatch } from '../results/log-entry.ts';
 import { callOperator } from '../socket/operator-client.ts';
-import type { OperatorErrorKind } from '../socket/protocol.ts';
+import { type OperatorErrorKind, wrongUsage } from '../socket/protocol.ts';
 import type { CommandName, ParamsOf, ResultOf } from '../use-cases/commands.ts';
 import type { Check, ConfigLine } from '../use-cases/services.ts';
 
@@ -81,8 +81,10 @@ export interface CommonOptions {
 export interface CliContext {
   readonly host: CliHost;
   options(): CommonOptions;
-  /** The data folder of a command that works on the one that is named, or on the service's. */
-  folder(named: string | undefined): string;
+  /** The data folder of --data-dir, or the configured one. */
+  folder(): string;
+  /** The folder of --data-dir, for a command that makes it. */
+  folderToMake(): string;
   call<N extends CommandName>(name: N, params: ParamsOf<N>): Promise<ResultOf<N>>;
   /** Prints a result: as JSON with `--json`, else as `human` formats it. */
   print<R>(result: R, human: (result: R) => string): void;
@@ -98,8 +100,13 @@ export function createContext(host: CliHost, program: Command): CliContext {
   const context: CliContext = {
     host,
     options: () => program.opts<CommonOptions>(),
-    folder: (named) => named ?? host.dataDir(context.options().dataDir),
-    call: (name, params) => callOperator(context.folder(undefined), name, params),
+    folder: () => host.dataDir(context.options().dataDir),
+    folderToMake() {
+      const { dataDir } = context.options();
+      if (dataDir === undefined) throw wrongUsage('name the folder to make with --data-dir');
+      return dataDir;
+    },
+    call: (name, params) => callOperator(context.folder(), name, params),
     print(result, human) {
       host.write(`${context.options().json ? JSON.stringify(result) : human(result)}\n`);
     },
@@ -116,10 +123,6 @@ export function addCommand(parent: Command, usage: string, description: string):
 
 export function choiceOption(flags: string, description: string, choices: readonly string[]): Option {
   return new Option(flags, description).choices(choices).makeOptionMandatory();
-}
-
-export function dataOption(): Option {
-  return new Option('--data <folder>', 'the data folder (default: that of the service)');
 }
 
 /** `--limit`: how many of the newest are shown. */

@@ -14,10 +14,10 @@ import type {
   Verification,
 } from '../results/folder-results.ts';
 import { wrongUsage } from '../socket/protocol.ts';
-import { addCommand, type CliContext, dataOption, failIfWrong, wholeNumber } from './context.ts';
-import { verifyLog } from './log.ts';
+import { addCommand, type CliContext, failIfWrong, wholeNumber } from './context.ts';
 import { fromFolder, type PlaceOptions } from './log-selection.ts';
 import { counted, formatTime } from './table.ts';
+import { verifyLog } from './wal.ts';
 
 const backupMibMax = 100_000;
 const backupMib = 50;
@@ -27,9 +27,9 @@ export function addFolderCommands(program: Command, context: CliContext): void {
   addCommand(program, 'reshard', 'change the number of shards; the service must be stopped')
     .requiredOption('--shards <count>', 'the new number of shards', wholeNumber(1, shardsMax))
     .action(async ({ shards }) => print(await host.reshard(options().dataDir, shards), resharded));
-  addCommand(program, 'compact', 'give unused disk space back; the service may run')
-    .addOption(dataOption())
-    .action(async ({ data }) => print(await host.compact(folder(data)), compacted));
+  addCommand(program, 'compact', 'give unused disk space back; the service may run').action(async () =>
+    print(await host.compact(folder()), compacted),
+  );
   addCommand(program, 'backup', 'copy all data, or finish an interrupted backup; the service may run')
     .requiredOption('--to <folder>', 'folder for the backup: a new one, or that of an unfinished backup')
     .option('--recipient <age1…>', 'encrypt for this public key of age; may be repeated', recipient, [])
@@ -45,17 +45,15 @@ export function addFolderCommands(program: Command, context: CliContext): void {
   );
 }
 
-function addTransferCommands(program: Command, { host, folder, print }: CliContext): void {
+function addTransferCommands(program: Command, { host, folder, folderToMake, print }: CliContext): void {
   addCommand(program, 'export', 'write all data to one file of JSON lines; the service must be stopped')
     .requiredOption('--to <file>', 'the file, which must not exist')
-    .addOption(dataOption())
-    .action(async ({ to, data }) => print(await host.exportFolder(folder(data), to), exported));
-  addCommand(program, 'import', 'make a data folder of a file that "payments export" wrote')
+    .action(async ({ to }) => print(await host.exportFolder(folder(), to), exported));
+  addCommand(program, 'import', 'make the folder of --data-dir of a file that "payments export" wrote')
     .requiredOption('--from <file>', 'the file')
-    .requiredOption('--data <folder>', 'the folder to make')
     .requiredOption('--shards <count>', 'the number of shards of the folder', wholeNumber(1, shardsMax))
-    .action(async ({ from, data, shards }) => {
-      const made = await host.importFolder(from, data, shards);
+    .action(async ({ from, shards }) => {
+      const made = await host.importFolder(from, folderToMake(), shards);
       print(made, imported);
       const wrong = made.findings.length + made.unlisted;
       if (wrong > 0)
@@ -66,22 +64,24 @@ function addTransferCommands(program: Command, { host, folder, print }: CliConte
 }
 
 function addVerifyCommand(program: Command, context: CliContext): void {
-  const { host, folder, print } = context;
+  const { host, folder, options: common, print } = context;
   const verify = addCommand(
     program,
     'verify',
     'check a data folder (the service must be stopped), a backup or an archive; exits with 1 when something is wrong',
   );
-  fromFolder(verify, dataOption().conflicts(['from', 'archive']))
+  fromFolder(verify)
     .option('--scratch <folder>', `a folder with room for what the backup contains (${tmpdir()})`)
     .action(async (options: PlaceOptions & { scratch?: string }) => {
-      const { data, from, archive = null, identity: identityFile = null, scratch = tmpdir() } = options;
+      const { from, archive = null, identity: identityFile = null, scratch = tmpdir() } = options;
       refuseNeedless(options);
+      if ((from !== undefined || archive !== null) && common().dataDir !== undefined)
+        throw wrongUsage('give --data-dir, or --from and --archive: one is checked');
       // An archive alone has no state that could be checked.
       if (from === undefined && archive !== null) return await verifyLog(options, context);
       const verification =
         from === undefined
-          ? await host.verify(folder(data))
+          ? await host.verify(folder())
           : await host.verifyBackup({ from, archive, identityFile, scratch });
       print(verification, verified);
       failIfWrong(verification.findings.length + verification.unlisted);

@@ -29,7 +29,7 @@ export function addListenCommand(program: Command, context: CliContext): void {
   addApiOptions(listening).action(async (org = null, options: ApiOptions & { forwardTo?: string }) => {
     const { forwardTo = null } = options;
     const api = apiOf(options, org);
-    const dataDir = api === null ? context.folder(undefined) : '';
+    const dataDir = api === null ? context.folder() : '';
     await listen(context, forwardTo, (after, onItem) =>
       api === null
         ? callOperator(dataDir, 'events.follow', { org, after }, { onItem })

@@ -19,29 +19,27 @@ import { digestKey } from '../../shard/fingerprint.ts';
 import { shardOfSlot } from '../../shard/shard-map.ts';
 import { CommandFailure } from '../results/failures.ts';
 import { requestsOf } from '../results/log-entry.ts';
-import { type CliContext, dataOption, isoTime, wholeNumber } from './context.ts';
+import { type CliContext, isoTime, wholeNumber } from './context.ts';
 
 /**
  * Where a log lies: in a data folder, a backup, an archive, or a backup and the archive after it.
  */
 export interface PlaceOptions {
-  readonly data?: string;
   readonly from?: string;
   readonly archive?: string;
   readonly identity?: string;
 }
 
-export function fromFolder(command: Command, data = dataOption()): Command {
+export function fromFolder(command: Command): Command {
   return command
-    .addOption(data)
     .option('--from <folder>', 'a backup instead of a data folder')
     .option('--archive <folder>', 'an archive of the log: alone, or after the backup')
     .option('--identity <file>', 'secret keys of age, for what is encrypted');
 }
 
 export function openedBy(options: PlaceOptions, { host, folder }: CliContext): Promise<LogFolder> {
-  const { data, from = null, archive = null, identity: identityFile = null } = options;
-  return host.openLog({ dataDir: () => folder(data), from, archive, identityFile });
+  const { from = null, archive = null, identity: identityFile = null } = options;
+  return host.openLog({ dataDir: folder, from, archive, identityFile });
 }
 
 export interface LogOptions extends PlaceOptions {

@@ -1,5 +1,5 @@
-// `payments network …` and `payments networks`: the payment networks of organizations, and the
-// calls to them that wait for an outcome. The options derive from the table of connectors.
+// `payments network …`: the payment networks of organizations, and the calls to them that wait for
+// an outcome. The options derive from the table of connectors.
 
 import { type Command, Option } from 'commander';
 import { type Mode, type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';
@@ -48,7 +48,7 @@ export function addNetworkCommands(program: Command, context: CliContext): void 
     .option('--secret-file <file>', 'a file with the secret that the server shares')
     .addOption(methodOption('the methods whose cases are run').default('cash'))
     .action((org: string | undefined, options: CheckOptions) => check(context, org, options));
-  addCommand(program, 'networks', 'list the calls to payment networks that have no final outcome yet').action(
+  addCommand(network, 'calls', 'list the calls to payment networks that have no final outcome yet').action(
     () => run('network.waiting', {}, calls),
   );
 }
@@ -124,7 +124,7 @@ function secretIn(file: string): string {
 }
 
 const openCallsHint =
-  'Open calls ("payments networks" lists them) go on with the active network, even when it is another one than they began\n' +
+  'Open calls ("payments network calls" lists them) go on with the active network, even when it is another one than they began\n' +
   'with: it is asked about each of them, and is sent those that it does not know. While there is none, they wait.';
 
 const networkTable = tableOf<RowOf<'network.show'>>([

@@ -86,7 +86,7 @@ function booksOf({ folder, call }: CliContext, org: string, { mode, network }: O
     charges: (names) => call('reconcile.charges', { org, mode, names: [...names] }),
     async settled(period, take) {
       const params = { org, mode, network, ...period };
-      await callOperator(folder(undefined), 'reconcile.settled', params, {
+      await callOperator(folder(), 'reconcile.settled', params, {
         onItem: ({ found, done, total }) => take(found, done, total),
       });
     },

@@ -19,7 +19,7 @@ import {
 } from '../../request-logs/search.ts';
 import { requestLogsOf } from '../../request-logs/segment.ts';
 import { CommandFailure } from '../results/failures.ts';
-import { addCommand, type CliContext, dataOption, limitOption } from './context.ts';
+import { addCommand, type CliContext, limitOption } from './context.ts';
 import { timeForms, timeOf } from './log-selection.ts';
 import { formatFields, formatTime } from './table.ts';
 
@@ -27,7 +27,6 @@ const followMs = 500;
 const pageMax = 200;
 
 interface LogsOptions {
-  readonly data?: string;
   readonly org?: string;
   readonly mode?: Mode;
   readonly status?: StatusRange;
@@ -54,9 +53,8 @@ export function addRequestLogsCommand(program: Command, context: CliContext): vo
     .option('--until <time>', 'up to this time', timeOf)
     .addOption(limitOption('requests', 50, 10_000))
     .option('--follow', 'go on with new ones until you stop it')
-    .addOption(dataOption())
     .action(async (request: string | undefined, options: LogsOptions) => {
-      const folder = requestLogsOf(context.folder(options.data));
+      const folder = requestLogsOf(context.folder());
       if (request !== undefined) showRequest(context, folder, request);
       else await listRequests(context, folder, options);
     });

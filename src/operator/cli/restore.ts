@@ -9,7 +9,6 @@ import { formatFields, formatTime, tableOf } from './table.ts';
 
 interface Options extends PlaceOptions {
   readonly from: string;
-  readonly data: string;
   readonly toTime?: number;
   readonly toSequence?: { readonly shard: number; readonly sequence: number };
   readonly beforeRequest?: string;
@@ -17,27 +16,29 @@ interface Options extends PlaceOptions {
 
 export function addRestoreCommands(
   program: Command,
-  { host, options: common, call, print }: CliContext,
+  { host, options: common, folderToMake, call, print }: CliContext,
 ): void {
   const targets = ['toTime', 'toSequence', 'beforeRequest'];
   const target = (flags: string, description: string, parse: (text: string) => unknown) => {
     const option = new Option(flags, description).argParser(parse);
     return option.conflicts(targets.filter((name) => name !== option.attributeName()));
   };
-  addCommand(program, 'restore', 'make a data folder out of a backup and the archive of its log')
+  const description =
+    'make the folder of --data-dir, which must not exist or be empty, out of a backup and the archive of its log';
+  addCommand(program, 'restore', description)
     .requiredOption('--from <folder>', 'the backup')
-    .requiredOption('--data <folder>', 'the data folder to make; it must not exist, or be empty')
     .option('--archive <folder>', 'the archive of the log, which goes on where the backup ends')
     .option('--identity <file>', 'secret keys of age, for what is encrypted')
     .addOption(target('--to-time <time>', 'as of this moment, such as 2026-12-31T18:00:00Z', isoTime))
     .addOption(target('--to-sequence <shard:sequence>', 'up to this entry; all else as of its time', entry))
     .addOption(target('--before-request <id>', 'up to before this API request; all else as then', requestId))
     .action(async (options: Options) => {
-      const { from, data: dataDir, archive = null, identity: identityFile = null } = options;
+      const { from, archive = null, identity: identityFile = null } = options;
       const target = targetOf(options);
+      const dataDir = folderToMake();
       const restored = await host.restore({ from, archive, dataDir, identityFile, target });
       print(restored, inWords);
-      failIfWrong(restored.findings.length, `: run "payments verify --data ${dataDir}"`);
+      failIfWrong(restored.findings.length, `: run "payments verify --data-dir ${dataDir}"`);
     });
   addCommand(program, 'resume', 'let the service of a restored folder write, send and pay again').action(
     async () => {

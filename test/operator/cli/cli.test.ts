@@ -133,7 +133,7 @@ describe('org', () => {
     const settings = ['--address', 'https://agents.example/', '--secret-file', file];
     const set = await run('network', 'set', id, ...network, ...settings);
     assert.equal(set.code, 0, set.error);
-    assert.doesNotMatch(set.out, /payments networks/);
+    assert.doesNotMatch(set.out, /payments network calls/);
     const record = {
       ...goldenRecords.network_call,
       org: id,
@@ -141,7 +141,7 @@ describe('org', () => {
       accepted: false,
     } as const;
     fixture.openCalls.push({ record: { ...record, livemode: true }, lastError: 'connection\nrefused' });
-    const { out } = await run('networks');
+    const { out } = await run('network', 'calls');
     assert.match(out, /live +http +issue_cash_code +sent +pi_\w+ +\S+ +connection.refused$/m);
     const removed = await run('network', 'remove', id, ...network);
     assert.match(removed.out, /^live +cash +none +1$[\s\S]*While there is none, they wait/m);
@@ -414,6 +414,22 @@ test('config is the server’s, or without one what a start would use', async ()
   const folder = mkdtempSync(join(tmpdir(), 'operator-'));
   assert.match((await run('config', '--data-dir', folder)).out, /^host +::1 +PAYMENTS_HOST$/m);
   rmSync(folder, { recursive: true });
+});
+
+test('former names go on working, with a line that says the present one', async () => {
+  const { dataDir } = fixture;
+  const present = await run('network', 'calls', '--data-dir', dataDir);
+  const former = await run('networks', `--data=${dataDir}`);
+  assert.deepEqual([former.code, former.out], [0, present.out]);
+  assert.equal(
+    former.error,
+    'payments: "--data" is called "--data-dir" now\npayments: "networks" is called "network calls" now\n',
+  );
+  const json = await run('--json', '--data-dir', dataDir, 'networks');
+  assert.equal(json.error, '{"warning":{"message":"\\"networks\\" is called \\"network calls\\" now"}}\n');
+  assert.deepEqual(JSON.parse(json.out), JSON.parse((await run('network', 'calls', '--json')).out));
+  const search = await run('log', 'search', '--data', dataDir);
+  assert.match(search.error, /"log" is called "wal" now\npayments: say what to search for/);
 });
 
 test('metrics', async () => {

@@ -1,4 +1,4 @@
-// `payments log` beside a running service that goes on writing, and on what it leaves behind.
+// `payments wal` beside a running service that goes on writing, and on what it leaves behind.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -91,8 +91,8 @@ before(async () => {
 after(() => service.stop());
 
 function log(...args: readonly string[]): Promise<Printed> {
-  return runCommandLine(['log', ...args], {
-    dataDir: () => service.dataDir,
+  return runCommandLine(['wal', ...args], {
+    dataDir: (given) => given ?? service.dataDir,
     openLog: async (place) => openLogAt(place),
   });
 }
@@ -223,7 +223,7 @@ test('what can not be is refused in one line', async () => {
     [['search', '--key', 'order-1'], /--key needs --org and --mode, too/, 1],
     [['search', '--since', 'yesterday'], /or how long ago, such as 90s, 15m, 2h or 3d/, 2],
     [['search', '--sequence', '9-3'], /a sequence such as 17, or a range such as 17-90/, 2],
-    [['list', '--data', '/nonexistent'], /is not a data folder of this service/, 1],
+    [['list', '--data-dir', '/nonexistent'], /is not a data folder of this service/, 1],
   ] as const) {
     const printed = await log(...args);
     assert.equal(printed.code, code, args.join(' '));
@@ -250,14 +250,14 @@ test('what comes is printed as it comes', async () => {
   const entry = join(root, 'src/main/payments.ts');
   const args = [
     entry,
-    'log',
+    'wal',
     'tail',
     '--limit',
     '1',
     '--org',
     made.other,
     '--json',
-    '--data',
+    '--data-dir',
     service.dataDir,
   ];
   const child = spawn(process.execPath, args, {

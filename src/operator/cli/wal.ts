@@ -1,4 +1,4 @@
-// `payments log` shows the write-ahead log: what happened, when, who caused it, and what is
+// `payments wal` shows the write-ahead log: what happened, when, who caused it, and what is
 // damaged. The service may run. Only `truncate` writes, and needs it stopped: it gives up a damaged
 // batch at the end of a shard's log, and asks first, because all of it was acknowledged.
 
@@ -23,7 +23,7 @@ import {
   summaryOf,
   wholeOf,
 } from '../results/log-entry.ts';
-import { addCommand, type CliContext, dataOption, limitOption } from './context.ts';
+import { addCommand, type CliContext, limitOption } from './context.ts';
 import {
   fromFolder,
   type LogOptions,
@@ -39,14 +39,14 @@ import { counted, tableOf } from './table.ts';
 
 const lookMs = 500;
 /** Options that don't say what to search for. */
-const wherefrom = ['data', 'from', 'archive', 'identity', 'mode', 'shard'];
+const wherefrom = ['from', 'archive', 'identity', 'mode', 'shard'];
 
 interface Listing extends LogOptions {
   readonly limit: number;
 }
 
-export function addLogCommands(program: Command, context: CliContext): void {
-  const log = addCommand(program, 'log', 'read the write-ahead log, also of a running service');
+export function addWalCommands(program: Command, context: CliContext): void {
+  const log = addCommand(program, 'wal', 'read the write-ahead log, also of a running service');
   const limited = (command: Command, unlessTold: number) =>
     fromFolder(selecting(command)).addOption(limitOption('entries', unlessTold, 100_000));
   const show = printer(context);
@@ -73,7 +73,7 @@ export function addLogCommands(program: Command, context: CliContext): void {
       const entry = await entryAt(await openedBy(options, context), place);
       context.print(wholeOf(entry), () => entryInWords(entry));
     });
-  addLogCheckCommands(log, context);
+  addWalCheckCommands(log, context);
 }
 
 /** Prints entries, each on a line, and damage on standard error. */
@@ -134,7 +134,7 @@ type ShardLog = Awaited<ReturnType<typeof verified>>;
 
 type Finding = ReturnType<typeof findingOf>;
 
-export function addLogCheckCommands(log: Command, context: CliContext): void {
+export function addWalCheckCommands(log: Command, context: CliContext): void {
   const { host, folder, print } = context;
   const verify = addCommand(
     log,
@@ -145,15 +145,14 @@ export function addLogCheckCommands(log: Command, context: CliContext): void {
   addCommand(log, 'truncate', "give up a damaged batch at a log's end; the service must be stopped")
     .argument('<place>', 'its shard and first sequence, such as 0:17, as the service names it')
     .option('--yes', "don't ask")
-    .addOption(dataOption())
-    .action(async (place: string, { yes = false, data }: { yes?: boolean; data?: string }) => {
+    .action(async (place: string, { yes = false }: { yes?: boolean }) => {
       const confirm = async (lost: LostBatch) => {
         if (yes) return;
         const answer = await host.confirm(`${lostInWords(lost)}\nGive up this batch, for good? [y/N] `);
         if (answer === null) throw new CommandFailure('this cannot be undone: confirm it with --yes');
         if (!answer) throw new CommandFailure(`${place} was not given up`);
       };
-      const lost = await host.truncateLog(folder(data), { ...placeOf(place), confirm });
+      const lost = await host.truncateLog(folder(), { ...placeOf(place), confirm });
       print(lost, () => `${lostInWords(lost)}\nIt was given up. The service can be started.`);
     });
 }
