@@ -161,7 +161,8 @@ test('entries are found by object, request, key, organization, sequence and time
   assert.deepEqual(await found('--key', 'order-1', '--org', made.other, '--mode', 'test'), []);
   const all = await found('--org', made.org);
   assert(all.length > 10 && all.every(({ organization }) => organization === made.org));
-  assert.deepEqual(await found('--since', '10m', '--org', made.org), all);
+  // Some may have come since.
+  assert.deepEqual((await found('--since', '10m', '--org', made.org)).slice(0, all.length), all);
   assert.deepEqual(await found('--since', new Date(Date.now() + tenMinutesMs).toISOString()), []);
   assert.deepEqual(await found('--until', '10m', '--org', made.org), []);
   const { time } = created!;
