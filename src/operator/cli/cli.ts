@@ -8,6 +8,7 @@ import { NoServer } from '../socket/operator-client.ts';
 import { OperatorFailure } from '../socket/protocol.ts';
 import type { ConfigLine } from '../use-cases/services.ts';
 import { addAuditCommand } from './audit.ts';
+import { addCompletionCommand } from './completion.ts';
 import { addCommand, type CliContext, type CliHost, complain, createContext } from './context.ts';
 import { exitCodes } from './exit-codes.mjs';
 import { addFolderCommands } from './folder.ts';
@@ -43,6 +44,7 @@ const families: readonly ((program: Command, context: CliContext) => void)[] = [
   addRestoreCommands,
   addWalCommands,
   addHistoryCommand,
+  addCompletionCommand,
 ];
 
 /** Runs one command line (without the names of node and the script) and returns the exit code. */
