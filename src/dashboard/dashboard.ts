@@ -24,7 +24,8 @@ import { answerPublicRoute, toSignIn } from './people/public-routes.ts';
 import { mayDo } from './people/roles.ts';
 import { askToConfirm } from './people/step-up.ts';
 
-export interface DashboardOptions extends Omit<PeopleOptions, 'directory' | 'secrets' | 'secure'> {
+export interface DashboardOptions
+  extends Omit<PeopleOptions, 'directory' | 'secrets' | 'secure' | 'sendsMails'> {
   readonly services: Omit<OperatorServices, 'author' | 'language'>;
   readonly trustedProxies: readonly string[];
   /** Called with what a handler threw, and the id of the request's request. */
@@ -41,7 +42,8 @@ export function createDashboard(options: DashboardOptions): AnswerVisit {
   const base = new URL(baseUrl);
   const prefix = base.pathname.replace(/\/$/, '');
   const { directory, secrets } = services;
-  const people = new People({ ...options, directory, secrets, secure: base.protocol === 'https:' });
+  const secure = base.protocol === 'https:';
+  const people = new People({ ...options, directory, secrets, secure, sendsMails: services.mail !== null });
   const searches = new Searches(services.now, options.monotonic);
   const addressOf = createClientAddressText(options.trustedProxies);
   const visitorOf = createVisitorOf(options.trustedProxies);

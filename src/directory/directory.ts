@@ -65,13 +65,16 @@ const listenKeyRow = 'listen_key';
 const listenKeyBytes = 32;
 /** Mails that wait belong to this service: another folder does not send them again. */
 export const mailRowPrefix = 'mail/';
+/** What members were mailed about an organization: another folder has mailed nobody. */
+export const noticeRowPrefix = 'notice/';
 
 /**
  * Whether a row means nothing in another folder: earlier versions noted there how far its shards
  * had come; or it opens something.
  */
 export function isForeignRow(row: string): boolean {
-  return row.startsWith('noted/') || row.startsWith(mailRowPrefix) || isTokenRow(row);
+  const prefixes = ['noted/', mailRowPrefix, noticeRowPrefix];
+  return prefixes.some((prefix) => row.startsWith(prefix)) || isTokenRow(row);
 }
 
 export class Directory {

@@ -5,6 +5,7 @@
 import { randomFillSync } from 'node:crypto';
 import { pack } from 'msgpackr';
 import { memberPrefix } from '../contract/id-prefixes.ts';
+import type { Language } from '../contract/vocabulary.ts';
 import { createRandomText } from '../core/ids.ts';
 import { hasHidden, withoutHidden } from '../core/shown-text.ts';
 import type { SecretOwner } from '../crypto/secret-box.ts';
@@ -44,8 +45,20 @@ export interface Member {
   readonly totp: { readonly sealed: string; readonly usedStep: number } | null;
   /** Digests of the recovery codes that were not used yet. */
   readonly recoveryCodes: readonly string[];
+  /** Mails about what needs somebody; null until the member chooses: owners get them. */
+  readonly notices: NoticeChoice | null;
   /** By organization. */
   readonly roles: Readonly<Record<string, Role>>;
+}
+
+export interface NoticeChoice {
+  readonly wanted: boolean;
+  readonly language: Language;
+}
+
+/** Whether a member with this role wants mails about what needs somebody. */
+export function wantsNotices({ notices }: Pick<Member, 'notices'>, role: Role): boolean {
+  return notices?.wanted ?? role === 'owner';
 }
 
 const emailCharactersMax = 254;
@@ -75,8 +88,8 @@ export function checkedPersonName(text: string): string {
 }
 
 /** A member as it was stored, by this version or an earlier one. */
-function storedMember(stored: Member): Member {
-  return { ...stored, name: withoutHidden(stored.name) || stored.email };
+function storedMember(stored: Omit<Member, 'notices'> & Partial<Member>): Member {
+  return { notices: null, ...stored, name: withoutHidden(stored.name) || stored.email };
 }
 
 export class Members {
@@ -128,7 +141,7 @@ export class Members {
         throw new DirectoryRefusal('this e-mail address has an account', 'email_taken');
       const created = Math.floor(this.#store.now() / 1000);
       const checked = { email: checkedEmail(email), name: checkedPersonName(name) };
-      return { id, ...checked, created, password, totp: null, recoveryCodes: [], roles };
+      return { id, ...checked, created, password, totp: null, recoveryCodes: [], notices: null, roles };
     });
   }
 

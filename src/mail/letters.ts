@@ -1,5 +1,5 @@
-// The texts of the mails, in the language of who causes them. The only secret in one is its link,
-// which works once.
+// The texts of the mails: links in the language of who causes them, notices in that of who gets
+// them. The only secret in one is a link that works once.
 
 import type { Language } from '../contract/vocabulary.ts';
 import type { Letter } from './outbox.ts';
@@ -33,6 +33,62 @@ const letters = {
     ar: {
       subject: 'اختر كلمة مرور جديدة',
       text: 'افتح هذا الرابط لاختيار كلمة مرور جديدة للوحة التحكم. يعمل مرة واحدة، لمدة ساعة:\n\n{link}\n\nإذا لم تطلب ذلك، فليس عليك فعل شيء.\n',
+    },
+  },
+  review: {
+    en: {
+      subject: '{organization}: a payment needs a review',
+      text: 'Money that “{organization}” received does not add up with what was expected, so somebody has to decide. The open reviews are here:\n\n{link}\n',
+    },
+    fr: {
+      subject: '{organization} : un paiement est à vérifier',
+      text: 'De l’argent reçu par « {organization} » ne correspond pas à ce qui était attendu ; quelqu’un doit décider. Les vérifications ouvertes sont ici :\n\n{link}\n',
+    },
+    ar: {
+      subject: '{organization}: دفعة تحتاج إلى مراجعة',
+      text: 'مال تلقّته «{organization}» لا يطابق ما كان منتظرًا، وعلى أحد أن يقرر. المراجعات المفتوحة هنا:\n\n{link}\n',
+    },
+  },
+  failing: {
+    en: {
+      subject: '{organization}: webhooks have failed for an hour',
+      text: 'Every attempt to deliver events of “{organization}” to an endpoint has failed for an hour. They are tried again for some days. What failed and why is here:\n\n{link}\n',
+    },
+    fr: {
+      subject: '{organization} : des webhooks échouent depuis une heure',
+      text: 'Depuis une heure, toutes les tentatives de livrer des événements de « {organization} » à un point de terminaison échouent. Elles continuent pendant quelques jours. Ce qui a échoué, et pourquoi, est ici :\n\n{link}\n',
+    },
+    ar: {
+      subject: '{organization}: إشعارات الويب تفشل منذ ساعة',
+      text: 'فشلت منذ ساعة كل محاولات تسليم أحداث «{organization}» إلى إحدى نقاط الاستقبال. ستتواصل المحاولات لبضعة أيام. ما الذي فشل ولماذا تجده هنا:\n\n{link}\n',
+    },
+  },
+  activated: {
+    en: {
+      subject: '{organization}: live mode is activated',
+      text: 'Live mode of “{organization}” is activated. What is left to do before the first live payment is here:\n\n{link}\n',
+    },
+    fr: {
+      subject: '{organization} : le mode réel est activé',
+      text: 'Le mode réel de « {organization} » est activé. Ce qui reste à faire avant le premier paiement réel est ici :\n\n{link}\n',
+    },
+    ar: {
+      subject: '{organization}: تم تفعيل الوضع الحقيقي',
+      text: 'تم تفعيل الوضع الحقيقي لـ«{organization}». ما بقي قبل أول دفعة حقيقية تجده هنا:\n\n{link}\n',
+    },
+  },
+  limit: {
+    en: {
+      subject: '{organization}: a request for a higher limit was answered',
+      text: 'A request of “{organization}” for a higher rate limit was answered. The answer is here:\n\n{link}\n',
+    },
+    fr: {
+      subject: '{organization} : réponse à une demande de limite',
+      text: 'Une demande de limite plus élevée de « {organization} » a reçu une réponse. Elle est ici :\n\n{link}\n',
+    },
+    ar: {
+      subject: '{organization}: رد على طلب رفع الحد',
+      text: 'ورد رد على طلب «{organization}» رفع أحد الحدود. الرد هنا:\n\n{link}\n',
     },
   },
 } as const satisfies Record<string, Texts>;

@@ -16,6 +16,12 @@ export interface Letter {
   readonly text: string;
 }
 
+/** A link that opens something, or what members want to know. */
+export type MailKind = 'link' | 'notice';
+
+/** What is known of a mail besides its letter. */
+export type MailAbout = Pick<QueuedMail, 'org' | 'isNewcomer' | 'kind' | 'link' | 'expiresMs'>;
+
 export interface QueuedMail {
   readonly id: string;
   /** Whose mail it is; null: the operators'. */
@@ -23,23 +29,38 @@ export interface QueuedMail {
   /** Live mode of the organization was never activated: anybody may have made it. */
   readonly isNewcomer: boolean;
   readonly to: string;
-  /** The digest of the link that it carries: a link that was taken back is not sent any more. */
-  readonly link: string;
+  readonly kind: MailKind;
+  /**
+   * The digest of the link that it carries: a link that was taken back is not sent any more; null
+   * for one without such a link.
+   */
+  readonly link: string | null;
   readonly state: 'waiting' | 'sent' | 'failed' | 'dropped';
   /** The sealed letter; null once the mail is done. */
   readonly sealed: string | null;
   readonly createdMs: number;
-  /** When its link ends. */
+  /** When its link ends, or nobody wants to know it any more. */
   readonly expiresMs: number;
   readonly attempts: number;
   readonly nextMs: number;
 }
 
 /**
- * In a day: to one address whoever asks, for one organization, for one newcomer, for all of these,
- * and in all. What was sent is counted too; what operators have mailed is bound by address alone.
+ * In a day, of each kind, so that no kind takes the place of another: to one address whoever asks,
+ * for one organization, for one newcomer, for all of these, and in all. What was sent is counted
+ * too; what operators have mailed is bound by address alone.
  */
-export const mailsPerDay = { address: 5, organization: 50, newcomer: 5, newcomers: 1_000, all: 5_000 };
+export const mailsPerDay: Readonly<Record<MailKind, Bounds>> = {
+  link: { address: 5, organization: 50, newcomer: 5, newcomers: 1_000, all: 5_000 },
+  notice: { address: 20, organization: 100, newcomer: 2, newcomers: 200, all: 5_000 },
+};
+interface Bounds {
+  readonly address: number;
+  readonly organization: number;
+  readonly newcomer: number;
+  readonly newcomers: number;
+  readonly all: number;
+}
 const dayMs = 86_400_000;
 const waitsMs = [60_000, 300_000, 1_800_000, 7_200_000, 21_600_000];
 
@@ -51,7 +72,9 @@ export class MailOutbox {
   constructor(store: DirectoryStore, secrets: Pick<SecretBox, 'open' | 'seal'>) {
     this.#store = store;
     this.#secrets = secrets;
-    for (const mail of store.values<QueuedMail>(mailRowPrefix)) this.#mails.set(mail.id, mail);
+    // Version 0.1.0 mailed links alone.
+    for (const mail of store.values<QueuedMail>(mailRowPrefix))
+      this.#mails.set(mail.id, { ...mail, kind: mail.kind ?? 'link' });
   }
 
   /** The mails that are not done, the oldest first. */
@@ -66,39 +89,33 @@ export class MailOutbox {
     return [...this.#mails.values()].filter(({ state }) => state === 'failed').length;
   }
 
-  /** What queues a letter when it is written; null when there were too many mails in a day. */
-  plan(
-    letter: Letter,
-    mail: Pick<QueuedMail, 'org' | 'isNewcomer' | 'link' | 'expiresMs'>,
-  ): Alongside | null {
+  /**
+   * What queues letters when it is written: those for which there is room today; null when there is
+   * none for any.
+   */
+  plan(letters: readonly Letter[], about: MailAbout): Alongside | null {
     const nowMs = this.#store.now();
-    const old: QueuedMail[] = [];
-    const counted = { address: 0, organization: 0, newcomers: 0, all: 0 };
-    for (const each of this.#mails.values()) {
-      if (this.#isOld(each, nowMs)) {
-        old.push(each);
-        continue;
-      }
-      if (each.to === letter.to) counted.address++;
-      if (each.org === null) continue;
-      counted.all++;
-      if (each.org === mail.org) counted.organization++;
-      if (each.isNewcomer) counted.newcomers++;
+    const all = [...this.#mails.values()];
+    const old = all.filter((mail) => this.#isOld(mail, nowMs));
+    const counted = countMails(
+      all.filter((mail) => mail.kind === about.kind && !this.#isOld(mail, nowMs)),
+      about.org,
+    );
+    const queued: QueuedMail[] = [];
+    for (const letter of letters) {
+      if (isBeyond(counted, letter.to, about)) continue;
+      const mail = this.#queued(letter, about, nowMs);
+      queued.push(mail);
+      count(counted, mail, about.org);
     }
-    if (isBeyond(counted, mail)) return null;
+    return queued.length === 0 ? null : this.#change(queued, old);
+  }
+
+  #queued(letter: Letter, about: MailAbout, nowMs: number): QueuedMail {
     const id = `mail_${randomBytes(12).toString('hex')}`;
-    const sealed = this.#secrets.seal(JSON.stringify(letter), ownerOf(id, mail.org));
-    const queued: QueuedMail = {
-      ...mail,
-      id,
-      to: letter.to,
-      state: 'waiting',
-      sealed,
-      createdMs: nowMs,
-      attempts: 0,
-      nextMs: nowMs,
-    };
-    return this.#change([queued], old);
+    const sealed = this.#secrets.seal(JSON.stringify(letter), ownerOf(id, about.org));
+    const times = { createdMs: nowMs, attempts: 0, nextMs: nowMs };
+    return { ...about, ...times, id, to: letter.to, state: 'waiting', sealed };
   }
 
   /** Throws `SecretUnreadable` when no key opens it. */
@@ -139,15 +156,34 @@ export class MailOutbox {
   }
 }
 
-function isBeyond(
-  counted: Readonly<Record<'address' | 'organization' | 'newcomers' | 'all', number>>,
-  { org, isNewcomer }: Pick<QueuedMail, 'org' | 'isNewcomer'>,
-): boolean {
-  if (counted.address >= mailsPerDay.address) return true;
+interface Counted {
+  readonly addresses: Map<string, number>;
+  organization: number;
+  newcomers: number;
+  all: number;
+}
+
+function countMails(mails: readonly QueuedMail[], org: string | null): Counted {
+  const counted: Counted = { addresses: new Map(), organization: 0, newcomers: 0, all: 0 };
+  for (const mail of mails) count(counted, mail, org);
+  return counted;
+}
+
+function count(counted: Counted, mail: QueuedMail, org: string | null): void {
+  counted.addresses.set(mail.to, (counted.addresses.get(mail.to) ?? 0) + 1);
+  if (mail.org === null) return;
+  counted.all++;
+  if (mail.org === org) counted.organization++;
+  if (mail.isNewcomer) counted.newcomers++;
+}
+
+function isBeyond(counted: Counted, to: string, { org, isNewcomer, kind }: MailAbout): boolean {
+  const most = mailsPerDay[kind];
+  if ((counted.addresses.get(to) ?? 0) >= most.address) return true;
   if (org === null) return false;
-  const own = isNewcomer ? mailsPerDay.newcomer : mailsPerDay.organization;
-  if (isNewcomer && counted.newcomers >= mailsPerDay.newcomers) return true;
-  return counted.organization >= own || counted.all >= mailsPerDay.all;
+  const own = isNewcomer ? most.newcomer : most.organization;
+  if (isNewcomer && counted.newcomers >= most.newcomers) return true;
+  return counted.organization >= own || counted.all >= most.all;
 }
 
 function ownerOf(id: string, org: string | null) {

@@ -8,6 +8,7 @@ import type { Config } from '../config/config-schema.ts';
 import type { Clock } from '../core/clock.ts';
 import { errorText } from '../core/errors.ts';
 import type { SecretBox } from '../crypto/secret-box.ts';
+import { isNoticeWanted, Notices, type NoticesOptions } from '../dashboard/notices.ts';
 import type { Directory } from '../directory/directory.ts';
 import { MailOutbox } from '../mail/outbox.ts';
 import { MailSender } from '../mail/sender.ts';
@@ -18,6 +19,8 @@ import type { Logger } from '../telemetry/logger.ts';
 export interface Mail {
   /** Where mails are queued; null: none are sent. */
   readonly queue: MailOutbox | null;
+  /** Begins to mail members about what needs somebody. */
+  tellMembers(services: NoticesOptions['services']): void;
   /** What else was checked, and the way out. */
   checksAfter(others: readonly Check[]): Promise<readonly Check[]>;
 }
@@ -34,12 +37,13 @@ export function openMail(options: {
   const outbox = new MailOutbox(directory.store, options.secrets);
   const failed = countMails(registry, outbox, directory.store.now);
   const transport = openTransport(options);
-  if (transport === null) return { queue: null, checksAfter: async (others) => others };
+  if (transport === null) return { queue: null, tellMembers() {}, checksAfter: async (others) => others };
   const sender = new MailSender({
     outbox,
     transport,
     now: directory.store.now,
-    isWanted: ({ link }) => directory.links.isOpen(link),
+    isWanted: (mail) =>
+      mail.link === null ? isNoticeWanted(mail, directory) : directory.links.isOpen(mail.link),
     onFailure({ id, org, attempts }, error, final) {
       if (final) failed.inc();
       // What the server says names the recipient, so that only its code is told.
@@ -49,7 +53,17 @@ export function openMail(options: {
   });
   sender.start();
   options.closers.push(() => sender.stop());
-  return { queue: outbox, checksAfter: async (others) => [...others, await mailCheck(transport)] };
+  return {
+    queue: outbox,
+    tellMembers(services) {
+      const onFailure = (org: string, error: unknown) =>
+        logger.debug({ org, err: error }, 'it could not be looked up what members should be mailed');
+      const notices = new Notices({ services, outbox, onFailure });
+      notices.start();
+      options.closers.push(() => notices.stop());
+    },
+    checksAfter: async (others) => [...others, await mailCheck(transport)],
+  };
 }
 
 function openTransport({ config: { mail }, logger }: Parameters<typeof openMail>[0]): MailTransport | null {

@@ -181,17 +181,15 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
     resume: async () => ({ paused: await pause.end(() => supervisor.resume()) }),
   });
   const answerVisit = openDashboard({ config, services, audit, baseUrl, logger, visits });
-  const operators = await openOperators(folder, audit, services, logger);
-  closers.push(
-    () => operators.close(),
-    () => supervisor.stop(),
-  );
+  closers.push(await openOperators(folder, audit, services, logger));
+  closers.push(() => supervisor.stop());
   closers.push(await serveMetrics(config, async () => (await merged()).metrics(), logger));
   if ((await Promise.race([supervisor.start(), told.promise.then(() => 'told')])) !== 'told') {
     await greet({ directory, url, production: environmentOf(process.env) === 'production', write: print });
     logger.info(listeningFields(config, folder, pause, { url, baseUrl }), `listening on ${url}`);
     manager.ready(`listening on ${url}`);
     closers.push(manager.watch(counted));
+    mail.tellMembers(services);
     await told.promise;
   }
   logger.info('stopping');
@@ -206,18 +204,20 @@ function rereadAtHangup(...given: Parameters<typeof createReread>): ReturnType<t
 
 const print = (text: string) => void process.stdout.write(text);
 
-function openOperators(
+/** Returns what closes it. */
+async function openOperators(
   folder: DataFolder,
   audit: Audit,
   services: Parameters<typeof openOperatorServer>[0]['services'],
   logger: Logger,
-): ReturnType<typeof openOperatorServer> {
-  return openOperatorServer({
+): Promise<() => Promise<unknown>> {
+  const server = await openOperatorServer({
     dataDir: folder.path,
     audit,
     services,
     onFailure: (command, error) => logger.error({ command, err: error }, "an operator's command failed"),
   });
+  return () => server.close();
 }
 
 /** Measures this thread, and lets it go on whatever a visit does in it. */

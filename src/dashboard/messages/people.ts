@@ -243,6 +243,7 @@ export const peopleMessages = {
     ar: 'حُفظت كلمة المرور. سُجّل خروجك من كل مكان آخر.',
   },
   two_step: { en: 'Two-step sign-in', fr: 'Connexion en deux étapes', ar: 'الدخول بخطوتين' },
+  notices_saved: { en: 'Your choice was saved.', fr: 'Votre choix est enregistré.', ar: 'حُفظ اختيارك.' },
   two_step_text: {
     en: 'With an authenticator app, a stolen password alone opens nothing.',
     fr: 'Avec une application d’authentification, un mot de passe volé ne suffit plus.',

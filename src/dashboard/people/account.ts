@@ -1,7 +1,9 @@
 // The member's own account: name, password, the authenticator app with its recovery codes, and the
 // sessions.
 
+import { languages } from '../../contract/vocabulary.ts';
 import { checkedPersonName } from '../../directory/members.ts';
+import { languageNames } from '../../edge/checkout/page-messages.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import { qrCode } from '../../html/qr-code.ts';
@@ -10,6 +12,7 @@ import * as ui from '../layout/components.ts';
 import { memberPage, redirect } from '../layout/document.ts';
 import { link } from '../layout/links.ts';
 import type { MemberRequest } from '../layout/row.ts';
+import { sayNotices } from '../messages/notices.ts';
 import { sayPeople } from '../messages/people.ts';
 import { nameProblems, newPasswordField, passwordProblems } from './link-pages.ts';
 import { hashPassword, passwordCharactersMax } from './password.ts';
@@ -23,6 +26,7 @@ const doneTexts = {
   password: 'password_saved',
   two_step: 'two_step_off',
   sessions: 'sessions_ended',
+  notices: 'notices_saved',
 } as const;
 
 export async function showAccount(request: MemberRequest, people: People): Promise<DashboardAnswer> {
@@ -39,6 +43,13 @@ export async function saveName(
   if (Object.keys(problems).length > 0) return accountPage(request, people, 400, problems);
   await change(request, people, 'member.rename', (member) => ({ ...member, name: checkedPersonName(name) }));
   return done(request, 'name');
+}
+
+export async function saveNotices(request: MemberRequest, people: People): Promise<DashboardAnswer> {
+  const wanted = request.form.get('wanted') !== null;
+  const language = languages.find((each) => each === request.form.get('language')) ?? request.language;
+  await change(request, people, 'member.notices', (member) => ({ ...member, notices: { wanted, language } }));
+  return done(request, 'notices');
 }
 
 /** A new password ends all other sessions: whoever knew the old one is signed out. */
@@ -151,6 +162,7 @@ function accountPage(
       ui.doneOf(request, doneTexts, say),
       nameSection(request, problems),
       passwordSection(request, problems),
+      people.sendsMails ? noticesSection(request) : null,
       twoStepSection(request),
       sessionsSection(request, people),
     ],
@@ -171,6 +183,29 @@ function nameSection(request: MemberRequest, problems: ui.Problems): Html {
   const email = ui.definitions([[say('email'), html`<bdi dir="ltr">${member.email}</bdi>`]]);
   const body = html`${email}${ui.form(request, link(request, `${address}/name`), html`${name}${ui.submit(say('save'), 'quiet')}`)}`;
   return ui.section(say('you'), body);
+}
+
+function noticesSection(request: MemberRequest): Html {
+  const { language, member } = request;
+  const say = sayNotices(request);
+  const { notices, roles } = member;
+  const wanted = ui.checkbox({
+    name: 'wanted',
+    label: say('notices_wanted'),
+    checked: notices?.wanted ?? Object.values(roles).includes('owner'),
+  });
+  const chosen = ui.select({
+    name: 'language',
+    label: say('notices_language'),
+    value: notices?.language ?? language,
+    choices: languages.map((each) => [each, languageNames[each]]),
+  });
+  const form = ui.form(
+    request,
+    link(request, `${address}/notices`),
+    html`${wanted}${chosen}${ui.submit(sayPeople(request)('save'), 'quiet')}`,
+  );
+  return ui.section(say('notices'), html`<p>${say('notices_text')}</p>${form}`);
 }
 
 function passwordSection(request: MemberRequest, problems: ui.Problems): Html {

@@ -28,6 +28,8 @@ export interface PeopleOptions {
   readonly baseUrl: string;
   /** Anybody may make an organization. */
   readonly isSignUpOpen: boolean;
+  /** Members are mailed about what needs somebody. */
+  readonly sendsMails: boolean;
   /** The dashboard is served over https. */
   readonly secure: boolean;
   readonly monotonic: MonotonicClock;
@@ -77,6 +79,10 @@ export class People {
 
   get isSignUpOpen(): boolean {
     return this.#options.isSignUpOpen;
+  }
+
+  get sendsMails(): boolean {
+    return this.#options.sendsMails;
   }
 
   get baseUrl(): string {

@@ -160,7 +160,7 @@ async function makeLink(
       link: baseUrl + signInLinkPath(token),
     });
     const isNewcomer = organization?.liveActivated === false;
-    const planned = mail?.plan(letter, { org, isNewcomer, link: digest, expiresMs }) ?? null;
+    const planned = mail?.plan([letter], { org, isNewcomer, kind: 'link', link: digest, expiresMs }) ?? null;
     mailed = planned !== null;
     return planned;
   };

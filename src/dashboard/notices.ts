@@ -1,0 +1,250 @@
+// Mails to members about what needs somebody: an open review, an endpoint that has failed for an
+// hour, live mode activated, a request for a limit answered. What there is to tell is looked up
+// again and again and compared with what was told, which is written in the commit that queues the
+// mails: nothing is lost with the process, nor told again after a start.
+
+import { pack } from 'msgpackr';
+import type { Language } from '../contract/vocabulary.ts';
+import { noticeRowPrefix } from '../directory/directory.ts';
+import { type Member, wantsNotices } from '../directory/members.ts';
+import type { Organization } from '../directory/organization.ts';
+import type { Alongside } from '../directory/token-rows.ts';
+import { fieldIndex, scopeOf } from '../domain/indexes.ts';
+import type { ReviewRecord } from '../domain/record.ts';
+import { letterOf } from '../mail/letters.ts';
+import type { MailOutbox, QueuedMail } from '../mail/outbox.ts';
+import type { OperatorServices } from '../operator/use-cases/services.ts';
+import type { EndpointNow } from '../shard/endpoint-health.ts';
+import { mayDo, type Permission } from './people/roles.ts';
+
+const noticeKinds = ['activated', 'limit', 'review', 'failing'] as const;
+type NoticeKind = (typeof noticeKinds)[number];
+
+/** Where each is seen, and who may see it. */
+const pages = {
+  activated: { path: 'home', permission: 'payments.read' },
+  limit: { path: 'limits', permission: 'developers.read' },
+  review: { path: 'reviews', permission: 'payments.read' },
+  failing: { path: 'webhooks', permission: 'developers.read' },
+} as const satisfies Record<NoticeKind, { readonly path: string; readonly permission: Permission }>;
+
+/** What members of an organization were told. */
+interface Told {
+  readonly org: string;
+  readonly activated: boolean;
+  /** The newest decision about a limit, Unix milliseconds. */
+  readonly decidedMs: number;
+  /** The newest review; '' when none was. */
+  readonly review: string;
+  /** When an endpoint that fails was told, by its id. */
+  readonly endpoints: Readonly<Record<string, number>>;
+  /** When the last mail of each kind was queued. */
+  readonly lastMs: Readonly<Partial<Record<NoticeKind, number>>>;
+}
+
+export interface NoticesOptions {
+  readonly services: Pick<OperatorServices, 'askShard' | 'directory' | 'baseUrl' | 'now'>;
+  readonly outbox: Pick<MailOutbox, 'plan'>;
+  /** The shards were not asked, or the disk did not take what they said; it is tried again. */
+  readonly onFailure: (org: string, error: unknown) => void;
+}
+
+const lookMs = 60_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const wantedMs = 3 * dayMs;
+const nothing: Alongside = { rows: new Map(), onWritten() {} };
+/** The language of members who have chosen none. */
+const usualLanguage: Language = 'fr';
+
+export class Notices {
+  readonly #options: NoticesOptions;
+  readonly #told = new Map<string, Told>();
+  #timer: NodeJS.Timeout | null = null;
+  #writing: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(options: NoticesOptions) {
+    this.#options = options;
+    for (const told of options.services.directory.store.values<Told>(noticeRowPrefix))
+      this.#told.set(told.org, told);
+  }
+
+  start(): void {
+    const again = async () => {
+      await this.look();
+      if (!this.#stopped) this.#timer = setTimeout(again, lookMs).unref();
+    };
+    void again();
+  }
+
+  /** Resolves once nothing is written any more. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer ?? undefined);
+    // Not for an answer of a shard, which is not used any more.
+    await this.#writing.catch(() => {});
+  }
+
+  /** Looks at every organization, one after the other. Never rejects. */
+  async look(): Promise<void> {
+    const { directory, now } = this.#options.services;
+    const active = directory.organizations().filter(({ status }) => status === 'active');
+    const begun = active.filter(({ id }) => !this.#told.has(id)).map((each) => toldSoFar(each, now()));
+    await this.#try('', () => this.#write(begun));
+    const members = membersByOrganization(directory.members.all());
+    for (const { id } of active) {
+      if (this.#stopped) return;
+      if (this.#told.has(id)) await this.#lookAt(id, members.get(id) ?? []);
+    }
+  }
+
+  async #try(org: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#options.onFailure(org, error);
+    }
+  }
+
+  /** What the directory knows is told also while a shard does not answer. */
+  async #lookAt(org: string, members: readonly Member[]): Promise<void> {
+    for (const kind of noticeKinds) {
+      const wanting = members.filter((member) => wants(member, org, kind));
+      await this.#try(org, () => this.#tell(kind, this.#told.get(org)!, wanting));
+    }
+  }
+
+  async #tell(kind: NoticeKind, told: Told, members: readonly Member[]): Promise<void> {
+    const { directory, now } = this.#options.services;
+    const nowMs = now();
+    if ((told.lastMs[kind] ?? Number.NEGATIVE_INFINITY) + hourMs > nowMs) return;
+    const organization = directory.organization(told.org);
+    const news = await this.#newsOf(kind, organization, told, members.length > 0);
+    if (news === null) return;
+    const next = { ...told, ...news, lastMs: { ...told.lastMs, [kind]: nowMs } };
+    await this.#queue(kind, organization, members, next);
+  }
+
+  /** What there is to tell, as it is when it was told; null: nothing. */
+  async #newsOf(
+    kind: NoticeKind,
+    organization: Organization,
+    told: Told,
+    isWanted: boolean,
+  ): Promise<Partial<Told> | null> {
+    if (kind === 'activated')
+      return organization.liveActivated && !told.activated ? { activated: true } : null;
+    if (kind === 'limit') return newDecision(organization, told);
+    // Shards are asked where somebody wants to know.
+    if (!organization.liveActivated || !isWanted) return null;
+    return kind === 'review' ? this.#newReview(told) : this.#newFailing(told);
+  }
+
+  /** Without room for any of its mails today, nothing is written, and it is told later. */
+  async #queue(
+    kind: NoticeKind,
+    { id, name, liveActivated }: Organization,
+    members: readonly Member[],
+    told: Told,
+  ): Promise<void> {
+    const { baseUrl, now } = this.#options.services;
+    const link = `${baseUrl}/dashboard/${id}/${liveActivated ? 'live' : 'test'}/${pages[kind].path}`;
+    const letters = members.map(({ email, notices }) =>
+      letterOf(kind, email, notices?.language ?? usualLanguage, { organization: name, link }),
+    );
+    const about = { org: id, isNewcomer: !liveActivated, kind: 'notice', link: null } as const;
+    await this.#write([told], () =>
+      letters.length === 0
+        ? nothing
+        : this.#options.outbox.plan(letters, { ...about, expiresMs: now() + wantedMs }),
+    );
+  }
+
+  async #write(told: readonly Told[], alongside: () => Alongside | null = () => nothing): Promise<void> {
+    if (told.length === 0 || this.#stopped) return;
+    let planned: Alongside | null = null;
+    const rows = () => {
+      planned = alongside();
+      if (planned === null) return new Map();
+      const own = told.map((each) => [noticeRowPrefix + each.org, pack(each)] as const);
+      return new Map<string, Uint8Array | null>([...own, ...planned.rows]);
+    };
+    this.#writing = this.#options.services.directory.store.write(rows, () => {
+      if (planned === null) return;
+      for (const each of told) this.#told.set(each.org, each);
+      planned.onWritten();
+    });
+    await this.#writing;
+  }
+
+  /** A review of the last day that was not told; an older one was there before mails were. */
+  async #newReview({ org, review }: Told): Promise<Partial<Told> | null> {
+    const { askShard, now } = this.#options.services;
+    const index = fieldIndex('review', scopeOf(org, true), 'open', 'true');
+    const request = { kind: 'records', index, limit: 1 } as const;
+    const [newest] = JSON.parse((await askShard(org, request)).body) as ReviewRecord[];
+    const isNews = newest !== undefined && newest.id > review && newest.created * 1000 > now() - dayMs;
+    return isNews ? { review: newest.id } : null;
+  }
+
+  /** The endpoints that have failed for an hour, if one of them was not told in the last day. */
+  async #newFailing({ org, endpoints: told }: Told): Promise<Partial<Told> | null> {
+    const { askShard, now } = this.#options.services;
+    const nowMs = now();
+    const request = { kind: 'endpoint_health', org, livemode: true } as const;
+    const listed = JSON.parse((await askShard(org, request)).body) as EndpointNow[];
+    const lately = Object.fromEntries(Object.entries(told).filter(([, ms]) => ms > nowMs - dayMs));
+    const found = listed.filter(({ id, enabled, health }) => {
+      const sinceMs = health?.failingSinceMs ?? null;
+      return enabled && sinceMs !== null && sinceMs <= nowMs - hourMs && !Object.hasOwn(lately, id);
+    });
+    if (found.length === 0) return null;
+    return { endpoints: { ...lately, ...Object.fromEntries(found.map(({ id }) => [id, nowMs])) } };
+  }
+}
+
+/** Whether a mail of this outbox to a member still has somebody who wants it. */
+export function isNoticeWanted(
+  { org, to, expiresMs }: Pick<QueuedMail, 'org' | 'to' | 'expiresMs'>,
+  { members, store }: OperatorServices['directory'],
+): boolean {
+  const member = members.findByEmail(to);
+  const role = org === null ? undefined : member?.roles[org];
+  if (member === undefined || role === undefined) return false;
+  return wantsNotices(member, role) && store.now() < expiresMs;
+}
+
+function wants(member: Member, org: string, kind: NoticeKind): boolean {
+  const role = member.roles[org];
+  return role !== undefined && wantsNotices(member, role) && mayDo(role, pages[kind].permission);
+}
+
+/** What an organization is taken to know: one that is older than a day knows what is so now. */
+function toldSoFar(organization: Organization, nowMs: number): Told {
+  const isNew = organization.created * 1000 > nowMs - dayMs;
+  return {
+    org: organization.id,
+    activated: !isNew && organization.liveActivated,
+    decidedMs: isNew ? 0 : nowMs,
+    review: '',
+    endpoints: {},
+    lastMs: {},
+  };
+}
+
+function newDecision({ limitRequests }: Organization, { decidedMs }: Told): Partial<Told> | null {
+  const newest = Math.max(0, ...limitRequests.map(({ decision }) => decision?.atMs ?? 0));
+  return newest > decidedMs ? { decidedMs: newest } : null;
+}
+
+function membersByOrganization(members: readonly Member[]): ReadonlyMap<string, Member[]> {
+  const byOrganization = new Map<string, Member[]>();
+  for (const member of members)
+    for (const org of Object.keys(member.roles)) {
+      const known = byOrganization.get(org);
+      if (known === undefined) byOrganization.set(org, [member]);
+      else known.push(member);
+    }
+  return byOrganization;
+}
