@@ -103,6 +103,9 @@ export const operations: Readonly<Record<string, Proof>> = {
   'GET /v1/test_helpers/events/stream': eventStream(
     'the stream starts with its position and a secret, and goes on after Last-Event-ID',
   ),
+  'GET /v1/test_helpers/requests/stream': eventStream(
+    'the requests/stream sends the newest requests that fit, then each as it is answered, and goes on after a position',
+  ),
 };
 
 const unprecise = 'Every refusal of its kind has a more precise code; it is kept for those to come.';

@@ -45,6 +45,7 @@ const pure = ['core', 'contract', 'domain'];
 const entries = [
   'main/launch.mjs',
   'main/payments.ts',
+  'operator/cli/payments-cli.ts',
   'threads/shard-thread.ts',
   'threads/archive-process.ts',
   'threads/checkpoint-thread.ts',

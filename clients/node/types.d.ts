@@ -93,4 +93,5 @@ export interface Routes {
   'POST /v1/test_helpers/refunds/{id}/succeed': { params: { id: string }; answer: Refund; key: 'optional' };
   'POST /v1/test_helpers/refunds/{id}/fail': { params: { id: string; failure_reason?: string | null }; answer: Refund; key: 'optional' };
   'GET /v1/test_helpers/events/stream': { params: Record<string, never>; answer: string; key: 'none' };
+  'GET /v1/test_helpers/requests/stream': { params: { limit?: number; request?: string; status?: '2xx' | '4xx' | '5xx' | '200' | '400' | '401' | '402' | '403' | '404' | '405' | '409' | '413' | '415' | '422' | '429' | '500' | '503'; path?: string; object?: string; idempotency_key?: string }; answer: string; key: 'none' };
 }

@@ -5,10 +5,12 @@ import type { Answers } from '../rpc/questions.ts';
 import type { LoggedRequest } from './logged-request.ts';
 import type { LogScope } from './request-logs.ts';
 import {
+  entriesAfter,
   findInParts,
   type InParts,
   type LogFilter,
   type LogPage,
+  type LogStep,
   newestPlace,
   searchInParts,
 } from './search.ts';
@@ -22,6 +24,16 @@ export interface LogQuestions {
       readonly before: string | null;
     };
     answers: LogPage;
+  };
+  /** The entries behind a place, oldest first, and the place behind them. */
+  after: {
+    asks: {
+      readonly scope: LogScope;
+      readonly filter: LogFilter;
+      readonly limit: number;
+      readonly after: string;
+    };
+    answers: LogStep;
   };
   find: { asks: { readonly scope: LogScope; readonly request: string }; answers: LoggedRequest | null };
   /** The place of the newest entry, which changes with each that is written. */
@@ -45,6 +57,7 @@ export function answerLogQuestions(folder: string, pause: () => Promise<unknown>
   }
   return {
     search: ({ scope, filter, limit, before }) => finish(searchInParts(folder, scope, filter, limit, before)),
+    after: ({ scope, filter, limit, after }) => entriesAfter(folder, scope, filter, limit, after),
     find: ({ scope, request }) => finish(findInParts(folder, scope, request)),
     newest: ({ scope }) => newestPlace(folder, scope),
   };

@@ -29,6 +29,8 @@ export interface LogFilter {
   readonly status?: StatusRange | undefined;
   /** The beginning of the path. */
   readonly path?: string | undefined;
+  /** A path whose requests are left out. */
+  readonly exceptPath?: string | undefined;
   readonly idempotencyKey?: string | undefined;
   /** An object that the path names, or that the answer is. */
   readonly object?: string | undefined;
@@ -255,10 +257,11 @@ function rowFilterOf(filter: LogFilter): (index: SegmentIndex, row: number) => b
   };
 }
 
-function entryFilterOf({ path, object, idempotencyKey }: LogFilter): (entry: LoggedRequest | Gap) => boolean {
-  return (entry) =>
+function entryFilterOf({ path, exceptPath, object, idempotencyKey }: LogFilter) {
+  return (entry: LoggedRequest | Gap): boolean =>
     'missing' in entry ||
-    ((path === undefined || entry.path.startsWith(path)) &&
+    (entry.path !== exceptPath &&
+      (path === undefined || entry.path.startsWith(path)) &&
       (object === undefined || entry.object === object) &&
       (idempotencyKey === undefined || entry.idempotency_key === idempotencyKey));
 }

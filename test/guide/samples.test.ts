@@ -98,7 +98,7 @@ async function paste(language: SampleLanguage, program: string, key: string, isE
     let said = '';
     for await (const part of child.stdout!) {
       said += part;
-      if (said.includes('event: start')) break;
+      if (/^event: (start|now)/m.test(said)) break;
     }
     process.kill(-child.pid!, 'SIGKILL');
     return { said, exchanges: seen };
@@ -114,7 +114,7 @@ async function pasteWell(
   key: string,
 ) {
   const program = sampleOf(language, sample);
-  const { said, exchanges } = await paste(language, program, key, operation === 'stream_events');
+  const { said, exchanges } = await paste(language, program, key, operation.startsWith('stream_'));
   const failed = exchanges.filter(({ status }) => status !== 200);
   assert.deepEqual(failed, [], `${operation}:\n${program}\n${said}`);
   assert.equal(exchanges.length, sample.steps.length + 1, `${operation}:\n${program}\n${said}`);

@@ -7,11 +7,12 @@ import { after, before, test } from 'node:test';
 import Stripe from 'stripe';
 import { eventStreamsAtOnceMax } from '../../src/contract/limits.ts';
 import { sentEventTypes } from '../../src/contract/vocabulary.ts';
-import { followEvents } from '../../src/operator/cli/api-client.ts';
+import { followEvents, followStream } from '../../src/operator/cli/api-client.ts';
 import type { FollowedEvent, FollowStart } from '../../src/operator/use-cases/webhook-commands.ts';
 import { runCommandLine, startListen } from '../operator/cli/command-line.ts';
 import { newOrganization, type Service, startService } from '../service.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
+import { eventually } from '../webhooks/service-webhooks.ts';
 
 const path = '/v1/test_helpers/events/stream';
 
@@ -82,6 +83,52 @@ test('the stream starts with its position and a secret, and goes on after Last-E
   const { json } = await service.call(path, { key, headers: { 'Last-Event-ID': 'pi_1' } });
   assert.deepEqual([json.error.code, json.error.param], ['parameter_invalid', 'Last-Event-ID']);
   await service.operate('org.suspend', { org: id });
+});
+
+test('the requests/stream sends the newest requests that fit, then each as it is answered, and goes on after a position', async () => {
+  const { key } = await newOrganization(service);
+  const ask = (id: string) => service.call(`/v1/payment_intents/${id}`, { key });
+  for (const id of ['pi_1', 'pi_2', 'pi_3']) await ask(id);
+  const api = { url: service.url, apiKey: key };
+  const stream = '/v1/test_helpers/requests/stream';
+  /** The objects of the requests that stream_requests sends, up to so many; `now` stands for itself. */
+  async function objects(query: string, count: number, position: string | null = null) {
+    // A stream that was left counts until its edge has noticed.
+    return eventually(() => objectsOnce(query, count, position).catch(() => undefined));
+  }
+  async function objectsOnce(query: string, count: number, position: string | null) {
+    const seen: string[] = [];
+    let last: string | null = position;
+    await followStream(api, `${stream}?${query}`, position, async ({ id, event, data }) => {
+      last = id ?? last;
+      seen.push(event ?? JSON.parse(data).object);
+      if (event === 'now' && seen.length < count) await ask('pi_later');
+      return seen.length < count;
+    });
+    return { seen, last };
+  }
+  // They are written half a second after they were answered, at the latest.
+  await eventually(async () => ((await objects('object=pi_3', 1)).seen[0] === 'pi_3' ? true : undefined));
+  const { seen, last } = await objects('limit=2', 4);
+  assert.deepEqual(seen, ['pi_2', 'pi_3', 'now', 'pi_later']);
+  await ask('pi_behind');
+  assert.deepEqual((await objects('limit=2', 1, last)).seen, ['pi_behind']);
+  assert.deepEqual(
+    (await objects('status=2xx', 1)).seen,
+    ['now'],
+    'none was answered with 2xx, but these streams',
+  );
+  assert.deepEqual((await objects('path=/v1/payment_intents/pi_1', 2)).seen, ['pi_1', 'now']);
+  for (const [query, param] of [
+    ['status=9xx', 'status'],
+    ['limit=101', 'limit'],
+    ['since=1', 'since'],
+  ] as const) {
+    const { json } = await service.call(`${stream}?${query}`, { key });
+    assert.equal(json.error.param, param);
+  }
+  const { json } = await service.call(stream, { key, headers: { 'Last-Event-ID': 'evt_1' } });
+  assert.deepEqual([json.error.code, json.error.param], ['parameter_invalid', 'Last-Event-ID']);
 });
 
 test('test secret keys only, and a few streams for each organization', async () => {

@@ -2,7 +2,7 @@
 // groups of routes, and what an integrator must know before the first request. A parameter without
 // a meaning does not compile.
 
-import type { Operation, ParamsOf } from '../routes/table.ts';
+import type { Operation, ParamsOf, StreamOperation } from '../routes/table.ts';
 import type { EventType } from '../vocabulary.ts';
 
 type ParameterName = { [O in Operation]: keyof ParamsOf<O> }[Operation];
@@ -15,6 +15,10 @@ const parameters: Record<ParameterName, string> = {
   description: 'What the payment is for: the customer sees it on the payment page.',
   metadata: 'Texts of your own, by key.',
   limit: 'How many objects to answer at most.',
+  request: 'Only the request with this id.',
+  path: 'Only requests whose path begins like this.',
+  object: 'Only requests whose path names this object, or whose answer is this object.',
+  idempotency_key: 'Only requests with this idempotency key.',
   starting_after:
     'Identifier of an object: the page starts just after it. Not together with `ending_before`.',
   ending_before: 'Identifier of an object: the page ends just before it. Not together with `starting_after`.',
@@ -179,4 +183,12 @@ export const signatureMeaning =
   '`t=<Unix seconds>,v1=<hexadecimal>`: HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole signing secret of the endpoint. While a rolled secret overlaps with the new one there is a `v1` for each. Refuse a delivery older than five minutes.';
 
 export const streamMeaning =
-  'Server-sent events. First one of type `start`, whose data names the `organization` and the `secret` that `payments listen` signs with: it stays the same. Then each event, as a delivery has it; its id is that of the event. A comment every few seconds keeps the connection open. Send the last id as `Last-Event-ID` to go on after it. The stream ends when the service stops or the key works no more.';
+  'Server-sent events. A comment every few seconds keeps the connection open. Send the last id as `Last-Event-ID` to go on after it. The stream ends when the service stops or the key works no more.';
+
+/** What the streams send, each in its order. */
+export const streamed: Readonly<Record<StreamOperation, string>> = {
+  stream_events:
+    'First one of type `start`, whose data names the `organization` and the `secret` that `payments listen` signs with: it stays the same. Then each event, as a delivery has it; its id is that of the event.',
+  stream_requests:
+    'First the newest requests, the oldest of them first; then one of type `now`; then each request as it is answered. Where some were not kept, `missing` says how many.',
+};

@@ -8,7 +8,7 @@ import { csvLine, exportColumns } from '../export-format.ts';
 import { bucketNames } from '../limits.ts';
 import * as resources from '../routes/resources.ts';
 
-import { type ExportOperation, routeTable, type TableRoute } from '../routes/table.ts';
+import { type ExportOperation, routeTable, type StreamOperation, type TableRoute } from '../routes/table.ts';
 import { type EventType, newestApiVersion, sentEventTypes } from '../vocabulary.ts';
 import {
   eventMeanings,
@@ -16,6 +16,7 @@ import {
   meaningOf,
   pathIds,
   signatureMeaning,
+  streamed,
   streamMeaning,
   tags,
 } from './descriptions.ts';
@@ -193,16 +194,25 @@ function describeExport(route: TableRoute, writing: Writing): Json {
 }
 
 function describeStream(route: TableRoute, writing: Writing): Json {
-  const event = exampleAnswers(writing.objects)[route.operation] as unknown as Json;
-  const start = { organization: event.organization, secret: exampleSecret };
+  const operation = route.operation as StreamOperation;
   return {
     'text/event-stream': {
-      schema: { type: 'string', description: streamMeaning },
-      example:
-        `retry: 1000\nevent: start\nid: ${exampleIds.event}\ndata: ${JSON.stringify(start)}\n\n` +
-        `id: ${String(event.id)}\ndata: ${JSON.stringify(event)}\n\n: heart-beat\n\n`,
+      schema: { type: 'string', description: `${streamed[operation]} ${streamMeaning}` },
+      example: `retry: 1000\n${exampleFrames(operation, writing)}: heart-beat\n\n`,
     },
   };
+}
+
+function exampleFrames(operation: StreamOperation, { objects }: Writing): string {
+  const answers = exampleAnswers(objects);
+  if (operation === 'stream_requests')
+    return `data: ${JSON.stringify(answers.stream_requests)}\n\nevent: now\nid: 1793620800000-17\ndata: {}\n\n`;
+  const event = answers.stream_events;
+  const start = { organization: event.organization, secret: exampleSecret };
+  return (
+    `event: start\nid: ${exampleIds.event}\ndata: ${JSON.stringify(start)}\n\n` +
+    `id: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`
+  );
 }
 
 const describeContent = {

@@ -5,6 +5,7 @@ import type { Static } from 'typebox';
 import { burstOf } from '../../core/token-bucket.ts';
 import { type IdKind, idPrefixes } from '../id-prefixes.ts';
 import { defaultLimits } from '../limits.ts';
+import type { LoggedRequest } from '../routes/logged-request.ts';
 import type * as r from '../routes/resources.ts';
 import { type EventType, newestApiVersion } from '../vocabulary.ts';
 
@@ -290,6 +291,30 @@ function account(): r.AccountResource {
     },
   };
 }
+
+export const exampleLoggedRequest: Static<typeof LoggedRequest> = {
+  request: exampleIds.request,
+  time: '2026-11-02T12:00:00.000Z',
+  duration_ms: 4,
+  status: 404,
+  code: 'resource_missing',
+  method: 'GET',
+  path: '/v1/payment_intents/pi_1',
+  query: '',
+  idempotency_key: null,
+  replayed: false,
+  original_request: null,
+  api_version: null,
+  key: 'key_5nW8cYd2KqTf9LmR3xGhVb7Z',
+  member: null,
+  address: '203.0.113.7',
+  object: 'pi_1',
+  request_body: '',
+  request_cut: false,
+  answer_body: '{"error":{"code":"resource_missing"}}',
+  answer_cut: false,
+  masked: false,
+};
 
 type EventResource = Static<typeof r.Event>;
 

@@ -3,7 +3,7 @@
 
 import type { Static } from 'typebox';
 import type { ExportOperation, Operation, ParamsOf, RouteOf } from '../routes/table.ts';
-import { type ExampleObjects, exampleEvent, exampleIds } from './examples.ts';
+import { type ExampleObjects, exampleEvent, exampleIds, exampleLoggedRequest } from './examples.ts';
 
 type Requests = { readonly [O in Operation]: ParamsOf<O> };
 type Answers = {
@@ -92,6 +92,7 @@ export const exampleRequests: Requests = {
   pay_cash: { number: '704182935516', amount: 48_000 },
   succeed_refund: {},
   stream_events: {},
+  stream_requests: { limit: 20, status: '4xx' },
   fail_refund: { failure_reason: 'card_account_closed' },
 };
 
@@ -145,5 +146,6 @@ export function exampleAnswers(o: ExampleObjects): Answers {
     succeed_refund: o.refundSucceeded,
     fail_refund: o.refundFailed,
     stream_events: event,
+    stream_requests: exampleLoggedRequest,
   };
 }

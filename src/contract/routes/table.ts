@@ -135,6 +135,7 @@ export type RouteOf<O extends Operation> = Extract<Row, { operation: O }>;
 export type ParamsOf<O extends Operation> = Static<RouteOf<O>['params']>;
 export type CommandOperation = Extract<Row, { kind: 'command' }>['operation'];
 export type QueryOperation = Extract<Row, { kind: 'query' }>['operation'];
+export type StreamOperation = Extract<Row, { kind: 'stream' }>['operation'];
 export type ExportOperation = Extract<Row, { kind: 'export' }>['operation'];
 
 /** A row of the table. */

@@ -1,12 +1,20 @@
 // The routes of test mode that act for the customer and the payment network.
 
 import { Type } from 'typebox';
+import * as limits from '../limits.ts';
+import { LoggedRequest } from './logged-request.ts';
 import * as p from './parameters.ts';
 import * as r from './resources.ts';
 import type { Route } from './route.ts';
 import { helper, none, params, streamed } from './row-parts.ts';
 
 const optional = Type.Optional;
+
+/** Classes of statuses, and those that the API answers. */
+const loggedStatuses = [
+  ...['2xx', '4xx', '5xx', '200', '400', '401', '402', '403', '404'],
+  ...['405', '409', '413', '415', '422', '429', '500', '503'],
+];
 
 export const testHelperRoutes = [
   {
@@ -82,5 +90,23 @@ export const testHelperRoutes = [
     summary: 'Test helper: events as they happen, as server-sent events',
     description:
       'Keeps the connection open and sends the events of test mode as they happen, as server-sent events. `payments listen` with a key reads it, so that events reach a program on your machine.',
+  },
+  {
+    ...streamed,
+    operation: 'stream_requests',
+    path: '/v1/test_helpers/requests/stream',
+    params: params({
+      limit: optional(Type.Integer({ minimum: 1, maximum: limits.listLimitMax, default: 50 })),
+      request: optional(p.id),
+      status: optional(Type.Enum([...loggedStatuses])),
+      path: optional(p.shortText),
+      object: optional(p.id),
+      idempotency_key: optional(p.shortText),
+    }),
+    result: LoggedRequest,
+    refusals: [],
+    summary: 'Test helper: requests and their answers as they happen, as server-sent events',
+    description:
+      'Keeps the connection open and sends the requests of test mode with their answers, as server-sent events: first the newest that fit the filters, `limit` at most, then each as it is answered. `payments-cli logs` reads it.',
   },
 ] as const satisfies readonly Route[];

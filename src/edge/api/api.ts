@@ -15,13 +15,16 @@ import {
 } from '../../contract/errors/table.ts';
 import { negotiateLanguage } from '../../contract/language.ts';
 import { bodyBytesMax } from '../../contract/limits.ts';
+import { parseQuery } from '../../contract/routes/query-string.ts';
 import { routeTable } from '../../contract/routes/table.ts';
+import { fillDefaults } from '../../contract/routes/validate.ts';
 import { isApiVersion, refuseVersion } from '../../contract/versions.ts';
 import { apiVersions, languages } from '../../contract/vocabulary.ts';
 import { elementAt } from '../../core/assert.ts';
 import type { Clock } from '../../core/clock.ts';
 import { slotOf } from '../../core/slot.ts';
 import type { AnsweredRequest } from '../../request-logs/entry.ts';
+import type { AskLogs } from '../../request-logs/query.ts';
 import type { NoAnswer, ShardClient } from '../../shard/client.ts';
 import { type AnswerFrame, answerFlags, noVersion, requestFlags } from '../../shard/frames.ts';
 import { shardOfSlot } from '../../shard/shard-map.ts';
@@ -31,8 +34,9 @@ import type { RequestHead } from '../http/request-head.ts';
 import { matchRoute, unknownAddress } from '../http/router.ts';
 import { AdmittedCall, noBody, ReceivedCall, reach, SentCall } from './api-call.ts';
 import { type KeyRing, type RefusedKey, refuseKey } from './authenticate.ts';
-import type { EventStreams } from './event-stream.ts';
+import type { EventStreams, StreamSource } from './event-stream.ts';
 import { streamExport } from './export-stream.ts';
+import { eventSource, requestSource } from './stream-sources.ts';
 import type { UsedKeys } from './used-keys.ts';
 
 /**
@@ -54,6 +58,9 @@ export interface ApiOptions {
   readonly baseUrl: string;
   readonly clock: Clock;
   readonly eventStreams: EventStreams;
+  /** The signing secrets of `listen` are derived from it. */
+  readonly listenKey: Uint8Array;
+  readonly askLogs: AskLogs;
   readonly usedKeys: UsedKeys;
   /** Finds a client's address from that of its connection and the proxies' header. */
   readonly addressOf: (remoteAddress: string, forwardedFor: string) => string;
@@ -143,8 +150,9 @@ export class Api {
     if (!key.secret) return this.#refuseKey(call, refuseKey(refuse('secret_key_required'), key));
     const { testOnly, kind } = elementAt(routeTable, match.route);
     if (testOnly && key.livemode) return this.#refuseKey(call, refuseKey(refuse('test_mode_only'), key));
-    const refusal = kind === 'stream' ? this.#options.eventStreams.refusal(key.org, head) : null;
-    return refusal ?? new AdmittedCall(call, key, match);
+    const admitted = new AdmittedCall(call, key, match);
+    if (kind !== 'stream') return admitted;
+    return this.#options.eventStreams.refusal(key.org, this.#sourceOf(admitted), head) ?? admitted;
   }
 
   #refuseKey(call: ReceivedCall, refused: RefusedKey): Refusal {
@@ -252,14 +260,26 @@ export class Api {
     const { exchange, head } = call;
     const { org } = call.key;
     const { eventStreams } = this.#options;
+    const source = this.#sourceOf(call);
     // Other streams may have been opened since this one was admitted.
-    const refusal = eventStreams.refusal(org, head);
+    const refusal = eventStreams.refusal(org, source, head);
     if (refusal !== null) {
       this.refuse(call, refusal);
       return;
     }
     this.#finished(call, 200, null, noBody);
-    exchange.guard(() => eventStreams.stream(exchange, headers, this.shardOf(org), org, head));
+    exchange.guard(() => eventStreams.stream(exchange, headers, org, source, head));
+  }
+
+  #sourceOf({ head, key: { org }, match }: AdmittedCall | SentCall): StreamSource {
+    const { listenKey, askLogs } = this.#options;
+    const route = elementAt(routeTable, match.route);
+    if (route.operation === 'stream_events') return eventSource(this.shardOf(org), org, listenKey);
+    // The shard has refused what is not valid.
+    const parsed = parseQuery(route, head.query);
+    const params = 'refusal' in parsed ? {} : parsed.params;
+    fillDefaults(route, params);
+    return requestSource(askLogs, org, params);
   }
 
   /** Refuses a request at the edge. */

@@ -1,34 +1,23 @@
-// The events of a test organization as server-sent events, for `payments listen` with a key. The
-// edge asks the shard again and again for what came after the last event that was sent. So a client
-// that reconnects with `Last-Event-ID` misses none, and a slow one holds its own connection only.
-//
-//   event: start            who is followed, and the secret that signs forwarded events
-//   id: evt_…               an event, as a delivery has it: the JSON in one line
-//   : heart-beat            nothing has happened for a while
+// What happens in test mode as server-sent events, for the command line with a key: the events of
+// an organization, or its requests. The edge asks again and again for what came after the last item
+// that was sent. So a client that reconnects with `Last-Event-ID` misses none, and a slow one holds
+// its own connection only. A comment says now and then that nothing has happened.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Refusal, refuse } from '../../contract/errors/table.ts';
-import { idPrefixes } from '../../contract/id-prefixes.ts';
 import { eventStreamsAtOnceMax } from '../../contract/limits.ts';
 import { defined } from '../../core/assert.ts';
 import type { Clock } from '../../core/clock.ts';
-import type { ShardClient } from '../../shard/client.ts';
 import { type Exchange, headerLines } from '../http/exchange.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import type { KeyRing } from './authenticate.ts';
-import { listenSecret } from './listen-secret.ts';
 
 /** Of all organizations together, for each edge. */
 const streamsMax = 64;
 const pollMs = 250;
 /** uWebSockets.js closes a streamed answer of which nothing was written for 10 seconds. */
 const heartbeatMs = 5_000;
-const eventsPerStep = 16;
-/** Sorts before every event: the position of an organization that has none yet. */
-const beforeAll = `${idPrefixes.event}_`;
-
 const eventStream = headerLines(['Content-Type', 'text/event-stream']);
-const eventPosition = /^evt_[0-9A-Za-z]{0,64}$/;
 
 const tooMany = refuse('rate_limit_exceeded', {
   message: 'rate_limit_exceeded.streams',
@@ -37,11 +26,26 @@ const tooMany = refuse('rate_limit_exceeded', {
 });
 const wrongPosition = refuse('parameter_invalid', { param: 'Last-Event-ID' });
 
+/** Items after a position; there may be more at once. */
+export interface StreamStep {
+  /** The last one has a position, from which a client can go on. */
+  readonly items: readonly { readonly id: string | null; readonly body: string }[];
+  readonly cursor: string;
+  readonly isFull: boolean;
+}
+
+/** What a stream sends. */
+export interface StreamSource {
+  /** Whether a text is a position in it. */
+  isPosition(text: string): boolean;
+  /** The first frames, from a position or from now on, and the position behind them. */
+  begin(position: string | null): Promise<{ readonly frames: string; readonly cursor: string }>;
+  next(cursor: string): Promise<StreamStep>;
+}
+
 export interface EventStreamOptions {
   readonly keyRing: KeyRing;
   readonly clock: Clock;
-  /** The signing secrets of `listen` are derived from it. */
-  readonly listenKey: Uint8Array;
 }
 
 export class EventStreams {
@@ -55,8 +59,8 @@ export class EventStreams {
   }
 
   /** Why an organization gets no stream now; null when it does. */
-  refusal(org: string, { lastEventId }: RequestHead): Refusal | null {
-    if (lastEventId !== '' && !eventPosition.test(lastEventId)) return wrongPosition;
+  refusal(org: string, source: StreamSource, { lastEventId }: RequestHead): Refusal | null {
+    if (lastEventId !== '' && !source.isPosition(lastEventId)) return wrongPosition;
     const isFull = this.#total >= streamsMax || (this.#open.get(org) ?? 0) >= eventStreamsAtOnceMax;
     return isFull ? tooMany : null;
   }
@@ -68,14 +72,14 @@ export class EventStreams {
   async stream(
     exchange: Exchange,
     headers: string,
-    shard: ShardClient,
     org: string,
+    source: StreamSource,
     head: RequestHead,
   ): Promise<void> {
     this.#total++;
     this.#open.set(org, (this.#open.get(org) ?? 0) + 1);
     try {
-      await this.#write(exchange, headers, shard, org, head);
+      await this.#write(exchange, headers, source, head);
       exchange.finish();
     } finally {
       this.#total--;
@@ -88,24 +92,22 @@ export class EventStreams {
   async #write(
     exchange: Exchange,
     headers: string,
-    shard: ShardClient,
-    org: string,
+    source: StreamSource,
     { authorization, lastEventId }: RequestHead,
   ): Promise<void> {
-    const { keyRing, clock, listenKey } = this.#options;
-    const first = lastEventId === '' ? await eventsAfter(shard, org, null) : null;
-    let cursor = first === null ? lastEventId : first.cursor || beforeAll;
-    const start = { organization: org, secret: listenSecret(listenKey, org) };
+    const { keyRing, clock } = this.#options;
+    const { frames, cursor: first } = await source.begin(lastEventId || null);
     exchange.begin(200, eventStream + headers);
-    await exchange.write(`retry: 1000\nevent: start\nid: ${cursor}\ndata: ${JSON.stringify(start)}\n\n`);
-    let writtenAt = performance.now();
+    await exchange.write(`retry: 1000\n${frames}`);
+    let [cursor, writtenAt] = [first, performance.now()];
     while (exchange.isOpen && !exchange.isClosing) {
       if ('refusal' in keyRing.authenticate(authorization, clock)) return;
-      const { events, cursor: last } = await eventsAfter(shard, org, cursor);
-      for (const { id, body } of events) await exchange.write(`id: ${id}\ndata: ${body}\n\n`);
-      cursor = last;
-      if (events.length > 0) writtenAt = performance.now();
-      if (events.length === eventsPerStep) continue;
+      const step = await source.next(cursor);
+      for (const { id, body } of step.items)
+        await exchange.write(`${id === null ? '' : `id: ${id}\n`}data: ${body}\n\n`);
+      cursor = step.cursor;
+      if (step.items.length > 0) writtenAt = performance.now();
+      if (step.isFull) continue;
       if (performance.now() - writtenAt >= heartbeatMs) {
         await exchange.write(': heart-beat\n\n');
         writtenAt = performance.now();
@@ -113,19 +115,4 @@ export class EventStreams {
       await wait(pollMs);
     }
   }
-}
-
-interface Step {
-  readonly events: readonly { readonly id: string; readonly body: string }[];
-  readonly cursor: string;
-}
-
-/**
- * The events after `after`; for null no events, but the newest one as the cursor. None while the
- * shard is not running.
- */
-async function eventsAfter(shard: ShardClient, org: string, after: string | null): Promise<Step> {
-  const answer = await shard.ask({ kind: 'events_after', org, livemode: false, after, limit: eventsPerStep });
-  if (!answer.ok) return { events: [], cursor: after ?? '' };
-  return { events: JSON.parse(answer.body), cursor: defined(answer.cursor, 'events come with a cursor') };
 }

@@ -117,16 +117,37 @@ const silenceMsMax = 20_000;
 const frameCharactersMax = 4 * 1024 * 1024;
 
 /** Follows the stream of events after `after`, or from now on, until it ends. */
-export async function followEvents(
+export function followEvents(
   api: Api,
   after: string | null,
   onItem: (item: FollowStart | FollowedEvent) => Promise<void>,
+): Promise<void> {
+  return followStream(api, '/v1/test_helpers/events/stream', after, async ({ id, event, data }) => {
+    if (id === null) return;
+    if (event === 'start') await onItem({ ...JSON.parse(data), after: id });
+    else await onItem({ id, type: JSON.parse(data).type, body: data });
+  });
+}
+
+/** A frame of server-sent events. */
+export interface StreamFrame {
+  readonly id: string | null;
+  readonly event: string | null;
+  readonly data: string;
+}
+
+/** Follows a stream after the position `after`, until it ends or `onFrame` answers `false`. */
+export async function followStream(
+  api: Api,
+  path: string,
+  after: string | null,
+  onFrame: (frame: StreamFrame) => Promise<unknown>,
 ): Promise<void> {
   const silence = new AbortController();
   const headers = { Accept: 'text/event-stream', ...(after !== null && { 'Last-Event-ID': after }) };
   const watch = setTimeout(() => silence.abort(), silenceMsMax);
   try {
-    const response = await send(api, '/v1/test_helpers/events/stream', { headers, signal: silence.signal });
+    const response = await send(api, path, { headers, signal: silence.signal });
     let received = '';
     const body = defined(response.body, 'a stream has a body');
     for await (const text of body.pipeThrough(new TextDecoderStream())) {
@@ -135,29 +156,29 @@ export async function followEvents(
       received = frames.pop() ?? '';
       if (received.length > frameCharactersMax) break;
       for (const frame of frames) {
-        const item = itemOf(frame);
-        if (item !== null) await onItem(item);
+        const read = frameOf(frame);
+        if (read !== null && (await onFrame(read)) === false) return;
       }
     }
   } catch (error) {
     if (error instanceof OperatorFailure) throw error;
-    throw new OperatorFailure('failed', 'the stream of events was interrupted');
+    throw new OperatorFailure('failed', 'the stream was interrupted');
   } finally {
     clearTimeout(watch);
     silence.abort();
   }
 }
 
-/** The event in a frame of the stream; null for a heart-beat. */
-function itemOf(frame: string): FollowStart | FollowedEvent | null {
+/** Null for a heart-beat. */
+function frameOf(frame: string): StreamFrame | null {
   const fields = new Map(
     frame.split('\n').map((line): [string, string] => {
       const colon = line.indexOf(': ');
       return [line.slice(0, colon), line.slice(colon + 2)];
     }),
   );
-  const [id, data] = [fields.get('id'), fields.get('data')];
-  if (id === undefined || data === undefined) return null;
-  if (fields.get('event') === 'start') return { ...JSON.parse(data), after: id };
-  return { id, type: JSON.parse(data).type, body: data };
+  const data = fields.get('data');
+  return data === undefined
+    ? null
+    : { id: fields.get('id') ?? null, event: fields.get('event') ?? null, data };
 }

@@ -78,16 +78,21 @@ export interface CommonOptions {
   readonly dataDir?: string;
 }
 
-export interface CliContext {
-  readonly host: CliHost;
+/** Where a command prints: JSON with `--json`, else text for people. */
+export interface Output {
+  readonly host: Pick<CliHost, 'write' | 'writeError'>;
   options(): CommonOptions;
+  /** Prints a result: as JSON with `--json`, else as `human` formats it. */
+  print<R>(result: R, human: (result: R) => string): void;
+}
+
+export interface CliContext extends Output {
+  readonly host: CliHost;
   /** The data folder of --data-dir, or the configured one. */
   folder(): string;
   /** The folder of --data-dir, for a command that makes it. */
   folderToMake(): string;
   call<N extends CommandName>(name: N, params: ParamsOf<N>): Promise<ResultOf<N>>;
-  /** Prints a result: as JSON with `--json`, else as `human` formats it. */
-  print<R>(result: R, human: (result: R) => string): void;
   /** Runs a command and prints its result, which is all that most commands do. */
   run<N extends CommandName>(
     name: N,
@@ -96,10 +101,19 @@ export interface CliContext {
   ): Promise<void>;
 }
 
+export function createOutput(host: Output['host'], program: Command): Output {
+  const options = () => program.opts<CommonOptions>();
+  return {
+    host,
+    options,
+    print: (result, human) => host.write(`${options().json ? JSON.stringify(result) : human(result)}\n`),
+  };
+}
+
 export function createContext(host: CliHost, program: Command): CliContext {
   const context: CliContext = {
+    ...createOutput(host, program),
     host,
-    options: () => program.opts<CommonOptions>(),
     folder: () => host.dataDir(context.options().dataDir),
     folderToMake() {
       const { dataDir } = context.options();
@@ -107,9 +121,6 @@ export function createContext(host: CliHost, program: Command): CliContext {
       return dataDir;
     },
     call: (name, params) => callOperator(context.folder(), name, params),
-    print(result, human) {
-      host.write(`${context.options().json ? JSON.stringify(result) : human(result)}\n`);
-    },
     async run(name, params, human) {
       context.print(await context.call(name, params), human);
     },

@@ -9,7 +9,7 @@ import { callOperator } from '../socket/operator-client.ts';
 import { OperatorFailure } from '../socket/protocol.ts';
 import type { FollowedEvent, FollowStart } from '../use-cases/webhook-commands.ts';
 import { type ApiOptions, addApiOptions, apiOf, followEvents, httpUrl } from './api-client.ts';
-import { addCommand, type CliContext, codeOf, complain } from './context.ts';
+import { addCommand, type CliContext, codeOf, complain, type Output } from './context.ts';
 
 const reconnectMs = 500;
 const forwardMsMax = 10_000;
@@ -21,26 +21,32 @@ type Follow = (
 ) => Promise<unknown>;
 
 export function addListenCommand(program: Command, context: CliContext): void {
-  const listening = addCommand(
-    program,
-    'listen [ORG]',
-    "print and forward a test organization's events as they happen",
-  ).option('--forward-to <url>', 'send each event, signed, to this address', httpUrl);
-  addApiOptions(listening).action(async (org = null, options: ApiOptions & { forwardTo?: string }) => {
-    const { forwardTo = null } = options;
-    const api = apiOf(options, org);
-    const dataDir = api === null ? context.folder() : '';
-    await listen(context, forwardTo, (after, onItem) =>
-      api === null
-        ? callOperator(dataDir, 'events.follow', { org, after }, { onItem })
-        : followEvents(api, after, onItem),
-    );
-  });
+  addApiOptions(addListen(program, 'listen [ORG]')).action(
+    async (org = null, options: ApiOptions & { forwardTo?: string }) => {
+      const { forwardTo = null } = options;
+      const api = apiOf(options, org);
+      const dataDir = api === null ? context.folder() : '';
+      await listen(context, forwardTo, (after, onItem) =>
+        api === null
+          ? callOperator(dataDir, 'events.follow', { org, after }, { onItem })
+          : followEvents(api, after, onItem),
+      );
+    },
+  );
+}
+
+export function addListen(program: Command, usage: string): Command {
+  const description = "print and forward a test organization's events as they happen";
+  return addCommand(program, usage, description).option(
+    '--forward-to <url>',
+    'send each event, signed, to this address',
+    httpUrl,
+  );
 }
 
 /** Follows the events until the process ends. Resolves only with a refusal. */
-async function listen(context: CliContext, forwardTo: string | null, follow: Follow): Promise<never> {
-  const { host, options, print } = context;
+export async function listen(output: Output, forwardTo: string | null, follow: Follow): Promise<never> {
+  const { host, options, print } = output;
   let after: string | null = null;
   let secret = '';
   let trouble: string | null = null;

@@ -5,7 +5,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { kindOfId } from '../../contract/id-prefixes.ts';
 import { type Mode, modes } from '../../contract/vocabulary.ts';
-import { plain } from '../../core/shown-text.ts';
 import type { Gap, LoggedRequest } from '../../request-logs/logged-request.ts';
 import type { LogScope } from '../../request-logs/request-logs.ts';
 import {
@@ -21,7 +20,7 @@ import { requestLogsOf } from '../../request-logs/segment.ts';
 import { CommandFailure } from '../results/failures.ts';
 import { addCommand, type CliContext, limitOption } from './context.ts';
 import { timeForms, timeOf } from './log-selection.ts';
-import { formatFields, formatTime } from './table.ts';
+import { type Found, inWords, lineOf } from './shown-requests.ts';
 
 const followMs = 500;
 const pageMax = 200;
@@ -38,8 +37,6 @@ interface LogsOptions {
   readonly limit: number;
   readonly follow?: true;
 }
-
-type Found = (LoggedRequest | Gap) & { readonly mode: Mode };
 
 export function addRequestLogsCommand(program: Command, context: CliContext): void {
   addCommand(program, 'logs [REQ_ID]', 'show one API request, or list those of an organization, newest last')
@@ -112,50 +109,4 @@ function newestOf(folder: string, scope: LogScope, filter: LogFilter, limit: num
     before = page.older;
     if (before === null || found.length === limit) return { found: found.reverse(), newest };
   }
-}
-
-function lineOf(found: Found): string {
-  const time = formatTime(found.time);
-  if ('missing' in found) return `${time}  ${found.missing} requests before this were not kept`;
-  const { request, mode, status, method, path, query, code, duration_ms, idempotency_key, replayed } = found;
-  const key = idempotency_key === null ? '' : ` (key ${idempotency_key}${replayed ? ', replayed' : ''})`;
-  const address = query === '' ? path : `${path}?${query}`;
-  return plain(
-    `${time}  ${mode}  ${request}  ${status}  ${method} ${address}${code === null ? '' : `  ${code}`}  ${duration_ms} ms${key}`,
-  );
-}
-
-function inWords(entry: LoggedRequest & { readonly organization: string; readonly mode: Mode }): string {
-  const { request_body, request_cut, answer_body, answer_cut, masked, duration_ms, ...rest } = entry;
-  const fields = Object.fromEntries(
-    Object.entries({ ...rest, duration: `${duration_ms} ms` }).map(([name, value]) => [
-      name.replaceAll('_', ' '),
-      plain(value === null || value === '' ? '-' : String(value)),
-    ]),
-  );
-  const note = masked ? ['', 'What looked like a secret or a card number was left out.'] : [];
-  return [
-    formatFields(fields),
-    ...note,
-    '',
-    `Request${request_cut ? ' (its beginning)' : ''}:`,
-    bodyInWords(request_body),
-    '',
-    `Answer${answer_cut ? ' (its beginning)' : ''}:`,
-    bodyInWords(answer_body),
-  ].join('\n');
-}
-
-/** JSON with a field on each line, as far as it is whole. */
-function bodyInWords(body: string): string {
-  if (body === '') return '(none)';
-  try {
-    return plainLines(JSON.stringify(JSON.parse(body), null, 2));
-  } catch {
-    return plainLines(body);
-  }
-}
-
-function plainLines(text: string): string {
-  return text.split('\n').map(plain).join('\n');
 }

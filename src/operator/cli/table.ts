@@ -1,6 +1,7 @@
 // Text for terminals: tables, fields, numbers of things, amounts and times.
 
 import { plain } from '../../core/shown-text.ts';
+import type { ApiObject } from '../use-cases/trigger.ts';
 
 /** Rows under their headings. A list of `rowsMax` rows may leave out others. */
 export function formatTable(
@@ -57,6 +58,10 @@ export function formatFields(fields: Readonly<Record<string, string>>): string {
   return Object.entries(fields)
     .map(([name, value]) => `${padded(name, width)}  ${value}`)
     .join('\n');
+}
+
+export function triggered({ id, type, data }: Pick<ApiObject, 'id' | 'type' | 'data'>): string {
+  return formatFields({ type, event: id, object: data.object.id });
 }
 
 /** A number of things, of which `noun` names one: `1 shard`, `2 shards`. */

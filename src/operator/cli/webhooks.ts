@@ -7,7 +7,7 @@ import type { PresentedDelivery } from '../use-cases/present.ts';
 import { trigger, typeThatHappens } from '../use-cases/trigger.ts';
 import { type ApiOptions, actorOver, addApiOptions, apiOf } from './api-client.ts';
 import { addCommand, type CliContext, overlapOption } from './context.ts';
-import { formatFields, formatTime, tableOf } from './table.ts';
+import { formatTime, tableOf, triggered } from './table.ts';
 
 const answerShownMax = 200;
 
@@ -125,8 +125,4 @@ const secretTable = tableOf<ResultOf<'webhooks.show-secret'>['secrets'][number]>
 
 function secrets(shown: ResultOf<'webhooks.show-secret'>): string {
   return secretTable(shown.secrets);
-}
-
-function triggered({ id, type, data }: ResultOf<'trigger'>): string {
-  return formatFields({ type, event: id, object: data.object.id });
 }
