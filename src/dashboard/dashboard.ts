@@ -24,8 +24,7 @@ import { answerPublicRoute, toSignIn } from './people/public-routes.ts';
 import { mayDo } from './people/roles.ts';
 import { askToConfirm } from './people/step-up.ts';
 
-export interface DashboardOptions
-  extends Omit<PeopleOptions, 'directory' | 'secrets' | 'secure' | 'sendsMails'> {
+export interface DashboardOptions extends Omit<PeopleOptions, 'directory' | 'secrets' | 'secure' | 'mail'> {
   readonly services: Omit<OperatorServices, 'author' | 'language'>;
   readonly trustedProxies: readonly string[];
   /** Called with what a handler threw, and the id of the request's request. */
@@ -41,9 +40,9 @@ export function createDashboard(options: DashboardOptions): AnswerVisit {
   const { services, audit, baseUrl, onError } = options;
   const base = new URL(baseUrl);
   const prefix = base.pathname.replace(/\/$/, '');
-  const { directory, secrets } = services;
+  const { directory, secrets, mail } = services;
   const secure = base.protocol === 'https:';
-  const people = new People({ ...options, directory, secrets, secure, sendsMails: services.mail !== null });
+  const people = new People({ ...options, directory, secrets, secure, mail });
   const searches = new Searches(services.now, options.monotonic);
   const addressOf = createClientAddressText(options.trustedProxies);
   const visitorOf = createVisitorOf(options.trustedProxies);

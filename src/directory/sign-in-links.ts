@@ -1,6 +1,6 @@
 // Links that work once, for people who can't sign in with a password: an invitation, a new
-// password, and the first sign-in in development. Only the digest of a link's token is stored. Like
-// sessions, links are not brought back by a restore.
+// password, a sign-up, and the first sign-in in development. Only the digest of a link's token is
+// stored. Like sessions, links are not brought back by a restore.
 
 import { randomBytes } from 'node:crypto';
 import { openInvitationsMax } from '../contract/limits.ts';
@@ -16,7 +16,9 @@ export type LinkPurpose =
   /** Lets a member choose a new password; the authenticator app is forgotten. */
   | { readonly kind: 'reset' }
   /** Signs a member in without a password. */
-  | { readonly kind: 'sign_in' };
+  | { readonly kind: 'sign_in' }
+  /** Makes an organization for somebody who has proved by it to read the mails of an address. */
+  | { readonly kind: 'sign_up'; readonly organization: string };
 
 export type SignInLink = LinkPurpose &
   TokenRow & {
@@ -35,6 +37,7 @@ export const linkDays = 7;
 const lifetimeMs = {
   invitation: linkDays * 86_400_000,
   sign_in: linkDays * 86_400_000,
+  sign_up: 86_400_000,
   reset: 3_600_000,
 } as const;
 const tokenBytes = 24;

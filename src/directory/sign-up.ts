@@ -48,7 +48,8 @@ function refuseTaken({ members }: Directory, email: string): void {
   throw new DirectoryRefusal('this e-mail address has an account', 'email_taken');
 }
 
-function refuseMany(directory: Directory): void {
+/** Throws `DirectoryRefusal` when nobody can sign up now. */
+export function refuseMany(directory: Directory): void {
   const sinceSeconds = (directory.store.now() - dayMs) / 1000;
   const organizations = directory.organizations();
   const lately = organizations.filter(({ created }) => created > sinceSeconds);

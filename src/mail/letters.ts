@@ -35,6 +35,35 @@ const letters = {
       text: 'افتح هذا الرابط لاختيار كلمة مرور جديدة للوحة التحكم. يعمل مرة واحدة، لمدة ساعة:\n\n{link}\n\nإذا لم تطلب ذلك، فليس عليك فعل شيء.\n',
     },
   },
+  // The name of the shop is not in it, because anybody may have written it.
+  sign_up: {
+    en: {
+      subject: 'Confirm your e-mail address',
+      text: 'Open this link to confirm your address and create your account. It works once, for a day:\n\n{link}\n\nIf you did not ask for an account, you need not do anything.\n',
+    },
+    fr: {
+      subject: 'Confirmez votre adresse e-mail',
+      text: 'Ouvrez ce lien pour confirmer votre adresse et créer votre compte. Il sert une fois, pendant un jour :\n\n{link}\n\nSi vous n’avez pas demandé de compte, vous n’avez rien à faire.\n',
+    },
+    ar: {
+      subject: 'أكّد بريدك الإلكتروني',
+      text: 'افتح هذا الرابط لتأكيد بريدك وإنشاء حسابك. يعمل مرة واحدة، لمدة يوم:\n\n{link}\n\nإذا لم تطلب حسابًا، فليس عليك فعل شيء.\n',
+    },
+  },
+  has_account: {
+    en: {
+      subject: 'You have an account already',
+      text: 'Somebody asked for an account with this address, which has one already. Sign in here:\n\n{link}\n\nIf it was not you, you need not do anything.\n',
+    },
+    fr: {
+      subject: 'Vous avez déjà un compte',
+      text: 'Quelqu’un a demandé un compte avec cette adresse, qui en a déjà un. Connectez-vous ici :\n\n{link}\n\nSi ce n’était pas vous, vous n’avez rien à faire.\n',
+    },
+    ar: {
+      subject: 'لديك حساب بالفعل',
+      text: 'طلب أحدهم حسابًا بهذا البريد، وله حساب بالفعل. سجّل الدخول هنا:\n\n{link}\n\nإذا لم تكن أنت، فليس عليك فعل شيء.\n',
+    },
+  },
   review: {
     en: {
       subject: '{organization}: a payment needs a review',

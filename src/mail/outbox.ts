@@ -16,15 +16,15 @@ export interface Letter {
   readonly text: string;
 }
 
-/** A link that opens something, or what members want to know. */
-export type MailKind = 'link' | 'notice';
+/** A link that opens something, the answer to a sign-up, or what members want to know. */
+export type MailKind = 'link' | 'sign_up' | 'notice';
 
 /** What is known of a mail besides its letter. */
 export type MailAbout = Pick<QueuedMail, 'org' | 'isNewcomer' | 'kind' | 'link' | 'expiresMs'>;
 
 export interface QueuedMail {
   readonly id: string;
-  /** Whose mail it is; null: the operators'. */
+  /** Whose mail it is; null: the operators', or a sign-up's. */
   readonly org: string | null;
   /** Live mode of the organization was never activated: anybody may have made it. */
   readonly isNewcomer: boolean;
@@ -52,6 +52,7 @@ export interface QueuedMail {
  */
 export const mailsPerDay: Readonly<Record<MailKind, Bounds>> = {
   link: { address: 5, organization: 50, newcomer: 5, newcomers: 1_000, all: 5_000 },
+  sign_up: { address: 2, organization: 0, newcomer: 0, newcomers: 1_000, all: 1_000 },
   notice: { address: 20, organization: 100, newcomer: 2, newcomers: 200, all: 5_000 },
 };
 interface Bounds {
@@ -171,19 +172,24 @@ function countMails(mails: readonly QueuedMail[], org: string | null): Counted {
 
 function count(counted: Counted, mail: QueuedMail, org: string | null): void {
   counted.addresses.set(mail.to, (counted.addresses.get(mail.to) ?? 0) + 1);
-  if (mail.org === null) return;
+  if (isOperators(mail)) return;
   counted.all++;
   if (mail.org === org) counted.organization++;
   if (mail.isNewcomer) counted.newcomers++;
 }
 
-function isBeyond(counted: Counted, to: string, { org, isNewcomer, kind }: MailAbout): boolean {
+function isOperators({ org, kind }: Pick<QueuedMail, 'org' | 'kind'>): boolean {
+  return org === null && kind !== 'sign_up';
+}
+
+function isBeyond(counted: Counted, to: string, about: MailAbout): boolean {
+  const { org, isNewcomer, kind } = about;
   const most = mailsPerDay[kind];
   if ((counted.addresses.get(to) ?? 0) >= most.address) return true;
-  if (org === null) return false;
+  if (isOperators(about)) return false;
   const own = isNewcomer ? most.newcomer : most.organization;
   if (isNewcomer && counted.newcomers >= most.newcomers) return true;
-  return counted.organization >= own || counted.all >= most.all;
+  return (org !== null && counted.organization >= own) || counted.all >= most.all;
 }
 
 function ownerOf(id: string, org: string | null) {

@@ -22,8 +22,8 @@ const stopMsMax = 2_000;
 
 export class MailSender {
   readonly #options: SenderOptions;
-  /** The organizations in the order of their turns: who was served last is at the end. */
-  readonly #served = new Map<string | null, number>();
+  /** Who takes turns, in the order of their turns: who was served last is at the end. */
+  readonly #served = new Map<string, number>();
   #turns = 0;
   #stopped = false;
   #abandoned = false;
@@ -66,7 +66,7 @@ export class MailSender {
   /** Sends every mail that is due. */
   async sendDue(): Promise<void> {
     for (let mail = this.#next(); mail !== undefined && !this.#stopped; mail = this.#next()) {
-      this.#served.set(mail.org, ++this.#turns);
+      this.#served.set(turnOf(mail), ++this.#turns);
       await this.#send(mail);
     }
     this.#served.clear();
@@ -74,11 +74,11 @@ export class MailSender {
 
   #next(): QueuedMail | undefined {
     const nowMs = this.#options.now();
-    const turnOf = ({ org }: QueuedMail) => this.#served.get(org) ?? 0;
+    const servedAt = (mail: QueuedMail) => this.#served.get(turnOf(mail)) ?? 0;
     return this.#options.outbox
       .waiting()
       .filter(({ nextMs }) => nextMs <= nowMs)
-      .sort((a, b) => turnOf(a) - turnOf(b))[0];
+      .sort((a, b) => servedAt(a) - servedAt(b))[0];
   }
 
   async #send(mail: QueuedMail): Promise<void> {
@@ -94,4 +94,9 @@ export class MailSender {
     }
     if (!this.#abandoned) await outbox.end(mail, 'sent');
   }
+}
+
+/** Organizations take turns, and so do operators and those who sign up. */
+function turnOf({ org, kind }: QueuedMail): string {
+  return org ?? kind;
 }

@@ -10,7 +10,7 @@ import { errorText } from '../core/errors.ts';
 import type { SecretBox } from '../crypto/secret-box.ts';
 import { isNoticeWanted, Notices, type NoticesOptions } from '../dashboard/notices.ts';
 import type { Directory } from '../directory/directory.ts';
-import { MailOutbox } from '../mail/outbox.ts';
+import { MailOutbox, type QueuedMail } from '../mail/outbox.ts';
 import { MailSender } from '../mail/sender.ts';
 import { createMailTransport, type MailTransport } from '../mail/transport.ts';
 import type { Check } from '../operator/use-cases/services.ts';
@@ -42,8 +42,7 @@ export function openMail(options: {
     outbox,
     transport,
     now: directory.store.now,
-    isWanted: (mail) =>
-      mail.link === null ? isNoticeWanted(mail, directory) : directory.links.isOpen(mail.link),
+    isWanted: (mail) => isWantedBy(directory, mail),
     onFailure({ id, org, attempts }, error, final) {
       if (final) failed.inc();
       // What the server says names the recipient, so that only its code is told.
@@ -64,6 +63,11 @@ export function openMail(options: {
     },
     checksAfter: async (others) => [...others, await mailCheck(transport)],
   };
+}
+
+function isWantedBy(directory: Directory, mail: QueuedMail): boolean {
+  if (mail.kind === 'notice') return isNoticeWanted(mail, directory);
+  return mail.link === null ? directory.store.now() < mail.expiresMs : directory.links.isOpen(mail.link);
 }
 
 function openTransport({ config: { mail }, logger }: Parameters<typeof openMail>[0]): MailTransport | null {

@@ -14,7 +14,8 @@ import { link } from '../layout/links.ts';
 import type { MemberRequest } from '../layout/row.ts';
 import { sayNotices } from '../messages/notices.ts';
 import { sayPeople } from '../messages/people.ts';
-import { nameProblems, newPasswordField, passwordProblems } from './link-pages.ts';
+import { nameProblems } from './link-pages.ts';
+import { newPasswordField, passwordProblems } from './new-password.ts';
 import { hashPassword, passwordCharactersMax } from './password.ts';
 import { busySeconds, type People } from './people.ts';
 import { newRecoveryCodes, newSecret, openSecret, stepOf } from './second-step.ts';
@@ -162,7 +163,7 @@ function accountPage(
       ui.doneOf(request, doneTexts, say),
       nameSection(request, problems),
       passwordSection(request, problems),
-      people.sendsMails ? noticesSection(request) : null,
+      people.mail === null ? null : noticesSection(request),
       twoStepSection(request),
       sessionsSection(request, people),
     ],

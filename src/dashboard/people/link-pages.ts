@@ -1,6 +1,6 @@
-// The pages behind links that work once: an invitation, a new password, and the first sign-in in
-// development. A GET changes nothing, because mail programs and chats open links, too; the form
-// uses the link up.
+// The pages behind links that work once: an invitation, a new password, a sign-up, and the first
+// sign-in in development. A GET changes nothing, because mail programs and chats open links, too;
+// the form uses the link up.
 
 import { checkedPersonName, type Member, type Role } from '../../directory/members.ts';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
@@ -14,9 +14,12 @@ import { errorPage } from '../layout/errors.ts';
 import { link as linkTo } from '../layout/links.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { sayPeople } from '../messages/people.ts';
-import { hashPassword, passwordCharactersMax, passwordCharactersMin, weaknessOf } from './password.ts';
+import { saySignUpMail } from '../messages/sign-up-mail.ts';
+import { newPasswordField, passwordProblems } from './new-password.ts';
+import { hashPassword } from './password.ts';
 import { busySeconds, type People } from './people.ts';
 import { tooMany } from './sign-in.ts';
+import { signUpByLink } from './sign-up.ts';
 
 type Invitation = SignInLink & { readonly kind: 'invitation' };
 
@@ -32,14 +35,22 @@ export async function useLink(incoming: Incoming, people: People, token: string)
   if (!people.guard.accepts(link.digest, cookie, secFetchSite, form)) return errorPage(incoming, 'stale');
   if (link.kind === 'sign_in') return signInByLink(incoming, people, link);
   if (link.kind === 'reset') return reset(incoming, people, link);
+  if (link.kind === 'sign_up')
+    return signUpByLink(incoming, people, link, (problems, status) =>
+      linkPage(incoming, people, link, problems, status),
+    );
   const member = people.directory.members.findByEmail(link.email);
   const isSignedIn = member !== undefined && people.memberOf(incoming)?.member.id === member.id;
   return isSignedIn ? join(incoming, people, link, member) : joinAsNew(incoming, people, link);
 }
 
-/** An invitation into an organization that is not active works for nobody. */
-function findLink({ directory }: People, token: string): SignInLink | null {
+/**
+ * An invitation into an organization that is not active works for nobody, nor does a sign-up where
+ * none is possible any more.
+ */
+function findLink({ directory, isSignUpOpen }: People, token: string): SignInLink | null {
   const link = directory.links.find(token);
+  if (link?.kind === 'sign_up' && !isSignUpOpen) return null;
   if (link?.kind !== 'invitation') return link;
   return directory.organization(link.org).status === 'active' ? link : null;
 }
@@ -126,32 +137,6 @@ export function nameProblems({ language }: Incoming, name: string): ui.Problems 
   }
 }
 
-export function passwordProblems(
-  { language }: Pick<Incoming, 'language'>,
-  password: string,
-  about: { readonly email: string; readonly name: string },
-): ui.Problems {
-  const say = sayPeople({ language });
-  const weakness = weaknessOf(password, about);
-  const values = { min: passwordCharactersMin, max: passwordCharactersMax };
-  return weakness === null ? {} : { password: say(weakness, values) };
-}
-
-/** The field of a password that is chosen. */
-export function newPasswordField({ language }: Pick<Incoming, 'language'>, problems: ui.Problems): Html {
-  const say = sayPeople({ language });
-  return ui.field({
-    name: 'password',
-    label: say('new_password'),
-    hint: say('password_hint', { min: passwordCharactersMin }),
-    type: 'password',
-    problems,
-    required: true,
-    ltr: true,
-    attributes: html`autocomplete="new-password" maxlength="${passwordCharactersMax}"`,
-  });
-}
-
 function linkPage(
   incoming: Incoming,
   people: People,
@@ -206,6 +191,12 @@ function contentOf(incoming: Incoming, people: People, link: SignInLink, problem
       title: say('reset_title'),
       text: say('reset_text', { email }),
       body: html`${password}${ui.submit(say('save'))}`,
+    };
+  if (link.kind === 'sign_up')
+    return {
+      title: say('sign_up'),
+      text: saySignUpMail(incoming)('confirmed', { email, organization: link.organization }),
+      body: html`${password}${ui.submit(say('sign_up'))}`,
     };
   return invitationContent(incoming, people, link, problems, password);
 }

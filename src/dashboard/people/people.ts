@@ -14,6 +14,7 @@ import type { KnownMember } from '../../edge/dashboard/known-sessions.ts';
 import { VisitorBuckets } from '../../edge/http/visitors.ts';
 import { createFormGuard, type FormGuard } from '../../html/form-guard.ts';
 import type { Audit } from '../../operator/audit/audit.ts';
+import type { OperatorServices } from '../../operator/use-cases/services.ts';
 import type { Incoming } from '../incoming.ts';
 import type { MemberRequest } from '../layout/row.ts';
 import { type Cookies, createCookies } from './cookies.ts';
@@ -28,8 +29,8 @@ export interface PeopleOptions {
   readonly baseUrl: string;
   /** Anybody may make an organization. */
   readonly isSignUpOpen: boolean;
-  /** Members are mailed about what needs somebody. */
-  readonly sendsMails: boolean;
+  /** Where mails are queued; null: none are sent. */
+  readonly mail: OperatorServices['mail'];
   /** The dashboard is served over https. */
   readonly secure: boolean;
   readonly monotonic: MonotonicClock;
@@ -81,8 +82,8 @@ export class People {
     return this.#options.isSignUpOpen;
   }
 
-  get sendsMails(): boolean {
-    return this.#options.sendsMails;
+  get mail(): OperatorServices['mail'] {
+    return this.#options.mail;
   }
 
   get baseUrl(): string {

@@ -1,10 +1,12 @@
 // Signing up, where the configuration lets anybody: an organization with its owner and its first
-// keys. The form says last whether an address has an account, after the work that an address
-// without one causes, and an address of the network may try a few times an hour.
+// keys. Where mails are sent, nothing is made before the address is confirmed by a link, and the
+// form never says whether an address has an account. Elsewhere it says so last, after the work that
+// an address without one causes. An address of the network may try a few times an hour.
 
 import { checkedEmail } from '../../directory/members.ts';
 import { checkedName } from '../../directory/organization.ts';
 import { DirectoryRefusal, type RefusalCode } from '../../directory/refusal.ts';
+import type { SignInLink } from '../../directory/sign-in-links.ts';
 import { type SignedUp, signUp } from '../../directory/sign-up.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { html } from '../../html/html.ts';
@@ -14,10 +16,12 @@ import { memberPage, plainPage, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { link } from '../layout/links.ts';
 import { sayPeople } from '../messages/people.ts';
-import { newPasswordField, passwordProblems } from './link-pages.ts';
+import { saySignUpMail } from '../messages/sign-up-mail.ts';
+import { newPasswordField, passwordProblems } from './new-password.ts';
 import { hashPassword } from './password.ts';
 import { busySeconds, type People } from './people.ts';
 import { tooMany } from './sign-in.ts';
+import { mailSignUp } from './sign-up-mail.ts';
 
 const address = '/dashboard/sign-up';
 
@@ -40,20 +44,74 @@ export async function takeSignUp(incoming: Incoming, people: People): Promise<Da
   const problems = {
     ...problemOf(incoming, 'organization', () => checkedName(organization)),
     ...problemOf(incoming, 'email', () => checkedEmail(email)),
-    ...passwordProblems(incoming, password, { email, name: organization }),
+    ...(people.mail === null && passwordProblems(incoming, password, { email, name: organization })),
   };
   if (Object.keys(problems).length > 0) return signUpPage(incoming, people, problems);
   const wait = people.countSignUp(incoming);
   if (wait !== null) return signUpPage(incoming, people, tooMany(incoming, wait), 429);
+  if (people.mail !== null) return askToConfirm(incoming, people, people.mail, { organization, email });
   const hash = await hashPassword(password, { kind: 'stranger', who: visitor.site, gone });
   if (hash === null) return signUpPage(incoming, people, tooMany(incoming, busySeconds), 429);
   try {
     const made = await signUp(people.directory, { organization, email, password: hash });
     return await welcome(incoming, people, made);
   } catch (error) {
-    if (!(error instanceof DirectoryRefusal)) throw error;
-    const isBusy = error.code === 'too_many_sign_ups';
-    return signUpPage(incoming, people, problemFor(incoming, error.code), isBusy ? 429 : 400);
+    return refused(incoming, error, (problems, status) => signUpPage(incoming, people, problems, status));
+  }
+}
+
+type Again = (problems: ui.Problems, status?: number) => DashboardAnswer;
+
+/** The form once more, with why the directory refuses. */
+function refused(incoming: Incoming, error: unknown, again: Again): DashboardAnswer {
+  if (!(error instanceof DirectoryRefusal)) throw error;
+  return again(problemFor(incoming, error.code), error.code === 'too_many_sign_ups' ? 429 : 400);
+}
+
+async function askToConfirm(
+  incoming: Incoming,
+  people: People,
+  mail: NonNullable<People['mail']>,
+  asked: { readonly organization: string; readonly email: string },
+): Promise<DashboardAnswer> {
+  const email = checkedEmail(asked.email);
+  const organization = checkedName(asked.organization);
+  const { language } = incoming;
+  try {
+    await mailSignUp(
+      { directory: people.directory, baseUrl: people.baseUrl, mail, language },
+      { organization, email },
+    );
+  } catch (error) {
+    return refused(incoming, error, (problems, status) => signUpPage(incoming, people, problems, status));
+  }
+  const say = saySignUpMail(incoming);
+  return plainPage(incoming, {
+    title: say('mailed_title'),
+    body: html`<p>${say('mailed', { email })}</p>`,
+  });
+}
+
+/** Somebody who reads the mails of the address chooses a password, and has an organization. */
+export async function signUpByLink(
+  incoming: Incoming,
+  people: People,
+  link: SignInLink & { readonly kind: 'sign_up' },
+  again: Again,
+): Promise<DashboardAnswer> {
+  const { organization, email, digest } = link;
+  const password = incoming.form.get('password') ?? '';
+  const problems = passwordProblems(incoming, password, { email, name: organization });
+  if (Object.keys(problems).length > 0) return again(problems);
+  const hash = await hashPassword(password, { kind: 'member', who: digest, gone: incoming.gone });
+  if (hash === null) return again(tooMany(incoming, busySeconds), 429);
+  try {
+    // Of two who use the link at the same time, one finds the address taken.
+    const made = await signUp(people.directory, { organization, email, password: hash });
+    await people.directory.links.use(link);
+    return await welcome(incoming, people, made);
+  } catch (error) {
+    return refused(incoming, error, again);
   }
 }
 
@@ -106,7 +164,7 @@ function signUpPage(
     ltr: true,
     attributes: html`autocomplete="username" maxlength="254"`,
   });
-  const body = html`${key}${organization}${email}${newPasswordField(incoming, problems)}${ui.submit(say('sign_up'))}`;
+  const body = html`${key}${organization}${email}${people.mail === null ? newPasswordField(incoming, problems) : null}${ui.submit(say('sign_up'))}`;
   return plainPage(incoming, {
     status,
     title: say('sign_up'),

@@ -148,7 +148,7 @@ export function memberIn(directory: Directory, org: string, idOrEmail: string): 
 async function makeLink(
   { directory, baseUrl, author, language, mail }: LinkServices,
   email: string,
-  purpose: Exclude<LinkPurpose, { kind: 'sign_in' }>,
+  purpose: Extract<LinkPurpose, { kind: 'invitation' | 'reset' }>,
   refuse?: () => void,
 ) {
   let mailed = false;

@@ -1,0 +1,32 @@
+// The field of a password that is chosen, and what is wrong with one.
+
+import { type Html, html } from '../../html/html.ts';
+import type { Incoming } from '../incoming.ts';
+import * as ui from '../layout/components.ts';
+import { sayPeople } from '../messages/people.ts';
+import { passwordCharactersMax, passwordCharactersMin, weaknessOf } from './password.ts';
+
+export function passwordProblems(
+  { language }: Pick<Incoming, 'language'>,
+  password: string,
+  about: { readonly email: string; readonly name: string },
+): ui.Problems {
+  const say = sayPeople({ language });
+  const weakness = weaknessOf(password, about);
+  const values = { min: passwordCharactersMin, max: passwordCharactersMax };
+  return weakness === null ? {} : { password: say(weakness, values) };
+}
+
+export function newPasswordField({ language }: Pick<Incoming, 'language'>, problems: ui.Problems): Html {
+  const say = sayPeople({ language });
+  return ui.field({
+    name: 'password',
+    label: say('new_password'),
+    hint: say('password_hint', { min: passwordCharactersMin }),
+    type: 'password',
+    problems,
+    required: true,
+    ltr: true,
+    attributes: html`autocomplete="new-password" maxlength="${passwordCharactersMax}"`,
+  });
+}
