@@ -180,6 +180,48 @@ const payments = [
   ]),
 ];
 
+/** Bugs that somebody else chose, and that runs did not find at first. */
+const foreign = [
+  bug('a key is replayed for another body', [
+    'shard/gates.ts',
+    'return Buffer.compare(known, fingerprint.subarray(0, known.length)) === 0;',
+    'return known.length === fingerprint.subarray(0, known.length).length;',
+  ]),
+  bug('a key is forgotten after an hour', [
+    'shard/idempotency-index.ts',
+    'const retentionSeconds = idempotencyRetentionMs / 1_000;',
+    'const retentionSeconds = idempotencyRetentionMs / 24_000;',
+  ]),
+  bug(
+    'an attempt that is reported twice counts twice',
+    [
+      'shard/deliver.ts',
+      'const isNew = delivery?.attempt_count === report.number;',
+      'const isNew = delivery !== undefined && delivery.attempt_count >= report.number;',
+    ],
+    [
+      'domain/deliveries.ts',
+      'if (delivery === undefined || delivery.attempt_count !== number)',
+      'if (delivery === undefined || delivery.attempt_count < number)',
+    ],
+  ),
+  bug('a key that was rolled works on', [
+    'edge/api/authenticate.ts',
+    'key.expiresAtMs !== null && key.expiresAtMs <= now()',
+    'key.expiresAtMs !== null && key.expiresAtMs <= 0 * now()',
+  ]),
+  bug('a full page says that others follow', [
+    'domain/pages.ts',
+    'const hasMore = records.length > limit;',
+    'const hasMore = records.length >= limit;',
+  ]),
+  bug('deliveries wait for ever for events that are gone', [
+    'domain/retention.ts',
+    '    endDeliveriesOf(draft, event);\n',
+    '',
+  ]),
+];
+
 const webhooks = [
   bug('an event has no delivery to the second endpoint', [
     'domain/draft.ts',
@@ -393,6 +435,7 @@ export const planted: readonly PlantedBug[] = [
   ...idempotency,
   ...lists,
   ...payments,
+  ...foreign,
   ...webhooks,
   ...operators,
   ...backups,

@@ -49,6 +49,8 @@ interface IssuedKey {
   /** When it was known to work. */
   readonly issuedMs: number;
   revokedMs: number;
+  /** When it stops working after it was rolled, by the wall clock. */
+  expiresAtMs: number;
 }
 
 export class Operators {
@@ -76,13 +78,18 @@ export class Operators {
 
   async command(shop: Shop, random: Random): Promise<void> {
     const mode = shop.livemode ? 'live' : 'test';
-    const mine = this.keys.filter((key) => key.shop === shop && key.revokedMs === Infinity);
+    const mine = this.keys.filter(
+      (key) => key.shop === shop && key.revokedMs === Infinity && key.expiresAtMs === Infinity,
+    );
     const { simulation } = this.#world;
-    if (random.chance(0.5) || mine.length === 0) {
+    if (random.chance(0.3) && mine.length > 0) {
+      await this.#roll(random.pick(mine), random.between(0, 20));
+    } else if (random.chance(0.5) || mine.length === 0) {
       const made = await this.run((directory) => directory.createKey(shop.org, mode, 'secret', 'operator'));
       if (made === null) return;
       this.#world.note(`operator: a key for ${shop.org}`);
-      this.keys.push({ text: made.text, shop, issuedMs: simulation.nowMs, revokedMs: Infinity });
+      const never = { revokedMs: Infinity, expiresAtMs: Infinity };
+      this.keys.push({ text: made.text, shop, issuedMs: simulation.nowMs, ...never });
     } else {
       const key = random.pick(mine);
       // Without an answer nobody knows: it may be revoked.
@@ -94,12 +101,25 @@ export class Operators {
     await this.tryKeys(random.below(3));
   }
 
+  /** A key is replaced by another one, and works for some seconds more. */
+  async #roll(key: IssuedKey, overlapSeconds: number): Promise<void> {
+    // Without an answer nobody knows: it may be rolled.
+    key.expiresAtMs = Number.NaN;
+    const rolled = await this.run((directory) => directory.rollKey(key.text, overlapSeconds, 'operator'));
+    if (rolled === null) return;
+    this.#world.note(`operator: a key of ${key.shop.org} is rolled, with ${overlapSeconds} seconds`);
+    key.expiresAtMs = rolled.old.expiresAtMs ?? Number.NaN;
+    const issuedMs = this.#world.simulation.nowMs;
+    const never = { revokedMs: Infinity, expiresAtMs: Infinity };
+    this.keys.push({ text: rolled.text, shop: key.shop, issuedMs, ...never });
+  }
+
   /** Uses some of the keys that were issued. */
   async tryKeys(count: number): Promise<void> {
-    const { judge, simulation } = this.#world;
+    const { judge, simulation, clocks } = this.#world;
     for (const key of this.keys.slice(-count)) {
-      const { revokedMs } = key;
-      const sentMs = simulation.nowMs;
+      const { revokedMs, expiresAtMs } = key;
+      const [sentMs, sentAtMs] = [simulation.nowMs, clocks.wall()];
       const request = {
         apiKey: key.text,
         method: 'GET',
@@ -110,13 +130,15 @@ export class Operators {
       } as const;
       const answer = await this.#clients.send(request, key.shop.apiKey);
       if (answer === null || this.#world.isDamaged) continue;
-      if (revokedMs < sentMs)
+      // The wall clock may have been set meanwhile.
+      const [firstMs, lastMs] = [Math.min(sentAtMs, clocks.wall()), Math.max(sentAtMs, clocks.wall())];
+      if (revokedMs < sentMs || expiresAtMs <= firstMs)
         judge.check(
           'a key that was revoked opens nothing',
           answer.status === 401,
           () => `it is answered ${answer.status}`,
         );
-      else if (key.revokedMs === Infinity)
+      else if (key.revokedMs === Infinity && expiresAtMs > lastMs)
         judge.check(
           'a directory change that was acknowledged is kept',
           answer.status !== 401,
