@@ -76,7 +76,13 @@ function overSmtp(url: URL, { from, user, password }: TransportOptions): MailTra
     ...(user !== null && password !== null && { auth: { user, pass: password } }),
   });
   return {
-    check: async () => void (await client.verify()),
+    async check() {
+      try {
+        await client.verify();
+      } catch (error) {
+        throw withoutAnswer(error);
+      }
+    },
     async send(id, letter) {
       try {
         await client.sendMail(mailOf(id, letter, from));
@@ -85,6 +91,12 @@ function overSmtp(url: URL, { from, user, password }: TransportOptions): MailTra
       }
     },
   };
+}
+
+/** The error without what the server says, which may repeat the password that it was told. */
+function withoutAnswer(error: unknown): unknown {
+  const { responseCode, command } = error as { responseCode?: number; command?: string };
+  return responseCode === undefined ? error : new Error(`the server answers ${responseCode} to ${command}`);
 }
 
 /**

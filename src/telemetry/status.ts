@@ -57,6 +57,14 @@ export async function readStatus(options: StatusOptions): Promise<Status> {
             lag_seconds: Math.max(0, ...after('payments_archive_lag_seconds').map(({ value }) => value)),
             failures: sum(after('payments_archive_failures_total')),
           },
+    mails:
+      config.mail.url === null
+        ? null
+        : {
+            waiting: sum(after('payments_mails_waiting')),
+            oldest_seconds: sum(after('payments_mails_oldest_seconds')),
+            failed_total: sum(after('payments_mails_failed_total')),
+          },
     memory: { resident_bytes: process.memoryUsage.rss() },
   };
 }

@@ -155,6 +155,12 @@ export interface Status {
   };
   /** Where the log is archived, and the age of the oldest change that is not; null: nowhere. */
   readonly archive: { readonly path: string; readonly lag_seconds: number; readonly failures: number } | null;
+  /** Null: none are sent. `failed_total`: given up since the start. */
+  readonly mails: {
+    readonly waiting: number;
+    readonly oldest_seconds: number;
+    readonly failed_total: number;
+  } | null;
   readonly memory: { readonly resident_bytes: number };
   /** The share of a processor that each thread takes; empty on systems that don't tell. */
   readonly threads: readonly { readonly thread: string; readonly cpu: number }[];

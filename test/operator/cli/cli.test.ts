@@ -471,6 +471,7 @@ memory     300 MiB resident
 edges      1, with 3 of 7000 connections
 requests   40 a second, 3.2 ms each; 1300 in all, 2 of them 5xx
 webhooks   4 waiting, the oldest due for 1 min 1 s; 2 in flight, 0 a second; endpoints that fail: 1
+mails      3 waiting, the oldest for 1 min 15 s; given up since the start: 2
 processor  edge-0 13 %, shard-0 50 %
 
 SHARD  STATE   LOG   CHECKPOINT  BEHIND  LOG ON DISK  CHECKPOINT ON DISK  MEMORY              QUEUED  WRITES/S  COMMIT  RESTARTS  SCRUBBED
