@@ -35,6 +35,9 @@ export const actKinds = [
   'create session',
   'create customer',
   'create endpoint',
+  'create link',
+  'open link',
+  'change link',
   'confirm',
   'pay by card',
   'choose method',
@@ -160,7 +163,8 @@ const faultWeights: Readonly<Record<ScatteredFault, number>> = {
 };
 
 export function planOf(seed: string): Plan {
-  return withReaders(withDamage(withHostedCards(withOvertakenOwners(withCrowds(planWithoutCrowds(seed))))));
+  const plan = withOvertakenOwners(withCrowds(planWithoutCrowds(seed)));
+  return withReaders(withDamage(withHostedCards(withLinks(plan))));
 }
 
 type NewStep = Omit<Step, 'number'>;
@@ -226,6 +230,26 @@ function withOvertakenOwners(plan: Plan): Plan {
     what: 'overtaken owner' as const,
   }));
   return withSteps(plan, added);
+}
+
+const linkedShare = 0.25;
+
+/** In some runs there are payment links, which customers open more often than they pay. */
+function withLinks(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/links`);
+  if (!random.chance(linkedShare)) return plan;
+  const endMs = plan.steps.at(-1)!.atMs;
+  const what = () =>
+    random.pick([
+      ...(['open link', 'open link', 'open link', 'open link', 'change link'] as const),
+      ...(['choose method', 'choose method', 'complete charge', 'pay cash', 'pay by card'] as const),
+    ]);
+  const add = (kind: ActKind, atMs: number) => ({ atMs: Math.floor(atMs), kind: 'act' as const, what: kind });
+  const made = Array.from({ length: random.between(1, 3) }, () =>
+    add('create link', random.below(endMs / 3)),
+  );
+  const used = Array.from({ length: random.between(8, 40) }, () => add(what(), random.below(endMs)));
+  return withSteps(plan, [...made, ...used]);
 }
 
 function planWithoutCrowds(seed: string): Plan {

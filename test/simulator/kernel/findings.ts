@@ -25,6 +25,7 @@ export const assertions = [
   'every event is there once',
   'every event is delivered',
   'what is past its retention goes',
+  'a link for one payment is paid once',
   'at most five flights to an endpoint',
   'a delivery is tried as often as its schedule says',
   'a network call has one effect',

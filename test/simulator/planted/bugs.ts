@@ -215,6 +215,11 @@ const foreign = [
     'const hasMore = records.length > limit;',
     'const hasMore = records.length >= limit;',
   ]),
+  bug('who opens a link for one payment always gets a new session', [
+    'domain/payment-links.ts',
+    'const current = link.single_use && link.session !== null ?',
+    'const current = link.single_use && link.session === id ?',
+  ]),
   bug('deliveries wait for ever for events that are gone', [
     'domain/retention.ts',
     '    endDeliveriesOf(draft, event);\n',

@@ -4,6 +4,7 @@
 import { causes } from '../../../src/domain/cause.ts';
 import type { PageOperation } from '../../../src/edge/checkout/page-port.ts';
 import { testCards } from '../../../src/networks/test-cards.ts';
+import type { InternalRequest } from '../../../src/shard/protocol.ts';
 import { Random } from '../kernel/random.ts';
 import type { ActKind } from '../plan.ts';
 import type { Clients, Shop } from './clients.ts';
@@ -90,6 +91,73 @@ function page(
     running.ask(shop.org, command, () => {});
     void clients.wait(200).then(resolve);
   });
+}
+
+/** A member asks in the dashboard, or a customer on a page; the answer's body, or null without one. */
+function ask({ service, clients }: Act, shop: Shop, command: object): Promise<string | null> {
+  return new Promise((resolve) => {
+    const running = service();
+    if (running === null) return resolve(null);
+    const request = { kind: 'command', language: 'en', ...command } as InternalRequest;
+    running.ask(shop.org, request, (answer) => resolve(answer.ok ? answer.body : null));
+    void clients.wait(3_000).then(() => resolve(null));
+  });
+}
+
+async function createLink(acting: Act): Promise<void> {
+  const { clients, shop, random } = acting;
+  const isForOne = random.chance(0.6);
+  const params = {
+    order: {
+      amount: amountOf(random),
+      currency: 'mad',
+      payment_method_types: random.pick([['card'], ['card', 'cash']]),
+      success_url: 'https://shop.example/done',
+    },
+    single_use: isForOne,
+    lasts_ms: random.pick([null, 3_600_000]),
+    made_with: `form-${random.word()}`,
+  };
+  const scope = { org: shop.org, livemode: shop.livemode };
+  const command = { operation: 'create_payment_link', id: '', params, scope, cause: causes.operator };
+  // A form that gets no answer is sent again.
+  for (let tries = 0; tries < 3; tries++) {
+    const body = await ask(acting, shop, command);
+    if (body === null) continue;
+    const { id } = JSON.parse(body) as { id: string };
+    acting.world.note(`member: makes the link ${id}`);
+    clients.links.push({ id, shop, isForOne });
+    return;
+  }
+}
+
+/** Some customers open a link at once; each goes on with the session that it gets. */
+async function openLink(acting: Act): Promise<void> {
+  const { clients, random } = acting;
+  if (clients.links.length === 0) return;
+  const { id, shop } = random.pick(clients.links);
+  const command = { operation: 'open_payment_link', id, params: {}, cause: causes.customer };
+  await Promise.all(
+    Array.from({ length: random.between(1, 3) }, async () => {
+      const body = await ask(acting, shop, command);
+      if (body === null) return;
+      const { session } = JSON.parse(body) as { session: string };
+      await page(acting, shop, 'choose_method', session, { method: random.pick(['card', 'cash']) });
+      const shown = await clients.get(shop, `/v1/checkout/sessions/${session}`);
+      if (shown?.status !== 200) return;
+      await clients.get(shop, `/v1/payment_intents/${JSON.parse(shown.text).payment_intent}`);
+    }),
+  );
+}
+
+async function changeLink(acting: Act): Promise<void> {
+  const { clients, random } = acting;
+  if (clients.links.length === 0) return;
+  const { id, shop } = random.pick(clients.links);
+  const command = random.chance(0.9)
+    ? { operation: 'pause_payment_link', id, params: { paused: random.chance(0.4) }, cause: causes.operator }
+    : { operation: 'remove_payment_link', id, params: {}, cause: causes.operator };
+  await ask(acting, shop, command);
 }
 
 /** The open charge of a payment that the customer is to pay. */
@@ -267,6 +335,9 @@ const acts: Readonly<Record<ActKind, (acting: Act) => Promise<void>>> = {
       : ['payment_intent.succeeded', 'charge.succeeded', 'refund.created'];
     await clients.post(shop, '/v1/webhook_endpoints', { url, enabled_events: events }, { isCreation: true });
   },
+  'create link': createLink,
+  'open link': openLink,
+  'change link': changeLink,
   async confirm(acting) {
     const intent = known(acting, 'payment_intent', ({ last }) => last.status === 'requires_payment_method');
     if (intent === null) await createIntent(acting);

@@ -69,6 +69,21 @@ export function auditRecordsAtEnd(world: World, clients: Clients, records: Recor
   auditEvents(world, records);
   auditDeliveries(world, records);
   auditCreations(world, clients, records);
+  auditLinks(world, clients, records);
+}
+
+function auditLinks({ judge }: World, clients: Clients, records: Records): void {
+  const sessions = ofKind(records, 'checkout_session');
+  for (const { id, isForOne } of clients.links) {
+    const ofLink = sessions.filter(({ metadata }) => metadata.payment_link === id);
+    const paid = ofLink.filter(({ status }) => status === 'complete').map((session) => session.id);
+    if (isForOne)
+      judge.check(
+        'a link for one payment is paid once',
+        paid.length <= 1,
+        () => `${id}: ${paid.join(' and ')}`,
+      );
+  }
 }
 
 function auditMoney({ judge, bank, hostedCards }: World, clients: Clients, records: Records): void {

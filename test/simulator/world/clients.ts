@@ -46,6 +46,8 @@ export class Clients {
   readonly keyed: Keyed[] = [];
   /** Requests that have no final answer yet. */
   outstanding = 0;
+  /** The payment links that were made. */
+  readonly links: { readonly id: string; readonly shop: Shop; readonly isForOne: boolean }[] = [];
   /** The limits that are watched, by the API key of their shop. */
   readonly limits = new Map<string, Limits>();
 
