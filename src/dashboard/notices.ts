@@ -45,6 +45,8 @@ interface Told {
 export interface NoticesOptions {
   readonly services: Pick<OperatorServices, 'askShard' | 'directory' | 'baseUrl' | 'now'>;
   readonly outbox: Pick<MailOutbox, 'plan'>;
+  /** The folder was restored and not resumed: another service may tell the same members. */
+  readonly isPaused: () => boolean;
   /** The shards were not asked, or the disk did not take what they said; it is tried again. */
   readonly onFailure: (org: string, error: unknown) => void;
 }
@@ -88,6 +90,7 @@ export class Notices {
 
   /** Looks at every organization, one after the other. Never rejects. */
   async look(): Promise<void> {
+    if (this.#options.isPaused()) return;
     const { directory, now } = this.#options.services;
     const active = directory.organizations().filter(({ status }) => status === 'active');
     const begun = active.filter(({ id }) => !this.#told.has(id)).map((each) => toldSoFar(each, now()));

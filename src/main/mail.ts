@@ -20,7 +20,7 @@ export interface Mail {
   /** Where mails are queued; null: none are sent. */
   readonly queue: MailOutbox | null;
   /** Begins to mail members about what needs somebody. */
-  tellMembers(services: NoticesOptions['services']): void;
+  tellMembers(services: NoticesOptions['services'], isPaused: () => boolean): void;
   /** What else was checked, and the way out. */
   checksAfter(others: readonly Check[]): Promise<readonly Check[]>;
 }
@@ -54,10 +54,10 @@ export function openMail(options: {
   options.closers.push(() => sender.stop());
   return {
     queue: outbox,
-    tellMembers(services) {
+    tellMembers(services, isPaused) {
       const onFailure = (org: string, error: unknown) =>
         logger.debug({ org, err: error }, 'it could not be looked up what members should be mailed');
-      const notices = new Notices({ services, outbox, onFailure });
+      const notices = new Notices({ services, outbox, isPaused, onFailure });
       notices.start();
       options.closers.push(() => notices.stop());
     },

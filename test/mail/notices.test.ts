@@ -32,6 +32,7 @@ let failures: unknown[];
 let reviews: Record<string, { id: string; created: number }[]>;
 let failing: Record<string, { id: string; sinceMs: number | null; enabled?: boolean }[]>;
 let asked: string[];
+let isPaused = false;
 
 beforeEach(async () => {
   clock = createManualClock(1_793_491_200_000);
@@ -46,7 +47,12 @@ function open(): void {
   directory = new Directory({ folder, part, now: clock.now });
   outbox = new MailOutbox(directory.store, secrets);
   const services = { directory, baseUrl: 'https://pay.ma', now: clock.now, askShard };
-  notices = new Notices({ services, outbox, onFailure: (_, error) => failures.push(error) });
+  notices = new Notices({
+    services,
+    outbox,
+    isPaused: () => isPaused,
+    onFailure: (_, error) => failures.push(error),
+  });
 }
 
 async function restart(): Promise<void> {
@@ -263,6 +269,15 @@ test('a shard that does not answer keeps nobody else waiting, and is asked again
   assert.equal(failures.length, 1);
   Object.defineProperty(reviews, down, { value: [{ id: 're_2', created: now() }] });
   assert.deepEqual(await told(), ['amina reviews']);
+});
+
+test('the service of a folder that was restored mails nobody until it is resumed', async () => {
+  const org = await organization('Souk');
+  await joined(org, 'amina', 'owner');
+  isPaused = true;
+  assert.deepEqual(await told(), []);
+  isPaused = false;
+  assert.deepEqual(await told(), ['amina home']);
 });
 
 test('what was told means nothing in another folder', () => assert.ok(isForeignRow('notice/org_1')));
