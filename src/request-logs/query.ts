@@ -5,7 +5,7 @@ import type { Answers } from '../rpc/questions.ts';
 import type { LoggedRequest } from './logged-request.ts';
 import type { LogScope } from './request-logs.ts';
 import {
-  entriesAfter,
+  entriesAfterInParts,
   findInParts,
   type InParts,
   type LogFilter,
@@ -57,7 +57,8 @@ export function answerLogQuestions(folder: string, pause: () => Promise<unknown>
   }
   return {
     search: ({ scope, filter, limit, before }) => finish(searchInParts(folder, scope, filter, limit, before)),
-    after: ({ scope, filter, limit, after }) => entriesAfter(folder, scope, filter, limit, after),
+    after: ({ scope, filter, limit, after }) =>
+      finish(entriesAfterInParts(folder, scope, filter, limit, after)),
     find: ({ scope, request }) => finish(findInParts(folder, scope, request)),
     newest: ({ scope }) => newestPlace(folder, scope),
   };

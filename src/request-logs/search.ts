@@ -143,13 +143,17 @@ export function* searchInParts(
 }
 
 /** The entries behind the place `after`, oldest first, and the place behind them. */
-export function entriesAfter(
+export function entriesAfter(...search: Parameters<typeof entriesAfterInParts>): LogStep {
+  return whole(entriesAfterInParts(...search));
+}
+
+export function* entriesAfterInParts(
   folder: string,
   { org, mode }: LogScope,
   filter: LogFilter,
   limit: number,
   after: string,
-): LogStep {
+): InParts<LogStep> {
   const log = scopeFolderOf(folder, org, mode);
   const start = defined(placeOf(after), 'the place is one of the log');
   const isWanted = rowFilterOf(filter);
@@ -164,7 +168,7 @@ export function entriesAfter(
       if (found.length === limit || reads === 0) return { found, newest: place };
       place = textOf({ name, row: row + 1 });
       if (!isWanted(index, row)) continue;
-      reads--;
+      if (reads-- % partReads === 0) yield;
       const entry = entryAt(log, name, index, row);
       if (entry !== null && isFound(entry)) found.push(entry);
     }

@@ -93,6 +93,7 @@ export const testHelperRoutes = [
   },
   {
     ...streamed,
+    spends: 'search',
     operation: 'stream_requests',
     path: '/v1/test_helpers/requests/stream',
     params: params({
