@@ -20,11 +20,11 @@ before(async () => {
   service = await startService();
   ({ key } = await newOrganization(service));
   const folder = temporaryFolder();
-  const npm = (...args: string[]) =>
-    execFileSync('npm', args, { cwd: folder, encoding: 'utf8', stdio: 'pipe' });
-  npm('pack', join(root, 'clients/cli'), '--pack-destination', folder);
+  const npm = (cwd: string, ...args: string[]) =>
+    execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: 'pipe' });
+  npm(root, 'run', 'pack:cli', '--', '--pack-destination', folder);
   const [packed] = readdirSync(folder);
-  npm('install', '--offline', '--no-audit', '--no-fund', `./${packed}`);
+  npm(folder, 'install', '--offline', '--no-audit', '--no-fund', `./${packed}`);
   cli = join(folder, 'node_modules/.bin/payments-cli');
 });
 after(() => service.stop());
