@@ -38,7 +38,6 @@ interface Carrier {
   onMessage(listener: (notice: Notice) => void): void;
   onError(listener: (error: NodeJS.ErrnoException) => void): void;
   onExit(listener: (code: number | null) => void): void;
-  terminate(): void;
 }
 
 function carrierThread(entry: URL, data: unknown, heapMib?: number): Carrier {
@@ -49,7 +48,6 @@ function carrierThread(entry: URL, data: unknown, heapMib?: number): Carrier {
     onMessage: (listener) => worker.on('message', listener),
     onError: (listener) => worker.on('error', listener),
     onExit: (listener) => worker.on('exit', listener),
-    terminate: () => void worker.terminate(),
   };
 }
 
@@ -62,7 +60,6 @@ function carrierProcess(entry: URL, data: unknown): Carrier {
     onMessage: (listener) => child.on('message', listener),
     onError: (listener) => child.on('error', listener),
     onExit: (listener) => child.on('exit', listener),
-    terminate: () => void child.kill('SIGKILL'),
   };
 }
 
@@ -147,12 +144,11 @@ export class Thread {
   }
 
   /**
-   * Lets a ready thread finish its work, and terminates one that is not ready. Resolves when it has
-   * ended.
+   * Lets the thread finish its work, and its start before that. Resolves when it has ended. No
+   * thread is terminated: one that is within LMDB's library would end the process.
    */
   async stop(): Promise<void> {
-    if (this.#isReady) await this.#questions.ask('stop', {}).catch(() => {});
-    else this.#worker.terminate();
+    await this.#questions.ask('stop', {}).catch(() => {});
     await this.ended;
   }
 }

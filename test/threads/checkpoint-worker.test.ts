@@ -104,15 +104,17 @@ test('a thread that ends in the middle of a checkpoint is told of, and the next 
     durable = await appendCycled(journal, 2_300);
     const written = journal.checkpointer.write(durable);
     for (let turns = 0; turns < round * 4; turns++) await setImmediate();
+    // It fails by itself. Whoever ends it from outside may meet it within LMDB, and ends the process.
+    const ended = new Promise((resolve) => thread.once('exit', resolve));
+    thread.postMessage(null);
     await Promise.all([
-      thread.terminate(),
+      ended,
       written.catch((error) => assert.equal((error as Error).name, 'JournalFailure')),
     ]);
     await assert.rejects(journal.checkpointer.write(durable), { name: 'JournalFailure' });
-    assert.deepEqual(
-      endings.map(({ name, message }) => [name, message]),
-      [['JournalFailure', 'the checkpoint thread has ended']],
-    );
+    assert.equal(endings.length, 1);
+    assert.equal(endings[0]!.name, 'JournalFailure');
+    assert.match(endings[0]!.message, /^the checkpoint thread failed: /);
     await assert.rejects(journal.close(), { name: 'JournalFailure' });
   }
 });
