@@ -76,6 +76,27 @@ export function newKey(
   return { key, text };
 }
 
+/** The texts of an organization's first keys, by mode. */
+export type FirstKeys<M extends Mode = Mode> = Readonly<Record<M, Readonly<Record<KeyKind, string>>>>;
+
+/** A key of each kind in each of `modes`. */
+export function newFirstKeys<M extends Mode>(
+  org: string,
+  modes: readonly M[],
+  nowMs: number,
+  randomText: (length: number) => string,
+): { readonly keys: readonly ApiKey[]; readonly texts: FirstKeys<M> } {
+  const made = modes.flatMap((mode) =>
+    keyKinds.map((kind) => newKey({ org, mode, kind, madeBy: 'operator', name: null }, nowMs, randomText)),
+  );
+  const textsIn = (mode: M) =>
+    Object.fromEntries(made.filter(({ key }) => key.mode === mode).map(({ key, text }) => [key.kind, text]));
+  return {
+    keys: made.map(({ key }) => key),
+    texts: Object.fromEntries(modes.map((mode) => [mode, textsIn(mode)])) as FirstKeys<M>,
+  };
+}
+
 /** A key as it was stored, perhaps by an older version. */
 export function storedKey(stored: Omit<ApiKey, 'madeBy' | 'name'> & Partial<ApiKey>): ApiKey {
   return { ...stored, madeBy: stored.madeBy ?? null, name: stored.name ?? null };

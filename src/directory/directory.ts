@@ -14,16 +14,17 @@ import type { BucketOverride } from '../domain/limits-in-force.ts';
 import {
   type ApiKey,
   digestOf,
+  type FirstKeys,
   type KeyKind,
-  keyKinds,
   keyName,
   keyStatus,
+  newFirstKeys,
   newKey,
   revoked,
   rolled,
   storedKey,
 } from './api-key.ts';
-import { DirectoryStore, type DirectoryStoreOptions } from './directory-store.ts';
+import { DirectoryStore, type DirectoryStoreOptions, type StoreChange } from './directory-store.ts';
 import { KeyUses } from './key-uses.ts';
 import { Members, mayHaveKeys } from './members.ts';
 import {
@@ -56,9 +57,6 @@ export interface DirectoryChange {
 }
 
 export type ChangeListener = (change: DirectoryChange) => void | Promise<void>;
-
-/** The texts of an organization's first keys, by mode. */
-export type FirstKeys<M extends Mode = Mode> = Readonly<Record<M, Readonly<Record<KeyKind, string>>>>;
 
 const keyCheckRow = 'secrets-key';
 const listenKeyRow = 'listen_key';
@@ -201,28 +199,23 @@ export class Directory {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Creates an organization with a key of each kind in each of `keyModes`; returns their texts. */
+  /**
+   * Creates an organization with a key of each kind in each of `keyModes`; returns their texts.
+   * `alongside` says what else is in the same commit, and may refuse by throwing.
+   */
   async createOrganization<M extends Mode>(
     name: string,
     keyModes: readonly M[],
+    alongside: (organization: string) => StoreChange<unknown>[] = () => [],
   ): Promise<{ organization: Organization; keys: FirstKeys<M> }> {
     const nowMs = this.store.now();
     const organization = newOrganization(`${idPrefixes.organization}_${this.#randomText(24)}`, name, nowMs);
-    const made: ApiKey[] = [];
-    const texts = keyModes.map((mode) => {
-      const kinds = keyKinds.map((kind) => {
-        const { key, text } = newKey(
-          { org: organization.id, mode, kind, madeBy: 'operator', name: null },
-          nowMs,
-          this.#randomText,
-        );
-        made.push(key);
-        return [kind, text];
-      });
-      return [mode, Object.fromEntries(kinds)];
-    });
-    await this.#change(() => ({ organization, keys: made }));
-    return { organization, keys: Object.fromEntries(texts) };
+    const first = newFirstKeys(organization.id, keyModes, nowMs, this.#randomText);
+    await this.#change(
+      () => ({ organization, keys: first.keys }),
+      () => alongside(organization.id),
+    );
+    return { organization, keys: first.texts };
   }
 
   activate(org: string): Promise<Organization> {
@@ -361,14 +354,22 @@ export class Directory {
    * Makes a change: `decide` says which organization and keys it leaves, and may refuse by
    * throwing.
    */
-  async #change(decide: () => DirectoryChange): Promise<DirectoryChange> {
+  async #change(
+    decide: () => DirectoryChange,
+    alongside: () => StoreChange<unknown>[] = () => [],
+  ): Promise<DirectoryChange> {
     const change = await this.store.change(() => {
       const decided = decide();
       const { organization, keys } = decided;
+      const own = [organization, ...keys].map((entry) => [entry.id, pack(entry)] as const);
+      const others = alongside();
       return {
-        rows: [organization, ...keys].map((entry) => [entry.id, pack(entry)] as const),
+        rows: [...own, ...others.flatMap(({ rows }) => rows)],
         value: decided,
-        apply: () => this.#remember(organization, keys),
+        apply: () => {
+          this.#remember(organization, keys);
+          for (const other of others) other.apply();
+        },
       };
     });
     await this.#tell(change);

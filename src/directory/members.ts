@@ -9,7 +9,7 @@ import type { Language } from '../contract/vocabulary.ts';
 import { createRandomText } from '../core/ids.ts';
 import { hasHidden, withoutHidden } from '../core/shown-text.ts';
 import type { SecretOwner } from '../crypto/secret-box.ts';
-import type { DirectoryStore } from './directory-store.ts';
+import type { DirectoryStore, StoreChange } from './directory-store.ts';
 import { DirectoryRefusal } from './refusal.ts';
 
 export const roles = ['owner', 'developer', 'support', 'viewer'] as const;
@@ -129,19 +129,31 @@ export class Members {
   }
 
   /** A new member with a role in an organization. */
-  create(
+  create(...given: Parameters<Members['creation']>): Promise<Member> {
+    return this.#store.change(() => this.creation(...given));
+  }
+
+  /** The change that makes a new member, for a commit with others. Throws `DirectoryRefusal`. */
+  creation(
     email: string,
     name: string,
     password: PasswordHash | null,
     roles: Readonly<Record<string, Role>>,
-  ): Promise<Member> {
+  ): StoreChange<Member> {
+    if (this.#byEmail.has(email))
+      throw new DirectoryRefusal('this e-mail address has an account', 'email_taken');
     const id = memberPrefix + this.#randomText(24);
-    return this.#put(() => {
-      if (this.#byEmail.has(email))
-        throw new DirectoryRefusal('this e-mail address has an account', 'email_taken');
-      const created = Math.floor(this.#store.now() / 1000);
-      const checked = { email: checkedEmail(email), name: checkedPersonName(name) };
-      return { id, ...checked, created, password, totp: null, recoveryCodes: [], notices: null, roles };
+    const created = Math.floor(this.#store.now() / 1000);
+    const checked = { email: checkedEmail(email), name: checkedPersonName(name) };
+    return this.#changeTo({
+      id,
+      ...checked,
+      created,
+      password,
+      totp: null,
+      recoveryCodes: [],
+      notices: null,
+      roles,
     });
   }
 
@@ -185,15 +197,16 @@ export class Members {
   }
 
   #put(decide: () => Member): Promise<Member> {
-    return this.#store.change(() => {
-      const member = decide();
-      const isGone = Object.keys(member.roles).length === 0;
-      return {
-        rows: [[member.id, isGone ? null : pack(member)]],
-        value: member,
-        apply: () => (isGone ? this.#forget(member.id) : this.#remember(member)),
-      };
-    });
+    return this.#store.change(() => this.#changeTo(decide()));
+  }
+
+  #changeTo(member: Member): StoreChange<Member> {
+    const isGone = Object.keys(member.roles).length === 0;
+    return {
+      rows: [[member.id, isGone ? null : pack(member)]],
+      value: member,
+      apply: () => (isGone ? this.#forget(member.id) : this.#remember(member)),
+    };
   }
 
   #forget(id: string): void {

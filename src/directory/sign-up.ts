@@ -3,7 +3,8 @@
 // row of the directory that every thread has in memory.
 
 import type { Mode } from '../contract/vocabulary.ts';
-import type { Directory, FirstKeys } from './directory.ts';
+import type { FirstKeys } from './api-key.ts';
+import type { Directory } from './directory.ts';
 import { checkedEmail, type Member, type PasswordHash } from './members.ts';
 import type { Organization } from './organization.ts';
 import { DirectoryRefusal } from './refusal.ts';
@@ -28,24 +29,16 @@ export async function signUp(
   directory: Directory,
   given: { readonly organization: string; readonly email: string; readonly password: PasswordHash },
 ): Promise<SignedUp> {
+  const { members } = directory;
   const email = checkedEmail(given.email);
-  refuseTaken(directory, email);
-  refuseMany(directory);
-  const { organization, keys } = await directory.createOrganization(given.organization, ['test']);
   const name = email.slice(0, Math.min(email.indexOf('@'), nameCharactersMax));
-  try {
-    const owner = await directory.members.create(email, name, given.password, { [organization.id]: 'owner' });
-    return { organization, owner, keys };
-  } catch (error) {
-    // Somebody else has taken the address meanwhile.
-    await directory.close(organization.id);
-    throw error;
-  }
-}
-
-function refuseTaken({ members }: Directory, email: string): void {
-  if (members.findByEmail(email) === undefined) return;
-  throw new DirectoryRefusal('this e-mail address has an account', 'email_taken');
+  const withOwner = (organization: string) => {
+    const owner = members.creation(email, name, given.password, { [organization]: 'owner' });
+    refuseMany(directory);
+    return [owner];
+  };
+  const { organization, keys } = await directory.createOrganization(given.organization, ['test'], withOwner);
+  return { organization, owner: members.member(email), keys };
 }
 
 /** Throws `DirectoryRefusal` when nobody can sign up now. */

@@ -118,6 +118,20 @@ test('in a day there are only so many', async () => {
   await directory.closeStore();
 });
 
+test('two who sign up with an address at the same time leave one organization', async () => {
+  const folder = temporaryFolder();
+  const part = { folder: '0123456789abcdef'.repeat(2), generation: 0, part: 'directory' };
+  await createDirectory(folder, part);
+  const directory = new Directory({ folder, part, now: Date.now });
+  const password = { salt: '', hash: '', cost: { N: 1, r: 1, p: 1 } };
+  const make = () => signUp(directory, { organization: 'Atlas', email: 'a@atlas.ma', password });
+  const both = await Promise.allSettled([make(), make()]);
+  assert.deepEqual(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+  assert.equal(directory.organizations().length, 1);
+  assert.equal(directory.members.all().length, 1);
+  await directory.closeStore();
+});
+
 test('closed, there is no such page, and the sign-in page does not lead to it', async (t) => {
   const closed = await startDashboard();
   t.after(() => closed.stop());
