@@ -65,13 +65,15 @@ const listenKeyBytes = 32;
 export const mailRowPrefix = 'mail/';
 /** What members were mailed about an organization: another folder has mailed nobody. */
 export const noticeRowPrefix = 'notice/';
+/** How far an organization's events were looked at for receipts. */
+export const receiptRowPrefix = 'receipts/';
 
 /**
  * Whether a row means nothing in another folder: earlier versions noted there how far its shards
  * had come; or it opens something.
  */
 export function isForeignRow(row: string): boolean {
-  const prefixes = ['noted/', mailRowPrefix, noticeRowPrefix];
+  const prefixes = ['noted/', mailRowPrefix, noticeRowPrefix, receiptRowPrefix];
   return prefixes.some((prefix) => row.startsWith(prefix)) || isTokenRow(row);
 }
 

@@ -6,6 +6,7 @@
 import type { Bucket } from '../contract/limits.ts';
 import {
   type ApiVersion,
+  type Language,
   type Mode,
   newestApiVersion,
   type PaymentMethodType,
@@ -36,6 +37,8 @@ export interface Organization {
   readonly methods: Readonly<Record<Mode, Methods>>;
   readonly limits: Readonly<Record<Mode, LimitsOverrides>>;
   readonly branding: Branding;
+  /** The language of the receipts that its customers get by e-mail; null: they get none. */
+  readonly receipts: Language | null;
   /** Its requests for higher limits, newest first. */
   readonly limitRequests: readonly LimitRequest[];
   /** The payment networks that its payments go through. */
@@ -45,6 +48,7 @@ export interface Organization {
 /** The fields that organizations did not have from the start. */
 const laterFields = {
   branding: { colour: null, logo: null },
+  receipts: null,
   limitRequests: [],
   connectors: noConnectors,
 } satisfies Partial<Organization>;
@@ -111,6 +115,11 @@ export function withName(organization: Organization, name: string): Organization
 /** Changes how the organization looks to its customers; what isn't named stays as it is. */
 export function withBranding(organization: Organization, changed: Partial<Branding>): Organization {
   return { ...unlessClosed(organization), branding: { ...organization.branding, ...changed } };
+}
+
+/** Sends receipts in this language, or none. */
+export function withReceipts(organization: Organization, receipts: Language | null): Organization {
+  return { ...unlessClosed(organization), receipts };
 }
 
 /** Gives a bucket a limit of its own. An end must lie after `nowMs`. */

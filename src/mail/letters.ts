@@ -1,7 +1,8 @@
 // The texts of the mails: links in the language of who causes them, notices in that of who gets
-// them. The only secret in one is a link that works once.
+// them, receipts in the merchant's choice. The only secret in one is a link that works once.
 
 import type { Language } from '../contract/vocabulary.ts';
+import { defined } from '../core/assert.ts';
 import type { Letter } from './outbox.ts';
 
 type Texts = Readonly<Record<Language, { readonly subject: string; readonly text: string }>>;
@@ -120,16 +121,46 @@ const letters = {
       text: 'ورد رد على طلب «{organization}» رفع أحد الحدود. الرد هنا:\n\n{link}\n',
     },
   },
+  receipt: {
+    en: {
+      subject: '{organization}: receipt for {amount}',
+      text: 'Your payment to “{organization}” has succeeded.\n\n{amount}\n{description}\n{time}\nReference: {payment}\n\nThis is a receipt, not an invoice. Questions about the order are answered by “{organization}”.\n',
+    },
+    fr: {
+      subject: '{organization} : reçu de {amount}',
+      text: 'Votre paiement à « {organization} » a réussi.\n\n{amount}\n{description}\n{time}\nRéférence : {payment}\n\nCeci est un reçu, pas une facture. « {organization} » répond aux questions sur la commande.\n',
+    },
+    ar: {
+      subject: '{organization}: إيصال بمبلغ {amount}',
+      text: 'نجح دفعك إلى «{organization}».\n\n{amount}\n{description}\n{time}\nالمرجع: {payment}\n\nهذا إيصال وليس فاتورة. تجيب «{organization}» عن الأسئلة حول الطلب.\n',
+    },
+  },
+  refund_receipt: {
+    en: {
+      subject: '{organization}: {amount} refunded',
+      text: '“{organization}” has refunded a payment of yours.\n\n{amount}\n{description}\n{time}\nReference: {payment}\n\nIt may take some days until the money is in your account.\n',
+    },
+    fr: {
+      subject: '{organization} : {amount} remboursés',
+      text: '« {organization} » vous a remboursé un paiement.\n\n{amount}\n{description}\n{time}\nRéférence : {payment}\n\nIl peut falloir quelques jours avant que l’argent soit sur votre compte.\n',
+    },
+    ar: {
+      subject: '{organization}: استرداد {amount}',
+      text: 'ردّت «{organization}» إليك دفعة.\n\n{amount}\n{description}\n{time}\nالمرجع: {payment}\n\nقد يستغرق وصول المال إلى حسابك بضعة أيام.\n',
+    },
+  },
 } as const satisfies Record<string, Texts>;
 
+/** A line of the text that is one empty value is left out. */
 export function letterOf(
   kind: keyof typeof letters,
   to: string,
   language: Language,
-  values: { readonly organization: string; readonly link: string },
+  values: Readonly<Record<string, string>>,
 ): Letter {
   const { subject, text } = letters[kind][language];
   const fill = (template: string) =>
-    template.replace(/\{(organization|link)\}/g, (_, name: 'organization' | 'link') => values[name]);
-  return { to, subject: fill(subject), text: fill(text) };
+    template.replace(/\{(\w+)\}/g, (_, name: string) => defined(values[name], name));
+  const lines = text.split('\n').filter((line) => line === '' || fill(line) !== '');
+  return { to, subject: fill(subject), text: fill(lines.join('\n')) };
 }

@@ -16,8 +16,8 @@ export interface Letter {
   readonly text: string;
 }
 
-/** A link that opens something, the answer to a sign-up, or what members want to know. */
-export type MailKind = 'link' | 'sign_up' | 'notice';
+/** A link, the answer to a sign-up, what members want to know, or a receipt for a customer. */
+export type MailKind = 'link' | 'sign_up' | 'notice' | 'receipt';
 
 /** What is known of a mail besides its letter. */
 export type MailAbout = Pick<QueuedMail, 'org' | 'isNewcomer' | 'kind' | 'link' | 'expiresMs'>;
@@ -54,6 +54,7 @@ export const mailsPerDay: Readonly<Record<MailKind, Bounds>> = {
   link: { address: 5, organization: 50, newcomer: 5, newcomers: 1_000, all: 5_000 },
   sign_up: { address: 2, organization: 0, newcomer: 0, newcomers: 1_000, all: 1_000 },
   notice: { address: 20, organization: 100, newcomer: 2, newcomers: 200, all: 5_000 },
+  receipt: { address: 20, organization: 2_000, newcomer: 0, newcomers: 0, all: 20_000 },
 };
 interface Bounds {
   readonly address: number;

@@ -9,6 +9,7 @@ import type { Clock } from '../core/clock.ts';
 import { errorText } from '../core/errors.ts';
 import type { SecretBox } from '../crypto/secret-box.ts';
 import { isNoticeWanted, Notices, type NoticesOptions } from '../dashboard/notices.ts';
+import { isReceiptWanted, Receipts } from '../dashboard/receipts.ts';
 import type { Directory } from '../directory/directory.ts';
 import { MailOutbox, type QueuedMail } from '../mail/outbox.ts';
 import { MailSender } from '../mail/sender.ts';
@@ -19,8 +20,8 @@ import type { Logger } from '../telemetry/logger.ts';
 export interface Mail {
   /** Where mails are queued; null: none are sent. */
   readonly queue: MailOutbox | null;
-  /** Begins to mail members about what needs somebody. */
-  tellMembers(services: NoticesOptions['services'], isPaused: () => boolean): void;
+  /** Begins to mail members about what needs somebody, and receipts to customers. */
+  tell(services: NoticesOptions['services'], isPaused: () => boolean): void;
   /** What else was checked, and the way out. */
   checksAfter(others: readonly Check[]): Promise<readonly Check[]>;
 }
@@ -37,7 +38,7 @@ export function openMail(options: {
   const outbox = new MailOutbox(directory.store, options.secrets);
   const failed = countMails(registry, outbox, directory.store.now);
   const transport = openTransport(options);
-  if (transport === null) return { queue: null, tellMembers() {}, checksAfter: async (others) => others };
+  if (transport === null) return { queue: null, tell() {}, checksAfter: async (others) => others };
   const sender = new MailSender({
     outbox,
     transport,
@@ -54,12 +55,17 @@ export function openMail(options: {
   options.closers.push(() => sender.stop());
   return {
     queue: outbox,
-    tellMembers(services, isPaused) {
+    tell(services, isPaused) {
       const onFailure = (org: string, error: unknown) =>
-        logger.debug({ org, err: error }, 'it could not be looked up what members should be mailed');
-      const notices = new Notices({ services, outbox, isPaused, onFailure });
-      notices.start();
-      options.closers.push(() => notices.stop());
+        logger.debug({ org, err: error }, 'it could not be looked up what is to be mailed');
+      const lookers = [
+        new Notices({ services, outbox, isPaused, onFailure }),
+        new Receipts({ services, outbox, isPaused, onFailure }),
+      ];
+      for (const looker of lookers) {
+        looker.start();
+        options.closers.push(() => looker.stop());
+      }
     },
     checksAfter: async (others) => [...others, await mailCheck(transport)],
   };
@@ -67,6 +73,7 @@ export function openMail(options: {
 
 function isWantedBy(directory: Directory, mail: QueuedMail): boolean {
   if (mail.kind === 'notice') return isNoticeWanted(mail, directory);
+  if (mail.kind === 'receipt') return isReceiptWanted(mail, directory);
   return mail.link === null ? directory.store.now() < mail.expiresMs : directory.links.isOpen(mail.link);
 }
 

@@ -189,7 +189,7 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
     logger.info(listeningFields(config, folder, pause, { url, baseUrl }), `listening on ${url}`);
     manager.ready(`listening on ${url}`);
     closers.push(manager.watch(counted));
-    mail.tellMembers(services, () => pause.paused !== null);
+    mail.tell(services, () => pause.paused !== null);
     await told.promise;
   }
   logger.info('stopping');

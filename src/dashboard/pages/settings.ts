@@ -1,9 +1,11 @@
 // The pages for settings: the organization's name, the colour and logo of the pages where its
 // customers pay, and the payment networks.
 
+import { type Language, languages } from '../../contract/vocabulary.ts';
 import { checkedColour, logoOf, logoPathOf, logoTypes } from '../../directory/branding.ts';
-import { type Organization, withBranding, withName } from '../../directory/organization.ts';
+import { type Organization, withBranding, withName, withReceipts } from '../../directory/organization.ts';
 import { DirectoryRefusal, type RefusalCode } from '../../directory/refusal.ts';
+import { languageNames } from '../../edge/checkout/page-messages.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { html } from '../../html/html.ts';
 import * as ui from '../layout/components.ts';
@@ -22,6 +24,7 @@ export const settingsRows: readonly Row[] = [
   post('settings', 'settings.write', saveShop),
   post('settings/network', 'settings.write', connectNetwork, { stepUp: true }),
   post('settings/logo', 'settings.write', saveLogo),
+  post('settings/receipts', 'settings.write', saveReceipts),
 ];
 
 /** What a colour input shows when the organization has no colour. */
@@ -40,6 +43,7 @@ function show(request: ViewRequest, context: ViewContext, problems: ui.Problems)
         ? [
             ui.section(say('shop'), shopForm(request, problems)),
             ui.section(say('logo'), logoForm(request, problems)),
+            context.services.mail === null ? null : ui.section(say('receipts'), receiptsForm(request)),
           ]
         : [
             ui.definitions([
@@ -126,6 +130,22 @@ ${wrong && html`<span class="wrong" id="logo-wrong">${wrong}</span>`}
   return [html`<p>${logo(request)}</p>`, upload, ui.form(request, action, remove)];
 }
 
+function receiptsForm(request: ViewRequest) {
+  const say = saySettings(request);
+  const { receipts } = request.organization;
+  const choice = ui.select({
+    name: 'receipts',
+    label: say('receipts_language'),
+    value: receipts ?? '',
+    choices: [
+      ['', say('receipts_off')],
+      ...languages.map((language) => [language, languageNames[language]] as const),
+    ],
+  });
+  const form = ui.form(request, viewLink(request, 'settings/receipts'), [choice, ui.submit(say('save'))]);
+  return html`<p>${say('receipts_text')}</p>${form}`;
+}
+
 async function saveShop(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
   const { form: typed, organization } = request;
   const name = typed.get('name') ?? '';
@@ -144,6 +164,14 @@ async function saveLogo(request: ViewRequest, context: ViewContext): Promise<Das
     context,
     { org: organization.id, logo: isRemoved ? null : `${file.length} B` },
     (each) => withBranding(each, { logo: isRemoved ? null : logoOf(file) }),
+  );
+}
+
+async function saveReceipts(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+  const typed = request.form.get('receipts') ?? '';
+  const receipts = languages.find((language): language is Language => language === typed) ?? null;
+  return save(request, context, { org: request.organization.id, receipts }, (each) =>
+    withReceipts(each, receipts),
   );
 }
 
