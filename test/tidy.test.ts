@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { functionsOf, readTrees } from './syntax.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const src = join(root, 'src');
@@ -56,6 +57,7 @@ const entries = [
 ];
 
 const fileLinesMax = 400;
+const functionLinesMax = 70;
 
 interface Source {
   /** Path below `src`, or below the root for what lies outside, with slashes. */
@@ -273,6 +275,20 @@ test('files stay readable in size', () => {
     const lines = text.split('\n').length - 1;
     return lines > fileLinesMax ? `${lines} lines; at most ${fileLinesMax}` : null;
   }, everywhere);
+  assert.deepEqual(found, []);
+});
+
+test('functions stay readable in size', () => {
+  const found: string[] = [];
+  let count = 0;
+  readTrees(root, [src, join(root, 'clients')], (tree) => {
+    const functions = functionsOf(tree);
+    count += functions.length;
+    for (const { line, lines } of functions)
+      if (lines > functionLinesMax)
+        found.push(`${pathOf(tree.fileName)}:${line}: ${lines} lines; at most ${functionLinesMax}`);
+  });
+  assert.ok(count > 5_000, `only ${count} functions were found`);
   assert.deepEqual(found, []);
 });
 

@@ -33,22 +33,42 @@ export interface DashboardOptions extends Omit<PeopleOptions, 'directory' | 'sec
 
 const methods = ['GET', 'HEAD', 'POST'];
 
-/** Answers one request. Rejects only if the request can't even be read. */
-export type AnswerVisit = (request: DashboardRequest, gone: AbortSignal) => Promise<Visited>;
+export class Dashboard {
+  readonly #options: DashboardOptions;
+  /** The path of the public address, without a slash at its end. */
+  readonly #prefix: string;
+  readonly #people: People;
+  readonly #searches: Searches;
+  readonly #addressOf: ReturnType<typeof createClientAddressText>;
+  readonly #visitorOf: ReturnType<typeof createVisitorOf>;
 
-export function createDashboard(options: DashboardOptions): AnswerVisit {
-  const { services, audit, baseUrl, onError } = options;
-  const base = new URL(baseUrl);
-  const prefix = base.pathname.replace(/\/$/, '');
-  const { directory, secrets, mail } = services;
-  const secure = base.protocol === 'https:';
-  const people = new People({ ...options, directory, secrets, secure, mail });
-  const searches = new Searches(services.now, options.monotonic);
-  const addressOf = createClientAddressText(options.trustedProxies);
-  const visitorOf = createVisitorOf(options.trustedProxies);
+  constructor(options: DashboardOptions) {
+    this.#options = options;
+    const { services, baseUrl, monotonic, trustedProxies } = options;
+    const { directory, secrets, mail } = services;
+    const { pathname, protocol } = new URL(baseUrl);
+    this.#prefix = pathname.replace(/\/$/, '');
+    this.#people = new People({ ...options, directory, secrets, secure: protocol === 'https:', mail });
+    this.#searches = new Searches(services.now, monotonic);
+    this.#addressOf = createClientAddressText(trustedProxies);
+    this.#visitorOf = createVisitorOf(trustedProxies);
+  }
 
-  async function answer(incoming: Incoming): Promise<DashboardAnswer> {
+  /** Answers one request. Rejects only if the request can't even be read. */
+  async answer(request: DashboardRequest, gone: AbortSignal): Promise<Visited> {
+    const incoming = await readIncoming(request, gone, this.#prefix, this.#addressOf, this.#visitorOf);
+    try {
+      const answer = await this.#answer(incoming);
+      return { answer, known: this.#people.knownMemberOf(incoming) };
+    } catch (error) {
+      this.#options.onError(error, request.requestId);
+      return { answer: errorPage(incoming, 'trouble'), known: null };
+    }
+  }
+
+  async #answer(incoming: Incoming): Promise<DashboardAnswer> {
     const { method, query, address } = incoming;
+    const { directory } = this.#options.services;
     if (!methods.includes(method)) return errorPage(incoming, 'method');
     if (address.startsWith('/logos/')) return logoAt(directory, address) ?? errorPage(incoming, 'missing');
     const chosen = languages.find((language) => language === query.get('lang'));
@@ -56,9 +76,9 @@ export function createDashboard(options: DashboardOptions): AnswerVisit {
       const { lang: _, ...others } = Object.fromEntries(query);
       return redirect(link(incoming, address, others), [setLanguage(chosen)]);
     }
-    const route = answerPublicRoute(incoming, people);
+    const route = answerPublicRoute(incoming, this.#people);
     if (route !== null) return route;
-    const request = people.memberOf(incoming);
+    const request = this.#people.memberOf(incoming);
     if (request === null) return toSignIn(incoming);
     const [, , org = '', mode = '', ...rest] = address.split('/');
     const role = request.member.roles[org];
@@ -69,10 +89,11 @@ export function createDashboard(options: DashboardOptions): AnswerVisit {
     if (path === '') return redirect(link(incoming, `/dashboard/${org}/${mode}/home`));
     const organization = directory.organization(org);
     const place = { role, organization, mode: mode as Mode, path, views: viewsOf(role), warnings: [] };
-    return answerRow(incoming, { ...request, ...place, id: '' });
+    return this.#answerRow(incoming, { ...request, ...place, id: '' });
   }
 
-  async function answerRow(incoming: Incoming, request: ViewRequest): Promise<DashboardAnswer> {
+  async #answerRow(incoming: Incoming, request: ViewRequest): Promise<DashboardAnswer> {
+    const { services, audit } = this.#options;
     const { mode, role, path, session } = request;
     const method = incoming.method === 'POST' ? 'POST' : 'GET';
     const match = matchRow(method, path);
@@ -83,29 +104,18 @@ export function createDashboard(options: DashboardOptions): AnswerVisit {
     const { row, id } = match;
     if (!mayDo(role, row.permission)) return forbiddenPage(request, role);
     if (row.testOnly && mode === 'live') return errorPage(request, 'testOnly');
-    if (method === 'POST' && !people.isOwnForm(incoming, request)) return errorPage(request, 'stale');
+    if (method === 'POST' && !this.#people.isOwnForm(incoming, request)) return errorPage(request, 'stale');
     // Members of a suspended organization read, and make nothing.
     const isSuspended = request.organization.status !== 'active';
     if (method === 'POST' && isSuspended) return errorPage(request, 'suspended');
-    if (row.stepUp && !people.isConfirmed(session)) {
+    if (row.stepUp && !this.#people.isConfirmed(session)) {
       const { organization } = request;
       const asked = method === 'POST' ? pageOfForm(path) : path;
       return askToConfirm(request, `/dashboard/${organization.id}/${mode}/${asked}`);
     }
-    const context = createContext({ services, audit, searches }, request, incoming);
+    const context = createContext({ services, audit, searches: this.#searches }, request, incoming);
     const warnings = method === 'GET' ? await warningsOf(request, context) : [];
     const answer = await row.handle({ ...request, id, warnings }, context);
     return answer.kind === 'export' && isSuspended ? errorPage(request, 'suspended') : answer;
   }
-
-  return async (request, gone) => {
-    const incoming = await readIncoming(request, gone, prefix, addressOf, visitorOf);
-    try {
-      const answered = await answer(incoming);
-      return { answer: answered, known: people.knownMemberOf(incoming) };
-    } catch (error) {
-      onError(error, request.requestId);
-      return { answer: errorPage(incoming, 'trouble'), known: null };
-    }
-  };
 }

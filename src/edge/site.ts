@@ -9,7 +9,7 @@ import type { ShardClient } from '../shard/client.ts';
 import { notStored } from './api/api.ts';
 import { visitPage } from './checkout/page-visits.ts';
 import type { Pages } from './checkout/pages.ts';
-import { isDashboardPath, type VisitDashboard } from './dashboard/dashboard-visits.ts';
+import { type DashboardVisits, isDashboardPath } from './dashboard/dashboard-visits.ts';
 import { createDocsVisits } from './docs/docs-visits.ts';
 import { isDocsPath } from './docs/layout.ts';
 import { createPostmanVisits } from './docs/postman.ts';
@@ -35,7 +35,7 @@ export interface SiteOptions {
   readonly stalledMsMax: number;
   /** The pages where customers pay. */
   readonly pages: Pages;
-  readonly visitDashboard: VisitDashboard;
+  readonly dashboard: Pick<DashboardVisits, 'answer'>;
   /** Limits how often a visitor may search the documentation. */
   readonly visitors: Visitors;
   /** Limits what is posted for payment networks and is not genuine. */
@@ -70,7 +70,7 @@ function whyNotReady({ shards, isStopping, stalledMsMax }: SiteOptions): string 
 
 /** Answers the requests that are not for the API. */
 export function createSite(options: SiteOptions): Handler {
-  const { baseUrl, isPaused, pages, visitDashboard, visitors } = options;
+  const { baseUrl, isPaused, pages, dashboard, visitors } = options;
   const description = openapiDocument(baseUrl);
   const openapi = new StaticText(JSON.stringify(description));
   const visitDocs = createDocsVisits({ baseUrl, description, visitors });
@@ -102,7 +102,7 @@ export function createSite(options: SiteOptions): Handler {
     if (refusal !== null) refuseVisit(exchange, head, refusal, true);
     else if (page !== undefined) page(exchange, head);
     else if (isDashboardPath(path))
-      visitDashboard(exchange, head, (fault) => refuseVisit(exchange, head, fault, true));
+      dashboard.answer(exchange, head, (fault) => refuseVisit(exchange, head, fault, true));
     else if (network !== null)
       takeCallback(options, network, exchange, head, (fault, close) =>
         refuseVisit(exchange, head, fault, close),

@@ -20,7 +20,7 @@ import { machineBytes, withShardMemory } from '../config/machine-memory.ts';
 import { errorCode, errorText } from '../core/errors.ts';
 import { scrub } from '../core/secret-text.ts';
 import { SecretBox } from '../crypto/secret-box.ts';
-import { type AnswerVisit, createDashboard, type DashboardOptions } from '../dashboard/dashboard.ts';
+import { Dashboard, type DashboardOptions } from '../dashboard/dashboard.ts';
 import { archivedSequence, archiveFolderOf } from '../data-folder/archive-folder.ts';
 import {
   type DataFolder,
@@ -36,7 +36,7 @@ import { lockDataFolder } from '../data-folder/folder-lock.ts';
 import { openSecretsKeys } from '../data-folder/secrets-key.ts';
 import { SequenceNotes } from '../data-folder/sequence-notes.ts';
 import type { Directory } from '../directory/directory.ts';
-import { answerVisits } from '../edge/dashboard/dashboard-port.ts';
+import { type AnswerVisit, answerVisits } from '../edge/dashboard/dashboard-port.ts';
 import { examine } from '../health/doctor.ts';
 import { checkHttpServerBinary } from '../health/http-server-binary.ts';
 import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
@@ -45,7 +45,7 @@ import { Audit } from '../operator/audit/audit.ts';
 import { CommandFailure, ServiceCrash } from '../operator/results/failures.ts';
 import { openOperatorServer } from '../operator/socket/server.ts';
 import { createLogger, type Logger, logConsole } from '../telemetry/logger.ts';
-import { createSupervisorMetrics, mergeMetrics } from '../telemetry/metrics.ts';
+import { createSupervisorMetrics, mergeMetrics, type SupervisorMetrics } from '../telemetry/metrics.ts';
 import { serveMetrics } from '../telemetry/metrics-server.ts';
 import { readStatus } from '../telemetry/status.ts';
 import { systemClocks } from '../telemetry/system-clocks.ts';
@@ -128,20 +128,14 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   const folder = await openFolder(configured);
   const sized = sizing(folder.shards);
   const config = sized(configured);
-  const logger = await createLogger({ level: config.logLevel, thread: 'main' });
-  logConsole(logger);
-  endAtWriteErrors(logger);
+  const logger = await openLogger(config);
   const audit = await openAudit(folder.path, config, logger);
   closers.push(() => audit.close());
   const registry = new Registry();
   const pause = new Pause(folder);
   const metrics = createSupervisorMetrics(registry, folder.path, pause);
   const visits = watchThread(registry, logger);
-  const onFailure = (error: unknown, fatal: boolean) => {
-    metrics.directoryFailed();
-    if (fatal) reportLost(error, logger, told);
-  };
-  const directory = openDirectory(folder, { onFailure, ...directoryOptions(config, folder, logger) });
+  const directory = openDirectory(folder, directoryOptions({ config, folder, logger, metrics, told }));
   closers.push(() => directory.closeStore());
   const parts = await checkParts({ folder, directory, acceptLoss, logger, closers });
   const secretsKeys = await openSecretsKeys(config, environmentOf(process.env), directory);
@@ -228,6 +222,14 @@ function watchThread(registry: Registry, logger: Logger): Visits {
   return visits;
 }
 
+/** The log of this thread, which takes what libraries print, too. */
+async function openLogger({ logLevel }: Config): Promise<Logger> {
+  const logger = await createLogger({ level: logLevel, thread: 'main' });
+  logConsole(logger);
+  endAtWriteErrors(logger);
+  return logger;
+}
+
 /** The dashboard, as the configuration wants it. */
 function openDashboard(parts: {
   readonly config: Config;
@@ -239,7 +241,7 @@ function openDashboard(parts: {
 }): AnswerVisit {
   const { config, logger, visits, ...others } = parts;
   const { sessionIdleMinutes, sessionDays } = config.dashboard;
-  const answer = createDashboard({
+  const dashboard = new Dashboard({
     ...others,
     isSignUpOpen: config.signUp === 'open',
     sessionLimits: { idleMs: sessionIdleMinutes * 60_000, absoluteMs: sessionDays * 86_400_000 },
@@ -249,7 +251,7 @@ function openDashboard(parts: {
     onError: (error, requestId) => visits.unanswered(error, 'dashboard', requestId),
     onRefusedSignIn: (address) => logger.warn({ address }, 'a sign-in to the dashboard was refused'),
   });
-  return (request, gone) => visits.run('dashboard', request.requestId, () => answer(request, gone));
+  return (request, gone) => visits.run('dashboard', request.requestId, () => dashboard.answer(request, gone));
 }
 
 /** Checks what can be checked before the data folder is touched, and prepares the process. */
@@ -262,12 +264,23 @@ function prepare(config: Config): void {
   process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(64 * 1024);
 }
 
+interface DirectoryParts extends Pick<Run, 'config' | 'told'> {
+  readonly folder: DataFolder;
+  readonly logger: Logger;
+  readonly metrics: SupervisorMetrics;
+}
+
 /** Where the log is archived, the directory keeps the changes that the archive does not have. */
-function directoryOptions({ logArchive: { dir } }: Config, folder: DataFolder, logger: Logger) {
-  const isDiskFull = isFullOf(folder, logger);
+function directoryOptions({ config, told, folder, logger, metrics }: DirectoryParts) {
+  const { dir } = config.logArchive;
+  const onFailure = (error: unknown, fatal: boolean) => {
+    metrics.directoryFailed();
+    if (fatal) reportLost(error, logger, told);
+  };
+  const options = { onFailure, isDiskFull: isFullOf(folder, logger) };
   return dir === null
-    ? { isDiskFull }
-    : { isDiskFull, archivedRevision: () => archivedSequence(archiveFolderOf(dir, folder, 'directory')) };
+    ? options
+    : { ...options, archivedRevision: () => archivedSequence(archiveFolderOf(dir, folder, 'directory')) };
 }
 
 /** What the log says when the service listens. */

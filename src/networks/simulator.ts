@@ -45,6 +45,66 @@ export const simulatedAgents = { en: 'Test agent', fr: 'Agent de test', ar: 'ÙˆÙ
 const done: NetworkOutcome = { result: 'done' };
 const accepted: NetworkOutcome = { result: 'accepted' };
 
+/** The calls that reached the simulated networks, with their answers. */
+class AnsweredCalls {
+  readonly #options: SimulatorOptions;
+  readonly #answers = new Map<string, NetworkOutcome>();
+  readonly #listeners: OutcomeListener[] = [];
+
+  constructor(options: SimulatorOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Answers a call with `first`. If the call is new, `later` follows when `settleMs` have passed
+   * since it was decided.
+   */
+  async take(
+    call: NetworkCall,
+    first: NetworkOutcome,
+    later: NetworkOutcome | null = null,
+    settleMs = 0,
+  ): Promise<NetworkOutcome> {
+    assert(!call.livemode, 'a live call reached the simulated networks');
+    let answer = this.#answers.get(call.id);
+    if (answer === undefined) {
+      answer = first;
+      this.#remember(call.id, first);
+      if (later !== null) this.#tellLater(call, later, settleMs);
+    }
+    await this.#latency();
+    return answer;
+  }
+
+  /** A lookup has no latency, so that the runner learns the outcome of a call that timed out. */
+  readonly lookup = async ({ id }: NetworkCall) => this.#answers.get(id) ?? 'unknown';
+
+  listen(listener: OutcomeListener): void {
+    this.#listeners.push(listener);
+  }
+
+  #tellLater({ id, startedAtMs }: NetworkCall, later: NetworkOutcome, settleMs: number): void {
+    const { now, timers } = this.#options;
+    // When the clock was set since the call, the wait must not become longer.
+    const waitMs = Math.min(settleMs, Math.max(0, startedAtMs + settleMs - now()));
+    timers.after(waitMs, () => {
+      this.#remember(id, later);
+      for (const listener of this.#listeners) listener(id, later);
+    });
+  }
+
+  #remember(id: string, outcome: NetworkOutcome): void {
+    this.#answers.set(id, outcome);
+    const [oldest] = this.#answers.keys();
+    if (this.#answers.size > rememberedMax && oldest !== undefined) this.#answers.delete(oldest);
+  }
+
+  #latency(): Promise<void> {
+    const { latencyMs, timers } = this.#options;
+    return latencyMs === 0 ? Promise.resolve() : new Promise((resolve) => timers.after(latencyMs, resolve));
+  }
+}
+
 /**
  * The networks of test mode. Throws for live mode, where a simulated payment would be taken for a
  * real one.
@@ -54,73 +114,29 @@ export function createSimulator(
   options: SimulatorOptions,
 ): TellingNetworks & { readonly card: TypedCardNetwork; readonly cash: CashNetwork } {
   if (mode !== 'test') throw new Error('the simulated networks are for test mode only');
-  const { now, timers } = options;
-  const answers = new Map<string, NetworkOutcome>();
-  const listeners: OutcomeListener[] = [];
-
-  const latency = () =>
-    options.latencyMs === 0
-      ? Promise.resolve()
-      : new Promise<void>((resolve) => timers.after(options.latencyMs, resolve));
-
-  function remember(id: string, outcome: NetworkOutcome): void {
-    answers.set(id, outcome);
-    const [oldest] = answers.keys();
-    if (answers.size > rememberedMax && oldest !== undefined) answers.delete(oldest);
-  }
-
-  /**
-   * Answers a call with `first`. If the call is new, `later` follows when `settleMs` have passed
-   * since it was decided.
-   */
-  async function take(
-    call: NetworkCall,
-    first: NetworkOutcome,
-    later: NetworkOutcome | null,
-    settleMs = 0,
-  ): Promise<NetworkOutcome> {
-    assert(!call.livemode, 'a live call reached the simulated networks');
-    let answer = answers.get(call.id);
-    if (answer === undefined) {
-      answer = first;
-      remember(call.id, first);
-      if (later !== null) {
-        // When the clock was set since the call, the wait must not become longer.
-        const waitMs = Math.min(settleMs, Math.max(0, call.startedAtMs + settleMs - now()));
-        timers.after(waitMs, () => {
-          remember(call.id, later);
-          for (const listener of listeners) listener(call.id, later);
-        });
-      }
-    }
-    await latency();
-    return answer;
-  }
-
-  /** A lookup has no latency, so that the runner learns the outcome of a call that timed out. */
-  const lookup = async ({ id }: NetworkCall) => answers.get(id) ?? 'unknown';
-
+  const calls = new AnsweredCalls(options);
+  const { lookup } = calls;
   return {
     card: {
-      tokenize: async (card) => tokenize(card, now()),
-      openPage: (call) => take(call, done, null),
+      tokenize: async (card) => tokenize(card, options.now()),
+      openPage: (call) => calls.take(call, done),
       authorize(call, token) {
         const { outcome, lingers } = readToken(token);
-        if (!lingers) return take(call, outcome, null);
-        return take(call, accepted, outcome, options.processingSettleMs);
+        if (!lingers) return calls.take(call, outcome);
+        return calls.take(call, accepted, outcome, options.processingSettleMs);
       },
       refund(call) {
         const outcome: NetworkOutcome = refundFails(call) ? { result: 'failed', reason: 'declined' } : done;
-        return take(call, accepted, outcome, options.refundSettleMs);
+        return calls.take(call, accepted, outcome, options.refundSettleMs);
       },
       lookup,
     },
     cash: {
-      issue: (call) => take(call, done, null),
-      cancel: (call) => take(call, done, null),
+      issue: (call) => calls.take(call, done),
+      cancel: (call) => calls.take(call, done),
       lookup,
     },
-    onOutcome: (listener) => void listeners.push(listener),
+    onOutcome: (listener) => calls.listen(listener),
   };
 }
 

@@ -146,20 +146,38 @@ function createScrubMetrics(gauge: ReturnType<typeof shardMetricsOf>['gauge']) {
   return metrics;
 }
 
-function diskGauges(gauge: ReturnType<typeof shardMetricsOf>['gauge']) {
+function memoryGauges(gauge: ReturnType<typeof shardMetricsOf>['gauge']) {
   return {
-    logBytes: gauge('payments_log_bytes', 'What the write-ahead log takes on the disk'),
-    checkpointBytes: gauge('payments_checkpoint_bytes', 'What the checkpoint takes on the disk'),
-    oldestCommit: gauge(
-      'payments_oldest_commit_seconds',
-      'For how long the oldest commit under way has waited for the disk',
+    resident: gauge('payments_resident_records', 'Records in memory'),
+    residentBytes: gauge('payments_resident_bytes', 'About what the records in memory take'),
+    residentBytesMax: gauge(
+      'payments_resident_bytes_max',
+      'What the records in memory may take: half of the heap that the shard may have',
     ),
   };
 }
 
-/** The metrics of a shard. */
-export function createShardMetrics(registry: Registry, shard: string) {
-  const { histogram, gauge, counter } = shardMetricsOf(registry, shard);
+function journalGauges(gauge: ReturnType<typeof shardMetricsOf>['gauge']) {
+  return {
+    recovery: gauge('payments_recovery_duration_seconds', 'Replaying the journal at the last start'),
+    logBytes: gauge('payments_log_bytes', 'What the write-ahead log takes on the disk'),
+    logSequence: gauge('payments_log_sequence', 'The last sequence of the write-ahead log'),
+    checkpointBytes: gauge('payments_checkpoint_bytes', 'What the checkpoint takes on the disk'),
+    checkpointSequence: gauge(
+      'payments_checkpoint_sequence',
+      'The last sequence of the log that the checkpoint reflects',
+    ),
+    oldestCommit: gauge(
+      'payments_oldest_commit_seconds',
+      'For how long the oldest commit under way has waited for the disk',
+    ),
+    readOnly: gauge('payments_read_only', '1 while the disk is too full for writes'),
+  };
+}
+
+/** What a shard tells while it works. */
+function shardObserver(registry: Registry, shard: string): Omit<ShardObserver, 'stalled'> {
+  const { histogram, gauge } = shardMetricsOf(registry, shard);
   const batchSize = histogram('payments_turn_requests', 'Requests taken in one turn', sizes);
   const commit = histogram(
     'payments_commit_duration_seconds',
@@ -173,38 +191,8 @@ export function createShardMetrics(registry: Registry, shard: string) {
   ]);
   const checkpointRecords = gauge('payments_checkpoint_records', 'Records in the last checkpoint');
   const queued = gauge('payments_queue_depth', 'Requests waiting in the mailbox');
-  const recovery = gauge('payments_recovery_duration_seconds', 'Replaying the journal at the last start');
-  const resident = gauge('payments_resident_records', 'Records in memory');
-  const residentBytes = gauge('payments_resident_bytes', 'About what the records in memory take');
-  const residentBytesMax = gauge(
-    'payments_resident_bytes_max',
-    'What the records in memory may take: half of the heap that the shard may have',
-  );
-  const logSequence = gauge('payments_log_sequence', 'The last sequence of the write-ahead log');
-  const checkpointSequence = gauge(
-    'payments_checkpoint_sequence',
-    'The last sequence of the log that the checkpoint reflects',
-  );
-  const readOnly = gauge('payments_read_only', '1 while the disk is too full for writes');
-  const clockOff = gauge(
-    'payments_clock_offset_seconds',
-    "How far the machine's clock is from the time that the shard goes by, while it does not believe that clock",
-  );
-  const clockJumps = counter(
-    'payments_clock_jumps_total',
-    "Times that the machine's clock stepped by more than five seconds",
-  );
-  const deliveries = countDeliveries(registry, shard);
-  const deliveriesWaiting = gauge(
-    'payments_webhook_deliveries_waiting',
-    'Webhook deliveries that wait for an attempt',
-  );
-  const oldestDelivery = gauge(
-    'payments_webhook_oldest_delivery_seconds',
-    'For how long the oldest webhook delivery to an enabled endpoint has been due',
-  );
-  const observer: Omit<ShardObserver, 'stalled'> = {
-    attempted: deliveries,
+  return {
+    attempted: countDeliveries(registry, shard),
     batchEnded(requests, queuedNow) {
       batchSize.observe(requests);
       queued.set(queuedNow);
@@ -215,21 +203,32 @@ export function createShardMetrics(registry: Registry, shard: string) {
       checkpointRecords.set(records);
     },
   };
+}
+
+/** The metrics of a shard. */
+export function createShardMetrics(registry: Registry, shard: string) {
+  const { gauge, counter } = shardMetricsOf(registry, shard);
   return {
-    observer,
-    recovery,
-    resident,
-    residentBytes,
-    residentBytesMax,
-    ...diskGauges(gauge),
-    logSequence,
-    checkpointSequence,
-    readOnly,
-    clockOff,
-    clockJumps,
+    observer: shardObserver(registry, shard),
+    ...memoryGauges(gauge),
+    ...journalGauges(gauge),
+    clockOff: gauge(
+      'payments_clock_offset_seconds',
+      "How far the machine's clock is from the time that the shard goes by, while it does not believe that clock",
+    ),
+    clockJumps: counter(
+      'payments_clock_jumps_total',
+      "Times that the machine's clock stepped by more than five seconds",
+    ),
     scrub: createScrubMetrics(gauge),
-    deliveriesWaiting,
-    oldestDelivery,
+    deliveriesWaiting: gauge(
+      'payments_webhook_deliveries_waiting',
+      'Webhook deliveries that wait for an attempt',
+    ),
+    oldestDelivery: gauge(
+      'payments_webhook_oldest_delivery_seconds',
+      'For how long the oldest webhook delivery to an enabled endpoint has been due',
+    ),
   };
 }
 

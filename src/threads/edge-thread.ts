@@ -19,7 +19,7 @@ import { pageAssets } from '../edge/checkout/page-assets.ts';
 import { createPagePort } from '../edge/checkout/page-visits.ts';
 import { Pages } from '../edge/checkout/pages.ts';
 import { DashboardPort } from '../edge/dashboard/dashboard-port.ts';
-import { createDashboardVisits } from '../edge/dashboard/dashboard-visits.ts';
+import { DashboardVisits } from '../edge/dashboard/dashboard-visits.ts';
 import { KnownSessions } from '../edge/dashboard/known-sessions.ts';
 import { docsStyle } from '../edge/docs/style.ts';
 import { createClientAddressText } from '../edge/http/client-address.ts';
@@ -162,7 +162,7 @@ const pages = new Pages({
   trustedProxies: config.pages.trustedProxies,
   onError: (error, requestId) => visits.unanswered(error, 'page', requestId),
 });
-const dashboard = new DashboardPort();
+const dashboardPort = new DashboardPort();
 /** The most addresses whose visits of a kind are counted at a time. */
 const visitorsMax = 10_000;
 const visitors = createVisitors({ ...config.pages, visitorsMax, monotonic });
@@ -174,8 +174,8 @@ const site = createSite({
   isPaused: () => isPaused,
   stalledMsMax: config.journal.stalledCommitSeconds * 1000,
   pages,
-  visitDashboard: createDashboardVisits({
-    port: dashboard,
+  dashboard: new DashboardVisits({
+    port: dashboardPort,
     visitors,
     sessions: new KnownSessions(createCookies(baseUrl.startsWith('https:')).session),
     askLogs: requestLogs?.ask ?? (async () => null),
@@ -257,7 +257,7 @@ async function carryOut(instruction: Instruction): Promise<void> {
       requestLogs?.connect(instruction.port);
       break;
     case 'dashboard':
-      dashboard.connect(instruction.port);
+      dashboardPort.connect(instruction.port);
       break;
     default:
       await answerQuestion(answers, instruction, tell);
@@ -268,7 +268,7 @@ async function carryOut(instruction: Instruction): Promise<void> {
 function disconnect(): void {
   for (const shard of shards) shard.disconnect();
   requestLogs?.disconnect();
-  dashboard.disconnect();
+  dashboardPort.disconnect();
   main.close();
 }
 

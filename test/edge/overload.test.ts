@@ -45,7 +45,7 @@ async function start(context: TestContext, requestTimeoutMs = 30_000) {
     isPaused: () => false,
     stalledMsMax: 5_000,
     pages: { matches: () => false } as unknown as Pages,
-    visitDashboard: () => {},
+    dashboard: { answer() {} },
     visitors: unlimitedVisitors,
     callers: unlimitedVisitors,
     assets: [],

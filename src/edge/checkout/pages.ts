@@ -20,7 +20,7 @@ import type { PageAnswer, PagePort, PageRequest, PageVisit, ShownPayment } from 
 import { afterPayment } from './return-links.ts';
 import { formStages, isPagePath, linkIn, methodsOf, type PageRoute, routeOf } from './routes.ts';
 import { type Stage, stageOf } from './stage.ts';
-import { createSubmits } from './submissions.ts';
+import { Submissions } from './submissions.ts';
 import { challengePage, voucherPage } from './voucher-page.ts';
 
 export interface PagesOptions {
@@ -46,7 +46,7 @@ export class Pages {
   readonly #prefix: string;
   readonly #guard: FormGuard;
   readonly #visitors: Visitors;
-  readonly #submits: ReturnType<typeof createSubmits>;
+  readonly #submissions: Submissions;
   readonly #hosted: HostedPage;
   readonly #links: LinkPages;
 
@@ -56,7 +56,7 @@ export class Pages {
     this.#prefix = pathname.replace(/\/$/, '');
     this.#guard = createFormGuard(protocol === 'https:', options.randomBytes);
     this.#visitors = createVisitors({ ...options, visitorsMax });
-    this.#submits = createSubmits(options.port, options.tokenize);
+    this.#submissions = new Submissions(options.port, options.tokenize);
     this.#hosted = createHostedPage(options.port, options.baseUrl);
     const shared = { guard: this.#guard, visitors: this.#visitors, visitorsMax };
     this.#links = createLinkPages({ ...options, ...shared, secure: protocol === 'https:' });
@@ -165,7 +165,7 @@ export class Pages {
     // A form that was sent before, or too late, has no effect. The answer shows the current state.
     const atItsStage = formStages[name].includes(stage.name) && 'path' in stage && stage.path === path;
     const { field } = this.#guard.protect(id, cookie);
-    const page = atItsStage ? await this.#submits[name]({ id, payment, visit, form, field }) : null;
+    const page = atItsStage ? await this.#submissions[name]({ id, payment, visit, form, field }) : null;
     if (page !== null) return render(page, visit);
     return redirect(linkTo(visit, path, outcomes.comingFromForm));
   }

@@ -26,19 +26,66 @@ export interface Submission {
 }
 
 /** The page that answers a form; null: a redirect to the current state. */
-export type Submit = (submission: Submission) => Promise<Page | null>;
+type Submit = (submission: Submission) => Promise<Page | null>;
 
-export function createSubmits(
-  port: PagePort,
-  tokenize: Readonly<Record<Mode, Tokenize | null>>,
-): Readonly<Record<Form, Submit>> {
+/** Answers the forms of the pages; a form's method has its name. */
+export class Submissions implements Readonly<Record<Form, Submit>> {
+  readonly #port: PagePort;
+  readonly #tokenize: Readonly<Record<Mode, Tokenize | null>>;
+
+  constructor(port: PagePort, tokenize: Readonly<Record<Mode, Tokenize | null>>) {
+    this.#port = port;
+    this.#tokenize = tokenize;
+  }
+
+  async checkout(submission: Submission): Promise<Page | null> {
+    const { id, payment, visit, form } = submission;
+    // Each form pays at most once: it names the charge that was the latest when the form was shown.
+    if (form.get('attempt') !== (payment.charge?.id ?? '')) return null;
+    const method = paymentMethodTypes.find((type) => type === form.get('method'));
+    if (method === undefined) return shownAgain(submission, 'method_missing');
+    const card = method === 'card' && payment.card_page === 'own' ? await this.#cardOf(submission) : null;
+    if (card !== null && 'page' in card) return card.page;
+    // A charge was opened for a card that did not arrive.
+    const open = payment.charge?.status === 'pending' ? payment.charge : null;
+    if (open !== null && card !== null) return this.#pay(submission, open.id, card);
+    if (open !== null) {
+      const left = await this.#port.command('abandon_charge', open.id, {}, visit.language);
+      if (!left.ok) return refusedPage(left.code, visit);
+    }
+    const chosen = await this.#port.command('choose_method', id, { method }, visit.language);
+    if (!chosen.ok && chosen.code === 'payment_method_unavailable')
+      return shownAgain(submission, 'method_unavailable');
+    if (!chosen.ok) return refusedPage(chosen.code, visit);
+    const charge = card && (await this.#port.view(id))?.charge;
+    return charge?.status === 'pending' && card !== null ? this.#pay(submission, charge.id, card) : null;
+  }
+
+  async card(submission: Submission): Promise<Page | null> {
+    const card = await this.#cardOf(submission);
+    return 'page' in card ? card.page : this.#pay(submission, submission.id, card);
+  }
+
+  async challenge({ id, visit, form }: Submission): Promise<Page | null> {
+    const answer = form.get('answer');
+    if (answer !== 'pass' && answer !== 'fail') return null;
+    const params = { passed: answer === 'pass' };
+    const result = await this.#port.command('answer_challenge', id, params, visit.language);
+    return result.ok ? null : refusedPage(result.code, visit);
+  }
+
+  async change({ id, visit }: Submission): Promise<Page | null> {
+    const result = await this.#port.command('abandon_charge', id, {}, visit.language);
+    return result.ok ? null : refusedPage(result.code, visit);
+  }
+
   /** A token for the typed card, or the page that says what is wrong. */
-  async function cardOf(submission: Submission): Promise<TokenizedCard | { readonly page: Page }> {
+  async #cardOf(submission: Submission): Promise<TokenizedCard | { readonly page: Page }> {
     const typed = readCard(submission.form);
     if ('problems' in typed) return { page: shownAgain(submission, 'check_fields', typed.problems) };
-    const ask = tokenize[modeOf(submission.payment.livemode)];
+    const tokenize = this.#tokenize[modeOf(submission.payment.livemode)];
     // The error of a tokenizer is not passed on, because it may quote the card.
-    const tokenized = await ask?.(typed).catch(() => null);
+    const tokenized = await tokenize?.(typed).catch(() => null);
     if (!tokenized) return { page: troublePage(submission.visit) };
     if ('problem' in tokenized) return { page: shownAgain(submission, 'check_fields', [tokenized.problem]) };
     return tokenized;
@@ -48,58 +95,14 @@ export function createSubmits(
    * Sends the card to the charge `id`. A decline leads back to the form, if another card can be
    * tried here.
    */
-  async function pay(submission: Submission, id: string, card: TokenizedCard): Promise<Page | null> {
+  async #pay(submission: Submission, id: string, card: TokenizedCard): Promise<Page | null> {
     const { visit } = submission;
-    const result = await port.command('submit_card', id, card, visit.language);
+    const result = await this.#port.command('submit_card', id, card, visit.language);
     if (!result.ok) return refusedPage(result.code, visit);
-    const payment = await port.view(id);
+    const payment = await this.#port.view(id);
     if (payment === null || stageOf(payment, id).name !== 'choose') return null;
     return shownAgain({ ...submission, payment }, 'declined');
   }
-
-  return {
-    async checkout(submission) {
-      const { id, payment, visit, form } = submission;
-      // Each form pays at most once: it names the charge that was the latest when the form was
-      // shown.
-      if (form.get('attempt') !== (payment.charge?.id ?? '')) return null;
-      const method = paymentMethodTypes.find((type) => type === form.get('method'));
-      if (method === undefined) return shownAgain(submission, 'method_missing');
-      const card = method === 'card' && payment.card_page === 'own' ? await cardOf(submission) : null;
-      if (card !== null && 'page' in card) return card.page;
-      // A charge was opened for a card that did not arrive.
-      const open = payment.charge?.status === 'pending' ? payment.charge : null;
-      if (open !== null && card !== null) return pay(submission, open.id, card);
-      if (open !== null) {
-        const left = await port.command('abandon_charge', open.id, {}, visit.language);
-        if (!left.ok) return refusedPage(left.code, visit);
-      }
-      const chosen = await port.command('choose_method', id, { method }, visit.language);
-      if (!chosen.ok && chosen.code === 'payment_method_unavailable')
-        return shownAgain(submission, 'method_unavailable');
-      if (!chosen.ok) return refusedPage(chosen.code, visit);
-      const charge = card && (await port.view(id))?.charge;
-      return charge?.status === 'pending' && card !== null ? pay(submission, charge.id, card) : null;
-    },
-
-    async card(submission) {
-      const card = await cardOf(submission);
-      return 'page' in card ? card.page : pay(submission, submission.id, card);
-    },
-
-    async challenge({ id, visit, form }) {
-      const answer = form.get('answer');
-      if (answer !== 'pass' && answer !== 'fail') return null;
-      const params = { passed: answer === 'pass' };
-      const result = await port.command('answer_challenge', id, params, visit.language);
-      return result.ok ? null : refusedPage(result.code, visit);
-    },
-
-    async change({ id, visit }) {
-      const result = await port.command('abandon_charge', id, {}, visit.language);
-      return result.ok ? null : refusedPage(result.code, visit);
-    },
-  };
 }
 
 /**

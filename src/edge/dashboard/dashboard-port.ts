@@ -116,15 +116,13 @@ export class DashboardPort {
   }
 }
 
+export type AnswerVisit = (request: DashboardRequest, gone: AbortSignal) => Promise<Visited>;
+
 /**
  * The main thread's end. A visit that fails has no answer; `onFailed` hears of it. `gone` is
  * aborted when its client leaves.
  */
-export function answerVisits(
-  port: MessagePort,
-  handle: (request: DashboardRequest, gone: AbortSignal) => Promise<Visited>,
-  onFailed: OnVisitFailed,
-): void {
+export function answerVisits(port: MessagePort, handle: AnswerVisit, onFailed: OnVisitFailed): void {
   const underWay = new Map<number, AbortController>();
   const answer = async (asked: Question<Visits>) => {
     const gone = new AbortController();

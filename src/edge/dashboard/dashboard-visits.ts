@@ -34,40 +34,69 @@ export interface DashboardVisitsOptions {
 const busySeconds = 5;
 const noBody = Buffer.alloc(0);
 
-export type VisitDashboard = (
-  exchange: Exchange,
-  head: RequestHead,
-  refuse: (refusal: Refusal) => void,
-) => void;
-
 /** Whether the main thread answers: the dashboard's pages, and the logos of organizations. */
 export function isDashboardPath(path: string): boolean {
   return path === '/dashboard' || path.startsWith('/dashboard/') || path.startsWith('/logos/');
 }
 
-/**
- * Returns the function that answers visits. Its `refuse` answers one whose form is not read to its
- * end.
- */
-export function createDashboardVisits(options: DashboardVisitsOptions): VisitDashboard {
-  const { port, visitors, sessions, shardOf } = options;
-  const tails = new TailStreams(options);
+/** Answers the visits of one edge. */
+export class DashboardVisits {
+  readonly #options: DashboardVisitsOptions;
+  readonly #tails: TailStreams;
   // Of all members together, of one organization, and of one of its members, for each edge.
-  const slots = { tail: new Shares(256, [16, 4]), export: new Shares(16, [4, 2]) };
+  readonly #slots = { tail: new Shares(256, [16, 4]), export: new Shares(16, [4, 2]) };
 
-  const tooMany = (exchange: Exchange, stranger: Visit, waitSeconds = busySeconds) =>
-    reply(exchange, render(tooManyPage(stranger, waitSeconds), stranger));
-
-  /** The way of a visit: who is known counts for the organization, anybody else for the address. */
-  function wayOf({ method, path, headers: { cookie, forwardedFor }, remoteAddress }: DashboardRequest): Way {
-    const owners = sessions.ownersOf(cookie, path);
-    if (owners !== null) return { lane: 'members', owners };
-    const { site, network } = visitors.visitorOf(remoteAddress, forwardedFor);
-    return { lane: method === 'POST' ? 'forms' : 'pages', owners: [site, network] };
+  constructor(options: DashboardVisitsOptions) {
+    this.#options = options;
+    this.#tails = new TailStreams(options);
   }
 
-  async function ask(exchange: Exchange, request: DashboardRequest): Promise<DashboardAnswer | Unanswered> {
-    const { visited, withdraw } = port.ask(request, wayOf(request));
+  /** `refuse` answers a visit whose form is not read to its end. */
+  answer(exchange: Exchange, head: RequestHead, refuse: (refusal: Refusal) => void): void {
+    const stranger = strangerOf(head);
+    exchange.entry = 'dashboard';
+    exchange.trouble = { onTrouble: () => replyTrouble(exchange, stranger) };
+    const waitSeconds = this.#options.visitors.admit(exchange.remoteAddress, head.forwardedFor);
+    if (waitSeconds !== null) {
+      replyTooMany(exchange, stranger, waitSeconds);
+      return;
+    }
+    const take = (body: Buffer) => {
+      exchange.handler = {
+        onTimeout() {
+          exchange.handler?.onGone?.();
+          replyTrouble(exchange, stranger);
+        },
+      };
+      exchange.guard(() => this.#answerWith(exchange, stranger, requestOf(exchange, head, body)));
+    };
+    if (head.method === 'POST') takeBody(exchange, head, { bytesMax: dashboardFormBytesMax, take, refuse });
+    else take(noBody);
+  }
+
+  async #answerWith(exchange: Exchange, stranger: Visit, request: DashboardRequest): Promise<void> {
+    const answer = await this.#ask(exchange, request).finally(() => request.body.fill(0));
+    if (answer === 'trouble') return replyTrouble(exchange, stranger);
+    if (answer === 'busy') return replyTooMany(exchange, stranger, busySeconds);
+    if (answer.kind === 'page') return reply(exchange, answer);
+    if (answer.kind === 'file') return exchange.answer(200, keptHeaders(answer.type), answer.bytes);
+    const end = this.#slots[answer.kind].take([answer.org, answer.member]);
+    if (end === null) return replyTooMany(exchange, stranger, busySeconds);
+    try {
+      if (answer.kind === 'export')
+        await streamExport(exchange, notStored, this.#options.shardOf(answer.org), answer);
+      else
+        await this.#tails.stream(exchange, answer, () =>
+          this.#ask(exchange, { ...request, isRepeated: true }),
+        );
+    } finally {
+      end();
+    }
+  }
+
+  async #ask(exchange: Exchange, request: DashboardRequest): Promise<DashboardAnswer | Unanswered> {
+    const { port, sessions } = this.#options;
+    const { visited, withdraw } = port.ask(request, this.#wayOf(request));
     exchange.handler = { ...exchange.handler!, onGone: withdraw };
     const found = await visited;
     if (typeof found === 'string') return found;
@@ -75,57 +104,35 @@ export function createDashboardVisits(options: DashboardVisitsOptions): VisitDas
     return found.answer;
   }
 
-  async function answerWith(exchange: Exchange, stranger: Visit, request: DashboardRequest): Promise<void> {
-    const answer = await ask(exchange, request).finally(() => request.body.fill(0));
-    if (answer === 'trouble') return reply(exchange, render(troublePage(stranger), stranger));
-    if (answer === 'busy') return tooMany(exchange, stranger);
-    if (answer.kind === 'page') return reply(exchange, answer);
-    if (answer.kind === 'file') return exchange.answer(200, keptHeaders(answer.type), answer.bytes);
-    const end = slots[answer.kind].take([answer.org, answer.member]);
-    if (end === null) return tooMany(exchange, stranger);
-    try {
-      if (answer.kind === 'export') await streamExport(exchange, notStored, shardOf(answer.org), answer);
-      else await tails.stream(exchange, answer, () => ask(exchange, { ...request, isRepeated: true }));
-    } finally {
-      end();
-    }
+  /** The way of a visit: who is known counts for the organization, anybody else for the address. */
+  #wayOf({ method, path, headers: { cookie, forwardedFor }, remoteAddress }: DashboardRequest): Way {
+    const { sessions, visitors } = this.#options;
+    const owners = sessions.ownersOf(cookie, path);
+    if (owners !== null) return { lane: 'members', owners };
+    const { site, network } = visitors.visitorOf(remoteAddress, forwardedFor);
+    return { lane: method === 'POST' ? 'forms' : 'pages', owners: [site, network] };
   }
+}
 
-  return (exchange, head, refuse) => {
-    const stranger = strangerOf(head);
-    exchange.entry = 'dashboard';
-    exchange.trouble = { onTrouble: () => reply(exchange, render(troublePage(stranger), stranger)) };
-    const waitSeconds = visitors.admit(exchange.remoteAddress, head.forwardedFor);
-    if (waitSeconds !== null) return tooMany(exchange, stranger, waitSeconds);
-    const {
-      method,
-      path,
-      query,
-      acceptLanguage,
-      cookie,
-      forwardedFor,
-      secFetchSite,
-      contentType = '',
-    } = head;
-    const { remoteAddress } = exchange;
-    const ask = (body: Buffer) => {
-      const headers = { acceptLanguage, cookie, forwardedFor, secFetchSite };
-      const onTimeout = () => {
-        exchange.handler?.onGone?.();
-        reply(exchange, render(troublePage(stranger), stranger));
-      };
-      exchange.handler = { onTimeout };
-      exchange.guard(async () => {
-        const isRepeated = false;
-        const { requestId } = exchange;
-        const visit = { method, path, query, headers, remoteAddress, requestId };
-        const request = { ...visit, contentType, body, isRepeated };
-        await answerWith(exchange, stranger, request);
-      });
-    };
-    if (method !== 'POST') return ask(noBody);
-    takeBody(exchange, head, { bytesMax: dashboardFormBytesMax, take: ask, refuse });
-  };
+/** What the main thread is told of a visit. */
+function requestOf(
+  { remoteAddress, requestId }: Exchange,
+  head: RequestHead,
+  body: Buffer,
+): DashboardRequest {
+  const { method, path, query, contentType = '' } = head;
+  const { acceptLanguage, cookie, forwardedFor, secFetchSite } = head;
+  const headers = { acceptLanguage, cookie, forwardedFor, secFetchSite };
+  const isRepeated = false;
+  return { method, path, query, headers, remoteAddress, requestId, contentType, body, isRepeated };
+}
+
+function replyTooMany(exchange: Exchange, stranger: Visit, waitSeconds: number): void {
+  reply(exchange, render(tooManyPage(stranger, waitSeconds), stranger));
+}
+
+function replyTrouble(exchange: Exchange, stranger: Visit): void {
+  reply(exchange, render(troublePage(stranger), stranger));
 }
 
 function reply(exchange: Exchange, { status, headers, body }: PageAnswer): void {
