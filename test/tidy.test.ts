@@ -198,6 +198,14 @@ test('what commands do and answer does not live in the command line', () => {
   assert.deepEqual(found, []);
 });
 
+test('what operators and members can do does not know the ways in', () => {
+  const inner = /^operator\/(use-cases|results|audit|reconciliation)\//;
+  const found = complaints(({ path, imports }) =>
+    inner.test(path) ? (imports.find((each) => /^operator\/(socket|cli)\//.test(each)) ?? null) : null,
+  );
+  assert.deepEqual(found, []);
+});
+
 test('the domain names no HTTP status', () => {
   const found = complaints(({ layer, code }) =>
     layer === 'domain' ? (/\bstatus(Of|esOf)\(|\bstatus: \d/.exec(code)?.[0] ?? null) : null,

@@ -26,8 +26,8 @@ import {
   rowsOfFrame,
   storedState,
 } from '../journal/stopped-journal.ts';
-import { CommandFailure } from '../operator/results/failures.ts';
 import type { LogPlaceOptions } from '../operator/results/log-entry.ts';
+import { CommandFailure } from '../operator/use-cases/failures.ts';
 import { identityOf, logFilesOf, type Manifest, partsOf, readManifest } from './backup-manifest.ts';
 
 /** Rejects with `CommandFailure`, also when the log is encrypted and no identity opens it. */

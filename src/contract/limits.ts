@@ -113,3 +113,6 @@ export const paymentLinksMax = 100;
  */
 export const sessionsPerLinkHourMax = 200;
 export const sessionsPerLinkVisitorHourMax = 20;
+
+/** A command that lists records answers at most this many, the newest ones. */
+export const listedMax = 1_000;

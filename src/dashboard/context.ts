@@ -3,7 +3,7 @@
 
 import { routeTable } from '../contract/routes/table.ts';
 import type { Audit } from '../operator/audit/audit.ts';
-import { OperatorFailure } from '../operator/socket/protocol.ts';
+import { OperatorFailure } from '../operator/use-cases/failures.ts';
 import type { ApiOutcome, OperatorServices } from '../operator/use-cases/services.ts';
 import type { Incoming } from './incoming.ts';
 import type { ResultOf, ViewContext, ViewRequest } from './layout/row.ts';

@@ -7,9 +7,8 @@ import { scrub } from '../core/secret-text.ts';
 import { SecretUnreadable } from '../crypto/secret-box.ts';
 import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import { Audit } from '../operator/audit/audit.ts';
-import { CommandFailure } from '../operator/results/failures.ts';
 import { asker, callOperator, NoServer } from '../operator/socket/operator-client.ts';
-import { OperatorFailure } from '../operator/socket/protocol.ts';
+import { CommandFailure, OperatorFailure } from '../operator/use-cases/failures.ts';
 import { type DataFolder, DataFolderError, existingDataFolder } from './data-folder.ts';
 import { lockExistingDataFolder } from './folder-lock.ts';
 

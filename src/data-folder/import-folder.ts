@@ -13,8 +13,8 @@ import { syncPath } from '../disk/sync-path.ts';
 import { JournalFailure, type OwnJournal } from '../journal/journal.ts';
 import { layoutVersions, openJournal, recordFields } from '../journal/open-journal.ts';
 import { encodeRecord } from '../journal/stopped-journal.ts';
-import { CommandFailure } from '../operator/results/failures.ts';
 import type { Imported, ReportProgress } from '../operator/results/folder-results.ts';
+import { CommandFailure } from '../operator/use-cases/failures.ts';
 import { type DataFolder, journalOf, openDataFolder, shardNumbers, withDirectory } from './data-folder.ts';
 import { clearly, recordOffline } from './folder-command.ts';
 import {

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { errorCode } from '../core/errors.ts';
-import { CommandFailure } from '../operator/results/failures.ts';
+import { CommandFailure } from '../operator/use-cases/failures.ts';
 
 /**
  * The SHA-256 of uWebSockets.js's binary in uws-pack 20.0.8 for Node 22 (ABI 127), hexadecimal, by

@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
 import { processLimits } from '../config/descriptors.ts';
 import { elementAt } from '../core/assert.ts';
-import { CommandFailure } from '../operator/results/failures.ts';
+import { CommandFailure } from '../operator/use-cases/failures.ts';
 import type { Check } from '../operator/use-cases/services.ts';
 import { checkHttpServerBinary } from './http-server-binary.ts';
 

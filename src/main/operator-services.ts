@@ -12,7 +12,7 @@ import { type DataFolder, DataFolderError } from '../data-folder/data-folder.ts'
 import type { Directory } from '../directory/directory.ts';
 import { missing } from '../domain/find.ts';
 import { listenSecret } from '../edge/api/listen-secret.ts';
-import { OperatorFailure } from '../operator/socket/protocol.ts';
+import { OperatorFailure } from '../operator/use-cases/failures.ts';
 import type {
   CompactItem,
   ConfigLine,

@@ -10,7 +10,7 @@ import type { Config } from '../config/config-schema.ts';
 import { runCli } from '../operator/cli/cli.ts';
 import type { CliHost } from '../operator/cli/context.ts';
 import { exitCodes } from '../operator/cli/exit-codes.mjs';
-import { CommandFailure } from '../operator/results/failures.ts';
+import { CommandFailure } from '../operator/use-cases/failures.ts';
 
 const configDir = fileURLToPath(new URL('../../config', import.meta.url));
 

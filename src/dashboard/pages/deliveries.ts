@@ -12,7 +12,7 @@ import type {
 } from '../../domain/record.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
-import { OperatorFailure } from '../../operator/socket/protocol.ts';
+import { OperatorFailure } from '../../operator/use-cases/failures.ts';
 import { records } from '../../operator/use-cases/shard-records.ts';
 import { attemptsOf, resend, resendFailed, sendSample } from '../../operator/use-cases/webhook-commands.ts';
 import * as ui from '../layout/components.ts';

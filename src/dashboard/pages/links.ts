@@ -8,7 +8,7 @@ import type { LinkState, LinkView, NewPaymentLink } from '../../domain/payment-l
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import { qrCode } from '../../html/qr-code.ts';
-import { OperatorFailure } from '../../operator/socket/protocol.ts';
+import { OperatorFailure } from '../../operator/use-cases/failures.ts';
 import { command } from '../../operator/use-cases/shard-records.ts';
 import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';

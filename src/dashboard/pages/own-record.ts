@@ -1,8 +1,7 @@
 // Records that an address names: those of the request's organization and mode, and no others.
 
-import type { IdKind } from '../../contract/id-prefixes.ts';
-import { kindOfId } from '../../contract/id-prefixes.ts';
-import { OperatorFailure } from '../../operator/socket/protocol.ts';
+import { type IdKind, kindOfId } from '../../contract/id-prefixes.ts';
+import { OperatorFailure } from '../../operator/use-cases/failures.ts';
 import { recordOf } from '../../operator/use-cases/shard-records.ts';
 import type { ViewContext, ViewRequest } from '../layout/row.ts';
 

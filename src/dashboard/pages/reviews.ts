@@ -6,7 +6,7 @@ import { fieldIndex, scopeOf } from '../../domain/indexes.ts';
 import type { ReviewRecord } from '../../domain/record.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
-import { OperatorFailure } from '../../operator/socket/protocol.ts';
+import { OperatorFailure } from '../../operator/use-cases/failures.ts';
 import { command, records } from '../../operator/use-cases/shard-records.ts';
 import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';

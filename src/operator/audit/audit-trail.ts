@@ -3,7 +3,7 @@
 // the newest row after a start, the files are searched backwards.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Asker, MemberAuthor, OperatorErrorKind } from '../socket/protocol.ts';
+import type { OperatorErrorKind } from '../use-cases/failures.ts';
 import {
   type AuditLine,
   auditFiles,
@@ -13,6 +13,29 @@ import {
   readText,
   rowBytesMax,
 } from './audit-log.ts';
+
+/** Who runs the client, as it says: the machine's user, and the user who called sudo. */
+export interface Asker {
+  readonly user: string | null;
+  readonly uid: number | null;
+  readonly sudo_user: string | null;
+}
+
+/** A member, in the dashboard. */
+export interface MemberAuthor {
+  readonly member: string;
+  /** Where the member acts; null for what concerns the account alone. */
+  readonly organization: string | null;
+}
+
+/** Who it is in words; null when the client didn't say. */
+export function nameOfAsker(by: Asker | MemberAuthor | null): string | null {
+  if (by === null) return null;
+  if ('member' in by) return by.member;
+  const { user, uid, sudo_user: sudoUser } = by;
+  const name = user ?? `uid ${uid}`;
+  return sudoUser === null ? name : `${name} (sudo by ${sudoUser})`;
+}
 
 /** A row of the file. */
 export interface OperatorRow {

@@ -14,9 +14,15 @@ import { createRandomText } from '../../core/ids.ts';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
 import { syncPath } from '../../disk/sync-path.ts';
 import type { RefusedKey } from '../../edge/api/refused-keys.ts';
-import { type Asker, type MemberAuthor, OperatorFailure } from '../socket/protocol.ts';
+import { OperatorFailure } from '../use-cases/failures.ts';
 import { type AuditBounds, AuditLog, lastRows } from './audit-log.ts';
-import { AuditTrail, type OperatorRow, type PlacedRow } from './audit-trail.ts';
+import {
+  type Asker,
+  AuditTrail,
+  type MemberAuthor,
+  type OperatorRow,
+  type PlacedRow,
+} from './audit-trail.ts';
 
 export interface RefusedKeyRow extends RefusedKey {
   readonly at: string;

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type Operation, routeTable } from '../../contract/routes/table.ts';
 import { defined } from '../../core/assert.ts';
-import { OperatorFailure, wrongUsage } from '../socket/protocol.ts';
+import { OperatorFailure, wrongUsage } from '../use-cases/failures.ts';
 import type { Actor } from '../use-cases/trigger.ts';
 import type { FollowedEvent, FollowStart } from '../use-cases/webhook-commands.ts';
 import { codeOf, contentOf } from './context.ts';

@@ -3,9 +3,8 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { auditFolder, type RefusedKeyRow, readAudit } from '../audit/audit.ts';
-import type { OperatorRow } from '../audit/audit-trail.ts';
-import { CommandFailure } from '../results/failures.ts';
-import { nameOfAsker } from '../socket/protocol.ts';
+import { nameOfAsker, type OperatorRow } from '../audit/audit-trail.ts';
+import { CommandFailure } from '../use-cases/failures.ts';
 import { addCommand, type CliContext, limitOption } from './context.ts';
 import { tableOf } from './table.ts';
 

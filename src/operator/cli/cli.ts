@@ -3,9 +3,8 @@
 // `payments: …`, or with `--json` `{"error":{"kind":…,"message":…}}`.
 
 import { Command, CommanderError } from 'commander';
-import { CommandFailure, ServiceCrash } from '../results/failures.ts';
 import { NoServer } from '../socket/operator-client.ts';
-import { OperatorFailure } from '../socket/protocol.ts';
+import { CommandFailure, OperatorFailure, ServiceCrash } from '../use-cases/failures.ts';
 import type { ConfigLine } from '../use-cases/services.ts';
 import { addAuditCommand } from './audit.ts';
 import { addCompletionCommand } from './completion.ts';

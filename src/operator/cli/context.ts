@@ -7,7 +7,6 @@ import { modes, type PaymentMethodType } from '../../contract/vocabulary.ts';
 import type { LogFolder } from '../../journal/log-reader.ts';
 import type { CheckedCase } from '../../networks/http-conformance.ts';
 import type { Reconciled, ReconcileOptions } from '../reconciliation/reconcile.ts';
-import { CommandFailure } from '../results/failures.ts';
 import type {
   BackedUp,
   BackupOptions,
@@ -24,8 +23,8 @@ import type {
 } from '../results/folder-results.ts';
 import type { LogPlaceOptions, LogTruncation, LostBatch } from '../results/log-entry.ts';
 import { callOperator } from '../socket/operator-client.ts';
-import { type OperatorErrorKind, wrongUsage } from '../socket/protocol.ts';
 import type { CommandName, ParamsOf, ResultOf } from '../use-cases/commands.ts';
+import { CommandFailure, type OperatorErrorKind, wrongUsage } from '../use-cases/failures.ts';
 import type { Check, ConfigLine } from '../use-cases/services.ts';
 
 /** What the command line uses of its process. The functions throw `CommandFailure`. */

@@ -3,7 +3,6 @@
 import { tmpdir } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
 import { shardsMax } from '../../shard/shard-map.ts';
-import { CommandFailure } from '../results/failures.ts';
 import type {
   BackedUp,
   Compacted,
@@ -13,7 +12,7 @@ import type {
   Transferred,
   Verification,
 } from '../results/folder-results.ts';
-import { wrongUsage } from '../socket/protocol.ts';
+import { CommandFailure, wrongUsage } from '../use-cases/failures.ts';
 import { addCommand, type CliContext, failIfWrong, wholeNumber } from './context.ts';
 import { fromFolder, type PlaceOptions } from './log-selection.ts';
 import { counted, formatTime } from './table.ts';

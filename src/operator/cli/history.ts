@@ -16,8 +16,8 @@ import {
   type LogFolder,
   type LogSource,
 } from '../../journal/log-reader.ts';
-import { CommandFailure } from '../results/failures.ts';
 import { causeInWords, defectLine, inJson, shownRecord, summaryOf } from '../results/log-entry.ts';
+import { CommandFailure } from '../use-cases/failures.ts';
 import { addCommand, type CliContext } from './context.ts';
 import { fromFolder, openedBy, type PlaceOptions, shardsOf } from './log-selection.ts';
 import { formatTime } from './table.ts';

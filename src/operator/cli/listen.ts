@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { signatureHeader, signatureHeaderName } from '../../crypto/signed-message.ts';
 import { callOperator } from '../socket/operator-client.ts';
-import { OperatorFailure } from '../socket/protocol.ts';
+import { OperatorFailure } from '../use-cases/failures.ts';
 import type { FollowedEvent, FollowStart } from '../use-cases/webhook-commands.ts';
 import { type ApiOptions, addApiOptions, apiOf, followEvents, httpUrl } from './api-client.ts';
 import { addCommand, type CliContext, codeOf, complain, type Output } from './context.ts';

@@ -17,8 +17,8 @@ import {
 } from '../../journal/log-reader.ts';
 import { digestKey } from '../../shard/fingerprint.ts';
 import { shardOfSlot } from '../../shard/shard-map.ts';
-import { CommandFailure } from '../results/failures.ts';
 import { requestsOf } from '../results/log-entry.ts';
+import { CommandFailure } from '../use-cases/failures.ts';
 import { type CliContext, isoTime, wholeNumber } from './context.ts';
 
 /**

@@ -2,6 +2,7 @@
 // an outcome. The options derive from the table of connectors.
 
 import { type Command, Option } from 'commander';
+import { listedMax } from '../../contract/limits.ts';
 import { type Mode, type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';
 import {
   type ConnectorName,
@@ -11,9 +12,8 @@ import {
   connectors,
 } from '../../networks/connectors.ts';
 import type { CheckedCase } from '../../networks/http-conformance.ts';
-import { CommandFailure } from '../results/failures.ts';
-import { listedMax, wrongUsage } from '../socket/protocol.ts';
 import type { ResultOf, RowOf } from '../use-cases/commands.ts';
+import { CommandFailure, wrongUsage } from '../use-cases/failures.ts';
 import { addCommand, type CliContext, choiceOption, contentOf, modeOption } from './context.ts';
 import { tableOf } from './table.ts';
 

@@ -5,9 +5,8 @@ import { type Command, Option } from 'commander';
 import { type Bucket, buckets, limitPerMinuteMax } from '../../contract/limits.ts';
 import { type Mode, modes } from '../../contract/vocabulary.ts';
 import { keyKinds } from '../../directory/api-key.ts';
-import { CommandFailure } from '../results/failures.ts';
-import { wrongUsage } from '../socket/protocol.ts';
 import type { ResultOf } from '../use-cases/commands.ts';
+import { CommandFailure, wrongUsage } from '../use-cases/failures.ts';
 import type { PresentedKey, PresentedLimitRequest, PresentedOrganization } from '../use-cases/present.ts';
 import {
   addCommand,

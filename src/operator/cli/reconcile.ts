@@ -4,6 +4,7 @@
 
 import { tmpdir } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { listedMax } from '../../contract/limits.ts';
 import { type Mode, modes } from '../../contract/vocabulary.ts';
 import { moroccoDayBounds } from '../../core/morocco-day.ts';
 import { plain } from '../../core/shown-text.ts';
@@ -18,10 +19,9 @@ import {
   plainWord,
   statementFormats,
 } from '../reconciliation/statement-line.ts';
-import { CommandFailure } from '../results/failures.ts';
 import { callOperator } from '../socket/operator-client.ts';
-import { listedMax, wrongUsage } from '../socket/protocol.ts';
 import type { ResultOf } from '../use-cases/commands.ts';
+import { CommandFailure, wrongUsage } from '../use-cases/failures.ts';
 import { addCommand, type CliContext, choiceOption, modeOption } from './context.ts';
 import { counted, dirhams, tableOf } from './table.ts';
 

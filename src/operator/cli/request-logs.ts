@@ -17,7 +17,7 @@ import {
   statusRangeOf,
 } from '../../request-logs/search.ts';
 import { requestLogsOf } from '../../request-logs/segment.ts';
-import { CommandFailure } from '../results/failures.ts';
+import { CommandFailure } from '../use-cases/failures.ts';
 import { addCommand, type CliContext, limitOption } from './context.ts';
 import { timeForms, timeOf } from './log-selection.ts';
 import { type Found, inWords, lineOf } from './shown-requests.ts';

@@ -2,8 +2,8 @@
 // `payments doctor` finds what is wrong with the service, its machine or its data folder.
 
 import type { Command } from 'commander';
-import { CommandFailure } from '../results/failures.ts';
 import { NoServer } from '../socket/operator-client.ts';
+import { CommandFailure } from '../use-cases/failures.ts';
 import type { Check, ShardStatus, Status } from '../use-cases/services.ts';
 import { addCommand, type CliContext } from './context.ts';
 import { counted, formatFields, formatTime, tableOf } from './table.ts';

@@ -13,7 +13,6 @@ import {
   type LogFolder,
   type LogSource,
 } from '../../journal/log-reader.ts';
-import { CommandFailure } from '../results/failures.ts';
 import {
   defectLine,
   entryInWords,
@@ -23,6 +22,7 @@ import {
   summaryOf,
   wholeOf,
 } from '../results/log-entry.ts';
+import { CommandFailure } from '../use-cases/failures.ts';
 import { addCommand, type CliContext, limitOption } from './context.ts';
 import {
   fromFolder,

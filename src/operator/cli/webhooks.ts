@@ -1,7 +1,7 @@
 // `payments webhooks …`, and `payments trigger`, which makes events happen in test mode.
 
 import type { Command } from 'commander';
-import { listedMax } from '../socket/protocol.ts';
+import { listedMax } from '../../contract/limits.ts';
 import type { ResultOf, RowOf } from '../use-cases/commands.ts';
 import type { PresentedDelivery } from '../use-cases/present.ts';
 import { trigger, typeThatHappens } from '../use-cases/trigger.ts';

@@ -6,7 +6,7 @@ import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { CsvError, type Options, parse } from 'csv-parse';
 import { parse as parseText } from 'csv-parse/sync';
-import { OperatorFailure, wrongUsage } from '../socket/protocol.ts';
+import { OperatorFailure, wrongUsage } from '../use-cases/failures.ts';
 import {
   type Column,
   columns,

@@ -6,7 +6,7 @@
 import { assert, defined } from '../../core/assert.ts';
 import { moroccoDayBounds } from '../../core/morocco-day.ts';
 import type { NamedCharge, Settled } from '../../domain/settled.ts';
-import { OperatorFailure, wrongUsage } from '../socket/protocol.ts';
+import { OperatorFailure, wrongUsage } from '../use-cases/failures.ts';
 import {
   compareOrder,
   type Difference,

@@ -5,7 +5,7 @@ import { plain } from '../../core/shown-text.ts';
 import type { Change, RecordKind } from '../../domain/record.ts';
 import type { FoundEntry, LogDefect } from '../../journal/log-reader.ts';
 import type { DamagedEnd } from '../../journal/stopped-journal.ts';
-import { CommandFailure } from './failures.ts';
+import { CommandFailure } from '../use-cases/failures.ts';
 
 const hiddenFields: Readonly<Partial<Record<RecordKind, readonly string[]>>> = {
   webhook_endpoint: ['secrets'],

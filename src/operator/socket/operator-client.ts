@@ -2,15 +2,10 @@
 
 import { connect } from 'node:net';
 import { userInfo } from 'node:os';
+import type { Asker } from '../audit/audit-trail.ts';
 import type { CommandName, ItemOf, ParamsOf, ResultOf } from '../use-cases/commands.ts';
-import {
-  type Asker,
-  encodeLine,
-  OperatorFailure,
-  type OperatorMessage,
-  socketAddressOf,
-  socketPathOf,
-} from './protocol.ts';
+import { OperatorFailure } from '../use-cases/failures.ts';
+import { encodeLine, type OperatorMessage, socketAddressOf, socketPathOf } from './protocol.ts';
 
 interface CallOptions<Item> {
   /** Called with each item of a command that goes on, one after the other. */

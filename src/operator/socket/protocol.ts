@@ -6,29 +6,8 @@
 //   < {"result":{"id":"org_…","status":"suspended",…}}
 
 import { join, relative, resolve } from 'node:path';
-
-/** Who runs the client, as it says: the machine's user, and the user who called sudo. */
-export interface Asker {
-  readonly user: string | null;
-  readonly uid: number | null;
-  readonly sudo_user: string | null;
-}
-
-/** A member, in the dashboard. */
-export interface MemberAuthor {
-  readonly member: string;
-  /** Where the member acts; null for what concerns the account alone. */
-  readonly organization: string | null;
-}
-
-/** Who it is in words; null when the client didn't say. */
-export function nameOfAsker(by: Asker | MemberAuthor | null): string | null {
-  if (by === null) return null;
-  if ('member' in by) return by.member;
-  const { user, uid, sudo_user: sudoUser } = by;
-  const name = user ?? `uid ${uid}`;
-  return sudoUser === null ? name : `${name} (sudo by ${sudoUser})`;
-}
+import type { Asker } from '../audit/audit-trail.ts';
+import { type OperatorErrorKind, OperatorFailure } from '../use-cases/failures.ts';
 
 export interface OperatorRequest {
   readonly command: string;
@@ -37,33 +16,12 @@ export interface OperatorRequest {
   readonly by: Asker | null;
 }
 
-/** `usage`: malformed; `refused`: nothing was done; `failed`: a fault of the server. */
-export type OperatorErrorKind = 'usage' | 'refused' | 'failed';
-
 export type OperatorMessage =
   | { readonly item: unknown }
   | { readonly result: unknown }
   | { readonly error: { readonly kind: OperatorErrorKind; readonly message: string } };
 
-/** A command that did not succeed. The message is one sentence for the operator. */
-export class OperatorFailure extends Error {
-  override name = 'OperatorFailure';
-  readonly kind: OperatorErrorKind;
-  constructor(kind: OperatorErrorKind, message: string) {
-    super(message);
-    this.kind = kind;
-  }
-}
-
-/** The failure of a command that was called wrongly. */
-export function wrongUsage(message: string): OperatorFailure {
-  return new OperatorFailure('usage', message);
-}
-
 export const requestCharactersMax = 1024 * 1024;
-
-/** A command that lists records answers at most this many, the newest ones. */
-export const listedMax = 1_000;
 
 /** The address of a UNIX socket has at most 103 bytes on macOS, 107 on Linux. */
 const addressBytesMax = 103;

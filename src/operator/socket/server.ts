@@ -7,21 +7,18 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
 import { JournalFailure } from '../../journal/journal.ts';
 import type { Audit } from '../audit/audit.ts';
+import { type Asker, nameOfAsker } from '../audit/audit-trail.ts';
 import { type CommandAnswer, type OperatorCommand, recordedParams } from '../use-cases/command.ts';
 import { operatorCommands } from '../use-cases/commands.ts';
+import { type OperatorErrorKind, OperatorFailure, wrongUsage } from '../use-cases/failures.ts';
 import type { OperatorServices } from '../use-cases/services.ts';
 import { organizationNamed } from '../use-cases/shard-records.ts';
 import {
-  type Asker,
   encodeLine,
-  nameOfAsker,
-  type OperatorErrorKind,
-  OperatorFailure,
   type OperatorRequest,
   requestCharactersMax,
   socketAddressOf,
   socketPathOf,
-  wrongUsage,
 } from './protocol.ts';
 
 const requestTimeoutMs = 10_000;

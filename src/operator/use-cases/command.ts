@@ -5,7 +5,7 @@ import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { type Bucket, buckets } from '../../contract/limits.ts';
 import { type Mode, modes } from '../../contract/vocabulary.ts';
-import { wrongUsage } from '../socket/protocol.ts';
+import { wrongUsage } from './failures.ts';
 import type { OperatorServices } from './services.ts';
 
 export type CommandAnswer = Promise<unknown> | AsyncIterable<unknown>;

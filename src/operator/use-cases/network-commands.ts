@@ -1,6 +1,7 @@
 // The operators' commands about payment networks, and about the calls that wait for an outcome.
 
 import { Type } from 'typebox';
+import { listedMax } from '../../contract/limits.ts';
 import {
   type Mode,
   modeOf,
@@ -14,8 +15,8 @@ import { methodOfCall } from '../../domain/network-call.ts';
 import { settingFaults } from '../../networks/connector-settings.ts';
 import { type ConnectorName, connectorNames, ownerOfSetting } from '../../networks/connectors.ts';
 import type { OpenCall } from '../../shard/protocol.ts';
-import { listedMax, OperatorFailure } from '../socket/protocol.ts';
 import { defineCommand, modeSchema } from './command.ts';
+import { OperatorFailure } from './failures.ts';
 import { isoTime } from './present.ts';
 import type { OperatorServices } from './services.ts';
 

@@ -10,8 +10,8 @@ import { fieldIndex, scopeOf } from '../../domain/indexes.ts';
 import type { DayTotalRecord } from '../../domain/record.ts';
 import type { NamedCharge, Settled, SettledPage } from '../../domain/settled.ts';
 import { type ConnectorName, connectorNames, connectors } from '../../networks/connectors.ts';
-import { OperatorFailure, wrongUsage } from '../socket/protocol.ts';
 import { defineCommand, modeSchema } from './command.ts';
+import { OperatorFailure, wrongUsage } from './failures.ts';
 import type { OperatorServices } from './services.ts';
 import { command, records } from './shard-records.ts';
 

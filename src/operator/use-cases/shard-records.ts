@@ -2,11 +2,12 @@
 // Each function rejects with an `OperatorFailure` when the shard refuses or is not running.
 
 import { type IdKind, idPrefixes, kindOfId } from '../../contract/id-prefixes.ts';
+import { listedMax } from '../../contract/limits.ts';
 import type { Mode } from '../../contract/vocabulary.ts';
 import type { InternalParams } from '../../domain/command.ts';
 import { scopeOf } from '../../domain/indexes.ts';
 import type { StatementMoneyReview } from '../../domain/received-money.ts';
-import { listedMax, OperatorFailure } from '../socket/protocol.ts';
+import { OperatorFailure } from './failures.ts';
 import type { OperatorServices } from './services.ts';
 
 /** The newest records of an index, or those before `before`, newest first. */

@@ -3,7 +3,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { CommandOperation } from '../../contract/routes/table.ts';
 import { type EventType, futureEventTypes, sentEventTypes } from '../../contract/vocabulary.ts';
-import { OperatorFailure, wrongUsage } from '../socket/protocol.ts';
+import { OperatorFailure, wrongUsage } from './failures.ts';
 
 /** What a sequence can do: call the API as the merchant, and close a review as an operator. */
 export interface Actor {

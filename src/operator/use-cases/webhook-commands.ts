@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Type } from 'typebox';
-import { overlapSecondsMax } from '../../contract/limits.ts';
+import { listedMax, overlapSecondsMax } from '../../contract/limits.ts';
 import { modes } from '../../contract/vocabulary.ts';
 import { defined } from '../../core/assert.ts';
 import { firstSuccess } from '../../domain/attempts.ts';
@@ -15,8 +15,8 @@ import type {
   WebhookEndpointRecord,
 } from '../../domain/record.ts';
 import type { EndpointNow } from '../../shard/endpoint-health.ts';
-import { listedMax, OperatorFailure } from '../socket/protocol.ts';
 import { defineCommand } from './command.ts';
+import { OperatorFailure } from './failures.ts';
 import {
   type PresentedDelivery,
   presentAttempt,

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Type } from 'typebox';
+import { listedMax } from '../../../src/contract/limits.ts';
 import { keyStatus } from '../../../src/directory/api-key.ts';
 import { withLimitRequest } from '../../../src/directory/limit-requests.ts';
 import type { ReviewRecord } from '../../../src/domain/record.ts';
-import { CommandFailure } from '../../../src/operator/results/failures.ts';
-import { listedMax } from '../../../src/operator/socket/protocol.ts';
 import { defineCommand } from '../../../src/operator/use-cases/command.ts';
+import { CommandFailure } from '../../../src/operator/use-cases/failures.ts';
 import type { PresentedDelivery } from '../../../src/operator/use-cases/present.ts';
 import { goldenRecords } from '../../journal/golden-records.ts';
 import {

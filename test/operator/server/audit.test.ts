@@ -20,7 +20,7 @@ import { DirectoryRefusal } from '../../../src/directory/refusal.ts';
 import { Audit, readAudit } from '../../../src/operator/audit/audit.ts';
 import { AuditLog, auditFiles, lastRows, readText } from '../../../src/operator/audit/audit-log.ts';
 import { AuditTrail } from '../../../src/operator/audit/audit-trail.ts';
-import { OperatorFailure } from '../../../src/operator/socket/protocol.ts';
+import { OperatorFailure } from '../../../src/operator/use-cases/failures.ts';
 
 let folder: string;
 beforeEach(() => {

@@ -10,13 +10,13 @@ import { Type } from 'typebox';
 import type { Audit } from '../../../src/operator/audit/audit.ts';
 import { exchange, NoServer } from '../../../src/operator/socket/operator-client.ts';
 import {
-  OperatorFailure,
   requestCharactersMax,
   socketAddressOf,
   socketPathOf,
 } from '../../../src/operator/socket/protocol.ts';
 import { openOperatorServer } from '../../../src/operator/socket/server.ts';
 import { defineCommand } from '../../../src/operator/use-cases/command.ts';
+import { OperatorFailure } from '../../../src/operator/use-cases/failures.ts';
 import type { OperatorServices } from '../../../src/operator/use-cases/services.ts';
 import { type Fixture, openFixture } from './fixture.ts';
 
