@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { functionsOf, readTrees } from './syntax.ts';
+import { functionsOf, moduleStateOf, readTrees } from './syntax.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const src = join(root, 'src');
@@ -297,6 +297,17 @@ test('functions stay readable in size', () => {
         found.push(`${pathOf(tree.fileName)}:${line}: ${lines} lines; at most ${functionLinesMax}`);
   });
   assert.ok(count > 5_000, `only ${count} functions were found`);
+  assert.deepEqual(found, []);
+});
+
+test('modules hold no state that changes: it belongs to instances', () => {
+  const found: string[] = [];
+  // Those that are started are programs, each with the state of its thread or process.
+  const programs = (path: string) => entries.includes(path) || path.endsWith('.js');
+  readTrees(root, [src], (tree) => {
+    const path = pathOf(tree.fileName);
+    if (!programs(path)) found.push(...moduleStateOf(tree).map((state) => `${path}:${state}`));
+  });
   assert.deepEqual(found, []);
 });
 

@@ -1,14 +1,12 @@
 // The language of a request's messages, from its `Accept-Language` header (RFC 9110, section
-// 12.5.4). It is found for every request, so results are cached by the header's text, for a bounded
-// number of short headers.
+// 12.5.4). It is found for every request, so results are remembered by the header's text, for a
+// bounded number of short headers.
 
+import { remembering } from '../core/remembering.ts';
 import { type Language, languages } from './vocabulary.ts';
 
 /** Longer than any header a browser or a client library sends. */
 const headerLengthMax = 256;
-const rememberedMax = 256;
-
-const remembered = new Map<string, Language>();
 
 // A wildcard, or a primary subtag with whatever follows it (a region, a script); then an optional
 // quality.
@@ -22,17 +20,10 @@ const rangePattern =
  * when nothing in it is acceptable or well formed.
  */
 export function negotiateLanguage(acceptLanguage: string): Language {
-  if (acceptLanguage === '' || acceptLanguage.length > headerLengthMax) return 'en';
-  const known = remembered.get(acceptLanguage);
-  if (known !== undefined) return known;
-  const language = negotiate(acceptLanguage);
-  // The cache is bounded, so that a client with many different headers can't fill the memory.
-  if (remembered.size >= rememberedMax) remembered.clear();
-  remembered.set(acceptLanguage, language);
-  return language;
+  return acceptLanguage === '' || acceptLanguage.length > headerLengthMax ? 'en' : preferred(acceptLanguage);
 }
 
-function negotiate(acceptLanguage: string): Language {
+const preferred = remembering(256, (acceptLanguage: string): Language => {
   const qualities = new Map<Language, number>();
   let wildcardQuality = 0;
   for (const range of acceptLanguage.split(',')) {
@@ -58,4 +49,4 @@ function negotiate(acceptLanguage: string): Language {
     if (quality > bestQuality) [best, bestQuality] = [language, quality];
   }
   return best;
-}
+});

@@ -5,6 +5,7 @@
 // digits, in groups) and telephone numbers (up to 15 digits behind a plus sign).
 
 import { assert } from './assert.ts';
+import { remembering } from './remembering.ts';
 
 export type CardBrand =
   | 'visa'
@@ -136,19 +137,13 @@ function plain(given: string): PlainText {
   return { text, moves };
 }
 
-/** A cache: Unicode has some five thousand of these characters. */
-const plainCharacters = new Map<string, string>();
-
-function plainCharacter(character: string): string {
-  const known = plainCharacters.get(character);
-  if (known !== undefined) return known;
-  let simple = otherSigns[character] ?? '';
-  if (oneDigit.test(character)) simple = asciiDigit(character);
-  else if (oneSpace.test(character)) simple = ' ';
-  else if (oneDash.test(character)) simple = '-';
-  plainCharacters.set(character, simple);
-  return simple;
-}
+/** Unicode has fewer of these characters. */
+const plainCharactersMax = 10_000;
+const plainCharacter = remembering(plainCharactersMax, (character: string): string => {
+  if (oneDigit.test(character)) return asciiDigit(character);
+  if (oneSpace.test(character)) return ' ';
+  return oneDash.test(character) ? '-' : (otherSigns[character] ?? '');
+});
 
 /** The ASCII digit of the same value: a script's digits follow each other from its zero on. */
 function asciiDigit(character: string): string {

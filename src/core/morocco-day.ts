@@ -2,6 +2,7 @@
 // from the time-zone database, because the country changes it around Ramadan and by decree.
 
 import { assert } from './assert.ts';
+import { remembering } from './remembering.ts';
 
 export interface MoroccoDay {
   /** `YYYY-MM-DD` in Africa/Casablanca. */
@@ -30,22 +31,14 @@ function label(atMs: number): string {
 }
 
 const hourMs = 3_600_000;
-const rememberedHoursMax = 10_000;
-const dayOfHour = new Map<number, string>();
+const dayOfHour = remembering(10_000, (hour: number) => label(hour * hourMs));
 
 /**
  * The day in Morocco (`YYYY-MM-DD`) at a time, Unix milliseconds. The offset has always been whole
  * hours, so one look-up an hour is enough.
  */
 export function moroccoDayAt(ms: number): string {
-  const hour = Math.floor(ms / hourMs);
-  let day = dayOfHour.get(hour);
-  if (day === undefined) {
-    if (dayOfHour.size >= rememberedHoursMax) dayOfHour.clear();
-    day = label(hour * hourMs);
-    dayOfHour.set(hour, day);
-  }
-  return day;
+  return dayOfHour(Math.floor(ms / hourMs));
 }
 
 const clock = new Intl.DateTimeFormat('en', {

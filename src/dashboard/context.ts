@@ -6,6 +6,7 @@ import type { Audit } from '../operator/audit/audit.ts';
 import { OperatorFailure } from '../operator/use-cases/failures.ts';
 import type { ApiOutcome, OperatorServices } from '../operator/use-cases/services.ts';
 import type { Incoming } from './incoming.ts';
+import type { RecentForms } from './layout/recent-forms.ts';
 import type { ResultOf, ViewContext, ViewRequest } from './layout/row.ts';
 import type { Searches } from './pages/searches.ts';
 
@@ -22,11 +23,12 @@ export interface ContextOptions {
   readonly services: Omit<OperatorServices, 'author' | 'language'>;
   readonly audit: Pick<Audit, 'record' | 'actionsOf'>;
   readonly searches: Searches;
+  readonly recentForms: RecentForms;
 }
 
 /** `client` is the address of the member's browser. */
 export function createContext(
-  { services, audit, searches }: ContextOptions,
+  { services, audit, searches, recentForms }: ContextOptions,
   { member: { id: member }, language: spoken }: Pick<ViewRequest, 'member' | 'language'>,
   { client, gone }: Pick<Incoming, 'client' | 'gone'>,
 ): ViewContext {
@@ -35,6 +37,7 @@ export function createContext(
   return {
     act,
     search: (request, isCounted, run) => searches.run(request, isCounted, gone, () => run(gone)),
+    once: ({ form }, run) => recentForms.once(member, form, run),
     actionsOf: ({ organization }, before) => audit.actionsOf(organization.id, before),
     services: { ...services, author: { by: 'member', name: member }, language: spoken },
     async api(request, operation, call = {}) {

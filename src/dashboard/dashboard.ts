@@ -14,6 +14,7 @@ import { redirect } from './layout/document.ts';
 import { errorPage, forbiddenPage } from './layout/errors.ts';
 import { link, viewLink } from './layout/links.ts';
 import { logoAt } from './layout/logos.ts';
+import { RecentForms } from './layout/recent-forms.ts';
 import type { ViewRequest } from './layout/row.ts';
 import { matchRow, pageOfForm, viewsOf } from './layout/table.ts';
 import { warningsOf } from './pages/endpoint-health.ts';
@@ -39,6 +40,7 @@ export class Dashboard {
   readonly #prefix: string;
   readonly #people: People;
   readonly #searches: Searches;
+  readonly #recentForms = new RecentForms();
   readonly #addressOf: ReturnType<typeof createClientAddressText>;
   readonly #visitorOf: ReturnType<typeof createVisitorOf>;
 
@@ -113,7 +115,11 @@ export class Dashboard {
       const asked = method === 'POST' ? pageOfForm(path) : path;
       return askToConfirm(request, `/dashboard/${organization.id}/${mode}/${asked}`);
     }
-    const context = createContext({ services, audit, searches: this.#searches }, request, incoming);
+    const context = createContext(
+      { services, audit, searches: this.#searches, recentForms: this.#recentForms },
+      request,
+      incoming,
+    );
     const warnings = method === 'GET' ? await warningsOf(request, context) : [];
     const answer = await row.handle({ ...request, id, warnings }, context);
     return answer.kind === 'export' && isSuspended ? errorPage(request, 'suspended') : answer;

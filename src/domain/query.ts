@@ -14,13 +14,15 @@ import type { ListedKind } from './indexes.ts';
 import { type Filters, type PageParams, pageOf } from './pages.ts';
 import * as present from './present.ts';
 import type { PaymentIntentRecord, RecordOf, StoredRecord } from './record.ts';
-import { RememberedTexts } from './remembered-texts.ts';
+import type { RememberedTexts } from './remembered-texts.ts';
 import type { View } from './view.ts';
 
 /** What a query is given besides the state. */
 export interface QueryContext extends Pick<Context, 'org' | 'livemode' | 'account' | 'settings'> {
   /** The most that the time in an id was ever ahead of `created`. */
   readonly idLeadMs: number;
+  /** What records were shown as. */
+  readonly texts: RememberedTexts<StoredRecord>;
 }
 
 type Query<O extends QueryOperation> = (
@@ -54,19 +56,16 @@ export function presentIntent(record: PaymentIntentRecord, view: View, context: 
 
 type ShownKind = keyof typeof shows;
 
-/** Those of a few thousand ordinary records. */
-const texts = new RememberedTexts<StoredRecord>(2 * 1024 * 1024);
-
 function textOf<K extends ShownKind>(
   kind: K,
   record: RecordOf<K>,
   view: View,
   context: QueryContext,
 ): string {
-  const known = texts.get(record);
+  const known = context.texts.get(record);
   if (known !== undefined) return known;
   const text = shows[kind](record, view, context);
-  return showsOthers(record) ? text : texts.put(record, text);
+  return showsOthers(record) ? text : context.texts.put(record, text);
 }
 
 /**

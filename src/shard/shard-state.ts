@@ -6,6 +6,8 @@ import type { FillRandom } from '../core/ids.ts';
 import type { SecretBox } from '../crypto/secret-box.ts';
 import type { Settings } from '../domain/decision.ts';
 import type { QueryContext } from '../domain/query.ts';
+import type { StoredRecord } from '../domain/record.ts';
+import { RememberedTexts } from '../domain/remembered-texts.ts';
 import type { Checkpoint, Log } from '../journal/journal.ts';
 import { RecordStore } from '../store/record-store.ts';
 import type { Availability, ShardAccount } from './account.ts';
@@ -55,6 +57,8 @@ export class ShardState {
   readonly outboxes: Outboxes;
   readonly health = new EndpointHealths();
   readonly #memory: MemoryShares;
+  /** Those of a few thousand ordinary records. */
+  readonly #texts = new RememberedTexts<StoredRecord>(2 * 1024 * 1024);
   #readOnly = false;
 
   /** `accounts` are those of all organizations of which the shard may have records. */
@@ -100,6 +104,7 @@ export class ShardState {
       account: scope.account(now),
       settings: this.settings,
       idLeadMs: this.ids.times.leadMs,
+      texts: this.#texts,
     };
   }
 }

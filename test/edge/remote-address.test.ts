@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import ipaddr from 'ipaddr.js';
 import { remoteAddressOf } from '../../src/edge/http/client-address.ts';
 
-test('each address has its own text, and that of an IPv4 address is made once', () => {
+test('each address has its own text, and that of an IPv4 address is made from its bytes', () => {
   const asked: string[] = [];
   const addresses = ['203.0.113.7', '7.113.0.203', '255.255.255.255', '0.0.0.0', '2001:db8:0:0:0:0:0:1'];
   for (const address of [...addresses, ...addresses]) {
@@ -18,7 +18,7 @@ test('each address has its own text, and that of an IPv4 address is made once', 
     });
     assert.equal(found, address);
   }
-  assert.deepEqual(asked, [...addresses, addresses.at(-1)], 'the text of an IPv4 address is made once');
+  assert.deepEqual(asked, [addresses.at(-1), addresses.at(-1)]);
 });
 
 test('many addresses are remembered no longer than they have room', () => {

@@ -4,7 +4,7 @@
 
 const keptMax = 1_000;
 
-class RecentForms {
+export class RecentForms {
   readonly #keys = new Set<string>();
 
   /**
@@ -28,5 +28,3 @@ class RecentForms {
     }
   }
 }
-
-export const recentForms = new RecentForms();

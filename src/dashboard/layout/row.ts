@@ -130,6 +130,11 @@ export interface ViewContext {
    */
   act<T>(request: ViewRequest, action: string, params: object, run: () => Promise<T>): Promise<T>;
   /**
+   * Carries out the request's form; null when that was done, or is under way. A form that fails may
+   * come again, and one without a key counts as new.
+   */
+  once<T>(request: ViewRequest, run: () => Promise<T>): Promise<T | null>;
+  /**
    * The actions that concern the organization, newest first; those that come before the one at a
    * place of the record.
    */

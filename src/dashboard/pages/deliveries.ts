@@ -19,7 +19,6 @@ import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
-import { recentForms } from '../layout/recent-forms.ts';
 import { get, post, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
 import { sayWebhooks } from '../messages/webhooks.ts';
 import { mayDo } from '../people/roles.ts';
@@ -280,9 +279,7 @@ async function sample(request: ViewRequest, context: ViewContext): Promise<Dashb
   const { id } = endpoint;
   const send = () => sendSample(context.services, id, type);
   try {
-    await recentForms.once(request.member.id, request.form, () =>
-      context.act(request, 'webhooks.sample', { endpoint: id, type }, send),
-    );
+    await context.once(request, () => context.act(request, 'webhooks.sample', { endpoint: id, type }, send));
   } catch (error) {
     if (!(error instanceof OperatorFailure)) throw error;
     return refusedPage(request, 400, error.message);

@@ -10,7 +10,6 @@ import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
-import { recentForms } from '../layout/recent-forms.ts';
 import { get, post, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
 import { sayKeys } from '../messages/keys.ts';
 import { mayDo } from '../people/roles.ts';
@@ -158,7 +157,7 @@ async function create(request: ViewRequest, context: ViewContext): Promise<Dashb
   const params = { org: organization.id, mode, kind, name };
   const { directory } = context.services;
   const make = () => directory.createKey(organization.id, mode, kind, request.member.id, name);
-  return shownOnce(request, async () => {
+  return shownOnce(request, context, async () => {
     const made = await context.act(request, 'key.create', params, async () => withId(await make()));
     return { ...made, old: null };
   });
@@ -209,7 +208,7 @@ async function roll(request: ViewRequest, key: ApiKey, context: ViewContext): Pr
   if (overlapSeconds === null) return rolling(request, key);
   const params = { key: key.id, overlapSeconds };
   const change = () => context.services.directory.rollKey(key.id, overlapSeconds, request.member.id);
-  return shownOnce(request, () =>
+  return shownOnce(request, context, () =>
     context.act(request, 'key.roll', params, async () => withId(await change())),
   );
 }
@@ -241,12 +240,13 @@ function withId<M extends MadeKey>(made: M): M & { readonly id: string } {
 /** Makes a key, and shows its text. A form that comes again makes none. */
 async function shownOnce(
   request: ViewRequest,
+  context: ViewContext,
   make: () => Promise<MadeKey & { readonly old: ApiKey | null }>,
 ): Promise<DashboardAnswer> {
-  const { language, member, form } = request;
+  const { language } = request;
   const say = sayKeys(request);
   try {
-    const made = await recentForms.once(member.id, form, make);
+    const made = await context.once(request, make);
     if (made === null) return redirect(viewLink(request, active, { done: 'again' }));
     const { key, text, old } = made;
     return page(request, {

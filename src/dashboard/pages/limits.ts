@@ -23,7 +23,6 @@ import type { LimitLevels } from '../../shard/scope.ts';
 import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { viewLink } from '../layout/links.ts';
-import { recentForms } from '../layout/recent-forms.ts';
 import { get, post, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { sayLimits } from '../messages/limits.ts';
@@ -228,7 +227,7 @@ async function sendRequest(request: ViewRequest, context: ViewContext): Promise<
   if ('problems' in wish) return requestForm(request, wish.problems);
   const id = `lrq_${randomText(24)}`;
   try {
-    await recentForms.once(member.id, request.form, () =>
+    await context.once(request, () =>
       context.act(request, 'limits.request', { org: organization.id, ...wish }, async () => {
         const asked = { id, by: member.email };
         await context.services.directory.changeOrganization(organization.id, (each, nowMs) =>

@@ -12,7 +12,6 @@ import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
-import { recentForms } from '../layout/recent-forms.ts';
 import { get, post, type ResultOf, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
 import { sayWebhooks } from '../messages/webhooks.ts';
 import { mayDo } from '../people/roles.ts';
@@ -312,7 +311,7 @@ async function roll(
   const overlapSeconds = overlapSecondsOf(request.form);
   if (overlapSeconds === null) return showSecret(request, context, { id });
   const params = { endpoint: id, overlapSeconds };
-  await recentForms.once(request.member.id, request.form, () =>
+  await context.once(request, () =>
     context.act(request, 'webhooks.roll-secret', params, () =>
       rollSecret(context.services, id, overlapSeconds),
     ),

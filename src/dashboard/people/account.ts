@@ -16,7 +16,7 @@ import { sayNotices } from '../messages/notices.ts';
 import { sayPeople } from '../messages/people.ts';
 import { nameProblems } from './link-pages.ts';
 import { newPasswordField, passwordProblems } from './new-password.ts';
-import { hashPassword, passwordCharactersMax } from './password.ts';
+import { passwordCharactersMax } from './password.ts';
 import { busySeconds, type People } from './people.ts';
 import { newRecoveryCodes, newSecret, openSecret, stepOf } from './second-step.ts';
 import { tooMany } from './sign-in.ts';
@@ -70,7 +70,7 @@ export async function savePassword(
     if ('waitSeconds' in tried)
       return accountPage(request, people, 429, tooMany(incoming, tried.waitSeconds));
   }
-  const hash = await hashPassword(password, { kind: 'member', who: member.id, gone: incoming.gone });
+  const hash = await people.passwords.hash(password, { kind: 'member', who: member.id, gone: incoming.gone });
   if (hash === null) return accountPage(request, people, 429, tooMany(incoming, busySeconds));
   await change(request, people, 'member.change-password', (each) => ({ ...each, password: hash }));
   await people.directory.links.endOwn(member.email);

@@ -16,7 +16,6 @@ import { sayLayout } from '../messages/layout.ts';
 import { sayPeople } from '../messages/people.ts';
 import { saySignUpMail } from '../messages/sign-up-mail.ts';
 import { newPasswordField, passwordProblems } from './new-password.ts';
-import { hashPassword } from './password.ts';
 import { busySeconds, type People } from './people.ts';
 import { tooMany } from './sign-in.ts';
 import { signUpByLink } from './sign-up.ts';
@@ -68,7 +67,11 @@ async function reset(incoming: Incoming, people: People, link: SignInLink): Prom
   const password = incoming.form.get('password') ?? '';
   const problems = passwordProblems(incoming, password, member);
   if (Object.keys(problems).length > 0) return linkPage(incoming, people, link, problems);
-  const hash = await hashPassword(password, { kind: 'member', who: link.digest, gone: incoming.gone });
+  const hash = await people.passwords.hash(password, {
+    kind: 'member',
+    who: link.digest,
+    gone: incoming.gone,
+  });
   if (hash === null) return linkPage(incoming, people, link, tooMany(incoming, busySeconds), 429);
   if (!(await links.use(link))) return goneLink(incoming);
   const changed = await people.act(member, 'member.reset-password', {}, () =>
@@ -94,7 +97,11 @@ async function joinAsNew(incoming: Incoming, people: People, link: Invitation): 
     ...passwordProblems(incoming, password, { email: link.email, name }),
   };
   if (Object.keys(problems).length > 0) return linkPage(incoming, people, link, problems);
-  const hash = await hashPassword(password, { kind: 'member', who: link.digest, gone: incoming.gone });
+  const hash = await people.passwords.hash(password, {
+    kind: 'member',
+    who: link.digest,
+    gone: incoming.gone,
+  });
   if (hash === null) return linkPage(incoming, people, link, tooMany(incoming, busySeconds), 429);
   if (members.findByEmail(link.email) !== undefined) {
     const problem = say('invitation_sign_in', { email: link.email });

@@ -12,34 +12,6 @@ const saltBytes = 16;
 export const passwordCharactersMin = 12;
 export const passwordCharactersMax = 200;
 
-/** A turn takes a fifth of a second, so nobody waits for more than some seconds. */
-const turns = new Turns({ atOnceMax: 2, waitingMax: 32, shareOfOne: 1 / 8 });
-
-function derive(
-  password: string,
-  salt: Uint8Array,
-  { N, r, p }: PasswordHash['cost'],
-  waiter: Waiter,
-): Promise<Buffer | null> {
-  const options = { N, r, p, maxmem: 128 * N * r * 2 };
-  return turns.take(
-    waiter,
-    () =>
-      new Promise((resolve, reject) => {
-        scrypt(password.normalize('NFKC'), salt, hashBytes, options, (error, hash) =>
-          error === null ? resolve(hash) : reject(error),
-        );
-      }),
-  );
-}
-
-/** What is stored of a password; null when it did not get its turn. */
-export async function hashPassword(password: string, waiter: Waiter): Promise<PasswordHash | null> {
-  const salt = randomBytes(saltBytes);
-  const hash = await derive(password, salt, cost, waiter);
-  return hash && { salt: salt.toString('base64'), hash: hash.toString('base64'), cost };
-}
-
 /**
  * Stands for the password of somebody who does not exist, so that finding that out takes as long.
  */
@@ -49,20 +21,37 @@ const nobody: PasswordHash = {
   cost,
 };
 
-/**
- * Whether it is the password; without one to compare with it takes as long, and is false. Null when
- * it did not get its turn, so nothing is known.
- */
-export async function isPassword(
-  password: string,
-  stored: PasswordHash | null,
-  waiter: Waiter,
-): Promise<boolean | null> {
-  const { salt, hash, cost } = stored ?? nobody;
-  const typed = password.slice(0, passwordCharactersMax);
-  const derived = await derive(typed, Buffer.from(salt, 'base64'), cost, waiter);
-  if (derived === null) return null;
-  return timingSafeEqual(derived, Buffer.from(hash, 'base64')) && stored !== null;
+export class Passwords {
+  /** A turn takes a fifth of a second, so nobody waits for more than some seconds. */
+  readonly #turns = new Turns({ atOnceMax: 2, waitingMax: 32, shareOfOne: 1 / 8 });
+
+  /** What is stored of a password; null when it did not get its turn. */
+  async hash(password: string, waiter: Waiter): Promise<PasswordHash | null> {
+    const salt = randomBytes(saltBytes);
+    const hash = await this.#turns.take(waiter, () => derive(password, salt, cost));
+    return hash && { salt: salt.toString('base64'), hash: hash.toString('base64'), cost };
+  }
+
+  /**
+   * Whether it is the password; without one to compare with it takes as long, and is false. Null
+   * when it did not get its turn, so nothing is known.
+   */
+  async isRight(password: string, stored: PasswordHash | null, waiter: Waiter): Promise<boolean | null> {
+    const { salt, hash, cost } = stored ?? nobody;
+    const typed = password.slice(0, passwordCharactersMax);
+    const derived = await this.#turns.take(waiter, () => derive(typed, Buffer.from(salt, 'base64'), cost));
+    if (derived === null) return null;
+    return timingSafeEqual(derived, Buffer.from(hash, 'base64')) && stored !== null;
+  }
+}
+
+function derive(password: string, salt: Uint8Array, { N, r, p }: PasswordHash['cost']): Promise<Buffer> {
+  const options = { N, r, p, maxmem: 128 * N * r * 2 };
+  return new Promise((resolve, reject) => {
+    scrypt(password.normalize('NFKC'), salt, hashBytes, options, (error, hash) =>
+      error === null ? resolve(hash) : reject(error),
+    );
+  });
 }
 
 /** Parts that make a password easy to guess, however long it is. */

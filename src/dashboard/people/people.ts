@@ -18,7 +18,7 @@ import type { OperatorServices } from '../../operator/use-cases/services.ts';
 import type { Incoming } from '../incoming.ts';
 import type { MemberRequest } from '../layout/row.ts';
 import { type Cookies, createCookies } from './cookies.ts';
-import { isPassword } from './password.ts';
+import { Passwords } from './password.ts';
 
 export interface PeopleOptions {
   readonly directory: Directory;
@@ -65,6 +65,7 @@ export class People {
   readonly secrets: PeopleOptions['secrets'];
   readonly cookies: Cookies;
   readonly guard: FormGuard;
+  readonly passwords = new Passwords();
   readonly #options: PeopleOptions;
   readonly #byVisitor = new VisitorBuckets(guesses);
   readonly #byAccount = new KeyedBuckets(guesses);
@@ -177,7 +178,7 @@ export class People {
   tryPassword(incoming: Incoming, { member, session }: MemberRequest, password: string) {
     return this.tryGuess(incoming, `password ${session.id}`, async () => {
       const waiter = { kind: 'member', who: member.id, gone: incoming.gone } as const;
-      const isRight = await isPassword(password, member.password, waiter);
+      const isRight = await this.passwords.isRight(password, member.password, waiter);
       return isRight === null ? untried : isRight ? member : null;
     });
   }

@@ -13,7 +13,7 @@ import { plainPage, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { link, nextAddress } from '../layout/links.ts';
 import { sayPeople } from '../messages/people.ts';
-import { isPassword, passwordCharactersMax } from './password.ts';
+import { passwordCharactersMax } from './password.ts';
 import { type People, untried } from './people.ts';
 import { isCode } from './second-step.ts';
 
@@ -47,7 +47,11 @@ export async function signIn(incoming: Incoming, people: People): Promise<Dashbo
   const tried = await people.tryGuess(incoming, `password ${email.trim().toLowerCase()}`, async () => {
     const member = people.directory.members.findByEmail(email) ?? null;
     const waiter = { kind: 'stranger', who: incoming.visitor.site, gone: incoming.gone } as const;
-    const isRight = await isPassword(form.get('password') ?? '', member?.password ?? null, waiter);
+    const isRight = await people.passwords.isRight(
+      form.get('password') ?? '',
+      member?.password ?? null,
+      waiter,
+    );
     return isRight === null ? untried : isRight ? member : null;
   });
   if (tried === null) return signInPage(incoming, people, next, 400, { '': say('wrong_sign_in') });

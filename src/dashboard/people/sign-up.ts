@@ -18,7 +18,6 @@ import { link } from '../layout/links.ts';
 import { sayPeople } from '../messages/people.ts';
 import { saySignUpMail } from '../messages/sign-up-mail.ts';
 import { newPasswordField, passwordProblems } from './new-password.ts';
-import { hashPassword } from './password.ts';
 import { busySeconds, type People } from './people.ts';
 import { tooMany } from './sign-in.ts';
 import { mailSignUp } from './sign-up-mail.ts';
@@ -50,7 +49,7 @@ export async function takeSignUp(incoming: Incoming, people: People): Promise<Da
   const wait = people.countSignUp(incoming);
   if (wait !== null) return signUpPage(incoming, people, tooMany(incoming, wait), 429);
   if (people.mail !== null) return askToConfirm(incoming, people, people.mail, { organization, email });
-  const hash = await hashPassword(password, { kind: 'stranger', who: visitor.site, gone });
+  const hash = await people.passwords.hash(password, { kind: 'stranger', who: visitor.site, gone });
   if (hash === null) return signUpPage(incoming, people, tooMany(incoming, busySeconds), 429);
   try {
     const made = await signUp(people.directory, { organization, email, password: hash });
@@ -103,7 +102,7 @@ export async function signUpByLink(
   const password = incoming.form.get('password') ?? '';
   const problems = passwordProblems(incoming, password, { email, name: organization });
   if (Object.keys(problems).length > 0) return again(problems);
-  const hash = await hashPassword(password, { kind: 'member', who: digest, gone: incoming.gone });
+  const hash = await people.passwords.hash(password, { kind: 'member', who: digest, gone: incoming.gone });
   if (hash === null) return again(tooMany(incoming, busySeconds), 429);
   try {
     // Of two who use the link at the same time, one finds the address taken.

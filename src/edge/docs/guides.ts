@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { declineCodes, type Language } from '../../contract/vocabulary.ts';
 import { defined } from '../../core/assert.ts';
+import { remembering } from '../../core/remembering.ts';
 import { html } from '../../html/html.ts';
 import { testCards } from '../../networks/test-cards.ts';
 import { anchorOf, type Links, type Rendered, renderMarkdown, sectionOf } from './markdown.ts';
@@ -212,16 +213,10 @@ const generated: Readonly<Record<string, (language: GuideLanguage) => string>> =
 };
 
 const read = (file: string) => readFileSync(new URL(file, root), 'utf8');
-/** The headings of the sections, by document: each page needs them for its links. */
-const headings = new Map<string, readonly string[]>();
-function headingsOf(file: string): readonly string[] {
-  let found = headings.get(file);
-  if (found === undefined) {
-    found = [...read(file).matchAll(/^## (.+)$/gm)].map((match) => match[1]!);
-    headings.set(file, found);
-  }
-  return found;
-}
+/** The headings of a document's sections: each page needs them for its links. */
+const headingsOf = remembering(100, (file: string): readonly string[] =>
+  [...read(file).matchAll(/^## (.+)$/gm)].map((match) => match[1]!),
+);
 
 /**
  * The parts of a guide in a language. The sections of a translation are in the order of the

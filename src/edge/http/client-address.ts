@@ -4,6 +4,7 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import ipaddr from 'ipaddr.js';
 
+import { remembering } from '../../core/remembering.ts';
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /**
@@ -18,28 +19,17 @@ export const networksPerSite = 4;
 /** The other end of a connection. */
 export type Peer = Pick<HttpResponse, 'getRemoteAddress' | 'getRemoteAddressAsText'>;
 
-/**
- * The texts of IPv4 addresses by their bytes, because uWebSockets.js makes the text anew each time.
- */
-const texts = new Map<number, string>();
-const textsMax = 10_000;
+/** uWebSockets.js would make the text anew for each request of a connection. */
+const textOfIPv4 = remembering(10_000, (address: number): string =>
+  [address >>> 24, (address >>> 16) & 255, (address >>> 8) & 255, address & 255].join('.'),
+);
 
 /** The address of the other end of a connection, as text. */
 export function remoteAddressOf(peer: Peer): string {
   const bytes = peer.getRemoteAddress();
-  if (bytes.byteLength !== 4) return textOf(peer);
-  const number = new DataView(bytes).getUint32(0, true);
-  let text = texts.get(number);
-  if (text === undefined) {
-    text = textOf(peer);
-    if (texts.size >= textsMax) texts.clear();
-    texts.set(number, text);
-  }
-  return text;
-}
-
-function textOf(peer: Peer): string {
-  return Buffer.from(peer.getRemoteAddressAsText()).toString('latin1');
+  return bytes.byteLength === 4
+    ? textOfIPv4(new DataView(bytes).getUint32(0))
+    : Buffer.from(peer.getRemoteAddressAsText()).toString('latin1');
 }
 
 /**

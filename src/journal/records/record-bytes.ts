@@ -10,6 +10,7 @@
 import { crc32 } from 'node:zlib';
 import { Packr, RESET_BUFFER_MODE, REUSE_BUFFER_MODE } from 'msgpackr';
 import { assert } from '../../core/assert.ts';
+import { remembering } from '../../core/remembering.ts';
 import { checksumBytes } from '../../disk/checksum.ts';
 import type { IndexedRecord } from '../../domain/indexes.ts';
 import type { StoredRecord } from '../../domain/record.ts';
@@ -113,7 +114,12 @@ export function isRemoved({ value }: EncodedRecord): boolean {
 }
 
 export function organizationOf({ value }: EncodedRecord): string {
-  return unpackedOrganization(value);
+  return organizationIn(value);
+}
+
+function organizationIn(value: Buffer): string {
+  const end = organizationAt + value[organizationAt - 1]!;
+  return unpackedOrganization(value.toString('latin1', organizationAt, end));
 }
 
 /** The value must match its checksum. */
@@ -139,7 +145,7 @@ function headOf(id: string, value: Buffer): RecordHead {
   const head: { -readonly [name in keyof RecordHead]: RecordHead[name] } = {
     kind: kindOf(value[0]!),
     id,
-    org: unpackedOrganization(value),
+    org: organizationIn(value),
     livemode: (value[flagsAt]! & flags.livemode) !== 0,
   };
   if ((value[flagsAt]! & flags.removed) !== 0) head.removed = true;
@@ -160,35 +166,15 @@ export function readRecord(encoded: EncodedRecord): StoredRecord | null {
   return isSound(encoded) ? decodeRecord(idOfEncoded(encoded), encoded.value) : null;
 }
 
-/** The most organizations that are remembered. Beyond that, the map is cleared. */
-const rememberedMax = 1_000;
-const packedOrganizations = new Map<string, Buffer>();
-/**
- * By the packed bytes as Latin-1. One text for all records of an organization takes its memory
- * once.
- */
-const organizations = new Map<string, string>();
+const organizationsMax = 1_000;
 
-function packedOrganization(org: string): Buffer {
-  let packed = packedOrganizations.get(org);
-  if (packed === undefined) {
-    const bytes = packText(org);
-    assert(bytes !== null && bytes.length < 256, `${org} is the id of an organization`);
-    packed = bytes;
-    if (packedOrganizations.size >= rememberedMax) packedOrganizations.clear();
-    packedOrganizations.set(org, packed);
-  }
+const packedOrganization = remembering(organizationsMax, (org: string): Buffer => {
+  const packed = packText(org);
+  assert(packed !== null && packed.length < 256, `${org} is the id of an organization`);
   return packed;
-}
+});
 
-function unpackedOrganization(value: Buffer): string {
-  const end = organizationAt + value[organizationAt - 1]!;
-  const packed = value.toString('latin1', organizationAt, end);
-  let org = organizations.get(packed);
-  if (org === undefined) {
-    org = unpackText(value, organizationAt, end);
-    if (organizations.size >= rememberedMax) organizations.clear();
-    organizations.set(packed, org);
-  }
-  return org;
-}
+/** Of bytes as Latin-1. One text for all records of an organization takes its memory once. */
+const unpackedOrganization = remembering(organizationsMax, (packed: string): string =>
+  unpackText(Buffer.from(packed, 'latin1')),
+);

@@ -1,0 +1,17 @@
+// A pure function that remembers its results: for what many calls ask again.
+
+/**
+ * Returns `find` with a memory of its last results. Beyond `max` of them all are forgotten, so that
+ * keys that others choose don't fill the memory.
+ */
+export function remembering<K, V>(max: number, find: (key: K) => V): (key: K) => V {
+  const known = new Map<K, V>();
+  return (key) => {
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const value = find(key);
+    if (known.size >= max) known.clear();
+    known.set(key, value);
+    return value;
+  };
+}
