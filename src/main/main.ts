@@ -50,6 +50,7 @@ import { serveMetrics } from '../telemetry/metrics-server.ts';
 import { readStatus } from '../telemetry/status.ts';
 import { systemClocks } from '../telemetry/system-clocks.ts';
 import { countThreadTime } from '../telemetry/thread-time.ts';
+import { BlockingPool } from '../threads/blocking-pool.ts';
 import { endAtWriteErrors } from '../threads/end-at-write-errors.ts';
 import { Supervisor } from '../threads/supervisor.ts';
 import { quietHeaps, ThreadFailure } from '../threads/thread.ts';
@@ -129,8 +130,7 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   const sized = sizing(folder.shards);
   const config = sized(configured);
   const logger = await openLogger(config);
-  const audit = await openAudit(folder.path, config, logger);
-  closers.push(() => audit.close());
+  const audit = await openAudit(folder.path, config, logger, closers);
   const registry = new Registry();
   const pause = new Pause(folder);
   const metrics = createSupervisorMetrics(registry, folder.path, pause);
@@ -344,15 +344,25 @@ function openFolder(config: Config): Promise<DataFolder> {
 }
 
 /** The audit record, whose rows go to the log too. */
-function openAudit(dataDir: string, { audit }: Config, logger: Logger): Promise<Audit> {
-  return Audit.open({
+async function openAudit(
+  dataDir: string,
+  { audit: { keptDays } }: Config,
+  logger: Logger,
+  closers: Run['closers'],
+): Promise<Audit> {
+  const pool = new BlockingPool((err) => logger.error({ err }, 'the thread of the pool has ended'));
+  closers.push(() => pool.close());
+  const audit = await Audit.open({
     dataDir,
     now: Date.now,
-    keptMs: audit.keptDays * 86_400_000,
+    keptMs: keptDays * 86_400_000,
+    reader: pool.auditReader,
     scrub,
     onRow: (row) => logger.info({ audit: row }, 'audit'),
     onFailure: (error) => logger.error({ err: error }, 'the audit record could not be written'),
   });
+  closers.push(() => audit.close());
+  return audit;
 }
 
 /**

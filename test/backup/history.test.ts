@@ -6,7 +6,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { openLogAt } from '../../src/backup/log-folders.ts';
-import { nameOfAsker } from '../../src/operator/audit/audit-trail.ts';
+import { nameOfAsker } from '../../src/operator/audit/audit-row.ts';
 import { asker } from '../../src/operator/socket/operator-client.ts';
 import { pasteBlock, payments } from '../main/payments-command.ts';
 import { type Printed, runCommandLine } from '../operator/cli/command-line.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { openLogAt } from '../../src/backup/log-folders.ts';
-import { nameOfAsker } from '../../src/operator/audit/audit-trail.ts';
+import { nameOfAsker } from '../../src/operator/audit/audit-row.ts';
 import { asker } from '../../src/operator/socket/operator-client.ts';
 import { Customer, goodCard } from '../journeys/customer.ts';
 import { pasteBlock } from '../main/payments-command.ts';

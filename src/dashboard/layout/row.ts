@@ -8,7 +8,7 @@ import type { Member, Role } from '../../directory/members.ts';
 import type { Organization } from '../../directory/organization.ts';
 import type { Session } from '../../directory/sessions.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
-import type { PlacedRow } from '../../operator/audit/audit-trail.ts';
+import type { PlacedRow } from '../../operator/audit/audit-row.ts';
 import type { ApiError, OperatorServices } from '../../operator/use-cases/services.ts';
 import type { TooMany } from '../pages/searches.ts';
 import type { Permission } from '../people/roles.ts';

@@ -5,9 +5,10 @@ import { kindOfId, memberPrefix } from '../../contract/id-prefixes.ts';
 import { formatAmount } from '../../core/money.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
-import type { OperatorRow } from '../../operator/audit/audit-trail.ts';
+import type { OperatorRow, PlacedRow } from '../../operator/audit/audit-row.ts';
 import * as ui from '../layout/components.ts';
 import { page } from '../layout/document.ts';
+import { tooManyPage } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
 import { get, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
 import { auditMessages, sayAudit } from '../messages/audit.ts';
@@ -40,20 +41,10 @@ async function list(request: ViewRequest, context: ViewContext): Promise<Dashboa
     (name) => query.get(name) ?? '',
   );
   const isPlace = /^\d{1,15}$/.test(before);
-  const actions = new Set(action === '' ? [] : [action]);
-  const shown: OperatorRow[] = [];
-  let read = 0;
-  let last: number | null = null;
-  let older: number | null = null;
-  for await (const { place, row } of context.actionsOf(request, isPlace ? Number(before) : null)) {
-    if (shown.length === shownMax || read++ === readMax) {
-      older = last;
-      break;
-    }
-    last = place;
-    actions.add(row.action);
-    if ((who === '' || who === authorOf(row)) && (action === '' || action === row.action)) shown.push(row);
-  }
+  const find = () => actionsFor(context.actionsOf(request, isPlace ? Number(before) : null), who, action);
+  const found = await context.search(request, false, find);
+  if ('waitSeconds' in found) return tooManyPage(request, found);
+  const { shown, actions, older } = found;
   const none = older === null ? 'audit_none' : 'audit_none_yet';
   return page(request, {
     body: [
@@ -66,6 +57,32 @@ async function list(request: ViewRequest, context: ViewContext): Promise<Dashboa
       }),
     ],
   });
+}
+
+interface FoundActions {
+  readonly shown: readonly OperatorRow[];
+  /** The names of the actions that were looked at. */
+  readonly actions: ReadonlySet<string>;
+  /** The place before which there may be more; null: there are none. */
+  readonly older: number | null;
+}
+
+async function actionsFor(
+  placed: AsyncIterable<PlacedRow>,
+  who: string,
+  action: string,
+): Promise<FoundActions> {
+  const actions = new Set(action === '' ? [] : [action]);
+  const shown: OperatorRow[] = [];
+  let read = 0;
+  let last: number | null = null;
+  for await (const { place, row } of placed) {
+    if (shown.length === shownMax || read++ === readMax) return { shown, actions, older: last };
+    last = place;
+    actions.add(row.action);
+    if ((who === '' || who === authorOf(row)) && (action === '' || action === row.action)) shown.push(row);
+  }
+  return { shown, actions, older: null };
 }
 
 /** The member's id, or `operator`. */

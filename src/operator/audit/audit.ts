@@ -16,13 +16,8 @@ import { syncPath } from '../../disk/sync-path.ts';
 import type { RefusedKey } from '../../edge/api/refused-keys.ts';
 import { OperatorFailure } from '../use-cases/failures.ts';
 import { type AuditBounds, AuditLog, lastRows } from './audit-log.ts';
-import {
-  type Asker,
-  AuditTrail,
-  type MemberAuthor,
-  type OperatorRow,
-  type PlacedRow,
-} from './audit-trail.ts';
+import type { Asker, MemberAuthor, OperatorRow, PlacedRow } from './audit-row.ts';
+import { type AuditReader, AuditTrail } from './audit-trail.ts';
 
 export interface RefusedKeyRow extends RefusedKey {
   readonly at: string;
@@ -37,6 +32,8 @@ export interface AuditOptions {
   readonly scrub: (text: string) => string;
   /** Called with every row, too. */
   readonly onRow: (row: OperatorRow | RefusedKeyRow) => void;
+  /** Reads the record where that keeps nobody waiting; left out: in this thread. */
+  readonly reader?: AuditReader;
   /** Called with rows that could not be written after the action was done. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -63,7 +60,7 @@ export class Audit {
     this.#options = options;
     this.#operators = operators;
     this.#keys = keys;
-    this.#trail = new AuditTrail(operatorsFile(options.dataDir));
+    this.#trail = new AuditTrail(operatorsFile(options.dataDir), options.reader);
   }
 
   /** Opens the record of an existing data folder. Creates it if it does not exist. */

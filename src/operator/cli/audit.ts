@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { auditFolder, type RefusedKeyRow, readAudit } from '../audit/audit.ts';
-import { nameOfAsker, type OperatorRow } from '../audit/audit-trail.ts';
+import { nameOfAsker, type OperatorRow } from '../audit/audit-row.ts';
 import { CommandFailure } from '../use-cases/failures.ts';
 import { addCommand, type CliContext, limitOption } from './context.ts';
 import { tableOf } from './table.ts';

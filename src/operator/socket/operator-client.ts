@@ -2,7 +2,7 @@
 
 import { connect } from 'node:net';
 import { userInfo } from 'node:os';
-import type { Asker } from '../audit/audit-trail.ts';
+import type { Asker } from '../audit/audit-row.ts';
 import type { CommandName, ItemOf, ParamsOf, ResultOf } from '../use-cases/commands.ts';
 import { OperatorFailure } from '../use-cases/failures.ts';
 import { encodeLine, type OperatorMessage, socketAddressOf, socketPathOf } from './protocol.ts';

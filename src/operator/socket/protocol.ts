@@ -6,7 +6,7 @@
 //   < {"result":{"id":"org_…","status":"suspended",…}}
 
 import { join, relative, resolve } from 'node:path';
-import type { Asker } from '../audit/audit-trail.ts';
+import type { Asker } from '../audit/audit-row.ts';
 import { type OperatorErrorKind, OperatorFailure } from '../use-cases/failures.ts';
 
 export interface OperatorRequest {

@@ -7,7 +7,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
 import { JournalFailure } from '../../journal/journal.ts';
 import type { Audit } from '../audit/audit.ts';
-import { type Asker, nameOfAsker } from '../audit/audit-trail.ts';
+import { type Asker, nameOfAsker } from '../audit/audit-row.ts';
 import { type CommandAnswer, type OperatorCommand, recordedParams } from '../use-cases/command.ts';
 import { operatorCommands } from '../use-cases/commands.ts';
 import { type OperatorErrorKind, OperatorFailure, wrongUsage } from '../use-cases/failures.ts';
