@@ -2,7 +2,6 @@
 // the threads. It closes everything in order, when it is told to stop and when it can't start.
 
 import { randomBytes } from 'node:crypto';
-import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { Registry } from 'prom-client';
 import {
@@ -16,8 +15,9 @@ import {
 } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
 import { openFilesMax, withinOpenFiles } from '../config/descriptors.ts';
+import { freePort } from '../config/free-port.ts';
 import { machineBytes, withShardMemory } from '../config/machine-memory.ts';
-import { errorCode, errorText } from '../core/errors.ts';
+import { errorText } from '../core/errors.ts';
 import { scrub } from '../core/secret-text.ts';
 import { SecretBox } from '../crypto/secret-box.ts';
 import { Dashboard, type DashboardOptions } from '../dashboard/dashboard.ts';
@@ -379,26 +379,4 @@ async function closeAll(closers: (() => Promise<unknown>)[]): Promise<void> {
   for (const close of closers.reverse()) await close().catch((error: unknown) => failures.push(error));
   clearTimeout(timer);
   if (failures.length > 0) throw failures[0];
-}
-
-/**
- * The configured port, or a free one for 0. Throws when it is taken, which the edges can't notice
- * as they share a port.
- */
-async function freePort({ host, port }: Config): Promise<number> {
-  const probe = createServer();
-  const listening = Promise.withResolvers<void>();
-  probe.once('error', listening.reject).listen({ host, port, exclusive: true }, listening.resolve);
-  try {
-    await listening.promise;
-  } catch (error) {
-    const code = errorCode(error);
-    const reason = code === 'EADDRINUSE' ? 'is in use' : `can't be listened on (${code})`;
-    throw new ConfigError(
-      `port ${port} on ${host} ${reason}: choose another with PAYMENTS_PORT or PAYMENTS_HOST`,
-    );
-  }
-  const address = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : port;
 }
