@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { exampleIds } from '../../src/contract/openapi/examples.ts';
 import { sentEventTypes } from '../../src/contract/vocabulary.ts';
 import { createIntent } from './scenes.ts';
 import { hourMs, refusalOf, Stage } from './stage.ts';
@@ -214,6 +215,25 @@ test('a sample of every type that happens: an event and one delivery, wanted or 
     const changes = ['delivery pending', 'webhook_endpoint enabled'];
     stage.when('send_sample', { type }, id).expect({ events: [type], changes });
   }
+});
+
+test("the object of a sample is of now, and its ids are nobody's", () => {
+  const stage = new Stage();
+  const id = create(stage);
+  for (const type of sentEventTypes) {
+    stage.when('send_sample', { type }, id);
+    const { created, data } = stage.read('list_events').data[0];
+    const { object } = data;
+    assert.equal(object.created, created, type);
+    assert.ok((object.expires_at ?? Number.POSITIVE_INFINITY) > created, type);
+    const text = JSON.stringify(object);
+    for (const example of Object.values(exampleIds)) assert.ok(!text.includes(example), `${type}: ${text}`);
+  }
+  const request = stage.newRequest('fr');
+  stage.advance(120_000);
+  stage.when('send_sample', { type: 'charge.failed' }, id, { request });
+  const { failure_message: message } = stage.read('list_events').data[0].data.object;
+  assert.match(message, /^La carte a été refusée/);
 });
 
 test('a sample says that it is one, and what really happened says nothing about it', () => {

@@ -5,9 +5,10 @@ import type { Static } from 'typebox';
 import { burstOf } from '../../core/token-bucket.ts';
 import { type IdKind, idPrefixes } from '../id-prefixes.ts';
 import { defaultLimits } from '../limits.ts';
+import { format } from '../messages/table.ts';
 import type { LoggedRequest } from '../routes/logged-request.ts';
 import type * as r from '../routes/resources.ts';
-import { type EventType, newestApiVersion } from '../vocabulary.ts';
+import { type EventType, type Language, newestApiVersion } from '../vocabulary.ts';
 
 /** Ids of the right form whose last characters tell them apart. */
 const id = (kind: IdKind, tail: string) => `${idPrefixes[kind]}_0VU2bRX31f${tail.padStart(19, '0')}`;
@@ -28,11 +29,12 @@ export const exampleIds = {
 } as const;
 
 /** 2 November 2026, 10:00 in Casablanca. */
-const created = 1_793_610_000;
+export const exampleMadeAt = 1_793_610_000;
+const created = exampleMadeAt;
 const common = { created, livemode: false } as const;
 export const exampleKey = 'order-1042-attempt-1';
 
-function paymentIntents(baseUrl: string) {
+function paymentIntents(baseUrl: string, language: Language) {
   const intent: r.PaymentIntentResource = {
     id: exampleIds.payment_intent,
     object: 'payment_intent',
@@ -82,10 +84,10 @@ function paymentIntents(baseUrl: string) {
       },
     },
   };
-  return { intent, intentWithCardPage, intentWithCashCode, ...decidedIntents(intent) };
+  return { intent, intentWithCardPage, intentWithCashCode, ...decidedIntents(intent, language) };
 }
 
-function decidedIntents(intent: r.PaymentIntentResource) {
+function decidedIntents(intent: r.PaymentIntentResource, language: Language) {
   const processing: r.PaymentIntentResource = {
     ...intent,
     status: 'processing',
@@ -99,7 +101,7 @@ function decidedIntents(intent: r.PaymentIntentResource) {
       type: 'card_error',
       code: 'card_declined',
       decline_code: 'insufficient_funds',
-      message: 'The card was declined: insufficient funds.',
+      message: format('card_declined.insufficient_funds', language, {}),
       charge: exampleIds.charge,
     },
   };
@@ -112,7 +114,7 @@ function decidedIntents(intent: r.PaymentIntentResource) {
   return { processing, paid, declined, canceled };
 }
 
-function charges() {
+function charges(language: Language) {
   const charge: r.ChargeResource = {
     id: exampleIds.charge,
     object: 'charge',
@@ -138,13 +140,13 @@ function charges() {
     status: 'failed',
     paid: false,
     failure_code: 'card_declined',
-    failure_message: 'The card was declined: insufficient funds.',
+    failure_message: format('card_declined.insufficient_funds', language, {}),
     decline_code: 'insufficient_funds',
   };
   const chargeExpired: r.ChargeResource = {
     ...chargeFailed,
     failure_code: 'payment_attempt_expired',
-    failure_message: 'The customer did not pay in time.',
+    failure_message: format('failure.charge_expired', language, {}),
     decline_code: null,
     payment_method_details: { type: 'card', card: null },
   };
@@ -231,9 +233,9 @@ function reviews() {
 }
 
 /** Every example, with the service at `baseUrl`. */
-export const exampleObjects = (baseUrl: string) => ({
-  ...paymentIntents(baseUrl),
-  ...charges(),
+export const exampleObjects = (baseUrl: string, language: Language = 'en') => ({
+  ...paymentIntents(baseUrl, language),
+  ...charges(language),
   ...checkoutSessions(baseUrl),
   ...refunds(),
   ...reviews(),
@@ -318,9 +320,9 @@ export const exampleLoggedRequest: Static<typeof LoggedRequest> = {
 
 type EventResource = Static<typeof r.Event>;
 
-/** The object that an event of each type carries. */
-function eventObjects(o: ExampleObjects): Record<EventType, EventResource['data']['object']> {
-  return {
+/** The object that an event of this type carries. */
+export function exampleObjectOf(type: EventType, o: ExampleObjects): EventResource['data']['object'] {
+  const byType: Record<EventType, EventResource['data']['object']> = {
     'payment_intent.created': o.intent,
     'payment_intent.requires_action': o.intentWithCashCode,
     'payment_intent.processing': o.processing,
@@ -338,6 +340,7 @@ function eventObjects(o: ExampleObjects): Record<EventType, EventResource['data'
     'review.opened': o.review,
     'review.closed': o.reviewClosed,
   };
+  return byType[type];
 }
 
 /**
@@ -360,7 +363,7 @@ export function exampleEvent(type: EventType, o: ExampleObjects): EventResource 
     api_version: newestApiVersion,
     ...common,
     organization: exampleIds.organization,
-    data: { object: eventObjects(o)[type] },
+    data: { object: exampleObjectOf(type, o) },
     request: byRequest
       ? { id: exampleIds.request, idempotency_key: exampleKey }
       : { id: null, idempotency_key: null },
