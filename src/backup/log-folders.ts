@@ -191,7 +191,5 @@ export function identitiesIn(file: string | null): string[] {
   const lines = readFileSync(file, 'utf8').split('\n');
   const identities = lines.map((line) => line.trim()).filter((line) => line.startsWith('AGE-SECRET-KEY-'));
   if (identities.length > 0) return identities;
-  throw new DataFolderError(
-    `${file} holds no secret key of age: it has lines that begin with AGE-SECRET-KEY-`,
-  );
+  throw new DataFolderError(`${file} has no secret key of age: it has lines that begin with AGE-SECRET-KEY-`);
 }

@@ -25,7 +25,7 @@ const group = <T extends Record<string, TSchema>>(properties: T) =>
 export const configSchema = group({
   host: text('address to listen on'),
   port: count(0, 65_535, 'port to listen on; 0 takes a free one'),
-  dataDir: text('folder that holds all data'),
+  dataDir: text('folder of all data'),
   shards: count(0, shardsMax, 'shard threads; 0: one for each core that has no edge, at least one'),
   edges: count(0, edgesMax, 'threads that accept connections; 0: one for each four cores, at least one'),
   webhookThreads: count(

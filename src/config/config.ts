@@ -295,7 +295,7 @@ function refuseForm(setting: Setting, isValid: (text: string) => boolean, expect
   const values = [setting.value].flat().filter((value) => typeof value === 'string');
   const wrong = values.find((value) => !isValid(value));
   if (wrong === undefined) return;
-  throw new ConfigError(`${setting.where} holds ${JSON.stringify(wrong)}: it must be ${expected}`);
+  throw new ConfigError(`${setting.where} is ${JSON.stringify(wrong)}: it must be ${expected}`);
 }
 
 function isBaseUrl(text: string): boolean {

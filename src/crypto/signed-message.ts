@@ -10,7 +10,7 @@ export const signatureHeaderName = 'X-Service-Signature';
 
 export interface SignatureInput {
   /**
-   * The secrets in force, newest first. There are several while a rolled one overlaps; each has a
+   * The active secrets, newest first. There are several while a rolled one overlaps; each has a
    * signature.
    */
   readonly secrets: readonly (string | KeyObject)[];

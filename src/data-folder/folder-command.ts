@@ -22,7 +22,7 @@ const clearErrors = [
 ];
 
 /** Errors whose message is one clear line; what the system says of a file is one, too. */
-function isClear(error: unknown): error is Error {
+function isExpected(error: unknown): error is Error {
   return clearErrors.some((kind) => error instanceof kind) || (error instanceof Error && 'syscall' in error);
 }
 
@@ -31,7 +31,7 @@ export async function clearly<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
-    throw isClear(error) ? new CommandFailure(error.message) : error;
+    throw isExpected(error) ? new CommandFailure(error.message) : error;
   }
 }
 

@@ -10,7 +10,7 @@ import { idPrefixes, memberPrefix } from '../contract/id-prefixes.ts';
 import { activeKeysMax, type Bucket } from '../contract/limits.ts';
 import type { Mode } from '../contract/vocabulary.ts';
 import { createRandomText } from '../core/ids.ts';
-import type { BucketOverride } from '../domain/limits-in-force.ts';
+import type { BucketOverride } from '../domain/active-limits.ts';
 import {
   type ApiKey,
   digestOf,

@@ -36,7 +36,7 @@ export interface LimitRequest extends LimitWish {
 
 export interface LimitDecision {
   readonly atMs: number;
-  /** The limit that is in force since then; null when the request was denied. */
+  /** The limit that has been active since then; null when the request was denied. */
   readonly granted: Wish | null;
   /** What the operator tells the organization; may be empty. */
   readonly note: string;

@@ -1,9 +1,9 @@
 // Requests of an organization for a higher rate limit, which operators decide. They are pure
 // functions on the organization, which has its requests as a field. For each bucket and mode at
-// most one request is open. An approval puts the limit in force in the same change.
+// most one request is open. An approval activates the limit in the same change.
 
 import { limitPerMinuteMax } from '../contract/limits.ts';
-import { limitsInForce } from '../domain/limits-in-force.ts';
+import { activeLimits } from '../domain/active-limits.ts';
 import {
   checkedText,
   type LimitDecision,
@@ -32,10 +32,10 @@ export function withLimitRequest(
   }
   const wanted = modesOf(wish);
   for (const mode of wanted) {
-    const { perMinute } = limitsInForce(organization.limits[mode], mode, nowMs).buckets[bucket];
+    const { perMinute } = activeLimits(organization.limits[mode], mode, nowMs).buckets[bucket];
     if (wish.perMinute <= perMinute || wish.perMinute > limitPerMinuteMax) {
       throw new DirectoryRefusal(
-        `ask for more than the limit in force, which is ${perMinute} a minute in ${mode} mode, and at most for ${limitPerMinuteMax}`,
+        `ask for more than the active limit, which is ${perMinute} a minute in ${mode} mode, and at most for ${limitPerMinuteMax}`,
         'limit_not_higher',
       );
     }
@@ -56,7 +56,7 @@ export function withLimitRequest(
 }
 
 /**
- * The organization with the limit of a request in force; `changed` is what the operator grants
+ * The organization with the limit of a request active; `changed` is what the operator grants
  * instead of what was asked for. Throws `DirectoryRefusal`.
  */
 export function approve(

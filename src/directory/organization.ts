@@ -12,7 +12,7 @@ import {
   type PaymentMethodType,
 } from '../contract/vocabulary.ts';
 import { hasHidden, withoutHidden } from '../core/shown-text.ts';
-import type { BucketOverride, LimitsOverrides } from '../domain/limits-in-force.ts';
+import type { BucketOverride, LimitsOverrides } from '../domain/active-limits.ts';
 import { noConnectors, type OrganizationConnectors } from '../networks/connectors.ts';
 import type { Branding } from './branding.ts';
 import type { LimitRequest } from './limit-request.ts';

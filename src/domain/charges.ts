@@ -323,7 +323,11 @@ function waitingCharge(draft: Draft, charge: ChargeRecord): Found<'charge'> {
 /** The card that a test helper pays with when the customer has not typed one. */
 const helperCard: CardDetails = { brand: 'visa', last4: '4242', exp_month: 12, exp_year: 2034 };
 
-export function helpChargeComplete(draft: Draft, params: ParamsOf<'complete_charge'>, id: string): Outcome {
+export function completeChargeForTest(
+  draft: Draft,
+  params: ParamsOf<'complete_charge'>,
+  id: string,
+): Outcome {
   const found = pendingCharge(draft, id);
   if ('refusal' in found) return found;
   const charge = found.record;
@@ -339,7 +343,7 @@ export function helpChargeComplete(draft: Draft, params: ParamsOf<'complete_char
 /** The decline code of a test helper's request that names none. */
 export const defaultDecline: DeclineCode = 'generic_decline';
 
-export function helpChargeFail(draft: Draft, params: ParamsOf<'fail_charge'>, id: string): Outcome {
+export function failChargeForTest(draft: Draft, params: ParamsOf<'fail_charge'>, id: string): Outcome {
   const found = pendingCharge(draft, id);
   if ('refusal' in found) return found;
   const charge = found.record;
@@ -355,7 +359,7 @@ export function helpChargeFail(draft: Draft, params: ParamsOf<'fail_charge'>, id
   return answered(presentCharge(failCharge(draft, charge, failure)));
 }
 
-export function helpChargeExpire(draft: Draft, _params: object, id: string): Outcome {
+export function expireChargeForTest(draft: Draft, _params: object, id: string): Outcome {
   const found = pendingCharge(draft, id);
   if ('refusal' in found) return found;
   dropAuthorization(draft, found.record);

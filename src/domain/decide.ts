@@ -20,7 +20,7 @@ import {
 } from './payment-intents.ts';
 import * as links from './payment-links.ts';
 import { payCash, receiveDecline, receiveMoney, reviewStatementMoney } from './received-money.ts';
-import { createRefund, helpRefundFail, helpRefundSucceed } from './refunds.ts';
+import { createRefund, failRefundForTest, succeedRefundForTest } from './refunds.ts';
 import { pruneEvents } from './retention.ts';
 import { closeReview } from './reviews.ts';
 import type { View } from './view.ts';
@@ -42,12 +42,12 @@ const deciders: { readonly [O in AnyCommand]: Decider<O> } = {
   create_webhook_endpoint: endpoints.createWebhookEndpoint,
   update_webhook_endpoint: endpoints.updateWebhookEndpoint,
   delete_webhook_endpoint: endpoints.deleteWebhookEndpoint,
-  complete_charge: expiringFirst(charges.helpChargeComplete),
-  fail_charge: expiringFirst(charges.helpChargeFail),
-  expire_charge: expiringFirst(charges.helpChargeExpire),
+  complete_charge: expiringFirst(charges.completeChargeForTest),
+  fail_charge: expiringFirst(charges.failChargeForTest),
+  expire_charge: expiringFirst(charges.expireChargeForTest),
   pay_cash: payCash,
-  succeed_refund: helpRefundSucceed,
-  fail_refund: helpRefundFail,
+  succeed_refund: succeedRefundForTest,
+  fail_refund: failRefundForTest,
   create_payment_link: links.createPaymentLink,
   pause_payment_link: links.pausePaymentLink,
   remove_payment_link: links.removePaymentLink,

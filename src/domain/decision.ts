@@ -16,7 +16,7 @@ export interface Account {
   readonly created: number;
   /** Methods switched on for the organization that also have a network in this mode. */
   readonly methods: Readonly<Record<PaymentMethodType, boolean>>;
-  /** The rate limits in force in this mode. */
+  /** The active rate limits of this mode. */
   readonly limits: Readonly<Record<Bucket, EffectiveLimit>>;
 }
 

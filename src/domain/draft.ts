@@ -3,7 +3,7 @@
 
 import type { EventType } from '../contract/vocabulary.ts';
 import type { Context } from './decision.ts';
-import { happened, openDelivery } from './events.ts';
+import { newEvent, openDelivery } from './events.ts';
 import { isOfKind, required } from './find.ts';
 import type { Change, NetworkCallRecord, RecordKind, RecordOf } from './record.ts';
 import type { View } from './view.ts';
@@ -52,7 +52,7 @@ export class Draft {
    * that wants it.
    */
   emit(type: EventType, object: object | string): void {
-    const event = this.put(happened(this.context, type, object));
+    const event = this.put(newEvent(this.context, type, object));
     for (const endpoint of this.context.endpoints) {
       if (endpoint.status !== 'enabled') continue;
       if (!endpoint.enabled_events.includes('*') && !endpoint.enabled_events.includes(type)) continue;

@@ -6,7 +6,7 @@ import type { Context } from './decision.ts';
 import type { DeliveryRecord, EventRecord, WebhookEndpointRecord } from './record.ts';
 
 /** The event `type` about `object` (a presented resource, or its JSON text). */
-export function happened(context: Context, type: EventType, object: object | string): EventRecord {
+export function newEvent(context: Context, type: EventType, object: object | string): EventRecord {
   return {
     kind: 'event',
     id: context.newId('event'),

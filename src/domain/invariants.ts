@@ -178,7 +178,7 @@ export const invariants: { readonly [K in RecordKind]: Readonly<Record<string, C
       const isEmpty = [email, name, phone, description].every((value) => value === null);
       return unless(
         !deleted || (isEmpty && Object.keys(metadata).length === 0),
-        'is deleted and holds personal data',
+        'is deleted and has personal data',
       );
     },
   },

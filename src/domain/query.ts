@@ -1,4 +1,4 @@
-// Queries read the state. They see the changes of the commands before them in the same turn, and
+// Queries read the state. They see the changes of the commands before them in the commit batch, and
 // are answered after the commit together with those, so that nobody learns what could still be
 // lost.
 

@@ -247,7 +247,7 @@ export interface WebhookEndpointRecord extends Common {
   readonly metadata: Metadata;
   readonly api_version: ApiVersion;
   /**
-   * The signing secrets in force, sealed, newest first. A rolled secret stays until its overlap
+   * The active signing secrets, sealed, newest first. A rolled secret stays until its overlap
    * ends (null: no end). Only the webhook threads, which sign, and `show-secret` open them.
    */
   readonly secrets: readonly { readonly sealed: string; readonly expires_at_ms: number | null }[];

@@ -127,12 +127,12 @@ export function failRefund(draft: Draft, refund: RefundRecord, reason: string): 
   return failed;
 }
 
-export function helpRefundSucceed(draft: Draft, _params: object, id: string): Outcome {
+export function succeedRefundForTest(draft: Draft, _params: object, id: string): Outcome {
   const found = pendingRefund(draft, id);
   return 'refusal' in found ? found : answered(presentRefund(succeedRefund(draft, found.record)));
 }
 
-export function helpRefundFail(draft: Draft, params: ParamsOf<'fail_refund'>, id: string): Outcome {
+export function failRefundForTest(draft: Draft, params: ParamsOf<'fail_refund'>, id: string): Outcome {
   const found = pendingRefund(draft, id);
   if ('refusal' in found) return found;
   const reason = defined(params.failure_reason, 'failure_reason has a default');

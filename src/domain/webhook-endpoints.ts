@@ -10,7 +10,7 @@ import type { EventType } from '../contract/vocabulary.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import { endDeliveries, spendByHand } from './deliveries.ts';
 import type { Draft } from './draft.ts';
-import { happened, openDelivery } from './events.ts';
+import { newEvent, openDelivery } from './events.ts';
 import { type Found, find, missing } from './find.ts';
 import { initialMetadata, mergeMetadata, refuseMetadata } from './metadata.ts';
 import { presentWebhookEndpoint } from './present.ts';
@@ -157,20 +157,19 @@ export function sendSample(draft: Draft, { type }: { type: EventType }, id: stri
   }
   const excess = spendByHand(draft, endpoint);
   if (excess !== null) return refused(excess);
-  const event = draft.put({ ...happened(context, type, sampleObject(context, type)), sample: true });
+  const event = draft.put({ ...newEvent(context, type, sampleObject(context, type)), sample: true });
   const delivery = draft.put(openDelivery(context, endpoint, event));
   return answered({ event: event.id, delivery: delivery.id });
 }
 
 /**
- * Secrets of an endpoint in force at a time. Each adds to the signature header, whose length
- * receivers limit.
+ * Active secrets of an endpoint. Each adds to the signature header, whose length receivers limit.
  */
 const secretsMax = 4;
 
 /**
  * Adds a new signing secret. The old ones also sign for at most `overlapSeconds`. At most four are
- * in force, so the oldest may end at once.
+ * active, so the oldest may end at once.
  */
 export function rollSecret(draft: Draft, params: { overlapSeconds: number }, id: string): Outcome {
   const endpoint = draft.get('webhook_endpoint', id);

@@ -48,9 +48,9 @@ async function check(name: string, run: () => string | Promise<string>): Promise
   try {
     return { name, ok: true, detail: await run() };
   } catch (error) {
-    const isClear =
+    const isExpected =
       error instanceof ConfigError || error instanceof DataFolderError || error instanceof JournalDamaged;
-    if (!isClear) throw error;
+    if (!isExpected) throw error;
     return { name, ok: false, detail: error.message };
   }
 }

@@ -46,12 +46,12 @@ const nameLabel = /^[a-z0-9_-]{1,63}$/;
 export function checkWebhookUrl(text: string, options: AddressOptions = {}): CheckedUrl {
   if (text.length > urlCharactersMax && [...text].length > urlCharactersMax)
     return refused(`longer than ${urlCharactersMax} characters`);
-  if (strayCharacter.test(text)) return refused('holds a space, a control character or a backslash');
+  if (strayCharacter.test(text)) return refused('contains a space, a control character or a backslash');
 
   const [, scheme, authority] = schemeAndAuthority.exec(text) ?? [];
   if (scheme === undefined || authority === undefined) return refused('not an absolute https URL');
   if (scheme.toLowerCase() === 'http' && !options.allowHttp) return refused('must use https');
-  if (authority.includes('@')) return refused('holds a user name or password');
+  if (authority.includes('@')) return refused('contains a user name or password');
 
   const url = URL.parse(text);
   if (url === null) return refused('not a valid URL');

@@ -103,7 +103,7 @@ async function* compactServed(folder: DataFolder, compact: CompactShard): AsyncG
   try {
     yield* compactShards(folder, compact);
   } catch (error) {
-    const isClear = error instanceof DataFolderError || error instanceof ThreadFailure;
-    throw isClear ? new OperatorFailure('refused', error.message) : error;
+    const isExpected = error instanceof DataFolderError || error instanceof ThreadFailure;
+    throw isExpected ? new OperatorFailure('refused', error.message) : error;
   }
 }

@@ -44,7 +44,7 @@ export function createReread(config: Config, options: RereadOptions): Reread {
     );
     if (waiting.length === 0) return;
     const keys = waiting.map(({ key }) => key);
-    logger.warn({ keys }, `changed in the files, and in force after the next start: ${keys.join(', ')}`);
+    logger.warn({ keys }, `changed in the files, and active after the next start: ${keys.join(', ')}`);
   }
 
   return {

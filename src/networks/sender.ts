@@ -110,7 +110,7 @@ async function send(networks: Networks, call: NetworkCall): Promise<NetworkOutco
     case 'authorize_card':
       return card.authorize?.(call, defined(call.token, `${call.id} has no card`)) ?? unsupported;
     case 'await_card_payment':
-      // Another network was in force when the page was opened. On this one's nobody can pay.
+      // Another network was active when the page was opened. On this one's nobody can pay.
       return { result: 'failed', reason: 'no_page' };
     case 'capture_charge':
       return card.capture?.(call) ?? unsupported;

@@ -2,7 +2,7 @@
 // it before the first request of the organization can arrive, and after each change.
 
 import type { Language, Mode, PaymentMethodType } from '../contract/vocabulary.ts';
-import type { LimitsOverrides } from '../domain/limits-in-force.ts';
+import type { LimitsOverrides } from '../domain/active-limits.ts';
 
 export interface ShardAccount {
   /** `org_…` */

@@ -17,9 +17,9 @@ import type { MoroccoCalendar } from '../core/morocco-day.ts';
 import { slotOf } from '../core/slot.ts';
 import { tableOf } from '../core/tables.ts';
 import * as bucket from '../core/token-bucket.ts';
+import { type ActiveLimits, activeLimits } from '../domain/active-limits.ts';
 import type { Account } from '../domain/decision.ts';
 import { scopeOf } from '../domain/indexes.ts';
-import { type LimitsInForce, limitsInForce } from '../domain/limits-in-force.ts';
 import type { WebhookEndpointRecord } from '../domain/record.ts';
 import type { Availability, AvailableNetworks, ShardAccount } from './account.ts';
 
@@ -104,7 +104,7 @@ export class Scope {
   readonly #buckets: Record<Bucket, bucket.TokenBucket>;
   #settings: ShardAccount;
   #availability: Availability;
-  #limits: LimitsInForce;
+  #limits: ActiveLimits;
   /** When one of the active limits ends. */
   #limitsEndMs = 0;
   #account: Account;
@@ -119,7 +119,7 @@ export class Scope {
     this.#calendar = calendar;
     this.#settings = account;
     this.#availability = availability;
-    this.#limits = limitsInForce(account.limits[this.mode], this.mode, now.nowMs);
+    this.#limits = activeLimits(account.limits[this.mode], this.mode, now.nowMs);
     this.#buckets = tableOf(buckets, (name) => {
       const stored = counts?.buckets[buckets.indexOf(name)];
       return stored
@@ -159,7 +159,7 @@ export class Scope {
 
   #refresh({ nowMs, serviceMs }: Now): Account {
     const { mode } = this;
-    this.#limits = limitsInForce(this.#settings.limits[mode], mode, nowMs);
+    this.#limits = activeLimits(this.#settings.limits[mode], mode, nowMs);
     this.#limitsEndMs = Math.min(...buckets.map((each) => this.#limits.buckets[each].untilMs ?? Infinity));
     for (const each of buckets) {
       const { perMinute } = this.#limits.buckets[each];

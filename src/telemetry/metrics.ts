@@ -178,10 +178,10 @@ function journalGauges(gauge: ReturnType<typeof shardMetricsOf>['gauge']) {
 /** What a shard tells while it works. */
 function shardObserver(registry: Registry, shard: string): Omit<ShardObserver, 'stalled'> {
   const { histogram, gauge } = shardMetricsOf(registry, shard);
-  const batchSize = histogram('payments_turn_requests', 'Requests taken in one turn', sizes);
+  const batchSize = histogram('payments_turn_requests', 'Requests of one commit batch', sizes);
   const commit = histogram(
     'payments_commit_duration_seconds',
-    'From the end of a turn to its commit',
+    'From the end of a commit batch to when it is on disk',
     seconds,
   );
   const checkpoint = histogram('payments_checkpoint_duration_seconds', 'Writing one checkpoint', [

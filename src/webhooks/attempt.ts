@@ -14,7 +14,7 @@ export interface AttemptInput {
   readonly url: string;
   /** The event as JSON text, which is signed and sent as it is. */
   readonly body: string;
-  /** The signing secrets in force, newest first. */
+  /** The active signing secrets, newest first. */
   readonly secrets: readonly (string | KeyObject)[];
   /** Now, Unix seconds; a fraction is kept in the result's `at_ms` and cut off in the signature. */
   readonly nowSeconds: number;

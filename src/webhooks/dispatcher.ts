@@ -41,8 +41,8 @@ export interface DispatcherOptions {
 /** Wait after an attempt that could not be made. */
 const troubleMs = 1_000;
 /**
- * How long a report waits for others, because each message of reports costs its shard a turn and a
- * commit.
+ * How long a report waits for others, because each message of reports costs its shard a
+ * commit batch.
  */
 export const reportMs = 10;
 /**

@@ -84,8 +84,8 @@ export class EndpointActor {
   }
 
   /**
-   * Takes the next delivery, which is in flight from now on, with its address and the sealed
-   * secrets in force.
+   * Takes the next delivery, which is in flight from now on, with its address and the active
+   * sealed secrets.
    */
   start(nowMs: number): {
     readonly delivery: DueDelivery;

@@ -1,7 +1,7 @@
 // The reports of attempts that one shard has not recorded yet, oldest first. The dispatcher adds
 // them, sends them, and removes those that the shard acknowledges. At most `reportsInFlightMax` are
 // in flight, so that the reports that gathered while a shard was stopped, or its disk full, arrive
-// in portions that fit a turn.
+// in portions that fit a commit batch.
 
 import type { EndpointReport } from '../shard/protocol.ts';
 

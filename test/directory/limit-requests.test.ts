@@ -4,7 +4,7 @@ import type { LimitWish } from '../../src/directory/limit-request.ts';
 import { approve, deny, withLimitRequest } from '../../src/directory/limit-requests.ts';
 import { close, newOrganization, storedOrganization } from '../../src/directory/organization.ts';
 import { DirectoryRefusal } from '../../src/directory/refusal.ts';
-import { limitsInForce } from '../../src/domain/limits-in-force.ts';
+import { activeLimits } from '../../src/domain/active-limits.ts';
 
 const nowMs = 1_793_491_200_000;
 const fresh = newOrganization('org_1', 'Souk', nowMs);
@@ -20,7 +20,7 @@ const ask = (organization = fresh, changed: Partial<LimitWish> = {}) =>
   );
 
 const limitOf = (organization: typeof fresh, mode: 'test' | 'live') =>
-  limitsInForce(organization.limits[mode], mode, nowMs).buckets.all;
+  activeLimits(organization.limits[mode], mode, nowMs).buckets.all;
 
 test('a request changes no limit until it is approved, and then in each of its modes', () => {
   const asked = ask();

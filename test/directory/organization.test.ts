@@ -13,7 +13,7 @@ import {
   withoutLimits,
 } from '../../src/directory/organization.ts';
 import { DirectoryRefusal } from '../../src/directory/refusal.ts';
-import { limitsInForce } from '../../src/domain/limits-in-force.ts';
+import { activeLimits } from '../../src/domain/active-limits.ts';
 
 const nowMs = 1_793_491_200_500;
 const fresh = newOrganization('org_1', ' Souk ', nowMs);
@@ -98,24 +98,24 @@ describe('limits', () => {
   );
 
   test('defaults', () => {
-    const { buckets, daily } = limitsInForce(fresh.limits.test, 'test', nowMs);
+    const { buckets, daily } = activeLimits(fresh.limits.test, 'test', nowMs);
     assert.deepEqual(buckets.all, { perMinute: 600, burst: 100, source: 'default', untilMs: null });
     assert.deepEqual(buckets.search, { perMinute: 30, burst: 5, source: 'default', untilMs: null });
     assert.deepEqual(daily, { requests: 10_000, paymentCreations: 1_000 });
-    assert.equal(limitsInForce(fresh.limits.live, 'live', nowMs).buckets.all.perMinute, 1200);
-    assert.equal(limitsInForce(fresh.limits.live, 'live', nowMs).daily, null);
+    assert.equal(activeLimits(fresh.limits.live, 'live', nowMs).buckets.all.perMinute, 1200);
+    assert.equal(activeLimits(fresh.limits.live, 'live', nowMs).daily, null);
   });
 
   test("a limit of the organization's own holds in its mode and bucket until its end", () => {
-    assert.deepEqual(limitsInForce(limited.limits.live, 'live', until - 1).buckets.writes, {
+    assert.deepEqual(activeLimits(limited.limits.live, 'live', until - 1).buckets.writes, {
       perMinute: 900,
       burst: 150,
       source: 'plan',
       untilMs: until,
     });
-    assert.equal(limitsInForce(limited.limits.live, 'live', until).buckets.writes.source, 'default');
-    assert.equal(limitsInForce(limited.limits.live, 'live', nowMs).buckets.all.source, 'default');
-    assert.equal(limitsInForce(limited.limits.test, 'test', nowMs).buckets.writes.source, 'default');
+    assert.equal(activeLimits(limited.limits.live, 'live', until).buckets.writes.source, 'default');
+    assert.equal(activeLimits(limited.limits.live, 'live', nowMs).buckets.all.source, 'default');
+    assert.equal(activeLimits(limited.limits.test, 'test', nowMs).buckets.writes.source, 'default');
   });
 
   test('an end in the past is refused', () => {
@@ -127,7 +127,7 @@ describe('limits', () => {
     const capped = withDailyCap(withDailyCap(fresh, 'test', { requests: 5 }), 'test', {
       paymentCreations: 2,
     });
-    assert.deepEqual(limitsInForce(capped.limits.test, 'test', nowMs).daily, {
+    assert.deepEqual(activeLimits(capped.limits.test, 'test', nowMs).daily, {
       requests: 5,
       paymentCreations: 2,
     });

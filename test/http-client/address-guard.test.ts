@@ -65,7 +65,7 @@ const refusedByReason: Record<string, string[]> = {
   ],
   'must use https': ['http://example.com/', 'HTTP://example.com/'],
   'longer than 2048 characters': [longPath(2049), `https://example.com/${'🧾'.repeat(2029)}`],
-  'holds a user name or password': [
+  'contains a user name or password': [
     'https://user@example.com/',
     'https://user:password@example.com/',
     'https://:password@example.com/',
@@ -76,7 +76,7 @@ const refusedByReason: Record<string, string[]> = {
     'https://example.com:443@127.0.0.1/',
     'https://user%40x@example.com/',
   ],
-  'holds a space, a control character or a backslash': [
+  'contains a space, a control character or a backslash': [
     ' https://example.com/',
     'https://example.com/ ',
     'https://exam ple.com/',

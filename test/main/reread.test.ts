@@ -150,7 +150,7 @@ test('what can change while it runs is applied, what can not is named, and a wro
   const [host, tls] = ['0.0.0.0', { tlsCertFile: '/cert.pem', tlsKeyFile: '/key.pem' }];
   assert.deepEqual(await said(() => ({ ...config, logLevel: 'debug', host, ...tls })), [
     'the configuration was read again',
-    'changed in the files, and in force after the next start: host, tlsCertFile, tlsKeyFile',
+    'changed in the files, and active after the next start: host, tlsCertFile, tlsKeyFile',
   ]);
   assert.deepEqual(reread.active, { ...config, logLevel: 'debug' });
   const wrong = () => {

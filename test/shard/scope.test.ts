@@ -9,7 +9,7 @@ import { buckets } from '../../src/contract/limits.ts';
 import { type Operation, routeTable } from '../../src/contract/routes/table.ts';
 import { modeOf } from '../../src/contract/vocabulary.ts';
 import { createMoroccoCalendar } from '../../src/core/morocco-day.ts';
-import type { BucketOverride, LimitsOverrides } from '../../src/domain/limits-in-force.ts';
+import type { BucketOverride, LimitsOverrides } from '../../src/domain/active-limits.ts';
 import type { ShardAccount } from '../../src/shard/account.ts';
 import { readCounts, writeCounts } from '../../src/shard/metadata.ts';
 import { Scope, type ScopeCounts } from '../../src/shard/scope.ts';

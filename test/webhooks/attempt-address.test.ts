@@ -37,7 +37,7 @@ test('no connection is made to what is not public', () =>
       ['2130706433', 'address refused: host is not public'],
       ['[::ffff:127.0.0.1]', 'address refused: host is not public'],
       ['localhost', 'address refused: host is not public'],
-      ['user@receiver.example', 'address refused: holds a user name or password'],
+      ['user@receiver.example', 'address refused: contains a user name or password'],
       ['unknown.example', 'host not found'],
     ];
     for (const [host, failure] of refusals) {

@@ -203,7 +203,7 @@ test('an enabled endpoint whose last attempt failed is failing', async () => {
   assert.equal(failing(), 0);
 });
 
-test('address and secrets are those in force when the attempt starts', async () => {
+test('address and secrets are those that are active when the attempt starts', async () => {
   const bench = new Bench();
   const secrets = [
     { sealed: 'new', expires_at_ms: null },

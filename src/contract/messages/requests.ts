@@ -70,7 +70,7 @@ export const requestMessages = {
     ar: 'يجب أن تكون قيمة {param} كائنًا.',
   },
   'parameter_invalid.encoding': {
-    en: '{param} holds characters that are not valid Unicode.',
+    en: '{param} contains characters that are not valid Unicode.',
     fr: '{param} contient des caractères Unicode non valides.',
     ar: 'تتضمن قيمة {param} رموز Unicode غير صالحة.',
   },

@@ -16,7 +16,7 @@ import {
 } from '../../directory/limit-request.ts';
 import { withLimitRequest } from '../../directory/limit-requests.ts';
 import { DirectoryRefusal, type RefusalCode } from '../../directory/refusal.ts';
-import { type LimitInForce, limitsInForce } from '../../domain/limits-in-force.ts';
+import { type ActiveLimit, activeLimits } from '../../domain/active-limits.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { LimitLevels } from '../../shard/scope.ts';
@@ -40,7 +40,7 @@ export const limitRows: readonly Row[] = [
 interface Line {
   readonly mode: Mode;
   readonly bucket: Bucket;
-  readonly limit: LimitInForce;
+  readonly limit: ActiveLimit;
   readonly levels: LimitLevels;
 }
 
@@ -69,12 +69,12 @@ async function show(request: ViewRequest, context: ViewContext): Promise<Dashboa
   // The request's mode comes first.
   const shownModes = request.mode === 'live' ? [...modes].reverse() : modes;
   const lines = shownModes.flatMap((mode) => {
-    const inForce = limitsInForce(organization.limits[mode], mode, context.services.now());
+    const inForce = activeLimits(organization.limits[mode], mode, context.services.now());
     return buckets.map(
       (bucket): Line => ({ mode, bucket, limit: inForce.buckets[bucket], levels: levels[mode] }),
     );
   });
-  const { daily } = limitsInForce(organization.limits.test, 'test', context.services.now());
+  const { daily } = activeLimits(organization.limits.test, 'test', context.services.now());
   const today = levels.test.today;
   const ask = ui.button(say('request'), viewLink(request, 'limits/request'));
   return page(request, {

@@ -14,7 +14,7 @@ import {
   type TokenBucket,
 } from '../../core/token-bucket.ts';
 import type { Organization } from '../../directory/organization.ts';
-import { limitsInForce } from '../../domain/limits-in-force.ts';
+import { activeLimits } from '../../domain/active-limits.ts';
 import { Turns } from '../people/turns.ts';
 
 /** Who searches. */
@@ -55,7 +55,7 @@ export class Searches {
     gone: AbortSignal,
     search: () => Promise<T>,
   ): Promise<T | TooMany> {
-    const { perMinute } = limitsInForce(limits[mode], mode, this.#now()).buckets.search;
+    const { perMinute } = activeLimits(limits[mode], mode, this.#now()).buckets.search;
     const bucket = this.#bucketOf(`${org} ${mode}`, perMinute);
     if (isCounted && spendFromAll([bucket], this.#nowMs()) !== null)
       return { waitSeconds: retryAfterSeconds(bucket, this.#nowMs()) };

@@ -7,8 +7,8 @@ import type { SecretBox } from '../../crypto/secret-box.ts';
 import { type ApiKey, keyStatus } from '../../directory/api-key.ts';
 import { type LimitRequest, stateOf } from '../../directory/limit-request.ts';
 import type { Methods, Organization } from '../../directory/organization.ts';
+import { activeLimits } from '../../domain/active-limits.ts';
 import type { Cause } from '../../domain/cause.ts';
-import { limitsInForce } from '../../domain/limits-in-force.ts';
 import type {
   AttemptResult,
   DeliveryRecord,
@@ -102,14 +102,14 @@ export function presentReview(review: ReviewRecord) {
 
 export function presentLimits({ id, limits }: Organization, nowMs: number) {
   const bucketsIn = (mode: Mode) => {
-    const { buckets } = limitsInForce(limits[mode], mode, nowMs);
+    const { buckets } = activeLimits(limits[mode], mode, nowMs);
     const rows = Object.entries(buckets).map(([bucket, { perMinute, burst, source, untilMs }]) => {
       const limit = { per_minute: perMinute, burst, source, until: isoTime(untilMs) };
       return [bucket, limit] as const;
     });
     return Object.fromEntries(rows);
   };
-  const daily = defined(limitsInForce(limits.test, 'test', nowMs).daily, 'test mode has a daily cap');
+  const daily = defined(activeLimits(limits.test, 'test', nowMs).daily, 'test mode has a daily cap');
   return {
     organization: id,
     limits: byMode(bucketsIn),

@@ -23,8 +23,8 @@ export interface LimitsOverrides {
   readonly dailyPaymentCreations: number | null;
 }
 
-/** A bucket's limit in force. */
-export interface LimitInForce {
+/** A bucket's active limit. */
+export interface ActiveLimit {
   readonly perMinute: number;
   readonly burst: number;
   readonly source: 'default' | 'plan' | 'custom';
@@ -32,15 +32,15 @@ export interface LimitInForce {
   readonly untilMs: number | null;
 }
 
-export interface LimitsInForce {
-  readonly buckets: Readonly<Record<Bucket, LimitInForce>>;
+export interface ActiveLimits {
+  readonly buckets: Readonly<Record<Bucket, ActiveLimit>>;
   /** Requests and payment creations a day; null in live mode, which has no daily cap. */
   readonly daily: { readonly requests: number; readonly paymentCreations: number } | null;
 }
 
 /** The limits that apply in a mode at a time. */
-export function limitsInForce(overrides: LimitsOverrides, mode: Mode, nowMs: number): LimitsInForce {
-  const inForce = (bucket: Bucket): LimitInForce => {
+export function activeLimits(overrides: LimitsOverrides, mode: Mode, nowMs: number): ActiveLimits {
+  const inForce = (bucket: Bucket): ActiveLimit => {
     const override = overrides.buckets[bucket];
     const { perMinute, source, untilMs } =
       override !== null && (override.untilMs === null || override.untilMs > nowMs)
