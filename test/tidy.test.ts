@@ -157,7 +157,7 @@ test('what a shard is made of runs by the scheduler, the timers and the clocks t
     /\b(setImmediate|setTimeout|setInterval|queueMicrotask|nextTick|hrtime|performance\.now|Date\.now|node:timers\/promises)\b/;
   const layersOfShards = ['core', 'contract', 'domain', 'store', 'disk', 'journal', 'shard', 'networks'];
   const dispatching = ['webhooks/dispatcher.ts', 'webhooks/endpoint-actor.ts', 'webhooks/report-window.ts'];
-  const given = ['core/scheduler.ts', 'networks/timers.ts'];
+  const given = ['core/scheduler.ts'];
   const found = complaints(({ layer, path, code }) => {
     const isInjected = layersOfShards.includes(layer) || dispatching.includes(path);
     return isInjected && !given.includes(path) ? (bare.exec(code)?.[0] ?? null) : null;

@@ -1,5 +1,6 @@
 // When work of a thread runs that is not done at once: injected like clocks and chance, so that a
-// test decides what runs next, and the same decisions give the same run.
+// test decides what runs next and turns the hands instead of sleeping, and the same decisions give
+// the same run.
 
 export interface Scheduler {
   /** Runs `action` when what is in hand is done, in the order of the calls. */
@@ -18,4 +19,20 @@ export function breath({ soon }: Pick<Scheduler, 'soon'>): Promise<void> {
 export const systemScheduler: Scheduler = {
   soon: (action) => void setImmediate(action),
   elapsedMs: () => performance.now(),
+};
+
+export interface Timers {
+  /** Runs `action` once after `delayMs` unless the returned function is called before. */
+  after(delayMs: number, action: () => void): () => void;
+}
+
+/** `setTimeout` holds no longer a wait than this. */
+const timerMsMax = 2_147_483_647;
+
+/** The process's own timers. One that waits does not keep the process alive. */
+export const systemTimers: Timers = {
+  after(delayMs, action) {
+    const timer = setTimeout(action, Math.min(delayMs, timerMsMax)).unref();
+    return () => clearTimeout(timer);
+  },
 };

@@ -5,7 +5,14 @@
 //
 //   v1.<key id>.<base64url of: nonce (12 bytes), sealed text, tag (16)>
 
-import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  hash,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
 import { defined, elementAt } from '../core/assert.ts';
 
 const algorithm = 'aes-256-gcm';
@@ -84,4 +91,35 @@ export class SecretBox {
 
 function associatedData({ id, org }: SecretOwner): Buffer {
   return Buffer.from(`${id} ${org}`);
+}
+
+/** About 1 KiB each. */
+const keysMax = 4096;
+
+interface Opened extends SecretOwner {
+  readonly key: KeyObject;
+}
+
+/**
+ * The signing secrets of endpoints as keys of an HMAC. A secret is opened for its first message,
+ * and its key kept for the ones that follow: opening costs more than signing.
+ */
+export class SigningKeys {
+  readonly #box: SecretBox;
+  /** By the sealed secret. */
+  readonly #opened = new Map<string, Opened>();
+
+  constructor(box: SecretBox) {
+    this.#box = box;
+  }
+
+  /** The key of a sealed secret. Throws `SecretUnreadable`. */
+  open(sealed: string, { id, org }: SecretOwner): KeyObject {
+    const known = this.#opened.get(sealed);
+    if (known?.id === id && known.org === org) return known.key;
+    const key = createSecretKey(this.#box.open(sealed, { id, org }), 'utf8');
+    if (this.#opened.size >= keysMax) this.#opened.clear();
+    this.#opened.set(sealed, { id, org, key });
+    return key;
+  }
 }

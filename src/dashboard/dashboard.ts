@@ -8,13 +8,12 @@ import type { DashboardAnswer, DashboardRequest, Visited } from '../edge/dashboa
 import { createClientAddressText } from '../edge/http/client-address.ts';
 import { createVisitorOf } from '../edge/http/visitors.ts';
 import type { OperatorServices } from '../operator/use-cases/services.ts';
-import { createContext } from './context.ts';
+import { createContext, RecentForms } from './context.ts';
 import { type Incoming, readIncoming } from './incoming.ts';
 import { redirect } from './layout/document.ts';
 import { errorPage, forbiddenPage } from './layout/errors.ts';
 import { link, viewLink } from './layout/links.ts';
 import { logoAt } from './layout/logos.ts';
-import { RecentForms } from './layout/recent-forms.ts';
 import type { ViewRequest } from './layout/row.ts';
 import { matchRow, pageOfForm, viewsOf } from './layout/table.ts';
 import { warningsOf } from './pages/endpoint-health.ts';

@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { assert } from '../core/assert.ts';
 import { errorCode } from '../core/errors.ts';
+import type { Timers } from '../core/scheduler.ts';
 import { replaceFile } from '../disk/sync-path.ts';
-import type { Timers } from '../networks/timers.ts';
 import type { DataFolder } from './data-folder.ts';
 
 /** The checksum is null when the log does not have the batch that ended there. */

@@ -13,11 +13,10 @@ import { type DashboardVisits, isDashboardPath } from './dashboard/dashboard-vis
 import { createDocsVisits } from './docs/docs-visits.ts';
 import { isDocsPath } from './docs/layout.ts';
 import { createPostmanVisits } from './docs/postman.ts';
-import { assetHandlers } from './http/asset-handlers.ts';
 import { type Exchange, headerLines } from './http/exchange.ts';
 import type { RequestHead } from './http/request-head.ts';
 import { unknownAddress } from './http/router.ts';
-import { StaticText } from './http/static-text.ts';
+import { assetHandlers, StaticText } from './http/static-text.ts';
 import type { Callers, Visitors } from './http/visitors.ts';
 import { callbackAddressOf, takeCallback } from './network-callbacks.ts';
 

@@ -1,6 +1,6 @@
 // Files of our own that pages load: scripts and style sheets. The address of a file contains a
 // digest of its content, so browsers keep it for good, and a changed file has another address. The
-// edge serves them (edge/http/asset-handlers.ts).
+// edge serves them (edge/http/static-text.ts).
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -24,3 +24,12 @@ export function addressOf({ name, text }: Asset): string {
   const digest = createHash('sha256').update(text).digest('hex').slice(0, 16);
   return `/assets/${name.replace(/(?=\.\w+$)/, `.${digest}`)}`;
 }
+
+/** Shows the buttons that need a script, and makes them work. */
+export const buttonsScript = scriptAsset('buttons.js');
+/** Helps to type a card. */
+export const cardFormScript = scriptAsset('card-form.js');
+/** Loads a page again when its payment has gone on. */
+export const watchScript = scriptAsset('watch.js');
+
+export const pageAssets = [buttonsScript, cardFormScript, watchScript];

@@ -1,6 +1,5 @@
-// Resolves the name of a webhook host to the addresses that a delivery may connect to. Nothing is
-// cached here (see remembered-addresses.ts). Only public addresses are returned, and a name with
-// one address that is not public is refused.
+// Resolves the name of a webhook host to the addresses that a delivery may connect to. Only
+// public addresses are returned, and a name with one address that is not public is refused.
 //
 // The DNS servers are asked directly, by c-ares. `dns.lookup` would occupy the few threads of
 // libuv, where slow names delay others, and would read the machine's host file. No c-ares channel
@@ -9,6 +8,7 @@
 // for IPv4 and IPv6 share a channel, because a channel is most of the cost of a resolution.
 
 import { Resolver } from 'node:dns/promises';
+import type { MonotonicClock } from '../core/clock.ts';
 import { isLocalhost, isPublicAddress } from './address-guard.ts';
 
 export interface ResolverOptions {
@@ -133,4 +133,37 @@ function failureOf(answers: readonly PromiseSettledResult<string[]>[]): Resoluti
   if (code === undefined) return new ResolutionFailure('host not found');
   const message = code === 'ETIMEOUT' ? 'host lookup timed out' : `host lookup failed (${code})`;
   return new ResolutionFailure(message);
+}
+
+/** An entry takes some hundred bytes. */
+const namesMax = 4096;
+
+interface Asked {
+  readonly atMs: number;
+  readonly addresses: Promise<string[]>;
+}
+
+/**
+ * Resolves a name again `forMs` after it was asked for: a resolution costs three times what the
+ * rest of a delivery does. Those who ask meanwhile have the same answer. That is for as long as a
+ * connection may stay idle, so a name that changes its addresses is noticed as soon with it as
+ * without. A failure is not remembered.
+ */
+export function rememberAddresses(resolve: Resolve, forMs: number, monotonic: MonotonicClock): Resolve {
+  const known = new Map<string, Asked>();
+  const ask = (host: string, atMs: number): Asked => {
+    const asked = { atMs, addresses: resolve(host) };
+    asked.addresses.catch(() => {
+      if (known.get(host) === asked) known.delete(host);
+    });
+    if (known.size >= namesMax) known.clear();
+    known.set(host, asked);
+    return asked;
+  };
+  return (host) => {
+    const nowMs = monotonic();
+    const asked = known.get(host);
+    const isFresh = asked !== undefined && nowMs - asked.atMs < forMs;
+    return (isFresh ? asked : ask(host, nowMs)).addresses;
+  };
 }

@@ -18,6 +18,7 @@ import { openFilesMax, withinOpenFiles } from '../config/descriptors.ts';
 import { freePort } from '../config/free-port.ts';
 import { machineBytes, withShardMemory } from '../config/machine-memory.ts';
 import { errorText } from '../core/errors.ts';
+import { systemTimers } from '../core/scheduler.ts';
 import { scrub } from '../core/secret-text.ts';
 import { SecretBox } from '../crypto/secret-box.ts';
 import { Dashboard, type DashboardOptions } from '../dashboard/dashboard.ts';
@@ -40,7 +41,6 @@ import { type AnswerVisit, answerVisits } from '../edge/dashboard/dashboard-port
 import { examine } from '../health/doctor.ts';
 import { checkHttpServerBinary } from '../health/http-server-binary.ts';
 import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
-import { systemTimers } from '../networks/timers.ts';
 import { Audit } from '../operator/audit/audit.ts';
 import { openOperatorServer } from '../operator/socket/server.ts';
 import { CommandFailure, ServiceCrash } from '../operator/use-cases/failures.ts';

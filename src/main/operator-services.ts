@@ -11,7 +11,7 @@ import { type CompactShard, compactShards } from '../data-folder/compact-folder.
 import { type DataFolder, DataFolderError } from '../data-folder/data-folder.ts';
 import type { Directory } from '../directory/directory.ts';
 import { missing } from '../domain/find.ts';
-import { listenSecret } from '../edge/api/listen-secret.ts';
+import { listenSecret } from '../edge/api/stream-sources.ts';
 import { OperatorFailure } from '../operator/use-cases/failures.ts';
 import type {
   CompactItem,

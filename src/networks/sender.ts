@@ -4,10 +4,10 @@
 
 import { modeOf } from '../contract/vocabulary.ts';
 import { AssertionFailure, assert, defined } from '../core/assert.ts';
+import type { Timers } from '../core/scheduler.ts';
 import type { NetworkCall } from '../domain/network-call.ts';
 import type { NetworkOutcome } from '../domain/network-outcomes.ts';
 import type { CardNetwork, CashCode, CashNetwork, Networks } from './network.ts';
-import type { Timers } from './timers.ts';
 
 const noNetwork: NetworkOutcome = { result: 'failed', reason: 'no_network' };
 

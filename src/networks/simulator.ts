@@ -9,6 +9,7 @@
 import { declineCodes, type Mode } from '../contract/vocabulary.ts';
 import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
+import type { Timers } from '../core/scheduler.ts';
 import type { NetworkCall } from '../domain/network-call.ts';
 import type { NetworkOutcome } from '../domain/network-outcomes.ts';
 import type {
@@ -21,7 +22,6 @@ import type {
   TypedCardNetwork,
 } from './network.ts';
 import { type CardBehavior, testCards } from './test-cards.ts';
-import type { Timers } from './timers.ts';
 
 export interface SimulatorOptions {
   /** Milliseconds until a call is answered. */

@@ -3,6 +3,7 @@
 // shard's thread gives it the real ports, and the simulator (test/simulator) its own, so both run
 // the same wiring.
 
+import type { Timers } from '../core/scheduler.ts';
 import { DiskRoom } from '../data-folder/disk-space.ts';
 import { networkCallOf } from '../domain/network-call.ts';
 import type { NetworkCallRecord } from '../domain/record.ts';
@@ -10,19 +11,18 @@ import type { LogEnd } from '../journal/journal.ts';
 import type { CallbackOutcome, Networks, TakenCallback } from '../networks/network.ts';
 import { postTimeoutMs } from '../networks/post.ts';
 import { Runner, type RunnerOptions } from '../networks/runner.ts';
-import type { Timers } from '../networks/timers.ts';
 import type { Availability, ShardAccount } from '../shard/account.ts';
 import type { Peer } from '../shard/commit-batch.ts';
 import { directoryRevisionKey, writeRevision } from '../shard/metadata.ts';
-import type {
-  CallbackRequest,
-  InternalRequest,
-  NetworksMessage,
-  OpenCall,
-  OpenCallsRequest,
-  ToShardThread,
+import {
+  type CallbackRequest,
+  type InternalRequest,
+  type NetworksMessage,
+  type OpenCall,
+  type OpenCallsRequest,
+  settlementOf,
+  type ToShardThread,
 } from '../shard/protocol.ts';
-import { settlementOf } from '../shard/protocol.ts';
 import { Shard } from '../shard/shard.ts';
 import type { ShardOptions } from '../shard/shard-options.ts';
 import { type CallbackOptions, takeCallback } from './network-callbacks.ts';

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import type { Config } from '../config/config-schema.ts';
 import { networkPath } from '../contract/page-paths.ts';
 import { type Mode, type PaymentMethodType, paymentMethodTypes } from '../contract/vocabulary.ts';
+import { systemTimers } from '../core/scheduler.ts';
 import type { SecretBox } from '../crypto/secret-box.ts';
 import { checkWebhookUrl } from '../http-client/address-guard.ts';
 import { Posts } from '../http-client/posts.ts';
@@ -24,7 +25,6 @@ import {
 import type { ModeNetworks, Networks, OutcomeListener, TellingNetworks } from '../networks/network.ts';
 import { postTimeoutMs, type SendPost } from '../networks/post.ts';
 import { createSimulator } from '../networks/simulator.ts';
-import { systemTimers } from '../networks/timers.ts';
 import type { AvailableNetworks } from '../shard/account.ts';
 import { systemClocks } from '../telemetry/system-clocks.ts';
 

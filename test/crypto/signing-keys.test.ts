@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newSecretsKey, SecretBox, SecretUnreadable } from '../../src/crypto/secret-box.ts';
+import { newSecretsKey, SecretBox, SecretUnreadable, SigningKeys } from '../../src/crypto/secret-box.ts';
 import { signatureFault, signatureHeader } from '../../src/crypto/signed-message.ts';
-import { SigningKeys } from '../../src/crypto/signing-keys.ts';
 
 const owner = { id: 'we_1', org: 'org_1' };
 

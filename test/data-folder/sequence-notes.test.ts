@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import type { Timers } from '../../src/core/scheduler.ts';
 import {
   type Ends,
   forgetEnd,
@@ -13,7 +14,6 @@ import {
   SequenceNotes,
   writeEnds,
 } from '../../src/data-folder/sequence-notes.ts';
-import type { Timers } from '../../src/networks/timers.ts';
 import { temporaryFolder } from '../service.ts';
 
 const folderOf = (path = temporaryFolder()) => ({ path, id: 'f'.repeat(32), generation: 0, shards: 2 });

@@ -3,8 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { buttonsScript } from '../../src/edge/checkout/page-assets.ts';
-import { addressOf } from '../../src/html/assets.ts';
+import { addressOf, buttonsScript } from '../../src/html/assets.ts';
 import { type Service, startService } from '../service.ts';
 import { requestText, sendRaw } from './raw.ts';
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { rememberAddresses } from '../../src/http-client/remembered-addresses.ts';
-import { ResolutionFailure } from '../../src/http-client/resolver.ts';
+import { ResolutionFailure, rememberAddresses } from '../../src/http-client/resolver.ts';
 import { createManualClock } from '../manual-clock.ts';
 
 const forMs = 5_000;

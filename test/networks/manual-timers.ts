@@ -1,6 +1,6 @@
 // Timers that a test advances, together with their clock.
 
-import type { Timers } from '../../src/networks/timers.ts';
+import type { Timers } from '../../src/core/scheduler.ts';
 import { createManualClock, type ManualClock } from '../manual-clock.ts';
 
 export interface ManualTimers extends Timers {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { jsonOfForm } from '../../src/shard/form-hint.ts';
+import { jsonOfForm } from '../../src/shard/body.ts';
 
 const shown: [string, unknown][] = [
   ['amount=12000&currency=mad', { amount: 12_000, currency: 'mad' }],

@@ -3,8 +3,7 @@
 import { Type } from 'typebox';
 import * as p from './parameters.ts';
 import * as r from './resources.ts';
-import type { Route } from './route.ts';
-import { command, list, none, params, query } from './row-parts.ts';
+import { command, list, none, params, query, type Route } from './route.ts';
 
 const optional = Type.Optional;
 

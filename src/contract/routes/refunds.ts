@@ -4,8 +4,7 @@ import { Type } from 'typebox';
 import { refundStatuses } from '../vocabulary.ts';
 import * as p from './parameters.ts';
 import * as r from './resources.ts';
-import type { Route } from './route.ts';
-import { command, list, params, paymentListFilters, query } from './row-parts.ts';
+import { command, list, params, paymentListFilters, query, type Route } from './route.ts';
 
 const optional = Type.Optional;
 

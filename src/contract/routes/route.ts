@@ -1,8 +1,9 @@
-// The shape of a row of the table of routes.
+// The shape of a row of the table of routes, and the parts that several rows have in common.
 
-import type { TObject, TSchema } from 'typebox';
+import { type TObject, type TSchema, Type } from 'typebox';
 import type { ErrorCode } from '../errors/table.ts';
 import type { Bucket } from '../limits.ts';
+import * as p from './parameters.ts';
 
 export interface Route {
   readonly operation: string;
@@ -34,3 +35,31 @@ export interface Route {
   /** What it does, in whole sentences, with backquotes around code. */
   readonly description: string;
 }
+
+export const none = Type.Object({}, { additionalProperties: false });
+export const params = <T extends Parameters<typeof Type.Object>[0]>(properties: T) =>
+  Type.Object(properties, { additionalProperties: false });
+
+export const command = { kind: 'command', method: 'POST', spends: null } as const;
+export const query = {
+  kind: 'query',
+  method: 'GET',
+  idempotency: 'ignored',
+  spends: null,
+  params: none,
+} as const;
+export const list = { ...query, spends: 'filter' } as const;
+export const exported = { kind: 'export', method: 'GET', idempotency: 'ignored', spends: 'search' } as const;
+export const streamed = { ...query, kind: 'stream', testOnly: true } as const;
+export const helper = { ...command, idempotency: 'optional', testOnly: true } as const;
+
+export const exportParams = params({
+  format: Type.Optional(Type.Enum(['csv', 'ndjson'], { default: 'csv' })),
+  ...p.created,
+});
+export const paymentListFilters = (statuses: readonly string[]) => ({
+  ...p.page,
+  payment_intent: Type.Optional(p.id),
+  status: Type.Optional(Type.Enum([...statuses])),
+  ...p.created,
+});

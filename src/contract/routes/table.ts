@@ -10,8 +10,7 @@ import * as p from './parameters.ts';
 import { paymentIntentRoutes } from './payment-intents.ts';
 import { refundRoutes } from './refunds.ts';
 import * as r from './resources.ts';
-import type { Route } from './route.ts';
-import { exported, exportParams, list, params, paymentListFilters, query } from './row-parts.ts';
+import { exported, exportParams, list, params, paymentListFilters, query, type Route } from './route.ts';
 import { testHelperRoutes } from './test-helpers.ts';
 import { webhookEndpointRoutes } from './webhook-endpoints.ts';
 

@@ -5,8 +5,7 @@ import * as limits from '../limits.ts';
 import { LoggedRequest } from './logged-request.ts';
 import * as p from './parameters.ts';
 import * as r from './resources.ts';
-import type { Route } from './route.ts';
-import { helper, none, params, streamed } from './row-parts.ts';
+import { helper, none, params, type Route, streamed } from './route.ts';
 
 const optional = Type.Optional;
 

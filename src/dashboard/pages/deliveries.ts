@@ -22,8 +22,7 @@ import { viewLink } from '../layout/links.ts';
 import { get, post, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
 import { sayWebhooks } from '../messages/webhooks.ts';
 import { mayDo } from '../people/roles.ts';
-import { cursorIn } from './cursor.ts';
-import { ownRecord } from './own-record.ts';
+import { cursorIn, ownRecord } from './own-record.ts';
 
 const shownMax = 25;
 

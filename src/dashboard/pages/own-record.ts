@@ -1,4 +1,5 @@
-// Records that an address names: those of the request's organization and mode, and no others.
+// Records that an address names: those of the request's organization and mode, and no others; and
+// where a page of them begins.
 
 import { type IdKind, kindOfId } from '../../contract/id-prefixes.ts';
 import { OperatorFailure } from '../../operator/use-cases/failures.ts';
@@ -20,4 +21,10 @@ export async function ownRecord<R extends { readonly org: string; readonly livem
     if (error instanceof OperatorFailure && error.kind === 'refused') return null;
     throw error;
   }
+}
+
+/** The id of a kind of object that a query has under a name; undefined for any other text. */
+export function cursorIn(query: URLSearchParams, name: string, kind: IdKind): string | undefined {
+  const id = query.get(name) ?? '';
+  return kindOfId(id) === kind && /^\w{1,40}$/.test(id) ? id : undefined;
 }

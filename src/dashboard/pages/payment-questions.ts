@@ -6,7 +6,7 @@ import type { FoundPayment, FoundPayments, PaymentSearch } from '../../domain/pa
 import { isStatus } from '../../domain/payment-state.ts';
 import type { PaymentStory } from '../../domain/payment-story.ts';
 import type { CallOptions, ViewContext, ViewRequest } from '../layout/row.ts';
-import { cursorIn } from './cursor.ts';
+import { cursorIn } from './own-record.ts';
 import type { TooMany } from './searches.ts';
 
 export const everyPayment: PaymentSearch = {

@@ -11,7 +11,7 @@ import { viewLink } from '../layout/links.ts';
 import { get, post, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
 import { paymentMessages, sayPayment } from '../messages/payments.ts';
 import { mayDo } from '../people/roles.ts';
-import { cursorIn } from './cursor.ts';
+import { cursorIn } from './own-record.ts';
 import { codeText, failureText, methodText, stateBadge } from './payment-parts.ts';
 import { askStory, perform } from './payment-questions.ts';
 import { reasonChoices, refundPart, refundRows } from './refund.ts';

@@ -7,6 +7,7 @@
 //   data: {"request":…}     a request that was answered, or how many are missing there
 //   event: now              the newest ones were sent; from now on they come as they are answered
 
+import { createHmac } from 'node:crypto';
 import { idPrefixes } from '../../contract/id-prefixes.ts';
 import { routeTable } from '../../contract/routes/table.ts';
 import type { Params } from '../../contract/routes/validate.ts';
@@ -15,7 +16,6 @@ import type { AskLogs } from '../../request-logs/query.ts';
 import { isPlace, type LogFilter, statusRangeOf } from '../../request-logs/search.ts';
 import type { ShardClient } from '../../shard/client.ts';
 import type { StreamSource, StreamStep } from './event-stream.ts';
-import { listenSecret } from './listen-secret.ts';
 
 const itemsPerStep = 16;
 const streamPath = routeTable.find(({ operation }) => operation === 'stream_requests')?.path;
@@ -93,4 +93,13 @@ export function requestSource(askLogs: AskLogs, org: string, params: Params): St
       return { items, cursor: newest, isFull: found.length === itemsPerStep };
     },
   };
+}
+
+/**
+ * The secret with which `payments listen` signs forwarded events of test mode, and nothing else.
+ * Derived from the key of the data folder, it never changes, so that a developer sets it once in
+ * the receiving program.
+ */
+export function listenSecret(listenKey: Uint8Array, org: string): string {
+  return `svc_whsec_${createHmac('sha256', listenKey).update(`listen ${org}`).digest('hex')}`;
 }

@@ -4,13 +4,13 @@
 
 import { type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';
 import { elementAt } from '../../core/assert.ts';
+import { cardFormScript } from '../../html/assets.ts';
 import { type Html, html } from '../../html/html.ts';
 import { cardIcon, cashIcon, lockIcon } from '../../html/marks.ts';
 import { type CardField, fieldOf } from './card-fields.ts';
 import { cardInputs, type SentCard, testCardList } from './card-inputs.ts';
 import { linkTo, type Page, sayOf, type Visit } from './document.ts';
 import { failureText, notice } from './notice.ts';
-import { cardFormScript } from './page-assets.ts';
 import { type PageMessage, say } from './page-messages.ts';
 import type { ShownPayment } from './page-port.ts';
 import { givingUp } from './return-links.ts';

@@ -5,10 +5,9 @@
 
 import { type Language, languages } from '../../contract/vocabulary.ts';
 import { formatAmount } from '../../core/money.ts';
-import { type Asset, addressOf } from '../../html/assets.ts';
+import { type Asset, addressOf, watchScript } from '../../html/assets.ts';
 import { type Html, html } from '../../html/html.ts';
 import { pageHeaders } from '../../html/page-headers.ts';
-import { watchScript } from './page-assets.ts';
 import { languageNames, type PageMessage, say } from './page-messages.ts';
 import type { PageAnswer, ShownPayment } from './page-port.ts';
 import { brandStyle, pageStyle, type Style } from './style.ts';

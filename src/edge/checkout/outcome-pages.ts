@@ -1,10 +1,10 @@
 // Pages without a form to fill in: the state or the outcome of a payment, and errors.
 
+import { buttonsScript } from '../../html/assets.ts';
 import { type Html, html } from '../../html/html.ts';
 import { outcomeMark, waitingMark } from '../../html/marks.ts';
 import { linkTo, type Page, sayOf, type Visit } from './document.ts';
 import { failureText, notice } from './notice.ts';
-import { buttonsScript } from './page-assets.ts';
 import { type PageMessage, say } from './page-messages.ts';
 import type { ShownPayment } from './page-port.ts';
 import { printButton, receipt } from './receipt.ts';

@@ -2,9 +2,8 @@
 // languages. The pages need no script; the only one shows buttons that copy.
 
 import type { Language } from '../../contract/vocabulary.ts';
-import { addressOf } from '../../html/assets.ts';
+import { addressOf, buttonsScript } from '../../html/assets.ts';
 import { type Html, html } from '../../html/html.ts';
-import { buttonsScript } from '../checkout/page-assets.ts';
 import { languageNames } from '../checkout/page-messages.ts';
 import { sayDocs } from './messages.ts';
 import { docsStyle } from './style.ts';

@@ -1,8 +1,9 @@
-// A text of the service's own that is the same for everybody, such as a page of the documentation.
-// Clients that take gzip get it compressed: that is done once, when the first of them asks. Nothing
-// secret may be in it.
+// What is the same for everybody. A text of the service, such as a page of the documentation, is
+// compressed for clients that take gzip: once, when the first of them asks. The files that pages
+// load are kept for good. Nothing secret may be in either.
 
 import { gzipSync } from 'node:zlib';
+import { type Asset, addressOf } from '../../html/assets.ts';
 import { type Exchange, headerLines } from './exchange.ts';
 import type { RequestHead } from './request-head.ts';
 
@@ -36,4 +37,24 @@ export class StaticText {
     this.#zipped ??= gzipSync(this.#text);
     exchange.answer(status, headers + varies + gzip, this.#zipped);
   }
+}
+
+/** The headers of what never changes at its address. */
+export function keptHeaders(type: string): string {
+  return headerLines(
+    ['Content-Type', type],
+    ['Cache-Control', 'public, max-age=31536000, immutable'],
+    ['X-Content-Type-Options', 'nosniff'],
+    ['Cross-Origin-Resource-Policy', 'same-origin'],
+  );
+}
+
+/** The answer to a GET of each asset, by its path. */
+export function assetHandlers(assets: readonly Asset[]): Record<string, (exchange: Exchange) => void> {
+  return Object.fromEntries(
+    assets.map((asset) => {
+      const headers = keptHeaders(asset.type);
+      return [addressOf(asset), (exchange: Exchange) => exchange.answer(200, headers, asset.text)];
+    }),
+  );
 }

@@ -5,8 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { type Browser, chromium } from 'playwright-core';
-import { pageAssets } from '../../../src/edge/checkout/page-assets.ts';
-import { addressOf } from '../../../src/html/assets.ts';
+import { addressOf, pageAssets } from '../../../src/html/assets.ts';
 import { chromiumMissing, findChromium } from './chromium.ts';
 import { createService, type Service } from './in-process-service.ts';
 

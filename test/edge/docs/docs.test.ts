@@ -9,13 +9,12 @@ import { errorCodes } from '../../../src/contract/errors/table.ts';
 import { openapiDocument } from '../../../src/contract/openapi/document.ts';
 import { routeTable } from '../../../src/contract/routes/table.ts';
 import { sentEventTypes } from '../../../src/contract/vocabulary.ts';
-import { buttonsScript } from '../../../src/edge/checkout/page-assets.ts';
 import { Docs } from '../../../src/edge/docs/docs.ts';
 import { guideGroups } from '../../../src/edge/docs/guides.ts';
 import { isDocsPath } from '../../../src/edge/docs/layout.ts';
 import { anchorOf } from '../../../src/edge/docs/markdown.ts';
 import { docsStyle } from '../../../src/edge/docs/style.ts';
-import { addressOf } from '../../../src/html/assets.ts';
+import { addressOf, buttonsScript } from '../../../src/html/assets.ts';
 import { testCards } from '../../../src/networks/test-cards.ts';
 
 const root = join(import.meta.dirname, '../../..');
