@@ -55,6 +55,7 @@ import { endAtWriteErrors } from '../threads/end-at-write-errors.ts';
 import { Supervisor } from '../threads/supervisor.ts';
 import { quietHeaps, ThreadFailure } from '../threads/thread.ts';
 import { Visits } from '../threads/visits.ts';
+import { failingEndpoints } from './failing-endpoints.ts';
 import { greet } from './first-start.ts';
 import { openMail } from './mail.ts';
 import { operatorServices } from './operator-services.ts';
@@ -171,7 +172,8 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
     metrics: merged,
     checks: async () =>
       mail.checksAfter(await examine(await counted(), folder, pause.paused, config.connections.max)),
-    status: () => readStatus({ folder, pause, url, config, counted }),
+    status: () =>
+      readStatus({ folder, pause, url, config, counted, failing: failingEndpoints(supervisor.clients) }),
     resume: async () => ({ paused: await pause.end(() => supervisor.resume()) }),
   });
   const answerVisit = openDashboard({ config, services, audit, baseUrl, logger, visits });

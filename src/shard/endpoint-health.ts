@@ -3,7 +3,7 @@
 // the metrics count the same attempts in the webhook threads.
 
 import { elementAt } from '../core/assert.ts';
-import type { AttemptResult } from '../domain/record.ts';
+import type { AttemptResult, WebhookEndpointRecord } from '../domain/record.ts';
 
 /** Upper bounds of what attempts took, in milliseconds; the last is beyond any of them. */
 const durationsMs = [25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, Infinity];
@@ -47,6 +47,14 @@ export interface EndpointNow {
   readonly health: EndpointHealth | null;
 }
 
+/** Endpoints of all organizations that fail. */
+export interface FailingEndpoints {
+  /** All of them, with those that are not listed. */
+  readonly count: number;
+  /** Those that have failed for longest, first. */
+  readonly listed: readonly { readonly endpoint: WebhookEndpointRecord; readonly now: EndpointNow }[];
+}
+
 interface Hour {
   readonly startMs: number;
   failed: number;
@@ -77,6 +85,14 @@ export class EndpointHealths {
     const bucket = durationsMs.findIndex((boundMs) => duration_ms <= boundMs);
     hour.byDuration[bucket] = elementAt(hour.byDuration, bucket) + 1;
     if (failure !== null) hour.failed++;
+  }
+
+  /** The endpoints whose last attempt failed, those that have failed for longest first. */
+  failing(): string[] {
+    const found: { readonly id: string; readonly sinceMs: number }[] = [];
+    for (const [id, { failingSinceMs: sinceMs }] of this.#kept)
+      if (sinceMs !== null) found.push({ id, sinceMs });
+    return found.sort((a, b) => a.sinceMs - b.sinceMs).map(({ id }) => id);
   }
 
   /** Null when no attempt was made lately. */

@@ -2,6 +2,7 @@
 // and spend no limits; otherwise they are executed within a commit batch like any other.
 
 import { kindOfId } from '../contract/id-prefixes.ts';
+import { listedMax } from '../contract/limits.ts';
 import { parseQuery } from '../contract/routes/query-string.ts';
 import type { Route } from '../contract/routes/route.ts';
 import { type ExportOperation, routeTable } from '../contract/routes/table.ts';
@@ -17,12 +18,12 @@ import { searchPayments } from '../domain/payment-search.ts';
 import { storyOf } from '../domain/payment-story.ts';
 import { viewPayment } from '../domain/payment-view.ts';
 import type { QueryContext } from '../domain/query.ts';
-import type { StoredRecord } from '../domain/record.ts';
+import type { StoredRecord, WebhookEndpointRecord } from '../domain/record.ts';
 import { chargesNamed, settledPage } from '../domain/settled.ts';
 import type { View } from '../domain/view.ts';
 import { answer, messageAnswer } from './answer.ts';
 import type { CommitBatch, ReplyTo } from './commit-batch.ts';
-import type { EndpointNow } from './endpoint-health.ts';
+import type { EndpointNow, FailingEndpoints } from './endpoint-health.ts';
 import { executeCommand, executeFor } from './execute-command.ts';
 import type { InternalAnswer, InternalRequest } from './protocol.ts';
 import type { Scope } from './scope.ts';
@@ -93,6 +94,8 @@ function answerQuestion(state: ShardState, batch: CommitBatch, request: Question
       return eventsAfter(view, request);
     case 'charges_named':
       return found(chargesNamed(view, request, request.names));
+    case 'failing_endpoints':
+      return found(failingOf(state, batch, request));
   }
   const scope = state.scopes.get(request.org, request.livemode, batch);
   const context = state.queryContext(scope, batch);
@@ -119,18 +122,37 @@ function answerQuestion(state: ShardState, batch: CommitBatch, request: Question
   }
 }
 
-function healthOf(
-  { endpoints, health, tasks }: ShardState,
-  scope: Scope,
+function healthOf(state: ShardState, scope: Scope, batch: CommitBatch): EndpointNow[] {
+  return state.endpoints.of(scope).map((endpoint) => endpointNow(state, endpoint, batch));
+}
+
+function endpointNow(
+  { health, tasks }: ShardState,
+  { id, status }: WebhookEndpointRecord,
   { nowMs, serviceMs }: CommitBatch,
-): EndpointNow[] {
-  return endpoints.of(scope).map(({ id, status }) => {
-    const enabled = status === 'enabled';
-    const [next] = enabled ? tasks.scan(endpointDueIndex(id), { descending: false }) : [];
-    const dueMs = next?.kind === 'delivery' ? next.due_at_ms : null;
-    const nextAttemptMs = dueMs === null ? null : nowMs + Math.max(0, dueMs - serviceMs);
-    return { id, enabled, nextAttemptMs, health: health.of(id, nowMs) };
-  });
+): EndpointNow {
+  const enabled = status === 'enabled';
+  const [next] = enabled ? tasks.scan(endpointDueIndex(id), { descending: false }) : [];
+  const dueMs = next?.kind === 'delivery' ? next.due_at_ms : null;
+  const nextAttemptMs = dueMs === null ? null : nowMs + Math.max(0, dueMs - serviceMs);
+  return { id, enabled, nextAttemptMs, health: health.of(id, nowMs) };
+}
+
+/** Of more than `listedMax`, the rest are counted without a look at whether they are enabled. */
+function failingOf(
+  state: ShardState,
+  batch: CommitBatch,
+  { limit }: Of<'failing_endpoints'>,
+): FailingEndpoints {
+  const ids = state.health.failing();
+  const enabled = ids
+    .slice(0, listedMax)
+    .flatMap((id) => batch.view.get('webhook_endpoint', id) ?? [])
+    .filter(({ status }) => status === 'enabled');
+  const listed = enabled
+    .slice(0, limit)
+    .map((endpoint) => ({ endpoint, now: endpointNow(state, endpoint, batch) }));
+  return { count: enabled.length + Math.max(0, ids.length - listedMax), listed };
 }
 
 function viewOf({ scopes }: ShardState, batch: CommitBatch, { id }: Of<'view_payment'>): InternalAnswer {

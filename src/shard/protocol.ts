@@ -67,6 +67,8 @@ interface InternalRequests {
   readonly settled_page: InScope & { readonly filter: SettledFilter; readonly start: string | null };
   /** How deliveries to the endpoints of an organization go: a list of `EndpointNow`. */
   readonly endpoint_health: InScope;
+  /** `FailingEndpoints`, of which so many are listed. */
+  readonly failing_endpoints: { readonly limit: number };
   /** How much of an organization's limits is used now: `LimitLevels`. */
   readonly limit_levels: InScope;
 }

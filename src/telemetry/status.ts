@@ -8,6 +8,7 @@ import type { Config } from '../config/config-schema.ts';
 import type { DataFolder, Pause } from '../data-folder/data-folder.ts';
 import { bytesBelow, freeBytesIn } from '../data-folder/disk-space.ts';
 import { foldersOfJournal } from '../journal/open-journal.ts';
+import type { PresentedEndpoint } from '../operator/use-cases/present.ts';
 import type { ShardStatus, Status } from '../operator/use-cases/services.ts';
 import { type Samples, samplesOf, sum } from './samples.ts';
 
@@ -19,18 +20,30 @@ export interface StatusOptions {
   readonly config: Config;
   /** The registries of all threads, as `getMetricsAsJSON` gave them. */
   readonly counted: () => Promise<readonly object[]>;
+  /** The endpoints that fail: so many of them, of the shards that answer within a time. */
+  readonly failing: (limit: number, withinMs: number) => Promise<Failing>;
+}
+
+export interface Failing {
+  readonly count: number;
+  readonly listed: readonly PresentedEndpoint[];
 }
 
 const betweenMs = 1_000;
+const failingListed = 10;
 
 export async function readStatus(options: StatusOptions): Promise<Status> {
-  const { folder, pause, url, config, counted } = options;
+  const { folder, pause, url, config, counted, failing } = options;
   const startMs = performance.now();
   const before = await samplesOf(await counted());
-  await wait(betweenMs);
+  const [endpoints] = await Promise.all([failing(failingListed, betweenMs), wait(betweenMs)]);
   const after = await samplesOf(await counted());
   const seconds = (performance.now() - startMs) / 1000;
   const { path, id, generation } = folder;
+  const counts = countedStatus(before, after, seconds, (shard) => {
+    const { log, checkpoint } = foldersOfJournal(folder.shardDir(shard));
+    return { log_bytes: bytesBelow(log), checkpoint_bytes: bytesBelow(checkpoint) };
+  });
   return {
     version: manifest.version,
     node: process.versions.node,
@@ -40,10 +53,8 @@ export async function readStatus(options: StatusOptions): Promise<Status> {
     uptime_seconds: Math.floor(process.uptime()),
     paused: pause.paused,
     folder: { path, id, generation, free_bytes: freeBytesIn(path) },
-    ...countedStatus(before, after, seconds, (shard) => {
-      const { log, checkpoint } = foldersOfJournal(folder.shardDir(shard));
-      return { log_bytes: bytesBelow(log), checkpoint_bytes: bytesBelow(checkpoint) };
-    }),
+    ...counts,
+    webhooks: { ...counts.webhooks, endpoints_failing: endpoints.count, failing: endpoints.listed },
     edges: {
       count: config.edges,
       connections: sum(after('payments_connections')),
@@ -69,7 +80,9 @@ export async function readStatus(options: StatusOptions): Promise<Status> {
   };
 }
 
-type Counted = Pick<Status, 'shards' | 'requests' | 'webhooks' | 'threads'>;
+type Counted = Pick<Status, 'shards' | 'requests' | 'threads'> & {
+  readonly webhooks: Omit<Status['webhooks'], 'endpoints_failing' | 'failing'>;
+};
 type Sizes = Pick<ShardStatus, 'log_bytes' | 'checkpoint_bytes'>;
 
 /** The part of the status that comes from the metrics at two moments, which are `seconds` apart. */
@@ -101,7 +114,6 @@ export function countedStatus(
       waiting: sum(after('payments_webhook_deliveries_waiting')),
       oldest_seconds: Math.max(0, ...oldest),
       in_flight: sum(after('payments_webhook_attempts_in_flight')),
-      endpoints_failing: sum(after('payments_webhook_endpoints_failing')),
       attempts_per_second: grown('payments_webhook_attempt_duration_seconds_count') / seconds,
     },
     threads: after('payments_thread_cpu_seconds_total').map(({ labels, value }) => ({

@@ -9,6 +9,8 @@ import type { Status } from '../../src/operator/use-cases/services.ts';
 import type { Samples } from '../../src/telemetry/samples.ts';
 import { countedStatus } from '../../src/telemetry/status.ts';
 import { newOrganization, startService, temporaryFolder } from '../service.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
+import { eventually, webhookEnv } from '../webhooks/service-webhooks.ts';
 
 type Row = readonly [labels: Readonly<Record<string, string>>, value: number];
 
@@ -145,5 +147,63 @@ test('the status of a service that runs', async () => {
     assert.ok(status.memory.resident_bytes > 0);
   } finally {
     await service.stop();
+  }
+});
+
+test('the endpoints that fail, of all shards, are ten at most, with the figures of "webhooks list"', async () => {
+  const receiver = await startReceiver({
+    respond: (response) => {
+      response.statusCode = 503;
+      response.end();
+    },
+  });
+  const service = await startService({
+    env: { ...webhookEnv, PAYMENTS_SHARDS: '2', PAYMENTS_WEBHOOKS_RETRY_SECONDS: '3600' },
+  });
+  try {
+    const shops = [await newOrganization(service), await newOrganization(service)];
+    const endpoints: string[] = [];
+    for (const { key } of shops) {
+      for (let number = 0; number < 6; number++) {
+        const body = { url: `${receiver.origin}/${number}`, enabled_events: ['payment_intent.created'] };
+        endpoints.push((await service.call('/v1/webhook_endpoints', { key, body })).json.id);
+      }
+      const body = { amount: 12_000, currency: 'mad' };
+      await service.call('/v1/payment_intents', { key, body, idempotencyKey: 'pay' });
+    }
+    let { webhooks } = await service.operate<Status>('status', {});
+    await eventually(async () => {
+      ({ webhooks } = await service.operate<Status>('status', {}));
+      return webhooks.endpoints_failing === 12;
+    });
+    const { failing } = webhooks;
+    assert.equal(failing.length, 10);
+    const since = failing.map(({ failing_since }) => failing_since);
+    assert.deepEqual(since, [...since].sort(), 'those that have failed for longest come first');
+    for (const { id: org } of shops) {
+      const listed = await service.operate<{ id: string }[]>('webhooks.list', { org });
+      const named = failing.filter(({ organization }) => organization === org);
+      assert.ok(named.length > 0);
+      for (const each of named) {
+        assert.deepEqual(
+          each,
+          listed.find(({ id }) => id === each.id),
+        );
+        assert.deepEqual([each.last_status, each.attempts_24h, each.failed_24h], [503, 1, 1]);
+        assert.ok(each.next_attempt !== null && each.failing_since !== null);
+      }
+    }
+    const [{ key }] = shops as [(typeof shops)[0]];
+    const disabled = { key, body: { disabled: true } };
+    await service.call(`/v1/webhook_endpoints/${endpoints[0]}`, disabled);
+    ({ webhooks } = await service.operate<Status>('status', {}));
+    assert.equal(webhooks.endpoints_failing, 11);
+    assert.ok(
+      webhooks.failing.every(({ id }) => id !== endpoints[0]),
+      'a disabled endpoint needs nobody',
+    );
+  } finally {
+    await service.stop();
+    await receiver.close();
   }
 });

@@ -4,9 +4,11 @@
 import type { Command } from 'commander';
 import { NoServer } from '../socket/operator-client.ts';
 import { CommandFailure } from '../use-cases/failures.ts';
+import type { PresentedEndpoint } from '../use-cases/present.ts';
 import type { Check, ShardStatus, Status } from '../use-cases/services.ts';
 import { addCommand, type CliContext } from './context.ts';
 import { counted, formatFields, formatTime, tableOf } from './table.ts';
+import { deliveryColumns } from './webhooks.ts';
 
 export function addStatusCommands(program: Command, context: CliContext): void {
   const { call, print } = context;
@@ -75,8 +77,24 @@ function screen(status: Status): string {
     }),
     processor: threads.map(({ thread, cpu }) => `${thread} ${Math.round(cpu * 100)} %`).join(', ') || '-',
   };
-  return `${formatFields(fields)}\n\n${shardTable(status.shards)}`;
+  return `${formatFields(fields)}\n\n${shardTable(status.shards)}${failingText(webhooks)}`;
 }
+
+/** The endpoints that fail, below the shards; nothing when there are none. */
+function failingText({ failing, endpoints_failing: all }: Status['webhooks']): string {
+  if (failing.length === 0) return '';
+  const more = all - failing.length;
+  return `\n\n${failingTable(failing)}${more > 0 ? `\n\nand ${more} more` : ''}`;
+}
+
+const failingTable = tableOf<PresentedEndpoint>([
+  ['failing endpoint', 'id'],
+  'organization',
+  'mode',
+  ['since', 'failing_since'],
+  ...deliveryColumns,
+  'url',
+]);
 
 const shardTable = tableOf<ShardStatus>([
   'shard',

@@ -23,7 +23,7 @@ export function formatTable(
 }
 
 /** A field, whose name is the heading, too; or a heading and what is shown under it. */
-type Column<Row> =
+export type Column<Row> =
   | (keyof Row & string)
   | readonly [heading: string, value: (keyof Row & string) | ((row: Row) => unknown)];
 

@@ -3,11 +3,11 @@
 import type { Command } from 'commander';
 import { listedMax } from '../../contract/limits.ts';
 import type { ResultOf, RowOf } from '../use-cases/commands.ts';
-import type { PresentedDelivery } from '../use-cases/present.ts';
+import type { PresentedDelivery, PresentedEndpoint } from '../use-cases/present.ts';
 import { trigger, typeThatHappens } from '../use-cases/trigger.ts';
 import { type ApiOptions, actorOver, addApiOptions, apiOf } from './api-client.ts';
 import { addCommand, type CliContext, overlapOption } from './context.ts';
-import { formatTime, tableOf, triggered } from './table.ts';
+import { type Column, formatTime, tableOf, triggered } from './table.ts';
 
 const answerShownMax = 200;
 
@@ -73,7 +73,17 @@ export function addWebhookCommands(program: Command, { run, print }: CliContext)
   });
 }
 
-const endpoints = tableOf<RowOf<'webhooks.list'>>([
+/** How deliveries to an endpoint go. */
+export const deliveryColumns: readonly Column<PresentedEndpoint>[] = [
+  [
+    'next try',
+    ({ failing_since, next_attempt }) => (failing_since && next_attempt ? formatTime(next_attempt) : ''),
+  ],
+  ['last', ({ last_status }) => String(last_status ?? '')],
+  ['failed of 24 h', ({ attempts_24h, failed_24h }) => `${failed_24h} of ${attempts_24h}`],
+];
+
+const endpoints = tableOf<PresentedEndpoint>([
   'id',
   'mode',
   [
@@ -81,12 +91,7 @@ const endpoints = tableOf<RowOf<'webhooks.list'>>([
     ({ status, failing_since }) =>
       failing_since === null || status !== 'enabled' ? status : `failing since ${formatTime(failing_since)}`,
   ],
-  [
-    'next try',
-    ({ failing_since, next_attempt }) => (failing_since && next_attempt ? formatTime(next_attempt) : ''),
-  ],
-  ['last', ({ last_status }) => String(last_status ?? '')],
-  ['failed of 24 h', ({ attempts_24h, failed_24h }) => `${failed_24h} of ${attempts_24h}`],
+  ...deliveryColumns,
   ['median', ({ median_ms }) => (median_ms === null ? '' : `${median_ms} ms`)],
   'url',
   ['events', 'enabled_events'],

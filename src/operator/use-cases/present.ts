@@ -3,8 +3,10 @@
 
 import { type Mode, modeOf, type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';
 import { defined } from '../../core/assert.ts';
+import type { Clock } from '../../core/clock.ts';
 import type { SecretBox } from '../../crypto/secret-box.ts';
 import { type ApiKey, keyStatus } from '../../directory/api-key.ts';
+import type { Directory } from '../../directory/directory.ts';
 import { type LimitRequest, stateOf } from '../../directory/limit-request.ts';
 import type { Methods, Organization } from '../../directory/organization.ts';
 import { activeLimits } from '../../domain/active-limits.ts';
@@ -17,7 +19,6 @@ import type {
 } from '../../domain/record.ts';
 import { availableIn } from '../../networks/connectors.ts';
 import type { EndpointNow } from '../../shard/endpoint-health.ts';
-import type { OperatorServices } from './services.ts';
 
 export function isoTime(ms: number): string;
 export function isoTime(ms: number | null): string | null;
@@ -61,7 +62,10 @@ export function makerOf(author: Cause): string {
 
 export type PresentedKey = ReturnType<typeof presentKey>;
 
-export function presentKey(key: ApiKey, { directory, now }: Pick<OperatorServices, 'directory' | 'now'>) {
+export function presentKey(
+  key: ApiKey,
+  { directory, now }: { readonly directory: Directory; readonly now: Clock },
+) {
   return {
     id: key.id,
     name: key.name,
@@ -138,6 +142,8 @@ export function presentLimitRequest(organization: string, request: LimitRequest)
     note: decision?.note ?? null,
   };
 }
+
+export type PresentedEndpoint = ReturnType<typeof presentEndpoint>;
 
 export function presentEndpoint(endpoint: WebhookEndpointRecord, now: EndpointNow | undefined) {
   const { id, org, livemode, url, status, enabled_events, api_version, created } = endpoint;

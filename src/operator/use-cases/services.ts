@@ -12,6 +12,7 @@ import type { MailOutbox } from '../../mail/outbox.ts';
 import type { AskLogs } from '../../request-logs/query.ts';
 import type { InternalRequest, OpenCall } from '../../shard/protocol.ts';
 import type { Compacted } from '../results/folder-results.ts';
+import type { PresentedEndpoint } from './present.ts';
 
 export interface OperatorServices {
   /** Who gives the commands: an operator (the machine's user), or a member in the dashboard. */
@@ -151,6 +152,8 @@ export interface Status {
     readonly oldest_seconds: number;
     readonly in_flight: number;
     readonly endpoints_failing: number;
+    /** Those of them that have failed for longest, as `webhooks list` shows them. */
+    readonly failing: readonly PresentedEndpoint[];
     readonly attempts_per_second: number;
   };
   /** Where the log is archived, and the age of the oldest change that is not; null: nowhere. */

@@ -459,6 +459,23 @@ test('doctor without a service looks at the machine and the folder; only with --
   rmSync(folder, { recursive: true });
 });
 
+const failingEndpoint = {
+  id: 'we_1',
+  organization: 'org_1',
+  mode: 'live',
+  url: 'https://shop.ma/hooks',
+  status: 'enabled',
+  enabled_events: ['payment_intent.created'],
+  api_version: '2026-11-01',
+  created: '2026-10-01T10:00:00.000Z',
+  failing_since: '2026-11-01T10:00:00.123Z',
+  next_attempt: '2026-11-01T12:00:00.000Z',
+  last_status: 503,
+  attempts_24h: 9,
+  failed_24h: 7,
+  median_ms: 50,
+} as const;
+
 test('status is one screen, and exits with 1 when a shard does not serve', async () => {
   const well = await run('status');
   assert.equal(well.code, 0);
@@ -470,7 +487,7 @@ folder     /d, 00000000000000000000000000000000, generation 0, 5.0 GiB free
 memory     300 MiB resident
 edges      1, with 3 of 7000 connections
 requests   40 a second, 3.2 ms each; 1300 in all, 2 of them 5xx
-webhooks   4 waiting, the oldest due for 1 min 1 s; 2 in flight, 0 a second; endpoints that fail: 1
+webhooks   4 waiting, the oldest due for 1 min 1 s; 2 in flight, 0 a second; endpoints that fail: 0
 mails      3 waiting, the oldest for 1 min 15 s; given up since the start: 2
 processor  edge-0 13 %, shard-0 50 %
 
@@ -478,7 +495,18 @@ SHARD  STATE   LOG   CHECKPOINT  BEHIND  LOG ON DISK  CHECKPOINT ON DISK  MEMORY
 0      serves  1200  1000        200     3.0 MiB      700 B               2.0 KiB of 128 MiB  0       12        1.3 ms  0         42 %, last 2026-10-30
 `,
   );
-  const { shards } = fixtureStatus;
+  const { shards, webhooks } = fixtureStatus;
+  fixtureStatus.webhooks = { ...webhooks, endpoints_failing: 12, failing: [failingEndpoint] };
+  const failing = await run('status');
+  fixtureStatus.webhooks = webhooks;
+  assert.equal(
+    failing.out.split('\n\n').slice(2).join('\n\n'),
+    `FAILING ENDPOINT  ORGANIZATION  MODE  SINCE                 NEXT TRY              LAST  FAILED OF 24 H  URL
+we_1              org_1         live  2026-11-01T10:00:00Z  2026-11-01T12:00:00Z  503   7 of 9          https://shop.ma/hooks
+
+and 11 more
+`,
+  );
   const away = { log_sequence: null, checkpoint_sequence: null, resident_bytes: null, queued: null };
   fixtureStatus.shards = [
     { ...shards[0]!, read_only: true },

@@ -74,7 +74,14 @@ export const fixtureStatus: { -readonly [Key in keyof Status]: Status[Key] } = {
   ],
   edges: { count: 1, connections: 3, connections_max: 7_000 },
   requests: { total: 1_300, failed_total: 2, per_second: 40.4, mean_ms: 3.21 },
-  webhooks: { waiting: 4, oldest_seconds: 61, in_flight: 2, endpoints_failing: 1, attempts_per_second: 0 },
+  webhooks: {
+    waiting: 4,
+    oldest_seconds: 61,
+    in_flight: 2,
+    endpoints_failing: 0,
+    failing: [],
+    attempts_per_second: 0,
+  },
   mails: { waiting: 3, oldest_seconds: 75, failed_total: 2 },
   memory: { resident_bytes: 300 * 2 ** 20 },
   threads: [

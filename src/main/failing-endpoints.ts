@@ -1,0 +1,35 @@
+// The endpoints that fail, of all shards. A shard that is away or waits for its disk is left out,
+// so that `payments status` says so in time.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import { presentEndpoint } from '../operator/use-cases/present.ts';
+import type { ShardClient } from '../shard/client.ts';
+import type { FailingEndpoints } from '../shard/endpoint-health.ts';
+import type { Failing, StatusOptions } from '../telemetry/status.ts';
+
+export function failingEndpoints(clients: readonly Pick<ShardClient, 'ask'>[]): StatusOptions['failing'] {
+  return async (limit, withinMs) => {
+    const late = new AbortController();
+    const timeout = wait(withinMs, null, { signal: late.signal }).catch(() => null);
+    const answers = await Promise.all(
+      clients.map((client) => Promise.race([client.ask({ kind: 'failing_endpoints', limit }), timeout])),
+    );
+    late.abort();
+    const told = answers.flatMap((answer): FailingEndpoints[] =>
+      answer?.ok ? [JSON.parse(answer.body)] : [],
+    );
+    return joined(told, limit);
+  };
+}
+
+function joined(told: readonly FailingEndpoints[], limit: number): Failing {
+  const listed = told.flatMap((each) => each.listed).sort((a, b) => sinceMs(a) - sinceMs(b));
+  return {
+    count: told.reduce((total, { count }) => total + count, 0),
+    listed: listed.slice(0, limit).map(({ endpoint, now }) => presentEndpoint(endpoint, now)),
+  };
+}
+
+function sinceMs({ now }: FailingEndpoints['listed'][number]): number {
+  return now.health?.failingSinceMs ?? 0;
+}
