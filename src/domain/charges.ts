@@ -2,7 +2,7 @@
 // intent from the moment that the network has opened the charge until it succeeds or fails, or
 // money arrives that matches neither.
 
-import { refuse } from '../contract/errors/table.ts';
+import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { format } from '../contract/messages/table.ts';
 import type { ParamsOf } from '../contract/routes/table.ts';
 import type { DeclineCode, Language } from '../contract/vocabulary.ts';
@@ -13,7 +13,7 @@ import { countInDay } from './day-totals.ts';
 import { deadlineAt, isOver } from './deadline.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
-import { type Found, find, missing } from './find.ts';
+import { missing } from './find.ts';
 import { cashIndex } from './indexes.ts';
 import { callAbout, cashCodeEndMs, newNetworkCall } from './network-call.ts';
 import { presentCharge, presentPaymentIntent } from './present.ts';
@@ -238,23 +238,23 @@ export interface SubmittedCard {
 }
 
 /** The customer typed a card on the page of a charge. */
-export function submitCard(draft: Draft, params: SubmittedCard, id: string): Outcome {
-  const charge = payableCharge(draft, id);
-  if ('refusal' in charge) return charge;
-  const known = { ...charge.record, card: params.card };
+export function submitCard(draft: Draft, params: SubmittedCard, charge: ChargeRecord): Outcome {
+  const refusal = refuseCard(draft, charge);
+  if (refusal !== null) return refused(refusal);
+  const known = { ...charge, card: params.card };
   if (!params.challenge) return authorize(draft, known, params.token);
   draft.put<ChargeRecord>({ ...known, challenge_token: params.token });
   return { body: JSON.stringify({ status: 'challenge' }) };
 }
 
 /** The customer answered the bank's challenge. */
-export function answerChallenge(draft: Draft, params: { passed: boolean }, id: string): Outcome {
-  const charge = payableCharge(draft, id);
-  if ('refusal' in charge) return charge;
-  const token = charge.record.challenge_token;
+export function answerChallenge(draft: Draft, params: { passed: boolean }, charge: ChargeRecord): Outcome {
+  const refusal = refuseCard(draft, charge);
+  if (refusal !== null) return refused(refusal);
+  const token = charge.challenge_token;
   if (token === null) return refused(refuse('charge_unexpected_state', { values: { status: 'pending' } }));
-  if (params.passed) return authorize(draft, charge.record, token);
-  failCharge(draft, charge.record, declined('transaction_not_allowed', draft.context.language));
+  if (params.passed) return authorize(draft, charge, token);
+  failCharge(draft, charge, declined('transaction_not_allowed', draft.context.language));
   return { body: JSON.stringify({ status: 'failed' }) };
 }
 
@@ -274,13 +274,11 @@ function authorize(draft: Draft, charge: ChargeRecord, token: string): Outcome {
  * The customer goes back to choose a method again. The charge fails; money that still arrives for
  * it opens a review.
  */
-export function abandonCharge(draft: Draft, _params: object, id: string): Outcome {
-  const charge = draft.get('charge', id);
-  if (charge === undefined) return refused(missing(id, null));
+export function abandonCharge(draft: Draft, _params: object, charge: ChargeRecord): Outcome {
   const intent = draft.require('payment_intent', charge.payment_intent);
-  if (intent.checkout_session === null) return refused(missing(id, null));
-  const found = waitingCharge(draft, charge);
-  if ('refusal' in found) return found;
+  if (intent.checkout_session === null) return refused(missing(charge.id, null));
+  const refusal = refuseUnlessWaiting(draft, charge);
+  if (refusal !== null) return refused(refusal);
   const decline = lastDecline(charge, draft.context.language);
   if (decline !== null) {
     failCharge(draft, charge, decline);
@@ -295,29 +293,24 @@ export function abandonCharge(draft: Draft, _params: object, id: string): Outcom
  * The customer left the network's page without paying: a charge whose card was declined there
  * fails.
  */
-export function leaveNetworkPage(draft: Draft, _params: object, id: string): Outcome {
-  const charge = draft.get('charge', id);
-  if (charge === undefined) return refused(missing(id, null));
+export function leaveNetworkPage(draft: Draft, _params: object, charge: ChargeRecord): Outcome {
   const decline = lastDecline(charge, draft.context.language);
   if (charge.status === 'pending' && decline !== null) failCharge(draft, charge, decline);
   return { body: '{}' };
 }
 
-/** A charge that a card can be typed for. */
-function payableCharge(draft: Draft, id: string): Found<'charge'> {
-  const charge = draft.get('charge', id);
-  return charge?.method === 'card' ? waitingCharge(draft, charge) : { refusal: missing(id, null) };
+/** Null when a card can be typed for the charge. */
+function refuseCard(draft: Draft, charge: ChargeRecord): Refusal | null {
+  return charge.method === 'card' ? refuseUnlessWaiting(draft, charge) : missing(charge.id, null);
 }
 
-/** A charge that waits for its customer to pay. */
-function waitingCharge(draft: Draft, charge: ChargeRecord): Found<'charge'> {
+/** Null when the charge waits for its customer to pay. */
+function refuseUnlessWaiting(draft: Draft, charge: ChargeRecord): Refusal | null {
   const intent = draft.require('payment_intent', charge.payment_intent);
   const refusal = changeable(intent, ['requires_action']);
-  if (refusal !== null) return { refusal };
-  if (charge.status !== 'pending' || intent.latest_charge !== charge.id) {
-    return { refusal: refuse('charge_unexpected_state', { values: { status: charge.status } }) };
-  }
-  return { record: charge };
+  if (refusal !== null) return refusal;
+  const waits = charge.status === 'pending' && intent.latest_charge === charge.id;
+  return waits ? null : refuse('charge_unexpected_state', { values: { status: charge.status } });
 }
 
 /** The card that a test helper pays with when the customer has not typed one. */
@@ -326,11 +319,10 @@ const helperCard: CardDetails = { brand: 'visa', last4: '4242', exp_month: 12, e
 export function completeChargeForTest(
   draft: Draft,
   params: ParamsOf<'complete_charge'>,
-  id: string,
+  charge: ChargeRecord,
 ): Outcome {
-  const found = pendingCharge(draft, id);
-  if ('refusal' in found) return found;
-  const charge = found.record;
+  const refusal = refuseUnlessPending(draft, charge);
+  if (refusal !== null) return refused(refusal);
   if (params.amount !== undefined && params.amount !== charge.amount) {
     openReview(draft, charge, 'amount_mismatch', params.amount);
     return answered(presentCharge(charge));
@@ -343,10 +335,13 @@ export function completeChargeForTest(
 /** The decline code of a test helper's request that names none. */
 export const defaultDecline: DeclineCode = 'generic_decline';
 
-export function failChargeForTest(draft: Draft, params: ParamsOf<'fail_charge'>, id: string): Outcome {
-  const found = pendingCharge(draft, id);
-  if ('refusal' in found) return found;
-  const charge = found.record;
+export function failChargeForTest(
+  draft: Draft,
+  params: ParamsOf<'fail_charge'>,
+  charge: ChargeRecord,
+): Outcome {
+  const refusal = refuseUnlessPending(draft, charge);
+  if (refusal !== null) return refused(refusal);
   const { decline_code } = params;
   if (charge.method === 'cash' && decline_code !== undefined) {
     const message = 'parameter_invalid.not_a_card';
@@ -359,23 +354,18 @@ export function failChargeForTest(draft: Draft, params: ParamsOf<'fail_charge'>,
   return answered(presentCharge(failCharge(draft, charge, failure)));
 }
 
-export function expireChargeForTest(draft: Draft, _params: object, id: string): Outcome {
-  const found = pendingCharge(draft, id);
-  if ('refusal' in found) return found;
-  dropAuthorization(draft, found.record);
-  return answered(presentCharge(failCharge(draft, found.record, expiredUnpaid(draft.context.language))));
+export function expireChargeForTest(draft: Draft, _params: object, charge: ChargeRecord): Outcome {
+  const refusal = refuseUnlessPending(draft, charge);
+  if (refusal !== null) return refused(refusal);
+  dropAuthorization(draft, charge);
+  return answered(presentCharge(failCharge(draft, charge, expiredUnpaid(draft.context.language))));
 }
 
-/** A charge that a test helper may complete, fail or expire. */
-function pendingCharge(draft: Draft, id: string): Found<'charge'> {
-  const found = find(draft.view, draft.context, 'charge', id);
-  if ('refusal' in found) return found;
-  const charge = draft.require('charge', id);
-  if (charge.status !== 'pending') {
-    return { refusal: refuse('charge_unexpected_state', { values: { status: charge.status } }) };
-  }
-  const intent = draft.require('payment_intent', charge.payment_intent);
-  return intent.network_call === null ? { record: charge } : { refusal: refuse('payment_intent_busy') };
+/** Null when a test helper may complete, fail or expire the charge. */
+function refuseUnlessPending(draft: Draft, { status, payment_intent }: ChargeRecord): Refusal | null {
+  if (status !== 'pending') return refuse('charge_unexpected_state', { values: { status } });
+  const intent = draft.require('payment_intent', payment_intent);
+  return intent.network_call === null ? null : refuse('payment_intent_busy');
 }
 
 /**

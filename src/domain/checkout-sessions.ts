@@ -8,7 +8,6 @@ import { changeable } from './changeable.ts';
 import { deadlineAt } from './deadline.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
-import { find, missing } from './find.ts';
 import { initialMetadata } from './metadata.ts';
 import { cancelIntent, openCharge, openIntent, refusePayment, refusePlainHttp } from './payment-intents.ts';
 import { presentCheckoutSession } from './present.ts';
@@ -69,10 +68,11 @@ export function openSession(
   return { session };
 }
 
-export function expireCheckoutSession(draft: Draft, _params: object, id: string): Outcome {
-  const found = find(draft.view, draft.context, 'checkout_session', id);
-  if ('refusal' in found) return found;
-  const session = found.record;
+export function expireCheckoutSession(
+  draft: Draft,
+  _params: object,
+  session: CheckoutSessionRecord,
+): Outcome {
   if (session.status !== 'open') {
     const values = { status: session.status };
     return refused(refuse('invalid_request', { message: 'invalid_request.session_state', values }));
@@ -82,14 +82,16 @@ export function expireCheckoutSession(draft: Draft, _params: object, id: string)
   if (refusal !== null) return refused(refusal);
   cancelIntent(draft, intent, 'expired');
   return answered(
-    presentCheckoutSession(draft.require('checkout_session', id), draft.context.settings.baseUrl),
+    presentCheckoutSession(draft.require('checkout_session', session.id), draft.context.settings.baseUrl),
   );
 }
 
 /** The customer chose how to pay on the checkout page. */
-export function chooseMethod(draft: Draft, params: { method: PaymentMethodType }, id: string): Outcome {
-  const session = draft.get('checkout_session', id);
-  if (session === undefined) return refused(missing(id, null));
+export function chooseMethod(
+  draft: Draft,
+  params: { method: PaymentMethodType },
+  session: CheckoutSessionRecord,
+): Outcome {
   if (session.status !== 'open') {
     const values = { status: session.status };
     return refused(refuse('invalid_request', { message: 'invalid_request.session_state', values }));

@@ -16,7 +16,7 @@ export interface Caller {
 
 /** The record, or `resource_missing`; `param` names the parameter that held the id, if one did. */
 export function find<K extends RecordKind>(
-  view: View,
+  view: Pick<View, 'get'>,
   caller: Caller,
   kind: K,
   id: string,

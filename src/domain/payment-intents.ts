@@ -116,11 +116,8 @@ export function createPaymentIntent(draft: Draft, params: CreateParams): Outcome
 export function updatePaymentIntent(
   draft: Draft,
   params: ParamsOf<'update_payment_intent'>,
-  id: string,
+  before: PaymentIntentRecord,
 ): Outcome {
-  const found = find(draft.view, draft.context, 'payment_intent', id);
-  if ('refusal' in found) return found;
-  const before = found.record;
   if (before.network_call !== null) return refused(refuse('payment_intent_busy'));
   const metadata = mergeMetadata(before.metadata, params.metadata);
   const refusal = refuseMetadata(metadata);
@@ -133,14 +130,11 @@ export function updatePaymentIntent(
 export function confirmPaymentIntent(
   draft: Draft,
   params: ParamsOf<'confirm_payment_intent'>,
-  id: string,
+  intent: PaymentIntentRecord,
 ): Outcome {
   const { return_url } = params;
-  const found = find(draft.view, draft.context, 'payment_intent', id);
-  if ('refusal' in found) return found;
   const invalid = refusePlainHttp(draft.context, { return_url });
   if (invalid !== null) return refused(invalid);
-  const intent = found.record;
   const method = methodOf(intent, params.payment_method_type);
   if (typeof method !== 'string') return refused(method);
   return openCharge(draft, intent, method, return_url ?? null);
@@ -209,13 +203,11 @@ export const cancelableStatuses: readonly PaymentIntentRecord['status'][] = [
 export function cancelPaymentIntent(
   draft: Draft,
   params: ParamsOf<'cancel_payment_intent'>,
-  id: string,
+  intent: PaymentIntentRecord,
 ): Outcome {
-  const found = find(draft.view, draft.context, 'payment_intent', id);
-  if ('refusal' in found) return found;
-  const refusal = changeable(found.record, cancelableStatuses);
+  const refusal = changeable(intent, cancelableStatuses);
   if (refusal !== null) return refused(refusal);
-  const canceled = cancelIntent(draft, found.record, params.cancellation_reason ?? null);
+  const canceled = cancelIntent(draft, intent, params.cancellation_reason ?? null);
   return answered(presentPaymentIntent(canceled, undefined, draft.context.settings.baseUrl));
 }
 

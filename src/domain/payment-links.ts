@@ -19,7 +19,7 @@ import { openSession } from './checkout-sessions.ts';
 import { isOver } from './deadline.ts';
 import { answered, type Context, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
-import { missing, recordsOf } from './find.ts';
+import { recordsOf } from './find.ts';
 import { kindIndex, scopeOf } from './indexes.ts';
 import { refusePayment, refusePlainHttp } from './payment-intents.ts';
 import type { CheckoutSessionRecord, PaymentLinkRecord } from './record.ts';
@@ -169,26 +169,20 @@ function refuseCardNumber(texts: Readonly<Record<string, unknown>>): Refusal | n
 export function pausePaymentLink(
   draft: Draft,
   { paused }: { readonly paused: boolean },
-  id: string,
+  link: PaymentLinkRecord,
 ): Outcome {
-  const link = draft.get('payment_link', id);
-  if (link === undefined) return refused(missing(id, null));
   draft.put<PaymentLinkRecord>({ ...link, paused });
-  return answered({ id });
+  return answered({ id: link.id });
 }
 
-export function removePaymentLink(draft: Draft, _params: object, id: string): Outcome {
-  const link = draft.get('payment_link', id);
-  if (link === undefined) return refused(missing(id, null));
+export function removePaymentLink(draft: Draft, _params: object, link: PaymentLinkRecord): Outcome {
   draft.remove(link);
-  return answered({ id });
+  return answered({ id: link.id });
 }
 
 /** Answers the session in which the customer pays. */
-export function openPaymentLink(draft: Draft, _params: object, id: string): Outcome {
+export function openPaymentLink(draft: Draft, _params: object, link: PaymentLinkRecord): Outcome {
   const { context } = draft;
-  const link = draft.get('payment_link', id);
-  if (link === undefined) return refused(missing(id, null));
   const state = linkState(draft.view, link, context.serviceMs);
   if (state !== 'active') {
     const values = { state };

@@ -125,10 +125,8 @@ export interface StatementMoneyReview {
  * like a report, so neither the same statement nor a late report opens another one. When it can
  * remember no more, there is no review.
  */
-export function reviewStatementMoney(draft: Draft, money: StatementMoney, id: string): Outcome {
+export function reviewStatementMoney(draft: Draft, money: StatementMoney, charge: ChargeRecord): Outcome {
   const { reference, amount } = money;
-  const charge = draft.get('charge', id);
-  if (charge === undefined) return refused(missing(id, null));
   // The network may still report the money of a pending charge, which then pays it.
   if (charge.status === 'pending')
     return refused(refuse('charge_unexpected_state', { values: { status: charge.status } }));

@@ -127,24 +127,21 @@ export function failRefund(draft: Draft, refund: RefundRecord, reason: string): 
   return failed;
 }
 
-export function succeedRefundForTest(draft: Draft, _params: object, id: string): Outcome {
-  const found = pendingRefund(draft, id);
-  return 'refusal' in found ? found : answered(presentRefund(succeedRefund(draft, found.record)));
+export function succeedRefundForTest(draft: Draft, _params: object, refund: RefundRecord): Outcome {
+  return refuseUnlessPending(refund) ?? answered(presentRefund(succeedRefund(draft, refund)));
 }
 
-export function failRefundForTest(draft: Draft, params: ParamsOf<'fail_refund'>, id: string): Outcome {
-  const found = pendingRefund(draft, id);
-  if ('refusal' in found) return found;
+export function failRefundForTest(
+  draft: Draft,
+  params: ParamsOf<'fail_refund'>,
+  refund: RefundRecord,
+): Outcome {
   const reason = defined(params.failure_reason, 'failure_reason has a default');
-  return answered(presentRefund(failRefund(draft, found.record, reason)));
+  return refuseUnlessPending(refund) ?? answered(presentRefund(failRefund(draft, refund, reason)));
 }
 
-function pendingRefund(draft: Draft, id: string) {
-  const found = find(draft.view, draft.context, 'refund', id);
-  if ('refusal' in found) return found;
-  const { status } = found.record;
-  if (status === 'pending') return found;
-  return {
-    refusal: refuse('invalid_request', { message: 'invalid_request.refund_state', values: { status } }),
-  };
+function refuseUnlessPending({ status }: RefundRecord): Outcome | null {
+  if (status === 'pending') return null;
+  const message = 'invalid_request.refund_state';
+  return refused(refuse('invalid_request', { message, values: { status } }));
 }

@@ -4,7 +4,6 @@
 import { refuse } from '../contract/errors/table.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
-import { missing } from './find.ts';
 import { callAbout } from './network-call.ts';
 import { presentReview } from './present.ts';
 import type { ChargeRecord, ReviewRecord } from './record.ts';
@@ -38,9 +37,11 @@ export function openReview(
  * A member or an operator settled the money outside of the service: gave it to the merchant
  * (approved) or back (refunded).
  */
-export function closeReview(draft: Draft, params: { as: 'approved' | 'refunded' }, id: string): Outcome {
-  const review = draft.get('review', id);
-  if (review === undefined) return refused(missing(id, null));
+export function closeReview(
+  draft: Draft,
+  params: { as: 'approved' | 'refunded' },
+  review: ReviewRecord,
+): Outcome {
   if (!review.open) return refused(refuse('invalid_request', { message: 'invalid_request.review_state' }));
   const closed = draft.put<ReviewRecord>({ ...review, open: false, closed_reason: params.as });
   if (params.as === 'refunded') releaseHeld(draft, draft.require('charge', review.charge));

@@ -11,7 +11,7 @@ import { answered, type Outcome, refused } from './decision.ts';
 import { endDeliveries, spendByHand } from './deliveries.ts';
 import type { Draft } from './draft.ts';
 import { newEvent, openDelivery } from './events.ts';
-import { type Found, find, missing } from './find.ts';
+import { type Found, find } from './find.ts';
 import { initialMetadata, mergeMetadata, refuseMetadata } from './metadata.ts';
 import { presentWebhookEndpoint } from './present.ts';
 import type { WebhookEndpointRecord } from './record.ts';
@@ -146,10 +146,12 @@ export function drainEndpoint(
 /**
  * Sends a sample event of this type to the endpoint, whether or not it is subscribed to the type.
  */
-export function sendSample(draft: Draft, { type }: { type: EventType }, id: string): Outcome {
+export function sendSample(
+  draft: Draft,
+  { type }: { type: EventType },
+  endpoint: WebhookEndpointRecord,
+): Outcome {
   const { context } = draft;
-  const endpoint = draft.get('webhook_endpoint', id);
-  if (endpoint === undefined || endpoint.status === 'deleted') return refused(missing(id, null));
   if (endpoint.livemode) return refused(refuse('test_mode_only'));
   if (endpoint.status === 'disabled') {
     const values = { status: endpoint.status };
@@ -171,9 +173,12 @@ const secretsMax = 4;
  * Adds a new signing secret. The old ones also sign for at most `overlapSeconds`. At most four are
  * active, so the oldest may end at once.
  */
-export function rollSecret(draft: Draft, params: { overlapSeconds: number }, id: string): Outcome {
-  const endpoint = draft.get('webhook_endpoint', id);
-  if (endpoint === undefined || endpoint.status === 'deleted') return refused(missing(id, null));
+export function rollSecret(
+  draft: Draft,
+  params: { overlapSeconds: number },
+  endpoint: WebhookEndpointRecord,
+): Outcome {
+  const { id } = endpoint;
   const { nowMs } = draft.context;
   const endsAtMs = nowMs + params.overlapSeconds * 1000;
   const still = endpoint.secrets
