@@ -3,10 +3,10 @@
 
 import { csvLine } from '../contract/export-format.ts';
 import type { ExportOperation } from '../contract/routes/table.ts';
-import type { DeclineCode, FailureCode, PaymentMethodType, RefundReason } from '../contract/vocabulary.ts';
+import { declineCodes, failureCodes, paymentMethodTypes, refundReasons } from '../contract/vocabulary.ts';
 import { moroccoTimeText } from '../core/morocco-day.ts';
 import { required } from './find.ts';
-import { type PaymentState, paymentState } from './payment-state.ts';
+import { paymentState, paymentStates } from './payment-state.ts';
 import type { ChargeRecord, PaymentIntentRecord, RefundRecord } from './record.ts';
 import type { View } from './view.ts';
 
@@ -50,15 +50,19 @@ const columnsOf = {
   ],
 } as const satisfies Readonly<Record<ExportOperation, readonly string[]>>;
 
-export type SheetColumn = (typeof columnsOf)[ExportOperation][number];
-export type SheetWord =
-  | PaymentState
-  | PaymentMethodType
-  | FailureCode
-  | DeclineCode
-  | RefundReason
-  | 'pending'
-  | 'made';
+type SheetColumn = (typeof columnsOf)[ExportOperation][number];
+export const sheetColumns: readonly SheetColumn[] = [...new Set(Object.values(columnsOf).flat())];
+
+export const sheetWords = [
+  ...paymentStates,
+  ...paymentMethodTypes,
+  ...failureCodes,
+  ...declineCodes,
+  ...refundReasons,
+  'pending',
+  'made',
+] as const;
+type SheetWord = (typeof sheetWords)[number];
 
 export interface Sheet {
   readonly headings: Readonly<Record<SheetColumn, string>>;

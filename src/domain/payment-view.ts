@@ -6,13 +6,7 @@ import type { PaymentMethodType } from '../contract/vocabulary.ts';
 import { methodsLeft } from './charge-limits.ts';
 import { isOver } from './deadline.ts';
 import { required } from './find.ts';
-import type {
-  CardDetails,
-  ChargeRecord,
-  CheckoutSessionRecord,
-  LastPaymentError,
-  PaymentIntentRecord,
-} from './record.ts';
+import type { ChargeRecord, CheckoutSessionRecord, PaymentIntentRecord } from './record.ts';
 import type { View } from './view.ts';
 
 export interface PaymentView {
@@ -26,49 +20,43 @@ export interface PaymentView {
    * intent's.
    */
   readonly description: string | null;
-  readonly intent: {
-    readonly id: string;
-    readonly status: PaymentIntentRecord['status'];
-    /** Why it was canceled: `expired` if its session expired. */
-    readonly cancellation_reason: PaymentIntentRecord['cancellation_reason'];
+  readonly intent: Pick<
+    PaymentIntentRecord,
+    'id' | 'status' | 'cancellation_reason' | 'last_payment_error' | 'payment_method_types' | 'return_url'
+  > & {
     /** A call to a payment network is under way: nothing can be changed until it is over. */
     readonly busy: boolean;
-    readonly last_payment_error: LastPaymentError | null;
-    readonly payment_method_types: readonly PaymentMethodType[];
     /** The methods by which another charge can begin. */
     readonly methods_left: readonly PaymentMethodType[];
-    readonly return_url: string | null;
   };
-  readonly session: {
-    readonly id: string;
-    readonly status: CheckoutSessionRecord['status'];
-    readonly success_url: string;
-    readonly cancel_url: string | null;
-    readonly locale: CheckoutSessionRecord['locale'];
-    /** Its time is up, whether the service has looked at it yet or not. */
-    readonly over: boolean;
-  } | null;
+  readonly session:
+    | (Pick<CheckoutSessionRecord, 'id' | 'status' | 'success_url' | 'cancel_url' | 'locale'> & MayBeOver)
+    | null;
   /**
    * The latest charge. It differs from the one that was asked for when that one has ended and
    * another has begun.
    */
-  readonly charge: {
-    readonly id: string;
-    readonly status: ChargeRecord['status'];
-    readonly method: PaymentMethodType;
-    readonly cash_number: string | null;
-    /** Unix milliseconds. */
-    readonly expires_at_ms: number;
-    /** When it succeeded or failed, Unix milliseconds; null while it is pending. */
-    readonly settled_at_ms: number | null;
-    /** Its time is up, whether the service has looked at it yet or not. */
-    readonly over: boolean;
-    /** The card's bank waits for the customer to pass a challenge. */
-    readonly challenge: boolean;
-    readonly card: CardDetails | null;
-    /** Why the latest card was declined. */
-    readonly decline_code: ChargeRecord['decline_code'];
-  } | null;
+  readonly charge:
+    | (Pick<ChargeRecord, ShownOfCharge> & {
+        /** The card's bank waits for the customer to pass a challenge. */
+        readonly challenge: boolean;
+      } & MayBeOver)
+    | null;
+}
+
+type ShownOfCharge =
+  | 'id'
+  | 'status'
+  | 'method'
+  | 'cash_number'
+  | 'expires_at_ms'
+  | 'settled_at_ms'
+  | 'card'
+  | 'decline_code';
+
+interface MayBeOver {
+  /** Its time is up, whether the service has looked at it yet or not. */
+  readonly over: boolean;
 }
 
 /**
@@ -110,17 +98,6 @@ function sessionView(session: CheckoutSessionRecord, serviceMs: number): Payment
 
 function chargeView(charge: ChargeRecord, serviceMs: number): PaymentView['charge'] {
   const { id, status, method, cash_number, expires_at_ms, settled_at_ms, card, decline_code } = charge;
-  const [over, challenge] = [isOver(charge, serviceMs), charge.challenge_token !== null];
-  return {
-    id,
-    status,
-    method,
-    cash_number,
-    expires_at_ms,
-    settled_at_ms,
-    over,
-    challenge,
-    card,
-    decline_code,
-  };
+  const shown = { id, status, method, cash_number, expires_at_ms, settled_at_ms, card, decline_code };
+  return { ...shown, over: isOver(charge, serviceMs), challenge: charge.challenge_token !== null };
 }

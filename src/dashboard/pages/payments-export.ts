@@ -3,8 +3,8 @@
 
 import { routeTable } from '../../contract/routes/table.ts';
 import type { Language } from '../../contract/vocabulary.ts';
-import { tableOf } from '../../core/tables.ts';
-import type { Sheet } from '../../domain/export-sheet.ts';
+import { hasName, tableOf } from '../../core/tables.ts';
+import { type Sheet, sheetColumns, sheetWords } from '../../domain/export-sheet.ts';
 import type { PaymentSearch } from '../../domain/payment-search.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
@@ -86,56 +86,10 @@ function exportOf(request: ViewRequest, search: PaymentSearch): DashboardAnswer 
 
 function sheetIn(language: Language): Sheet {
   const say = sayPayment({ language });
-  const words = [
-    'requires_payment_method',
-    'failed',
-    'requires_action',
-    'processing',
-    'succeeded',
-    'partly_refunded',
-    'refunded',
-    'canceled',
-    'card',
-    'cash',
-    'pending',
-    'made',
-    'generic_decline',
-    'insufficient_funds',
-    'lost_card',
-    'stolen_card',
-    'expired_card',
-    'incorrect_cvc',
-    'processing_error',
-    'do_not_honor',
-    'transaction_not_allowed',
-    'card_declined',
-    'cash_payment_refused',
-    'payment_attempt_expired',
-    'payment_attempt_canceled',
-    'duplicate',
-    'fraudulent',
-    'requested_by_customer',
-  ] as const;
+  const headings = { amount: 'amount_dirhams', refund_id: 'refund_heading' } as const;
   return {
     separator: language === 'en' ? ',' : ';',
-    words: tableOf(words, (word) => say(word === 'card_declined' ? 'generic_decline' : word)),
-    headings: {
-      created: say('created'),
-      payment: say('payment'),
-      description: say('description'),
-      reference: say('reference'),
-      customer: say('customer'),
-      status: say('status'),
-      method: say('method'),
-      paid_with: say('paid_with'),
-      amount: say('amount_dirhams'),
-      received: say('received'),
-      refunded: say('refunded'),
-      currency: say('currency'),
-      attempt: say('attempt'),
-      refund_id: say('refund_heading'),
-      reason: say('reason'),
-      settled: say('settled'),
-    },
+    words: tableOf(sheetWords, (word) => say(word === 'card_declined' ? 'generic_decline' : word)),
+    headings: tableOf(sheetColumns, (column) => say(hasName(headings, column) ? headings[column] : column)),
   };
 }
