@@ -15,7 +15,7 @@ const waitMsMin = 1;
  */
 const restMsMax = 200;
 
-export interface PaceTimes {
+interface PaceTimes {
   /** Milliseconds of monotonic time. */
   readonly now: () => number;
   readonly wait: (ms: number) => Promise<unknown>;

@@ -17,7 +17,7 @@ const shownFields = {
 } satisfies { [K in RecordKind]?: (keyof RecordOf<K>)[] };
 type Seen = RecordOf<keyof typeof shownFields>;
 
-export interface LaterChanges {
+interface LaterChanges {
   /** The number of log entries and directory changes that were left out. */
   readonly entries: number;
   readonly directoryChanges: number;

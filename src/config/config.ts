@@ -153,7 +153,7 @@ export function baseUrlOf(config: Config, port: number): string {
 }
 
 /** A key of the active configuration, for people. */
-export interface DescribedKey {
+interface DescribedKey {
   readonly key: string;
   readonly variable: string;
   readonly value: unknown;

@@ -4,7 +4,7 @@
 import { assert } from './assert.ts';
 import { remembering } from './remembering.ts';
 
-export interface MoroccoDay {
+interface MoroccoDay {
   /** `YYYY-MM-DD` in Africa/Casablanca. */
   readonly day: string;
   /** The first Unix millisecond of the next day. */

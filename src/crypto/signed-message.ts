@@ -8,7 +8,7 @@ import { createHmac, type Hmac, type KeyObject, timingSafeEqual } from 'node:cry
 /** The name of the header that carries the signature. */
 export const signatureHeaderName = 'X-Service-Signature';
 
-export interface SignatureInput {
+interface SignatureInput {
   /**
    * The active secrets, newest first. There are several while a rolled one overlaps; each has a
    * signature.

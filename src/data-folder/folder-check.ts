@@ -13,7 +13,7 @@ import { directoryRevisionKey, readRevision } from '../shard/metadata.ts';
 import { type DataFolder, DataFolderError, journalOf } from './data-folder.ts';
 import { type Ends, type NotedEnd, readEnds } from './sequence-notes.ts';
 
-export interface FolderCheck {
+interface FolderCheck {
   readonly folder: DataFolder;
   readonly directory: Directory;
   /** Accept parts that are older than the rest. */
@@ -40,7 +40,7 @@ interface ShardFindings {
 
 const namedMax = 5;
 
-export interface CheckedFolder {
+interface CheckedFolder {
   /** The shards whose files were found whole: they can be opened without another check. */
   readonly whole: Set<number>;
   /** How far each shard has come; of a damaged shard, what was noted. */

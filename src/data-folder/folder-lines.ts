@@ -43,7 +43,7 @@ export function noCounts(): { -readonly [K in keyof Counts]: Counts[K] } {
 }
 
 /** A stored response. Without `answer` it is lost, but its key stays known. */
-export interface ResponseLine {
+interface ResponseLine {
   readonly key_digest: string;
   readonly fingerprint: string;
   readonly slot: number;

@@ -27,7 +27,7 @@ interface UsedKey {
 }
 
 /** The values that all new shards get. */
-export interface GoOn {
+interface GoOn {
   readonly clock: ClockState;
   /** The number of changes of the directory. */
   readonly revision: number;

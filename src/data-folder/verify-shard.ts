@@ -32,7 +32,7 @@ export interface Found {
   readonly what: string;
 }
 
-export interface ShardVerification {
+interface ShardVerification {
   readonly journal: StoppedJournal;
   readonly number: number;
   readonly shards: number;
@@ -42,7 +42,7 @@ export interface ShardVerification {
   readonly onProgress: (what: string, done: number, total: number) => void;
 }
 
-export type Verified = Pick<Verification, 'records' | 'events' | 'responses'>;
+type Verified = Pick<Verification, 'records' | 'events' | 'responses'>;
 
 const progressEvery = 16_384;
 

@@ -37,7 +37,7 @@ export interface ApiKey {
   readonly name: string | null;
 }
 
-export type KeyStatus = 'active' | 'revoked' | 'expired';
+type KeyStatus = 'active' | 'revoked' | 'expired';
 
 const randomWidth = 40;
 

@@ -27,7 +27,7 @@ const signatures = {
   'image/jpeg': { 0: '\xff\xd8\xff' },
   'image/webp': { 0: 'RIFF', 8: 'WEBP' },
 } as const;
-export type LogoType = keyof typeof signatures;
+type LogoType = keyof typeof signatures;
 export const logoTypes = Object.keys(signatures) as LogoType[];
 
 /** The colour in its one form. Throws `DirectoryRefusal`. */

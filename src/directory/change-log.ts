@@ -10,7 +10,7 @@ import { createRowStore, RowStore } from '../disk/row-store.ts';
 import { inOrder, type LogFiles, type Sequenced } from '../journal/log-files.ts';
 
 /** A change: the rows as they are after it. */
-export interface LoggedChange {
+interface LoggedChange {
   readonly revision: number;
   /** The revision of the change before. */
   readonly after: number;
@@ -71,7 +71,7 @@ export function* directoryFrames(store: RowStore): Generator<Frame> {
   yield frame();
 }
 
-export interface RestoredDirectory {
+interface RestoredDirectory {
   readonly folder: string;
   readonly part: Part;
   /** Which of the rows belong to the old folder alone. */

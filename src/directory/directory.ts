@@ -56,7 +56,7 @@ export interface DirectoryChange {
   readonly keys: readonly ApiKey[];
 }
 
-export type ChangeListener = (change: DirectoryChange) => void | Promise<void>;
+type ChangeListener = (change: DirectoryChange) => void | Promise<void>;
 
 const keyCheckRow = 'secrets-key';
 const listenKeyRow = 'listen_key';

@@ -8,7 +8,7 @@ import { hasHiddenInLines } from '../core/shown-text.ts';
 import { DirectoryRefusal } from './refusal.ts';
 
 export const requestedModes = ['test', 'live', 'both'] as const;
-export type RequestedMode = (typeof requestedModes)[number];
+type RequestedMode = (typeof requestedModes)[number];
 
 /** A limit, and its end in Unix milliseconds (null: none). */
 interface Wish {
@@ -44,7 +44,7 @@ export interface LimitDecision {
 
 export type LimitRequestState = 'open' | 'approved' | 'denied';
 
-export const requestTextCharactersMax = 1_000;
+const requestTextCharactersMax = 1_000;
 
 export function stateOf({ decision }: LimitRequest): LimitRequestState {
   if (decision === null) return 'open';

@@ -51,7 +51,7 @@ export interface Member {
   readonly roles: Readonly<Record<string, Role>>;
 }
 
-export interface NoticeChoice {
+interface NoticeChoice {
   readonly wanted: boolean;
   readonly language: Language;
 }

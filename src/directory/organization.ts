@@ -18,7 +18,7 @@ import type { Branding } from './branding.ts';
 import type { LimitRequest } from './limit-request.ts';
 import { DirectoryRefusal } from './refusal.ts';
 
-export type OrganizationStatus = 'active' | 'suspended' | 'closed';
+type OrganizationStatus = 'active' | 'suspended' | 'closed';
 
 /** Which methods are switched on. */
 export type Methods = Readonly<Record<PaymentMethodType, boolean>>;

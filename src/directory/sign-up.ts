@@ -12,7 +12,7 @@ import { DirectoryRefusal } from './refusal.ts';
 /** Organizations that are made in a day, whoever makes them, after which nobody can sign up. */
 export const organizationsPerDayMax = 200;
 /** Organizations whose live mode was never activated, after which nobody can sign up. */
-export const unactivatedMax = 10_000;
+const unactivatedMax = 10_000;
 
 const nameCharactersMax = 100;
 const dayMs = 86_400_000;

@@ -32,7 +32,7 @@ export interface FileRow {
   read(lengthMax?: number): Buffer;
 }
 
-export interface RowRange {
+interface RowRange {
   /** Only keys greater than this one, or smaller when `reverse`. */
   readonly after?: Buffer | undefined;
   readonly reverse?: boolean;

@@ -128,7 +128,7 @@ export function chargeOpened(draft: Draft, call: NetworkCallRecord, isAwaited: b
 }
 
 /** The customer has paid; the intent waits until the network confirms it. */
-export function paymentSubmitted(draft: Draft, charge: ChargeRecord, call: string | null): void {
+function paymentSubmitted(draft: Draft, charge: ChargeRecord, call: string | null): void {
   const intent = draft.require('payment_intent', charge.payment_intent);
   const processing = draft.put<PaymentIntentRecord>({ ...intent, status: 'processing', network_call: call });
   draft.emit(

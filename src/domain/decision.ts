@@ -20,7 +20,7 @@ export interface Account {
   readonly limits: Readonly<Record<Bucket, EffectiveLimit>>;
 }
 
-export interface EffectiveLimit {
+interface EffectiveLimit {
   readonly perMinute: number;
   readonly source: 'default' | 'plan' | 'custom';
 }

@@ -7,7 +7,7 @@ import type { EventType } from '../contract/vocabulary.ts';
 import type { ChargeRecord, StoredRecord } from './record.ts';
 
 /** A type of event, and the id of the object that it is about. */
-export type ExpectedEvent = readonly [type: EventType, object: string];
+type ExpectedEvent = readonly [type: EventType, object: string];
 
 export function expectedEvents(record: StoredRecord): readonly ExpectedEvent[] {
   const { id } = record;

@@ -20,7 +20,7 @@ const pageExaminedMax = 200;
 /** A page is full when its text is this long; its last row may go beyond. */
 const pageCharactersMax = 128 * 1024;
 
-export interface ExportPage {
+interface ExportPage {
   readonly text: string;
   /** Where the next page starts; null when this is the last one. */
   readonly cursor: string | null;

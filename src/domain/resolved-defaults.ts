@@ -15,7 +15,7 @@ import { paidCharge, refundable } from './refunds.ts';
 import type { View } from './view.ts';
 
 /** What defaults may depend on besides the state. */
-export interface DefaultsContext extends Caller {
+interface DefaultsContext extends Caller {
   readonly nowMs: number;
   readonly apiVersion: string;
 }

@@ -23,7 +23,7 @@ export interface Exchanged {
   readonly unanswered: boolean;
 }
 
-export interface ExchangeInput {
+interface ExchangeInput {
   readonly connection: Connection;
   /** The connection was used before; otherwise it is still connecting. */
   readonly isUp: boolean;

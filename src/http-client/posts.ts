@@ -23,7 +23,7 @@ export interface PostOptions extends ConnectionsOptions {
   readonly allowPrivate?: boolean | undefined;
 }
 
-export interface PostInput {
+interface PostInput {
   /** Whose connections are used. */
   readonly endpoint: string;
   readonly url: string;

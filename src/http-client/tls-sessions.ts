@@ -2,7 +2,7 @@
 // full handshake. The certificate was verified in the full handshake, so a session is used only for
 // some time after it; the sessions that follow from resumed ones keep the time of that handshake.
 
-export interface TlsSession {
+interface TlsSession {
   readonly session: Buffer;
   /** When the certificate was verified, by the monotonic clock. */
   readonly verifiedAtMs: number;

@@ -13,7 +13,7 @@ import type { ReplayedEntry, StoredResponse } from './journal.ts';
 import { type BatchHeader, checkedHeader, decodeBatch, readResponse } from './log/codec.ts';
 import { segmentName } from './log/segments.ts';
 
-export interface LogPlace {
+interface LogPlace {
   readonly shard: number;
   readonly file: string;
   /** The first sequence of the segment. */
@@ -78,7 +78,7 @@ export interface StateSource {
   recordsFrom(id: string): Iterable<Change> | AsyncIterable<Change>;
 }
 
-export interface SegmentFile {
+interface SegmentFile {
   readonly firstSequence: number;
   /** Of the next segment. What begins there or later is of an owner that had lost the log. */
   readonly end: number;

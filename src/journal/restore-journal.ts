@@ -17,7 +17,7 @@ import { foldersOfJournal, mapSizesOf } from './open-journal.ts';
 
 const commitBytes = 16 << 20;
 
-export interface RestoredJournal {
+interface RestoredJournal {
   readonly dir: string;
   readonly identity: ShardIdentity;
   readonly segmentBytesMax: number;
@@ -58,7 +58,7 @@ export interface KeptBatch {
 }
 
 /** 0 where nothing was written. */
-export interface RestoredLog {
+interface RestoredLog {
   /** The last entry, and its wall time. */
   readonly last: number;
   readonly wallMs: number;

@@ -9,7 +9,7 @@ import { ConfigError, checkFiles, describeConfig } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
-export interface RereadOptions {
+interface RereadOptions {
   /** Reads the configuration from the files. Throws `ConfigError`. */
   readonly load: () => Config;
   /** Applies changed values in every thread. Resolves with the failures, each as one line. */

@@ -9,7 +9,7 @@ import { signatureHeader, signatureHeaderName, signatureSecondsMax } from '../cr
 import { isOperationAnswer, type Operation, type OperationAnswer, parsed } from './http-contract.ts';
 import type { Posted, SendPost } from './post.ts';
 
-export interface Integrator {
+interface Integrator {
   readonly url: string;
   readonly secret: string;
   readonly send: SendPost;

@@ -86,7 +86,7 @@ const paid = {
 };
 
 /** What the integrator posts to the service when an agent has taken money. */
-export const PaidCash = Type.Object(
+const PaidCash = Type.Object(
   { ...paid, code, agent: text('Who took the money, as the receipt names it.') },
   { additionalProperties: false, title: 'paid in cash' },
 );

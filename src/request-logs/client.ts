@@ -21,7 +21,7 @@ export interface BatchWritten {
   readonly written: ArrayBuffer;
 }
 
-export interface LogPort {
+interface LogPort {
   postMessage(message: EntryBatch | Question<LogQuestions>, transfer?: readonly ArrayBuffer[]): void;
   on(event: 'message', listener: (message: BatchWritten | Answer) => void): unknown;
   on(event: 'close', listener: () => void): unknown;

@@ -224,7 +224,7 @@ export function findRequestAnywhere(
 }
 
 /** Every organization and mode that may have a log. */
-export function scopesIn(folder: string): LogScope[] {
+function scopesIn(folder: string): LogScope[] {
   return foldersIn(folder).flatMap((org) => modes.map((mode: Mode) => ({ org, mode })));
 }
 

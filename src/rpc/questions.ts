@@ -4,7 +4,7 @@
 // Messages are plain objects, for any port that has an order.
 
 /** By the names of questions. */
-export type QuestionTable<T> = {
+type QuestionTable<T> = {
   readonly [N in keyof T]: {
     readonly asks: object;
     /** Absent: nothing but that it is done. */

@@ -27,7 +27,7 @@ export interface RequestWaiter {
   readonly request: ApiRequest;
 }
 
-export interface MessageWaiter {
+interface MessageWaiter {
   readonly kind: 'message';
   readonly to: ReplyTo;
   readonly language: Language;

@@ -11,9 +11,7 @@ import { findCardNumber, mayHoldCardNumber } from '../core/card-number.ts';
 /** How deep objects and lists may be nested: more than parameters need, and safe for recursion. */
 export const nestingMax = 32;
 
-export type ParsedBody =
-  | { readonly params: Params; readonly suspicious: boolean }
-  | { readonly refusal: Refusal };
+type ParsedBody = { readonly params: Params; readonly suspicious: boolean } | { readonly refusal: Refusal };
 
 const notJson = { refusal: refuse('invalid_request', { message: 'invalid_request.json' }) };
 const notAnObject = { refusal: refuse('invalid_request', { message: 'invalid_request.not_an_object' }) };

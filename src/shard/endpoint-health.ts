@@ -19,7 +19,7 @@ export interface HourOfAttempts {
   readonly failed: number;
 }
 
-export interface EndpointHealth {
+interface EndpointHealth {
   /**
    * When the first of the attempts was made that all failed up to now; null when the last one did
    * not fail.

@@ -28,7 +28,7 @@ const retentionSeconds = idempotencyRetentionMs / 1_000;
 const batchMax = 2 ** 48;
 const wholeRow = 'a packed record is whole';
 
-export interface IndexedKey {
+interface IndexedKey {
   /** The first 8 bytes of the request's digest. */
   readonly fingerprint: Uint8Array;
   readonly location: ResponseLocation;

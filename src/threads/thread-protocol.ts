@@ -56,7 +56,7 @@ export type Notice =
   | { readonly type: 'failed'; readonly message: string; readonly fatal: boolean };
 
 /** The sizes of the checkpoint's file, or why it is as it was. */
-export type CompactAnswer = CheckpointSizes | { readonly failure: string };
+type CompactAnswer = CheckpointSizes | { readonly failure: string };
 
 /** Messages that a thread sends without being asked. */
 export type News = Extract<Notice, { type: 'durable' | 'refused_keys' | 'used_keys' }>;

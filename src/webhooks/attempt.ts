@@ -8,7 +8,7 @@ import type { AttemptResult } from '../domain/record.ts';
 import type { Connections } from '../http-client/connections.ts';
 import { type PostOptions, Posts } from '../http-client/posts.ts';
 
-export interface AttemptInput {
+interface AttemptInput {
   /** The endpoint whose connections are used. */
   readonly endpoint: string;
   readonly url: string;

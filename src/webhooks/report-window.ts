@@ -6,7 +6,7 @@
 import type { EndpointReport } from '../shard/protocol.ts';
 
 /** Reports in flight to a shard: with receivers' answers of 1 KiB these are 256 KiB. */
-export const reportsInFlightMax = 256;
+const reportsInFlightMax = 256;
 /** A report that is not acknowledged within this time is sent again. */
 const againMs = 5_000;
 

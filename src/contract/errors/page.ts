@@ -8,7 +8,7 @@ import { errorAdvice, typeMeanings } from './advice.ts';
 import { exampleMessage } from './message-examples.ts';
 import { type ErrorCode, type ErrorType, errorCodes, errors, statusesOf } from './table.ts';
 
-export interface ExplainedMessage {
+interface ExplainedMessage {
   /** The decline code that comes with this message, if any. */
   readonly declineCode: string | null;
   /** With examples of its values. */
@@ -25,7 +25,7 @@ export interface ExplainedError {
   readonly advice: string;
 }
 
-export interface ExplainedType {
+interface ExplainedType {
   readonly type: ErrorType;
   readonly meaning: string;
   readonly errors: readonly ExplainedError[];

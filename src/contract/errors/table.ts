@@ -142,7 +142,7 @@ export const overloaded: Refusal = refuse('api_error', {
   retryAfterSeconds: 1,
 });
 
-export interface ErrorContext {
+interface ErrorContext {
   readonly language: Language;
   readonly requestId: string;
   /** The public address of the service without a final slash. `doc_url` starts with it. */

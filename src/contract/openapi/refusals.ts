@@ -107,7 +107,7 @@ export function exampleRefusal(code: ErrorCode, baseUrl: string, status?: number
  * The codes that a route can answer with each status: first those of the gates that its requests
  * pass, then its own.
  */
-export function refusalsByStatus(route: Route): ReadonlyMap<number, readonly ErrorCode[]> {
+function refusalsByStatus(route: Route): ReadonlyMap<number, readonly ErrorCode[]> {
   const codes = new Set([...checkedCodes(route), ...route.refusals]);
   const byStatus = new Map<number, ErrorCode[]>();
   const add = (status: number, code: ErrorCode) =>

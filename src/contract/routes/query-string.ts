@@ -6,7 +6,7 @@ import { type Refusal, refuse } from '../errors/table.ts';
 import type { Route } from './route.ts';
 import { type Params, propertiesOf, refuseUnknown } from './validate.ts';
 
-export type ParsedQuery = { readonly params: Params } | { readonly refusal: Refusal };
+type ParsedQuery = { readonly params: Params } | { readonly refusal: Refusal };
 
 /**
  * The parameters of a query string. A text is a number where the route's schema has an integer and

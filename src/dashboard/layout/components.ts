@@ -235,7 +235,7 @@ export function errorSummary(request: Pick<PageRequest, 'language'>, problems: P
 }
 
 /** Says that something was done. */
-export function doneNotice(text: string): Html {
+function doneNotice(text: string): Html {
   return html`<div class="notice good" role="status"><p>${text}</p></div>`;
 }
 

@@ -39,7 +39,7 @@ export const dashboardRows: readonly Row[] = [
   ...auditRows,
 ];
 
-export interface RowMatch {
+interface RowMatch {
   readonly row: Row;
   readonly id: string;
 }

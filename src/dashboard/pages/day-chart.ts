@@ -5,7 +5,7 @@ import type { Language } from '../../contract/vocabulary.ts';
 import { grouped } from '../../core/shown-number.ts';
 import { type Html, html } from '../../html/html.ts';
 
-export interface Bar {
+interface Bar {
   /** What a pointer on the bar is told. */
   readonly label: string;
   /** Centimes. */

@@ -6,7 +6,7 @@ import type { ViewContext, ViewRequest } from '../layout/row.ts';
 type ListOperation = 'list_customers' | 'list_checkout_sessions' | 'list_reviews';
 type Query = Readonly<Record<string, string>>;
 
-export interface ListPage<R> {
+interface ListPage<R> {
   readonly data: readonly R[];
   readonly queries: { readonly newer: Query | null; readonly older: Query | null };
 }

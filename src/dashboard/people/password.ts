@@ -60,7 +60,7 @@ const common =
 const ownCharactersMin = 8;
 const differentMin = 6;
 
-export type Weakness = 'password_short' | 'password_long' | 'password_personal' | 'password_common';
+type Weakness = 'password_short' | 'password_long' | 'password_personal' | 'password_common';
 
 /** Why a password is too weak; null when it is not. */
 export function weaknessOf(

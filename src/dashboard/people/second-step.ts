@@ -13,7 +13,7 @@ const period = 30;
 const window = 1;
 const recoveryCodes = 10;
 
-export interface NewSecret {
+interface NewSecret {
   /** For typing in. */
   readonly text: string;
   readonly sealed: string;

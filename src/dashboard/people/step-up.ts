@@ -13,7 +13,7 @@ import { passwordCharactersMax } from './password.ts';
 import type { People } from './people.ts';
 import { tooMany } from './sign-in.ts';
 
-export const confirmAddress = '/dashboard/confirm';
+const confirmAddress = '/dashboard/confirm';
 
 /** Leads to the question for the password, and from there to `next`. */
 export function askToConfirm(request: MemberRequest, next: string): DashboardAnswer {

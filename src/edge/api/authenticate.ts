@@ -36,7 +36,7 @@ export interface RefusedKey {
 }
 
 /** What an edge knows of an organization. */
-export interface KnownOrganization {
+interface KnownOrganization {
   readonly id: string;
   readonly active: boolean;
   readonly liveActivated: boolean;

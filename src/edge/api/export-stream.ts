@@ -10,7 +10,7 @@ import type { ExportOptions } from '../../domain/export.ts';
 import type { ShardClient } from '../../shard/client.ts';
 import { type Exchange, headerLines } from '../http/exchange.ts';
 
-export interface ExportRequest extends ExportOptions {
+interface ExportRequest extends ExportOptions {
   /** Position in the table of routes. */
   readonly route: number;
   readonly org: string;

@@ -24,7 +24,7 @@ export interface Visit {
 }
 
 /** What is paid, to whom. */
-export type Billed = Pick<
+type Billed = Pick<
   ShownPayment,
   'livemode' | 'amount' | 'currency' | 'description' | 'merchant' | 'branding'
 >;

@@ -29,7 +29,7 @@ export interface PageRequest extends PageVisit {
 }
 
 /** The headers that the pages read; '' for an absent one. */
-export interface PageRequestHeaders {
+interface PageRequestHeaders {
   readonly acceptLanguage: string;
   readonly cookie: string;
   readonly forwardedFor: string;

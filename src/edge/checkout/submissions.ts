@@ -15,7 +15,7 @@ import type { Form } from './routes.ts';
 import { stageOf } from './stage.ts';
 
 /** A form that is genuine and was sent at its stage. */
-export interface Submission {
+interface Submission {
   /** The session or charge that the form is about. */
   readonly id: string;
   readonly payment: ShownPayment;

@@ -11,7 +11,7 @@ import { notStored } from '../api/api.ts';
 import { type Exchange, headerLines } from '../http/exchange.ts';
 import type { DashboardAnswer, Unanswered } from './dashboard-port.ts';
 
-export type TailAnswer = Extract<DashboardAnswer, { kind: 'tail' }>;
+type TailAnswer = Extract<DashboardAnswer, { kind: 'tail' }>;
 
 const lookMs = 500;
 /** So that a stream ends soon after its session. */

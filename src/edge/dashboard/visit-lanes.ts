@@ -9,7 +9,7 @@ import { elementAt } from '../../core/assert.ts';
 import { FairQueue, turnBytes } from '../../shard/fair-queue.ts';
 import { Shares } from '../http/shares.ts';
 
-export type LaneName = 'members' | 'forms' | 'pages';
+type LaneName = 'members' | 'forms' | 'pages';
 
 /** The lane of a visit, and whose it is at each level, from the largest down. */
 export interface Way {
@@ -18,7 +18,7 @@ export interface Way {
 }
 
 /** A visit on its way. One of the two is called, once. */
-export interface Traveller {
+interface Traveller {
   send(): void;
   refuse(): void;
 }

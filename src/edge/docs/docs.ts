@@ -14,14 +14,14 @@ import { createSources, pageGroups, type Source } from './pages.ts';
 import { type Description, type ReferencePage, referencePages } from './reference.ts';
 import { type IndexedSection, indexOf, type SearchIndex, search } from './search.ts';
 
-export interface DocsVisit {
+interface DocsVisit {
   readonly path: string;
   /** Without the question mark. */
   readonly query: string;
   readonly acceptLanguage: string;
 }
 
-export interface DocsAnswer {
+interface DocsAnswer {
   readonly status: number;
   readonly document: StaticText;
 }

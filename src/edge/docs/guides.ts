@@ -31,7 +31,7 @@ export type GuideLanguage = (typeof guideLanguages)[number];
 /** The language in which guides are shown to a reader of another one. */
 export const guideLanguageOf = (language: Language): GuideLanguage => (language === 'fr' ? 'fr' : 'en');
 
-export interface GuideGroup {
+interface GuideGroup {
   readonly title: Texts;
   readonly guides: readonly Guide[];
 }

@@ -56,7 +56,7 @@ export interface Description {
   };
 }
 
-export interface RouteInReference {
+interface RouteInReference {
   readonly method: string;
   readonly path: string;
   readonly operation: Operation;

@@ -9,7 +9,7 @@ import type { Operation } from '../../contract/routes/table.ts';
  * A request before the sample's own one. In its path and body, `{name}` stands for what an earlier
  * one has taken.
  */
-export interface SampleStep {
+interface SampleStep {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>> | null;

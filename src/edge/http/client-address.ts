@@ -11,7 +11,7 @@ export type Address = ipaddr.IPv4 | ipaddr.IPv6;
  * Finds the address from the connection's address and `X-Forwarded-For`. Null when the connection's
  * is no address.
  */
-export type ClientAddressOf = (remoteAddress: string, forwardedFor: string) => Address | null;
+type ClientAddressOf = (remoteAddress: string, forwardedFor: string) => Address | null;
 
 /** A site (/48) of IPv6 may have so many times as much of anything as one of its networks (/64). */
 export const networksPerSite = 4;

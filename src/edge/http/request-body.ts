@@ -48,7 +48,7 @@ export function readBody(
 }
 
 /** What a page or a callback does with a body: it is small, and without one it is empty. */
-export interface BodyTaker {
+interface BodyTaker {
   readonly bytesMax: number;
   readonly take: (body: Buffer) => void;
   readonly refuse: (refusal: Refusal) => void;

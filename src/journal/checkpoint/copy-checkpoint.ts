@@ -12,7 +12,7 @@ import { rowsOfFrame } from './row-frames.ts';
 /** So much is written at once: few milliseconds of a disk, for which the log's commits wait. */
 const commitBytes = 2 << 20;
 
-export interface CheckpointToCopy {
+interface CheckpointToCopy {
   readonly dir: string;
   readonly part: Part;
   readonly mapSize: number;

@@ -86,7 +86,7 @@ const noResponse = 0xffff_ffff;
 const writer = new ByteWriter();
 
 /** A commit batch, the places of its stored responses, and its changes for memory to hold. */
-export interface EncodedBatch {
+interface EncodedBatch {
   readonly bytes: Buffer;
   readonly locations: (ResponseLocation | null)[];
   readonly changes: PackedChanges;

@@ -55,7 +55,7 @@ export function followedLog(segments: Segments): FollowedLog {
   };
 }
 
-export interface BadTail {
+interface BadTail {
   readonly sequence: number;
   readonly bytes: number;
   readonly defect: string;

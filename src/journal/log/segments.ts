@@ -29,7 +29,7 @@ export interface Segment {
 }
 
 /** The log writes its newest segment. A follower, which may run in another thread, only reads. */
-export type Access = 'write' | 'read';
+type Access = 'write' | 'read';
 
 const nameDigits = 16;
 /** So many are open: the newest one, and those from which stored responses were read. */

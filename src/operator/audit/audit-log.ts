@@ -163,7 +163,7 @@ export function lastRows<R>(path: string, rowsMax: number): R[] {
   return rows.reverse();
 }
 
-export interface AuditFile {
+interface AuditFile {
   readonly path: string;
   /** The place of its first byte in the whole text. */
   readonly start: number;
@@ -201,7 +201,7 @@ export function newestOf(files: readonly AuditFile[]): AuditFile {
 }
 
 /** Gives the newest file its place, so that a new one can begin. */
-export function putAway(path: string): void {
+function putAway(path: string): void {
   renameSync(path, placed(path, newestOf(auditFiles(path)).start));
   syncPath(dirname(path));
 }
@@ -219,7 +219,7 @@ export function dropOldest(path: string, isOld: (file: AuditFile, newer: number)
 }
 
 /** Version 0.1.0 kept one older file, `….ndjson.1`. */
-export function adoptOlderFile(path: string): void {
+function adoptOlderFile(path: string): void {
   const older = `${path}.1`;
   const isAlone = auditFiles(path).length === 1;
   if (isAlone && statSync(older, { throwIfNoEntry: false }) !== undefined) renameSync(older, placed(path, 0));

@@ -11,7 +11,7 @@ import type { Actor } from '../use-cases/trigger.ts';
 import type { FollowedEvent, FollowStart } from '../use-cases/webhook-commands.ts';
 import { codeOf, contentOf } from './context.ts';
 
-export const defaultUrl = 'http://127.0.0.1:8080';
+const defaultUrl = 'http://127.0.0.1:8080';
 
 export interface Api {
   readonly url: string;
@@ -130,7 +130,7 @@ export function followEvents(
 }
 
 /** A frame of server-sent events. */
-export interface StreamFrame {
+interface StreamFrame {
   readonly id: string | null;
   readonly event: string | null;
   readonly data: string;

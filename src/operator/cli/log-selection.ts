@@ -54,7 +54,7 @@ export interface LogOptions extends PlaceOptions {
   readonly mode?: Mode;
 }
 
-export interface SequenceRange {
+interface SequenceRange {
   readonly from: number;
   readonly to: number;
 }

@@ -134,7 +134,7 @@ type ShardLog = Awaited<ReturnType<typeof verified>>;
 
 type Finding = ReturnType<typeof findingOf>;
 
-export function addWalCheckCommands(log: Command, context: CliContext): void {
+function addWalCheckCommands(log: Command, context: CliContext): void {
   const { host, folder, print } = context;
   const verify = addCommand(
     log,

@@ -68,7 +68,7 @@ export interface Told {
   readonly money: UnknownMoney | null;
 }
 
-export interface Compared {
+interface Compared {
   readonly matched: readonly StatementLine[];
   readonly inReviews: readonly StatementLine[];
   readonly told: readonly Told[];

@@ -29,7 +29,7 @@ export interface StatementFile {
 }
 
 /** Where the lines of a file begin, and how they are read. */
-export interface StatementStart {
+interface StatementStart {
   readonly form: LineForm;
   readonly bytes: number;
   readonly csv: Options;

@@ -169,7 +169,7 @@ const wordsOfKinds: Readonly<Record<LineKind, readonly string[]>> = {
 };
 
 /** The kind of line that a word means, in the form that `plainWord` gives it. */
-export function kindOfWord(word: string): LineKind | null {
+function kindOfWord(word: string): LineKind | null {
   return lineKinds.find((kind) => wordsOfKinds[kind].includes(word)) ?? null;
 }
 

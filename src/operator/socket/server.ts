@@ -23,7 +23,7 @@ import {
 
 const requestTimeoutMs = 10_000;
 
-export interface OperatorServer {
+interface OperatorServer {
   /** Ends every command under way and removes the socket. */
   close(): Promise<void>;
 }

@@ -77,7 +77,7 @@ function refuseFormerOwner(
 }
 
 /** A member after a change, and the keys that the member may know and should not use any more. */
-export interface MemberChanged {
+interface MemberChanged {
   readonly changed: Member;
   readonly keys: readonly ApiKey[];
 }
@@ -135,7 +135,7 @@ function unlessSuspended(organization: Organization): Organization {
   );
 }
 
-export function memberIn(directory: Directory, org: string, idOrEmail: string): Member {
+function memberIn(directory: Directory, org: string, idOrEmail: string): Member {
   const found = directory.members.member(idOrEmail);
   if (Object.hasOwn(found.roles, directory.organization(org).id)) return found;
   throw new DirectoryRefusal('this organization has no such member', 'member_missing');

@@ -16,7 +16,7 @@ import type { OperatorServices } from './services.ts';
 import { command, records } from './shard-records.ts';
 
 /** An item of `reconcile.settled`: what was found, and how many were found so far, of how many. */
-export interface SettledItem {
+interface SettledItem {
   readonly found: readonly Settled[];
   readonly done: number;
   readonly total: number;
