@@ -2,6 +2,7 @@
 // and what reads the pages of a file, is the simulated disk and chance from the seed. Nothing in the sources knows. To be
 // imported before them.
 
+import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { edited } from './planted/edits.ts';
 
@@ -35,7 +36,7 @@ registerHooks({
   load(url, context, next) {
     const loaded = next(url, context);
     if (!url.startsWith(sources)) return loaded;
-    const text = edited(url.slice(sources.length), () => String(loaded.source));
-    return text === null ? loaded : { ...loaded, source: text };
+    const text = edited(url.slice(sources.length), () => readFileSync(new URL(url), 'utf8'));
+    return text === null ? loaded : { ...loaded, format: 'module-typescript', source: text };
   },
 });

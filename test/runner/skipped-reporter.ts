@@ -4,7 +4,7 @@
 import { relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 
-const root = new URL('..', import.meta.url).pathname;
+const root = new URL('../..', import.meta.url).pathname;
 
 export default async function* skippedReporter(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const skipped: string[] = [];
