@@ -192,7 +192,7 @@ browserTest('failed deliveries are listed with their attempts, and resent: one, 
   await click('Resend all failed');
   assert.match((await notice())!, /being sent again/);
   assert.equal(await page.getByRole('button', { name: 'Resend all failed' }).count(), 0);
-  assert.equal(await page.getByText('All that failed can be resent again from').count(), 1);
+  assert.equal(await page.getByText('Failed deliveries can be resent again from').count(), 1);
   await eventually(async () => (await failed()) === 0);
   assert.deepEqual(complaints, []);
 });

@@ -100,7 +100,7 @@ export const admissionMessages = {
     ar: 'يمكن إرسال {limit} عملية تسليم في الدقيقة يدويًا إلى نقطة النهاية هذه كحد أقصى. أعد المحاولة بعد {wait} ث.',
   },
   'rate_limit_exceeded.resend_failed': {
-    en: 'All that failed at this endpoint can be sent again every {every} minutes: the next time in {wait} min.',
+    en: 'The failed deliveries of an endpoint can be sent again every {every} minutes: the next time in {wait} min.',
     fr: 'Tous les échecs de ce point de terminaison peuvent être renvoyés toutes les {every} minutes : la prochaine fois dans {wait} min.',
     ar: 'يمكن إعادة إرسال كل ما فشل لدى نقطة النهاية هذه مرة كل {every} دقيقة: المرة القادمة بعد {wait} د.',
   },

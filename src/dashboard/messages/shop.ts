@@ -117,7 +117,7 @@ export const shopMessages = {
     ar: 'لا يمكن لأحد الدفع في هذا الوضع بعد',
   },
   no_methods_text: {
-    en: 'A payment method has to have a payment network and be switched on before you can make a link.',
+    en: 'You can make a link once a payment method has a payment network and is switched on.',
     fr: 'Un moyen de paiement doit avoir un réseau de paiement et être activé avant que vous puissiez créer un lien.',
     ar: 'يجب أن تكون لوسيلة الدفع شبكة دفع وأن تكون مفعّلة قبل أن تتمكن من إنشاء رابط.',
   },

@@ -119,7 +119,7 @@ export const webhookMessages = {
     ar: 'لم تجر أي محاولة بعد.',
   },
   gone_attempts: {
-    en: 'Older attempts of which nothing is kept any more: {count}.',
+    en: 'Older attempts, which are no longer kept: {count}.',
     fr: 'Tentatives plus anciennes dont rien n’est plus conservé : {count}.',
     ar: 'محاولات أقدم لم يعد يُحتفظ بشيء منها: {count}.',
   },
@@ -136,7 +136,7 @@ export const webhookMessages = {
   resend: { en: 'Resend', fr: 'Renvoyer', ar: 'إعادة الإرسال' },
   resend_failed: { en: 'Resend all failed', fr: 'Renvoyer tous les échecs', ar: 'إعادة إرسال كل الفاشلة' },
   resend_failed_at: {
-    en: 'All that failed can be resent again from',
+    en: 'Failed deliveries can be resent again from',
     fr: 'Tous les échecs pourront être renvoyés à partir du',
     ar: 'يمكن إعادة إرسال كل الفاشلة مجددًا ابتداءً من',
   },

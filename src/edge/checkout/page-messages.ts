@@ -52,7 +52,7 @@ export const pageMessages = {
   },
   link_busy_title: { en: 'Not possible just now', fr: 'Impossible pour l’instant', ar: 'غير ممكن الآن' },
   link_busy_text: {
-    en: 'Very many have opened this link. Try again later.',
+    en: 'Too many people have opened this link. Try again later.',
     fr: 'Ce lien a été ouvert un très grand nombre de fois. Réessayez plus tard.',
     ar: 'فُتح هذا الرابط مرات كثيرة جدًا. أعد المحاولة لاحقًا.',
   },

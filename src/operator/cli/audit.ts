@@ -21,7 +21,7 @@ interface AuditOptions {
 export function addAuditCommand(program: Command, { folder, print }: CliContext): void {
   addCommand(program, 'audit', "print operators' actions and refused API keys, oldest first")
     .option('--operators', "operators' actions only")
-    .option('--keys', 'refused API keys only')
+    .option('--keys', 'only refused API keys')
     .addOption(limitOption('rows', 100, 100_000))
     .action((options: AuditOptions) => {
       const dataDir = folder();

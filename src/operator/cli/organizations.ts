@@ -107,7 +107,7 @@ export function addKeyCommands(program: Command, { run }: CliContext): void {
   addCommand(key, 'create <ORG>', 'create a key, which is shown once')
     .addOption(modeOption())
     .addOption(choiceOption('--kind <kind>', 'what the key may do', keyKinds))
-    .option('--name <name>', 'what you call it, such as the program that uses it')
+    .option('--name <name>', 'a name for it, such as that of the program that uses it')
     .action((org, { mode, kind, name }) => run('key.create', { org, mode, kind, name }, keyInWords));
   addCommand(key, 'list <ORG>', "list an organization's keys, oldest first").action((org) =>
     run('key.list', { org }, keyTable),

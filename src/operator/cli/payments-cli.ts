@@ -57,10 +57,10 @@ function buildProgram(): Command {
     output.print(await trigger(actorOver(apiOrRefusal(options)), typeThatHappens(type)), triggered),
   );
   const logs = addCommand(program, 'logs [REQ_ID]', 'show one API request, or list the newest, newest last')
-    .option('--status <status>', 'with this status, such as 404, or one of a class, such as 5xx')
-    .option('--path <path>', 'whose path begins like this')
-    .option('--key <key>', 'with this idempotency key')
-    .option('--object <id>', 'whose path names this object, or whose answer is this object')
+    .option('--status <status>', 'requests with this status, such as 404, or one of a class, such as 5xx')
+    .option('--path <path>', 'requests whose path begins like this')
+    .option('--key <key>', 'requests with this idempotency key')
+    .option('--object <id>', 'requests whose path names this object, or whose answer is it')
     .option('--follow', 'go on with new ones until you stop it')
     .addOption(
       new Option('--limit <requests>', 'at most so many, the newest')

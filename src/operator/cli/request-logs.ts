@@ -42,12 +42,16 @@ export function addRequestLogsCommand(program: Command, context: CliContext): vo
   addCommand(program, 'logs [REQ_ID]', 'show one API request, or list those of an organization, newest last')
     .option('--org <id>', 'requests of this organization')
     .addOption(new Option('--mode <mode>', 'requests of this mode').choices(modes))
-    .option('--status <status>', 'with this status, such as 404, or one of a class, such as 5xx', status)
-    .option('--path <path>', 'whose path begins like this')
-    .option('--key <key>', 'with this idempotency key')
-    .option('--object <id>', 'whose path names this object, or whose answer is this object')
-    .option('--since <time>', `from this time on: ${timeForms}`, timeOf)
-    .option('--until <time>', 'up to this time', timeOf)
+    .option(
+      '--status <status>',
+      'requests with this status, such as 404, or one of a class, such as 5xx',
+      status,
+    )
+    .option('--path <path>', 'requests whose path begins like this')
+    .option('--key <key>', 'requests with this idempotency key')
+    .option('--object <id>', 'requests whose path names this object, or whose answer is it')
+    .option('--since <time>', `requests from this time on: ${timeForms}`, timeOf)
+    .option('--until <time>', 'requests up to this time', timeOf)
     .addOption(limitOption('requests', 50, 10_000))
     .option('--follow', 'go on with new ones until you stop it')
     .action(async (request: string | undefined, options: LogsOptions) => {

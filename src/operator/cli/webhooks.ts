@@ -17,7 +17,7 @@ export function addWebhookCommands(program: Command, { run, print }: CliContext)
     run('webhooks.list', { org }, endpoints),
   );
   addCommand(webhooks, 'deliveries <ENDPOINT>', "list an endpoint's deliveries, newest first")
-    .option('--failed', 'failed deliveries only')
+    .option('--failed', 'only failed deliveries')
     .action((endpoint, { failed = false }) =>
       run('webhooks.deliveries', { endpoint, failedOnly: failed }, deliveries),
     );
