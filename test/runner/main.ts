@@ -1,36 +1,25 @@
-// Runs the tests: all, or the files and with the options of node:test that are named. What hundreds of processes would do alike
-// is done once: types are taken out of the project's files (without-types.mjs), and for all tests V8 keeps what it compiles.
+// Runs the tests: all, or the files and with the options of node:test that are named. Their processes get modules that were
+// prepared once (prepare-modules.ts), and where all tests run, V8 keeps what it has compiled until the end.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { glob } from 'node:fs/promises';
-import { stripTypeScriptTypes } from 'node:module';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startService } from '../service.ts';
+import { prepareModules } from './prepare-modules.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'payments-tests-'));
 process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
 
-const withoutTypes = join(scratch, 'without-types');
-const sources = glob('{src,test,bench,clients}/**/*.ts', {
-  cwd: root,
-  exclude: (path) => path.includes('node_modules'),
-});
-for await (const path of sources) {
-  if (path.endsWith('.d.ts')) continue;
-  const kept = join(withoutTypes, path);
-  mkdirSync(dirname(kept), { recursive: true });
-  writeFileSync(kept, stripTypeScriptTypes(readFileSync(join(root, path), 'utf8')));
-}
-
+const prepared = join(scratch, 'modules');
+await prepareModules(prepared);
 const env: Record<string, string | undefined> = {
   ...process.env,
-  WITHOUT_TYPES: withoutTypes,
-  NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${new URL('without-types.mjs', import.meta.url).href}`,
+  PREPARED_MODULES: prepared,
+  NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${new URL('prepared-modules.mjs', import.meta.url).href}`,
 };
 const given = process.argv.slice(2);
 if (given.length === 0) {
