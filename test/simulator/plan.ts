@@ -88,6 +88,8 @@ export interface Settings {
   readonly unwrittenBytesMax: number;
   /** The requests a minute that the first organization may send in live mode; 0: as many as others. */
   readonly tightLimit: number;
+  /** What the first organization may send on a day of test mode, once everything is healed; 0: it is not tried. */
+  readonly dayCap: number;
   /** The age at which the log is archived; 0: it is not archived. */
   readonly archiveAgeMs: number;
   /** What may wait for a shard at the edge; null: more than anybody sends. */
@@ -266,6 +268,7 @@ function planWithoutCrowds(seed: string): Plan {
     checkpointBytes: Math.floor(random.skewed(1_500, 300_000)),
     unwrittenBytesMax: Math.floor(random.skewed(150_000, 4_000_000)),
     tightLimit: sometimes(0.3, random.between(30, 90)),
+    dayCap: dayCapOf(new Random(`${seed}/day cap`)),
     archiveAgeMs: 0,
     bounds: null,
     drift: sometimes(0.5, (random.unit() - 0.5) * 0.002),
@@ -278,6 +281,10 @@ function planWithoutCrowds(seed: string): Plan {
   if (!random.chance(backedUpShare)) return plan;
   const archiveAgeMs = Math.floor(random.skewed(200, 10_000));
   return { seed, settings: { ...settings, archiveAgeMs }, steps: withBackups(plan.steps, random) };
+}
+
+function dayCapOf(random: Random): number {
+  return random.chance(0.2) ? random.between(1, 30) : 0;
 }
 
 /** In some runs there are backups and an archive, which take their time. */

@@ -7,9 +7,11 @@ import { type Plan, planOf } from './plan.ts';
 import { type ActContext, act } from './world/acts.ts';
 import { auditAnswers, auditDamaged, auditRecordsAtEnd } from './world/audit-end.ts';
 import { Clients, type Shop } from './world/clients.ts';
+import { auditDayCap } from './world/day-cap.ts';
 import { keepShard } from './world/earlier-shard.ts';
 import { inject } from './world/faults.ts';
 import { Host } from './world/host.ts';
+import { payAtLastMoment } from './world/last-moment.ts';
 import { auditLater, hasLater } from './world/later.ts';
 import { Limits } from './world/limits.ts';
 import { Operators } from './world/operators.ts';
@@ -166,6 +168,8 @@ async function heal(
   await until(endMs + healingMs, () => clients.outstanding === 0);
   await until(endMs + healingMs, () => host.isIdle);
   for (const limits of clients.limits.values()) limits.audit();
+  if (judge.finding === null) await auditDayCap(world, host, clients, operators, shops[0]!, until);
+  if (judge.finding === null) await payAtLastMoment(world, host, clients, shops[0]!, until);
   if (judge.finding === null) auditRecordsAtEnd(world, clients, host.records());
   if (judge.finding === null && earlier?.isOlder()) {
     await until(simulation.nowMs + notedMs, () => false);

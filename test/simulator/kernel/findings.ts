@@ -8,6 +8,7 @@ export const assertions = [
   'a key is bound to its request for a day',
   'money is conserved',
   'what is credited was paid in full, and is captured',
+  'a code that is given up is taken back',
   'a day’s total is the sum of what was settled',
   'records agree with each other',
   'indexes equal records',

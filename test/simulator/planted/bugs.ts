@@ -210,6 +210,21 @@ const foreign = [
     'key.expiresAtMs !== null && key.expiresAtMs <= now()',
     'key.expiresAtMs !== null && key.expiresAtMs <= 0 * now()',
   ]),
+  bug('a session ends while its payment is under way', [
+    'domain/due.ts',
+    "  if (intent.network_call !== null || intent.status === 'processing') return session;\n",
+    '',
+  ]),
+  bug('a cancel does not tell the network', [
+    'domain/charges.ts',
+    "  if (charge.method === 'cash') callAbout(draft, charge, 'cancel_cash_code');\n",
+    '',
+  ]),
+  bug('the counts of the day start anew with the shard', [
+    'shard/scope.ts',
+    '      this.#today = { day, requests, creations };\n',
+    '',
+  ]),
   bug('a full page says that others follow', [
     'domain/pages.ts',
     'const hasMore = records.length > limit;',

@@ -65,11 +65,23 @@ export async function auditDamaged(
 export function auditRecordsAtEnd(world: World, clients: Clients, records: Records): void {
   auditMoney(world, clients, records);
   auditHostedCards(world, records);
+  auditCancels(world, records);
   auditDayTotals(world, records);
   auditEvents(world, records);
   auditDeliveries(world, records);
   auditCreations(world, clients, records);
   auditLinks(world, clients, records);
+}
+
+/** A code that a customer could still pay is taken back from the agents. */
+function auditCancels({ judge, bank }: World, records: Records): void {
+  const cancels = [...bank.effects.values()].filter(({ action }) => action === 'cancel_cash_code');
+  const toldOf = new Set(cancels.map(({ charge }) => charge));
+  for (const { id, method, failure_code } of ofKind(records, 'charge')) {
+    const isTakenBack = method === 'cash' && failure_code === 'payment_attempt_canceled';
+    const isTold = !isTakenBack || toldOf.has(id);
+    judge.check('a code that is given up is taken back', isTold, () => `no agent is told of ${id}`);
+  }
 }
 
 function auditLinks({ judge }: World, clients: Clients, records: Records): void {

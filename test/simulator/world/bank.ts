@@ -15,6 +15,8 @@ export interface Effect {
   readonly action: NetworkCall['action'];
   readonly amount: number;
   readonly livemode: boolean;
+  /** The charge that the call is about. */
+  readonly charge: string | null;
   /** What every repetition must say, too. */
   readonly said: string;
   readonly final: NetworkOutcome;
@@ -119,8 +121,17 @@ export class Bank {
     const isLater =
       (call.action === 'authorize_card' || call.action === 'refund_charge') && this.#random.chance(0.4);
     const finalAtMs = isLater ? simulation.nowMs + this.#random.skewed(10, 8_000) : simulation.nowMs;
-    const { id, action, amount, livemode } = call;
-    const effect: Effect = { call: id, action, amount, livemode, said, final: this.#decide(call), finalAtMs };
+    const { id, action, amount, livemode, charge } = call;
+    const effect: Effect = {
+      call: id,
+      action,
+      amount,
+      livemode,
+      charge,
+      said,
+      final: this.#decide(call),
+      finalAtMs,
+    };
     this.effects.set(id, effect);
     this.#world.note(`network: ${action} ${id} ${effect.final.result}${isLater ? ', said later' : ''}`);
     if (isLater) this.#notify(effect, finalAtMs - simulation.nowMs);
@@ -151,8 +162,8 @@ export class Bank {
   /** Listens to the simulated networks of test mode. */
   overhear(networks: TellingNetworks): TellingNetworks {
     const heard = (call: NetworkCall, final: NetworkOutcome) => {
-      const { id, action, amount, livemode } = call;
-      const effect = { call: id, action, amount, livemode, said: '', final, finalAtMs: 0 };
+      const { id, action, amount, livemode, charge } = call;
+      const effect = { call: id, action, amount, livemode, charge, said: '', final, finalAtMs: 0 };
       if (final.result !== 'accepted') this.effects.set(id, effect);
     };
     const hear = async (call: NetworkCall, outcome: Promise<NetworkOutcome>) => {

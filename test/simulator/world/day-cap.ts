@@ -1,0 +1,54 @@
+// The cap of a day counts on when the service starts again: what was used up stays used up until midnight.
+
+import { moroccoDayAt } from '../../../src/core/morocco-day.ts';
+import type { Clients, Shop } from './clients.ts';
+import type { Host } from './host.ts';
+import type { Operators } from './operators.ts';
+import type { World } from './world.ts';
+
+/** Counts are written once a second. */
+const writtenMs = 4_000;
+const settleMs = 60_000;
+const lifted = 1_000_000;
+
+type Until = (untilMs: number, isDone: () => boolean) => Promise<boolean>;
+
+export async function auditDayCap(
+  { settings, simulation, clocks, judge }: World,
+  host: Host,
+  clients: Clients,
+  operators: Operators,
+  shop: Shop,
+  until: Until,
+): Promise<void> {
+  const { dayCap } = settings;
+  if (dayCap === 0) return;
+  const asked = async (work: () => Promise<unknown>) => {
+    clients.run(async () => {
+      await work();
+    });
+    await until(simulation.nowMs + 10 * settleMs, () => clients.outstanding === 0);
+  };
+  const capAt = (requests: number) =>
+    operators.run((directory) => directory.setDailyCap(shop.org, 'test', { requests }));
+  const isRefused = async () => (await clients.get(shop, '/v1/account')) === null;
+  await asked(() => capAt(dayCap));
+  let admitted = 0;
+  await asked(async () => {
+    while (admitted <= dayCap && !(await isRefused())) admitted++;
+  });
+  judge.check(
+    'limits are never exceeded',
+    admitted <= dayCap,
+    () => `more than ${dayCap} are admitted on a day`,
+  );
+  const day = moroccoDayAt(clocks.wall());
+  await until(simulation.nowMs + writtenMs, () => false);
+  host.crash(false, 100);
+  await until(simulation.nowMs + settleMs, () => host.isReady);
+  await asked(async () => {
+    const isHeld = (await isRefused()) || moroccoDayAt(clocks.wall()) !== day;
+    judge.check('limits are never exceeded', isHeld, () => `a cap of ${dayCap} a day is lifted by a start`);
+  });
+  await asked(() => capAt(lifted));
+}
