@@ -107,10 +107,15 @@ export const sessionSecondsMax = 24 * 3600;
 
 /** Payment links of an organization and mode. */
 export const paymentLinksMax = 100;
+/** How soon and how late a payment link can end, from when it is made. */
+export const paymentLinkLastsMsMin = 30 * 60_000;
+export const paymentLinkLastsMsMax = 366 * 24 * 3_600_000;
 /**
- * Checkout sessions that are made behind a payment link in an hour: in all, and for visitors from
- * one address.
+ * Checkout sessions that are made behind payment links in an hour: behind all of an organization
+ * and mode, behind one of them, and for visitors of one link from one address. Each is open for a
+ * day at most, so this bounds those that are open. One link leaves most of it to the others.
  */
+export const sessionsBehindLinksHourMax = 1_000;
 export const sessionsPerLinkHourMax = 200;
 export const sessionsPerLinkVisitorHourMax = 20;
 

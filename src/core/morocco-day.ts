@@ -56,6 +56,17 @@ export function moroccoTimeText(ms: number): string {
 }
 
 /**
+ * The moment at which clocks in Morocco show this time (`2YYY-MM-DDThh:mm`), the first one when
+ * they show it twice; null when they never do.
+ */
+export function moroccoMomentAt(local: string): number | null {
+  const utcMs = /^2\d{3}-\d\d-\d\dT\d\d:\d\d$/.test(local) ? Date.parse(`${local}Z`) : Number.NaN;
+  if (Number.isNaN(utcMs)) return null;
+  const moments = [2, 1, 0, -1, -2].map((hours) => utcMs - hours * hourMs);
+  return moments.find((ms) => `${moroccoDayAt(ms)}T${clock.format(ms)}` === local) ?? null;
+}
+
+/**
  * The first millisecond of a day in Morocco, and of the next; null unless `day` is `2YYY-MM-DD`.
  */
 export function moroccoDayBounds(day: string): { readonly fromMs: number; readonly toMs: number } | null {

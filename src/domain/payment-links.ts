@@ -1,13 +1,14 @@
 // Payment links: an order that anybody who has the link can pay, once or many times, until its end.
 // A checkout session is made behind it when a customer opens it to pay. Links are attacked by
 // strangers, so a session that can still be paid serves again where the link is for one payment,
-// and there is a bound on the sessions that are made in an hour.
+// and there are bounds on the sessions that are made in an hour: behind a link, and behind all.
 
 import { type Refusal, refuse } from '../contract/errors/table.ts';
 import {
   paymentLinksMax,
   sessionSecondsMax,
   sessionSecondsMin,
+  sessionsBehindLinksHourMax,
   sessionsPerLinkHourMax,
 } from '../contract/limits.ts';
 import { linkPath } from '../contract/page-paths.ts';
@@ -191,13 +192,19 @@ export function openPaymentLink(draft: Draft, _params: object, link: PaymentLink
   const current = link.single_use && link.session !== null ? payable(draft, link.session) : null;
   if (current !== null) return answered({ session: current.id });
   const hour = Math.floor(context.serviceMs / hourMs);
-  const made = link.made_in_hour?.hour === hour ? link.made_in_hour.sessions : 0;
+  const made = madeInHour(link, hour);
   if (made >= sessionsPerLinkHourMax) return refused(tooMany(context, hour));
+  const madeInAll = linksOf(draft.view, context).reduce((total, each) => total + madeInHour(each, hour), 0);
+  if (madeInAll >= sessionsBehindLinksHourMax) return refused(tooMany(context, hour));
   const opened = openSession(draft, orderOf(link, context));
   if ('refusal' in opened) return opened;
   const { id: session } = opened.session;
   draft.put<PaymentLinkRecord>({ ...link, session, made_in_hour: { hour, sessions: made + 1 } });
   return answered({ session });
+}
+
+function madeInHour({ made_in_hour: made }: PaymentLinkRecord, hour: number): number {
+  return made?.hour === hour ? made.sessions : 0;
 }
 
 function tooMany({ serviceMs }: Context, hour: number): Refusal {

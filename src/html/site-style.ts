@@ -64,7 +64,7 @@ fieldset{margin:0;padding:0;border:0;min-inline-size:0}
 input:not([type=hidden],[type=checkbox],[type=radio]),select,textarea{display:block;inline-size:100%;min-block-size:2.75rem;margin-block-start:.25rem;padding:.5rem .75rem;border:1px solid var(--field);border-radius:.5rem;background:var(--surface);color:inherit;font:inherit}
 input[type=color]{padding:.25rem}
 .wide .field>:is(input,select,textarea){max-inline-size:30rem}
-.wide .field>:is([type=date],[type=number],[type=color]){max-inline-size:12rem}
+.wide .field>:is([type=date],[type=number],[type=color]){max-inline-size:12rem}.wide .field>[type=datetime-local]{max-inline-size:16rem}
 [aria-invalid=true]{border-color:var(--bad);border-width:2px}
 .check{display:flex;align-items:flex-start;gap:.5rem;padding-block:.25rem}
 .check input{inline-size:1.25rem;block-size:1.25rem;margin:.125rem 0 0;flex:none}

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMoroccoCalendar, moroccoDayAt, moroccoDayBounds } from '../../src/core/morocco-day.ts';
+import {
+  createMoroccoCalendar,
+  moroccoDayAt,
+  moroccoDayBounds,
+  moroccoMomentAt,
+} from '../../src/core/morocco-day.ts';
 
 const hourMs = 3_600_000;
 
@@ -94,4 +99,17 @@ test('what is no day has no bounds', () => {
     '3000-01-01',
   ])
     assert.equal(moroccoDayBounds(text), null, text);
+});
+
+test('a time on Moroccan clocks is a moment, the first of two, and none while the clocks go forward', () => {
+  for (const [local, moment] of [
+    ['2026-01-10T09:05', '2026-01-10T08:05:00Z'],
+    ['2026-03-10T09:05', '2026-03-10T09:05:00Z'],
+    ['2026-01-11T00:00', '2026-01-10T23:00:00Z'],
+    ['2026-02-15T02:30', '2026-02-15T01:30:00Z'],
+    ['2024-02-29T23:59', '2024-02-29T22:59:00Z'],
+  ] as const)
+    assert.equal(moroccoMomentAt(local), Date.parse(moment), local);
+  const none = ['2026-03-22T02:30', '2026-02-30T10:00', '2026-01-10T24:00', '2026-01-10', '', 'tomorrow'];
+  for (const local of none) assert.equal(moroccoMomentAt(local), null, local);
 });

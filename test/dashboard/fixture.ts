@@ -107,7 +107,7 @@ export function hiddenFields(page: string, action: string): Record<string, strin
 
 /** Makes a member by an invitation, and signs the member in. */
 export async function newMember(
-  dashboard: Dashboard,
+  dashboard: Pick<Dashboard, 'service' | 'org'>,
   role: string,
   email = `${role}@souk.ma`,
 ): Promise<Visitor> {
@@ -119,7 +119,11 @@ export async function newMember(
 }
 
 /** The path of an invitation. */
-export async function invite({ service, org }: Dashboard, email: string, role: string): Promise<string> {
+export async function invite(
+  { service, org }: Pick<Dashboard, 'service' | 'org'>,
+  email: string,
+  role: string,
+): Promise<string> {
   const { link } = await service.operate<{ link: string }>('member.invite', { org, email, role });
   return new URL(link).pathname;
 }

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { sessionsPerLinkVisitorHourMax } from '../../src/contract/limits.ts';
+import { moroccoTimeText } from '../../src/core/morocco-day.ts';
 import { capacityOf } from '../../src/core/token-bucket.ts';
 import { browserTest, launchBrowser } from '../edge/checkout/browser.ts';
 import { Customer, goodCard } from '../journeys/customer.ts';
@@ -43,7 +44,7 @@ async function makeLink(name: string, choices: { use: string; lasts: string }): 
   await page.getByLabel('Amount in dirhams').fill('350');
   await page.getByLabel('What it is for').fill(name);
   await page.getByLabel('Can be paid').selectOption(choices.use);
-  await page.getByLabel('Ends').selectOption(choices.lasts);
+  await page.getByLabel('Ends', { exact: true }).selectOption(choices.lasts);
   await page.getByRole('button', { name: 'Make a payment link' }).dblclick();
   await page.getByText('The link is ready.').waitFor();
   return page.getByText(`${dashboard.service.url}/link/pl_`).innerText();
@@ -103,6 +104,41 @@ browserTest(
     assert.equal((await new Customer().open(url)).status, 404);
   },
 );
+
+browserTest('the end of a link can be any day and time, as clocks in Morocco show it', async () => {
+  const dayMs = 24 * 3_600_000;
+  const shown = (ms: number) => {
+    const [date, time] = moroccoTimeText(ms).split(' ') as [string, string];
+    return `${date.split('/').reverse().join('-')}T${time}`;
+  };
+  const now = Date.now();
+  await page.goto(dashboard.address('checkout/new'));
+  await page.getByLabel('Amount in dirhams').fill('350');
+  await page.getByLabel('What it is for').fill('Until then');
+  for (const [ends, problem] of [
+    [now + 10 * 60_000, 'Choose a time that is at least half an hour from now.'],
+    [now - dayMs, 'Choose a time that is at least half an hour from now.'],
+    [now + 400 * dayMs, 'Choose a day within a year from now.'],
+  ] as const) {
+    await page.getByLabel('Or ends at').fill(shown(ends));
+    await page.getByRole('button', { name: 'Make a payment link' }).click();
+    await page.getByText(problem).first().waitFor();
+    assert.equal(await page.getByLabel('Or ends at').inputValue(), shown(ends), 'what was typed stays');
+  }
+  await screenshot(page, 'link-end-refused');
+  const ends = Math.floor((now + 45 * dayMs) / 60_000) * 60_000;
+  await page.getByLabel('Or ends at').fill(shown(ends));
+  await page.getByRole('button', { name: 'Make a payment link' }).click();
+  await page.getByText('The link is ready.').waitFor();
+  // The end is reckoned from when the form was read, so it may be some milliseconds late.
+  const told = await page.locator('dd time').last().getAttribute('datetime');
+  assert.ok(Math.abs(Date.parse(told!) - ends) < 60_000, told!);
+  const path = `/dashboard/${dashboard.org}/test/checkout/new`;
+  const fields = hiddenFields((await owner.get(path)).body, path);
+  const sent = { ...fields, amount: '350', method: 'card', ends_at: 'tomorrow' };
+  const { status, body } = await owner.post(path, sent);
+  assert.deepEqual([status, body.includes('Enter a day and a time')], [400, true]);
+});
 
 browserTest('a link for one payment is paid once, in each language', async () => {
   const url = await makeLink('Lamp', { use: 'Once', lasts: 'After a year' });

@@ -13,6 +13,7 @@ import { indexRowsOf } from '../../src/domain/indexes.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import { shardOfSlot } from '../../src/shard/shard-map.ts';
 import { Merchant } from '../main/merchant.ts';
+import { makeLink, openLink } from '../main/payment-links.ts';
 import { type Shop, shopOnEachShard } from '../main/shops.ts';
 import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
 
@@ -109,6 +110,12 @@ test('from one shard to three and back, nothing is lost and nothing runs again',
       body: { ...session, ...more },
     });
   const opened = await openSession({});
+  const links = await Promise.all(
+    (await shopOnEachShard(service, 3)).map(async (shop) => {
+      const path = await makeLink(service, shop);
+      return { path, session: await openLink(service, path) };
+    }),
+  );
   const running = await reshard(dataDir, 3);
   assert.match(running.error, /"message":"the service runs on [^\n]+: stop it first"\}\}\n$/);
   assert.equal(running.code, 1);
@@ -132,6 +139,7 @@ test('from one shard to three and back, nothing is lost and nothing runs again',
     for (const more of [{}, { expires_at: opened.json.expires_at }]) {
       assert.equal((await openSession(more)).text, opened.text);
     }
+    for (const { path, session } of links) assert.equal(await openLink(service, path), session);
     await checkCap(service, capped, shards === 3 ? 2 : 0);
     await trade(service, merchants, 20);
     await Promise.all(merchants.map((merchant) => merchant.pause()));

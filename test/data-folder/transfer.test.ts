@@ -5,7 +5,8 @@ import assert from 'node:assert/strict';
 import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
-import { busyEnv, busyFolder } from '../main/busy-folder.ts';
+import { type BusyFolder, busyEnv, busyFolder } from '../main/busy-folder.ts';
+import { openLink } from '../main/payment-links.ts';
 import { payments } from '../main/payments-command.ts';
 import type { Shop } from '../main/shops.ts';
 import { send, startService, temporaryFolder } from '../service.ts';
@@ -14,6 +15,7 @@ const dataDir = temporaryFolder();
 const place = temporaryFolder();
 const file = join(place, 'all.ndjson');
 let shops: readonly Shop[];
+let links: BusyFolder['links'];
 let exported: { records: number; responses: number; api_keys: number };
 
 function linesOf(path: string): string[] {
@@ -51,7 +53,7 @@ async function importFrom(
 }
 
 before(async () => {
-  ({ shops } = await busyFolder(dataDir));
+  ({ shops, links } = await busyFolder(dataDir));
   const { code, out, error } = await payments('export', '--data-dir', dataDir, '--to', file, '--json');
   assert.equal(code, 0, error);
   exported = JSON.parse(out);
@@ -92,7 +94,7 @@ describe('imported into three shards', () => {
     assert.equal((await payments('verify', '--data-dir', folder)).code, 0);
   });
 
-  test('a service goes on from it: keys, lists, replays and signing secrets', async () => {
+  test('a service goes on from it: keys, lists, replays, signing secrets and payment links', async () => {
     cpSync(`${dataDir}.secrets-key`, `${folder}.secrets-key`);
     const service = await startService({ dataDir: folder, env: { ...busyEnv, PAYMENTS_SHARDS: '3' } });
     for (const { key } of shops) {
@@ -109,6 +111,7 @@ describe('imported into three shards', () => {
       });
       assert.match(secrets[0]!.secret, /^svc_whsec_/);
     }
+    for (const { path, session } of links) assert.equal(await openLink(service, path), session);
     await service.stop();
   });
 });

@@ -127,6 +127,18 @@ test('money that does not add up is found with its payment', async () => {
   assert.equal(code, 1);
 });
 
+test('a payment link whose session is missing, or whose end is told twice, is found', async () => {
+  const folder = copyOf(stopped);
+  let id = '';
+  await spoil(folder, (records) => {
+    const link = oneOf(records, 'payment_link');
+    id = link.id;
+    return [{ ...link, session: `${link.session!.slice(0, -4)}zzzz`, deadline_ms: null }];
+  });
+  for (const check of ['payment_link.session', 'payment_link.end'])
+    assert.equal((await finding(folder, check)).object, id);
+});
+
 test('a day’s total that is not the sum of its charges and refunds is found', async () => {
   const folder = copyOf(stopped);
   let id = '';

@@ -2,7 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { paymentLinksMax, sessionsPerLinkHourMax } from '../../src/contract/limits.ts';
+import {
+  paymentLinksMax,
+  sessionsBehindLinksHourMax,
+  sessionsPerLinkHourMax,
+} from '../../src/contract/limits.ts';
 import { linkState, linksOf, type NewPaymentLink } from '../../src/domain/payment-links.ts';
 import { openCharge } from './scenes.ts';
 import { hourMs, Stage } from './stage.ts';
@@ -74,6 +78,26 @@ test('a link for many has a session for each visitor, and a bounded number in an
   stage.when('open_payment_link', {}, link).expect({ refusal: 'rate_limit_exceeded' });
   stage.advance(hourMs);
   assert.ok(open(stage, link));
+});
+
+test('one link leaves most of what an organization has to the others, and all together are bounded', () => {
+  const stage = new Stage();
+  const full = make(stage);
+  for (let i = 0; i < sessionsPerLinkHourMax; i++) open(stage, full);
+  stage.when('open_payment_link', {}, full).expect({ refusal: 'rate_limit_exceeded' });
+  let left = sessionsBehindLinksHourMax - sessionsPerLinkHourMax;
+  assert.ok(left >= sessionsPerLinkHourMax, 'strangers at one link do not close the others');
+  while (left > 0) {
+    const link = make(stage);
+    for (let i = 0; i < Math.min(left, sessionsPerLinkHourMax); i++) open(stage, link);
+    left -= sessionsPerLinkHourMax;
+  }
+  const another = make(stage);
+  stage.when('open_payment_link', {}, another).expect({ refusal: 'rate_limit_exceeded' });
+  const live = stage.as({ livemode: true });
+  assert.ok(open(live, make(live)), 'the other mode has sessions of its own');
+  stage.advance(hourMs);
+  assert.ok(open(stage, another));
 });
 
 test('a link is paused and opened again, ends at its time, and is removed', () => {

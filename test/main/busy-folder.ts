@@ -5,6 +5,7 @@ import { sentEventTypes } from '../../src/contract/vocabulary.ts';
 import { type Service, startService } from '../service.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { webhookEnv } from '../webhooks/service-webhooks.ts';
+import { makeLink, openLink } from './payment-links.ts';
 import { type Shop, shopOnEachShard } from './shops.ts';
 
 export const shards = 2;
@@ -17,6 +18,8 @@ export const busyEnv = {
 export interface BusyFolder {
   readonly dataDir: string;
   readonly shops: readonly Shop[];
+  /** A payment link of each shop, and the session to which its customers are led. */
+  readonly links: readonly { readonly path: string; readonly session: string }[];
 }
 
 /** Has every type of event happen in each of two organizations, on a shard each, and kills the service. */
@@ -26,8 +29,13 @@ export async function busyFolder(dataDir: string): Promise<BusyFolder> {
     const service = await startService({ dataDir, env: busyEnv });
     const shops = await shopOnEachShard(service, shards);
     for (const shop of shops) await trade(service, shop, `${receiver.origin}/hooks`);
+    const links: { path: string; session: string }[] = [];
+    for (const shop of shops) {
+      const path = await makeLink(service, shop);
+      links.push({ path, session: await openLink(service, path) });
+    }
     await service.kill();
-    return { dataDir, shops };
+    return { dataDir, shops, links };
   } finally {
     await receiver.close();
   }

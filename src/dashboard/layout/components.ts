@@ -133,7 +133,16 @@ export interface FieldOptions {
   readonly label: string;
   readonly value?: string;
   readonly hint?: string | null;
-  readonly type?: 'text' | 'email' | 'password' | 'search' | 'date' | 'number' | 'url' | 'color';
+  readonly type?:
+    | 'text'
+    | 'email'
+    | 'password'
+    | 'search'
+    | 'date'
+    | 'datetime-local'
+    | 'number'
+    | 'url'
+    | 'color';
   readonly problems?: Problems;
   readonly required?: true;
   /** Other attributes: `autocomplete="email"`. */

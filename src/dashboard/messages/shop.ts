@@ -45,6 +45,27 @@ export const shopMessages = {
   lasts_quarter: { en: 'After 90 days', fr: 'Après 90 jours', ar: 'بعد 90 يومًا' },
   lasts_year: { en: 'After a year', fr: 'Après un an', ar: 'بعد سنة' },
   lasts_always: { en: 'Never', fr: 'Jamais', ar: 'أبدًا' },
+  ends_at: { en: 'Or ends at', fr: 'Ou prend fin le', ar: 'أو ينتهي في' },
+  ends_at_hint: {
+    en: 'Day and time in Morocco. Leave it empty to keep the choice above.',
+    fr: 'Jour et heure du Maroc. Laissez vide pour garder le choix ci-dessus.',
+    ar: 'اليوم والساعة بتوقيت المغرب. اتركه فارغًا للإبقاء على الاختيار أعلاه.',
+  },
+  ends_at_invalid: {
+    en: 'Enter a day and a time, such as 2026-12-31T18:00.',
+    fr: 'Indiquez un jour et une heure, par exemple 2026-12-31T18:00.',
+    ar: 'أدخل يومًا وساعة، مثل 2026-12-31T18:00.',
+  },
+  ends_at_soon: {
+    en: 'Choose a time that is at least half an hour from now.',
+    fr: 'Choisissez une heure dans une demi-heure au moins.',
+    ar: 'اختر وقتًا بعد نصف ساعة من الآن على الأقل.',
+  },
+  ends_at_late: {
+    en: 'Choose a day within a year from now.',
+    fr: 'Choisissez un jour dans l’année qui vient.',
+    ar: 'اختر يومًا خلال سنة من الآن.',
+  },
   link_active: { en: 'Active', fr: 'Actif', ar: 'نشط' },
   link_paused: { en: 'Paused', fr: 'En pause', ar: 'متوقف مؤقتًا' },
   link_ended: { en: 'Ended', fr: 'Terminé', ar: 'منتهٍ' },

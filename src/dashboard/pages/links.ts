@@ -1,9 +1,10 @@
 // Payment links: their list, the form that makes one, and the page of each, on which it is paused,
 // opened again and removed.
 
-import { methodAmountMin } from '../../contract/limits.ts';
+import { methodAmountMin, paymentLinkLastsMsMax, paymentLinkLastsMsMin } from '../../contract/limits.ts';
 import { checkoutPath } from '../../contract/page-paths.ts';
 import { formatAmount, parseAmount } from '../../core/money.ts';
+import { moroccoMomentAt } from '../../core/morocco-day.ts';
 import type { LinkState, LinkView, NewPaymentLink } from '../../domain/payment-links.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
@@ -143,6 +144,11 @@ ${wrong && html`<span class="wrong">${wrong}</span>`}${choices}</fieldset>${ui.f
           (name) => [name, say(`lasts_${name as keyof typeof lastsMs}`)] as const,
         ),
       })}</div>${ui.field({
+        ...given('ends_at'),
+        label: say('ends_at'),
+        hint: say('ends_at_hint'),
+        type: 'datetime-local',
+      })}${ui.field({
         ...given('success_url', receiptPage(context)),
         label: say('success_url'),
         hint: say('success_url_hint'),
@@ -169,14 +175,16 @@ async function makeLink(request: ViewRequest, context: ViewContext): Promise<Das
   const least = Math.max(0, ...methods.map((method) => methodAmountMin[method]));
   const isSmall = centimes !== null && centimes < least;
   const tooSmall = { code: 'amount_too_small', message: '' } as const;
+  const lasts = lastsOf(request, context);
   const problems = {
+    ...(typeof lasts === 'string' && { ends_at: say(lasts) }),
     ...(centimes === null && { amount: say('amount_invalid') }),
     ...(isSmall && { amount: amountProblem(language, tooSmall, { methods }) }),
     ...(methods.length === 0 && { method: say('method_missing') }),
   };
-  if (centimes === null || Object.keys(problems).length > 0) return showForm(request, context, problems, 400);
+  if (centimes === null || typeof lasts === 'string' || Object.keys(problems).length > 0)
+    return showForm(request, context, problems, 400);
   const text = (name: string) => (sent.get(name) ?? '').trim() || undefined;
-  const lasts = Object.entries(lastsMs).find(([name]) => name === sent.get('lasts'));
   const params: NewPaymentLink = {
     order: {
       amount: centimes,
@@ -187,7 +195,7 @@ async function makeLink(request: ViewRequest, context: ViewContext): Promise<Das
       client_reference_id: text('reference'),
     },
     single_use: sent.get('use') !== 'many',
-    lasts_ms: (lasts ?? ['week', lastsMs.week])[1],
+    lasts_ms: lasts,
     made_with: sent.get('idempotency_key') ?? '',
   };
   const scope = { org: organization.id, livemode: mode === 'live' };
@@ -200,6 +208,23 @@ async function makeLink(request: ViewRequest, context: ViewContext): Promise<Das
     if (!isRefusal(error)) throw error;
     return showForm(request, context, { '': error.message }, 400);
   }
+}
+
+/** How long a new link lasts; null: it has no end. A text: why the end typed is refused. */
+function lastsOf(
+  { form: sent }: ViewRequest,
+  { services }: ViewContext,
+): number | null | 'ends_at_invalid' | 'ends_at_soon' | 'ends_at_late' {
+  const typed = (sent.get('ends_at') ?? '').trim();
+  if (typed === '') {
+    const [, ms] = Object.entries(lastsMs).find(([name]) => name === sent.get('lasts')) ?? ['', lastsMs.week];
+    return ms;
+  }
+  const endMs = moroccoMomentAt(typed);
+  if (endMs === null) return 'ends_at_invalid';
+  const ms = endMs - services.now();
+  if (ms < paymentLinkLastsMsMin) return 'ends_at_soon';
+  return ms > paymentLinkLastsMsMax ? 'ends_at_late' : ms;
 }
 
 function isRefusal(error: unknown): error is OperatorFailure {
