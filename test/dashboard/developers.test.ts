@@ -224,6 +224,9 @@ browserTest('a sample is marked in the list, on its page, at its delivery and by
   await page.getByLabel('Type').selectOption('review.opened');
   await click('Send');
   await page.getByRole('status').first().waitFor();
+  const marks = (type: string) => row(type).getByText('Sample', { exact: true }).count();
+  assert.equal(await marks('review.opened'), 1, 'among the deliveries of its endpoint');
+  assert.equal(await marks('payment_intent.created'), 0);
   await open('events');
   assert.equal(await row('review.opened').getByText('Sample', { exact: true }).count(), 1);
   assert.equal(await row('payment_intent.created').getByText('Sample', { exact: true }).count(), 0);

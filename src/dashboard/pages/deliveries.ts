@@ -40,8 +40,12 @@ const tones = {
   ended: 'plain',
 } as const satisfies Record<DeliveryRecord['status'], ui.Tone>;
 
-/** A table of deliveries, or that there is none. */
-export function deliveryTable(request: ViewRequest, deliveries: readonly DeliveryRecord[]): Html {
+/** A table of deliveries, or that there is none. `samples`: the events that were made up. */
+export function deliveryTable(
+  request: ViewRequest,
+  deliveries: readonly DeliveryRecord[],
+  samples: ReadonlySet<string>,
+): Html {
   const { language } = request;
   const say = sayWebhooks(request);
   return ui.table(
@@ -49,8 +53,8 @@ export function deliveryTable(request: ViewRequest, deliveries: readonly Deliver
     [
       [
         say('delivery'),
-        ({ id, event_type: type }) =>
-          html`<a href="${viewLink(request, `webhooks/deliveries/${id}`)}" dir="ltr">${type}</a>`,
+        ({ id, event, event_type: type }) =>
+          html`<a href="${viewLink(request, `webhooks/deliveries/${id}`)}" dir="ltr">${type}</a>${samples.has(event) && html` ${sampleBadge(request)}`}`,
       ],
       [say('status'), (delivery) => statusBadge(request, delivery)],
       [say('attempts'), ({ attempt_count }) => attempt_count, 'numeric'],
@@ -102,13 +106,26 @@ export async function deliveriesOf(
     older: listed.length > shownMax ? { ...kept, before: shown.at(-1)!.id } : null,
   });
   const retried = failedOnly && before === undefined ? await retriedOf(context, id) : [];
+  const samples = await samplesAmong(request, context, [...retried, ...shown]);
   const deliveries = ui.section(say('deliveries'), [
     html`<div class="actions">${filter}${maySend && again}</div>`,
-    html`${retried.length > 0 && html`<h3>${say('being_retried')}</h3>${deliveryTable(request, retried)}<h3>${say('failed')}</h3>`}`,
-    deliveryTable(request, shown),
+    html`${retried.length > 0 && html`<h3>${say('being_retried')}</h3>${deliveryTable(request, retried, samples)}<h3>${say('failed')}</h3>`}`,
+    deliveryTable(request, shown, samples),
     html`${pages}`,
   ]);
   return maySend && mode === 'test' ? [sampleForm(request, id), deliveries] : [deliveries];
+}
+
+/** The events of these deliveries that were made up: there are none in live mode. */
+async function samplesAmong(
+  request: ViewRequest,
+  context: ViewContext,
+  deliveries: readonly DeliveryRecord[],
+): Promise<ReadonlySet<string>> {
+  if (request.mode === 'live') return new Set();
+  const ids = [...new Set(deliveries.map(({ event }) => event))];
+  const events = await Promise.all(ids.map((id) => ownRecord<EventRecord>(request, context, id, 'event')));
+  return new Set(events.flatMap((event) => (event?.sample ? [event.id] : [])));
 }
 
 /** Deliveries that wait after an attempt that failed, those that are tried last first. */

@@ -142,7 +142,10 @@ async function show(request: ViewRequest, context: ViewContext): Promise<Dashboa
           event.request.idempotency_key && ui.copyable(request, event.request.idempotency_key),
         ],
       ]),
-      ui.section(say('deliveries'), deliveryTable(request, deliveries)),
+      ui.section(
+        say('deliveries'),
+        deliveryTable(request, deliveries, new Set(event.sample ? [event.id] : [])),
+      ),
       ui.section(say('body'), ui.code(JSON.stringify(event, null, 2))),
     ],
   });
