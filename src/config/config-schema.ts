@@ -171,9 +171,13 @@ export const configSchema = group({
     attemptsKeptMax: count(
       64,
       100_000_000,
-      'attempts that an organization has in a mode: beyond, the oldest go. First attempts that succeed do not count',
+      'attempts that are kept of an organization in a mode; beyond, the oldest go. First attempts that succeed do not count',
     ),
-    answersKeptMax: count(1, 100_000_000, 'the newest of them of which the beginning of the answer is kept'),
+    answersKeptMax: count(
+      1,
+      100_000_000,
+      'how many of these attempts, the newest, keep the beginning of the answer',
+    ),
   }),
 });
 

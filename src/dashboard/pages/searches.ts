@@ -15,7 +15,7 @@ import {
 } from '../../core/token-bucket.ts';
 import type { Organization } from '../../directory/organization.ts';
 import { activeLimits } from '../../domain/active-limits.ts';
-import { Turns } from '../people/turns.ts';
+import { Turns, waitingMember } from '../people/turns.ts';
 
 /** Who searches. */
 export interface Searcher {
@@ -59,7 +59,7 @@ export class Searches {
     const bucket = this.#bucketOf(`${org} ${mode}`, perMinute);
     if (isCounted && spendFromAll([bucket], this.#nowMs()) !== null)
       return { waitSeconds: retryAfterSeconds(bucket, this.#nowMs()) };
-    const waiter = { kind: 'member', who: member.id, gone } as const;
+    const waiter = waitingMember({ gone }, member.id);
     const found = await this.#inTurn(org, (turns) =>
       turns.take(waiter, async () => ({ found: await search() })),
     );

@@ -20,6 +20,7 @@ import { passwordCharactersMax } from './password.ts';
 import { busySeconds, type People } from './people.ts';
 import { newRecoveryCodes, newSecret, openSecret, stepOf } from './second-step.ts';
 import { tooMany } from './sign-in.ts';
+import { waitingMember } from './turns.ts';
 
 const address = '/dashboard/me';
 const doneTexts = {
@@ -70,7 +71,7 @@ export async function savePassword(
     if ('waitSeconds' in tried)
       return accountPage(request, people, 429, tooMany(incoming, tried.waitSeconds));
   }
-  const hash = await people.passwords.hash(password, { kind: 'member', who: member.id, gone: incoming.gone });
+  const hash = await people.passwords.hash(password, waitingMember(incoming, member.id));
   if (hash === null) return accountPage(request, people, 429, tooMany(incoming, busySeconds));
   await change(request, people, 'member.change-password', (each) => ({ ...each, password: hash }));
   await people.directory.links.endOwn(member.email);

@@ -19,6 +19,7 @@ import { newPasswordField, passwordProblems } from './new-password.ts';
 import { busySeconds, type People } from './people.ts';
 import { tooMany } from './sign-in.ts';
 import { signUpByLink } from './sign-up.ts';
+import { waitingMember } from './turns.ts';
 
 type Invitation = SignInLink & { readonly kind: 'invitation' };
 
@@ -67,11 +68,7 @@ async function reset(incoming: Incoming, people: People, link: SignInLink): Prom
   const password = incoming.form.get('password') ?? '';
   const problems = passwordProblems(incoming, password, member);
   if (Object.keys(problems).length > 0) return linkPage(incoming, people, link, problems);
-  const hash = await people.passwords.hash(password, {
-    kind: 'member',
-    who: link.digest,
-    gone: incoming.gone,
-  });
+  const hash = await people.passwords.hash(password, waitingMember(incoming, link.digest));
   if (hash === null) return linkPage(incoming, people, link, tooMany(incoming, busySeconds), 429);
   if (!(await links.use(link))) return goneLink(incoming);
   const changed = await people.act(member, 'member.reset-password', {}, () =>
@@ -97,11 +94,7 @@ async function joinAsNew(incoming: Incoming, people: People, link: Invitation): 
     ...passwordProblems(incoming, password, { email: link.email, name }),
   };
   if (Object.keys(problems).length > 0) return linkPage(incoming, people, link, problems);
-  const hash = await people.passwords.hash(password, {
-    kind: 'member',
-    who: link.digest,
-    gone: incoming.gone,
-  });
+  const hash = await people.passwords.hash(password, waitingMember(incoming, link.digest));
   if (hash === null) return linkPage(incoming, people, link, tooMany(incoming, busySeconds), 429);
   if (members.findByEmail(link.email) !== undefined) {
     const problem = say('invitation_sign_in', { email: link.email });

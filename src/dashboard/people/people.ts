@@ -19,6 +19,7 @@ import type { Incoming } from '../incoming.ts';
 import type { MemberRequest } from '../layout/row.ts';
 import { type Cookies, createCookies } from './cookies.ts';
 import { Passwords } from './password.ts';
+import { waitingMember } from './turns.ts';
 
 export interface PeopleOptions {
   readonly directory: Directory;
@@ -177,7 +178,7 @@ export class People {
   /** Tries the password of a member who is signed in. */
   tryPassword(incoming: Incoming, { member, session }: MemberRequest, password: string) {
     return this.tryGuess(incoming, `password ${session.id}`, async () => {
-      const waiter = { kind: 'member', who: member.id, gone: incoming.gone } as const;
+      const waiter = waitingMember(incoming, member.id);
       const isRight = await this.passwords.isRight(password, member.password, waiter);
       return isRight === null ? untried : isRight ? member : null;
     });

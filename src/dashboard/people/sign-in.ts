@@ -16,6 +16,7 @@ import { sayPeople } from '../messages/people.ts';
 import { passwordCharactersMax } from './password.ts';
 import { type People, untried } from './people.ts';
 import { isCode } from './second-step.ts';
+import { waitingStranger } from './turns.ts';
 
 const address = '/dashboard/sign-in';
 const codeAddress = '/dashboard/sign-in/code';
@@ -46,7 +47,7 @@ export async function signIn(incoming: Incoming, people: People): Promise<Dashbo
   const email = form.get('email') ?? '';
   const tried = await people.tryGuess(incoming, `password ${email.trim().toLowerCase()}`, async () => {
     const member = people.directory.members.findByEmail(email) ?? null;
-    const waiter = { kind: 'stranger', who: incoming.visitor.site, gone: incoming.gone } as const;
+    const waiter = waitingStranger(incoming, incoming.visitor.site);
     const isRight = await people.passwords.isRight(
       form.get('password') ?? '',
       member?.password ?? null,

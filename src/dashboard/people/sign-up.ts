@@ -21,6 +21,7 @@ import { newPasswordField, passwordProblems } from './new-password.ts';
 import { busySeconds, type People } from './people.ts';
 import { tooMany } from './sign-in.ts';
 import { mailSignUp } from './sign-up-mail.ts';
+import { waitingMember, waitingStranger } from './turns.ts';
 
 const address = '/dashboard/sign-up';
 
@@ -33,7 +34,7 @@ export async function showSignUp(incoming: Incoming, people: People): Promise<Da
 
 export async function takeSignUp(incoming: Incoming, people: People): Promise<DashboardAnswer> {
   if (!people.isSignUpOpen) return errorPage(incoming, 'missing');
-  const { cookie, secFetchSite, form, gone, visitor } = incoming;
+  const { cookie, secFetchSite, form } = incoming;
   if (!people.guard.accepts(address, cookie, secFetchSite, form)) return errorPage(incoming, 'stale');
   const [organization, email, password] = [
     field(form, 'organization'),
@@ -49,7 +50,7 @@ export async function takeSignUp(incoming: Incoming, people: People): Promise<Da
   const wait = people.countSignUp(incoming);
   if (wait !== null) return signUpPage(incoming, people, tooMany(incoming, wait), 429);
   if (people.mail !== null) return askToConfirm(incoming, people, people.mail, { organization, email });
-  const hash = await people.passwords.hash(password, { kind: 'stranger', who: visitor.site, gone });
+  const hash = await people.passwords.hash(password, waitingStranger(incoming, incoming.visitor.site));
   if (hash === null) return signUpPage(incoming, people, tooMany(incoming, busySeconds), 429);
   try {
     const made = await signUp(people.directory, { organization, email, password: hash });
@@ -102,7 +103,7 @@ export async function signUpByLink(
   const password = incoming.form.get('password') ?? '';
   const problems = passwordProblems(incoming, password, { email, name: organization });
   if (Object.keys(problems).length > 0) return again(problems);
-  const hash = await people.passwords.hash(password, { kind: 'member', who: digest, gone: incoming.gone });
+  const hash = await people.passwords.hash(password, waitingMember(incoming, digest));
   if (hash === null) return again(tooMany(incoming, busySeconds), 429);
   try {
     // Of two who use the link at the same time, one finds the address taken.

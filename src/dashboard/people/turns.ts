@@ -14,6 +14,16 @@ export interface Waiter {
   readonly gone: AbortSignal;
 }
 
+/** `who`: the member, or the link that somebody has. */
+export function waitingMember({ gone }: Pick<Waiter, 'gone'>, who: string): Waiter {
+  return { kind: 'member', who, gone };
+}
+
+/** `site`: the address that somebody comes from. */
+export function waitingStranger({ gone }: Pick<Waiter, 'gone'>, site: string): Waiter {
+  return { kind: 'stranger', who: site, gone };
+}
+
 export interface TurnsOptions {
   readonly atOnceMax: number;
   /** How many may wait in each of the two queues, and the share of them that one may have. */
