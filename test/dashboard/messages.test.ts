@@ -6,8 +6,10 @@ import { readdir } from 'node:fs/promises';
 import { test } from 'node:test';
 import { format, type MessageKey, messages } from '../../src/contract/messages/table.ts';
 import { type Language, languages } from '../../src/contract/vocabulary.ts';
+import { auditMessages } from '../../src/dashboard/messages/audit.ts';
 import { fillIn, pageMessages } from '../../src/edge/checkout/page-messages.ts';
 import { testCards } from '../../src/networks/test-cards.ts';
+import { auditActions } from '../../src/operator/audit/audit-actions.ts';
 
 type Texts = Readonly<Record<Language, string>>;
 
@@ -119,4 +121,19 @@ test('no text writes the unit behind a length of time, which says it already', a
 test('an Arabic word has one spelling: the tanwin stands before its alif', async () => {
   const wrong = (await shownTexts()).filter(({ language, text }) => language === 'ar' && /اً/.test(text));
   assert.deepEqual([...new Set(wrong.map(({ key }) => key))], []);
+});
+
+test('every action of the audit record has a sentence of its own in each language, which names who did it', () => {
+  assert.ok(auditActions.length > 80, String(auditActions.length));
+  const sentences: Readonly<Record<string, Texts>> = auditMessages;
+  for (const action of auditActions) {
+    const texts = sentences[action];
+    assert.ok(texts, `${action} has a sentence`);
+    const inAll = languages.map((language) => [...new Set(placeholders(texts[language]))].sort().join());
+    assert.match(inAll[0]!, /who/, action);
+    assert.deepEqual(new Set(inAll).size, 1, `${action} says the same in each language`);
+    assert.equal(new Set(languages.map((language) => texts[language])).size, 3, action);
+  }
+  const spare = Object.keys(sentences).filter((key) => !auditActions.includes(key));
+  assert.deepEqual(spare.sort(), ['not_done', 'other'], 'no sentence is of an action that there is not');
 });

@@ -8,6 +8,7 @@ import type { Member, Role } from '../../directory/members.ts';
 import type { Organization } from '../../directory/organization.ts';
 import type { Session } from '../../directory/sessions.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
+import type { MemberAction } from '../../operator/audit/audit-actions.ts';
 import type { PlacedRow } from '../../operator/audit/audit-row.ts';
 import type { ApiError, OperatorServices } from '../../operator/use-cases/services.ts';
 import type { TooMany } from '../pages/searches.ts';
@@ -128,7 +129,7 @@ export interface ViewContext {
    * Carries out an action of the member between its two rows of the audit record. Rejects as `run`
    * does.
    */
-  act<T>(request: ViewRequest, action: string, params: object, run: () => Promise<T>): Promise<T>;
+  act<T>(request: ViewRequest, action: MemberAction, params: object, run: () => Promise<T>): Promise<T>;
   /**
    * Carries out the request's form; null when that was done, or is under way. A form that fails may
    * come again, and one without a key counts as new.

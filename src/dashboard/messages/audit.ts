@@ -1,9 +1,11 @@
-// The audit log's sentences, by action. `{object}` is what the action made or changed. An action
-// that has none here is shown by its name.
+// The audit log's sentences, by action. `{object}` is what the action made or changed. `other` is
+// for an action of another version of the service, which is shown by its name.
 
+import { seldomAuditMessages } from './audit-seldom.ts';
 import { sayFrom } from './say.ts';
 
 export const auditMessages = {
+  ...seldomAuditMessages,
   not_done: { en: 'Not done: {sentence}', fr: 'Non effectué : {sentence}', ar: 'لم يتم: {sentence}' },
   other: { en: '{who}: {action}', fr: '{who} : {action}', ar: '{who}: {action}' },
   'api.create_payment_intent': {

@@ -7,6 +7,7 @@ import { languageNames } from '../../edge/checkout/page-messages.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import { qrCode } from '../../html/qr-code.ts';
+import type { MemberAction } from '../../operator/audit/audit-actions.ts';
 import type { Incoming } from '../incoming.ts';
 import * as ui from '../layout/components.ts';
 import { memberPage, redirect } from '../layout/document.ts';
@@ -135,7 +136,7 @@ export async function endSessions(request: MemberRequest, people: People): Promi
 async function change(
   { member }: MemberRequest,
   people: People,
-  action: string,
+  action: MemberAction,
   rule: Parameters<People['directory']['members']['change']>[1],
 ): Promise<void> {
   await people.act(member, action, {}, () => people.directory.members.change(member.id, rule));

@@ -14,6 +14,7 @@ import type { KnownMember } from '../../edge/dashboard/known-sessions.ts';
 import { VisitorBuckets } from '../../edge/http/visitors.ts';
 import { createFormGuard, type FormGuard } from '../../html/form-guard.ts';
 import type { Audit } from '../../operator/audit/audit.ts';
+import type { MemberAction } from '../../operator/audit/audit-actions.ts';
 import type { OperatorServices } from '../../operator/use-cases/services.ts';
 import type { Incoming } from '../incoming.ts';
 import type { MemberRequest } from '../layout/row.ts';
@@ -166,7 +167,7 @@ export class People {
    */
   act<T>(
     member: Member,
-    action: string,
+    action: MemberAction,
     params: object,
     run: () => Promise<T>,
     organization: string | null = null,
