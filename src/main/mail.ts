@@ -38,7 +38,10 @@ export function openMail(options: {
   const outbox = new MailOutbox(directory.store, options.secrets);
   const failed = countMails(registry, outbox, directory.store.now);
   const transport = openTransport(options);
-  if (transport === null) return { queue: null, tell() {}, checksAfter: async (others) => others };
+  if (transport === null) {
+    logger.info('no mails are sent, because PAYMENTS_MAIL_URL is not set');
+    return { queue: null, tell() {}, checksAfter: async (others) => others };
+  }
   const sender = new MailSender({
     outbox,
     transport,
