@@ -48,7 +48,7 @@ export function deliveryTable(
 ): Html {
   const { language } = request;
   const say = sayWebhooks(request);
-  return ui.table(
+  return ui.list(
     say('deliveries'),
     [
       [
