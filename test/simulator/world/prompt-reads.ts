@@ -42,6 +42,8 @@ export class Undurable {
     const apply = records.apply.bind(records);
     records.apply = (change: Change) => {
       this.#open.ids.add(change.id);
+      // A payment intent is shown with what its charge asks of the customer.
+      if (change.kind === 'charge') this.#open.ids.add(change.payment_intent);
       this.#open.scopes.add(scopeOf(change));
       apply(change);
     };
