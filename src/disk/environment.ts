@@ -231,9 +231,9 @@ const damageCodes = new Map([
 ]);
 
 /**
- * Runs a read of the environment in `folder`. What LMDB finds damaged is thrown as
- * `JournalDamaged`; a read that it refuses after a failed commit, of any thread, as
- * `JournalFailure`.
+ * Runs a read of the environment in `folder`. What LMDB finds damaged, or a key that can't be
+ * decoded, is thrown as `JournalDamaged`; a read that LMDB refuses after a failed commit, of any
+ * thread, as `JournalFailure`.
  */
 export function guardRead<T>(folder: string, read: () => T): T {
   try {
@@ -241,7 +241,7 @@ export function guardRead<T>(folder: string, read: () => T): T {
   } catch (error) {
     const { code } = error as { code: number };
     if (code === panicCode) throw commitFailure(error, folder);
-    const name = damageCodes.get(code);
+    const name = damageCodes.get(code) ?? (error instanceof RangeError ? error.message : undefined);
     if (name === undefined) throw error;
     throw new JournalDamaged(`${dataFile(folder)} is damaged: ${name}`, { cause: error });
   }

@@ -13,6 +13,8 @@ export const bigDataFlag = 0x01;
 const subDatabaseFlag = 0x02;
 export const headerBytes = 24;
 export const nodeHeaderBytes = 8;
+/** What a row holds instead of a value that has pages of its own: where they are. */
+const bigPlaceBytes = 24;
 /** The root of an empty tree. */
 export const noPage = 0xffff_ffff_ffff_ffffn;
 const metaBytes = 176;
@@ -150,20 +152,26 @@ export class LmdbPages {
       lower % 2 === 0 &&
       lower <= upper &&
       upper <= this.#pageSize - headerBytes &&
-      this.#nodesFit(page, lower / 2, height);
+      this.#nodesFit(page, lower / 2, upper, height);
     return isSound ? page : this.#damage(number, page);
   }
 
-  #nodesFit(page: Buffer, slots: number, height: number): boolean {
+  /** LMDB keeps the nodes of a page without gaps between them, each at an even address. */
+  #nodesFit(page: Buffer, slots: number, upper: number, height: number): boolean {
+    let used = 0;
     for (let slot = 0; slot < slots; slot++) {
       const start = nodeAt(page, slot);
       if (start + nodeHeaderBytes > this.#pageSize) return false;
-      const key = start + nodeHeaderBytes + page.readUInt16LE(start + 6);
-      const isBig = (page.readUInt16LE(start + 4) & bigDataFlag) !== 0;
-      const data = height > 1 ? 0 : isBig ? headerBytes : page.readUInt32LE(start);
-      if (key + data > this.#pageSize) return false;
+      // In a branch the flags are a part of the page's number.
+      const flags = height > 1 ? 0 : page.readUInt16LE(start + 4);
+      if ((flags & ~(bigDataFlag | subDatabaseFlag)) !== 0) return false;
+      const key = nodeHeaderBytes + page.readUInt16LE(start + 6);
+      const isBig = (flags & bigDataFlag) !== 0;
+      const size = key + (height > 1 ? 0 : isBig ? bigPlaceBytes : page.readUInt32LE(start));
+      if (start + size > this.#pageSize) return false;
+      used += size + (size & 1);
     }
-    return true;
+    return used === this.#pageSize - headerBytes - upper;
   }
 
   /** Reads pages that follow each other into `bytes`. */

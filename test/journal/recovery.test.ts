@@ -83,6 +83,16 @@ async function changeRecord(folder: string, key: number, change: (bytes: Buffer)
   await db.close();
 }
 
+/** What a recovery replays, or what it fails with. */
+async function replayedIn(dir: string): Promise<unknown> {
+  try {
+    const journal = await open(dir);
+    return await replayOf(journal).finally(() => journal.close());
+  } catch (error) {
+    return error;
+  }
+}
+
 /** The message of a recovery that finds damage, after it has returned everything before it. */
 async function damageOf(dir: string, before: readonly number[]): Promise<string> {
   const journal = await open(dir);
@@ -264,6 +274,23 @@ for (const checkpointed of [0, 7, 9]) {
     await journal.close();
   });
 }
+
+test('a bit that flips in a key, or in what LMDB notes beside it, is told as damage', async (context) => {
+  const dir = await written(context, [4, 3, 2, 1, 2]);
+  const path = join(segmentFolder(dir, 1), 'data.mdb');
+  const file = readFileSync(path);
+  const headerBytes = 8;
+  for (const key of [1, 5, 8, 10, 11].map((sequence) => toBufferKey(sequence)))
+    for (let bit = 0; bit < (headerBytes + key.length) * 8; bit++) {
+      const flipped = Buffer.from(file);
+      for (let at = file.indexOf(key, headerBytes); at >= 0; at = file.indexOf(key, at + 1))
+        flipped[at - headerBytes + (bit >> 3)]! ^= 1 << (bit & 7);
+      writeFileSync(path, flipped);
+      const found = await replayedIn(dir);
+      const isWhole = Array.isArray(found) && sequencesOf(found).join() === upTo(12).join();
+      assert(isWhole || found instanceof JournalDamaged, `key ${key.toString('hex')}, bit ${bit}: ${found}`);
+    }
+});
 
 test('a batch that arrives in a segment which its next owner has left behind is not part of the log', async (context) => {
   const dir = await written(context, [4, 3, 2], { segmentBytesMax: everyTurn });

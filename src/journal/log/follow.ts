@@ -175,7 +175,9 @@ function* batchesOf(segments: Segments, index: number, next: number, upTo: numbe
       if (done === true) return;
       const { key, value: bytes } = row;
       const isNext = key === expected;
-      const header = isNext ? checkedHeader(bytes, key, segments.tag) : `the next record there is ${key}`;
+      const header = isNext
+        ? checkedHeader(bytes, key, segments.tag)
+        : `the next record there is ${typeof key === 'number' ? key : 'no commit batch'}`;
       if (typeof header === 'string') {
         // A gap is never the end of the log, because what comes after it was on disk.
         const isEnd = isNext && index === segments.list.length - 1 && guard(() => rows.next()).done === true;

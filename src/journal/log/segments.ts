@@ -228,7 +228,7 @@ export function batchTimeMs(
 ): number | undefined {
   const environment = segments.open(segment);
   return guardRead(segment.folder, () => {
-    const key = firstSequenceIn(environment, which);
+    const key = firstSequenceIn(environment, segment, which);
     if (key === undefined) return undefined;
     const header = headerOf(environment, segment, key, segments.tag);
     if (typeof header === 'string') throw damaged(segment, key, header);
@@ -237,11 +237,16 @@ export function batchTimeMs(
 }
 
 /** The first sequence of a segment's first or last batch; undefined when it has none. */
-function firstSequenceIn(environment: Environment, which: 'first' | 'last'): number | undefined {
+function firstSequenceIn(
+  environment: Environment,
+  segment: Segment,
+  which: 'first' | 'last',
+): number | undefined {
   // The key of the label comes before those of all batches.
   const range = which === 'first' ? { start: 1, limit: 1 } : { end: 0, reverse: true, limit: 1 };
   const [key] = environment.getKeys(range);
-  return key;
+  if (key === undefined || Number.isSafeInteger(key)) return key;
+  throw new JournalDamaged(`The ${which} key in segment ${basename(segment.folder)} is no sequence`);
 }
 
 /**
@@ -253,7 +258,7 @@ export function endOf(segments: Segments): number {
   if (newest === undefined) return 0;
   const environment = segments.open(newest);
   return guardRead(newest.folder, () => {
-    const key = firstSequenceIn(environment, 'last');
+    const key = firstSequenceIn(environment, newest, 'last');
     if (key === undefined) return newest.firstSequence - 1;
     const header = headerOf(environment, newest, key, segments.tag);
     return typeof header === 'string' ? key : header.lastSequence;
