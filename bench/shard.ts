@@ -74,6 +74,7 @@ const noCheckpointer: Checkpointer = {
 const withLog = (log: Log): Journal => {
   const memory = new MemoryJournal(indexRowsOf);
   return {
+    ownership: memory.ownership,
     log,
     checkpoint: memory.checkpoint,
     checkpointer: noCheckpointer,

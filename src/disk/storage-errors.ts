@@ -4,14 +4,23 @@
 // 100 bytes on the heap. Nobody can trust the memory of such a process: so the service ends, all
 // shards at once, and is started again. A command ends of the error by itself.
 
+/**
+ * What became of a write that was not acknowledged. `failed`: it is not stored. `fenced`: it is not
+ * stored, because somebody else owns the partition now. `unknown`: it may be stored, and that must
+ * be found out before anything else is written.
+ */
+export type WriteOutcome = 'failed' | 'fenced' | 'unknown';
+
 /** An append or a checkpoint could not be made durable (disk full, I/O error). */
 export class JournalFailure extends Error {
   override name = 'JournalFailure';
   /** The disk is full: the shard may be tried again, read-only until there is room. */
   readonly diskFull: boolean;
-  constructor(message: string, options: { diskFull: boolean; cause?: unknown }) {
+  readonly outcome: WriteOutcome;
+  constructor(message: string, options: { diskFull: boolean; outcome?: WriteOutcome; cause?: unknown }) {
     super(message, { cause: options.cause });
     this.diskFull = options.diskFull;
+    this.outcome = options.outcome ?? 'failed';
   }
 }
 

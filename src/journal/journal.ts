@@ -6,6 +6,7 @@
 import type { Cause } from '../domain/cause.ts';
 import type { Change } from '../domain/record.ts';
 import type { ColdStore, PackedChanges } from '../store/cold-store.ts';
+import type { Ownership } from './ownership.ts';
 import type { EncodedRecord } from './records/record-bytes.ts';
 
 export { JournalDamaged, JournalFailure, unlessDamaged } from '../disk/storage-errors.ts';
@@ -204,6 +205,7 @@ export interface Checkpointer {
 }
 
 export interface Journal {
+  readonly ownership: Ownership;
   readonly log: Log;
   readonly checkpoint: Checkpoint;
   readonly checkpointer: Checkpointer;

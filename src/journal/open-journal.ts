@@ -14,6 +14,7 @@ import { checkpointFolderIn, removeOtherCheckpoints } from './checkpoint/checkpo
 import { type ArchivedEnd, CheckpointFollower } from './checkpoint/checkpoint-follower.ts';
 import type { IndexRowsOf } from './checkpoint/index-table.ts';
 import { type Checkpointer, JournalDamaged, type OwnJournal } from './journal.ts';
+import { EpochFile } from './log/epoch-file.ts';
 import { followedLog, recoverLog } from './log/follow.ts';
 import { SegmentedLog } from './log/log.ts';
 import type { LogEngine } from './log/log-engine.ts';
@@ -101,19 +102,21 @@ export async function openJournal(options: JournalOptions): Promise<OwnJournal> 
     const onSegment = (firstSequence: number) => checkpointer.noteSegment(firstSequence);
     const engine = new SegmentedLog({
       segments,
+      epochFile: new EpochFile(dir),
       onSegment,
       movedResponse: (location, keyDigest) => checkpoint.movedResponse(location, keyDigest),
       segmentBytesMax,
       segmentAgeMaxMs: dayMs,
     });
     const log = new WriteAheadLog(engine, identity);
+    const ownership = await engine.acquire();
     const start = (nextSequence: number) => {
       engine.start(nextSequence);
-      // The lock on the folder keeps other owners out, and one without appends leaves no batch.
-      log.start(nextSequence, nextSequence);
+      log.start(nextSequence, ownership);
     };
     if (segments.list.length === 0) start(checkpoint.sequence + 1);
     return {
+      ownership,
       log,
       checkpoint,
       checkpointer,

@@ -5,6 +5,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { encodeBatch } from '../../src/journal/log/codec.ts';
+import { EpochFile } from '../../src/journal/log/epoch-file.ts';
 import { readLog } from '../../src/journal/log/follow.ts';
 import { SegmentedLog } from '../../src/journal/log/log.ts';
 import type { FollowedBatch } from '../../src/journal/log/log-engine.ts';
@@ -17,7 +18,13 @@ function open(context: TestContext, onSegment = async () => {}) {
   const segments = new Segments(folder, 1 << 20, identity);
   const movedResponse = () => undefined;
   const limits = { segmentBytesMax: 1 << 20, segmentAgeMaxMs: 1e9 };
-  const engine = new SegmentedLog({ segments, onSegment, movedResponse, ...limits });
+  const engine = new SegmentedLog({
+    segments,
+    epochFile: new EpochFile(folder),
+    onSegment,
+    movedResponse,
+    ...limits,
+  });
   engine.start(1);
   context.after(() => engine.close());
   return { engine, segments };

@@ -31,6 +31,7 @@ import { endOfBatch, readBatchHeader, readResponse } from '../../src/journal/log
 import { type FollowedLog, recoverLog } from '../../src/journal/log/follow.ts';
 import type { FollowedBatch, LogEngine } from '../../src/journal/log/log-engine.ts';
 import { WriteAheadLog } from '../../src/journal/log/write-ahead-log.ts';
+import { heldByLock, type Ownership } from '../../src/journal/ownership.ts';
 import {
   decodeRecord,
   type EncodedRecord,
@@ -48,6 +49,7 @@ interface Disk {
   idempotencyRecords: IdempotencyRecord[];
   readonly values: Map<string, Uint8Array>;
   sequence: number;
+  epoch: number;
 }
 
 const hourMs = 3_600_000;
@@ -57,6 +59,7 @@ export class MemoryJournal implements OwnJournal {
   readonly #indexRowsOf: IndexRowsOf;
   readonly #disk: Disk;
   readonly #engine: MemoryEngine;
+  readonly ownership: Ownership;
   readonly log: WriteAheadLog;
   readonly checkpoint: WritableCheckpoint;
   readonly checkpointer: Checkpointer;
@@ -67,7 +70,8 @@ export class MemoryJournal implements OwnJournal {
     this.#engine = new MemoryEngine(disk);
     this.log = new WriteAheadLog(this.#engine, partition);
     const nextSequence = Math.max(disk.sequence, disk.batches.at(-1)?.lastSequence ?? 0) + 1;
-    this.log.start(nextSequence, nextSequence);
+    this.ownership = this.#engine.take();
+    this.log.start(nextSequence, this.ownership);
     const checkpoint = new MemoryCheckpoint(disk, indexRowsOf);
     this.checkpoint = checkpoint;
     this.checkpointer = new MemoryCheckpointer(this.#engine, followed(disk), checkpoint);
@@ -109,6 +113,15 @@ class MemoryEngine implements LogEngine {
     this.#failing = options;
   }
 
+  take(): Ownership {
+    this.#disk.epoch++;
+    return heldByLock(this.#disk.epoch);
+  }
+
+  async acquire(): Promise<Ownership> {
+    return this.take();
+  }
+
   abandon(): void {
     this.#failure ??= new JournalFailure('The log crashed', { diskFull: false });
     this.#unsettled = [];
@@ -119,7 +132,12 @@ class MemoryEngine implements LogEngine {
     return last === undefined ? null : endOfBatch(last.bytes);
   }
 
-  append(_partition: ShardIdentity, _epoch: number, expectedSequence: number, bytes: Buffer): Promise<void> {
+  append(_partition: ShardIdentity, epoch: number, expectedSequence: number, bytes: Buffer): Promise<void> {
+    if (epoch < this.#disk.epoch)
+      this.#failure ??= new JournalFailure('The log has a newer owner', {
+        diskFull: false,
+        outcome: 'fenced',
+      });
     if (this.#failure !== null) return Promise.reject(this.#failure);
     const batch = { bytes, ...readBatchHeader(bytes) };
     assert(batch.firstSequence === expectedSequence, 'a batch lies under its first sequence');
@@ -326,5 +344,6 @@ function emptyDisk(): Disk {
     idempotencyRecords: [],
     values: new Map(),
     sequence: 0,
+    epoch: 0,
   };
 }

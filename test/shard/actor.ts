@@ -66,6 +66,7 @@ function heldJournal(
 ): Journal {
   const { log } = journal;
   return {
+    ownership: journal.ownership,
     checkpoint: journal.checkpoint,
     checkpointer: journal.checkpointer,
     replay: () => journal.replay(),

@@ -6,6 +6,7 @@
 
 import type { ShardIdentity } from '../../disk/identity.ts';
 import type { Log } from '../journal.ts';
+import type { Ownership } from '../ownership.ts';
 import type { BatchHeader } from './codec.ts';
 
 export interface FollowedBatch extends BatchHeader {
@@ -26,9 +27,14 @@ export interface ReadableLog {
 
 export interface LogEngine extends ReadableLog {
   /**
+   * Makes the caller the owner of the partition: every append under an earlier epoch is refused
+   * from now on, also if the caller never appends anything. To be called before anything is read.
+   */
+  acquire(): Promise<Ownership>;
+  /**
    * Appends a batch whose first entry, `expectedSequence`, must be the next of the log. Settles
-   * when it is durable, after those before it. Rejects with `JournalFailure` when it could not be
-   * written, or the partition has an owner with a greater epoch; then every append rejects.
+   * when it is durable, after those before it. Rejects with `JournalFailure`, which says
+   * what became of the batch; then every append rejects.
    */
   append(partition: ShardIdentity, epoch: number, expectedSequence: number, bytes: Buffer): Promise<void>;
   /** Settles when everything up to `sequence` is durable. Rejects with `JournalFailure`. */

@@ -14,13 +14,23 @@ import {
   type StoredResponse,
   unlessDamaged,
 } from '../journal.ts';
+import { heldByLock, type Ownership } from '../ownership.ts';
 import { endOfBatch, readBatchHeader, readResponse } from './codec.ts';
+import type { EpochFile } from './epoch-file.ts';
 import { readLog } from './follow.ts';
 import type { LogEngine } from './log-engine.ts';
-import { batchTimeMs, endOf, readStoredResponse, type Segment, type Segments } from './segments.ts';
+import {
+  batchTimeMs,
+  endOf,
+  lastEpoch,
+  readStoredResponse,
+  type Segment,
+  type Segments,
+} from './segments.ts';
 
 export interface LogOptions {
   readonly segments: Segments;
+  readonly epochFile: EpochFile;
   /** Called with a new segment's first sequence. The segment is written to when this settles. */
   readonly onSegment: (firstSequence: number) => Promise<void>;
   /** Finds a stored response whose segment was dropped. */
@@ -63,6 +73,19 @@ export class SegmentedLog implements LogEngine {
   constructor(options: LogOptions) {
     this.#options = options;
     this.#segments = options.segments;
+  }
+
+  async acquire(): Promise<Ownership> {
+    const { epochFile } = this.#options;
+    this.#epoch = 1 + Math.max(epochFile.stored, lastEpoch(this.#segments));
+    try {
+      epochFile.store(this.#epoch);
+    } catch (error) {
+      // On a full disk the first append stores it, when there is room again.
+      const failure = journalFailure(error, this.#segments.folder);
+      if (!failure.diskFull) throw failure;
+    }
+    return heldByLock(this.#epoch);
   }
 
   /**
@@ -138,7 +161,8 @@ export class SegmentedLog implements LogEngine {
   /** Writes the batches in one transaction, in a new segment when one is due. */
   async #write(batches: readonly Waiting[]): Promise<void> {
     const { firstSequence, timeMs } = elementAt(batches, 0);
-    const { segmentBytesMax, segmentAgeMaxMs, onSegment } = this.#options;
+    const { segmentBytesMax, segmentAgeMaxMs, onSegment, epochFile } = this.#options;
+    epochFile.store(this.#epoch);
     const active = this.#active;
     const isDue =
       active !== null && (active.bytes > segmentBytesMax || timeMs - active.firstTimeMs > segmentAgeMaxMs);
@@ -197,7 +221,7 @@ export class SegmentedLog implements LogEngine {
 function fenced(folder: string, epoch: number, newest: number): JournalFailure {
   return new JournalFailure(
     `${folder} has a newer owner, whose epoch is ${newest}: a batch of epoch ${epoch} is refused`,
-    { diskFull: false },
+    { diskFull: false, outcome: 'fenced' },
   );
 }
 

@@ -18,7 +18,7 @@ import { type CheckDepth, remainingCheck } from '../../disk/page-check.ts';
 import { SpareDescriptors } from '../../disk/spare-descriptors.ts';
 import { syncPath } from '../../disk/sync-path.ts';
 import { JournalDamaged, type ResponseLocation, type StoredResponse, unlessDamaged } from '../journal.ts';
-import { checkedHeader, endOfBatch, readResponse } from './codec.ts';
+import { type BatchHeader, checkedHeader, endOfBatch, readResponse } from './codec.ts';
 
 export interface Segment {
   readonly firstSequence: number;
@@ -226,14 +226,33 @@ export function batchTimeMs(
   segment: Segment,
   which: 'first' | 'last',
 ): number | undefined {
-  const environment = segments.open(segment);
+  return headerIn(segments, segment, which)?.timeMs;
+}
+
+/** The header of the segment's first or last batch. */
+function headerIn(
+  segments: Segments,
+  segment: Segment,
+  which: 'first' | 'last',
+  check?: CheckDepth,
+): BatchHeader | undefined {
+  const environment = segments.open(segment, check);
   return guardRead(segment.folder, () => {
     const key = firstSequenceIn(environment, segment, which);
     if (key === undefined) return undefined;
     const header = headerOf(environment, segment, key, segments.tag);
     if (typeof header === 'string') throw damaged(segment, key, header);
-    return header.timeMs;
+    return header;
   });
+}
+
+/** The epoch of the last batch that can be read; 0 without any. A recovery finds the damage. */
+export function lastEpoch(segments: Segments): number {
+  for (const segment of segments.list.toReversed()) {
+    const header = unlessDamaged(() => headerIn(segments, segment, 'last', 'leaves'));
+    if (header !== undefined) return header.epoch;
+  }
+  return 0;
 }
 
 /** The first sequence of a segment's first or last batch; undefined when it has none. */

@@ -4,6 +4,7 @@
 import { assert } from '../../core/assert.ts';
 import { type ShardIdentity, tagOf } from '../../disk/identity.ts';
 import type { Log, LogBatch, ResponseLocation, StoredResponse } from '../journal.ts';
+import type { Ownership } from '../ownership.ts';
 import { encodeBatch } from './codec.ts';
 import type { LogEngine } from './log-engine.ts';
 
@@ -21,8 +22,8 @@ export class WriteAheadLog implements Log {
     this.#tag = tagOf(partition);
   }
 
-  /** The next entry has this sequence, and the owner of the batches has this epoch. */
-  start(nextSequence: number, epoch: number): void {
+  /** The next entry has this sequence. */
+  start(nextSequence: number, { epoch }: Ownership): void {
     this.#nextSequence = nextSequence;
     this.#epoch = epoch;
   }

@@ -181,6 +181,7 @@ export class ShardThread {
     const { log, checkpoint, checkpointer } = journal;
     const history = this.#history;
     return {
+      ownership: journal.ownership,
       checkpoint,
       checkpointer,
       close: () => journal.close(),
