@@ -22,6 +22,7 @@ const layers = [
   'rpc',
   'disk',
   'journal',
+  'postgresql',
   'shard',
   'networks',
   'webhooks',
@@ -168,6 +169,8 @@ test('what a shard is made of runs by the scheduler, the timers and the clocks t
 test('the journal and the disk are ports: what lies above imports only what these files offer', () => {
   const port = [
     'journal/journal.ts',
+    'journal/ownership.ts',
+    'journal/remote-log.ts',
     'journal/open-journal.ts',
     'journal/stopped-journal.ts',
     'journal/log-files.ts',

@@ -75,6 +75,15 @@ export const configSchema = group({
     ),
   }),
   journal: group({
+    url: optionalText(
+      'PostgreSQL servers that hold the log, too, as postgresql://user@host-a,host-b/database; none: the data folder alone holds it',
+    ),
+    passwordFile: optionalText('file with the password for journal.url; none: PGPASSWORD, if that is set'),
+    caFile: optionalText('certificates that sign those of the servers of journal.url, PEM; none: no TLS'),
+    single: Type.Boolean({
+      description:
+        'whether one PostgreSQL without standbys is wanted: its disk is then all that holds the log besides this machine',
+    }),
     segmentBytesMax: count(1_048_576, 68_719_476_736, 'size at which a log segment is closed'),
     logBytesMax: count(
       67_108_864,

@@ -12,6 +12,7 @@ import { defined, elementAt } from '../core/assert.ts';
 import { errorCode, errorText } from '../core/errors.ts';
 import { checkRecipient } from '../disk/archive-file.ts';
 import { isMailUrl, isSenderAddress } from '../mail/mail-url.ts';
+import { parseJournalUrl } from '../postgresql/journal-url.ts';
 import { shardMibMin } from '../shard/memory.ts';
 import { shardsMax } from '../shard/shard-map.ts';
 import {
@@ -82,11 +83,13 @@ export function checkFiles(config: Config): void {
   const cert = readNamed('tlsCertFile', config.tlsCertFile);
   const key = readNamed('tlsKeyFile', config.tlsKeyFile);
   readNamed('mail.passwordFile', config.mail.passwordFile);
+  readNamed('journal.passwordFile', config.journal.passwordFile);
   const ca = readNamed('webhooks.caFile', config.webhooks.caFile);
   checkPem('tlsCertFile', { cert });
   checkPem('tlsKeyFile', { cert, key });
   // The TLS library ignores parts of an authorities file that are no certificates.
   checkPem('webhooks.caFile', { cert: ca });
+  checkPem('journal.caFile', { cert: readNamed('journal.caFile', config.journal.caFile) });
 }
 
 function readNamed(path: string, file: string | null): Buffer | undefined {
@@ -283,6 +286,10 @@ function refuseCombinations(settings: Settings, environment: Environment): void 
   }
   if (setting('mail.url').value !== null && setting('mail.from').value === null)
     throw new ConfigError(`${setting('mail.url').where} is set without ${variableOf('mail.from')}: set both`);
+  for (const path of ['journal.passwordFile', 'journal.caFile', 'journal.single'])
+    if (setting(path).value && setting('journal.url').value === null)
+      throw new ConfigError(`${setting(path).where} is set without ${variableOf('journal.url')}: set both`);
+  refuseJournalUrl(setting('journal.url'));
   refuseForm(setting('mail.url'), isMailUrl, 'smtp://host:port, smtps://host:port, file:///folder or log:');
   refuseForm(setting('mail.from'), isSenderAddress, 'an e-mail address');
   refuseForm(setting('baseUrl'), isBaseUrl, 'an http:// or https:// address without user, query or fragment');
@@ -296,6 +303,13 @@ function refuseForm(setting: Setting, isValid: (text: string) => boolean, expect
   const wrong = values.find((value) => !isValid(value));
   if (wrong === undefined) return;
   throw new ConfigError(`${setting.where} is ${JSON.stringify(wrong)}: it must be ${expected}`);
+}
+
+function refuseJournalUrl({ value, where }: Setting): void {
+  if (typeof value !== 'string') return;
+  const address = parseJournalUrl(value);
+  // What is wrong may be the password, which is not shown.
+  if (typeof address === 'string') throw new ConfigError(`${where} ${address}`);
 }
 
 function isBaseUrl(text: string): boolean {

@@ -201,7 +201,12 @@ function folderOf(environment: object): string {
 export function journalFailure(cause: unknown, folder: string): JournalFailure {
   const diskFull = isDiskFull(cause, folder);
   const reason = diskFull ? 'the disk is full' : (cause as Error).message;
-  return new JournalFailure(`Could not write to ${folder}: ${reason}`, { diskFull, cause });
+  // Nobody knows what is on a disk that has refused a write.
+  return new JournalFailure(`Could not write to ${folder}: ${reason}`, {
+    diskFull,
+    outcome: 'unknown',
+    cause,
+  });
 }
 
 const { ENOSPC, EDQUOT, EFBIG, EIO } = constants.errno;

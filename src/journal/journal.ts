@@ -9,7 +9,12 @@ import type { ColdStore, PackedChanges } from '../store/cold-store.ts';
 import type { Ownership } from './ownership.ts';
 import type { EncodedRecord } from './records/record-bytes.ts';
 
-export { JournalDamaged, JournalFailure, unlessDamaged } from '../disk/storage-errors.ts';
+export {
+  JournalDamaged,
+  JournalFailure,
+  unlessDamaged,
+  type WriteOutcome,
+} from '../disk/storage-errors.ts';
 
 /** Digests of keys and requests have this many bytes. */
 export const digestBytes = 16;

@@ -18,8 +18,10 @@ import { EpochFile } from './log/epoch-file.ts';
 import { followedLog, recoverLog } from './log/follow.ts';
 import { SegmentedLog } from './log/log.ts';
 import type { LogEngine } from './log/log-engine.ts';
+import { ReplicatedLog } from './log/replicated-log.ts';
 import { Segments } from './log/segments.ts';
 import { WriteAheadLog } from './log/write-ahead-log.ts';
+import type { RemoteLog } from './remote-log.ts';
 
 /** A folder notes the layouts of its records, so that no older service opens it. */
 export { metadataIn } from './checkpoint/checkpoint-reader.ts';
@@ -41,6 +43,8 @@ export interface JournalOptions {
   readonly mapSizes?: { readonly log?: number; readonly state?: number };
   /** This process has just checked the files, see `inspectJournal`. */
   readonly isChecked?: boolean;
+  /** Other machines hold the log, too; it lies there first, and its mirror in the folder. */
+  readonly remote?: RemoteLog;
   /** Keeps the checkpoint, in another thread; this thread does without one. */
   readonly checkpointer?: Checkpointer;
   /** The thread's own unless a test decides what runs next. */
@@ -98,9 +102,12 @@ export async function openJournal(options: JournalOptions): Promise<OwnJournal> 
         options.scheduler ?? systemScheduler,
         options.logBytesMax,
       );
-    const checkpointer = inStep(follower, segments, checkpoint, (sequence) => engine.durable(sequence));
+    const checkpointer = inStep(follower, segments, checkpoint, {
+      durable: (sequence) => engine.durable(sequence),
+      noteMetadata: (values) => replicated?.noteMetadata(values),
+    });
     const onSegment = (firstSequence: number) => checkpointer.noteSegment(firstSequence);
-    const engine = new SegmentedLog({
+    const mirror = new SegmentedLog({
       segments,
       epochFile: new EpochFile(dir),
       onSegment,
@@ -108,8 +115,12 @@ export async function openJournal(options: JournalOptions): Promise<OwnJournal> 
       segmentBytesMax,
       segmentAgeMaxMs: dayMs,
     });
+    const replicated = options.remote && new ReplicatedLog(options.remote, mirror, identity);
+    const engine: LogEngine = replicated ?? mirror;
     const log = new WriteAheadLog(engine, identity);
-    const ownership = await engine.acquire();
+    const ownership = await engine.acquire(checkpoint.sequence);
+    if (replicated !== undefined && replicated.notedMetadata.size > 0)
+      await follower.putMetadata(replicated.notedMetadata).then(() => checkpoint.renew());
     const start = (nextSequence: number) => {
       engine.start(nextSequence);
       log.start(nextSequence, ownership);
@@ -164,11 +175,11 @@ function inStep(
   follower: Checkpointer,
   segments: Segments,
   checkpoint: LmdbCheckpoint,
-  durable: LogEngine['durable'],
+  engine: Pick<LogEngine, 'durable'> & Pick<ReplicatedLog, 'noteMetadata'>,
 ): Checkpointer {
   return {
     async write(sequence) {
-      await durable(sequence);
+      await engine.durable(sequence);
       const written = await follower.write(sequence);
       checkpoint.renew();
       return written;
@@ -178,7 +189,10 @@ function inStep(
       await segments.forgetBefore(firstSequence);
       return firstSequence;
     },
-    putMetadata: (values) => follower.putMetadata(values),
+    putMetadata(values) {
+      engine.noteMetadata(values);
+      return follower.putMetadata(values);
+    },
     noteSegment: (firstSequence) => follower.noteSegment(firstSequence),
     async compact(report) {
       const sizes = await follower.compact(report);

@@ -26,14 +26,21 @@ import { countThreadTime, type ThreadGauge } from '../telemetry/thread-time.ts';
 import { CheckpointWorker } from './checkpoint-worker.ts';
 import { endAtWriteErrors } from './end-at-write-errors.ts';
 import { HostedShard } from './hosted-shard.ts';
+import { InstructionGate } from './instruction-gate.ts';
 import { ConfiguredNetworks, createAddressCheck, createSend } from './networks.ts';
-import type { Instruction, Notice, ShardThreadData, ThreadQuestions } from './thread-protocol.ts';
+import { remoteLogOf } from './remote-log.ts';
+import type { Notice, ShardThreadData, ThreadQuestions } from './thread-protocol.ts';
 import { commonAnswers, startOfThread } from './thread-side.ts';
 import { Visits } from './visits.ts';
 
 const { data, main } = startOfThread<ShardThreadData>();
-const { number, dir, identity, isChecked, secretsKeys, config, baseUrl, accounts, revision, paused } = data;
+const { number, dir, identity, shards, isChecked, config, accounts, revision, paused } = data;
 const tell = (notice: Notice) => main.postMessage(notice);
+/** The journal waits for other machines, and holds nothing yet that a stop would have to finish. */
+let isAcquiring = false;
+const instructions = new InstructionGate(main, () => {
+  if (isAcquiring) process.exit(0);
+});
 const logger = await createLogger({ level: config.logLevel, thread: `shard-${number}` });
 logConsole(logger);
 endAtWriteErrors(logger);
@@ -95,6 +102,8 @@ function storeScrub(): void {
 async function open() {
   try {
     const { segmentBytesMax } = config.journal;
+    const remote = remoteLogOf(config, identity, shards, logger);
+    isAcquiring = remote !== undefined;
     return await openJournal({
       dir,
       identity,
@@ -102,10 +111,13 @@ async function open() {
       indexRowsOf,
       segmentBytesMax,
       checkpointer,
+      ...(remote && { remote }),
     });
   } catch (error) {
     fail(error);
     return new Promise<never>(() => {});
+  } finally {
+    isAcquiring = false;
   }
 }
 
@@ -115,7 +127,7 @@ const journal = await open();
 const { cacheBytesMax, unwrittenBytesMax } = memoryShares(config.memory.shardMib);
 metrics.residentBytesMax.set(cacheBytesMax + unwrittenBytesMax);
 
-const secrets = new SecretBox(secretsKeys);
+const secrets = new SecretBox(data.secretsKeys);
 const networks = new ConfiguredNetworks({ config, secrets, send: createSend(config) });
 for (const { id, connectors } of accounts) networks.put(id, connectors);
 metrics.readOnly.set(0);
@@ -130,7 +142,7 @@ const hosted = new HostedShard({
   networks,
   timers: systemTimers,
   settings: {
-    baseUrl,
+    baseUrl: data.baseUrl,
     cardPageMs: config.attempts.cardAttemptSeconds * 1000,
     cashCodeMs: config.attempts.cashCodeSeconds * 1000,
     webhookRetryMs: config.webhooks.retrySeconds.map((seconds) => seconds * 1000),
@@ -230,7 +242,7 @@ const answers: Answers<ThreadQuestions> = {
     journal.checkpointer.compact(report).catch(({ message }: Error) => ({ failure: message })),
   stop,
 };
-main.on('message', async (instruction: Instruction) => {
+instructions.open(async (instruction) => {
   if (instruction.type === 'connect') connect(instruction.port);
   else if ('question' in instruction) await answerQuestion(answers, instruction, tell);
   if (instruction.type === 'stop') process.exit(0);

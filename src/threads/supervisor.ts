@@ -234,6 +234,7 @@ export class Supervisor {
       number,
       dir: folder.shardDir(number),
       identity: folder.shardIdentity(number),
+      shards: folder.shards,
       isChecked: checked.delete(number),
       config: this.#config,
       secretsKeys,

@@ -66,6 +66,8 @@ export interface ShardThreadData {
   readonly number: number;
   readonly dir: string;
   readonly identity: ShardIdentity;
+  /** How many shards there are. */
+  readonly shards: number;
   /** This process has just checked the journal's files. */
   readonly isChecked: boolean;
   readonly secretsKeys: readonly string[];

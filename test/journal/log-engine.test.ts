@@ -33,52 +33,6 @@ function open(context: TestContext, onSegment = async () => {}) {
 const batch = (firstSequence: number, entries: number, epoch: number) =>
   encodeBatch(turnAt(firstSequence, entries), tag, epoch).bytes;
 
-test('what is durable is found in order, each batch with the epoch of its owner', async (context) => {
-  const { engine, segments } = open(context);
-  const appended = [
-    engine.append(identity, 1, 1, batch(1, 2, 1)),
-    engine.append(identity, 7, 3, batch(3, 1, 7)),
-  ];
-  await Promise.all(appended);
-  const found = (await batchesIn(segments)).map(({ firstSequence, lastSequence, epoch }) => [
-    firstSequence,
-    lastSequence,
-    epoch,
-  ]);
-  assert.deepEqual(found, [
-    [1, 2, 1],
-    [3, 3, 7],
-  ]);
-});
-
-test('a sequence is durable when its batch is, and not before', async (context) => {
-  const written = Promise.withResolvers<void>();
-  const { engine } = open(context, () => written.promise);
-  let isAppended = false;
-  const appended = engine.append(identity, 1, 1, batch(1, 2, 1)).then(() => {
-    isAppended = true;
-  });
-  const durable = engine.durable(2).then(() => isAppended);
-  await engine.durable(0);
-  assert.equal(isAppended, false);
-  written.resolve();
-  assert.equal(await durable, true);
-  await appended;
-  await engine.durable(2);
-});
-
-test('a batch of an owner that has lost the log is refused, and so is everything after it', async (context) => {
-  const { engine } = open(context);
-  await engine.append(identity, 5, 1, batch(1, 1, 5));
-  const refusal = {
-    name: 'JournalFailure',
-    message: /has a newer owner, whose epoch is 5: a batch of epoch 4/,
-  };
-  await assert.rejects(engine.append(identity, 4, 2, batch(2, 1, 4)), refusal);
-  await assert.rejects(engine.append(identity, 5, 2, batch(2, 1, 5)), refusal);
-  await assert.rejects(engine.durable(1), refusal);
-});
-
 test('a batch of another partition, or at another sequence, is a bug', (context) => {
   const { engine } = open(context);
   assert.throws(() => engine.append({ ...identity, shard: 2 }, 1, 1, batch(1, 1, 1)), /one partition/);

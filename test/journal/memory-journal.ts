@@ -2,6 +2,7 @@
 // as the journal on disk, and its checkpoint is kept by the same follower. What was appended but hasn't settled is lost by
 // `reopen`, as it would be in a crash.
 
+import { crc32 } from 'node:zlib';
 import { assert } from '../../src/core/assert.ts';
 import { systemScheduler } from '../../src/core/scheduler.ts';
 import type { ShardIdentity } from '../../src/disk/identity.ts';
@@ -41,7 +42,7 @@ import {
 import { lowerBound } from '../../src/store/sorted-keys.ts';
 
 /** What survives a crash. */
-interface Disk {
+export interface Disk {
   batches: FollowedBatch[];
   readonly records: Map<string, EncodedRecord>;
   /** Sort keys by index, ascending. */
@@ -97,20 +98,31 @@ export class MemoryJournal implements OwnJournal {
   }
 }
 
+interface Failing {
+  readonly diskFull: boolean;
+  /** The batch is stored all the same. */
+  readonly isStored?: boolean;
+}
+
 /** Stores commit batches as they are given to it. */
-class MemoryEngine implements LogEngine {
+export class MemoryEngine implements LogEngine {
   readonly #disk: Disk;
   #unsettled: FollowedBatch[] = [];
   #failure: JournalFailure | null = null;
-  #failing: { readonly diskFull: boolean } | null = null;
+  #failing: Failing | null = null;
   #writing: Promise<void> = Promise.resolve();
 
   constructor(disk: Disk) {
     this.#disk = disk;
   }
 
-  failNextAppend(options: { readonly diskFull: boolean }): void {
+  failNextAppend(options: Failing): void {
     this.#failing = options;
+  }
+
+  /** What is appended from now on waits for the promise. */
+  hold(released: Promise<void>): void {
+    this.#writing = this.#writing.then(() => released);
   }
 
   take(): Ownership {
@@ -121,6 +133,8 @@ class MemoryEngine implements LogEngine {
   async acquire(): Promise<Ownership> {
     return this.take();
   }
+
+  start(): void {}
 
   abandon(): void {
     this.#failure ??= new JournalFailure('The log crashed', { diskFull: false });
@@ -140,6 +154,11 @@ class MemoryEngine implements LogEngine {
       });
     if (this.#failure !== null) return Promise.reject(this.#failure);
     const batch = { bytes, ...readBatchHeader(bytes) };
+    const before = this.#unsettled.at(-1) ?? this.#disk.batches.at(-1);
+    assert(
+      (before?.lastSequence ?? expectedSequence - 1) === expectedSequence - 1,
+      'a batch follows the one before',
+    );
     assert(batch.firstSequence === expectedSequence, 'a batch lies under its first sequence');
     this.#unsettled.push(batch);
     const failing = this.#failing;
@@ -149,19 +168,26 @@ class MemoryEngine implements LogEngine {
     return durable;
   }
 
-  #settle(batch: FollowedBatch, failing: { readonly diskFull: boolean } | null): void {
-    if (failing !== null) this.#failure ??= new JournalFailure('Asked to fail', failing);
+  #settle(batch: FollowedBatch, failing: Failing | null): void {
+    if (failing?.isStored === true) this.#disk.batches.push(batch);
+    if (failing !== null)
+      this.#failure ??= new JournalFailure('Asked to fail', { ...failing, outcome: 'unknown' });
     if (this.#failure !== null) throw this.#failure;
     this.#unsettled.shift();
     this.#disk.batches.push(batch);
   }
 
-  read(after: number, upTo?: number): ReturnType<LogEngine['read']> {
-    return batchesOf(this.#disk, after, upTo);
+  async *read(after: number, upTo?: number): ReturnType<LogEngine['read']> {
+    for await (const batches of batchesOf(this.#disk, after, upTo)) {
+      const isSound = ({ bytes }: FollowedBatch) => bytes.readUInt32LE(4) === crc32(bytes.subarray(8));
+      if (!batches.every(isSound)) throw new JournalDamaged('a checksum does not match');
+      yield batches;
+    }
   }
 
-  async durable(): Promise<void> {
-    await this.#writing;
+  async durable(sequence = Number.POSITIVE_INFINITY): Promise<void> {
+    const isBefore = ({ firstSequence }: FollowedBatch) => firstSequence <= sequence;
+    if (this.#unsettled.some(isBefore)) await this.#writing;
     if (this.#failure !== null) throw this.#failure;
   }
 
@@ -336,7 +362,7 @@ async function* batchesOf({ batches }: Disk, after: number, upTo = Number.POSITI
   if (found.length > 0) yield found;
 }
 
-function emptyDisk(): Disk {
+export function emptyDisk(): Disk {
   return {
     batches: [],
     records: new Map(),

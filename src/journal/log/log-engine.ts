@@ -29,8 +29,11 @@ export interface LogEngine extends ReadableLog {
   /**
    * Makes the caller the owner of the partition: every append under an earlier epoch is refused
    * from now on, also if the caller never appends anything. To be called before anything is read.
+   * The checkpoint holds what comes up to `checkpointed`. Rejects with `JournalDamaged`.
    */
-  acquire(): Promise<Ownership>;
+  acquire(checkpointed: number): Promise<Ownership>;
+  /** Everything was read, and the next entry has this sequence. */
+  start(nextSequence: number): void;
   /**
    * Appends a batch whose first entry, `expectedSequence`, must be the next of the log. Settles
    * when it is durable, after those before it. Rejects with `JournalFailure`, which says

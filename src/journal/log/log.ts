@@ -22,6 +22,7 @@ import type { LogEngine } from './log-engine.ts';
 import {
   batchTimeMs,
   endOf,
+  lastEnd,
   lastEpoch,
   readStoredResponse,
   type Segment,
@@ -131,6 +132,11 @@ export class SegmentedLog implements LogEngine {
 
   get durableEnd(): LogEnd | null {
     return this.#durableEnd;
+  }
+
+  /** The end of what is on disk; of sequence 0 without anything. Throws `JournalDamaged`. */
+  end(): LogEnd {
+    return this.#durableEnd ?? lastEnd(this.#segments);
   }
 
   async durable(sequence: number): Promise<void> {

@@ -17,7 +17,13 @@ import { type Part, partOf, type ShardIdentity, tagOf } from '../../disk/identit
 import { type CheckDepth, remainingCheck } from '../../disk/page-check.ts';
 import { SpareDescriptors } from '../../disk/spare-descriptors.ts';
 import { syncPath } from '../../disk/sync-path.ts';
-import { JournalDamaged, type ResponseLocation, type StoredResponse, unlessDamaged } from '../journal.ts';
+import {
+  JournalDamaged,
+  type LogEnd,
+  type ResponseLocation,
+  type StoredResponse,
+  unlessDamaged,
+} from '../journal.ts';
 import { type BatchHeader, checkedHeader, endOfBatch, readResponse } from './codec.ts';
 
 export interface Segment {
@@ -282,6 +288,18 @@ export function endOf(segments: Segments): number {
     const header = headerOf(environment, newest, key, segments.tag);
     return typeof header === 'string' ? key : header.lastSequence;
   });
+}
+
+/** The end of the log; of sequence 0 without any batch. Throws `JournalDamaged`. */
+export function lastEnd(segments: Segments): LogEnd {
+  for (const segment of segments.list.toReversed()) {
+    const header = headerIn(segments, segment, 'last', 'leaves');
+    if (header === undefined) continue;
+    const checksum = checksumAt(segments, header.lastSequence);
+    if (typeof checksum !== 'number') throw damaged(segment, header.firstSequence, 'it can not be read');
+    return { sequence: header.lastSequence, checksum };
+  }
+  return { sequence: 0, checksum: 0 };
 }
 
 /**

@@ -1,0 +1,230 @@
+// The engine of a log that other machines hold, too (see remote-log.ts). A batch goes there first,
+// and is acknowledged when it is durable there. Then it goes into the mirror, the log on LMDB,
+// which the checkpoint, the archive and everybody who reads stored responses go on to read. So the
+// mirror is never ahead; it is when it has what the remote log has lost.
+
+import { assert } from '../../core/assert.ts';
+import { type ShardIdentity, tagOf } from '../../disk/identity.ts';
+import {
+  JournalDamaged,
+  JournalFailure,
+  type LogEnd,
+  type ResponseLocation,
+  type StoredResponse,
+} from '../journal.ts';
+import type { Ownership } from '../ownership.ts';
+import type { AcquiredLog, AppendedBatch, RemoteLog } from '../remote-log.ts';
+import { checkedHeader, endOfBatch, readBatchHeader, readResponse } from './codec.ts';
+import type { SegmentedLog } from './log.ts';
+import type { LogEngine } from './log-engine.ts';
+
+interface Waiting extends AppendedBatch {
+  readonly partition: ShardIdentity;
+  readonly resolve: () => void;
+  readonly reject: (failure: JournalFailure) => void;
+}
+
+/** Where the mirror ends; without a checksum when only the checkpoint tells. */
+interface Mirrored {
+  readonly sequence: number;
+  readonly checksum: number | null;
+}
+
+export class ReplicatedLog implements LogEngine {
+  readonly #remote: RemoteLog;
+  readonly #mirror: SegmentedLog;
+  readonly #partition: ShardIdentity;
+  readonly #tag: Buffer;
+  #epoch = 0;
+  /** Batches that are not acknowledged, by first sequence, oldest first. */
+  readonly #waiting = new Map<number, Waiting>();
+  #sending: Promise<void> | null = null;
+  #nextSequence: number | null = null;
+  #acknowledged = 0;
+  #failure: JournalFailure | null = null;
+  /** Metadata that is not on its way yet. */
+  #metadata = new Map<string, Uint8Array>();
+  #noting = false;
+  #noted: ReadonlyMap<string, Uint8Array> = new Map();
+
+  constructor(remote: RemoteLog, mirror: SegmentedLog, partition: ShardIdentity) {
+    this.#remote = remote;
+    this.#mirror = mirror;
+    this.#partition = partition;
+    this.#tag = tagOf(partition);
+  }
+
+  /** Takes the partition, and brings the mirror up to date. */
+  async acquire(checkpointed: number): Promise<Ownership> {
+    const acquired = await this.#remote.acquire();
+    this.#epoch = acquired.epoch;
+    await this.#catchUp(acquired, this.#mirrored(checkpointed));
+    this.#acknowledged = acquired.end.sequence;
+    this.#noted = acquired.metadata;
+    return { epoch: acquired.epoch, isHeld: () => this.#failure === null };
+  }
+
+  /** A checkpoint without its log, as a backup brings it, is a mirror, too. */
+  #mirrored(checkpointed: number): Mirrored {
+    const end = this.#mirror.end();
+    return end.sequence < checkpointed ? { sequence: checkpointed, checksum: null } : end;
+  }
+
+  /** Refuses a mirror that is not a beginning of the log, because then acknowledged data is lost. */
+  async #catchUp({ end, firstSequence }: AcquiredLog, mirrored: Mirrored): Promise<void> {
+    const { sequence, checksum } = mirrored;
+    if (sequence > end.sequence) throw this.#divergence(mirrored, end);
+    const isKnown = checksum !== null && sequence > 0 && sequence + 1 >= firstSequence;
+    const known = isKnown ? await this.#checksumAt(sequence, end) : checksum;
+    if (known !== checksum) throw this.#divergence(mirrored, { sequence, checksum: known });
+    if (sequence + 1 < firstSequence)
+      throw new JournalDamaged(
+        `PostgreSQL has the log of partition ${this.#partition.shard} from sequence ${firstSequence} on, and this mirror ` +
+          `ends with ${sequence}: restore the data folder from a backup that reaches ${firstSequence - 1}`,
+      );
+    this.#mirror.start(sequence + 1);
+    if (sequence === end.sequence) return;
+    for await (const portion of this.#remote.read(sequence))
+      await Promise.all(portion.map((bytes) => this.#store(bytes)));
+    assert(this.#mirror.end().sequence === end.sequence, 'the mirror ends where the log does');
+  }
+
+  async #checksumAt(sequence: number, end: LogEnd): Promise<number | null> {
+    return sequence === end.sequence ? end.checksum : await this.#remote.checksumAt(sequence);
+  }
+
+  #divergence(mirrored: Mirrored, found: Mirrored): JournalDamaged {
+    if (found.sequence === 0)
+      return new JournalDamaged(
+        `PostgreSQL has no log of partition ${this.#partition.shard}, and this data folder has one that ends with sequence ` +
+          `${mirrored.sequence}: give PAYMENTS_JOURNAL_URL the right database, or move the log there with "payments import --to-postgresql"`,
+      );
+    const place = ({ sequence, checksum }: Mirrored) =>
+      `${sequence}, checksum ${checksum === null ? 'unknown' : checksum.toString(16)}`;
+    return new JournalDamaged(
+      `PostgreSQL has lost what it had acknowledged of partition ${this.#partition.shard}: this mirror ends with sequence ` +
+        `${place(mirrored)}, and PostgreSQL has ${place(found)}. A standby was promoted that had not received everything: ` +
+        'promote the one that has, or make this mirror the log with "payments import --to-postgresql"',
+    );
+  }
+
+  #store(bytes: Buffer): Promise<void> {
+    const { firstSequence } = readBatchHeader(bytes);
+    const header = checkedHeader(bytes, firstSequence, this.#tag);
+    if (typeof header === 'string')
+      throw new JournalDamaged(
+        `The commit batch ${firstSequence} of partition ${this.#partition.shard} in PostgreSQL is damaged: ${header}`,
+      );
+    return this.#mirror.append(this.#partition, header.epoch, firstSequence, bytes);
+  }
+
+  start(nextSequence: number): void {
+    assert(nextSequence === this.#acknowledged + 1, 'recovery has read the log to its end');
+    this.#nextSequence = nextSequence;
+  }
+
+  append(partition: ShardIdentity, epoch: number, expectedSequence: number, bytes: Buffer): Promise<void> {
+    if (epoch < this.#epoch) this.#fail(fencedBy(partition.shard, epoch, this.#epoch));
+    if (this.#failure !== null) return Promise.reject(this.#failure);
+    assert(expectedSequence === this.#nextSequence, 'a batch follows the one before');
+    const { firstSequence, lastSequence, timeMs } = readBatchHeader(bytes);
+    assert(firstSequence === expectedSequence, 'a batch lies under its first sequence');
+    this.#nextSequence = lastSequence + 1;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const end = endOfBatch(bytes);
+    this.#waiting.set(firstSequence, { partition, firstSequence, timeMs, end, bytes, resolve, reject });
+    this.#sending ??= this.#sendAll(epoch);
+    return promise;
+  }
+
+  async #sendAll(epoch: number): Promise<void> {
+    try {
+      for (const [firstSequence, batch] of this.#waiting) {
+        await this.#remote.append(epoch, batch);
+        this.#acknowledged = batch.end.sequence;
+        // Whoever needs the mirror waits for it: see `durable`.
+        this.#mirror
+          .append(batch.partition, epoch, firstSequence, batch.bytes)
+          .catch((error) => this.#fail(error));
+        this.#waiting.delete(firstSequence);
+        batch.resolve();
+      }
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      this.#sending = null;
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (this.#failure !== null) return;
+    this.#failure =
+      error instanceof JournalFailure
+        ? error
+        : new JournalFailure(`The log can't be appended to: ${(error as Error).message}`, {
+            diskFull: false,
+            outcome: 'unknown',
+            cause: error,
+          });
+    for (const batch of this.#waiting.values()) batch.reject(this.#failure);
+    this.#waiting.clear();
+  }
+
+  read(after: number, upTo?: number): ReturnType<LogEngine['read']> {
+    return this.#mirror.read(after, upTo);
+  }
+
+  /** Of the mirror, which is what this machine has on disk. */
+  get durableEnd(): LogEnd | null {
+    return this.#mirror.durableEnd;
+  }
+
+  /** Settles when the mirror has it, too. */
+  async durable(sequence: number): Promise<void> {
+    while (this.#waiting.size > 0 && this.#acknowledged < sequence) await this.#sending;
+    if (this.#failure !== null) throw this.#failure;
+    await this.#mirror.durable(sequence);
+  }
+
+  /** What earlier owners have noted. */
+  get notedMetadata(): ReadonlyMap<string, Uint8Array> {
+    return this.#noted;
+  }
+
+  /** Has metadata stored by the other machines, one time after the other. Nobody waits for it. */
+  noteMetadata(values: ReadonlyMap<string, Uint8Array>): void {
+    for (const [name, value] of values) this.#metadata.set(name, value);
+    if (this.#noting || this.#failure !== null) return;
+    this.#noting = true;
+    const metadata = this.#metadata;
+    this.#metadata = new Map();
+    const mirrored = this.#mirror.durableEnd?.sequence ?? 0;
+    this.#remote.note(this.#epoch, metadata, mirrored).then(
+      () => {
+        this.#noting = false;
+      },
+      (error) => this.#fail(error),
+    );
+  }
+
+  readResponse(location: ResponseLocation, keyDigest: Uint8Array): StoredResponse | undefined {
+    const waiting = this.#waiting.get(location.record);
+    if (waiting !== undefined) return readResponse(waiting.bytes, location.offset, keyDigest) ?? undefined;
+    return this.#mirror.readResponse(location, keyDigest);
+  }
+
+  async close(): Promise<void> {
+    this.#fail(new JournalFailure('The log is closed', { diskFull: false }));
+    await this.#remote.close();
+    await this.#sending;
+    await this.#mirror.close();
+  }
+}
+
+export function fencedBy(shard: number, epoch: number, newest: number | null): JournalFailure {
+  const owner = newest === null ? 'a newer owner' : `a newer owner, whose epoch is ${newest}`;
+  return new JournalFailure(`Partition ${shard} has ${owner}: a batch of epoch ${epoch} is refused`, {
+    diskFull: false,
+    outcome: 'fenced',
+  });
+}

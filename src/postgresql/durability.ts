@@ -1,0 +1,34 @@
+// What a PostgreSQL must be set to so that an acknowledged append is on more than one disk. The
+// answer to every append brings the settings, because somebody may change them at any time.
+
+/** The settings, as columns of any statement. */
+export const settingsColumns = [
+  "current_setting('synchronous_standby_names') as standbys",
+  "current_setting('synchronous_commit') as commit",
+  "current_setting('fsync') as fsync",
+  "current_setting('full_page_writes') as pages",
+].join(', ');
+
+export interface DurabilitySettings {
+  readonly standbys: string;
+  readonly commit: string;
+  readonly fsync: string;
+  readonly pages: string;
+}
+
+/**
+ * What does not hold, with what to set; null: everything does. `isSingle`: one PostgreSQL without
+ * standbys is wanted.
+ */
+export function durabilityDefect(settings: DurabilitySettings, isSingle: boolean): string | null {
+  const { standbys, commit, fsync, pages } = settings;
+  if (fsync !== 'on') return `fsync is ${fsync}: set fsync = on`;
+  if (pages !== 'on') return `full_page_writes is ${pages}: set full_page_writes = on`;
+  if (commit !== 'on' && commit !== 'remote_apply')
+    return `synchronous_commit is ${commit}: set synchronous_commit = on`;
+  if (standbys.trim() !== '' || isSingle) return null;
+  return (
+    "synchronous_standby_names is empty, so nobody else has what is acknowledged: set it, as to 'ANY 1 (b, c)', " +
+    'or set PAYMENTS_JOURNAL_SINGLE=yes where one PostgreSQL is wanted'
+  );
+}

