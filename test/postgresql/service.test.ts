@@ -1,9 +1,8 @@
 // The service with its log in PostgreSQL: a primary and two standbys.
 
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
 import { test } from 'node:test';
-import { startService, temporaryFolder } from '../service.ts';
+import { startService } from '../service.ts';
 import { leftOut, startServers } from './servers.ts';
 
 const skip = { skip: leftOut };
