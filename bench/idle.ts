@@ -19,8 +19,8 @@ export interface Idle {
   readonly pssMib: number;
 }
 
-/** Until what follows a start is over: a checkpoint, and what V8 still compiles and collects. */
-const settlingMs = 15_000;
+/** Until what follows a start is over: half a minute after it, V8 collects every heap that a start has left large. */
+const settlingMs = 45_000;
 
 export async function measureIdle(seconds: number): Promise<Idle> {
   const folder = temporaryFolder();

@@ -88,7 +88,7 @@ export async function startService(
     PAYMENTS_CONNECTIONS_PER_ADDRESS_MAX: '1000000',
   };
   const startedAt = performance.now();
-  const target = await start('../src/main/payments.ts', ['serve'], port, '/readyz', {
+  const target = await start('../src/main/serve.mjs', ['serve'], port, '/readyz', {
     ...settings,
     ...env,
   });

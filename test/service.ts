@@ -13,7 +13,7 @@ import { exchange } from '../src/operator/socket/operator-client.ts';
 import { assertDescribed } from './answers.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const entry = join(root, 'src', 'main', 'payments.ts');
+const entry = join(root, 'src', 'main', 'serve.mjs');
 const startMsMax = 60_000;
 
 export interface Answer {

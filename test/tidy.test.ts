@@ -47,7 +47,10 @@ const pure = ['core', 'contract', 'domain'];
 const entries = [
   'main/launch.mjs',
   'main/payments.ts',
+  'main/serve.mjs',
   'operator/cli/payments-cli.ts',
+  'threads/start-thread.mjs',
+  'threads/strip-sources.mjs',
   'threads/shard-thread.ts',
   'threads/archive-process.ts',
   'threads/checkpoint-thread.ts',
@@ -176,6 +179,7 @@ test('the journal and the disk are ports: what lies above imports only what thes
     'journal/log-files.ts',
     'journal/log-reader.ts',
     'journal/scrubber.ts',
+    'disk/age-recipient.ts',
     'disk/archive-file.ts',
     'disk/identity.ts',
     'disk/row-store.ts',

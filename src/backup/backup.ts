@@ -9,18 +9,13 @@ import { join, relative } from 'node:path';
 import { pack } from 'msgpackr';
 import { defined, elementAt } from '../core/assert.ts';
 import { errorText } from '../core/errors.ts';
-import {
-  type DataFolder,
-  DataFolderError,
-  journalOf,
-  shardDirsOf,
-  shardNumbers,
-} from '../data-folder/data-folder.ts';
+import { type DataFolder, journalOf, shardDirsOf, shardNumbers } from '../data-folder/data-folder.ts';
+import { DataFolderError } from '../data-folder/data-folder-error.ts';
 import { bytesBelow } from '../data-folder/disk-space.ts';
 import { changesAfter, directoryFrames } from '../directory/change-log.ts';
 import { revisionOf } from '../directory/directory-store.ts';
+import { checkRecipient } from '../disk/age-recipient.ts';
 import {
-  checkRecipient,
   digestOfFile,
   type Frame,
   type Pace,

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { elementAt } from '../core/assert.ts';
 import { archivedSequence, archiveFolderOf } from '../data-folder/archive-folder.ts';
 import {
-  DataFolderError,
   lookAtDataFolder,
   refuseWithoutLogs,
   shardDirsOf,
   shardNumbers,
 } from '../data-folder/data-folder.ts';
+import { DataFolderError } from '../data-folder/data-folder-error.ts';
 import { filedChanges } from '../directory/change-log.ts';
 import { readArchiveFile, refuseUnopened } from '../disk/archive-file.ts';
 import type { ShardIdentity } from '../disk/identity.ts';

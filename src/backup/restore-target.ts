@@ -2,7 +2,7 @@
 // undo. Each becomes a wall time for all shards and the directory, so that they are from one
 // moment, and, if an entry or a request was named, an entry for its shard.
 
-import { DataFolderError } from '../data-folder/data-folder.ts';
+import { DataFolderError } from '../data-folder/data-folder-error.ts';
 import { entriesOf, type FiledBatch, followFiles, type LogFiles } from '../journal/log-files.ts';
 import type { RestoreTarget } from '../operator/results/folder-results.ts';
 

@@ -13,11 +13,11 @@ import { archiveFolderOf } from '../data-folder/archive-folder.ts';
 import {
   activate,
   type DataFolder,
-  DataFolderError,
   newDataFolder,
   refuseNewer,
   withDirectory,
 } from '../data-folder/data-folder.ts';
+import { DataFolderError } from '../data-folder/data-folder-error.ts';
 import { checkFolder } from '../data-folder/folder-check.ts';
 import { completeCheckpoint } from '../data-folder/reshard.ts';
 import { verifyFolder } from '../data-folder/verify-folder.ts';

@@ -10,7 +10,7 @@ import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { Value } from 'typebox/value';
 import { defined, elementAt } from '../core/assert.ts';
 import { errorCode, errorText } from '../core/errors.ts';
-import { checkRecipient } from '../disk/archive-file.ts';
+import { checkRecipient } from '../disk/age-recipient.ts';
 import { isMailUrl, isSenderAddress } from '../mail/mail-url.ts';
 import { parseJournalUrl } from '../postgresql/journal-url.ts';
 import { shardMibMin } from '../shard/memory.ts';

@@ -26,11 +26,7 @@ import { partsOfRowStore } from '../disk/row-store.ts';
 import { makeFolder, replaceFile, syncPath } from '../disk/sync-path.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import { createJournal, foldersOfJournal, layoutVersions, partsOfJournal } from '../journal/open-journal.ts';
-
-/** The data folder can't be used. The message is one line. */
-export class DataFolderError extends Error {
-  override name = 'DataFolderError';
-}
+import { DataFolderError } from './data-folder-error.ts';
 
 interface Format {
   readonly service: 'payments-service';

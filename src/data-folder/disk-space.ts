@@ -14,7 +14,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { DataFolderError } from './data-folder.ts';
+import { DataFolderError } from './data-folder-error.ts';
 
 /** Below this the disk counts as full: the next checkpoint needs room for what is in the log. */
 export const freeBytesMin = 64 * 1024 * 1024;

@@ -10,7 +10,8 @@ import { organizationsIn } from '../domain/indexes.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 import { type InspectedJournal, inspectJournal } from '../journal/stopped-journal.ts';
 import { directoryRevisionKey, readRevision } from '../shard/metadata.ts';
-import { type DataFolder, DataFolderError, journalOf } from './data-folder.ts';
+import { type DataFolder, journalOf } from './data-folder.ts';
+import { DataFolderError } from './data-folder-error.ts';
 import { type Ends, type NotedEnd, readEnds } from './sequence-notes.ts';
 
 interface FolderCheck {

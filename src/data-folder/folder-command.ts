@@ -9,7 +9,8 @@ import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import { Audit } from '../operator/audit/audit.ts';
 import { asker, callOperator, NoServer } from '../operator/socket/operator-client.ts';
 import { CommandFailure, OperatorFailure } from '../operator/use-cases/failures.ts';
-import { type DataFolder, DataFolderError, existingDataFolder } from './data-folder.ts';
+import { type DataFolder, existingDataFolder } from './data-folder.ts';
+import { DataFolderError } from './data-folder-error.ts';
 import { lockExistingDataFolder } from './folder-lock.ts';
 
 const clearErrors = [

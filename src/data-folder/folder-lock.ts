@@ -18,7 +18,8 @@ import { createRequire } from 'node:module';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { errorCode } from '../core/errors.ts';
-import { DataFolderError, lockFile, lookAtDataFolder, prepareDataFolder } from './data-folder.ts';
+import { lockFile, lookAtDataFolder, prepareDataFolder } from './data-folder.ts';
+import { DataFolderError } from './data-folder-error.ts';
 
 /** The package has no types. */
 const locks: {

@@ -5,7 +5,8 @@ import type { Config } from '../config/config-schema.ts';
 import { truncateDamagedEnd } from '../journal/stopped-journal.ts';
 import { type LogTruncation, type LostBatch, lostBatchOf } from '../operator/results/log-entry.ts';
 import { archivedSequence, archiveFolderOf } from './archive-folder.ts';
-import { type DataFolder, DataFolderError, journalOf } from './data-folder.ts';
+import { type DataFolder, journalOf } from './data-folder.ts';
+import { DataFolderError } from './data-folder-error.ts';
 import { clearly, recordOffline, whileStopped } from './folder-command.ts';
 import { forgetEnd } from './sequence-notes.ts';
 

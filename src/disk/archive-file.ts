@@ -10,7 +10,6 @@ import { createReadStream, renameSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { Decrypter, Encrypter } from 'age-encryption';
 import { checkLabel, encodeLabel, type Part } from './identity.ts';
 import { JournalDamaged } from './storage-errors.ts';
 import { syncPath } from './sync-path.ts';
@@ -131,6 +130,7 @@ async function encrypted(
 ): Promise<AsyncIterable<Uint8Array>> {
   const plain = inLargeChunks(pieces);
   if (recipients.length === 0) return plain;
+  const { Encrypter } = await import('age-encryption');
   const encrypter = new Encrypter();
   for (const recipient of recipients) encrypter.addRecipient(recipient);
   return inLargeChunks(await encrypter.encrypt(ReadableStream.from(plain)));
@@ -149,11 +149,6 @@ async function* inLargeChunks(chunks: AsyncIterable<Uint8Array>): AsyncGenerator
     bytes = 0;
   }
   if (bytes > 0) yield Buffer.concat(gathered);
-}
-
-/** Throws an error of one line if a recipient is not valid. */
-export function checkRecipient(recipient: string): void {
-  new Encrypter().addRecipient(recipient);
 }
 
 export interface ReadOptions {
@@ -229,6 +224,7 @@ async function decrypted(
   if (!path.endsWith(encryptedSuffix)) return content;
   if (identities.length === 0)
     throw new JournalDamaged(`${path} is encrypted: name the file with its age identity with --identity`);
+  const { Decrypter } = await import('age-encryption');
   const decrypter = new Decrypter();
   for (const identity of identities) decrypter.addIdentity(identity);
   try {

@@ -2,7 +2,8 @@
 // clock, and the folder. They read the metrics of the threads. The checks of the machine are in
 // machine-checks.ts, those of a stopped service in examine-stopped.ts.
 
-import { type DataFolder, DataFolderError, folderIdOf, type Paused } from '../data-folder/data-folder.ts';
+import { type DataFolder, folderIdOf, type Paused } from '../data-folder/data-folder.ts';
+import { DataFolderError } from '../data-folder/data-folder-error.ts';
 import { freeBytesIn, freeBytesMin } from '../data-folder/disk-space.ts';
 import type { Check } from '../operator/use-cases/services.ts';
 import { type Samples, samplesOf } from '../telemetry/samples.ts';

@@ -8,7 +8,8 @@ import { ConfigError, checkFiles, type Environment, shardCountOf, withThreads } 
 import type { Config } from '../config/config-schema.ts';
 import { openFilesMax, withinOpenFiles } from '../config/descriptors.ts';
 import { machineBytes, withShardMemory } from '../config/machine-memory.ts';
-import { DataFolderError, folderIdOf, withDirectory } from '../data-folder/data-folder.ts';
+import { folderIdOf, withDirectory } from '../data-folder/data-folder.ts';
+import { DataFolderError } from '../data-folder/data-folder-error.ts';
 import { freeBytesIn } from '../data-folder/disk-space.ts';
 import { checkFolder } from '../data-folder/folder-check.ts';
 import { whileStopped } from '../data-folder/folder-command.ts';

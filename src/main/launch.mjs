@@ -10,14 +10,13 @@ import { fileURLToPath } from 'node:url';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 // The link that npm makes to the Node of this platform's package.
 const pinned = join(root, 'node_modules', '.bin', 'node');
-const entry = join(root, 'src', 'main', 'payments.ts');
 const args = process.argv.slice(2);
 
 // npm and npx run a shell between themselves and this process, which forwards no signal. So when
 // the parent has ended, this process ends, too.
 const parent = process.ppid;
 const ended = () => process.ppid !== parent && process.kill(process.pid, 'SIGTERM');
-if (process.env.npm_command !== undefined) setInterval(ended, 200).unref();
+if (process.env.npm_command !== undefined) setInterval(ended, 1_000).unref();
 
 const isFit = process.versions.node.startsWith('22.') && process.features.typescript;
 if (isFit || existsSync(pinned)) {
@@ -32,6 +31,7 @@ if (isFit || existsSync(pinned)) {
 
 async function run() {
   const { isKeptByOthers, isService, keepRunning } = await import('./keep-running.mjs');
+  const entry = join(root, 'src', 'main', isService(args) ? 'serve.mjs' : 'payments.ts');
   const isStartedAgain = isService(args) && !isKeptByOthers(process.env, process.pid);
   // The first process of a container can't kill itself, so the service is not that process.
   const isApart = isStartedAgain || (isService(args) && process.pid === 1);

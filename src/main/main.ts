@@ -25,12 +25,12 @@ import { Dashboard, type DashboardOptions } from '../dashboard/dashboard.ts';
 import { archivedSequence, archiveFolderOf } from '../data-folder/archive-folder.ts';
 import {
   type DataFolder,
-  DataFolderError,
   noteLayouts,
   openDataFolder,
   openDirectory,
   Pause,
 } from '../data-folder/data-folder.ts';
+import { DataFolderError } from '../data-folder/data-folder-error.ts';
 import { DiskRoom } from '../data-folder/disk-space.ts';
 import { checkFolder } from '../data-folder/folder-check.ts';
 import { lockDataFolder } from '../data-folder/folder-lock.ts';

@@ -8,11 +8,8 @@ import type { DeliveryRecord } from '../domain/record.ts';
 import type { CommitBatch, Peer } from './commit-batch.ts';
 import { executeFor } from './execute-command.ts';
 import type { OutboxMessage } from './protocol.ts';
+import type { DeliveryOutcome } from './shard-options.ts';
 import type { ShardState } from './shard-state.ts';
-
-/** The state of a delivery after an attempt. */
-export const deliveryOutcomes = ['succeeded', 'retried', 'failed', 'ended'] as const;
-export type DeliveryOutcome = (typeof deliveryOutcomes)[number];
 
 /** Records and acknowledges reported attempts. What is not acknowledged is reported again. */
 export function takeReports(

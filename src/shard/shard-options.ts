@@ -6,8 +6,11 @@ import type { Scheduler } from '../core/scheduler.ts';
 import type { ClockObserver } from '../core/service-clock.ts';
 import type { NetworkCallRecord } from '../domain/record.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { DeliveryOutcome } from './deliver.ts';
 import type { ShardStateOptions } from './shard-state.ts';
+
+/** The state of a delivery after an attempt. */
+export const deliveryOutcomes = ['succeeded', 'retried', 'failed', 'ended'] as const;
+export type DeliveryOutcome = (typeof deliveryOutcomes)[number];
 
 /** What happens in a shard, for metrics. Durations in seconds. */
 export interface ShardObserver {

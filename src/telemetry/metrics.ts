@@ -19,9 +19,8 @@ import type { Answered } from '../edge/api/api.ts';
 import type { ConnectionRefusal } from '../edge/http/connections.ts';
 import type { Metric } from '../operator/use-cases/services.ts';
 import type { ShardClient } from '../shard/client.ts';
-import { type DeliveryOutcome, deliveryOutcomes } from '../shard/deliver.ts';
 import { noRoomReasons } from '../shard/fair-queue.ts';
-import type { ShardObserver } from '../shard/shard-options.ts';
+import { type DeliveryOutcome, deliveryOutcomes, type ShardObserver } from '../shard/shard-options.ts';
 import type { Dispatcher } from '../webhooks/dispatcher.ts';
 import { RequestCounts } from './request-counts.ts';
 

@@ -2,7 +2,7 @@
 // thread. When the thread ends unexpectedly, its tasks fail and the shard is told at once, because
 // a shard must not go on without it.
 
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import {
   type Checkpointer,
   type CheckpointSizes,
@@ -20,6 +20,7 @@ import {
   type FromCheckpointThread,
   type TaskFailure,
 } from './checkpoint-protocol.ts';
+import { startWorker } from './start-worker.ts';
 import { TaskGate } from './task-gate.ts';
 
 const entry = new URL('./checkpoint-thread.ts', import.meta.url);
@@ -45,7 +46,7 @@ export class CheckpointWorker implements Checkpointer {
     const gate = TaskGate.memory();
     this.#gate = new TaskGate(gate);
     const data: CheckpointThreadData = { ...target, gate };
-    const worker = new Worker(entry, { workerData: data });
+    const worker = startWorker(entry, { workerData: data });
     this.#worker = worker;
     this.#tasks = new Questions(
       (task) => worker.postMessage(task),

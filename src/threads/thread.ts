@@ -6,8 +6,9 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
-import { type MessagePort, type TransferListItem, Worker } from 'node:worker_threads';
+import type { MessagePort, TransferListItem } from 'node:worker_threads';
 import { Questions } from '../rpc/questions.ts';
+import { startWorker } from './start-worker.ts';
 import type { Instruction, News, Notice, ThreadQuestions } from './thread-protocol.ts';
 import { startDataVariable } from './thread-side.ts';
 
@@ -42,7 +43,7 @@ interface Carrier {
 
 function carrierThread(entry: URL, data: unknown, heapMib?: number): Carrier {
   const limits = heapMib === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: heapMib } };
-  const worker = new Worker(entry, { workerData: data, ...limits });
+  const worker = startWorker(entry, { workerData: data, ...limits });
   return {
     postMessage: (message, transfer) => worker.postMessage(message, transfer),
     onMessage: (listener) => worker.on('message', listener),

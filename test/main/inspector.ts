@@ -34,7 +34,7 @@ export async function endThread(
 ): Promise<void> {
   const threads = `process.getBuiltinModule('node:worker_threads')`;
   const number = `Number(${threads}.workerData?.number ?? 0)`;
-  const isChosen = `process.argv[1]?.endsWith('/${entry}') && ${number} === ${shard}`;
+  const isChosen = `process.argv.at(-1)?.endsWith('/${entry}') && ${number} === ${shard}`;
   const told = await evaluateInThreads(service, `if (${isChosen}) { setTimeout(${endings[how]}); 'told' }`);
   if (told === 0) throw new Error(`no thread runs ${entry} ${shard}`);
 }

@@ -7,7 +7,7 @@ import { keepRunning } from '../../src/main/keep-running.mjs';
 const { KEPT_PROGRAM, KEPT_WAITS = '0' } = process.env;
 keepRunning({
   node: process.execPath,
-  nodeArgs: [KEPT_PROGRAM ?? join(import.meta.dirname, '../../src/main/payments.ts')],
+  nodeArgs: [KEPT_PROGRAM ?? join(import.meta.dirname, '../../src/main/serve.mjs')],
   args: process.argv.slice(2),
   isStartedAgain: true,
   waits: { next: () => Number(KEPT_WAITS) },

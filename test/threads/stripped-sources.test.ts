@@ -1,0 +1,28 @@
+// The threads of the service load sources whose types were taken away once, for all of them.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { startWorker } from '../../src/threads/start-worker.ts';
+import { stripSources } from '../../src/threads/stripped-sources.mjs';
+
+/** A thread's own file, which loads a source and tells what it has found. */
+const entry = new URL(
+  `data:text/javascript,${encodeURIComponent(`
+    import { parentPort } from 'node:worker_threads';
+    const { formatAmount } = await import(${JSON.stringify(import.meta.resolve('../../src/core/money.ts'))});
+    const strips = process.moduleLoadList.some((name) => name.includes('amaro'));
+    parentPort.postMessage({ strips, loaded: typeof formatAmount });
+  `)}`,
+);
+
+async function found(): Promise<unknown> {
+  const [message] = await once(startWorker(entry, {}), 'message');
+  return message;
+}
+
+test('a thread strips no sources where that was done before', async () => {
+  assert.deepEqual(await found(), { strips: true, loaded: 'function' });
+  await stripSources();
+  assert.deepEqual(await found(), { strips: false, loaded: 'function' });
+});
