@@ -174,6 +174,7 @@ test('the journal and the disk are ports: what lies above imports only what thes
     'journal/journal.ts',
     'journal/ownership.ts',
     'journal/remote-log.ts',
+    'journal/move-log.ts',
     'journal/open-journal.ts',
     'journal/stopped-journal.ts',
     'journal/log-files.ts',
@@ -203,6 +204,67 @@ test('what commands do and answer does not live in the command line', () => {
     sources.filter(({ path }) => !path.startsWith('operator/cli/')),
   );
   assert.deepEqual(found, []);
+});
+
+/**
+ * Where something leaves a partition without an append, which alone would refuse an old owner. Each
+ * asks who owns the partition first. What only hands over to one of them is listed as such.
+ */
+const waysOut: Readonly<Record<string, readonly (readonly [code: string, how: string])[]>> = {
+  'shard/commit-batch.ts': [
+    ['this.post(to.peer, {', 'into the batch'],
+    ['peer.post(frames, [', 'release() asks'],
+    ['peer.post(message, [', 'release() asks'],
+  ],
+  'shard/batches-in-flight.ts': [
+    ['super.post(peer, me', 'into the batch'],
+    ['this.#open.post(peer', 'into the batch'],
+  ],
+  'shard/deliver.ts': [['batch.post(peer, { o', 'into the batch']],
+  'threads/hosted-shard.ts': [
+    ['peer.post({ correlat', 'requireHeld is asked in the line before'],
+    ['peer.post({ correlat', 'a refusal that tells nothing'],
+  ],
+  'threads/shard-thread.ts': [
+    ['peer.post({ stalledMs', 'how long the disk takes, and nothing of the partition'],
+  ],
+  'networks/sender.ts': [
+    ['await send(this.#opti', '#within() asks'],
+    ['network.lookup(call', '#within() asks'],
+  ],
+  'webhooks/dispatcher.ts': [['await attempt({', '#pump() asks before each']],
+};
+
+test('whatever leaves a partition without an append asks who owns it', () => {
+  const leaves =
+    /(?:\bthis\.(?:#open\.)?|\bsuper\.|\bpeer\.|\bbatch\.)post\(|\bawait send\(|\bnetwork\.lookup\(|\bawait attempt\(/g;
+  const sending = sources.filter(
+    ({ layer, path }) =>
+      layer === 'shard' ||
+      ['networks/sender.ts', 'networks/runner.ts', 'webhooks/dispatcher.ts'].includes(path) ||
+      /^threads\/(hosted-shard|shard-thread|network-callbacks|page-starts)/.test(path),
+  );
+  const found = Object.fromEntries(
+    sending.flatMap(({ path, code }) => {
+      const ways = [...code.matchAll(leaves)].map(({ index }) => code.slice(index));
+      return ways.length === 0 ? [] : [[path, ways]];
+    }),
+  );
+  assert.deepEqual(Object.keys(found).sort(), Object.keys(waysOut).sort());
+  for (const [path, ways] of Object.entries(found)) {
+    const listed = waysOut[path]!;
+    const starts = ways.map((way, i) => way.startsWith(listed[i]?.[0] ?? '?'));
+    assert(
+      starts.length === listed.length && starts.every(Boolean),
+      `${path}: ${ways.map((way) => way.slice(0, 30)).join(' | ')}`,
+    );
+  }
+  const asking = ['shard/commit-batch.ts', 'threads/hosted-shard.ts', 'networks/sender.ts'];
+  for (const path of asking)
+    assert(
+      sources.some((each) => each.path === path && each.code.includes('requireHeld(')),
+      path,
+    );
 });
 
 test('what operators and members can do does not know the ways in', () => {

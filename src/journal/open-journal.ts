@@ -18,6 +18,7 @@ import { EpochFile } from './log/epoch-file.ts';
 import { followedLog, recoverLog } from './log/follow.ts';
 import { SegmentedLog } from './log/log.ts';
 import type { LogEngine } from './log/log-engine.ts';
+import { markMirror, refuseMirror } from './log/mirror-mark.ts';
 import { ReplicatedLog } from './log/replicated-log.ts';
 import { Segments } from './log/segments.ts';
 import { WriteAheadLog } from './log/write-ahead-log.ts';
@@ -25,6 +26,7 @@ import type { RemoteLog } from './remote-log.ts';
 
 /** A folder notes the layouts of its records, so that no older service opens it. */
 export { metadataIn } from './checkpoint/checkpoint-reader.ts';
+export { isMirror } from './log/mirror-mark.ts';
 export { layoutVersions, recordFields } from './records/record-layout.ts';
 
 export interface JournalOptions {
@@ -45,6 +47,8 @@ export interface JournalOptions {
   readonly isChecked?: boolean;
   /** Other machines hold the log, too; it lies there first, and its mirror in the folder. */
   readonly remote?: RemoteLog;
+  /** Hears when the partition is acquired there, and when it may be lost. */
+  readonly onOwnership?: (isHeld: boolean) => void;
   /** Keeps the checkpoint, in another thread; this thread does without one. */
   readonly checkpointer?: Checkpointer;
   /** The thread's own unless a test decides what runs next. */
@@ -89,6 +93,7 @@ export async function openJournal(options: JournalOptions): Promise<OwnJournal> 
   const segmentBytesMax = options.segmentBytesMax ?? defaultSegmentBytesMax;
   const { log: logMapSize, state: mapSize } = mapSizesOf(options);
   await createJournal(dir, identity, mapSize);
+  if (options.remote === undefined) refuseMirror(dir);
   removeOtherCheckpoints(dir);
   const checkpoint = openCheckpoint(options);
   const segments = new Segments(join(dir, 'log'), logMapSize, identity, 'write', checkedDepth(options));
@@ -115,12 +120,16 @@ export async function openJournal(options: JournalOptions): Promise<OwnJournal> 
       segmentBytesMax,
       segmentAgeMaxMs: dayMs,
     });
-    const replicated = options.remote && new ReplicatedLog(options.remote, mirror, identity);
+    const replicated =
+      options.remote && new ReplicatedLog(options.remote, mirror, identity, options.onOwnership);
     const engine: LogEngine = replicated ?? mirror;
     const log = new WriteAheadLog(engine, identity);
     const ownership = await engine.acquire(checkpoint.sequence);
-    if (replicated !== undefined && replicated.notedMetadata.size > 0)
-      await follower.putMetadata(replicated.notedMetadata).then(() => checkpoint.renew());
+    if (replicated !== undefined) {
+      markMirror(dir);
+      if (replicated.notedMetadata.size > 0) await follower.putMetadata(replicated.notedMetadata);
+      checkpoint.renew();
+    }
     const start = (nextSequence: number) => {
       engine.start(nextSequence);
       log.start(nextSequence, ownership);

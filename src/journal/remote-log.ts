@@ -25,11 +25,14 @@ export interface AppendedBatch {
 
 export interface RemoteLog {
   /**
-   * Takes the partition from whoever had it, and settles when that is as durable as an append. It
+   * Takes the partition from whoever had it, with an epoch greater than `after`, the last one that
+   * this machine knows, and settles when that is as durable as an append. It
    * tries again until it succeeds or `close` is called, and then rejects with `JournalFailure`.
    * Rejects with `JournalDamaged` where trying again can't help.
    */
-  acquire(): Promise<AcquiredLog>;
+  acquire(after: number): Promise<AcquiredLog>;
+  /** The same, of a log that somebody else may own. Rejects with an error when nobody answers. */
+  inspect(): Promise<AcquiredLog>;
   /**
    * Appends after all before it, one at a time. Settles when enough machines have it on disk.
    * Rejects with `JournalFailure`, which says what became of the batch.
@@ -37,6 +40,8 @@ export interface RemoteLog {
   append(epoch: number, batch: AppendedBatch): Promise<void>;
   /** The commit batches after the one that ends with `after`, in order, some at a time. */
   read(after: number): AsyncIterable<readonly Buffer[]>;
+  /** Has an empty log begin with this sequence, because what came before lies in checkpoints. */
+  begin(epoch: number, firstSequence: number): Promise<void>;
   /** The checksum of the batch that ends with `sequence`; null when none does. */
   checksumAt(sequence: number): Promise<number | null>;
   /**

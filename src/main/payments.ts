@@ -121,6 +121,21 @@ const host: CliHost = {
     const { exportDataFolder } = await import('../data-folder/export-folder.ts');
     return exportDataFolder(dataDir, to, showProgress).finally(endProgress);
   },
+  async moveToPostgresql(dataDir) {
+    const config = configFor(dataDir);
+    const { moveToPostgresql } = await import('../data-folder/postgresql-folder.ts');
+    return moveToPostgresql(config, showProgress).finally(endProgress);
+  },
+  async moveFromPostgresql(dataDir) {
+    const config = configFor(dataDir);
+    const { moveFromPostgresql } = await import('../data-folder/postgresql-folder.ts');
+    return moveFromPostgresql(config, showProgress).finally(endProgress);
+  },
+  async compareWithPostgresql(dataDir) {
+    const config = configFor(dataDir);
+    const { compareWithPostgresql } = await import('../data-folder/postgresql-folder.ts');
+    return compareWithPostgresql(config, showProgress).finally(endProgress);
+  },
   async importFolder(from, dataDir, shards) {
     const { importDataFolder } = await import('../data-folder/import-folder.ts');
     return importDataFolder({ from, dataDir, shards, onProgress: showProgress }).finally(endProgress);

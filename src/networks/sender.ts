@@ -7,11 +7,14 @@ import { AssertionFailure, assert, defined } from '../core/assert.ts';
 import type { Timers } from '../core/scheduler.ts';
 import type { NetworkCall } from '../domain/network-call.ts';
 import type { NetworkOutcome } from '../domain/network-outcomes.ts';
+import { type Ownership, requireHeld } from '../journal/ownership.ts';
 import type { CardNetwork, CashCode, CashNetwork, Networks } from './network.ts';
 
 const noNetwork: NetworkOutcome = { result: 'failed', reason: 'no_network' };
 
 export interface SenderOptions {
+  /** Asked before every call and question: networks hear the owner of the partition only. */
+  readonly ownership: Ownership;
   readonly networks: Networks;
   readonly timers: Timers;
   /**
@@ -87,8 +90,9 @@ export class Sender {
   }
 
   /** Resolves as `action` does; rejects when it takes too long. */
-  #within<T>(action: () => Promise<T>): Promise<T> {
-    const { timers, timeoutMs } = this.#options;
+  async #within<T>(action: () => Promise<T>): Promise<T> {
+    const { ownership, timers, timeoutMs } = this.#options;
+    requireHeld(ownership);
     return new Promise((resolve, reject) => {
       const cancel = timers.after(timeoutMs, () => reject(new Error('the network did not answer in time')));
       // The action may throw before it returns a promise.

@@ -21,6 +21,12 @@ export interface PartitionLogOptions extends PostgresOptions {
   readonly onTrouble: (trouble: string | null) => void;
 }
 
+interface PartitionRow {
+  readonly epoch: string;
+  readonly next_sequence: string;
+  readonly checksum: string;
+}
+
 const retryMs = 200;
 /** An acquisition that takes longer is tried at another server. */
 const acquireMs = 3_000;
@@ -40,9 +46,9 @@ export class PostgresLog implements RemoteLog {
     this.#partition = options.identity.shard;
   }
 
-  async acquire(): Promise<AcquiredLog> {
+  async acquire(after: number): Promise<AcquiredLog> {
     while (!this.#isClosed) {
-      const found = await this.#tryAcquire();
+      const found = await this.#tryAcquire(after);
       if (typeof found !== 'string') {
         this.#tell(null);
         return found;
@@ -54,7 +60,7 @@ export class PostgresLog implements RemoteLog {
   }
 
   /** What was acquired, or why it could not be, this time. */
-  async #tryAcquire(): Promise<AcquiredLog | string> {
+  async #tryAcquire(after: number): Promise<AcquiredLog | string> {
     const primary = await findPrimary(this.#options);
     if (typeof primary === 'string') return `no PostgreSQL takes writes: ${primary}`;
     this.#primary = primary;
@@ -62,7 +68,7 @@ export class PostgresLog implements RemoteLog {
       primary.destroy(new Error(`${primary.name} does not answer, or none of its standbys does`)),
     );
     try {
-      return await this.#acquireAt(primary);
+      return await this.#acquireAt(primary, after);
     } catch (error) {
       primary.destroy(error as Error);
       if (error instanceof JournalDamaged) throw error;
@@ -73,7 +79,7 @@ export class PostgresLog implements RemoteLog {
     }
   }
 
-  async #acquireAt(primary: Primary): Promise<AcquiredLog | string> {
+  async #acquireAt(primary: Primary, after: number): Promise<AcquiredLog | string> {
     const partition = this.#partition;
     await migrate(primary.client);
     const [settings] = await primary.query<DurabilitySettings>({ text: `select ${settingsColumns}` });
@@ -81,15 +87,33 @@ export class PostgresLog implements RemoteLog {
     if (defect) return `${primary.name} does not hold what it acknowledges: ${defect}`;
     await this.#refuseForeign(primary);
     primary.takeWarning();
-    const [row] = await primary.query<{ epoch: string; next_sequence: string; checksum: string }>({
-      text: `insert into payments.partitions (partition, epoch) values ($1, 1)
-             on conflict (partition) do update set epoch = partitions.epoch + 1
+    const [row] = await primary.query<PartitionRow>({
+      text: `insert into payments.partitions (partition, epoch) values ($1, $2::bigint + 1)
+             on conflict (partition) do update set epoch = greatest(partitions.epoch, $2::bigint) + 1
              returning epoch, next_sequence, checksum`,
-      values: [partition],
+      values: [partition, after],
     });
     const warning = primary.takeWarning();
     if (warning !== null || row === undefined)
       return `${primary.name} has not replicated the epoch: ${warning}`;
+    return this.#found(primary, row);
+  }
+
+  async inspect(): Promise<AcquiredLog> {
+    const primary = await findPrimary(this.#options);
+    if (typeof primary === 'string') throw failure(`no PostgreSQL takes writes: ${primary}`, 'failed');
+    this.#primary = primary;
+    await migrate(primary.client);
+    await this.#refuseForeign(primary);
+    const [row] = await primary.query<PartitionRow>({
+      text: 'select epoch, next_sequence, checksum from payments.partitions where partition = $1',
+      values: [this.#partition],
+    });
+    return this.#found(primary, row ?? { epoch: '0', next_sequence: '1', checksum: '0' });
+  }
+
+  async #found(primary: Primary, row: PartitionRow): Promise<AcquiredLog> {
+    const partition = this.#partition;
     const [first] = await primary.query<{ first_sequence: string | null }>({
       text: 'select min(first_sequence) as first_sequence from payments.log where partition = $1',
       values: [partition],
@@ -142,6 +166,16 @@ export class PostgresLog implements RemoteLog {
     if (settings === undefined) throw this.#fenced(epoch);
     const defect = durabilityDefect(settings, this.#options.isSingle);
     if (defect !== null) throw failure(`an append was not replicated: ${defect}`, 'unknown');
+  }
+
+  async begin(epoch: number, firstSequence: number): Promise<void> {
+    const rows = await this.#write({
+      name: 'begin',
+      text: `update payments.partitions set next_sequence = $3
+             where partition = $1 and epoch = $2 and next_sequence = 1 returning 1`,
+      values: [this.#partition, epoch, firstSequence],
+    });
+    if (rows.length === 0) throw this.#fenced(epoch);
   }
 
   async note(epoch: number, metadata: ReadonlyMap<string, Uint8Array>, mirrored: number): Promise<void> {

@@ -10,6 +10,7 @@ import type { Scheduler } from '../core/scheduler.ts';
 import { scopeOf } from '../domain/indexes.ts';
 import type { Change, RecordKind, RecordOf, StoredRecord } from '../domain/record.ts';
 import type { ScanRange, View } from '../domain/view.ts';
+import type { Ownership } from '../journal/ownership.ts';
 import { CommitBatch, type Peer } from './commit-batch.ts';
 import type { AnswerWriter, SpareBuffers } from './frames.ts';
 import type { Mail, Mailbox } from './mailbox.ts';
@@ -74,6 +75,14 @@ class StalledBatch extends CommitBatch {
   }
 }
 
+interface StalledReadsOptions {
+  readonly ownership: Ownership;
+  readonly mailbox: Mailbox;
+  readonly now: Now;
+  readonly bytesMax: number;
+  readonly handle: (batch: CommitBatch, mail: Mail) => void;
+}
+
 /** The reads of one stall. It is over when a batch in flight becomes durable. */
 class StalledReads {
   /** The batch with which the answers wait that can't be sent yet. */
@@ -91,7 +100,7 @@ class StalledReads {
   }
 
   /** Has the queries in the mailbox handled, and answers those that saw durable values only. */
-  take(mailbox: Mailbox, now: Now, bytesMax: number, handle: (batch: CommitBatch, mail: Mail) => void): void {
+  take({ ownership, mailbox, now, bytesMax, handle }: StalledReadsOptions): void {
     const batch = new StalledBatch(now, this.#view, this.#spare, this.open);
     mailbox.takeQueries((mail) => {
       this.#view.isDurable = true;
@@ -100,7 +109,7 @@ class StalledReads {
       return batch.bytes < bytesMax;
     });
     assert(batch.entries.length === 0, 'no command is executed during a stall');
-    batch.release();
+    batch.release(ownership);
   }
 }
 

@@ -8,6 +8,7 @@ import type { Cause } from '../domain/cause.ts';
 import type { Change, NetworkCallRecord } from '../domain/record.ts';
 import type { View } from '../domain/view.ts';
 import type { Entry, StoredResponse } from '../journal/journal.ts';
+import { type Ownership, requireHeld } from '../journal/ownership.ts';
 import { AnswerWriter, type SpareBuffers } from './frames.ts';
 import type { FromShard, InternalAnswer, OutboxBatch } from './protocol.ts';
 
@@ -108,8 +109,9 @@ export class CommitBatch implements Now {
     if (changes.length > 0 || idempotency !== null) this.entries.push({ changes, idempotency, cause });
   }
 
-  /** Sends all answers, when everything that they show is on disk. */
-  release(): void {
+  /** Sends all answers, when everything that they show is on disk. Throws `JournalFailure`. */
+  release(ownership: Ownership): void {
+    requireHeld(ownership);
     assert(!this.#isReleased, 'a commit batch is answered once');
     this.#isReleased = true;
     for (const [peer, writer] of this.#answers) {

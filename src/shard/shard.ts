@@ -205,9 +205,14 @@ export class Shard {
   /** Answers what can be answered during a stall. The other answers wait in the open batch. */
   #takeQueries(): void {
     const now = this.now();
-    const reads = this.#inFlight.stalledReads(this.state.records, this.#openAt(now), this.#spare);
-    const { batchBytesMax } = this.#options.memory;
-    reads.take(this.#mailbox, now, batchBytesMax, (batch, mail) => this.#handle(batch, mail));
+    const { ownership } = this.#journal;
+    this.#inFlight.stalledReads(this.state.records, this.#openAt(now), this.#spare).take({
+      ownership,
+      mailbox: this.#mailbox,
+      now,
+      bytesMax: this.#options.memory.batchBytesMax,
+      handle: (batch, mail) => this.#handle(batch, mail),
+    });
   }
 
   #takeMail(batch: CommitBatch): void {
@@ -279,11 +284,12 @@ export class Shard {
         const tookMs = this.#inFlight.shift(batch);
         if (this.#finished) return;
         if (batch.entries.length > 0) this.#options.observer.committed(tookMs / 1000);
-        batch.release();
-        for (const call of batch.networkCalls) this.#options.callNetwork(call);
-        if (this.#inFlight.length === 0 && (this.#open !== null || this.#hasWork)) {
+        this.#guard(() => {
+          batch.release(this.#journal.ownership);
+          for (const call of batch.networkCalls) this.#options.callNetwork(call);
+        });
+        if (this.#inFlight.length === 0 && (this.#open !== null || this.#hasWork))
           this.#guard(() => this.#takeBatch());
-        }
       },
       (error: unknown) => this.#fail(error),
     );

@@ -8,6 +8,7 @@ import { DiskRoom } from '../data-folder/disk-space.ts';
 import { networkCallOf } from '../domain/network-call.ts';
 import type { NetworkCallRecord } from '../domain/record.ts';
 import type { LogEnd } from '../journal/journal.ts';
+import { requireHeld } from '../journal/ownership.ts';
 import type { CallbackOutcome, Networks, TakenCallback } from '../networks/network.ts';
 import { postTimeoutMs } from '../networks/post.ts';
 import { Runner, type RunnerOptions } from '../networks/runner.ts';
@@ -88,6 +89,7 @@ export class HostedShard {
     this.#revision = revision;
     this.#room = new DiskRoom(options.dir, options.onDisk);
     this.#runner = new Runner({
+      ownership: options.journal.ownership,
       networks,
       timers,
       timeoutMs: networkTimeoutMs,
@@ -139,6 +141,7 @@ export class HostedShard {
   async #answerAboutNetworks({ correlation, request }: NetworksMessage, peer: Peer): Promise<void> {
     try {
       const answered = await this.#answerOf(request);
+      requireHeld(this.#options.journal.ownership);
       peer.post({ correlation, answer: { ok: true, body: JSON.stringify(answered) } }, []);
     } catch (error) {
       // The network can't be asked, or a secret can't be opened. Nothing was stored, so it can be

@@ -5,6 +5,7 @@
 import { randomFillSync } from 'node:crypto';
 import type { MessagePort } from 'node:worker_threads';
 import { Registry } from 'prom-client';
+import { remoteLogOf } from '../config/remote-log.ts';
 import { errorText } from '../core/errors.ts';
 import { systemScheduler, systemTimers } from '../core/scheduler.ts';
 import { SecretBox } from '../crypto/secret-box.ts';
@@ -12,6 +13,7 @@ import { bytesBelow } from '../data-folder/disk-space.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 import { foldersOfJournal, openJournal } from '../journal/open-journal.ts';
+import { OwnershipBoard } from '../journal/ownership.ts';
 import type { ScrubState } from '../journal/scrubber.ts';
 import { type Answers, answerQuestion } from '../rpc/questions.ts';
 import type { Peer } from '../shard/commit-batch.ts';
@@ -28,7 +30,6 @@ import { endAtWriteErrors } from './end-at-write-errors.ts';
 import { HostedShard } from './hosted-shard.ts';
 import { InstructionGate } from './instruction-gate.ts';
 import { ConfiguredNetworks, createAddressCheck, createSend } from './networks.ts';
-import { remoteLogOf } from './remote-log.ts';
 import type { Notice, ShardThreadData, ThreadQuestions } from './thread-protocol.ts';
 import { commonAnswers, startOfThread } from './thread-side.ts';
 import { Visits } from './visits.ts';
@@ -99,10 +100,17 @@ function storeScrub(): void {
   journal.checkpointer.putMetadata(new Map([[scrubKey, writeScrub(scrubState)]])).catch(fail);
 }
 
+const ownership = new OwnershipBoard(data.ownership);
+
+function tellAcquisition(trouble: string | null): void {
+  if (trouble === null) logger.info('the partition is acquired in PostgreSQL');
+  else logger.warn(`the partition can't be acquired in PostgreSQL, which is tried again: ${trouble}`);
+}
+
 async function open() {
   try {
     const { segmentBytesMax } = config.journal;
-    const remote = remoteLogOf(config, identity, shards, logger);
+    const remote = remoteLogOf(config, identity, shards, tellAcquisition);
     isAcquiring = remote !== undefined;
     return await openJournal({
       dir,
@@ -112,6 +120,7 @@ async function open() {
       segmentBytesMax,
       checkpointer,
       ...(remote && { remote }),
+      onOwnership: (isHeld) => ownership.setHeld(number, isHeld),
     });
   } catch (error) {
     fail(error);

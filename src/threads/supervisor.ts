@@ -12,6 +12,7 @@ import type { SequenceNotes } from '../data-folder/sequence-notes.ts';
 import type { Directory, DirectoryChange } from '../directory/directory.ts';
 import type { RefusedKey } from '../edge/api/refused-keys.ts';
 import type { CheckpointSizes, Compacting } from '../journal/journal.ts';
+import { OwnershipBoard } from '../journal/ownership.ts';
 import type { RequestLogClient } from '../request-logs/client.ts';
 import { ShardClient } from '../shard/client.ts';
 import { shardOfOrganization } from '../shard/shard-map.ts';
@@ -72,6 +73,7 @@ export class Supervisor {
   readonly #requestLogThread: SupervisedThread | null;
   /** How many connections the edges have, all together. */
   readonly #connections = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  readonly #ownership: SharedArrayBuffer;
   readonly #stopping = new AbortController();
   /** The main thread's end of the request logs; null when none are kept. */
   readonly requestLogs: RequestLogClient | null;
@@ -82,6 +84,7 @@ export class Supervisor {
     this.#options = options;
     this.#config = options.config;
     this.#isPaused = options.folder.paused !== null;
+    this.#ownership = OwnershipBoard.memory(options.folder.shards);
     this.#shards = Array.from({ length: options.folder.shards }, (_, number) => this.#shard(number));
     this.#edges = Array.from({ length: options.config.edges }, (_, number) => this.#edge(number));
     this.#webhooks = Array.from({ length: options.config.webhookThreads }, (_, number) =>
@@ -160,7 +163,13 @@ export class Supervisor {
   #webhookThread(number: number): SupervisedThread {
     const { secretsKeys } = this.#options;
     const make = () => {
-      const data: WebhookThreadData = { number, config: this.#config, secretsKeys, paused: this.#isPaused };
+      const data: WebhookThreadData = {
+        number,
+        config: this.#config,
+        secretsKeys,
+        paused: this.#isPaused,
+        ownership: this.#ownership,
+      };
       return Thread.worker(webhookEntry, data);
     };
     const onStarted = (thread: Thread) => this.#linkShards(thread);
@@ -235,6 +244,7 @@ export class Supervisor {
       dir: folder.shardDir(number),
       identity: folder.shardIdentity(number),
       shards: folder.shards,
+      ownership: this.#ownership,
       isChecked: checked.delete(number),
       config: this.#config,
       secretsKeys,

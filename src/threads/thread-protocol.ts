@@ -66,6 +66,8 @@ export interface ShardThreadData {
   readonly number: number;
   readonly dir: string;
   readonly identity: ShardIdentity;
+  /** The memory of the ownership board. */
+  readonly ownership: SharedArrayBuffer;
   /** How many shards there are. */
   readonly shards: number;
   /** This process has just checked the journal's files. */
@@ -85,6 +87,8 @@ export interface ShardThreadData {
 /** How the webhook thread is started. */
 export interface WebhookThreadData {
   readonly number: number;
+  /** The memory of the ownership board. */
+  readonly ownership: SharedArrayBuffer;
   readonly config: Config;
   readonly secretsKeys: readonly string[];
   /** Whether the data folder is paused: no attempt is made then. */

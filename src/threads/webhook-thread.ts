@@ -8,6 +8,7 @@ import { Registry } from 'prom-client';
 import { SecretBox, SigningKeys } from '../crypto/secret-box.ts';
 import { idleMsMax } from '../http-client/connections.ts';
 import { createResolver, rememberAddresses } from '../http-client/resolver.ts';
+import { OwnershipBoard } from '../journal/ownership.ts';
 import { type Answers, answerQuestion } from '../rpc/questions.ts';
 import type { FromShard } from '../shard/protocol.ts';
 import { createLogger } from '../telemetry/logger.ts';
@@ -68,10 +69,12 @@ const attempts = new Attempts({
 });
 
 const shards = new Map<number, MessagePort>();
+const ownership = new OwnershipBoard(data.ownership);
 const dispatcher = new Dispatcher({
   concurrency,
   clock: Date.now,
   monotonic,
+  isHeld: (shard) => ownership.isHeld(shard),
   // The signing secrets are opened here. One that can't be opened is a fault of the service, not a
   // failed attempt.
   attempt: ({ org, sealed, ...input }) => {

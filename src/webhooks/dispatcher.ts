@@ -25,6 +25,8 @@ export interface DispatcherOptions {
   readonly concurrency: number;
   readonly clock: Clock;
   readonly monotonic: MonotonicClock;
+  /** Whether this process may still deliver for a shard. */
+  readonly isHeld: (shard: number) => boolean;
   /** Makes an attempt; rejects only when it could not be made at all. */
   readonly attempt: (input: SealedAttempt) => Promise<AttemptResult>;
   /** Closes the idle connections of an endpoint. */
@@ -163,11 +165,13 @@ export class Dispatcher {
 
   /** Starts attempts while slots are free, endpoints by turns. */
   #pump(): void {
-    const { concurrency } = this.#options;
+    const { concurrency, isHeld } = this.#options;
     while (this.#running && this.#inFlight < concurrency) {
       const actor = this.#line.shift();
       if (actor === undefined) return;
       actor.inLine = false;
+      // Its new owner leases what waits, and this actor is told when that is this process again.
+      if (!isHeld(actor.shard)) continue;
       const limit = this.#inFlight < concurrency / 2 ? deliveriesInFlightMax : 1;
       if (actor.canStart(limit)) void this.#attempt(actor);
       else if (actor.canStart(deliveriesInFlightMax)) this.#held.add(actor);

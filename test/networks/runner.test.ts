@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NetworkOutcome } from '../../src/domain/network-outcomes.ts';
+import { heldByLock, type Ownership } from '../../src/journal/ownership.ts';
 import type { CardNetwork, LookedUp, Networks, OutcomeListener } from '../../src/networks/network.ts';
 import { Runner } from '../../src/networks/runner.ts';
 import { call, startMs } from './calls.ts';
@@ -47,11 +48,16 @@ function fakeNetwork(script: { sends?: Script<NetworkOutcome>; lookups?: Script<
   };
 }
 
-function setUp(network: ReturnType<typeof fakeNetwork>, settles: Script<void> = []) {
+function setUp(
+  network: ReturnType<typeof fakeNetwork>,
+  settles: Script<void> = [],
+  ownership: Ownership = heldByLock(1),
+) {
   const timers = createManualTimers(startMs);
   const settled: [string, NetworkOutcome][] = [];
   const troubles: string[] = [];
   const runner = new Runner({
+    ownership,
     networks: network.networks,
     isOpen: (id) => !settled.some(([settledId, { result }]) => settledId === id && result !== 'accepted'),
     settle: async (id, outcome) => {
@@ -66,6 +72,19 @@ function setUp(network: ReturnType<typeof fakeNetwork>, settles: Script<void> = 
 }
 
 const fails = (message: string) => () => Promise.reject(new Error(message));
+
+test('an owner that has lost the partition calls and asks no network', async () => {
+  let isHeld = false;
+  const { runner, timers, settled, counts } = setUp(fakeNetwork(), [], { epoch: 1, isHeld: () => isHeld });
+  runner.run(call({ action: 'refund_charge' }));
+  runner.recover([call({ id: 'op_2', action: 'capture_charge' })]);
+  await timers.advance(10_000);
+  assert.deepEqual(counts, { sends: 0, lookups: 0 });
+  assert.deepEqual(settled, []);
+  isHeld = true;
+  await timers.advance(60_000);
+  assert.equal(settled.length, 2);
+});
 
 test('a new call is sent once, without asking first, and its outcome settled', async () => {
   for (const action of ['open_card_page', 'authorize_card', 'refund_charge'] as const) {

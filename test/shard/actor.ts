@@ -63,10 +63,11 @@ function heldJournal(
   journal: Journal,
   gate: () => Promise<void>,
   readResponse: () => Log['readResponse'] | null,
+  isHeld: () => boolean,
 ): Journal {
   const { log } = journal;
   return {
-    ownership: journal.ownership,
+    ownership: { epoch: journal.ownership.epoch, isHeld },
     checkpoint: journal.checkpoint,
     checkpointer: journal.checkpointer,
     replay: () => journal.replay(),
@@ -111,6 +112,8 @@ export class Actor {
   readonly failures: unknown[] = [];
   /** Why stored responses could not be read. */
   readonly damages: string[] = [];
+  /** Whether the shard still owns its partition. */
+  isHeld = true;
   /** Stands in for reading a stored response from the log. */
   readResponse: Log['readResponse'] | null = null;
   /** Steps of the wall clock that were told, and those that wall time followed. */
@@ -158,6 +161,7 @@ export class Actor {
       this.#onDisk ?? this.journal,
       () => this.#gate?.promise ?? Promise.resolve(),
       () => this.readResponse,
+      () => this.isHeld,
     );
     return new Shard(
       shardOptions(journal, {

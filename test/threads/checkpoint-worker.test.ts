@@ -213,7 +213,7 @@ test('the shard reads right across the switch to a compacted file, and creates g
     assert.deepEqual([...steps], ['copying', 'switching', 'switched']);
     assertReflects(journal, checkpointed);
     metadata = [round, (turns - 1) % 256];
-    assert.deepEqual(readdirSync(dir).sort(), ['log', `state-${round + 2}`]);
+    assert.deepEqual(readdirSync(dir).sort(), ['epoch', 'log', `state-${round + 2}`]);
   }
   await journal.close();
   assert.deepEqual(endings, []);
@@ -238,7 +238,7 @@ test('a compaction ends with its shard: nothing is lost, and nothing is left', a
   await begun.promise;
   await journal.close();
   await ended;
-  assert.deepEqual([endings, readdirSync(dir).sort()], [[], ['log', 'state']]);
+  assert.deepEqual([endings, readdirSync(dir).sort()], [[], ['epoch', 'log', 'state']]);
   const again = await open(dir);
   assertReflects(again.journal, sequence);
   await again.journal.close();

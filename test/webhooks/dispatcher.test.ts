@@ -38,6 +38,8 @@ class Bench {
   holdsReports = false;
   readonly hungUp: string[] = [];
   troubles = 0;
+  /** The shards whose partition somebody else owns. */
+  readonly lost = new Set<number>();
   readonly dispatcher: Dispatcher;
 
   constructor(concurrency = 100) {
@@ -45,6 +47,7 @@ class Bench {
       concurrency,
       clock: this.clock.now,
       monotonic: this.clock.monotonic,
+      isHeld: (shard) => !this.lost.has(shard),
       attempt: (input) => this.#attempt(input),
       hangUp: (endpoint) => this.hungUp.push(endpoint),
       send: (shard, message) => this.sent.push({ shard, message }),
@@ -409,4 +412,18 @@ test('paused, it starts nothing', () => {
   assert.equal(bench.underWay.length, 0);
   bench.dispatcher.start();
   assert.equal(bench.underWay.length, 3);
+});
+
+test('nothing more is delivered for a shard whose partition is lost, until it is held again', async () => {
+  const bench = new Bench();
+  bench.take({ endpoints: [enabled('a')] });
+  bench.hand('a', 8);
+  assert.equal(bench.underWay.length, 5);
+  bench.lost.add(0);
+  await bench.underWay[0]!.end();
+  bench.hand('a', 1, {}, 8);
+  assert.equal(bench.underWay.length, 4);
+  bench.lost.clear();
+  bench.hand('a', 1, {}, 9);
+  assert.equal(bench.underWay.length, 5);
 });

@@ -78,7 +78,7 @@ export class SegmentedLog implements LogEngine {
 
   async acquire(): Promise<Ownership> {
     const { epochFile } = this.#options;
-    this.#epoch = 1 + Math.max(epochFile.stored, lastEpoch(this.#segments));
+    this.#epoch = 1 + this.lastEpoch;
     try {
       epochFile.store(this.#epoch);
     } catch (error) {
@@ -132,6 +132,16 @@ export class SegmentedLog implements LogEngine {
 
   get durableEnd(): LogEnd | null {
     return this.#durableEnd;
+  }
+
+  /** The owner's epoch comes from elsewhere, where the log is decided. */
+  noteEpoch(epoch: number): void {
+    this.#epoch = epoch;
+  }
+
+  /** The greatest epoch that an owner is known to have had. */
+  get lastEpoch(): number {
+    return Math.max(this.#epoch, this.#options.epochFile.stored, lastEpoch(this.#segments));
   }
 
   /** The end of what is on disk; of sequence 0 without anything. Throws `JournalDamaged`. */

@@ -46,8 +46,16 @@ export class ReplicatedLog implements LogEngine {
   #metadata = new Map<string, Uint8Array>();
   #noting = false;
   #noted: ReadonlyMap<string, Uint8Array> = new Map();
+  readonly #onOwnership: (isHeld: boolean) => void;
 
-  constructor(remote: RemoteLog, mirror: SegmentedLog, partition: ShardIdentity) {
+  /** `onOwnership` hears at once when the partition is acquired, and when it may be lost. */
+  constructor(
+    remote: RemoteLog,
+    mirror: SegmentedLog,
+    partition: ShardIdentity,
+    onOwnership: (isHeld: boolean) => void = () => {},
+  ) {
+    this.#onOwnership = onOwnership;
     this.#remote = remote;
     this.#mirror = mirror;
     this.#partition = partition;
@@ -56,11 +64,13 @@ export class ReplicatedLog implements LogEngine {
 
   /** Takes the partition, and brings the mirror up to date. */
   async acquire(checkpointed: number): Promise<Ownership> {
-    const acquired = await this.#remote.acquire();
+    const acquired = await this.#remote.acquire(this.#mirror.lastEpoch);
     this.#epoch = acquired.epoch;
     await this.#catchUp(acquired, this.#mirrored(checkpointed));
+    this.#mirror.noteEpoch(acquired.epoch);
     this.#acknowledged = acquired.end.sequence;
     this.#noted = acquired.metadata;
+    this.#onOwnership(true);
     return { epoch: acquired.epoch, isHeld: () => this.#failure === null };
   }
 
@@ -166,6 +176,7 @@ export class ReplicatedLog implements LogEngine {
             outcome: 'unknown',
             cause: error,
           });
+    this.#onOwnership(false);
     for (const batch of this.#waiting.values()) batch.reject(this.#failure);
     this.#waiting.clear();
   }

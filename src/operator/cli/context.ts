@@ -12,7 +12,9 @@ import type {
   BackupOptions,
   BackupToVerify,
   Compacted,
+  ComparedLog,
   Imported,
+  MovedLog,
   Resharded,
   RestoreCommand,
   Restored,
@@ -48,6 +50,9 @@ export interface CliHost {
   verifyBackup(backup: BackupToVerify): Promise<Verification>;
   backup(dataDir: string | undefined, options: BackupOptions): Promise<BackedUp>;
   exportFolder(dataDir: string, to: string): Promise<Transferred>;
+  moveToPostgresql(dataDir: string | undefined): Promise<MovedLog>;
+  moveFromPostgresql(dataDir: string | undefined): Promise<MovedLog>;
+  compareWithPostgresql(dataDir: string | undefined): Promise<ComparedLog>;
   importFolder(from: string, dataDir: string, shards: number): Promise<Imported>;
   /** Makes a data folder out of a backup. After a failure there is none. */
   restore(options: RestoreCommand): Promise<Restored>;

@@ -6,7 +6,9 @@ import { shardsMax } from '../../shard/shard-map.ts';
 import type {
   BackedUp,
   Compacted,
+  ComparedLog,
   Imported,
+  MovedLog,
   Resharded,
   SecretsKeyRolled,
   Transferred,
@@ -44,14 +46,24 @@ export function addFolderCommands(program: Command, context: CliContext): void {
   );
 }
 
-function addTransferCommands(program: Command, { host, folder, folderToMake, print }: CliContext): void {
+function addTransferCommands(program: Command, context: CliContext): void {
+  const { host, folder, folderToMake, options, print } = context;
   addCommand(program, 'export', 'write all data to one file of JSON lines; the service must be stopped')
-    .requiredOption('--to <file>', 'the file, which must not exist')
-    .action(async ({ to }) => print(await host.exportFolder(folder(), to), exported));
+    .option('--to <file>', 'the file, which must not exist')
+    .option('--from-postgresql', 'have the folder hold its log alone again, instead of PAYMENTS_JOURNAL_URL')
+    .action(async ({ to, fromPostgresql }) => {
+      oneOf({ '--to': to, '--from-postgresql': fromPostgresql });
+      if (to === undefined) print(await host.moveFromPostgresql(options().dataDir), movedFrom);
+      else print(await host.exportFolder(folder(), to), exported);
+    });
   addCommand(program, 'import', 'make the folder of --data-dir of a file that "payments export" wrote')
-    .requiredOption('--from <file>', 'the file')
-    .requiredOption('--shards <count>', 'the number of shards of the folder', wholeNumber(1, shardsMax))
-    .action(async ({ from, shards }) => {
+    .option('--from <file>', 'the file')
+    .option('--shards <count>', 'the number of shards of the folder', wholeNumber(1, shardsMax))
+    .option('--to-postgresql', 'move the log of the folder to the servers of PAYMENTS_JOURNAL_URL instead')
+    .action(async ({ from, shards, toPostgresql }) => {
+      oneOf({ '--from': from, '--to-postgresql': toPostgresql });
+      if (from === undefined) return print(await host.moveToPostgresql(options().dataDir), movedTo);
+      if (shards === undefined) throw wrongUsage('--shards is missing: the number of shards of the folder');
       const made = await host.importFolder(from, folderToMake(), shards);
       print(made, imported);
       const wrong = made.findings.length + made.unlisted;
@@ -70,8 +82,14 @@ function addVerifyCommand(program: Command, context: CliContext): void {
     'check a data folder (the service must be stopped), a backup or an archive; exits with 1 when something is wrong',
   );
   fromFolder(verify)
+    .option('--postgresql', 'compare the folder with the log at the servers of PAYMENTS_JOURNAL_URL')
     .option('--scratch <folder>', `a folder with room for what the backup contains (${tmpdir()})`)
-    .action(async (options: PlaceOptions & { scratch?: string }) => {
+    .action(async (options: PlaceOptions & { scratch?: string; postgresql?: boolean }) => {
+      if (options.postgresql) {
+        const comparison = await host.compareWithPostgresql(common().dataDir);
+        print(comparison, compared);
+        return failIfWrong(comparison.findings.length);
+      }
       const { from, archive = null, identity: identityFile = null, scratch = tmpdir() } = options;
       refuseNeedless(options);
       if ((from !== undefined || archive !== null) && common().dataDir !== undefined)
@@ -122,6 +140,29 @@ function amounts({ organizations, api_keys, records, responses }: Transferred): 
 
 function exported(result: Transferred): string {
   return `${result.file} contains ${amounts(result)}. Only you can read it. Keep it so, because it contains personal data.`;
+}
+
+function oneOf(given: Readonly<Record<string, unknown>>): void {
+  const names = Object.keys(given);
+  if (names.filter((name) => given[name] !== undefined).length !== 1)
+    throw wrongUsage(`give either ${names.join(' or ')}`);
+}
+
+function ends({ shards }: MovedLog): string {
+  return shards.map(({ shard, sequence }) => `shard ${shard} to sequence ${sequence}`).join(', ');
+}
+
+function movedTo(result: MovedLog): string {
+  return `PostgreSQL has the log of ${result.folder}: ${ends(result)}. Start the service with PAYMENTS_JOURNAL_URL from now on.`;
+}
+
+function movedFrom(result: MovedLog): string {
+  return `${result.folder} holds its log alone: ${ends(result)}. Start the service without PAYMENTS_JOURNAL_URL from now on.`;
+}
+
+function compared({ folder, shards, findings }: ComparedLog): string {
+  if (findings.length > 0) return findings.join('\n');
+  return `PostgreSQL and ${folder} have the same log, in ${counted(shards, 'shard')}.`;
 }
 
 function imported(result: Imported): string {

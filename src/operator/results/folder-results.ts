@@ -135,5 +135,19 @@ export interface Verification {
   readonly unlisted: number;
 }
 
+/** What became of the log of each shard that moved to PostgreSQL or back. */
+export interface MovedLog {
+  readonly folder: string;
+  /** The last sequence of each. */
+  readonly shards: readonly { readonly shard: number; readonly sequence: number }[];
+}
+
+/** What differs between a data folder and PostgreSQL, or is damaged in either. */
+export interface ComparedLog {
+  readonly folder: string;
+  readonly shards: number;
+  readonly findings: readonly string[];
+}
+
 /** Called with the progress of a long command: `done` of `total`, which is 0 when not known. */
 export type ReportProgress = (what: string, done: number, total: number) => void;

@@ -11,6 +11,7 @@ import type { InternalOperation, InternalParams } from '../../../src/domain/comm
 import { networkCallOf } from '../../../src/domain/network-call.ts';
 import { createPagePort } from '../../../src/edge/checkout/page-visits.ts';
 import { Pages, type PagesOptions } from '../../../src/edge/checkout/pages.ts';
+import { heldByLock } from '../../../src/journal/ownership.ts';
 import type { CardNetwork, Networks } from '../../../src/networks/network.ts';
 import { Runner } from '../../../src/networks/runner.ts';
 import { createSimulator, simulatedAgents } from '../../../src/networks/simulator.ts';
@@ -90,6 +91,7 @@ export function createService(options: Partial<PagesOptions> & { readonly latenc
     onOutcome: simulator.onOutcome,
   };
   const runner = new Runner({
+    ownership: heldByLock(1),
     networks,
     isOpen: (call) => shard.state.records.get('network_call', call) !== undefined,
     async settle(call, outcome) {

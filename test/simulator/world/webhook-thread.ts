@@ -31,6 +31,7 @@ export class WebhookThread {
       concurrency,
       clock: clocks.wall,
       monotonic: clocks.monotonic,
+      isHeld: () => true,
       attempt: (input) => receivers.attempt(thread, input),
       hangUp: () => {},
       send: (shard, message) => this.#ports.get(shard)?.postMessage({ outbox: { thread, ...message } }),

@@ -1,18 +1,18 @@
-// The log in PostgreSQL as the configuration names it; none where the data folder alone holds it.
+// The log in PostgreSQL as the configuration names it.
 
 import { readFileSync } from 'node:fs';
-import type { Config } from '../config/config-schema.ts';
 import { systemTimers } from '../core/scheduler.ts';
 import type { ShardIdentity } from '../disk/identity.ts';
 import { parseJournalUrl } from '../postgresql/journal-url.ts';
-import { PostgresLog } from '../postgresql/partition-log.ts';
-import type { Logger } from '../telemetry/logger.ts';
+import { type PartitionLogOptions, PostgresLog } from '../postgresql/partition-log.ts';
+import type { Config } from './config-schema.ts';
 
+/** Undefined where the data folder alone holds the log. */
 export function remoteLogOf(
   { journal: { url, passwordFile, caFile, single } }: Config,
   identity: ShardIdentity,
   shards: number,
-  logger: Logger,
+  onTrouble: PartitionLogOptions['onTrouble'],
 ): PostgresLog | undefined {
   if (url === null) return undefined;
   const address = parseJournalUrl(url);
@@ -25,9 +25,6 @@ export function remoteLogOf(
     identity,
     shards,
     isSingle: single,
-    onTrouble(trouble) {
-      if (trouble === null) logger.info('the partition is acquired in PostgreSQL');
-      else logger.warn(`the partition can't be acquired in PostgreSQL, which is tried again: ${trouble}`);
-    },
+    onTrouble,
   });
 }

@@ -1,0 +1,79 @@
+// `payments import --to-postgresql`, `payments export --from-postgresql` and `payments verify
+// --postgresql`, of a stopped service: its log moves into PostgreSQL or back into the data folder
+// alone, or what both hold is compared.
+
+import type { Config } from '../config/config-schema.ts';
+import { remoteLogOf } from '../config/remote-log.ts';
+import { compareLogs, moveLogFrom, moveLogTo } from '../journal/move-log.ts';
+import type { JournalOptions } from '../journal/open-journal.ts';
+import type { RemoteLog } from '../journal/remote-log.ts';
+import type { ComparedLog, MovedLog, ReportProgress } from '../operator/results/folder-results.ts';
+import { CommandFailure } from '../operator/use-cases/failures.ts';
+import { type DataFolder, journalOf, shardNumbers } from './data-folder.ts';
+import { clearly, recordOffline, warn, whileStopped } from './folder-command.ts';
+
+export function moveToPostgresql(config: Config, onProgress: ReportProgress): Promise<MovedLog> {
+  return moved(config, 'import', onProgress, moveLogTo);
+}
+
+export function moveFromPostgresql(config: Config, onProgress: ReportProgress): Promise<MovedLog> {
+  return moved(config, 'export', onProgress, moveLogFrom);
+}
+
+type Move = (
+  remote: RemoteLog,
+  options: JournalOptions,
+  report: (sequence: number) => void,
+) => Promise<number>;
+
+function moved(config: Config, action: string, onProgress: ReportProgress, move: Move): Promise<MovedLog> {
+  return clearly(() =>
+    whileStopped(config.dataDir, (folder) =>
+      recordOffline(folder.path, action, { postgresql: config.journal.url }, async () => {
+        const shards: MovedLog['shards'][number][] = [];
+        for (const shard of shardNumbers(folder)) {
+          const report = (sequence: number) => onProgress(`moving the log of shard ${shard}`, sequence, 0);
+          const sequence = await withRemote(config, folder, shard, (remote) =>
+            move(remote, journalOf(folder, shard), report),
+          );
+          shards.push({ shard, sequence });
+        }
+        return { folder: folder.path, shards };
+      }),
+    ),
+  );
+}
+
+export function compareWithPostgresql(config: Config, onProgress: ReportProgress): Promise<ComparedLog> {
+  return clearly(() =>
+    whileStopped(config.dataDir, async (folder) => {
+      const findings: string[] = [];
+      for (const shard of shardNumbers(folder)) {
+        const report = (sequence: number) => onProgress(`comparing shard ${shard}`, sequence, 0);
+        const found = await withRemote(config, folder, shard, (remote) =>
+          compareLogs(remote, journalOf(folder, shard), report),
+        );
+        findings.push(...found.map((finding) => `shard ${shard}: ${finding}`));
+      }
+      return { folder: folder.path, shards: folder.shards, findings };
+    }),
+  );
+}
+
+async function withRemote<T>(
+  config: Config,
+  folder: DataFolder,
+  shard: number,
+  use: (remote: RemoteLog) => Promise<T>,
+): Promise<T> {
+  const remote = remoteLogOf(config, folder.shardIdentity(shard), folder.shards, (trouble) => {
+    if (trouble !== null) warn(`PostgreSQL is tried again: ${trouble}`);
+  });
+  if (remote === undefined)
+    throw new CommandFailure('PAYMENTS_JOURNAL_URL is not set: it names the PostgreSQL servers');
+  try {
+    return await use(remote);
+  } finally {
+    await remote.close();
+  }
+}
