@@ -157,9 +157,9 @@ export function timeKey(ms: number): string {
   return String(ms).padStart(timeWidth, '0');
 }
 
-/** The record's id in a sort key. */
-export function idOfSortKey(index: string, sortKey: string): string {
-  return hasNumbers(index) ? sortKey.slice(timeWidth) : sortKey;
+/** Gives the record's id in a sort key of the index. */
+export function idsIn(index: string): (sortKey: string) => string {
+  return hasNumbers(index) ? (sortKey) => sortKey.slice(timeWidth) : (sortKey) => sortKey;
 }
 
 /** Whether the sort keys of an index begin with a time or another number. */

@@ -95,8 +95,14 @@ function list<K extends ShownKind, N extends string = never>(kind: K, url: strin
     }
     const page = pageOf(view, context, kind, params, filters);
     if ('refusal' in page) return page;
-    const data = page.records.map((record) => textOf(kind, record, view, context)).join(',');
-    return { body: `{"object":"list","url":"${url}","has_more":${page.hasMore},"data":[${data}]}` };
+    // Texts that are put together one by one are copied once, when the answer is written.
+    let body = `{"object":"list","url":"${url}","has_more":${page.hasMore},"data":[`;
+    let comma = '';
+    for (const record of page.records) {
+      body += comma + textOf(kind, record, view, context);
+      comma = ',';
+    }
+    return { body: `${body}]}` };
   };
 }
 

@@ -22,6 +22,9 @@ const sortedBytes = 300;
 /** What a batch takes besides its bytes. */
 const batchBytes = 350;
 
+/** The scan of an index that has none in the range. */
+export const noKeys: readonly string[] = [];
+
 interface PackedBatch {
   readonly changes: PackedChanges;
   /** The number of its first change. */
@@ -139,8 +142,8 @@ export class Memtable {
 
   scan(index: string, range: ScanRange): Iterable<string> {
     const keys = this.#indexes.get(index);
-    if (typeof keys !== 'string') return keys?.scan(range) ?? [];
-    return isWithin(keys, range) ? [keys] : [];
+    if (typeof keys !== 'string') return keys?.scan(range) ?? noKeys;
+    return isWithin(keys, range) ? [keys] : noKeys;
   }
 }
 

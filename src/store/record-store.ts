@@ -5,11 +5,11 @@
 // and refuses writes while `unwrittenBytes` is too much.
 
 import { assert } from '../core/assert.ts';
-import { idOfSortKey, indexRowsOf } from '../domain/indexes.ts';
+import { idsIn, indexRowsOf } from '../domain/indexes.ts';
 import type { Change, RecordKind, RecordOf, StoredRecord } from '../domain/record.ts';
 import type { IndexRow, ScanRange, View } from '../domain/view.ts';
 import { type ColdStore, emptyColdStore, type PackedChanges } from './cold-store.ts';
-import { Memtable } from './memtable.ts';
+import { Memtable, noKeys } from './memtable.ts';
 import { RecordCache } from './record-cache.ts';
 
 const cacheBytesMaxDefault = 128 * 1024 * 1024;
@@ -87,11 +87,12 @@ export class RecordStore implements View {
   }
 
   *scan(index: string, range: ScanRange, quarantine?: Quarantine): Iterable<StoredRecord> {
+    const idOf = idsIn(index);
     for (const key of this.#keys(index, range)) {
       if (quarantine?.has(index, key)) continue;
       let record: StoredRecord;
       try {
-        record = this.#ofRow(index, key);
+        record = this.#ofRow(index, key, idOf(key));
       } catch (error) {
         if (quarantine === undefined) throw error;
         quarantine.add(index, key, error);
@@ -102,8 +103,8 @@ export class RecordStore implements View {
   }
 
   /** The record of an index row, which has no checksum: one that its record lacks is refused. */
-  #ofRow(index: string, key: string): StoredRecord {
-    const record = this.#find(idOfSortKey(index, key));
+  #ofRow(index: string, key: string, id: string): StoredRecord {
+    const record = this.#find(id);
     const isRight = (row: IndexRow) => row.index === index && row.sortKey === key;
     if (record === undefined || !indexRowsOf(record).some(isRight)) throw this.#cold.strayRow(index, key);
     return record;
@@ -119,13 +120,16 @@ export class RecordStore implements View {
   #keys(index: string, range: ScanRange): Iterable<string> {
     const memtable = this.#memtable;
     const flushing = this.#flushing;
-    const layers = [memtable.scan(index, range)];
-    const visible = (key: string, hiddenBy: readonly Memtable[]) =>
-      !hiddenBy.some((layer) => layer.has(idOfSortKey(index, key)));
+    const idOf = idsIn(index);
+    const changed = memtable.scan(index, range);
+    const cold = filter(this.#cold.scan(index, range), (key) => {
+      const id = idOf(key);
+      return !memtable.has(id) && !flushing?.has(id);
+    });
+    const layers = [changed, cold];
     if (flushing !== null)
-      layers.push(filter(flushing.scan(index, range), (key) => visible(key, [memtable])));
-    const upper = flushing === null ? [memtable] : [memtable, flushing];
-    layers.push(filter(this.#cold.scan(index, range), (key) => visible(key, upper)));
+      layers.push(filter(flushing.scan(index, range), (key) => !memtable.has(idOf(key))));
+    else if (changed === noKeys) return cold;
     return mergeSorted(layers, range.descending);
   }
 

@@ -270,6 +270,30 @@ for (const [name, open] of [
     assert.equal([...{ [Symbol.iterator]: () => scan }].length, 48);
   });
 
+  test(`${name}: the newest keys of an index are those of the last write, however far a scan goes`, async (context) => {
+    const { journal } = await open(context);
+    const { checkpoint } = journal;
+    const scan = () => checkpoint.scan('payment_intent', { descending: true });
+    const idsDownFrom = (number: number) =>
+      upTo(number)
+        .map((each) => paymentIntent(each).id)
+        .reverse();
+    await appendTurns(journal, [75, 75]);
+    assert.deepEqual([...scan()], []);
+    await journal.checkpointer.write(75);
+    for (const _key of scan()) break;
+    const beside = scan()[Symbol.iterator]();
+    const found = [beside.next().value];
+    assert.deepEqual([...scan()], idsDownFrom(75));
+    for (let next = beside.next(); !next.done; next = beside.next()) found.push(next.value);
+    assert.deepEqual(found, idsDownFrom(75));
+    await journal.checkpointer.write(150);
+    for (let again = 0; again < 2; again++) assert.deepEqual([...scan()], idsDownFrom(150));
+    const removed = { ...paymentIntent(150), removed: true } as const;
+    await checkpoint.write({ records: framesOf([removed]), sequence: 151, idempotencyRecords: [] });
+    assert.deepEqual([...scan()], idsDownFrom(149));
+  });
+
   test(`${name}: idempotency keys are kept by the hour`, async (context) => {
     const subject = await open(context);
     const keptKey = (number: number, usedAtMs: number): IdempotencyRecord => ({

@@ -50,5 +50,6 @@ export function assertReflects(journal: Journal, sequence: number): void {
   for (const [status, ids] of Object.entries(expected)) {
     const index = fieldIndex('payment_intent', scope, 'status', status);
     assert.deepEqual([...journal.checkpoint.scan(index, { descending: false })], ids);
+    assert.deepEqual([...journal.checkpoint.scan(index, { descending: true })], ids.toReversed());
   }
 }

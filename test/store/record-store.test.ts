@@ -11,7 +11,7 @@ import {
   endedIndex,
   endpointDueIndex,
   fieldIndex,
-  idOfSortKey,
+  idsIn,
   kindIndex,
   scopeOf,
   timeKey,
@@ -195,7 +195,7 @@ class Bench {
       }
       case 'scan': {
         const keys = scanAll(this.expected.values(), step.index, step);
-        const records = keys.map((key) => this.expected.get(idOfSortKey(step.index, key)));
+        const records = keys.map((key) => this.expected.get(idsIn(step.index)(key)));
         assert.deepEqual([...this.state.scan(step.index, step)], records);
         const first = this.state.scan(step.index, step)[Symbol.iterator]().next();
         assert.deepEqual(first.value, records[0], 'one at a time');

@@ -6,7 +6,7 @@ import { dataFile } from '../../disk/environment.ts';
 import { LmdbFile } from '../../disk/lmdb-file.ts';
 import { FileDamage } from '../../disk/lmdb-pages.ts';
 import { scan } from '../../disk/lmdb-scan.ts';
-import { idOfSortKey } from '../../domain/indexes.ts';
+import { idsIn } from '../../domain/indexes.ts';
 import type { Change } from '../../domain/record.ts';
 import type { IndexRow } from '../../domain/view.ts';
 import { JournalDamaged, unlessDamaged } from '../journal.ts';
@@ -112,7 +112,7 @@ export class CheckpointReader {
     const row = this.rowAt(key);
     if (row === null) return `the index row ${key.toString('hex')} is of no list`;
     const { list, sortKey } = row;
-    const id = idOfSortKey(list, sortKey);
+    const id = idsIn(list)(sortKey);
     const what = `the index ${list} has the row ${sortKey}`;
     return (
       unlessDamaged(() => {

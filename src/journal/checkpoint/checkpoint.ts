@@ -120,6 +120,7 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
     const folder = checkpointFolderIn(this.#options.dir);
     if (folder !== this.#folder) this.#moveTo(folder);
     this.#environment.resetReadTxn();
+    this.#index.renew();
     this.#sequence = this.#storedSequence();
   }
 

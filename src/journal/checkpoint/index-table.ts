@@ -18,6 +18,17 @@ export type Read = <T>(read: () => T) => T;
 const nothing = Buffer.alloc(0);
 const knownMax = 100_000;
 
+/** So many indexes have their newest keys in memory, and of each so many: a page and one more. */
+const newestIndexesMax = 500;
+const newestKeysMax = 101;
+
+/** The newest keys of an index, newest first, as far as they were read. */
+interface NewestKeys {
+  readonly keys: string[];
+  /** Whether the index has no others. */
+  isWhole: boolean;
+}
+
 interface Gathered {
   readonly prefix: Buffer;
   /**
@@ -42,6 +53,8 @@ export class IndexTable {
   readonly #keys = new ByteWriter();
   /** The lists whose numbers the next transaction writes. */
   readonly #added = new Map<string, number>();
+  /** What every list begins with, which is asked for again and again. */
+  readonly #newest = new Map<string, NewestKeys>();
   /** The number of lists; null until it is needed. */
   #count: number | null = null;
 
@@ -53,6 +66,37 @@ export class IndexTable {
   }
 
   *scan(index: string, range: ScanRange): Generator<string> {
+    const { after, before, descending } = range;
+    if (!descending || after !== undefined || before !== undefined) return yield* this.#stored(index, range);
+    const newest = this.#newestOf(index);
+    const { keys } = newest;
+    let passed = 0;
+    for (; passed < keys.length; passed++) yield keys[passed]!;
+    if (newest.isWhole) return;
+    for (const key of this.#stored(index, { before: keys.at(-1), descending })) {
+      // Another scan may have read it meanwhile.
+      if (passed === keys.length && passed < newestKeysMax) keys.push(key);
+      passed++;
+      yield key;
+    }
+    newest.isWhole = passed === keys.length;
+  }
+
+  #newestOf(index: string): NewestKeys {
+    const known = this.#newest.get(index);
+    if (known !== undefined) return known;
+    if (this.#newest.size >= newestIndexesMax) this.#newest.clear();
+    const newest = { keys: [], isWhole: false };
+    this.#newest.set(index, newest);
+    return newest;
+  }
+
+  /** Forgets what was read, because somebody has written. */
+  renew(): void {
+    this.#newest.clear();
+  }
+
+  *#stored(index: string, range: ScanRange): Generator<string> {
     const { list, value } = splitIndexName(index);
     const number = this.#numberOf(list);
     if (number === undefined) return;
@@ -146,6 +190,7 @@ export class IndexTable {
     this.#added.clear();
     this.#gathered.clear();
     this.#keys.clear();
+    this.renew();
   }
 }
 

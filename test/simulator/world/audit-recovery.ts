@@ -2,7 +2,7 @@
 // records, the records agree with each other, and nothing that a client knows for certain is gone.
 
 import { isDeepStrictEqual } from 'node:util';
-import { idOfSortKey, indexRowsOf } from '../../../src/domain/indexes.ts';
+import { idsIn, indexRowsOf } from '../../../src/domain/indexes.ts';
 import { faultsOf } from '../../../src/domain/invariants.ts';
 import type { StoredRecord } from '../../../src/domain/record.ts';
 import type { Shard } from '../../../src/shard/shard.ts';
@@ -47,7 +47,7 @@ export function auditIndexes({ judge }: World, { state }: Shard, records: Record
     }
   }
   for (const [index, rows] of wanted) {
-    const ids = [...rows].sort().map((sortKey) => idOfSortKey(index, sortKey));
+    const ids = [...rows].sort().map((sortKey) => idsIn(index)(sortKey));
     let found: string[];
     try {
       found = [...state.records.scan(index, { descending: false })].map(({ id }) => id);
