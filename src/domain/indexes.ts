@@ -197,6 +197,30 @@ type Indexed<K extends RecordKind> = Pick<
 >;
 export type IndexedRecord = { [K in RecordKind]: Indexed<K> }[RecordKind];
 
+/** Whether the list of all records of its kind in its scope has the record. */
+function isListed(record: IndexedRecord): record is ListedRecord {
+  if (record.removed) return false;
+  switch (record.kind) {
+    // These are listed by their endpoint, by their delivery, or not at all.
+    case 'delivery':
+    case 'attempt':
+    case 'network_call':
+      return false;
+    case 'customer':
+      return !record.deleted;
+    case 'webhook_endpoint':
+      return record.status !== 'deleted';
+    default:
+      return true;
+  }
+}
+
+/** Whether a record has this index row. Most that are asked for are those of its kind's list. */
+export function hasIndexRow(record: IndexedRecord, index: string, sortKey: string): boolean {
+  if (sortKey === record.id && isListed(record) && index === namesIn(record).kind(record.kind)) return true;
+  return indexRowsOf(record).some((row) => row.index === index && row.sortKey === sortKey);
+}
+
 /** Every index row of a record; none once it is removed. */
 export function indexRowsOf(record: IndexedRecord): readonly IndexRow[] {
   if (record.removed) return [];
@@ -216,8 +240,7 @@ export function indexRowsOf(record: IndexedRecord): readonly IndexRow[] {
     return record.draining ? [{ index: endpointIndex, sortKey: id }] : [];
   }
   const names = namesIn(record);
-  // Deliveries are listed by their endpoint only.
-  const rows: IndexRow[] = kind === 'delivery' ? [] : [{ index: names.kind(kind), sortKey: id }];
+  const rows: IndexRow[] = isListed(record) ? [{ index: names.kind(kind), sortKey: id }] : [];
   addFieldRows(rows, record, names);
   if (kind === 'charge') {
     if (record.cash_number !== null) rows.push({ index: cashIndex(record.cash_number), sortKey: id });

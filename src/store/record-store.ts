@@ -5,9 +5,9 @@
 // and refuses writes while `unwrittenBytes` is too much.
 
 import { assert } from '../core/assert.ts';
-import { idsIn, indexRowsOf } from '../domain/indexes.ts';
+import { hasIndexRow, idsIn } from '../domain/indexes.ts';
 import type { Change, RecordKind, RecordOf, StoredRecord } from '../domain/record.ts';
-import type { IndexRow, ScanRange, View } from '../domain/view.ts';
+import type { ScanRange, View } from '../domain/view.ts';
 import { type ColdStore, emptyColdStore, type PackedChanges } from './cold-store.ts';
 import { Memtable, noKeys } from './memtable.ts';
 import { RecordCache } from './record-cache.ts';
@@ -105,8 +105,7 @@ export class RecordStore implements View {
   /** The record of an index row, which has no checksum: one that its record lacks is refused. */
   #ofRow(index: string, key: string, id: string): StoredRecord {
     const record = this.#find(id);
-    const isRight = (row: IndexRow) => row.index === index && row.sortKey === key;
-    if (record === undefined || !indexRowsOf(record).some(isRight)) throw this.#cold.strayRow(index, key);
+    if (record === undefined || !hasIndexRow(record, index, key)) throw this.#cold.strayRow(index, key);
     return record;
   }
 
