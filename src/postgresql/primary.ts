@@ -85,9 +85,24 @@ export class Primary {
   }
 }
 
+/** So much longer the others may take to answer than the first server that takes writes. */
+const othersMs = 300;
+
 /** The writable server with the newest timeline, or why there is none. */
 export async function findPrimary(options: PostgresOptions): Promise<Primary | string> {
-  const found = await Promise.all(options.address.hosts.map((host) => Primary.at(host, options)));
+  const found: (Primary | string)[] = [];
+  const isEnough = Promise.withResolvers<void>();
+  let isDecided = false;
+  let cancel = () => {};
+  const asked = options.address.hosts.map(async (host) => {
+    const each = await Primary.at(host, options);
+    if (isDecided) return void (typeof each !== 'string' && each.destroy(new Error('it answered too late')));
+    found.push(each);
+    if (typeof each !== 'string') cancel = options.timers.after(othersMs, isEnough.resolve);
+  });
+  await Promise.race([Promise.all(asked), isEnough.promise]);
+  isDecided = true;
+  cancel();
   const primaries = found.filter((each) => typeof each !== 'string');
   const newest = primaries.toSorted((a, b) => b.timeline - a.timeline)[0];
   if (newest === undefined) return found.join('; ');

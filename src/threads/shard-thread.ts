@@ -11,7 +11,7 @@ import { systemScheduler, systemTimers } from '../core/scheduler.ts';
 import { SecretBox } from '../crypto/secret-box.ts';
 import { bytesBelow } from '../data-folder/disk-space.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
-import { JournalDamaged } from '../journal/journal.ts';
+import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import { foldersOfJournal, openJournal } from '../journal/open-journal.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
 import type { ScrubState } from '../journal/scrubber.ts';
@@ -55,8 +55,8 @@ const checkpointTaskMsMax = 30_000;
 const scrubStoreMs = 60_000;
 
 /**
- * The first failure ends the thread. It is fatal when the journal is damaged, because another start
- * can't help.
+ * The first failure ends the thread. It is fatal when the journal is damaged, or another owner has
+ * it, because another start can't help.
  */
 let failed = false;
 function fail(error: unknown): void {
@@ -64,7 +64,9 @@ function fail(error: unknown): void {
   failed = true;
   const message = errorText(error);
   logger.fatal({ err: error }, `the shard failed: ${message}`);
-  tell({ type: 'failed', message, fatal: error instanceof JournalDamaged });
+  // Another service owns the partition: taking it back would only take turns with that one.
+  const isFenced = error instanceof JournalFailure && error.outcome === 'fenced';
+  tell({ type: 'failed', message, fatal: isFenced || error instanceof JournalDamaged });
   setImmediate(() => process.exit(1));
 }
 process.on('uncaughtException', fail);
