@@ -6,7 +6,7 @@ import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { Registry } from 'prom-client';
 import { freeBytesIn, freeBytesMin } from '../data-folder/disk-space.ts';
 import type { BatchWritten, EntryBatch } from '../request-logs/client.ts';
-import { answerLogQuestions, type LogQuestions } from '../request-logs/query.ts';
+import type { LogQuestions } from '../request-logs/query.ts';
 import { RequestLogs } from '../request-logs/request-logs.ts';
 import { requestLogsOf } from '../request-logs/segment.ts';
 import { type Answers, answerQuestion, type Question } from '../rpc/questions.ts';
@@ -76,11 +76,17 @@ function write(port: MessagePort, { buffer, bytes, senders }: EntryBatch): void 
   port.postMessage({ written: buffer } satisfies BatchWritten, [buffer]);
 }
 
-const answersOfLogs = answerLogQuestions(folder, nextTurn);
+/** Loaded with the first question: searches need the schemas of all routes, a third of the heap. */
+let answersOfLogs: Promise<Answers<LogQuestions>> | null = null;
+const loadAnswers = async () => {
+  const { answerLogQuestions } = await import('../request-logs/query.ts');
+  return answerLogQuestions(folder, nextTurn);
+};
 
 async function take(port: MessagePort, message: EntryBatch | Question<LogQuestions>): Promise<void> {
   if ('buffer' in message) return write(port, message);
-  await answerQuestion(answersOfLogs, message, (answer) => port.postMessage(answer), cantRead);
+  answersOfLogs ??= loadAnswers();
+  await answerQuestion(await answersOfLogs, message, (answer) => port.postMessage(answer), cantRead);
 }
 
 function cantRead(error: unknown): string {
