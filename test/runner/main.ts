@@ -3,12 +3,17 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { globSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 import { startService } from '../service.ts';
+import { longestFiles } from './longest-files.ts';
+import longestReporter from './longest-reporter.ts';
 import { prepareModules } from './prepare-modules.ts';
+import skippedReporter from './skipped-reporter.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'payments-tests-'));
@@ -29,20 +34,51 @@ if (given.length === 0) {
   await service.stop();
 }
 
-const child = spawn(
-  process.execPath,
-  [
-    '--test',
-    `--test-concurrency=${availableParallelism()}`,
-    '--test-timeout=600000',
+const timeout = 600_000;
+const concurrency = availableParallelism();
+
+/** Runs what is named by the command line of node:test, whose options may be among it. */
+async function runNamed(): Promise<void> {
+  const options = [
+    `--test-concurrency=${concurrency}`,
+    `--test-timeout=${timeout}`,
     '--test-reporter=spec',
     '--test-reporter-destination=stdout',
     '--test-reporter=./test/runner/skipped-reporter.ts',
     '--test-reporter-destination=stdout',
-    ...(given.length > 0 ? given : ['test/**/*.test.ts']),
-  ],
-  { cwd: root, stdio: 'inherit', env },
-);
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
-const [code] = await once(child, 'exit');
-process.exitCode = code ?? 1;
+  ];
+  const child = spawn(process.execPath, ['--test', ...options, ...given], {
+    cwd: root,
+    stdio: 'inherit',
+    env,
+  });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
+  const [code] = await once(child, 'exit');
+  process.exitCode = code ?? 1;
+}
+
+/** Runs every file, the longest first: the command line of node:test would sort them by their names. */
+async function runAll(): Promise<void> {
+  const found = globSync('test/**/*.test.ts', { cwd: root }).sort();
+  const gone = longestFiles.filter((file) => !found.includes(file));
+  if (gone.length > 0)
+    throw new Error(`test/runner/longest-files.ts names files that are gone: ${gone.join(', ')}`);
+  const files = [...new Set([...longestFiles, ...found])].map((file) => join(root, file));
+  Object.assign(process.env, env);
+  process.chdir(root);
+  const ending = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => ending.abort());
+  const { signal } = ending;
+  const execArgv = [`--test-timeout=${timeout}`];
+  const events = run({ files, concurrency, timeout, execArgv, signal });
+  // Each reporter listens to the end several times.
+  events.setMaxListeners(30);
+  process.exitCode = 1;
+  events.on('test:summary', ({ file, success }) => {
+    if (file === undefined && success) process.exitCode = 0;
+  });
+  for (const reporter of [new spec(), longestReporter, skippedReporter])
+    events.compose<NodeJS.ReadWriteStream>(reporter as never).pipe(process.stdout);
+}
+
+await (given.length > 0 ? runNamed() : runAll());
