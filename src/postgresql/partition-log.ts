@@ -33,6 +33,7 @@ const acquireMs = 3_000;
 /** After so long without an answer, another server may have been promoted. */
 const doubtMs = 1_000;
 const portionRows = 64;
+const keepDaysMs = 3_600_000;
 
 export class PostgresLog implements RemoteLog {
   readonly #options: PartitionLogOptions;
@@ -40,6 +41,7 @@ export class PostgresLog implements RemoteLog {
   #primary: Primary | null = null;
   #isClosed = false;
   #trouble: string | null = null;
+  #cancelKeeping = () => {};
 
   constructor(options: PartitionLogOptions) {
     this.#options = options;
@@ -51,12 +53,25 @@ export class PostgresLog implements RemoteLog {
       const found = await this.#tryAcquire(after);
       if (typeof found !== 'string') {
         this.#tell(null);
+        this.#keepDaysLater();
         return found;
       }
       this.#tell(found);
       await this.#pause(retryMs);
     }
     throw closed();
+  }
+
+  /** Once in a while, by the owner of the first partition, for all of them. */
+  #keepDaysLater(): void {
+    if (this.#partition !== 0) return;
+    this.#cancelKeeping();
+    this.#cancelKeeping = this.#options.timers.after(keepDaysMs, async () => {
+      const primary = this.#primary;
+      // What goes wrong shows at the next append, or it is tried again.
+      if (primary !== null && !this.#isClosed) await migrate(primary.client).catch(() => {});
+      if (!this.#isClosed) this.#keepDaysLater();
+    });
   }
 
   /** What was acquired, or why it could not be, this time. */
@@ -285,6 +300,7 @@ export class PostgresLog implements RemoteLog {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#cancelKeeping();
     this.#primary?.destroy(closed());
   }
 }

@@ -1,7 +1,9 @@
 // The tables of the log, with their versions. A start brings them up to date under an advisory
-// lock; an older service refuses tables that are newer than it knows.
+// lock, and the days of the log with them; an older service refuses tables that are newer than it
+// knows.
 
 import type { Client } from 'pg';
+import { keepDays } from './retention.ts';
 
 /** Any number that nobody else uses: the lock of the migrations. */
 const migrationLock = 7_262_905_117;
@@ -49,7 +51,8 @@ export async function migrate(client: Client): Promise<void> {
   await client.query('begin');
   try {
     await client.query('select pg_advisory_xact_lock($1)', [migrationLock]);
-    await client.query('create schema if not exists payments');
+    const { rows: schemas } = await client.query("select 1 from pg_namespace where nspname = 'payments'");
+    if (schemas.length === 0) await client.query('create schema payments');
     await client.query('create table if not exists payments.version (version integer not null)');
     const { rows } = await client.query<{ version: number }>('select version from payments.version');
     const version = rows[0]?.version ?? 0;
@@ -62,6 +65,7 @@ export async function migrate(client: Client): Promise<void> {
       await client.query('delete from payments.version');
       await client.query('insert into payments.version values ($1)', [schemaVersion]);
     }
+    await keepDays(client);
     await client.query('commit');
   } catch (error) {
     await client.query('rollback');

@@ -68,9 +68,9 @@ async function onPostgres(context: TestContext): Promise<EngineSubject> {
         await sql(`create function payments.fail() returns trigger language plpgsql as $$
           begin perform pg_terminate_backend(pg_backend_pid()); return new; end $$`);
         await sql(
-          'create trigger fail before insert on payments.log_other for each row execute function payments.fail()',
+          'create trigger fail before insert on payments.log for each row execute function payments.fail()',
         );
-        return async () => void (await sql('drop trigger fail on payments.log_other'));
+        return async () => void (await sql('drop trigger fail on payments.log'));
       }
       standby.freeze();
       setTimeout(() => void sql(`${backends} and datname = '${database}'`), 150);

@@ -93,8 +93,7 @@ test('what passes by itself costs nothing that was acknowledged', skip, async (c
     await servesAgain(bench, `${direction} lost`);
   }
 
-  const noRoom =
-    'no_room before insert on payments.log_other for each row execute function payments.no_room()';
+  const noRoom = 'no_room before insert on payments.log for each row execute function payments.no_room()';
   await a.query(
     `create function payments.no_room() returns trigger language plpgsql as
      $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`,
@@ -102,7 +101,7 @@ test('what passes by itself costs nothing that was acknowledged', skip, async (c
   );
   await a.query(`create trigger ${noRoom}`, 'payments');
   await wait(1_500);
-  await a.query('drop trigger no_room on payments.log_other', 'payments');
+  await a.query('drop trigger no_room on payments.log', 'payments');
   await servesAgain(bench, 'disk of the primary full');
 
   await b.stop('kill');

@@ -1,0 +1,37 @@
+// How long PostgreSQL keeps the log: each day is a table, which is made ahead and dropped as a whole
+// when it is older than any retry of a request and every mirror has it. Days are those of UTC.
+
+import type { Client } from 'pg';
+
+const daysAhead = 3;
+/** Idempotency keys are known for 24 hours: a mirror that is made anew needs a day and an hour. */
+const daysKept = 2;
+
+const tableOf = (day: string) => `payments.log_${day.replaceAll('-', '')}`;
+
+/** Makes the tables of the next days, and drops those that nobody needs. */
+export async function keepDays(client: Client): Promise<void> {
+  const { rows: missing } = await client.query<{ day: string; next: string }>(
+    `select day::text, (day + 1)::text as next from (
+       select (now() at time zone 'utc')::date + ahead as day from generate_series(0, $1::integer) as ahead) as days
+     where to_regclass('payments.log_' || to_char(day, 'YYYYMMDD')) is null`,
+    [daysAhead],
+  );
+  for (const { day, next } of missing)
+    await client.query(
+      `create table ${tableOf(day)} partition of payments.log for values from ('${day}') to ('${next}')`,
+    );
+  const { rows: old } = await client.query<{ name: string }>(
+    `select relname as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+     where nspname = 'payments' and relname ~ '^log_[0-9]{8}$'
+       and to_date(substr(relname, 5), 'YYYYMMDD') < (now() at time zone 'utc')::date - $1::integer`,
+    [daysKept],
+  );
+  for (const { name } of old) {
+    const { rows: needed } = await client.query(
+      `select 1 from payments.${name} as kept join payments.partitions using (partition)
+       where kept.last_sequence > partitions.mirrored limit 1`,
+    );
+    if (needed.length === 0) await client.query(`drop table payments.${name}`);
+  }
+}
