@@ -2,12 +2,14 @@
 // clock, and the folder. They read the metrics of the threads. The checks of the machine are in
 // machine-checks.ts, those of a stopped service in examine-stopped.ts.
 
+import type { Config } from '../config/config-schema.ts';
 import { type DataFolder, folderIdOf, type Paused } from '../data-folder/data-folder.ts';
 import { DataFolderError } from '../data-folder/data-folder-error.ts';
 import { freeBytesIn, freeBytesMin } from '../data-folder/disk-space.ts';
 import type { Check } from '../operator/use-cases/services.ts';
 import { type Samples, samplesOf } from '../telemetry/samples.ts';
 import { examineMachine } from './machine-checks.ts';
+import { postgresqlChecks } from './postgresql-check.ts';
 
 /** Below this an operator should make room. Below a tenth of it, writes are refused. */
 const roomBytesMin = 10 * freeBytesMin;
@@ -17,14 +19,15 @@ export async function examine(
   parts: readonly object[],
   folder: DataFolder,
   paused: Paused | null,
-  connectionsMax: number,
+  config: Config,
 ): Promise<readonly Check[]> {
   const { path } = folder;
   return [
     ...diagnose(await samplesOf(parts), freeBytesIn(path)),
     folderCheck(folder),
     pauseCheck(paused),
-    ...(await examineMachine(path, connectionsMax)),
+    ...(await postgresqlChecks(config)),
+    ...(await examineMachine(path, config.connections.max)),
   ];
 }
 

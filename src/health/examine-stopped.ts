@@ -18,6 +18,7 @@ import { JournalDamaged } from '../journal/journal.ts';
 import type { Check } from '../operator/use-cases/services.ts';
 import { describeFolder, diskCheck } from './doctor.ts';
 import { examineMachine } from './machine-checks.ts';
+import { postgresqlChecks } from './postgresql-check.ts';
 
 export async function examineStopped(config: Config, environment: Environment): Promise<readonly Check[]> {
   const { dataDir } = config;
@@ -40,6 +41,7 @@ export async function examineStopped(config: Config, environment: Environment): 
     settings,
     folder,
     diskCheck(freeBytesIn(place), []),
+    ...(await postgresqlChecks(config)),
     ...(await examineMachine(place, connectionsMax)),
   ];
 }

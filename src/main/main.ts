@@ -170,8 +170,7 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
     active: config,
     config: () => describeConfig(reread.active),
     metrics: merged,
-    checks: async () =>
-      mail.checksAfter(await examine(await counted(), folder, pause.paused, config.connections.max)),
+    checks: async () => mail.checksAfter(await examine(await counted(), folder, pause.paused, config)),
     status: () =>
       readStatus({ folder, pause, url, config, counted, failing: failingEndpoints(supervisor.clients) }),
     resume: async () => ({ paused: await pause.end(() => supervisor.resume()) }),

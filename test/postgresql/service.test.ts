@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startService } from '../service.ts';
+import { paymentsWith } from '../main/payments-command.ts';
+import { startService, temporaryFolder } from '../service.ts';
 import { leftOut, startServers } from './servers.ts';
 
 const skip = { skip: leftOut };
@@ -33,5 +34,40 @@ test('payments go on after the primary is lost and a standby is promoted', skip,
   assert.deepEqual((await create('first')).json, first.json);
   const { json } = await service.call(`/v1/payment_intents/${second.json.id}`);
   assert.equal(json.amount, intent.amount);
+  const checks = await service.operate<{ name: string; ok: boolean; detail: string }[]>('doctor', {});
+  const check = checks.find(({ name }) => name === 'postgresql');
+  assert.match(check?.detail ?? '', /^PostgreSQL 18\.\d+ at 127\.0\.0\.1:\d+, timeline 2; 1 standby[,;]/);
   assert.equal(await service.stop(), 0);
 });
+
+test(
+  'PostgreSQL that does not hold what it acknowledges is refused, with what to set',
+  skip,
+  async (context) => {
+    const servers = await startServers(context, 0);
+    const dataDir = temporaryFolder();
+    const env = { PAYMENTS_JOURNAL_URL: servers.url, PAYMENTS_SHARDS: '1' };
+    const doctor = async (more: object = {}) => {
+      const { out } = await paymentsWith({ ...env, ...more }, 'doctor', '--data-dir', dataDir);
+      return out;
+    };
+    assert.match(
+      await doctor(),
+      /synchronous_standby_names is empty, so nobody else has what is acknowledged/,
+    );
+    const single = { PAYMENTS_JOURNAL_SINGLE: 'true' };
+    assert.match(await doctor(single), /PostgreSQL 18\.\d+ at .*one server alone, as configured/);
+    await servers.all[0]!.query('alter role payments set synchronous_commit = off');
+    assert.match(await doctor(single), /synchronous_commit is off: set synchronous_commit = on/);
+    await servers.all[0]!.query('alter role payments reset synchronous_commit');
+    const service = await startService({ dataDir, env: { ...env, ...single } });
+    context.after(() => service.kill());
+    const answer = await service.call('/v1/payment_intents', {
+      method: 'POST',
+      body: intent,
+      idempotencyKey: 'one',
+    });
+    assert.equal(answer.status, 200, answer.text);
+    assert.equal(await service.stop(), 0);
+  },
+);

@@ -1,0 +1,69 @@
+// What `payments doctor` says of PostgreSQL: whether a primary is there, what it promises, who
+// follows it, and whether the role has the rights that it needs.
+
+import { type DurabilitySettings, durabilityDefect, settingsColumns } from './durability.ts';
+import { findPrimary, type PostgresOptions, type Primary } from './primary.ts';
+
+export interface Examined {
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+interface Found extends DurabilitySettings {
+  readonly version: string;
+  readonly standby_count: string;
+  readonly lag_bytes: string | null;
+  readonly may_create: boolean;
+  readonly log_bytes: string;
+  readonly [column: string]: unknown;
+}
+
+const megabyte = 1024 * 1024;
+
+export async function examinePostgres(options: PostgresOptions, isSingle: boolean): Promise<Examined> {
+  const primary = await findPrimary(options);
+  if (typeof primary === 'string') return { ok: false, detail: `no PostgreSQL takes writes: ${primary}` };
+  try {
+    return describe(primary, await look(primary), isSingle);
+  } catch (error) {
+    return { ok: false, detail: `${primary.name}: ${(error as Error).message}` };
+  } finally {
+    primary.destroy(new Error('it is examined'));
+  }
+}
+
+async function look(primary: Primary): Promise<Found | undefined> {
+  const [found] = await primary.query<Found>({
+    text: `select ${settingsColumns}, current_setting('server_version') as version,
+             (select count(*) from pg_stat_replication) as standby_count,
+             (select max(pg_wal_lsn_diff(sent_lsn, flush_lsn)) from pg_stat_replication) as lag_bytes,
+             coalesce((select has_schema_privilege(oid, 'create') from pg_namespace where nspname = 'payments'),
+                      has_database_privilege(current_database(), 'create')) as may_create,
+             (select coalesce(sum(pg_total_relation_size(pg_class.oid)), 0)
+                from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+                where nspname = 'payments' and relkind = 'r') as log_bytes`,
+  });
+  return found;
+}
+
+function describe(primary: Primary, found: Found | undefined, isSingle: boolean): Examined {
+  if (found === undefined) return { ok: false, detail: `${primary.name} does not answer` };
+  const defect = durabilityDefect(found, isSingle);
+  if (defect !== null) return { ok: false, detail: `${primary.name}: ${defect}` };
+  if (!found.may_create)
+    return {
+      ok: false,
+      detail: `${primary.name}: the role may not create tables: "grant create on schema payments to" it`,
+    };
+  // Of the standbys a role without pg_monitor sees only that they are there.
+  const { standby_count: count } = found;
+  const lag = found.lag_bytes === null ? '' : `, at most ${found.lag_bytes} bytes behind`;
+  const standbys = isSingle
+    ? 'one server alone, as configured'
+    : `${count === '1' ? '1 standby' : `${count} standbys`}${lag}`;
+  const size = Math.ceil(Number(found.log_bytes) / megabyte);
+  return {
+    ok: true,
+    detail: `PostgreSQL ${found.version} at ${primary.name}, timeline ${primary.timeline}; ${standbys}; the log takes ${size} MiB`,
+  };
+}
