@@ -1,4 +1,4 @@
-// The check of the PostgreSQL that holds the log, too. There is none where the data folder alone does.
+// The check of the PostgreSQL that holds the log, too: none where the data folder alone does.
 
 import type { Config } from '../config/config-schema.ts';
 import { postgresOf } from '../config/remote-log.ts';

@@ -1,5 +1,5 @@
-// How long PostgreSQL keeps the log: each day is a table, which is made ahead and dropped as a whole
-// when it is older than any retry of a request and every mirror has it. Days are those of UTC.
+// How long PostgreSQL keeps the log: each day is a table, which is made ahead, and dropped as a
+// whole when it is older than any retry of a request and every mirror has it. Days are of UTC.
 
 import type { Client } from 'pg';
 
