@@ -1,12 +1,13 @@
 // Does once what each of hundreds of processes and thousands of threads would do anew, and what takes most of the time of a
-// start: Node 22 takes the types out of every file whenever it loads it, and TypeBox is 680 files, which are put into a few.
+// start: Node 22 takes the types out of every file whenever it loads it, and TypeBox is 680 files, which are put into a few, as
+// is all that the service's process and its threads load. What a test imports itself is prepared file by file.
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build, type Plugin } from 'esbuild';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const packages = ['typebox'];
@@ -24,6 +25,43 @@ export async function prepareModules(folder: string): Promise<void> {
     writeFileSync(kept, stripTypeScriptTypes(readFileSync(join(root, path), 'utf8')));
   }
   for (const name of packages) await bundle(name, join(folder, 'packages'));
+  await bundleService(join(folder, 'service'));
+}
+
+/** Has what is put into one file go on to know the files that lie beside its source. */
+const knowsItsPlace: Plugin = {
+  name: 'the place of a source',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.ts$/ }, ({ path }) => {
+      const url = pathToFileURL(path).href;
+      const contents = readFileSync(path, 'utf8')
+        .replace(/import\.meta\.resolve\('(\.[^']*)'\)/g, (_, to) => JSON.stringify(new URL(to, url).href))
+        .replaceAll('import.meta.url', JSON.stringify(url));
+      return { contents, loader: 'ts' };
+    });
+  },
+};
+
+/** What starts as a process or a thread of the service, with what these share in files that they share. */
+async function bundleService(outdir: string): Promise<void> {
+  const entryPoints = globSync(['src/main/payments.ts', 'src/threads/*-{thread,process}.ts'], { cwd: root });
+  await build({
+    entryPoints: entryPoints.filter((path) => !path.endsWith('supervised-thread.ts')),
+    absWorkingDir: root,
+    outdir,
+    outbase: '.',
+    outExtension: { '.js': '.mjs' },
+    chunkNames: 'chunks/[hash]',
+    bundle: true,
+    splitting: true,
+    packages: 'external',
+    keepNames: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node22',
+    logLevel: 'warning',
+    plugins: [knowsItsPlace],
+  });
 }
 
 /** All that a package exports, with what its entries share in files that they share, so that its state exists once. */
