@@ -11,7 +11,7 @@ import { assert, defined } from '../core/assert.ts';
 import type { Scheduler } from '../core/scheduler.ts';
 import { syncPath } from '../disk/sync-path.ts';
 import { type OwnJournal, unlessDamaged } from '../journal/journal.ts';
-import { openJournal } from '../journal/open-journal.ts';
+import { openJournal, refuseMirror } from '../journal/open-journal.ts';
 import type { Resharded } from '../operator/results/folder-results.ts';
 import {
   type ClockState,
@@ -75,6 +75,7 @@ export async function reshardTaken(old: DataFolder, options: ReshardOptions): Pr
 async function layOut(old: DataFolder, options: ReshardOptions, journals: OwnJournal[]): Promise<Resharded> {
   const { shards: to } = options;
   if (to === old.shards) return { from: to, to, records: 0, answers: 0 };
+  shardDirsOf(old).forEach(refuseMirror);
   const next = nextGeneration(old, to);
   await refuseMixed(old);
   // The new shards need as much as the old ones.

@@ -173,6 +173,7 @@ function journalGauges(gauge: ReturnType<typeof shardMetricsOf>['gauge']) {
       'For how long the oldest commit under way has waited for the disk',
     ),
     readOnly: gauge('payments_read_only', '1 while the disk is too full for writes'),
+    single: gauge('payments_journal_single', '1 where one PostgreSQL without standbys holds the log'),
   };
 }
 

@@ -142,6 +142,7 @@ const secrets = new SecretBox(data.secretsKeys);
 const networks = new ConfiguredNetworks({ config, secrets, send: createSend(config) });
 for (const { id, connectors } of accounts) networks.put(id, connectors);
 metrics.readOnly.set(0);
+metrics.single.set(config.journal.single ? 1 : 0);
 const networkMetrics = new NetworkMetrics(registry, String(number), networks);
 
 const hosted = new HostedShard({

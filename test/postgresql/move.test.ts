@@ -34,6 +34,8 @@ test('a data folder moves to PostgreSQL and back, with all that it has', skip, a
   const alone = await paymentsWith(env, 'serve', '--data-dir', dataDir);
   assert.notEqual(alone.code, 0);
   assert.match(alone.out + alone.error, /is the mirror of a log in PostgreSQL: set PAYMENTS_JOURNAL_URL/);
+  const resharded = await paymentsWith(env, 'reshard', '--shards', '3', '--data-dir', dataDir);
+  assert.match(resharded.error, /is the mirror of a log in PostgreSQL/);
 
   service = await startService({ dataDir, env: remote });
   assert.deepEqual((await create('before')).json, before.json);

@@ -90,7 +90,7 @@ export class ReplicatedLog implements LogEngine {
     if (sequence + 1 < firstSequence)
       throw new JournalDamaged(
         `PostgreSQL has the log of partition ${this.#partition.shard} from sequence ${firstSequence} on, and this mirror ` +
-          `ends with ${sequence}: restore the data folder from a backup that reaches ${firstSequence - 1}`,
+          `ends with ${sequence}: put back a newer copy of the data folder, one that reaches ${firstSequence - 1}`,
       );
     this.#mirror.start(sequence + 1);
     if (sequence === end.sequence) return;
