@@ -14,6 +14,7 @@ import {
   type Found,
   measurePayments,
   measureRecorded,
+  measureReplicated,
   measureRequests,
   measureSustained,
   type Part,
@@ -46,6 +47,7 @@ interface Options {
   readonly json: boolean;
   readonly plot?: string;
   readonly recorded: boolean;
+  readonly replicated: boolean;
 }
 
 const idleSeconds = 30;
@@ -109,6 +111,11 @@ function readOptions(): Options {
     .option('--json', 'print JSON', false)
     .option('--plot <file>', 'write a picture of the tables, as SVG')
     .option(
+      '--replicated',
+      'only this: creates with the log in PostgreSQL, a primary and two standbys, beside the service alone',
+      false,
+    )
+    .option(
       '--recorded',
       `half a minute: fail when a request or a payment costs ${collapsedAbove} times what is recorded`,
       false,
@@ -125,7 +132,9 @@ type Say = (text: string) => void;
 
 function show(say: Say, { tables, memory }: Found): void {
   for (const { title, results } of tables) {
-    const threads = (['service', 'postgres'] as const).map((server) => threadTable(results, server));
+    const threads = (['service', 'replicated', 'postgres'] as const).map((server) =>
+      threadTable(results, server),
+    );
     say([title, table(results), ...threads.filter((text) => text !== '')].join('\n\n'));
     say('');
   }
@@ -193,6 +202,12 @@ async function main(): Promise<void> {
     show(say, found);
     refuseCollapse(known, found.tables[0]!.results);
     if (json) process.stdout.write(`${JSON.stringify({ generator, recorded: found })}\n`);
+    return;
+  }
+  if (options.replicated) {
+    const found = await measureReplicated(partOptions);
+    show(say, found);
+    if (json) process.stdout.write(`${JSON.stringify({ generator, replicated: found })}\n`);
     return;
   }
   const { seconds, rounds } = options;

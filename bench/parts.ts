@@ -1,10 +1,11 @@
 // The parts of `npm run bench`, each with servers of its own: single requests, whole payments, and creates for a long
 // time. Payments and creates are measured as fast as the servers take them, and then at half of that.
 
+import { PostgresServers } from '../test/postgresql/servers.ts';
 import type { Drive } from './load.ts';
 import { memoryMib } from './memory.ts';
 import { eventsOfPayment } from './payment-flow.ts';
-import { postgresPrograms, startPostgres } from './postgres.ts';
+import { postgresPrograms, startFastify, startPostgres } from './postgres.ts';
 import { deliveringLocally, Receiver } from './receiver.ts';
 import type { Summary } from './report.ts';
 import { paymentScenarios, requestScenarios, type Scenario, type Servers } from './scenarios.ts';
@@ -86,7 +87,7 @@ async function atHalf(
   const turns = { connections, rounds, seconds: pacedSeconds, warmUpSeconds: 0, rateOf };
   const found = await runInTurns(scenarios, turns);
   const title = `half of that, ${connections} connections, latency from when each was due`;
-  return [{ title, results: found.map((each) => ({ ...each, overPostgres: null })) }];
+  return [{ title, results: found.map((each) => ({ ...each, overPostgres: null, ofService: null })) }];
 }
 
 export async function measureRequests(
@@ -146,6 +147,43 @@ export async function measureSustained(options: PartOptions): Promise<Found> {
     const paced = scenarios.filter(({ server }) => server !== 'bare');
     return [{ title, results }, ...(await atHalf(paced, results, { ...options, connections }))];
   });
+}
+
+/**
+ * Creates of the service alone, of one whose log a primary and two standbys hold, too, and of Fastify on the same three:
+ * as fast as they take them, and at half of that. The processor time is that of the servers without PostgreSQL's.
+ */
+export async function measureReplicated(options: PartOptions): Promise<Found> {
+  const { driver, generator, rounds, seconds } = options;
+  const connections = options.connections[0]!;
+  const cluster = new PostgresServers();
+  try {
+    await cluster.start(2);
+    const primary = cluster.all[0]!;
+    await primary.query('create database bench');
+    const journal = { PAYMENTS_JOURNAL_URL: cluster.url };
+    const replicated = await startService({
+      ...deliveringLocally,
+      ...journal,
+      PAYMENTS_SHARDS: String(options.shards ?? 0),
+    });
+    const postgres = await startFastify(`postgres://postgres@127.0.0.1:${primary.port}/bench`, {});
+    try {
+      return await withServers({ ...options, hasPostgres: false }, async (servers) => {
+        const all = await requestScenarios({ ...servers, replicated, postgres }, driver, false);
+        const scenarios = all.filter(({ name }) => name === 'create');
+        const turns = { connections, rounds, seconds, warmUpSeconds };
+        const results = await runInTurns(scenarios, turns);
+        const title = `creates, ${connections} connections, ${generator}; a primary and two standbys on this machine`;
+        const paced = scenarios.filter(({ server }) => server !== 'bare');
+        return [{ title, results }, ...(await atHalf(paced, results, { ...options, connections }))];
+      });
+    } finally {
+      await Promise.all([replicated.stop(), postgres.stop()]);
+    }
+  } finally {
+    await cluster.stop();
+  }
 }
 
 /** What is recorded: requests and payments beside the bare server, which is all that is the same on every machine. */

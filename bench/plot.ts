@@ -3,7 +3,12 @@
 import type { Summary } from './report.ts';
 import type { Server } from './scenarios.ts';
 
-const colors: Readonly<Record<Server, string>> = { service: '#1b6e53', bare: '#9aa5b1', postgres: '#b5651d' };
+const colors: Readonly<Record<Server, string>> = {
+  service: '#1b6e53',
+  replicated: '#6d5bd0',
+  bare: '#9aa5b1',
+  postgres: '#b5651d',
+};
 const barHeight = 18;
 const rowHeight = 24;
 const labelWidth = 240;

@@ -70,11 +70,28 @@ export async function startPostgres(programs: string): Promise<PaymentsTarget> {
     }
   }
   const postmaster = postmasterOf(data);
-  const connection = `postgres://bench@127.0.0.1:${port}/postgres`;
+  const target = await startFastify(`postgres://bench@127.0.0.1:${port}/postgres`, {
+    PostgreSQL: postmaster,
+  });
+  return {
+    ...target,
+    async stop() {
+      await target.stop();
+      process.kill(postmaster, 'SIGINT');
+      await exited;
+    },
+  };
+}
+
+/** Fastify in front of a PostgreSQL that runs, and its worker. `others`: processes whose time is counted in. */
+export async function startFastify(
+  connection: string,
+  others: Readonly<Record<string, number>>,
+): Promise<PaymentsTarget> {
   const server = await startScript('postgres-server.ts', [connection], '/waiting');
   const worker = startWorker('postgres-deliveries.ts', [connection, caFile]);
   const answer = async (path: string) => (await fetch(server.url + path)).text();
-  const processes = { Fastify: server.pid, 'delivery worker': worker.pid, PostgreSQL: postmaster };
+  const processes = { Fastify: server.pid, 'delivery worker': worker.pid, ...others };
   const secondsOf = (pid: number) => processSeconds(pid) ?? Number.NaN;
   return {
     url: server.url,
@@ -90,8 +107,6 @@ export async function startPostgres(programs: string): Promise<PaymentsTarget> {
     async stop() {
       await worker.stop();
       await server.stop();
-      process.kill(postmaster, 'SIGINT');
-      await exited;
     },
   };
 }

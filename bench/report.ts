@@ -32,6 +32,8 @@ export interface Summary {
   /** Requests per second as a share of the bare server's, and as a multiple of PostgreSQL's. */
   readonly ofBare: number | null;
   readonly overPostgres: number | null;
+  /** Of the service with a replicated log, as a share of the service without. */
+  readonly ofService: number | null;
   /** Processor time as a multiple of the bare server's. */
   readonly cpuOverBare: number | null;
   /** That of a payment as a multiple of a create's by the same server. */
@@ -50,7 +52,8 @@ export function summarize(rows: readonly Row[]): Summary[] {
     rows.find((row) => row.name === name && row.server === server)?.rounds;
   return rows.map(({ name, server, rounds }) => {
     const bare = server === 'bare' ? undefined : find(bareOf(name), 'bare');
-    const postgres = server === 'service' ? find(name, 'postgres') : undefined;
+    const isOurs = server === 'service' || server === 'replicated';
+    const postgres = isOurs ? find(name, 'postgres') : undefined;
     const rate = (round: Round) => round.requestsPerSecond;
     return {
       name,
@@ -67,6 +70,7 @@ export function summarize(rows: readonly Row[]): Summary[] {
         : medians(rounds.map(({ threads }) => threads!)),
       ofBare: ratio(rounds, bare, rate),
       overPostgres: ratio(rounds, postgres, rate),
+      ofService: ratio(rounds, server === 'replicated' ? find(name, 'service') : undefined, rate),
       cpuOverBare: ratio(rounds, bare, cpuOf),
       cpuOverCreate: ratio(rounds, name.startsWith('payment') ? find('create', server) : undefined, cpuOf),
       syncMs: median(rounds.map((round) => round.syncMs)),
@@ -99,6 +103,7 @@ export function median(values: readonly number[]): number {
 const fixed = (digits: number) => (value: number | null) => value?.toFixed(digits) ?? '';
 const titles: Readonly<Record<Server, string>> = {
   service: 'this service',
+  replicated: 'this service, replicated',
   bare: 'bare uWebSockets.js',
   postgres: 'Fastify + PostgreSQL',
 };
@@ -113,6 +118,7 @@ const columns: readonly [title: string, cell: (summary: Summary) => string][] = 
   ['÷ bare', ({ ofBare }) => fixed(2)(ofBare)],
   ['CPU ÷ bare', ({ cpuOverBare }) => fixed(1)(cpuOverBare)],
   ['CPU ÷ create', ({ cpuOverCreate }) => fixed(1)(cpuOverCreate)],
+  ['÷ embedded', ({ ofService }) => fixed(2)(ofService)],
   ['÷ PostgreSQL', ({ overPostgres }) => fixed(1)(overPostgres)],
   ['sync ms', ({ overPostgres, syncMs }) => (overPostgres === null ? '' : fixed(2)(syncMs))],
 ];

@@ -10,7 +10,8 @@ import type { Receiver } from './receiver.ts';
 import type { PaymentsTarget, ServiceTarget, Target } from './targets.ts';
 import { counted, cycled, type Varying } from './varying.ts';
 
-export type Server = 'service' | 'bare' | 'postgres';
+/** `replicated` is the service whose log lies in PostgreSQL, too. */
+export type Server = 'service' | 'replicated' | 'bare' | 'postgres';
 
 /** What a run has found: of its requests (or payments), and what else it has counted. */
 export interface Run extends Measured {
@@ -29,6 +30,7 @@ export interface Scenario {
 
 export interface Servers {
   readonly service: ServiceTarget;
+  readonly replicated?: ServiceTarget;
   readonly receiver: Receiver;
   readonly bare: Target;
   /** Null where PostgreSQL is not installed. */
@@ -135,8 +137,9 @@ function merchantScenario(drive: Drive, name: string, merchant: Merchant, reques
   return scenarioOf(drive, { name, server, target, stores: name === 'create' ? target : null }, requests);
 }
 
-const peersOf = ({ service, postgres }: Servers): [Server, PaymentsTarget][] => [
+const peersOf = ({ service, replicated, postgres }: Servers): [Server, PaymentsTarget][] => [
   ['service', service],
+  ...(replicated === undefined ? [] : [['replicated', replicated] satisfies [Server, PaymentsTarget]]),
   ...(postgres === null ? [] : [['postgres', postgres] satisfies [Server, PaymentsTarget]]),
 ];
 
