@@ -10,6 +10,7 @@ import { bytesBelow, freeBytesIn } from '../data-folder/disk-space.ts';
 import { foldersOfJournal } from '../journal/open-journal.ts';
 import type { PresentedEndpoint } from '../operator/use-cases/present.ts';
 import type { ShardStatus, Status } from '../operator/use-cases/services.ts';
+import { nameOf, parseJournalUrl } from '../postgresql/journal-url.ts';
 import { type Samples, samplesOf, sum } from './samples.ts';
 
 /** The values that do not change while the service runs. */
@@ -68,6 +69,10 @@ export async function readStatus(options: StatusOptions): Promise<Status> {
             lag_seconds: Math.max(0, ...after('payments_archive_lag_seconds').map(({ value }) => value)),
             failures: sum(after('payments_archive_failures_total')),
           },
+    postgresql:
+      config.journal.url === null
+        ? null
+        : { servers: hostsOf(config.journal.url), single: config.journal.single },
     mails:
       config.mail.url === null
         ? null
@@ -78,6 +83,11 @@ export async function readStatus(options: StatusOptions): Promise<Status> {
           },
     memory: { resident_bytes: process.memoryUsage.rss() },
   };
+}
+
+function hostsOf(url: string): string {
+  const address = parseJournalUrl(url);
+  return typeof address === 'string' ? url : address.hosts.map(nameOf).join(', ');
 }
 
 type Counted = Pick<Status, 'shards' | 'requests' | 'threads'> & {

@@ -37,7 +37,28 @@ test('payments go on after the primary is lost and a standby is promoted', skip,
   const checks = await service.operate<{ name: string; ok: boolean; detail: string }[]>('doctor', {});
   const check = checks.find(({ name }) => name === 'postgresql');
   assert.match(check?.detail ?? '', /^PostgreSQL 18\.\d+ at 127\.0\.0\.1:\d+, timeline 2; 1 standby[,;]/);
+  const status = await paymentsWith({}, 'status', '--data-dir', service.dataDir);
+  assert.match(status.out, /postgresql +127[^\n]*a quorum of them/i);
   assert.equal(await service.stop(), 0);
+});
+
+test('a start without PostgreSQL waits, says why, and can be stopped', async () => {
+  const env = {
+    PAYMENTS_JOURNAL_URL: 'postgresql://payments@127.0.0.1:1/payments',
+    PAYMENTS_LOG_LEVEL: 'info',
+  };
+  const { promise, resolve } = Promise.withResolvers<number | null>();
+  const started = startService({
+    env,
+    onSpawn(child) {
+      child.stdout?.on('data', (text: Buffer) => {
+        if (String(text).includes('no PostgreSQL takes writes: 127.0.0.1:1')) child.kill('SIGTERM');
+      });
+      child.on('exit', resolve);
+    },
+  });
+  await assert.rejects(started);
+  assert.equal(await promise, 0);
 });
 
 test(
@@ -68,6 +89,8 @@ test(
       idempotencyKey: 'one',
     });
     assert.equal(answer.status, 200, answer.text);
+    const { out } = await paymentsWith({}, 'status', '--data-dir', dataDir);
+    assert.match(out, /ONE SERVER, without standbys/);
     assert.equal(await service.stop(), 0);
   },
 );

@@ -55,7 +55,7 @@ const checkTable = tableOf<Check>([
 ]);
 
 function screen(status: Status): string {
-  const { folder, paused, archive, edges, requests, webhooks, mails, threads } = status;
+  const { folder, paused, archive, edges, requests, webhooks, postgresql, mails, threads } = status;
   const fields = {
     service: `${status.version} on Node ${status.node}, process ${status.pid}, ${status.url}`,
     up: `${durationText(status.uptime_seconds)}, since ${formatTime(status.started)}`,
@@ -72,6 +72,9 @@ function screen(status: Status): string {
     webhooks:
       `${webhooks.waiting} waiting, the oldest due for ${durationText(webhooks.oldest_seconds)}; ${webhooks.in_flight} in flight, ` +
       `${inNumber(webhooks.attempts_per_second)} a second; endpoints that fail: ${webhooks.endpoints_failing}`,
+    ...(postgresql !== null && {
+      postgresql: `${postgresql.servers}${postgresql.single ? ': ONE SERVER, without standbys' : ', a quorum of them'}`,
+    }),
     ...(mails !== null && {
       mails: `${mails.waiting} waiting, the oldest for ${durationText(mails.oldest_seconds)}; given up since the start: ${mails.failed_total}`,
     }),

@@ -135,6 +135,8 @@ export interface Status {
     readonly free_bytes: number;
   };
   readonly shards: readonly ShardStatus[];
+  /** The servers that hold the log, too; null where the data folder alone does. */
+  readonly postgresql: { readonly servers: string; readonly single: boolean } | null;
   readonly edges: {
     readonly count: number;
     readonly connections: number;

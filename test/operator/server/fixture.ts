@@ -50,6 +50,7 @@ export const fixtureStatus: { -readonly [Key in keyof Status]: Status[Key] } = {
   uptime_seconds: 93_784,
   paused: null,
   archive: null,
+  postgresql: null,
   folder: { path: '/d', id: '0'.repeat(32), generation: 0, free_bytes: 5 * 2 ** 30 },
   shards: [
     {
