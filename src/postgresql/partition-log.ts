@@ -88,7 +88,7 @@ export class PostgresLog implements RemoteLog {
       primary.destroy(error as Error);
       if (error instanceof JournalDamaged) throw error;
       if (error instanceof NewerSchema) throw new JournalDamaged(`${primary.name}: ${error.message}`);
-      return (error as Error).message;
+      return (primary.reason ?? (error as Error)).message;
     } finally {
       cancel();
     }

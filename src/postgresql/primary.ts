@@ -21,20 +21,13 @@ export class Primary {
   readonly host: PostgresHost;
   /** It grows by one with each promotion. */
   readonly timeline: number;
-  /** Settles when the connection ends, with the reason. */
-  readonly ended: Promise<Error>;
-  #end!: (error: Error) => void;
+  #reason: Error | null = null;
   #warning: string | null = null;
 
   private constructor(client: pg.Client, host: PostgresHost, timeline: number) {
     this.client = client;
     this.host = host;
     this.timeline = timeline;
-    this.ended = new Promise((resolve) => {
-      this.#end = resolve;
-    });
-    client.on('error', (error) => this.#end(error));
-    client.on('end', () => this.#end(new Error(`${this.name} has closed the connection`)));
     client.on('notice', ({ severity, message }) => {
       if (severity !== 'NOTICE' && severity !== 'INFO') this.#warning ??= `${severity}: ${message}`;
     });
@@ -71,16 +64,22 @@ export class Primary {
     return warning;
   }
 
-  /** Rejects when the connection ends. */
+  /** Rejects also when the connection ends. */
   async query<Row extends pg.QueryResultRow>(config: pg.QueryConfig): Promise<Row[]> {
-    const ended = this.ended.then((error) => {
-      throw error;
-    });
-    return (await Promise.race([this.client.query<Row>(config), ended])).rows;
+    try {
+      return (await this.client.query<Row>(config)).rows;
+    } catch (error) {
+      throw this.#reason ?? error;
+    }
+  }
+
+  /** Why this side has ended the connection; null: it has not. */
+  get reason(): Error | null {
+    return this.#reason;
   }
 
   destroy(reason: Error): void {
-    this.#end(reason);
+    this.#reason ??= reason;
     destroy(this.client);
   }
 }
