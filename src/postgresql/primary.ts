@@ -118,7 +118,7 @@ function clientFor({ host, port }: PostgresHost, options: PostgresOptions): pg.C
     user: address.user,
     database: address.database,
     ...(password === null ? {} : { password }),
-    ssl: ca === null ? false : { ca, servername: host },
+    ssl: ca === null ? false : { ca, host },
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: connectMs,

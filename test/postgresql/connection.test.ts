@@ -1,0 +1,81 @@
+// The connection to PostgreSQL: the address, the password, and TLS.
+
+import assert from 'node:assert/strict';
+import { chownSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { systemTimers } from '../../src/core/scheduler.ts';
+import { parseJournalUrl } from '../../src/postgresql/journal-url.ts';
+import { findPrimary } from '../../src/postgresql/primary.ts';
+import { createAuthority } from '../webhooks/certificates.ts';
+import { leftOut, startServers } from './servers.ts';
+
+for (const [url, expected] of [
+  [
+    'postgresql://shop@a:5433,b,[::1]:6000/payments',
+    {
+      hosts: [
+        { host: 'a', port: 5433 },
+        { host: 'b', port: 5432 },
+        { host: '::1', port: 6000 },
+      ],
+      user: 'shop',
+      database: 'payments',
+    },
+  ],
+  [
+    'postgres://10.0.0.1/log',
+    { hosts: [{ host: '10.0.0.1', port: 5432 }], user: 'payments', database: 'log' },
+  ],
+  [
+    'postgresql://shop:secret@a/payments',
+    /^must not have a password: put it into journal\.passwordFile, or set PGPASSWORD$/,
+  ],
+  ['postgresql://a:99999/payments', /^has the host "a:99999", which is none$/],
+  ['postgresql://a,,b/payments', /^has the host "", which is none$/],
+  ['mysql://a/payments', /^must have the form postgresql:/],
+  ['postgresql://a', /^must have the form postgresql:/],
+] as const)
+  test(`the address ${url.replace('secret', '…')}`, () => {
+    const parsed = parseJournalUrl(url);
+    if (expected instanceof RegExp) assert.match(String(parsed), expected);
+    else assert.deepEqual(parsed, expected);
+  });
+
+test('a server is asked for its certificate, and gets the password', { skip: leftOut }, async (context) => {
+  const servers = await startServers(context, 0);
+  const server = servers.all[0]!;
+  await server.query("alter role payments password 'a secret'");
+  await server.stop();
+  const authority = createAuthority();
+  const { cert, key } = authority.issue({ hosts: ['127.0.0.1'] });
+  for (const [name, text] of [
+    ['server.crt', cert],
+    ['server.key', key],
+    [
+      'pg_hba.conf',
+      'hostssl payments payments 127.0.0.1/32 scram-sha-256\nhost all postgres 127.0.0.1/32 trust\n',
+    ],
+  ] as const) {
+    writeFileSync(join(server.folder, name), text, { mode: 0o600 });
+    if (process.getuid?.() === 0) chownSync(join(server.folder, name), 65_534, 65_534);
+  }
+  await server.configure('ssl = on\n');
+  await server.start();
+  const address = parseJournalUrl(servers.url);
+  assert(typeof address !== 'string');
+  const connect = async (password: string | null, ca: string | null) => {
+    const found = await findPrimary({ address, password, ca, timers: systemTimers });
+    if (typeof found === 'string') return found;
+    found.destroy(new Error('the test is over'));
+    return found.name;
+  };
+  assert.equal(await connect('a secret', authority.cert), `127.0.0.1:${server.port}`);
+  assert.match(
+    await connect('another one', authority.cert),
+    /password authentication failed for user "payments"/,
+  );
+  assert.match(await connect(null, authority.cert), /password/);
+  assert.match(await connect('a secret', createAuthority('Stranger').cert), /certificate|unable to verify/);
+  assert.match(await connect('a secret', null), /no pg_hba\.conf entry .* no encryption/);
+});
