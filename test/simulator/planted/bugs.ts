@@ -95,7 +95,7 @@ const durability = [
   ]),
   bug('a reader goes on with what it saw before the checkpoint', [
     'journal/checkpoint/checkpoint.ts',
-    '    this.#environment.resetReadTxn();\n    this.#sequence',
+    '    this.#environment.resetReadTxn();\n    this.#index.renew();\n    this.#sequence',
     '    this.#sequence',
   ]),
 ];
