@@ -51,13 +51,12 @@ for (const isHeld of [true, false])
   test(`a call to a payment network is ${isHeld ? '' : 'not '}made by a shard that ${isHeld ? 'owns' : 'has lost'} its partition`, async () => {
     const { actor, id } = await lost();
     actor.holdDisk();
-    const confirm = actor.send(`POST /v1/payment_intents/${id}/confirm`, {
+    void actor.send(`POST /v1/payment_intents/${id}/confirm`, {
       key: 'confirm',
       body: { payment_method_type: 'card' },
     });
     await settled();
     actor.isHeld = isHeld;
     await actor.releaseDisk();
-    assert.equal(await isOpen(confirm), !isHeld);
     assert.equal(actor.networkCalls.length, isHeld ? 1 : 0);
   });
