@@ -64,26 +64,38 @@ export class PostgresLog implements RemoteLog {
 
   /** Once in a while, by the owner of the first partition, for all of them. */
   #keepDaysLater(): void {
-    if (this.#partition !== 0) return;
+    if (this.#partition !== 0 || this.#isClosed) return;
     this.#cancelKeeping();
     this.#cancelKeeping = this.#options.timers.after(keepDaysMs, async () => {
-      const primary = this.#primary;
-      // What goes wrong shows at the next append, or it is tried again.
-      if (primary !== null && !this.#isClosed) await migrate(primary.client).catch(() => {});
-      if (!this.#isClosed) this.#keepDaysLater();
+      await this.#keepDays();
+      this.#keepDaysLater();
     });
+  }
+
+  /**
+   * On a connection of its own: an append must not become a part of this transaction. What goes
+   * wrong is tried again an hour later; the tables are made days ahead.
+   */
+  async #keepDays(): Promise<void> {
+    const primary = await findPrimary(this.#options);
+    if (typeof primary === 'string') return;
+    await migrate(primary.client).catch(() => {});
+    primary.destroy(new Error('the days are kept'));
   }
 
   /** What was acquired, or why it could not be, this time. */
   async #tryAcquire(after: number): Promise<AcquiredLog | string> {
     const primary = await findPrimary(this.#options);
     if (typeof primary === 'string') return `no PostgreSQL takes writes: ${primary}`;
-    this.#primary = primary;
     const cancel = this.#options.timers.after(acquireMs, () =>
       primary.destroy(new Error(`${primary.name} does not answer, or none of its standbys does`)),
     );
     try {
-      return await this.#acquireAt(primary, after);
+      const found = await this.#acquireAt(primary, after);
+      if (this.#isClosed) throw closed();
+      if (typeof found === 'string') primary.destroy(new Error(found));
+      else this.#primary = primary;
+      return found;
     } catch (error) {
       primary.destroy(error as Error);
       if (error instanceof JournalDamaged) throw error;

@@ -1,0 +1,86 @@
+// The log of a partition in PostgreSQL, and its connections.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { systemTimers, type Timers } from '../../src/core/scheduler.ts';
+import { encodeBatch, endOfBatch } from '../../src/journal/log/codec.ts';
+import { parseJournalUrl } from '../../src/postgresql/journal-url.ts';
+import { PostgresLog } from '../../src/postgresql/partition-log.ts';
+import { identity, startMs, tag, turnAt } from '../journal/journal-fixtures.ts';
+import { leftOut, type PostgresServers, startServers } from './servers.ts';
+
+const skip = { skip: leftOut };
+/** How long an acquisition that failed waits for the next. */
+const retryMs = 200;
+
+function logOn(
+  servers: PostgresServers,
+  timers: Timers,
+  isSingle: boolean,
+  troubles: (string | null)[] = [],
+) {
+  const address = parseJournalUrl(servers.url);
+  assert(typeof address !== 'string');
+  const onTrouble = (trouble: string | null) => void troubles.push(trouble);
+  const options = { address, password: null, ca: null, shards: 1, isSingle, onTrouble };
+  return new PostgresLog({ ...options, timers, identity: { ...identity, shard: 0 } });
+}
+
+async function connections(servers: PostgresServers): Promise<number> {
+  const [row] = await servers.all[0]!.query<{ count: string }>(
+    "select count(*) from pg_stat_activity where application_name = 'payments'",
+  );
+  return Number(row!.count);
+}
+
+test('a server that is refused again and again is not left with the connections', skip, async (context) => {
+  const servers = await startServers(context, 0);
+  const troubles: (string | null)[] = [];
+  const tried = Promise.withResolvers<void>();
+  let tries = 0;
+  const timers: Timers = {
+    after(ms, action) {
+      if (ms === retryMs && ++tries === 8) tried.resolve();
+      return systemTimers.after(ms === retryMs ? 0 : ms, action);
+    },
+  };
+  const log = logOn(servers, timers, false, troubles);
+  const acquired = assert.rejects(log.acquire(0), /the log is closed/);
+  await tried.promise;
+  assert.equal(troubles.length, 1);
+  assert.match(String(troubles[0]), /does not hold what it acknowledges: synchronous_standby_names is empty/);
+  assert((await connections(servers)) <= 2, `${await connections(servers)} connections`);
+  await log.close();
+  await acquired;
+});
+
+test('no append becomes a part of the transaction that keeps the days', skip, async (context) => {
+  const servers = await startServers(context, 0);
+  const hours: (() => void)[] = [];
+  const timers: Timers = {
+    after(ms, action) {
+      if (ms < 3_600_000) return systemTimers.after(ms, action);
+      hours.push(action);
+      return () => {};
+    },
+  };
+  const log = logOn(servers, timers, true);
+  const { epoch } = await log.acquire(0);
+  // There is something to do in the transaction.
+  await servers.all[0]!.query(
+    "create table payments.log_20200101 partition of payments.log for values from ('2020-01-01') to ('2020-01-02')",
+    'payments',
+  );
+  const appends = 60;
+  for (let sequence = 1; sequence <= appends; sequence++) {
+    if (sequence % 10 === 5) hours.at(-1)!();
+    const { bytes } = encodeBatch(turnAt(sequence, 1), tag, epoch);
+    await log.append(epoch, { firstSequence: sequence, timeMs: startMs, end: endOfBatch(bytes), bytes });
+  }
+  const [row] = await servers.all[0]!.query<{ transactions: string }>(
+    'select count(distinct xmin::text) as transactions from payments.log',
+    'payments',
+  );
+  assert.equal(Number(row!.transactions), appends);
+  await log.close();
+});
