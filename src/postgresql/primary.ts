@@ -38,6 +38,8 @@ export class Primary {
     const client = clientFor(host, options);
     // It may end before anybody waits for it.
     client.on('error', () => {});
+    // A server that stands still answers nothing, at any step.
+    const cancel = options.timers.after(2 * connectMs, () => destroy(client));
     try {
       await client.connect();
       const { rows } = await client.query<{ standby: boolean; wal: string | null }>(
@@ -50,6 +52,8 @@ export class Primary {
     } catch (error) {
       destroy(client);
       return `${nameOf(host)}: ${(error as Error).message}`;
+    } finally {
+      cancel();
     }
   }
 
