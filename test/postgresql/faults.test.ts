@@ -67,15 +67,20 @@ async function promote(next: PostgresServer, other: PostgresServer): Promise<voi
   await other.follow(next);
 }
 
-/** The standby that has received more. */
+/** The standby that has received more, once both have written what was on its way: the other one can follow it. */
 async function moreAdvanced(b: PostgresServer, c: PostgresServer): Promise<[PostgresServer, PostgresServer]> {
   const received = async (server: PostgresServer) => {
-    const [row] = await server.query<{ bytes: string }>(
-      "select pg_wal_lsn_diff(pg_last_wal_receive_lsn(), '0/0') as bytes",
-    );
-    return BigInt(row!.bytes);
+    for (;;) {
+      const [row] = await server.query<{ receivers: string; bytes: string }>(
+        `select (select count(*) from pg_stat_wal_receiver) as receivers,
+           pg_wal_lsn_diff(pg_last_wal_receive_lsn(), '0/0') as bytes`,
+      );
+      if (row!.receivers === '0') return BigInt(row!.bytes);
+      await wait(50);
+    }
   };
-  return (await received(b)) >= (await received(c)) ? [b, c] : [c, b];
+  const [ofB, ofC] = await Promise.all([received(b), received(c)]);
+  return ofB >= ofC ? [b, c] : [c, b];
 }
 
 test('what passes by itself costs nothing that was acknowledged', skip, async (context) => {
