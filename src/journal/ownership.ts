@@ -9,17 +9,18 @@ export interface Ownership {
   readonly epoch: number;
   /** Whether this owner may still speak for the partition. Cheap, and never waits. */
   isHeld(): boolean;
+  /** What the partition was lost by, where that is known: perhaps to nobody else. */
+  lostBy?(): JournalFailure | null;
 }
 
 /** To be called right before something leaves. Throws `JournalFailure`. */
 export function requireHeld(ownership: Ownership): void {
   if (ownership.isHeld()) return;
+  const lostBy = ownership.lostBy?.() ?? null;
+  if (lostBy !== null) throw lostBy;
   throw new JournalFailure(
     `The owner of epoch ${ownership.epoch} has lost the partition: it says nothing more`,
-    {
-      diskFull: false,
-      outcome: 'fenced',
-    },
+    { diskFull: false, outcome: 'unknown' },
   );
 }
 

@@ -32,13 +32,14 @@ const placesOf = (batches: readonly FollowedBatch[]) =>
 
 /** An owner that has read everything. */
 async function owning(engine: LogEngine) {
-  const { epoch, isHeld } = await engine.acquire(0);
+  const { epoch, isHeld, lostBy } = await engine.acquire(0);
   const batches = await batchesIn(engine);
   let next = (batches.at(-1)?.lastSequence ?? 0) + 1;
   engine.start(next);
   return {
     epoch,
     isHeld,
+    lostBy,
     engine,
     append(entries: number): Promise<void> {
       const firstSequence = next;
@@ -150,6 +151,7 @@ export function engineContract(
         const heal = await loseAnswer(isStored);
         const lost = owner.append(2);
         await assert.rejects(lost, refusedAs('unknown'));
+        if (!owner.isHeld()) assert.equal(owner.lostBy?.()?.outcome, 'unknown');
         await heal();
         await assert.rejects(owner.append(1), JournalFailure);
         const next = await owning(await open());

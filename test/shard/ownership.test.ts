@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { JournalFailure } from '../../src/journal/journal.ts';
+import { requireHeld } from '../../src/journal/ownership.ts';
 import { Actor, isOpen, settled } from './actor.ts';
 
 const body = { amount: 12_000, currency: 'mad' };
@@ -29,7 +30,7 @@ for (const [name, send] of Object.entries(unanswered))
     const answer = send(actor, id);
     assert.equal(await isOpen(answer), true);
     assert(actor.failures[0] instanceof JournalFailure, String(actor.failures[0]));
-    assert.equal(actor.failures[0].outcome, 'fenced');
+    assert.equal(actor.failures[0].outcome, 'unknown');
   });
 
 test('a read during a stall is not answered by a shard that has lost its partition', async () => {
@@ -60,3 +61,14 @@ for (const isHeld of [true, false])
     await actor.releaseDisk();
     assert.equal(actor.networkCalls.length, isHeld ? 1 : 0);
   });
+
+test('whoever has lost a partition says what it was lost by, which decides whether it is taken again', () => {
+  for (const outcome of ['fenced', 'unknown'] as const) {
+    const failure = new JournalFailure('lost', { diskFull: false, outcome });
+    const ownership = { epoch: 1, isHeld: () => false, lostBy: () => failure };
+    assert.throws(
+      () => requireHeld(ownership),
+      (error) => error === failure,
+    );
+  }
+});

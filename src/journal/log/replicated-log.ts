@@ -71,7 +71,7 @@ export class ReplicatedLog implements LogEngine {
     this.#acknowledged = acquired.end.sequence;
     this.#noted = acquired.metadata;
     this.#onOwnership(true);
-    return { epoch: acquired.epoch, isHeld: () => this.#failure === null };
+    return { epoch: acquired.epoch, isHeld: () => this.#failure === null, lostBy: () => this.#failure };
   }
 
   /** A checkpoint without its log, as a backup brings it, is a mirror, too. */
