@@ -7,7 +7,7 @@ import { matchRoute } from '../src/edge/http/router.ts';
 import type { Peer } from '../src/shard/commit-batch.ts';
 import { noVersion, RequestWriter, readAnswers, requestFlags } from '../src/shard/frames.ts';
 import type { FromShard } from '../src/shard/protocol.ts';
-import { settlementOf } from '../src/shard/protocol.ts';
+import { outcomeCommand } from '../src/shard/protocol.ts';
 import type { Shard } from '../src/shard/shard.ts';
 
 /** As many as a shard takes in one turn. */
@@ -60,7 +60,7 @@ export class Shop {
 
   /** The payment network does at once what it is asked for. */
   settle(call: NetworkCallRecord): void {
-    void this.#shard.ask(settlementOf(call.id, { result: 'done' }));
+    void this.#shard.ask(outcomeCommand(call.id, { result: 'done' }));
   }
 
   /** Sends a batch; settles with the number of payment intents in it when all of it is answered. */

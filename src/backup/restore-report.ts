@@ -1,7 +1,7 @@
 // The report of a restore: what happened after the moment that the folder was restored to, as far
 // as the backup and the archive have it. Customers, networks and merchants have seen these
-// payments, refunds and deliveries, and the folder does not know them, so an operator settles them
-// by hand. A row of the report is an object in its last state, with ids and amounts only.
+// payments, refunds and deliveries, and the folder does not know them, so an operator goes through
+// them by hand. A row of the report is an object in its last state, with ids and amounts only.
 
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import type { Change, RecordKind, RecordOf } from '../domain/record.ts';

@@ -157,12 +157,12 @@ class LineFile {
     const bytes = Buffer.from(this.#text);
     this.#text = '';
     this.#hash.update(bytes);
-    await new Promise<void>((settle, fail) => {
-      this.#stream.write(bytes, (error) => (error ? fail(error) : settle()));
+    await new Promise<void>((resolve, reject) => {
+      this.#stream.write(bytes, (error) => (error ? reject(error) : resolve()));
     });
   }
 
-  /** Writes the last line, and settles when all of it is on disk. */
+  /** Writes the last line, and resolves when all of it is on disk. */
   async end(): Promise<Counts> {
     await this.#flush();
     const end = { ...this.counts, sha256: this.#hash.digest('hex') };

@@ -88,7 +88,7 @@ export function filedChanges(changes: LogFiles, revision: number): AsyncGenerato
 }
 
 /**
- * Makes a directory of the rows of a backup and the changes since. Settles with the changes that
+ * Makes a directory of the rows of a backup and the changes since. Resolves with the changes that
  * were left out.
  */
 export async function restoreDirectory(

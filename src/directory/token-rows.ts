@@ -44,7 +44,7 @@ export class TokenRows<T extends TokenRow> {
   }
 
   /**
-   * Writes what is decided once the write before is done, with the rows `alongside`. Settles with
+   * Writes what is decided once the write before is done, with the rows `alongside`. Resolves with
    * the rows that have ended.
    */
   async write(

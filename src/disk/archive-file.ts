@@ -58,8 +58,8 @@ export interface WrittenFile {
 }
 
 /**
- * Writes a file into `folder`, which is on disk under its name when this settles. `nameOf` says the
- * name, without the suffix of encryption, when all frames are taken.
+ * Writes a file into `folder`, which is on disk under its name when this resolves. `nameOf` says
+ * the name, without the suffix of encryption, when all frames are taken.
  */
 export async function writeArchiveFile(
   folder: string,

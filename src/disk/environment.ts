@@ -1,6 +1,6 @@
 // LMDB environments: how they are opened and written, and what their errors mean.
 //
-// `overlappingSync` is off: a commit that has settled is on disk. `eventTurnBatching` is off,
+// `overlappingSync` is off: a commit that has resolved is on disk. `eventTurnBatching` is off,
 // because with it a failed commit rejects a promise inside the library that nobody can handle; each
 // transaction is explicit instead. Two threads may have the same environment open, each with an
 // object of its own.
@@ -143,7 +143,7 @@ export function commit<K extends Key>(environment: RootDatabase<Buffer, K>, writ
 
 /**
  * Commits rows whose keys are greater than every existing key, in a thread of the library. They are
- * durable when this settles. Rejects with `JournalFailure`.
+ * durable when this resolves. Rejects with `JournalFailure`.
  */
 export async function commitAppended(
   environment: Environment,

@@ -89,7 +89,7 @@ export class Preallocation {
     }
   }
 
-  /** Ends the filling, and settles when nothing is being written any more. */
+  /** Ends the filling, and resolves when nothing is being written any more. */
   async stop(): Promise<void> {
     this.#isOver = true;
     await this.#filling;

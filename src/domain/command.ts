@@ -33,7 +33,7 @@ export interface InternalParams {
   /** A customer left the network's page without paying. */
   leave_network_page: object;
   /** A payment network answered a call, or sent the final outcome. */
-  settle_network_call: { readonly call: string; readonly outcome: NetworkOutcome };
+  apply_network_outcome: { readonly call: string; readonly outcome: NetworkOutcome };
   /** A payment network reports money for a charge. */
   receive_money: ReportedMoney;
   /** A payment network reports that the customer's card was declined on its page. */

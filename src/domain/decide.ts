@@ -12,7 +12,7 @@ import { pruneDeliveries, recordAttempt, resendDelivery, resendFailed } from './
 import { Draft } from './draft.ts';
 import { expireDue, expiringFirst } from './due.ts';
 import { find } from './find.ts';
-import { settleNetworkCall } from './network-outcomes.ts';
+import { applyOutcome } from './network-outcomes.ts';
 import {
   cancelPaymentIntent,
   confirmPaymentIntent,
@@ -70,7 +70,7 @@ const deciders: { readonly [O in AnyCommand]: Decider<O> } = {
   answer_challenge: expiringFirst(of('charge', charges.answerChallenge)),
   leave_network_page: expiringFirst(of('charge', charges.leaveNetworkPage)),
   abandon_charge: expiringFirst(of('charge', charges.abandonCharge)),
-  settle_network_call: settleNetworkCall,
+  apply_network_outcome: applyOutcome,
   receive_money: receiveMoney,
   receive_decline: receiveDecline,
   review_statement_money: of('charge', reviewStatementMoney),

@@ -29,7 +29,7 @@ export type NetworkOutcome =
 const nothing: Outcome = { body: '{}' };
 
 /** Applies an outcome. Its answer goes to the request that waits for the call. */
-export function settleNetworkCall(draft: Draft, params: { call: string; outcome: NetworkOutcome }): Outcome {
+export function applyOutcome(draft: Draft, params: { call: string; outcome: NetworkOutcome }): Outcome {
   const call = draft.get('network_call', params.call);
   if (call === undefined) return nothing;
   const { outcome } = params;
@@ -38,15 +38,15 @@ export function settleNetworkCall(draft: Draft, params: { call: string; outcome:
   switch (call.action) {
     case 'open_card_page':
     case 'issue_cash_code':
-      return settleOpening(draft, call, outcome);
+      return applyOpening(draft, call, outcome);
     case 'authorize_card':
-      return settleAuthorization(draft, call, outcome);
+      return applyAuthorization(draft, call, outcome);
     case 'await_card_payment':
-      return settleAwaited(draft, call, outcome);
+      return applyAwaited(draft, call, outcome);
     case 'capture_charge':
-      return settleCapture(draft, call, outcome);
+      return applyCapture(draft, call, outcome);
     case 'refund_charge':
-      return settleRefund(draft, call, outcome);
+      return applyRefund(draft, call, outcome);
     case 'release_charge':
       // What can be released no longer was taken, or has ended by itself: the network's statement
       // shows it.
@@ -89,14 +89,14 @@ const networkUnavailable = refuse('api_error', {
  * A charge exists only once its network has opened it. Until then there is nothing for the customer
  * to do.
  */
-function settleOpening(draft: Draft, call: NetworkCallRecord, outcome: NetworkOutcome): Outcome {
+function applyOpening(draft: Draft, call: NetworkCallRecord, outcome: NetworkOutcome): Outcome {
   const { result } = outcome;
   if (result === 'done' || result === 'awaited') return chargeOpened(draft, call, result === 'awaited');
   freeIntent(draft, call);
   return { waiterRefused: networkUnavailable };
 }
 
-function settleAuthorization(draft: Draft, call: NetworkCallRecord, outcome: NetworkOutcome): Outcome {
+function applyAuthorization(draft: Draft, call: NetworkCallRecord, outcome: NetworkOutcome): Outcome {
   const charge = draft.require('charge', call.charge);
   freeIntent(draft, call);
   if (outcome.result === 'done') {
@@ -115,7 +115,7 @@ function settleAuthorization(draft: Draft, call: NetworkCallRecord, outcome: Net
  * The network was asked what became of its page. When the customer can pay there no longer, the
  * charge fails by itself.
  */
-function settleAwaited(draft: Draft, { charge }: NetworkCallRecord, outcome: NetworkOutcome): Outcome {
+function applyAwaited(draft: Draft, { charge }: NetworkCallRecord, outcome: NetworkOutcome): Outcome {
   const id = defined(charge, 'a page that is awaited has a charge');
   if (outcome.result === 'paid') return receiveMoney(draft, outcome.money, id);
   if (outcome.result !== 'declined') return nothing;
@@ -123,13 +123,13 @@ function settleAwaited(draft: Draft, { charge }: NetworkCallRecord, outcome: Net
 }
 
 /** Money that was credited and that the network does not hand out: a person has to look at it. */
-function settleCapture(draft: Draft, call: NetworkCallRecord, outcome: NetworkOutcome): Outcome {
+function applyCapture(draft: Draft, call: NetworkCallRecord, outcome: NetworkOutcome): Outcome {
   if (outcome.result !== 'done')
     openReview(draft, draft.require('charge', call.charge), 'amount_mismatch', 0);
   return nothing;
 }
 
-function settleRefund(draft: Draft, call: NetworkCallRecord, outcome: NetworkOutcome): Outcome {
+function applyRefund(draft: Draft, call: NetworkCallRecord, outcome: NetworkOutcome): Outcome {
   const refund = draft.require('refund', call.refund);
   if (refund.status !== 'pending') return nothing;
   if (outcome.result === 'done') succeedRefund(draft, refund);

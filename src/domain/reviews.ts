@@ -1,5 +1,5 @@
 // Reviews are opened for money of another amount, or that came too late. Nothing is credited; an
-// operator settles it.
+// operator closes it.
 
 import { refuse } from '../contract/errors/table.ts';
 import { answered, type Outcome, refused } from './decision.ts';
@@ -34,7 +34,7 @@ export function openReview(
 }
 
 /**
- * A member or an operator settled the money outside of the service: gave it to the merchant
+ * A member or an operator dealt with the money outside of the service: gave it to the merchant
  * (approved) or back (refunded).
  */
 export function closeReview(

@@ -94,7 +94,7 @@ function clockCheck(samples: Samples): Check {
 function pauseCheck(paused: Paused | null): Check {
   const name = 'pause';
   if (paused === null) return { name, ok: true, detail: 'none' };
-  const detail = `paused since ${paused.since}, ${paused.reason}: settle what lies after it, then run "payments resume"`;
+  const detail = `paused since ${paused.since}, ${paused.reason}: deal with what lies after it, then run "payments resume"`;
   return { name, ok: false, detail };
 }
 

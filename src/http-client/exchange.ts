@@ -1,6 +1,6 @@
 // One request and its answer over one connection. Nothing is written before the connection is up,
 // its certificate is verified and its address is checked. Memory is bounded whatever the receiver
-// does. The promise settles only when the answer was read to its end over a connection that can be
+// does. The promise resolves only when the answer was read to its end over a connection that can be
 // used again, or when the socket is closed, so a slot that is freed has no socket.
 //
 // The request is written and the answer read here, and not by `node:http`, which costs 15 µs more
@@ -51,14 +51,14 @@ const failureLengthMax = 200;
  * fault in the service.
  */
 export function exchange(input: ExchangeInput): Promise<Exchanged> {
-  return new Promise((settle, reject) => {
-    new Exchange(input, settle, reject).start();
+  return new Promise((resolve, reject) => {
+    new Exchange(input, resolve, reject).start();
   });
 }
 
 class Exchange implements ConnectionUser {
   readonly #input: ExchangeInput;
-  readonly #settle: (exchanged: Exchanged) => void;
+  readonly #resolve: (exchanged: Exchanged) => void;
   readonly broken: (error: unknown) => void;
   readonly #timer: NodeJS.Timeout;
   readonly #answer: AnswerReader;
@@ -69,11 +69,11 @@ class Exchange implements ConnectionUser {
 
   constructor(
     input: ExchangeInput,
-    settle: (exchanged: Exchanged) => void,
+    resolve: (exchanged: Exchanged) => void,
     reject: (error: unknown) => void,
   ) {
     this.#input = input;
-    this.#settle = settle;
+    this.#resolve = resolve;
     this.#answer = new AnswerReader(input.answerBytesMax);
     this.#timer = setTimeout(() => this.#end(timedOut(input.timeoutMs)), input.remainingMs);
     this.broken = (error) => {
@@ -159,7 +159,7 @@ class Exchange implements ConnectionUser {
   #finish(): void {
     clearTimeout(this.#timer);
     const { status, body: answer } = this.#answer;
-    this.#settle({
+    this.#resolve({
       outcome: { status, failure: this.#failure, answer },
       unanswered: this.#isClosedByPeer && this.#receivedBytes === 0,
     });

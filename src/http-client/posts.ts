@@ -144,7 +144,7 @@ function failed(failure: string): Outcome {
 
 class Expired extends Error {}
 
-/** Settles as `work` does, or rejects with `Expired` after `timeoutMs`. */
+/** Resolves or rejects as `work` does, or rejects with `Expired` after `timeoutMs`. */
 async function within<T>(timeoutMs: number, work: () => Promise<T>): Promise<T> {
   const { promise: expired, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Expired()), timeoutMs);

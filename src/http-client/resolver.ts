@@ -65,7 +65,7 @@ export function createResolver(options: ResolverOptions): Resolve {
       });
       return firstAnswer([() => first[family](host), ...others], timeoutMs, over.signal);
     };
-    const answers = await settledWithin(timeoutMs, [ask('resolve4'), ask('resolve6')]);
+    const answers = await answeredWithin(timeoutMs, [ask('resolve4'), ask('resolve6')]);
     over.abort();
     const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     if (addresses.length === 0) throw failureOf(answers);
@@ -113,7 +113,7 @@ function firstAnswer(
  * Waits for all queries. One that takes too long counts as timed out, and the answer of the other
  * one is used.
  */
-async function settledWithin(
+async function answeredWithin(
   timeoutMs: number,
   queries: readonly Promise<string[]>[],
 ): Promise<PromiseSettledResult<string[]>[]> {

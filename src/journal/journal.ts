@@ -1,6 +1,6 @@
 // The journal makes a shard durable. This is its port: nothing above knows what engine is behind
 // it. A shard appends one commit batch at a time (group commit) and may answer only when the append
-// has settled. What was appended is replayed after a restart, on top of the newest checkpoint. A
+// has resolved. What was appended is replayed after a restart, on top of the newest checkpoint. A
 // journal that has failed once refuses every later append, and the shard recovers from disk.
 
 import type { Cause } from '../domain/cause.ts';
@@ -190,7 +190,7 @@ export interface CheckpointSizes {
 export interface Checkpointer {
   /**
    * Brings the checkpoint up to `sequence`, the end of a commit batch, once that is durable.
-   * Settles with the number of records written, when reads of the checkpoint find them.
+   * Resolves with the number of records written, when reads of the checkpoint find them.
    */
   write(sequence: number): Promise<number>;
   putMetadata(values: ReadonlyMap<string, Uint8Array>): Promise<void>;
@@ -198,7 +198,7 @@ export interface Checkpointer {
   noteSegment(firstSequence: number): Promise<void>;
   /**
    * Drops idempotency keys used before `olderThanMs`, by whole hours, and segments that are older
-   * and that the checkpoint reflects, but for the newest. Settles with the log's first sequence.
+   * and that the checkpoint reflects, but for the newest. Resolves with the log's first sequence.
    */
   drop(olderThanMs: number): Promise<number>;
   /**

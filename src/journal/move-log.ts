@@ -15,7 +15,7 @@ import { readStoppedJournal } from './stopped-journal.ts';
 type ReportSequence = (sequence: number) => void;
 
 /**
- * Appends what the folder has to the remote log, which has nothing or its beginning. Settles with
+ * Appends what the folder has to the remote log, which has nothing or its beginning. Resolves with
  * the last sequence. Rejects with `JournalDamaged` or `JournalFailure`.
  */
 export async function moveLogTo(
@@ -70,7 +70,7 @@ function refuseOther(reader: LogReader, sequence: number, checksum: number): voi
 
 /**
  * Brings the mirror in the folder up to date, and makes it the log. The remote log is acquired, so
- * that nobody else appends to it. Settles with the last sequence.
+ * that nobody else appends to it. Resolves with the last sequence.
  */
 export async function moveLogFrom(remote: RemoteLog, options: JournalOptions): Promise<number> {
   const journal = await openJournal({ ...options, remote });

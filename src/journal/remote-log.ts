@@ -26,7 +26,7 @@ export interface AppendedBatch {
 export interface RemoteLog {
   /**
    * Takes the partition from whoever had it, with an epoch greater than `after`, the last one that
-   * this machine knows, and settles when that is as durable as an append. It
+   * this machine knows, and resolves when that is as durable as an append. It
    * tries again until it succeeds or `close` is called, and then rejects with `JournalFailure`.
    * Rejects with `JournalDamaged` where trying again can't help.
    */
@@ -34,7 +34,7 @@ export interface RemoteLog {
   /** The same, of a log that somebody else may own. Rejects with an error when nobody answers. */
   inspect(): Promise<AcquiredLog>;
   /**
-   * Appends after all before it, one at a time. Settles when enough machines have it on disk.
+   * Appends after all before it, one at a time. Resolves when enough machines have it on disk.
    * Rejects with `JournalFailure`, which says what became of the batch.
    */
   append(epoch: number, batch: AppendedBatch): Promise<void>;

@@ -50,8 +50,8 @@ export class ServiceManager {
   }
 
   /**
-   * Repeatedly tells the watchdog that the service is alive, each time after `alive` has settled.
-   * When a thread hangs, it never settles, and systemd restarts the service. Returns the function
+   * Repeatedly tells the watchdog that the service is alive, each time after `alive` has resolved.
+   * When a thread hangs, it never resolves, and systemd restarts the service. Returns the function
    * that ends this.
    */
   watch(alive: () => Promise<unknown>): () => Promise<void> {

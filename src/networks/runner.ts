@@ -4,7 +4,7 @@
 // failure it asks the network before it sends again. Where a call that is sent twice may have two
 // effects, `unknown` is not believed for a while: the call may still be under way there.
 //
-// A call leaves the runner when `settle` has taken its final outcome. After an `accepted` the
+// A call leaves the runner when `apply` has taken its final outcome. After an `accepted` the
 // network tells the final outcome, or the runner learns it by asking again and again. A call about
 // money that the customer or the network may have moved meanwhile begins with the question. What
 // the network says that makes no sense is an error, not an outcome.
@@ -15,10 +15,10 @@ import { Sender, type SenderOptions } from './sender.ts';
 
 export interface RunnerOptions extends SenderOptions {
   /**
-   * Applies an outcome durably, by a `settle_network_call` command. When it rejects it is called
+   * Applies an outcome durably, by an `apply_network_outcome` command. When it rejects it is called
    * again, so it may get an outcome twice.
    */
-  readonly settle: (callId: string, outcome: NetworkOutcome) => Promise<void>;
+  readonly apply: (callId: string, outcome: NetworkOutcome) => Promise<void>;
   /** Whether a call has no final outcome yet. */
   readonly isOpen: (callId: string) => boolean;
   /** Told of every call that will be tried again. `error` never holds card data. */
@@ -115,7 +115,7 @@ export class Runner {
 
   #report(callId: string, outcome: NetworkOutcome, tries = 0): void {
     if (this.#isStopped) return;
-    this.#options.settle(callId, outcome).then(
+    this.#options.apply(callId, outcome).then(
       () => void (outcome.result === 'accepted' || this.#forget(callId)),
       (error) => this.#retry(callId, tries, error, (next) => this.#report(callId, outcome, next)),
     );

@@ -56,21 +56,21 @@ class AnsweredCalls {
   }
 
   /**
-   * Answers a call with `first`. If the call is new, `later` follows when `settleMs` have passed
+   * Answers a call with `first`. If the call is new, `later` follows when `laterMs` have passed
    * since it was decided.
    */
   async take(
     call: NetworkCall,
     first: NetworkOutcome,
     later: NetworkOutcome | null = null,
-    settleMs = 0,
+    laterMs = 0,
   ): Promise<NetworkOutcome> {
     assert(!call.livemode, 'a live call reached the simulated networks');
     let answer = this.#answers.get(call.id);
     if (answer === undefined) {
       answer = first;
       this.#remember(call.id, first);
-      if (later !== null) this.#tellLater(call, later, settleMs);
+      if (later !== null) this.#tellLater(call, later, laterMs);
     }
     await this.#latency();
     return answer;
@@ -83,10 +83,10 @@ class AnsweredCalls {
     this.#listeners.push(listener);
   }
 
-  #tellLater({ id, startedAtMs }: NetworkCall, later: NetworkOutcome, settleMs: number): void {
+  #tellLater({ id, startedAtMs }: NetworkCall, later: NetworkOutcome, laterMs: number): void {
     const { now, timers } = this.#options;
     // When the clock was set since the call, the wait must not become longer.
-    const waitMs = Math.min(settleMs, Math.max(0, startedAtMs + settleMs - now()));
+    const waitMs = Math.min(laterMs, Math.max(0, startedAtMs + laterMs - now()));
     timers.after(waitMs, () => {
       this.#remember(id, later);
       for (const listener of this.#listeners) listener(id, later);

@@ -60,7 +60,7 @@ export class Questions<T extends QuestionTable<T>> {
     return this.#open.has(question);
   }
 
-  /** Asks, and settles as the other side does. */
+  /** Asks, and resolves or rejects as the other side does. */
   ask<N extends keyof T>(
     type: N,
     asks: T[N]['asks'],

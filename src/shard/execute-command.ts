@@ -79,7 +79,7 @@ export function executeCommand<O extends AnyCommand>(
   }
   const stored = responseToStore(state, command, outcome);
   batch.record(decision.changes, stored, causeOf(command, stored));
-  if (command.operation === 'settle_network_call') answerBoth(state, batch, command, waiter, outcome);
+  if (command.operation === 'apply_network_outcome') answerBoth(state, batch, command, waiter, outcome);
   else if (waiter !== null) answer(batch, settings, waiter, outcome);
   return outcome;
 }

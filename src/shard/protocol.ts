@@ -79,8 +79,8 @@ export type InternalRequest = {
 }[keyof InternalRequests];
 
 /** The command that applies the outcome of a call to a payment network. */
-export function settlementOf(call: string, outcome: NetworkOutcome) {
-  const operation = 'settle_network_call';
+export function outcomeCommand(call: string, outcome: NetworkOutcome) {
+  const operation = 'apply_network_outcome';
   const given = { operation, id: call, params: { call, outcome }, cause: causes.network } as const;
   return { kind: 'command', language: 'en', ...given } as const;
 }

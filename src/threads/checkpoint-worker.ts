@@ -78,7 +78,7 @@ export class CheckpointWorker implements Checkpointer {
     return this.#gauge.promise;
   }
 
-  /** Settles as the task does, and fails with the thread. */
+  /** Resolves or rejects as the task does, and fails with the thread. */
   get #ask(): Questions<CheckpointTasks>['ask'] {
     if (this.#failure !== null) return () => Promise.reject(this.#failure);
     return this.#tasks.ask.bind(this.#tasks);
@@ -113,7 +113,7 @@ export class CheckpointWorker implements Checkpointer {
     this.#gate.shut(msMax);
   }
 
-  /** Settles when the thread has closed everything and has ended. */
+  /** Resolves when the thread has closed everything and has ended. */
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#ask('close', {});

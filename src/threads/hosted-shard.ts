@@ -21,7 +21,7 @@ import {
   type NetworksMessage,
   type OpenCall,
   type OpenCallsRequest,
-  settlementOf,
+  outcomeCommand,
   type ToShardThread,
 } from '../shard/protocol.ts';
 import { Shard } from '../shard/shard.ts';
@@ -95,9 +95,9 @@ export class HostedShard {
       timeoutMs: networkTimeoutMs,
       onTrouble: onNetworkTrouble,
       isOpen: (call) => this.shard.state.records.get('network_call', call) !== undefined,
-      settle: async (call, outcome) => {
-        const answer = await this.shard.ask(settlementOf(call, outcome));
-        // A call that is no longer open was settled before.
+      apply: async (call, outcome) => {
+        const answer = await this.shard.ask(outcomeCommand(call, outcome));
+        // The final outcome of a call that is no longer open was applied before.
         if (!answer.ok && answer.code !== 'resource_missing') throw new Error(answer.message);
       },
     });
@@ -115,7 +115,7 @@ export class HostedShard {
     return this.shard.recover();
   }
 
-  /** Begins with what is due, and settles when the shard has caught up: it is ready then. */
+  /** Begins with what is due, and resolves when the shard has caught up: it is ready then. */
   async start(): Promise<void> {
     if (!this.#isPaused) this.#recoverCalls();
     this.#watchDisk();

@@ -14,7 +14,7 @@ import type { CallbackRequest, InternalAnswer, InternalRequest } from '../shard/
 
 export interface CallbackOptions {
   readonly networks: Networks;
-  /** Queues a request of this thread; settles with its answer when that is durable. */
+  /** Queues a request of this thread; resolves with its answer when that is durable. */
   readonly ask: (request: InternalRequest) => Promise<InternalAnswer>;
   /** Whether the shard knows an organization. */
   readonly knows: (org: string) => boolean;

@@ -37,7 +37,7 @@ visits.catchStraysOf('webhook_attempt');
  * Time for receivers to notice that the connections of an earlier process have closed, before new
  * ones are opened.
  */
-const settleMs = 1_000;
+const quietMs = 1_000;
 const tickMs = 1_000;
 /**
  * Time for the attempts in flight when the service stops. Those that take longer are made again
@@ -101,7 +101,7 @@ function connect(number: number, port: MessagePort): void {
 let isPaused = paused;
 const starting = setTimeout(() => {
   if (!isPaused) visits.own(() => dispatcher.start());
-}, settleMs);
+}, quietMs);
 const ticking = setInterval(() => visits.own(() => dispatcher.tick()), tickMs);
 
 async function stop(): Promise<void> {

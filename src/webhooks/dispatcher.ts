@@ -125,7 +125,7 @@ export class Dispatcher {
       const actor = this.#actors.get(delivery.endpoint);
       if (actor === undefined) continue;
       actor.take(delivery);
-      this.#settle(actor);
+      this.#lineUpOrForget(actor);
     }
     this.#pump();
   }
@@ -142,21 +142,21 @@ export class Dispatcher {
 
   #change(actor: EndpointActor, state: EndpointChange['state']): void {
     if (actor.change(state)) this.#options.hangUp(actor.id);
-    this.#settle(actor);
+    this.#lineUpOrForget(actor);
   }
 
   #recorded(shard: number, { endpoint, delivery, number }: OutboxBatch['recorded'][number]): void {
     if (!this.#unrecordedBy(shard).remove(delivery, number)) return;
     const actor = this.#actors.get(endpoint);
     actor?.release(delivery);
-    if (actor !== undefined) this.#settle(actor);
+    if (actor !== undefined) this.#lineUpOrForget(actor);
   }
 
   /**
    * Puts an actor into the line when it has something to do, and forgets it when its endpoint is
    * gone.
    */
-  #settle(actor: EndpointActor): void {
+  #lineUpOrForget(actor: EndpointActor): void {
     if (actor.isForgettable) this.#actors.delete(actor.id);
     if (actor.inLine || !actor.canStart(deliveriesInFlightMax)) return;
     actor.inLine = true;
@@ -183,7 +183,7 @@ export class Dispatcher {
     const nowMs = clock();
     const { delivery, org, url, sealed } = actor.start(nowMs);
     this.#inFlight++;
-    this.#settle(actor);
+    this.#lineUpOrForget(actor);
     try {
       const result = await attempt({
         endpoint: actor.id,
@@ -211,9 +211,9 @@ export class Dispatcher {
 
   #freed(actor: EndpointActor): void {
     this.#inFlight--;
-    this.#settle(actor);
+    this.#lineUpOrForget(actor);
     if (this.#held.size > 0 && this.#inFlight < this.#options.concurrency / 2) {
-      for (const each of this.#held) this.#settle(each);
+      for (const each of this.#held) this.#lineUpOrForget(each);
       this.#held.clear();
     }
     this.#pump();

@@ -91,14 +91,14 @@ browserTest('home shows the money of the day by method, and what needs somebody'
   await page.waitForURL('**/reviews');
 });
 
-browserTest('a review says what was expected and what arrived, and is settled once', async () => {
+browserTest('a review says what was expected and what arrived, and is closed once', async () => {
   await page.goto(dashboard.address('reviews'));
   await page.getByRole('link', { name: 'Another amount' }).click();
   const details = (await page.locator('section').first().textContent())!;
   assert.match(details, /ExpectedMAD\s200\.00ReceivedMAD\s190\.00DifferenceMAD\s10\.00 too little/);
   const url = page.url();
   await page.getByRole('button', { name: 'We give the money back' }).dblclick();
-  await page.getByText('The review is settled.').waitFor();
+  await page.getByText('The review is closed.').waitFor();
   const id = url.split('/').at(-1);
   const review = await api(dashboard, `/v1/reviews/${id}`);
   assert.deepEqual([review.open, review.closed_reason], [false, 'refunded']);

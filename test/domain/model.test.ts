@@ -33,11 +33,11 @@ const kinds = [
   ...['create_payment_intent', 'create_checkout_session', 'choose_method', 'choose_method'],
   ...['confirm_payment_intent', 'confirm_payment_intent', 'confirm_payment_intent'],
   ...[
-    'settle_network_call',
-    'settle_network_call',
-    'settle_network_call',
-    'settle_network_call',
-    'settle_network_call',
+    'apply_network_outcome',
+    'apply_network_outcome',
+    'apply_network_outcome',
+    'apply_network_outcome',
+    'apply_network_outcome',
   ],
   ...['submit_card', 'submit_card', 'submit_card', 'answer_challenge', 'answer_challenge', 'abandon_charge'],
   ...['cancel_payment_intent', 'expire_checkout_session', 'update_payment_intent'],
@@ -134,7 +134,7 @@ class Run {
     this.#command('confirm_payment_intent', id, { payment_method_type: 'card' });
     for (const { id: call, payment, over } of model.calls.values()) {
       if (payment.id === id && !over) {
-        this.#command('settle_network_call', '', { call, outcome: { result: 'done' } });
+        this.#command('apply_network_outcome', '', { call, outcome: { result: 'done' } });
       }
     }
     this.#command('complete_charge', model.payments.get(id)?.latest ?? 'x', {});
@@ -198,7 +198,7 @@ class Run {
         return [of(model.charges), { passed: how % 3 > 0 }];
       case 'abandon_charge':
         return [of(model.charges), {}];
-      case 'settle_network_call':
+      case 'apply_network_outcome':
         return ['', { call: this.#call(pick), outcome: outcomes[how % outcomes.length]! }];
       case 'complete_charge':
         return [of(model.charges), odd ? { amount: pick + 1 } : {}];

@@ -48,7 +48,7 @@ export class Model {
         return this.#answer(id, params.passed === true, made, nowMs);
       case 'abandon_charge':
         return this.#abandon(id, made, nowMs);
-      case 'settle_network_call':
+      case 'apply_network_outcome':
         return this.#settle(params, made, nowMs);
       case 'complete_charge':
         return this.#complete(id, params.amount as number | undefined, nowMs);

@@ -84,7 +84,7 @@ test('the address to return to changes with the charge, not with a try that open
 
 test('an outcome for a call that never was', () => {
   const stage = new Stage();
-  stage.when('settle_network_call', { call: 'op_x', outcome: done }).expect({ events: [], changes: [] });
+  stage.when('apply_network_outcome', { call: 'op_x', outcome: done }).expect({ events: [], changes: [] });
 });
 
 test('the request that waits is the one its events name', () => {

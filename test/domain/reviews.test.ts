@@ -1,4 +1,4 @@
-// Reviews: money that does not add up credits nothing, and an operator settles it.
+// Reviews: money that does not add up credits nothing, and an operator closes it.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

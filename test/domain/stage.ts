@@ -243,9 +243,9 @@ export class Stage {
     return outcome.waitsFor;
   }
 
-  /** Runs the command that settles a network call. */
+  /** Runs the command that applies the outcome of a network call. */
   settle(call: NetworkCallRecord, outcome: NetworkOutcome = { result: 'done' }): Step {
-    return this.when('settle_network_call', { call: call.id, outcome }, '', {
+    return this.when('apply_network_outcome', { call: call.id, outcome }, '', {
       request: call.request,
       cause: causes.network,
     });

@@ -50,67 +50,67 @@ function fakeNetwork(script: { sends?: Script<NetworkOutcome>; lookups?: Script<
 
 function setUp(
   network: ReturnType<typeof fakeNetwork>,
-  settles: Script<void> = [],
+  applies: Script<void> = [],
   ownership: Ownership = heldByLock(1),
 ) {
   const timers = createManualTimers(startMs);
-  const settled: [string, NetworkOutcome][] = [];
+  const applied: [string, NetworkOutcome][] = [];
   const troubles: string[] = [];
   const runner = new Runner({
     ownership,
     networks: network.networks,
-    isOpen: (id) => !settled.some(([settledId, { result }]) => settledId === id && result !== 'accepted'),
-    settle: async (id, outcome) => {
-      await settles.shift()?.();
-      settled.push([id, outcome]);
+    isOpen: (id) => !applied.some(([appliedId, { result }]) => appliedId === id && result !== 'accepted'),
+    apply: async (id, outcome) => {
+      await applies.shift()?.();
+      applied.push([id, outcome]);
     },
     timers,
     timeoutMs: 10_000,
     onTrouble: ({ error }) => troubles.push((error as Error).message),
   });
-  return { runner, timers, settled, troubles, counts: network.counts };
+  return { runner, timers, applied, troubles, counts: network.counts };
 }
 
 const fails = (message: string) => () => Promise.reject(new Error(message));
 
 test('an owner that has lost the partition calls and asks no network', async () => {
   let isHeld = false;
-  const { runner, timers, settled, counts } = setUp(fakeNetwork(), [], { epoch: 1, isHeld: () => isHeld });
+  const { runner, timers, applied, counts } = setUp(fakeNetwork(), [], { epoch: 1, isHeld: () => isHeld });
   runner.run(call({ action: 'refund_charge' }));
   runner.recover([call({ id: 'op_2', action: 'capture_charge' })]);
   await timers.advance(10_000);
   assert.deepEqual(counts, { sends: 0, lookups: 0 });
-  assert.deepEqual(settled, []);
+  assert.deepEqual(applied, []);
   isHeld = true;
   await timers.advance(60_000);
-  assert.equal(settled.length, 2);
+  assert.equal(applied.length, 2);
 });
 
-test('a new call is sent once, without asking first, and its outcome settled', async () => {
+test('a new call is sent once, without asking first, and its outcome applied', async () => {
   for (const action of ['open_card_page', 'authorize_card', 'refund_charge'] as const) {
-    const { runner, timers, settled, counts } = setUp(fakeNetwork());
+    const { runner, timers, applied, counts } = setUp(fakeNetwork());
     runner.run(call({ action }));
     await timers.advance(0);
-    assert.deepEqual(settled, [['op_1', done]]);
+    assert.deepEqual(applied, [['op_1', done]]);
     assert.deepEqual(counts, { sends: 1, lookups: 0 });
     assert.equal(timers.waiting(), 0);
   }
 });
 
 test('calls run side by side: one that hangs holds nobody up', async () => {
-  const { runner, timers, settled } = setUp(fakeNetwork({ sends: [() => never] }));
+  const { runner, timers, applied } = setUp(fakeNetwork({ sends: [() => never] }));
   runner.run(call());
   runner.run(call({ id: 'op_2' }));
   await timers.advance(0);
-  assert.deepEqual(settled, [['op_2', done]]);
+  assert.deepEqual(applied, [['op_2', done]]);
 });
 
 test('a call that fails is asked about, not sent again', async () => {
   const network = fakeNetwork({ sends: [fails('reset')], lookups: [() => done] });
-  const { runner, timers, settled, troubles, counts } = setUp(network);
+  const { runner, timers, applied, troubles, counts } = setUp(network);
   runner.run(call());
   await timers.advance(60_000);
-  assert.deepEqual(settled, [['op_1', done]]);
+  assert.deepEqual(applied, [['op_1', done]]);
   assert.deepEqual(troubles, ['reset']);
   assert.deepEqual(counts, { sends: 1, lookups: 1 });
 });
@@ -120,26 +120,26 @@ test('a call that throws before it returns a promise is asked about', async () =
   network.card.authorize = () => {
     throw new Error('no socket');
   };
-  const { runner, timers, settled } = setUp(network);
+  const { runner, timers, applied } = setUp(network);
   runner.run(call());
   await timers.advance(60_000);
-  assert.deepEqual(settled, [['op_1', done]]);
+  assert.deepEqual(applied, [['op_1', done]]);
 });
 
 test('a call without an answer is asked about after the time-out, and sent again only if it was never seen', async () => {
   const network = fakeNetwork({ sends: [() => never], lookups: [() => 'unknown'] });
-  const { runner, timers, settled, counts } = setUp(network);
+  const { runner, timers, applied, counts } = setUp(network);
   runner.run(call());
   await timers.advance(9_999);
   assert.equal(counts.lookups, 0);
   await timers.advance(501);
   assert.deepEqual(counts, { sends: 2, lookups: 1 });
-  assert.deepEqual(settled, [['op_1', done]]);
+  assert.deepEqual(applied, [['op_1', done]]);
 });
 
 test('the question and what is sent after it have their time each', async () => {
   const network = fakeNetwork();
-  const { runner, timers, settled, counts } = setUp(network);
+  const { runner, timers, applied, counts } = setUp(network);
   const after = <T>(ms: number, value: T) =>
     new Promise<T>((resolve) => timers.after(ms, () => resolve(value)));
   network.card.lookup = () => after(8_000, 'unknown' as const);
@@ -149,7 +149,7 @@ test('the question and what is sent after it have their time each', async () => 
   };
   runner.recover([call({ action: 'refund_charge' })]);
   await timers.advance(60_000);
-  assert.deepEqual(settled, [['op_1', done]]);
+  assert.deepEqual(applied, [['op_1', done]]);
   assert.equal(counts.sends, 1);
 });
 
@@ -160,7 +160,7 @@ test('where a call may have two effects, "unknown" is believed a while after a c
     const lookups: Script<LookedUp> = Array(40).fill(() => 'unknown');
     const network = fakeNetwork({ sends: begin === 'run' ? [fails('timed out')] : [], lookups });
     Object.assign(network.card, { doubtMs: 300_000 });
-    const { runner, timers, settled, troubles, counts } = setUp(network);
+    const { runner, timers, applied, troubles, counts } = setUp(network);
     if (begin === 'run') runner.run(refundCall);
     else runner.recover([refundCall]);
     await timers.advance(300_000);
@@ -168,7 +168,7 @@ test('where a call may have two effects, "unknown" is believed a while after a c
     assert.match(troubles.at(-1)!, /may still be under way/);
     await timers.advance(60_000);
     assert.equal(counts.sends, begin === 'run' ? 2 : 1);
-    assert.deepEqual(settled, [['op_1', done]]);
+    assert.deepEqual(applied, [['op_1', done]]);
   }
 });
 
@@ -183,10 +183,10 @@ test('a call in doubt is asked about meanwhile, and one that was answered is not
     [refused, 2],
   ] as const) {
     Object.assign(network.card, { doubtMs: 300_000 });
-    const { runner, timers, settled, counts } = setUp(network);
+    const { runner, timers, applied, counts } = setUp(network);
     runner.run(refundCall);
     await timers.advance(40_000);
-    assert.deepEqual(settled.at(-1), ['op_1', done]);
+    assert.deepEqual(applied.at(-1), ['op_1', done]);
     assert.equal(counts.sends, sends);
   }
 });
@@ -207,10 +207,10 @@ test('while the network can not be asked, nothing is sent, and the waits grow up
 
 test('recovery asks about every open call and sends only the ones that were never seen', async () => {
   const lookups: Script<LookedUp> = [() => done, () => 'unknown', () => accepted];
-  const { runner, timers, settled, counts } = setUp(fakeNetwork({ lookups }));
+  const { runner, timers, applied, counts } = setUp(fakeNetwork({ lookups }));
   runner.recover([call(), call({ id: 'op_2' }), call({ id: 'op_3' })]);
   await timers.advance(0);
-  assert.deepEqual(Object.fromEntries(settled), { op_1: done, op_2: done, op_3: accepted });
+  assert.deepEqual(Object.fromEntries(applied), { op_1: done, op_2: done, op_3: accepted });
   assert.deepEqual(counts, { sends: 1, lookups: 3 });
 });
 
@@ -223,25 +223,25 @@ test('a call that is in hand is not taken a second time', async () => {
   assert.deepEqual(counts, { sends: 1, lookups: 0 });
 });
 
-test('an outcome that could not be settled is settled later', async () => {
-  const { runner, timers, settled, counts } = setUp(fakeNetwork(), [fails('shard recovers'), fails('still')]);
+test('an outcome that could not be applied is applied later', async () => {
+  const { runner, timers, applied, counts } = setUp(fakeNetwork(), [fails('shard recovers'), fails('still')]);
   runner.run(call());
   await timers.advance(499);
-  assert.deepEqual(settled, []);
+  assert.deepEqual(applied, []);
   await timers.advance(1_001);
-  assert.deepEqual(settled, [['op_1', done]]);
+  assert.deepEqual(applied, [['op_1', done]]);
   assert.equal(counts.sends, 1);
 });
 
 test('a late outcome is passed on, also one for a call that this runner never made', async () => {
   const network = fakeNetwork({ sends: [() => accepted] });
-  const { runner, timers, settled } = setUp(network);
+  const { runner, timers, applied } = setUp(network);
   runner.run(call());
   await timers.advance(0);
   network.notify('op_1', done);
   network.notify('op_9', done);
   await timers.advance(0);
-  assert.deepEqual(settled, [
+  assert.deepEqual(applied, [
     ['op_1', accepted],
     ['op_1', done],
     ['op_9', done],
@@ -249,13 +249,13 @@ test('a late outcome is passed on, also one for a call that this runner never ma
 });
 
 test('without a network a new call fails, and a recovered one stays open', async () => {
-  const { runner, timers, settled, troubles } = setUp(fakeNetwork());
+  const { runner, timers, applied, troubles } = setUp(fakeNetwork());
   runner.run(call({ livemode: true }));
   runner.run(call({ id: 'op_2', action: 'issue_cash_code', cash: { number: '0', expiresAtMs: 0 } }));
   runner.recover([call({ id: 'op_3', livemode: true })]);
   await timers.advance(0);
   const failed = { result: 'failed', reason: 'no_network' };
-  assert.deepEqual(settled, [
+  assert.deepEqual(applied, [
     ['op_1', failed],
     ['op_2', failed],
   ]);
@@ -270,31 +270,31 @@ test('a call whose networks can not be had is tried again: first it is asked abo
     if (throws) throw new Error('a secret can not be opened');
     return of(org, mode);
   };
-  const { runner, timers, settled, troubles, counts } = setUp(network);
+  const { runner, timers, applied, troubles, counts } = setUp(network);
   runner.run(call());
   await timers.advance(500);
   throws = false;
   await timers.advance(60_000);
-  assert.deepEqual(settled, [['op_1', done]]);
+  assert.deepEqual(applied, [['op_1', done]]);
   assert.deepEqual(troubles, ['a secret can not be opened', 'a secret can not be opened']);
   assert.deepEqual(counts, { sends: 1, lookups: 1 });
 });
 
-test('a stopped runner starts and settles nothing', async () => {
-  const { runner, timers, settled, counts } = setUp(fakeNetwork({ sends: [fails('reset')] }));
+test('a stopped runner starts and applies nothing', async () => {
+  const { runner, timers, applied, counts } = setUp(fakeNetwork({ sends: [fails('reset')] }));
   runner.run(call());
   await timers.advance(0);
   runner.stop();
   runner.run(call({ id: 'op_2' }));
   await timers.advance(120_000);
   assert.deepEqual(counts, { sends: 1, lookups: 0 });
-  assert.deepEqual(settled, []);
+  assert.deepEqual(applied, []);
 });
 
 test('a call about a page of the network is asked about with growing waits until it ends, and never sent', async () => {
   const refused: NetworkOutcome = { result: 'declined', decline_code: 'do_not_honor' };
   const network = fakeNetwork({ lookups: [() => accepted, fails('down'), () => accepted, () => refused] });
-  const { runner, timers, settled, counts } = setUp(network);
+  const { runner, timers, applied, counts } = setUp(network);
   const page = call({ action: 'await_card_payment' });
   runner.run(page);
   const seen: [lookups: number, isOwed: boolean][] = [];
@@ -310,7 +310,7 @@ test('a call about a page of the network is asked about with growing waits until
     [3, false],
     [4, false],
   ]);
-  assert.deepEqual(settled, [['op_1', refused]]);
+  assert.deepEqual(applied, [['op_1', refused]]);
   assert.equal(counts.sends, 0);
   assert.equal(timers.waiting(), 0);
 });
@@ -326,13 +326,13 @@ test('money that is held is asked about after a while, and taken only when it is
       captured++;
       return done;
     };
-    const { runner, timers, settled, counts } = setUp(network);
+    const { runner, timers, applied, counts } = setUp(network);
     runner.run(call({ action: 'capture_charge' }));
     await timers.advance(29_999);
     assert.equal(counts.lookups, 0);
     await timers.advance(1);
     assert.deepEqual([counts.lookups, captured], [1, captures]);
-    assert.deepEqual(settled, [['op_1', done]]);
+    assert.deepEqual(applied, [['op_1', done]]);
   }
 });
 
@@ -341,9 +341,9 @@ test('what a network can not do fails, and so does asking about a page that anot
     ['release_charge', 'unsupported'],
     ['await_card_payment', 'no_page'],
   ] as const) {
-    const { runner, timers, settled } = setUp(fakeNetwork({ lookups: [() => 'unknown'] }));
+    const { runner, timers, applied } = setUp(fakeNetwork({ lookups: [() => 'unknown'] }));
     runner.recover([call({ action })]);
     await timers.advance(0);
-    assert.deepEqual(settled, [['op_1', { result: 'failed', reason }]]);
+    assert.deepEqual(applied, [['op_1', { result: 'failed', reason }]]);
   }
 });

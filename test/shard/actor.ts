@@ -16,7 +16,7 @@ import type { Peer } from '../../src/shard/commit-batch.ts';
 import { answerFlags, RequestWriter, readAnswers, requestFlags } from '../../src/shard/frames.ts';
 import { type MemoryShares, memoryShares, shardMibMin } from '../../src/shard/memory.ts';
 import type { FromShard, InternalAnswer, InternalRequest } from '../../src/shard/protocol.ts';
-import { settlementOf } from '../../src/shard/protocol.ts';
+import { outcomeCommand } from '../../src/shard/protocol.ts';
 import { Shard } from '../../src/shard/shard.ts';
 import type { ShardOptions } from '../../src/shard/shard-options.ts';
 import { MemoryJournal } from '../journal/memory-journal.ts';
@@ -279,7 +279,7 @@ export class Actor {
 
   /** Reports the outcome of a network call, the last one unless another is given. */
   async settle(outcome: NetworkOutcome, call = this.networkCalls.at(-1)!.id): Promise<InternalAnswer> {
-    const answer = this.shard.ask(settlementOf(call, outcome));
+    const answer = this.shard.ask(outcomeCommand(call, outcome));
     await settled();
     return answer;
   }

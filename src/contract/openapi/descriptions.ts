@@ -117,7 +117,7 @@ export const eventMeanings: Readonly<Record<EventType, string>> = {
   'refund.updated': 'The status of a refund has changed.',
   'refund.failed': 'The network has refused a refund: its amount can be refunded again.',
   'review.opened': 'Money has arrived that does not add up. Nothing is credited.',
-  'review.closed': 'A review was settled.',
+  'review.closed': 'A review was closed.',
 };
 
 /** The groups of routes, by the first part of their path after the version. */

@@ -239,7 +239,7 @@ export const Review = Type.Object(
     ...common('review', 'review'),
     payment_intent: idOf('payment_intent', 'the payment'),
     charge: idOf('charge', 'the attempt that the money came for'),
-    open: flag('`true` until the review is settled.'),
+    open: flag('`true` until the review is closed.'),
     reason: choice(
       ['amount_mismatch', 'late_payment'],
       'What does not add up: another amount, or money that came after the end of the attempt or was reported for another one before.',
@@ -248,10 +248,10 @@ export const Review = Type.Object(
     amount_received: centimes('How much arrived'),
     closed_reason: nullable(
       Type.Enum(['approved', 'refunded']),
-      'How it was settled: the money was taken as payment, or given back.',
+      'How it was closed: the money was taken as payment, or given back.',
     ),
   },
-  { title: 'Review', description: 'Money that does not add up. Nothing is credited until it is settled.' },
+  { title: 'Review', description: 'Money that does not add up. Nothing is credited until it is closed.' },
 );
 
 export const WebhookEndpoint = Type.Object(

@@ -211,7 +211,7 @@ export const paymentMessages = {
     fr: 'Vérification ouverte : {amount} arrivés',
     ar: 'فُتحت مراجعة: وصل {amount}',
   },
-  'review.closed': { en: 'Review settled', fr: 'Vérification réglée', ar: 'سُوّيت المراجعة' },
+  'review.closed': { en: 'Review closed', fr: 'Vérification close', ar: 'أُغلقت المراجعة' },
   make_cash: { en: 'Make a cash payment', fr: 'Créer un paiement en espèces', ar: 'إنشاء دفعة نقدية' },
   customer_email: {
     en: 'Customer’s e-mail address',

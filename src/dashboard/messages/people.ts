@@ -326,9 +326,9 @@ export const peopleMessages = {
     ar: 'يرى المدفوعات وينشئها؛ المفاتيح وإشعارات الويب والأحداث وسجل الطلبات والحدود.',
   },
   role_support: {
-    en: 'Sees and makes payments, pays back, settles reviews.',
-    fr: 'Voit et crée des paiements, rembourse, règle les vérifications.',
-    ar: 'يرى المدفوعات وينشئها، ويردّ الأموال، ويسوّي المراجعات.',
+    en: 'Sees and makes payments, pays back, closes reviews.',
+    fr: 'Voit et crée des paiements, rembourse, clôt les vérifications.',
+    ar: 'يرى المدفوعات وينشئها، ويردّ الأموال، ويغلق المراجعات.',
   },
   role_viewer: {
     en: 'Sees payments and changes nothing.',

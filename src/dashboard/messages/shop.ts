@@ -187,26 +187,26 @@ export const shopMessages = {
     fr: 'L’argent est arrivé après la fin de la tentative, ou son réseau l’avait déjà signalé pour un autre paiement. Rien n’a été crédité au paiement.',
     ar: 'وصل المال بعد انتهاء المحاولة، أو سبق أن أبلغت الشبكة عنه لدفعة أخرى. لم يُقيَّد شيء في الدفعة.',
   },
-  settled: { en: 'Settled', fr: 'Réglée', ar: 'مسوّاة' },
+  closed: { en: 'Closed', fr: 'Close', ar: 'مغلقة' },
   approved: { en: 'You keep the money', fr: 'Vous gardez l’argent', ar: 'تحتفظ بالمال' },
   refunded: { en: 'The money goes back', fr: 'L’argent est rendu', ar: 'يُردّ المال' },
-  settle: { en: 'Settle it', fr: 'Régler', ar: 'التسوية' },
-  settle_text: {
+  close: { en: 'Close it', fr: 'Clore', ar: 'الإغلاق' },
+  close_text: {
     en: 'This notes what you decided; it moves no money. Agree with the payment network, or pay the customer back, outside of this service.',
     fr: 'Cela note votre décision sans déplacer d’argent. Voyez avec le réseau de paiement ou remboursez le client en dehors de ce service.',
     ar: 'هذا يسجّل قرارك ولا ينقل أي مال. اتفق مع شبكة الدفع أو ردّ المال للعميل خارج هذه الخدمة.',
   },
-  settle_approved: { en: 'We keep the money', fr: 'Nous gardons l’argent', ar: 'نحتفظ بالمال' },
-  settle_refunded: {
+  close_approved: { en: 'We keep the money', fr: 'Nous gardons l’argent', ar: 'نحتفظ بالمال' },
+  close_refunded: {
     en: 'We give the money back',
     fr: 'Nous rendons l’argent',
     ar: 'نردّ المال',
   },
-  settle_done: { en: 'The review is settled.', fr: 'La vérification est réglée.', ar: 'سُوّيت المراجعة.' },
-  already_settled: {
-    en: 'Somebody has settled this review already.',
-    fr: 'Cette vérification a déjà été réglée.',
-    ar: 'سُوّيت هذه المراجعة من قبل.',
+  close_done: { en: 'The review is closed.', fr: 'La vérification est close.', ar: 'أُغلقت المراجعة.' },
+  already_closed: {
+    en: 'Somebody has closed this review already.',
+    fr: 'Cette vérification a déjà été close.',
+    ar: 'أُغلقت هذه المراجعة من قبل.',
   },
 } as const;
 

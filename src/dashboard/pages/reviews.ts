@@ -1,5 +1,5 @@
 // The pages of the reviews: money that does not add up, what was expected and what arrived, and how
-// it was settled.
+// it was closed.
 
 import { formatAmount } from '../../core/money.ts';
 import { fieldIndex, scopeOf } from '../../domain/indexes.ts';
@@ -22,7 +22,7 @@ import { paymentLink } from './payment-parts.ts';
 export const reviewRows: readonly Row[] = [
   get('reviews', 'payments.read', listReviews),
   get('reviews/{id}', 'payments.read', showReview),
-  post('reviews/{id}/settle', 'reviews.write', settleReview),
+  post('reviews/{id}/close', 'reviews.write', closeReview),
 ];
 
 type Review = Pick<
@@ -102,7 +102,7 @@ function reviewsTable(request: ViewRequest, reviews: readonly Review[], empty: H
 
 function reviewBadge({ language }: ViewRequest, { open, closed_reason: closed }: Review): Html {
   const say = sayShop({ language });
-  return open ? ui.badge(say('open'), 'warn') : ui.badge(say(closed ?? 'settled'));
+  return open ? ui.badge(say('open'), 'warn') : ui.badge(say(closed ?? 'closed'));
 }
 
 async function showReview(
@@ -123,7 +123,7 @@ async function showReview(
     problems: problem === '' ? {} : { '': problem },
     actions: reviewBadge(request, review),
     body: [
-      ui.doneOf(request, { settle: 'settle_done' } as const, say),
+      ui.doneOf(request, { close: 'close_done' } as const, say),
       ui.section(
         say('details'),
         html`<p>${say(`${reason}_text`)}</p>${ui.definitions([
@@ -135,7 +135,7 @@ async function showReview(
           [say('created'), ui.time(language, review.created * 1000)],
         ])}`,
       ),
-      settlePart(request, review),
+      closePart(request, review),
     ],
   });
 }
@@ -149,24 +149,24 @@ function differenceText({ language }: ViewRequest, centimes: number): string {
 
 const outcomes = ['approved', 'refunded'] as const;
 
-function settlePart(request: ViewRequest, { id, open }: Review): Html | null {
+function closePart(request: ViewRequest, { id, open }: Review): Html | null {
   const { role } = request;
   const say = sayShop(request);
   if (!open || !mayDo(role, 'reviews.write')) return null;
   const buttons = outcomes.map((as) =>
-    ui.finalSubmit(request, say(`settle_${as}`), 'quiet', { name: 'as', value: as }),
+    ui.finalSubmit(request, say(`close_${as}`), 'quiet', { name: 'as', value: as }),
   );
   return ui.section(
-    say('settle'),
+    say('close'),
     ui.form(
       request,
-      viewLink(request, `reviews/${id}/settle`),
-      html`<p>${say('settle_text')}</p><div class="actions">${buttons}</div>`,
+      viewLink(request, `reviews/${id}/close`),
+      html`<p>${say('close_text')}</p><div class="actions">${buttons}</div>`,
     ),
   );
 }
 
-async function settleReview(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+async function closeReview(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
   const { id, form: sent, mode } = request;
   const say = sayShop(request);
   const as = outcomes.find((each) => each === sent.get('as'));
@@ -178,10 +178,10 @@ async function settleReview(request: ViewRequest, context: ViewContext): Promise
     );
   } catch (error) {
     if (!(error instanceof OperatorFailure && error.kind === 'refused')) throw error;
-    // A double click has settled it in the same way.
+    // A double click has closed it in the same way.
     const now = await context.api(request, 'retrieve_review', { id });
     if (!now.ok || now.body.closed_reason !== as)
-      return showReview(request, context, say('already_settled'), 409);
+      return showReview(request, context, say('already_closed'), 409);
   }
-  return redirect(viewLink(request, `reviews/${id}`, { done: 'settle' }));
+  return redirect(viewLink(request, `reviews/${id}`, { done: 'close' }));
 }

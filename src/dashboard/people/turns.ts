@@ -33,7 +33,7 @@ export interface TurnsOptions {
 
 interface Waiting {
   /** Called when its turn has come, or with false when it never comes. */
-  readonly settle: (hasTurn: boolean) => void;
+  readonly tell: (hasTurn: boolean) => void;
 }
 
 export class Turns {
@@ -46,7 +46,7 @@ export class Turns {
   constructor({ atOnceMax, waitingMax: requests, shareOfOne: organizationShare }: TurnsOptions) {
     this.#atOnceMax = atOnceMax;
     const bounds = { requests, bytes: Number.POSITIVE_INFINITY, organizationShare };
-    const queue = () => new FairQueue<Waiting>(bounds, ({ settle }) => settle(false));
+    const queue = () => new FairQueue<Waiting>(bounds, ({ tell }) => tell(false));
     this.#queues = { member: queue(), stranger: queue() };
   }
 
@@ -62,7 +62,7 @@ export class Turns {
       return await work();
     } finally {
       this.#running--;
-      this.#next()?.settle(true);
+      this.#next()?.tell(true);
     }
   }
 
@@ -74,13 +74,13 @@ export class Turns {
       if (queue.remove(id)) resolve(false);
     };
     gone.addEventListener('abort', leave);
-    const settle = (hasTurn: boolean) => {
+    const tell = (hasTurn: boolean) => {
       gone.removeEventListener('abort', leave);
       // The slot is taken before anybody else can come.
       if (hasTurn) this.#running++;
       resolve(hasTurn);
     };
-    if (queue.put(id, who, turnBytes, { settle }) !== null) settle(false);
+    if (queue.put(id, who, turnBytes, { tell }) !== null) tell(false);
     return promise;
   }
 

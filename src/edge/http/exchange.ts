@@ -340,7 +340,7 @@ export class Exchange {
     response.cork(() => response.writeStatus(head));
   }
 
-  /** Writes a piece of a streamed answer and settles when the connection takes more. */
+  /** Writes a piece of a streamed answer and resolves when the connection takes more. */
   async write(piece: string): Promise<void> {
     const bytes = Buffer.from(piece);
     for (let at = 0; at < bytes.length; at += partBytes) {
@@ -355,7 +355,7 @@ export class Exchange {
     if (this.isOpen) this.#hold(0);
   }
 
-  /** Settles when the connection has taken something of the bytes that are held now, or is gone. */
+  /** Resolves when the connection has taken something of the bytes that are held now, or is gone. */
   #writable(response: HttpResponse, heldBytes: number): Promise<void> {
     return new Promise((resolve) => {
       this.#resume = resolve;

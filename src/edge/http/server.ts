@@ -208,7 +208,7 @@ function sweep(exchanges: Exchanges, options: ServerOptions): void {
 }
 
 /**
- * Settles when no exchange was open for some turns of the event loop. By then everything is read
+ * Resolves when no exchange was open for some turns of the event loop. By then everything is read
  * that a client sent before it could know of the stop.
  */
 async function quiet(exchanges: Exchanges, graceMs: number): Promise<void> {

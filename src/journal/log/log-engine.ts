@@ -35,12 +35,12 @@ export interface LogEngine extends ReadableLog {
   /** Everything was read, and the next entry has this sequence. */
   start(nextSequence: number): void;
   /**
-   * Appends a batch whose first entry, `expectedSequence`, must be the next of the log. Settles
+   * Appends a batch whose first entry, `expectedSequence`, must be the next of the log. Resolves
    * when it is durable, after those before it. Rejects with `JournalFailure`, which says
    * what became of the batch; then every append rejects.
    */
   append(partition: ShardIdentity, epoch: number, expectedSequence: number, bytes: Buffer): Promise<void>;
-  /** Settles when everything up to `sequence` is durable. Rejects with `JournalFailure`. */
+  /** Resolves when everything up to `sequence` is durable. Rejects with `JournalFailure`. */
   durable(sequence: number): Promise<void>;
   readonly durableEnd: Log['durableEnd'];
   readonly readResponse: Log['readResponse'];

@@ -32,7 +32,7 @@ import {
 export interface LogOptions {
   readonly segments: Segments;
   readonly epochFile: EpochFile;
-  /** Called with a new segment's first sequence. The segment is written to when this settles. */
+  /** Called with a new segment's first sequence. The segment is written to when this resolves. */
   readonly onSegment: (firstSequence: number) => Promise<void>;
   /** Finds a stored response whose segment was dropped. */
   readonly movedResponse: LogEngine['readResponse'];
@@ -47,7 +47,7 @@ interface Waiting {
   readonly timeMs: number;
   readonly bytes: Buffer;
   readonly durable: Promise<void>;
-  readonly settle: (failure: JournalFailure | null) => void;
+  readonly finish: (failure: JournalFailure | null) => void;
 }
 
 interface Active {
@@ -120,8 +120,8 @@ export class SegmentedLog implements LogEngine {
     this.#epoch = epoch;
     this.#nextSequence = lastSequence + 1;
     const { promise: durable, resolve, reject } = Promise.withResolvers<void>();
-    const settle = (failure: JournalFailure | null) => (failure === null ? resolve() : reject(failure));
-    this.#waiting.set(firstSequence, { firstSequence, timeMs, bytes, durable, settle });
+    const finish = (failure: JournalFailure | null) => (failure === null ? resolve() : reject(failure));
+    this.#waiting.set(firstSequence, { firstSequence, timeMs, bytes, durable, finish });
     this.#writing ??= this.#writeAll();
     return durable;
   }
@@ -151,7 +151,7 @@ export class SegmentedLog implements LogEngine {
 
   async durable(sequence: number): Promise<void> {
     if (this.#failure !== null) throw this.#failure;
-    // Batches settle in order.
+    // Batches finish in order.
     const last = [...this.#waiting.values()].findLast(({ firstSequence }) => firstSequence <= sequence);
     await last?.durable;
   }
@@ -164,7 +164,7 @@ export class SegmentedLog implements LogEngine {
         this.#durableEnd = endOfBatch(elementAt(batches, batches.length - 1).bytes);
         for (const batch of batches) {
           this.#waiting.delete(batch.firstSequence);
-          batch.settle(null);
+          batch.finish(null);
         }
       }
     } catch (error) {
@@ -204,7 +204,7 @@ export class SegmentedLog implements LogEngine {
   #fail(error: unknown): void {
     const failure = error instanceof JournalFailure ? error : journalFailure(error, this.#segments.folder);
     this.#failure = failure;
-    for (const batch of this.#waiting.values()) batch.settle(failure);
+    for (const batch of this.#waiting.values()) batch.finish(failure);
     this.#waiting.clear();
   }
 
@@ -225,7 +225,7 @@ export class SegmentedLog implements LogEngine {
     }
   }
 
-  /** Settles when all appended batches are on disk. */
+  /** Resolves when all appended batches are on disk. */
   async close(): Promise<void> {
     this.#failure ??= new JournalFailure('The log is closed', { diskFull: false });
     await this.#writing;

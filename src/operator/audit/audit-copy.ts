@@ -38,7 +38,7 @@ export function* auditPieces(dataDir: string): Generator<AuditPiece> {
   }
 }
 
-/** Writes the record into a new data folder; it is on disk when this settles. */
+/** Writes the record into a new data folder; it is on disk when this resolves. */
 export async function restoreAudit(dataDir: string, pieces: AsyncIterable<AuditPiece>): Promise<void> {
   const folder = auditFolder(dataDir);
   mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -1,5 +1,5 @@
 // `payments reconcile` compares a network's statement with our payments. It lists what differs,
-// opens reviews for money that no payment has, and changes no payment. `payments review …` settles
+// opens reviews for money that no payment has, and changes no payment. `payments review …` closes
 // reviews.
 
 import { tmpdir } from 'node:os';
@@ -185,7 +185,7 @@ export function addReviewCommands(program: Command, { run }: CliContext): void {
     .action((org, { all = false, mode = null }) =>
       run('review.list', { org, mode, openOnly: !all }, reviewTable),
     );
-  addCommand(review, 'close <REVIEW>', 'settle a review: the money was accepted, or given back')
+  addCommand(review, 'close <REVIEW>', 'close a review: the money was accepted, or given back')
     .addOption(choiceOption('--as <outcome>', 'what became of the money', ['approved', 'refunded']))
     .action((id, { as }) => run('review.close', { review: id, as }, closedInWords));
 }

@@ -16,7 +16,7 @@ import type { CardNetwork, Networks } from '../../../src/networks/network.ts';
 import { Runner } from '../../../src/networks/runner.ts';
 import { createSimulator, simulatedAgents } from '../../../src/networks/simulator.ts';
 import type { InternalAnswer, InternalRequest, NetworksMessage } from '../../../src/shard/protocol.ts';
-import { settlementOf } from '../../../src/shard/protocol.ts';
+import { outcomeCommand } from '../../../src/shard/protocol.ts';
 import { startPage } from '../../../src/threads/page-starts.ts';
 import { replayOf } from '../../journal/journal-fixtures.ts';
 import { createManualTimers } from '../../networks/manual-timers.ts';
@@ -94,8 +94,8 @@ export function createService(options: Partial<PagesOptions> & { readonly latenc
     ownership: heldByLock(1),
     networks,
     isOpen: (call) => shard.state.records.get('network_call', call) !== undefined,
-    async settle(call, outcome) {
-      const answer = await shard.ask(settlementOf(call, outcome));
+    async apply(call, outcome) {
+      const answer = await shard.ask(outcomeCommand(call, outcome));
       if (!answer.ok) throw new Error(answer.message);
     },
     timers,
