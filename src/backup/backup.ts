@@ -12,12 +12,12 @@ import { errorText } from '../core/errors.ts';
 import { type DataFolder, journalOf, shardDirsOf, shardNumbers } from '../data-folder/data-folder.ts';
 import { DataFolderError } from '../data-folder/data-folder-error.ts';
 import { bytesBelow } from '../data-folder/disk-space.ts';
-import { changesAfter, directoryFrames } from '../directory/change-log.ts';
+import { changesAfter, directoryBlocks } from '../directory/change-log.ts';
 import { revisionOf } from '../directory/directory-store.ts';
 import { checkRecipient } from '../disk/age-recipient.ts';
 import {
+  type Block,
   digestOfFile,
-  type Frame,
   type Pace,
   readArchiveFile,
   type WriteOptions,
@@ -136,7 +136,7 @@ class Backup {
     const { directory, shards } = this.#manifest;
     for (const copy of this.#copies) copy.refuseMissingSegment();
     const store = this.#directory;
-    directory.state ??= await this.#state('directory', revisionOf(store), directoryFrames(store));
+    directory.state ??= await this.#state('directory', revisionOf(store), directoryBlocks(store));
     this.#save();
     // The log first: a stored response whose segment is dropped moves into the checkpoint.
     await this.#logs(this.#copies.map(({ logEnd }) => logEnd));
@@ -162,10 +162,10 @@ class Backup {
   async #state(
     shard: number | 'directory',
     sequence: number,
-    frames: Iterable<Frame> | AsyncIterable<Frame>,
+    blocks: Iterable<Block> | AsyncIterable<Block>,
   ): Promise<PartEntry['state']> {
     const { name, state } = this.#partsOf(shard);
-    const written = await writeArchiveFile(name, () => 'state.rows', state, frames, this.#write);
+    const written = await writeArchiveFile(name, () => 'state.rows', state, blocks, this.#write);
     return { ...this.#entryOf(written), sequence };
   }
 
@@ -231,12 +231,12 @@ class Backup {
     const { folder, to } = this.#options;
     const name = join(to, 'audit');
     makeFolder(name);
-    const frames = function* (): Generator<Frame> {
+    const blocks = function* (): Generator<Block> {
       for (const { file, bytes } of auditPieces(folder.path))
         yield { type: 'rows', bytes: pack([file, bytes]) };
     };
     const part = auditPartOf(this.#manifest.folder);
-    return this.#entryOf(await writeArchiveFile(name, () => 'audit.rows', part, frames(), this.#write));
+    return this.#entryOf(await writeArchiveFile(name, () => 'audit.rows', part, blocks(), this.#write));
   }
 
   #partsOf(shard: number | 'directory') {

@@ -23,7 +23,7 @@ import {
   checkpointSequenceIn,
   newestSegmentIn,
   recordsIn,
-  rowsOfFrame,
+  rowsOfBlock,
   storedState,
 } from '../journal/stopped-journal.ts';
 import type { LogPlaceOptions } from '../operator/results/log-entry.ts';
@@ -179,8 +179,8 @@ function backedUpState(
   return {
     sequence: state.sequence,
     async *recordsFrom(id) {
-      for await (const frame of readArchiveFile(join(path, state.file), part, { identities }))
-        yield* recordsIn(rowsOfFrame(frame), id);
+      for await (const block of readArchiveFile(join(path, state.file), part, { identities }))
+        yield* recordsIn(rowsOfBlock(block), id);
     },
   };
 }

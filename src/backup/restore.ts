@@ -23,7 +23,7 @@ import { completeCheckpoint } from '../data-folder/reshard.ts';
 import { verifyFolder } from '../data-folder/verify-folder.ts';
 import { restoreDirectory } from '../directory/change-log.ts';
 import { isForeignRow } from '../directory/directory.ts';
-import { type Frame, readArchiveFile } from '../disk/archive-file.ts';
+import { type Block, readArchiveFile } from '../disk/archive-file.ts';
 import { tagOf } from '../disk/identity.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import { openJournal } from '../journal/open-journal.ts';
@@ -234,14 +234,14 @@ class Restore {
     }
   }
 
-  async *#stateOf(shard: number | 'directory'): AsyncGenerator<Frame> {
+  async *#stateOf(shard: number | 'directory'): AsyncGenerator<Block> {
     const { from, identities } = this.#options;
     const { directory, shards, folder } = this.#manifest;
     const { file, sha256 } = stateOf(shard === 'directory' ? directory : elementAt(shards, shard));
-    const frames = readArchiveFile(join(from, file), partsOf(folder, shard).state, { identities, sha256 });
-    for await (const frame of frames) {
-      this.#count(frame.bytes.length, shard === 'directory' ? shard : `shard ${shard}: checkpoint`);
-      yield frame;
+    const blocks = readArchiveFile(join(from, file), partsOf(folder, shard).state, { identities, sha256 });
+    for await (const block of blocks) {
+      this.#count(block.bytes.length, shard === 'directory' ? shard : `shard ${shard}: checkpoint`);
+      yield block;
     }
   }
 
@@ -268,9 +268,9 @@ class Restore {
     const { audit, folder } = this.#manifest;
     if (audit === null) return;
     const { file, sha256 } = audit;
-    const frames = readArchiveFile(join(from, file), auditPartOf(folder), { identities, sha256 });
+    const blocks = readArchiveFile(join(from, file), auditPartOf(folder), { identities, sha256 });
     const pieces = async function* (): AsyncGenerator<AuditPiece> {
-      for await (const { bytes } of frames) {
+      for await (const { bytes } of blocks) {
         const [name, piece]: [string, Buffer] = unpack(bytes);
         yield { file: name, bytes: piece };
       }

@@ -4,7 +4,7 @@
 // last backup. Old changes are removed as new ones come.
 
 import { pack, unpack } from 'msgpackr';
-import type { Frame } from '../disk/archive-file.ts';
+import type { Block } from '../disk/archive-file.ts';
 import type { Part } from '../disk/identity.ts';
 import { createRowStore, RowStore } from '../disk/row-store.ts';
 import { inOrder, type LogFiles, type Sequenced } from '../journal/log-files.ts';
@@ -57,18 +57,18 @@ function sequenced(bytes: Uint8Array): Sequenced & LoggedChange {
   return { ...change, firstSequence: change.after + 1, lastSequence: change.revision, bytes };
 }
 
-/** All rows of a directory but its log, as frames of a file. */
-export function* directoryFrames(store: RowStore): Generator<Frame> {
+/** All rows of a directory but its log, as blocks of a file. */
+export function* directoryBlocks(store: RowStore): Generator<Block> {
   let rows: [string, Uint8Array][] = [];
-  const frame = (): Frame => ({ type: 'rows', bytes: pack(rows) });
+  const block = (): Block => ({ type: 'rows', bytes: pack(rows) });
   for (const row of store.rowsFrom('', '')) {
     if (row[0].startsWith(prefix)) continue;
     rows.push(row);
     if (rows.length < rowsAtOnce) continue;
-    yield frame();
+    yield block();
     rows = [];
   }
-  yield frame();
+  yield block();
 }
 
 interface RestoredDirectory {
@@ -93,7 +93,7 @@ export function filedChanges(changes: LogFiles, revision: number): AsyncGenerato
  */
 export async function restoreDirectory(
   { folder, part, isForeign, toMs }: RestoredDirectory,
-  frames: AsyncIterable<Frame>,
+  blocks: AsyncIterable<Block>,
   changes: LogFiles,
   revision: number,
 ): Promise<LoggedChange[]> {
@@ -101,7 +101,7 @@ export async function restoreDirectory(
   const store = new RowStore(folder, part);
   const leftOut: LoggedChange[] = [];
   try {
-    for await (const { bytes } of frames) {
+    for await (const { bytes } of blocks) {
       const rows = unpack(bytes) as [string, Uint8Array][];
       await store.write(new Map(rows.filter(([row]) => !isForeign(row))));
     }

@@ -1,9 +1,9 @@
 // A file of a backup or of a log archive. It may be encrypted in the format of age; its name then
 // ends with `.age`. Until it is whole, its name ends with `.partial`.
 //
-//   "payments archive 1\n", then frames: bytes of the content (u32), CRC-32 of type and content
+//   "payments archive 1\n", then blocks: bytes of the content (u32), CRC-32 of type and content
 //   (u32), type (u8), content. Types: 1 head: the part, as JSON · 2 a commit batch · 3 rows of a
-//   table, or a change of the directory: msgpack · 4 end: {"frames": how many were between}
+//   table, or a change of the directory: msgpack · 4 end: {"frames": how many blocks were between}
 
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream, renameSync } from 'node:fs';
@@ -15,9 +15,9 @@ import { JournalDamaged } from './storage-errors.ts';
 import { syncPath } from './sync-path.ts';
 
 const magic = Buffer.from('payments archive 1\n');
-const frameHeadBytes = 9;
-/** No frame is larger: the largest holds one commit batch. */
-const frameBytesMax = 1 << 30;
+const blockHeadBytes = 9;
+/** No block is larger: the largest holds one commit batch. */
+const blockBytesMax = 1 << 30;
 /** So much is written and synced at once, so that a sync never delays those of the log for long. */
 const writeBytes = 1 << 20;
 
@@ -26,7 +26,7 @@ export const partialSuffix = '.partial';
 
 const types = { head: 1, batch: 2, rows: 3, end: 4 } as const;
 
-export interface Frame {
+export interface Block {
   readonly type: 'batch' | 'rows';
   readonly bytes: Uint8Array;
 }
@@ -59,13 +59,13 @@ export interface WrittenFile {
 
 /**
  * Writes a file into `folder`, which is on disk under its name when this resolves. `nameOf` says
- * the name, without the suffix of encryption, when all frames are taken.
+ * the name, without the suffix of encryption, when all blocks are taken.
  */
 export async function writeArchiveFile(
   folder: string,
   nameOf: () => string,
   part: Part,
-  frames: Iterable<Frame> | AsyncIterable<Frame>,
+  blocks: Iterable<Block> | AsyncIterable<Block>,
   { recipients, pace }: WriteOptions,
 ): Promise<WrittenFile> {
   const partial = join(folder, `writing${partialSuffix}`);
@@ -73,7 +73,7 @@ export async function writeArchiveFile(
   const hash = createHash('sha256');
   let bytes = 0;
   try {
-    bytes = await writeAll(file, hash, await encrypted(encodeFrames(part, frames), recipients), pace);
+    bytes = await writeAll(file, hash, await encrypted(encodeBlocks(part, blocks), recipients), pace);
     await file.sync();
   } finally {
     await file.close();
@@ -101,23 +101,23 @@ async function writeAll(
   return bytes;
 }
 
-async function* encodeFrames(
+async function* encodeBlocks(
   part: Part,
-  frames: Iterable<Frame> | AsyncIterable<Frame>,
+  blocks: Iterable<Block> | AsyncIterable<Block>,
 ): AsyncGenerator<Uint8Array> {
   let count = 0;
   yield magic;
-  yield* encodeFrame(types.head, encodeLabel(part));
-  for await (const { type, bytes } of frames) {
+  yield* encodeBlock(types.head, encodeLabel(part));
+  for await (const { type, bytes } of blocks) {
     count++;
-    // The content is copied, because the next frame may use the same memory.
-    yield* encodeFrame(types[type], new Uint8Array(bytes));
+    // The content is copied, because the next block may use the same memory.
+    yield* encodeBlock(types[type], new Uint8Array(bytes));
   }
-  yield* encodeFrame(types.end, Buffer.from(JSON.stringify({ frames: count })));
+  yield* encodeBlock(types.end, Buffer.from(JSON.stringify({ frames: count })));
 }
 
-function encodeFrame(type: number, content: Uint8Array): [Buffer, Uint8Array] {
-  const head = Buffer.alloc(frameHeadBytes);
+function encodeBlock(type: number, content: Uint8Array): [Buffer, Uint8Array] {
+  const head = Buffer.alloc(blockHeadBytes);
   head.writeUInt32LE(content.length, 0);
   head[8] = type;
   head.writeUInt32LE(crc32(content, crc32(head.subarray(8))), 4);
@@ -159,16 +159,16 @@ export interface ReadOptions {
 }
 
 /**
- * The frames of a file, which must belong to `part`, each checked. A file that was cut short, or
+ * The blocks of a file, which must belong to `part`, each checked. A file that was cut short, or
  * has another digest, is noticed at the end. Throws `ArchiveDamaged`, or `ForeignPart`.
  */
 export async function* readArchiveFile(
   path: string,
   part: Part,
   options: ReadOptions,
-): AsyncGenerator<Frame> {
+): AsyncGenerator<Block> {
   const hash = createHash('sha256');
-  const reader = new FrameReader(path, await decrypted(path, options.identities, hash));
+  const reader = new BlockReader(path, await decrypted(path, options.identities, hash));
   await reader.expectMagic();
   const head = await reader.next();
   if (head.type !== types.head) throw reader.damaged('it does not begin with its head');
@@ -176,11 +176,11 @@ export async function* readArchiveFile(
   for (let count = 0; ; count++) {
     const { type, content } = await reader.next();
     if (type === types.end) {
-      const { frames } = JSON.parse(Buffer.from(content).toString()) as { frames: number };
-      if (frames !== count) throw reader.damaged(`it has ${count} frames and says that they are ${frames}`);
+      const { frames: blocks } = JSON.parse(Buffer.from(content).toString()) as { frames: number };
+      if (blocks !== count) throw reader.damaged(`it has ${count} blocks and says that they are ${blocks}`);
       break;
     }
-    if (type !== types.batch && type !== types.rows) throw reader.damaged(`a frame has the type ${type}`);
+    if (type !== types.batch && type !== types.rows) throw reader.damaged(`a block has the type ${type}`);
     yield { type: type === types.batch ? 'batch' : 'rows', bytes: content };
   }
   await reader.expectEnd();
@@ -234,8 +234,8 @@ async function decrypted(
   }
 }
 
-/** Cuts a stream of bytes into frames. */
-class FrameReader {
+/** Cuts a stream of bytes into blocks. */
+class BlockReader {
   readonly #path: string;
   readonly #chunks: AsyncIterator<Uint8Array>;
   #bytes: Buffer = Buffer.alloc(0);
@@ -258,12 +258,12 @@ class FrameReader {
 
   async next(): Promise<{ readonly type: number; readonly content: Uint8Array }> {
     const at = this.#at;
-    const head = Buffer.from(await this.#take(frameHeadBytes));
+    const head = Buffer.from(await this.#take(blockHeadBytes));
     const length = head.readUInt32LE(0);
-    if (length > frameBytesMax) throw new ArchiveDamaged(this.#path, at, `a frame has ${length} bytes`);
+    if (length > blockBytesMax) throw new ArchiveDamaged(this.#path, at, `a block has ${length} bytes`);
     const content = await this.#take(length);
     if (crc32(content, crc32(head.subarray(8))) !== head.readUInt32LE(4))
-      throw new ArchiveDamaged(this.#path, at, 'the checksum of a frame does not match');
+      throw new ArchiveDamaged(this.#path, at, 'the checksum of a block does not match');
     return { type: head[8]!, content };
   }
 

@@ -7,7 +7,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   ArchiveDamaged,
-  type Frame,
+  type Block,
   plainNameOf,
   readArchiveFile,
   type WriteOptions,
@@ -72,7 +72,7 @@ export function inSequence(files: readonly LogFile[]): LogFile[] {
 export async function writeLogFile(
   folder: string,
   part: Part,
-  type: Frame['type'],
+  type: Block['type'],
   source: AsyncIterator<Sequenced>,
   bytesMax: number,
   options: WriteOptions,
@@ -82,7 +82,7 @@ export async function writeLogFile(
   const first = begun.value.firstSequence;
   let last = begun.value.lastSequence;
   let bytes = begun.value.bytes.length;
-  const frames = (async function* () {
+  const blocks = (async function* () {
     yield { type, bytes: begun.value.bytes };
     while (bytes < bytesMax) {
       const { done, value } = await source.next();
@@ -93,7 +93,7 @@ export async function writeLogFile(
     }
   })();
   const name = () => `${[first, last].map((each) => String(each).padStart(digits, '0')).join('-')}.log`;
-  const written = await writeArchiveFile(folder, name, part, frames, options);
+  const written = await writeArchiveFile(folder, name, part, blocks, options);
   return { ...written, first, last };
 }
 
@@ -122,14 +122,14 @@ export function followFiles(
   return inOrder(source, read, after, neededAfter);
 }
 
-/** The commit batch in a frame, or what is wrong with it. */
+/** The commit batch in a block, or what is wrong with it. */
 function batchIn(content: Uint8Array, tag: Buffer): FiledBatch | string {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
   const header = checkedHeader(bytes, null, tag);
   return typeof header === 'string' ? header : { bytes, ...header };
 }
 
-/** The results of `read` for the frames of the files after `after`, in order. */
+/** The results of `read` for the blocks of the files after `after`, in order. */
 export async function* inOrder<T extends Sequenced>(
   { files, part, identities, digests }: LogFiles,
   read: (path: string, bytes: Uint8Array, next: number) => T,
@@ -253,7 +253,7 @@ export class FiledLogReader implements LogSource {
       };
   }
 
-  /** The batches of a file; behind a damaged one, a frame says where the next begins. */
+  /** The batches of a file; behind a damaged one, a block says where the next begins. */
   async *#batchesOf(file: LogFile): AsyncGenerator<FoundBatch | LogDefect> {
     const { identity } = this;
     const place = { shard: identity.shard, file: file.path, segment: file.first, byte: null };

@@ -4,12 +4,12 @@
 
 import { mkdirSync } from 'node:fs';
 import { assert, elementAt } from '../core/assert.ts';
-import type { Frame } from '../disk/archive-file.ts';
+import type { Block } from '../disk/archive-file.ts';
 import { commitAppended, createEnvironment, openEnvironment } from '../disk/environment.ts';
 import { partOf, type ShardIdentity, tagOf } from '../disk/identity.ts';
 import { RowWriter } from './checkpoint/checkpoint-rows.ts';
 import { checkpointTables, segmentKey } from './checkpoint/checkpoint-tables.ts';
-import { rowsOfFrame } from './checkpoint/row-frames.ts';
+import { rowsOfBlock } from './checkpoint/row-blocks.ts';
 import { decodeBatch, encodeBatch, readBatchHeader, responseOf, retagged } from './log/codec.ts';
 import { Segments } from './log/segments.ts';
 import type { FiledBatch } from './log-files.ts';
@@ -26,7 +26,7 @@ interface RestoredJournal {
 /** Writes the checkpoint's rows, durably. */
 export async function restoreCheckpoint(
   { dir, identity, segmentBytesMax }: RestoredJournal,
-  frames: AsyncIterable<Frame>,
+  blocks: AsyncIterable<Block>,
 ): Promise<number> {
   const { log, checkpoint: folder } = foldersOfJournal(dir);
   mkdirSync(log, { recursive: true });
@@ -36,8 +36,8 @@ export async function restoreCheckpoint(
   const environment = openEnvironment({ folder, part, mapSize, check: 'none' });
   const writer = new RowWriter(environment, commitBytes);
   try {
-    for await (const frame of frames) {
-      const { table, rows } = rowsOfFrame(frame);
+    for await (const block of blocks) {
+      const { table, rows } = rowsOfBlock(block);
       writer.add({ table, rows: table === checkpointTables.meta ? withoutRow(rows, segmentKey) : rows });
     }
     writer.flush();

@@ -13,7 +13,7 @@ import { CheckpointReader } from './checkpoint/checkpoint-reader.ts';
 import { type CheckpointTable, checkpointTables } from './checkpoint/checkpoint-tables.ts';
 import type { IndexRowsOf } from './checkpoint/index-table.ts';
 import { locationOf } from './checkpoint/response-table.ts';
-import { rowDefect } from './checkpoint/row-frames.ts';
+import { rowDefect } from './checkpoint/row-blocks.ts';
 import { isDefect, type LogReader } from './log-reader.ts';
 import { readRecord } from './records/record-bytes.ts';
 

@@ -37,7 +37,7 @@ export {
   recordsIn,
   storedState,
 } from './checkpoint/checkpoint-reader.ts';
-export { rowsOfFrame } from './checkpoint/row-frames.ts';
+export { rowsOfBlock } from './checkpoint/row-blocks.ts';
 export { JournalCopy } from './copy-journal.ts';
 export { type DamagedEnd, truncateDamagedEnd } from './log/truncate-log.ts';
 export { type EncodedRecord, encodeRecord, organizationOf } from './records/record-bytes.ts';

@@ -5,11 +5,11 @@
 
 import { assert, elementAt } from '../core/assert.ts';
 import { type Answer, type Question, Questions } from '../rpc/questions.ts';
-import { type AnsweredRequest, FrameWriter, gapBytes } from './entry.ts';
+import { type AnsweredRequest, EntryWriter, gapBytes } from './entry.ts';
 import type { AskLogs, LogQuestions } from './query.ts';
 import type { LogScope } from './request-logs.ts';
 
-/** From an edge: the frames of a batch, to be written and given back. */
+/** From an edge: the entries of a batch, to be written and given back. */
 export interface EntryBatch {
   readonly buffer: ArrayBuffer;
   readonly bytes: number;
@@ -54,7 +54,7 @@ export class RequestLogClient {
   readonly #options: RequestLogClientOptions;
   #port: LogPort | null = null;
   readonly #spare: ArrayBuffer[] = [];
-  readonly #writer = new FrameWriter(Buffer.alloc(0));
+  readonly #writer = new EntryWriter(Buffer.alloc(0));
   #isBegun = false;
   #isFlushDue = false;
   #senders: LogScope[] = [];

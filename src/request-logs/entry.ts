@@ -1,12 +1,12 @@
-// An entry of the request logs: one API request with its answer. An edge writes it as a frame, and
-// the same bytes are stored.
+// An entry of the request logs: one API request with its answer. An edge writes it, and the
+// same bytes are stored.
 //
 //   u32 length · u16 sender · u16 status · f64 answered at (Unix ms) · u32 duration (ms)
 //   · u8 route · u8 flags · u16 bytes of the texts, of the request, of the answer · the texts, each
 //   with a line feed behind it · the request's body · the answer's body
 //
-// Numbers are little-endian, text is UTF-8. A frame's length counts the whole frame. The sender is
-// a number within the batch of an edge, and means nothing on the disk. A gap is a frame without
+// Numbers are little-endian, text is UTF-8. An entry's length counts the whole entry. The sender is
+// a number within the batch of an edge, and means nothing on the disk. A gap is an entry without
 // texts and bodies, whose duration is how many entries were not kept before it.
 
 /** What an edge knows of an answered request. */
@@ -72,8 +72,8 @@ const bytesPerUnitMax = 3;
 const requestIdBytes = 29;
 const lineFeed = 10;
 
-/** Writes frames one behind the other into a buffer that has room for them. */
-export class FrameWriter {
+/** Writes entries one behind the other into a buffer that has room for them. */
+export class EntryWriter {
   #buffer: Buffer;
   #view: DataView;
   #used = 0;
@@ -148,8 +148,8 @@ export class FrameWriter {
   }
 }
 
-/** No frame takes more: its texts and its bodies have lengths of 16 bits. */
-export const frameBytesMax = headBytes + 3 * 65_535;
+/** No entry takes more: its texts and its bodies have lengths of 16 bits. */
+export const entryBytesMax = headBytes + 3 * 65_535;
 export const gapBytes = headBytes;
 
 function bytesOf(body: Uint8Array | string): number {
@@ -170,8 +170,8 @@ function putBody(buffer: Buffer, body: Uint8Array | string, start: number): numb
   return kept.length;
 }
 
-/** A frame, whose fields are read as they are asked for. One object goes through all of a batch. */
-export class FrameReader {
+/** An entry, whose fields are read as they are asked for. One object goes through a whole batch. */
+export class EntryReader {
   readonly buffer: Buffer;
   readonly #view: DataView;
   start = 0;
@@ -182,7 +182,7 @@ export class FrameReader {
     this.#view = viewOf(buffer);
   }
 
-  /** Goes to the frame at `start`. Returns false when no whole frame lies there. */
+  /** Goes to the entry at `start`. Returns false when no whole entry lies there. */
   moveTo(start: number): boolean {
     if (start + headBytes > this.buffer.length) return false;
     const length = this.#view.getUint32(start, true);

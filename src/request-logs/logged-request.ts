@@ -1,7 +1,7 @@
 // An entry of the request logs as people are shown it.
 
 import { memberPrefix } from '../contract/id-prefixes.ts';
-import { entryFlags, type FrameReader } from './entry.ts';
+import { type EntryReader, entryFlags } from './entry.ts';
 
 export interface LoggedRequest {
   readonly request: string;
@@ -39,29 +39,29 @@ export interface Gap {
   readonly missing: number;
 }
 
-export function loggedRequestOf(frame: FrameReader): LoggedRequest {
-  const { flags } = frame;
-  const entry = frame.answered(false);
-  const answer = Buffer.from(entry.answerBody as Uint8Array).toString();
-  const isMember = entry.key?.startsWith(memberPrefix) === true;
+export function loggedRequestOf(entry: EntryReader): LoggedRequest {
+  const { flags } = entry;
+  const request = entry.answered(false);
+  const answer = Buffer.from(request.answerBody as Uint8Array).toString();
+  const isMember = request.key?.startsWith(memberPrefix) === true;
   return {
-    request: entry.requestId,
-    time: new Date(entry.answeredAtMs).toISOString(),
-    duration_ms: entry.durationMs,
-    status: entry.status,
-    code: entry.code,
-    method: entry.method,
-    path: entry.path,
-    query: entry.query,
-    idempotency_key: entry.idempotencyKey ?? null,
-    replayed: entry.replayed,
-    original_request: entry.originalRequest || null,
-    api_version: entry.version ?? null,
-    key: isMember ? null : entry.key,
-    member: isMember ? entry.key : null,
-    address: entry.address,
-    object: entry.objectId || (/^\{"id":"(\w{1,64})"/.exec(answer)?.[1] ?? null),
-    request_body: Buffer.from(entry.requestBody).toString(),
+    request: request.requestId,
+    time: new Date(request.answeredAtMs).toISOString(),
+    duration_ms: request.durationMs,
+    status: request.status,
+    code: request.code,
+    method: request.method,
+    path: request.path,
+    query: request.query,
+    idempotency_key: request.idempotencyKey ?? null,
+    replayed: request.replayed,
+    original_request: request.originalRequest || null,
+    api_version: request.version ?? null,
+    key: isMember ? null : request.key,
+    member: isMember ? request.key : null,
+    address: request.address,
+    object: request.objectId || (/^\{"id":"(\w{1,64})"/.exec(answer)?.[1] ?? null),
+    request_body: Buffer.from(request.requestBody).toString(),
     request_cut: (flags & entryFlags.requestCut) !== 0,
     answer_body: answer,
     answer_cut: (flags & entryFlags.answerCut) !== 0,
@@ -69,6 +69,6 @@ export function loggedRequestOf(frame: FrameReader): LoggedRequest {
   };
 }
 
-export function gapOf(frame: FrameReader): Gap {
-  return { time: new Date(frame.answeredAtMs).toISOString(), missing: frame.duration };
+export function gapOf(entry: EntryReader): Gap {
+  return { time: new Date(entry.answeredAtMs).toISOString(), missing: entry.duration };
 }

@@ -9,9 +9,9 @@ import { maskText, maskValue } from '../core/secret-text.ts';
 import {
   type AnsweredRequest,
   bodyKeptBytesMax,
+  type EntryReader,
+  EntryWriter,
   entryFlags,
-  type FrameReader,
-  FrameWriter,
 } from './entry.ts';
 
 const refusedFrom = 400;
@@ -27,7 +27,7 @@ const none = Number.POSITIVE_INFINITY;
 export class Masker {
   readonly #buffer: Buffer;
   readonly #next: number[];
-  #scratch: FrameWriter | null = null;
+  #scratch: EntryWriter | null = null;
 
   constructor(buffer: Buffer) {
     this.#buffer = buffer;
@@ -40,30 +40,30 @@ export class Masker {
   }
 
   /** The entry's bytes when something was left out of it; null when it can be stored as it is. */
-  masked(frame: FrameReader): Buffer | null {
-    if (frame.isGap || !this.#isSuspicious(frame)) return null;
-    const before = frame.answered(false);
-    const after = maskedRequest(before, frame.flags);
+  masked(entry: EntryReader): Buffer | null {
+    if (entry.isGap || !this.#isSuspicious(entry)) return null;
+    const before = entry.answered(false);
+    const after = maskedRequest(before, entry.flags);
     if (after === null) return null;
-    this.#scratch ??= new FrameWriter(Buffer.alloc(0));
-    this.#scratch.begin(Buffer.allocUnsafe(3 * (frame.end - frame.start) + 4 * bodyKeptBytesMax));
+    this.#scratch ??= new EntryWriter(Buffer.alloc(0));
+    this.#scratch.begin(Buffer.allocUnsafe(3 * (entry.end - entry.start) + 4 * bodyKeptBytesMax));
     this.#scratch.put(
-      frame.sender,
+      entry.sender,
       after,
-      entryFlags.masked | (frame.flags & (entryFlags.requestCut | entryFlags.answerCut)),
+      entryFlags.masked | (entry.flags & (entryFlags.requestCut | entryFlags.answerCut)),
     );
     return this.#scratch.buffer.subarray(0, this.#scratch.used);
   }
 
-  #isSuspicious(frame: FrameReader): boolean {
-    const { start, end, status, flags } = frame;
+  #isSuspicious(entry: EntryReader): boolean {
+    const { start, end, status, flags } = entry;
     let isFound = status >= refusedFrom;
     for (let i = 0; i < signs.length; i++) {
       if (this.#next[i]! < start) this.#next[i] = this.#find(signs[i]!, start);
       if (this.#next[i]! < end) isFound = true;
     }
     const isCut = (flags & (entryFlags.requestCut | entryFlags.answerCut)) !== 0;
-    return isFound || isCut || mayHoldCardNumber(this.#buffer, frame.textsAt, end);
+    return isFound || isCut || mayHoldCardNumber(this.#buffer, entry.textsAt, end);
   }
 }
 

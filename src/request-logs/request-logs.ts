@@ -6,7 +6,7 @@ import { readdirSync } from 'node:fs';
 import { type Mode, modes } from '../contract/vocabulary.ts';
 import { elementAt } from '../core/assert.ts';
 import { errorText } from '../core/errors.ts';
-import { type EntryTags, FrameReader, FrameWriter, gapBytes } from './entry.ts';
+import { EntryReader, type EntryTags, EntryWriter, gapBytes } from './entry.ts';
 import { Masker } from './mask.ts';
 import { dropOlder, ScopeLog, type ScopeLogOptions } from './scope-log.ts';
 import { indexRowBytes, putRow, scopeFolderOf } from './segment.ts';
@@ -45,26 +45,26 @@ export class RequestLogs {
     this.#options = options;
   }
 
-  /** Writes the frames in `batch`. `senders` are the scopes that the numbers in them stand for. */
+  /** Writes the entries in `batch`. `senders` are the scopes that the numbers in them stand for. */
   write(batch: Buffer, senders: readonly LogScope[]): void {
     while (this.#parts.length < senders.length) this.#parts.push(new ScopePart());
     const masker = new Masker(batch);
-    const frame = new FrameReader(batch);
-    for (let at = 0; frame.moveTo(at); at = frame.end) {
-      const masked = this.#masked(masker, frame);
+    const entry = new EntryReader(batch);
+    for (let at = 0; entry.moveTo(at); at = entry.end) {
+      const masked = this.#masked(masker, entry);
       if (masked === 'failed') continue;
-      const part = elementAt(this.#parts, frame.sender);
-      if (masked === null) part.add(frame);
+      const part = elementAt(this.#parts, entry.sender);
+      if (masked === null) part.add(entry);
       else part.addApart(masked);
     }
     for (const [sender, scope] of senders.entries()) this.#append(scope, elementAt(this.#parts, sender));
   }
 
   /** An entry that can't be masked is not written, because it may hold what must not be stored. */
-  #masked(masker: Masker, frame: FrameReader): ReturnType<Masker['masked']> | 'failed' {
+  #masked(masker: Masker, entry: EntryReader): ReturnType<Masker['masked']> | 'failed' {
     const { onFailed, onLost } = this.#options;
     try {
-      return masker.masked(frame);
+      return masker.masked(entry);
     } catch (error) {
       onFailed(error);
       onLost(1, 'an entry could not be masked');
@@ -133,7 +133,7 @@ export function foldersIn(folder: string): string[] {
 
 const tags: EntryTags = { request: 0, key: 0, object: 0 };
 
-/** The frames of a batch that go to one log. */
+/** What goes from a batch to one log. */
 class ScopePart {
   readonly #pieces: Uint8Array[] = [];
   #rows = Buffer.allocUnsafe(64 * indexRowBytes);
@@ -143,46 +143,46 @@ class ScopePart {
   #batch: Buffer | null = null;
   bytes = 0;
   count = 0;
-  /** The entries that would be missing without these frames. */
+  /** The entries that would be missing without these. */
   missing = 0;
   firstAtMs = 0;
 
-  /** Adds a frame as it lies in its batch. */
-  add(frame: FrameReader): void {
-    if (frame.start !== this.#pieceEnd) {
+  /** Adds an entry as it lies in its batch. */
+  add(entry: EntryReader): void {
+    if (entry.start !== this.#pieceEnd) {
       this.#endPiece();
-      this.#pieceStart = frame.start;
-      this.#batch = frame.buffer;
+      this.#pieceStart = entry.start;
+      this.#batch = entry.buffer;
     }
-    this.#pieceEnd = frame.end;
-    this.#addRow(frame);
+    this.#pieceEnd = entry.end;
+    this.#addRow(entry);
   }
 
-  /** Adds a frame that lies in a buffer of its own. */
+  /** Adds an entry that lies in a buffer of its own. */
   addApart(bytes: Buffer): void {
     this.#endPiece();
-    const frame = new FrameReader(bytes);
-    frame.moveTo(0);
+    const entry = new EntryReader(bytes);
+    entry.moveTo(0);
     this.#pieces.push(bytes);
-    this.#addRow(frame);
+    this.#addRow(entry);
   }
 
   /** Adds that so many entries before the first one are missing; a reader meets it after these. */
   addGap(missing: number): void {
-    const writer = new FrameWriter(Buffer.allocUnsafe(gapBytes));
+    const writer = new EntryWriter(Buffer.allocUnsafe(gapBytes));
     writer.putGap(0, this.firstAtMs, missing);
     this.addApart(writer.buffer);
   }
 
-  #addRow(frame: FrameReader): void {
-    if (this.count === 0) this.firstAtMs = frame.answeredAtMs;
+  #addRow(entry: EntryReader): void {
+    if (this.count === 0) this.firstAtMs = entry.answeredAtMs;
     const start = this.count * indexRowBytes;
     if (start === this.#rows.length) this.#rows = Buffer.concat([this.#rows, this.#rows]);
-    frame.tagsInto(tags);
-    putRow(this.#rows, start, frame, tags, this.bytes);
-    this.bytes += frame.end - frame.start;
+    entry.tagsInto(tags);
+    putRow(this.#rows, start, entry, tags, this.bytes);
+    this.bytes += entry.end - entry.start;
     this.count++;
-    this.missing += frame.isGap ? frame.duration : 1;
+    this.missing += entry.isGap ? entry.duration : 1;
   }
 
   #endPiece(): void {

@@ -14,7 +14,7 @@ import {
   writeSync,
   writevSync,
 } from 'node:fs';
-import { type EntryTags, FrameReader } from './entry.ts';
+import { EntryReader, type EntryTags } from './entry.ts';
 import {
   entriesFile,
   indexFile,
@@ -55,8 +55,8 @@ export class ScopeLog {
   }
 
   /**
-   * Appends frames of `bytes` bytes in all. The offsets in their rows count from the first of them;
-   * they are changed. `atMs` is the time of the first frame. Throws the file system's error, and
+   * Appends entries of `bytes` bytes in all. The offsets in their rows count from the first of them;
+   * they are changed. `atMs` is the time of the first entry. Throws the file system's error, and
    * has then appended nothing.
    */
   append(parts: readonly Uint8Array[], bytes: number, rows: Buffer, atMs: number): void {
@@ -149,7 +149,7 @@ class NewestSegment {
   append(parts: readonly Uint8Array[], bytes: number, rows: Buffer): void {
     const files = this.#open();
     // At their places, so that what a failed append left is written over. The rows come last, and
-    // make the frames part of the log.
+    // make the entries part of the log.
     const [first] = parts;
     const written =
       first !== undefined && parts.length === 1
@@ -162,12 +162,12 @@ class NewestSegment {
     this.#indexBytes += rows.length;
   }
 
-  /** Cuts rows without a whole frame, and what lies behind the last frame that has a row. */
+  /** Cuts rows without a whole entry, and what lies behind the last entry that has a row. */
   #cutTornEnd(files: SegmentFiles): void {
     const bytes = Buffer.alloc(fstatSync(files.index).size);
     const read = readSync(files.index, bytes, 0, bytes.length, 0);
     let index = new SegmentIndex(bytes.subarray(0, read));
-    while (index.count > 0 && !hasLastFrame(files.entries, index))
+    while (index.count > 0 && !hasLastEntry(files.entries, index))
       index = new SegmentIndex(bytes.subarray(0, (index.count - 1) * indexRowBytes));
     this.#indexBytes = index.count * indexRowBytes;
     this.#entriesBytes = index.end;
@@ -183,21 +183,21 @@ class NewestSegment {
   }
 }
 
-/** Whether the frame of the last row is there. */
-function hasLastFrame(entries: number, index: SegmentIndex): boolean {
+/** Whether the entry of the last row is there. */
+function hasLastEntry(entries: number, index: SegmentIndex): boolean {
   const last = index.count - 1;
   const bytes = index.bytes(last);
   if (index.offset(last) + bytes > fstatSync(entries).size) return false;
-  const frame = Buffer.alloc(bytes);
-  readSync(entries, frame, 0, bytes, index.offset(last));
-  return isFrameOf(new FrameReader(frame), index, last);
+  const entry = Buffer.alloc(bytes);
+  readSync(entries, entry, 0, bytes, index.offset(last));
+  return isEntryOf(new EntryReader(entry), index, last);
 }
 
 const tags: EntryTags = { request: 0, key: 0, object: 0 };
 
-/** Whether a frame that was read on its own is that of a row. */
-export function isFrameOf(frame: FrameReader, index: SegmentIndex, row: number): boolean {
-  if (!frame.moveTo(0) || frame.end !== index.bytes(row)) return false;
-  frame.tagsInto(tags);
-  return tags.request === index.requestTag(row) && frame.answeredAtMs === index.atMs(row);
+/** Whether an entry that was read on its own is that of a row. */
+export function isEntryOf(entry: EntryReader, index: SegmentIndex, row: number): boolean {
+  if (!entry.moveTo(0) || entry.end !== index.bytes(row)) return false;
+  entry.tagsInto(tags);
+  return tags.request === index.requestTag(row) && entry.answeredAtMs === index.atMs(row);
 }

@@ -6,10 +6,10 @@ import { routeTable } from '../contract/routes/table.ts';
 import { type Mode, modes } from '../contract/vocabulary.ts';
 import { defined } from '../core/assert.ts';
 import { timeOfId } from '../core/ids.ts';
-import { entryFlags, FrameReader, frameBytesMax, tagOfId, tagOfKey } from './entry.ts';
+import { EntryReader, entryBytesMax, entryFlags, tagOfId, tagOfKey } from './entry.ts';
 import { type Gap, gapOf, type LoggedRequest, loggedRequestOf } from './logged-request.ts';
 import { foldersIn, type LogScope } from './request-logs.ts';
-import { isFrameOf } from './scope-log.ts';
+import { isEntryOf } from './scope-log.ts';
 import {
   entriesFile,
   indexedRows,
@@ -273,10 +273,10 @@ function entryFilterOf({ path, exceptPath, object, idempotencyKey }: LogFilter) 
 /** The entry of a row; null when its segment was dropped meanwhile, or when it is damaged. */
 function entryAt(log: string, name: string, index: SegmentIndex, row: number): LoggedRequest | Gap | null {
   const length = index.bytes(row);
-  if (length > frameBytesMax) return null;
+  if (length > entryBytesMax) return null;
   const bytes = readPart(entriesFile(log, name), index.offset(row), length);
   if (bytes === null) return null;
-  const frame = new FrameReader(bytes);
-  if (!isFrameOf(frame, index, row)) return null;
-  return frame.isGap ? gapOf(frame) : loggedRequestOf(frame);
+  const entry = new EntryReader(bytes);
+  if (!isEntryOf(entry, index, row)) return null;
+  return entry.isGap ? gapOf(entry) : loggedRequestOf(entry);
 }

@@ -1,6 +1,6 @@
 // The files of the request logs: a folder for each organization and mode, and in it segments, to
-// which is only appended. A segment is two files: `TIME.entries` has the frames, and `TIME.index` a
-// row of 32 bytes for each, in the same order, by which entries are found without reading them.
+// which is only appended. A segment is two files: `TIME.entries`, and `TIME.index` with a
+// row of 32 bytes for each entry, in the same order, by which they are found without reading them.
 // TIME is that of the first entry. Whole segments are dropped when they are too old or too many.
 //
 //   row: f64 answered at (Unix ms) · u32 offset · u32 bytes · u32 tag of the request · u32 tag of
@@ -10,7 +10,7 @@ import { closeSync, existsSync, fstatSync, openSync, readdirSync, readSync, stat
 import { join } from 'node:path';
 import type { Mode } from '../contract/vocabulary.ts';
 import { errorCode } from '../core/errors.ts';
-import type { EntryTags, FrameReader } from './entry.ts';
+import type { EntryReader, EntryTags } from './entry.ts';
 
 export function requestLogsOf(dataDir: string): string {
   return join(dataDir, 'request-logs');
@@ -57,23 +57,23 @@ function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** Writes the row of a frame, which begins at `offset` of its segment. */
+/** Writes the row of an entry, which begins at `offset` of its segment. */
 export function putRow(
   rows: Buffer,
   start: number,
-  frame: FrameReader,
+  entry: EntryReader,
   tags: EntryTags,
   offset: number,
 ): void {
-  rows.writeDoubleLE(frame.answeredAtMs, start);
+  rows.writeDoubleLE(entry.answeredAtMs, start);
   rows.writeUInt32LE(offset, start + 8);
-  rows.writeUInt32LE(frame.end - frame.start, start + 12);
+  rows.writeUInt32LE(entry.end - entry.start, start + 12);
   rows.writeUInt32LE(tags.request, start + 16);
   rows.writeUInt32LE(tags.key, start + 20);
   rows.writeUInt32LE(tags.object, start + 24);
-  rows.writeUInt16LE(frame.status, start + 28);
-  rows[start + 30] = frame.route;
-  rows[start + 31] = frame.flags;
+  rows.writeUInt16LE(entry.status, start + 28);
+  rows[start + 30] = entry.route;
+  rows[start + 31] = entry.flags;
 }
 
 export class SegmentIndex {

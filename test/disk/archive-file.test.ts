@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
-import { digestOfFile, type Frame, readArchiveFile, writeArchiveFile } from '../../src/disk/archive-file.ts';
+import { type Block, digestOfFile, readArchiveFile, writeArchiveFile } from '../../src/disk/archive-file.ts';
 import { partOf, tagOf } from '../../src/disk/identity.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
 import { encodeBatch } from '../../src/journal/log/codec.ts';
@@ -21,7 +21,7 @@ import { identity, temporaryFolder, turnAt } from '../journal/journal-fixtures.t
 const part = partOf(identity, 'log');
 const pace = async () => {};
 const plain = { recipients: [], pace };
-const frames: Frame[] = Array.from({ length: 20 }, (_, i) => ({
+const blocks: Block[] = Array.from({ length: 20 }, (_, i) => ({
   type: i % 3 === 0 ? 'rows' : 'batch',
   bytes: Buffer.alloc(i * 10_000, i + 1),
 }));
@@ -29,22 +29,22 @@ const frames: Frame[] = Array.from({ length: 20 }, (_, i) => ({
 async function read(
   path: string,
   options: { identities?: readonly string[]; sha256?: string } = {},
-): Promise<Frame[]> {
-  const found: Frame[] = [];
+): Promise<Block[]> {
+  const found: Block[] = [];
   for await (const { type, bytes } of readArchiveFile(path, part, { identities: [], ...options }))
     found.push({ type, bytes: Buffer.from(bytes) });
   return found;
 }
 
 function write(context: TestContext, recipients: readonly string[] = []) {
-  return writeArchiveFile(temporaryFolder(context), () => 'some.log', part, frames, { recipients, pace });
+  return writeArchiveFile(temporaryFolder(context), () => 'some.log', part, blocks, { recipients, pace });
 }
 
 test('a file comes back as it was written', async (context) => {
   const { path, bytes, sha256 } = await write(context);
   assert.equal(readFileSync(path).length, bytes);
   assert.equal(await digestOfFile(path, pace), sha256);
-  assert.deepEqual(await read(path, { sha256 }), frames);
+  assert.deepEqual(await read(path, { sha256 }), blocks);
 });
 
 test('an encrypted file opens for each of its recipients and shows nothing to others', async (context) => {
@@ -54,7 +54,7 @@ test('an encrypted file opens for each of its recipients and shows nothing to ot
   assert.match(path, /some\.log\.age$/);
   assert.equal(readFileSync(path).indexOf(Buffer.alloc(100, 5)), -1);
   for (const key of [first!, second!])
-    assert.deepEqual(await read(path, { identities: [key], sha256 }), frames);
+    assert.deepEqual(await read(path, { identities: [key], sha256 }), blocks);
   await assert.rejects(read(path, { identities: [other!] }), {
     name: 'JournalDamaged',
     message: /can't be decrypted/,
@@ -103,7 +103,7 @@ test('a file of another part is told', async (context) => {
 test('a file that could not be written to its end does not get its name', async (context) => {
   const folder = temporaryFolder(context);
   const failing = (function* () {
-    yield frames[1]!;
+    yield blocks[1]!;
     throw new Error('no more');
   })();
   await assert.rejects(

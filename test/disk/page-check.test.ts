@@ -13,7 +13,7 @@ import { inspectJournal } from '../../src/journal/stopped-journal.ts';
 import {
   appendTurns,
   digest,
-  framesOf,
+  encoded,
   identity,
   indexRowsOf,
   paymentIntent,
@@ -30,7 +30,7 @@ async function written(context: TestContext) {
   const dir = temporaryFolder(context);
   const journal = await openJournal({ dir, identity, indexRowsOf });
   await appendTurns(journal, [...Array<number>(30).fill(1), 20, ...Array<number>(30).fill(1)]);
-  const records = framesOf(upTo(40).map((number) => paymentIntent(number)));
+  const records = encoded(upTo(40).map((number) => paymentIntent(number)));
   await journal.checkpoint.write({ records, sequence: 2, idempotencyRecords: [] });
   await journal.close();
   const log = join(dir, 'log', '0000000000000001', 'data.mdb');

@@ -9,7 +9,7 @@ import {
   createEntry,
   customer,
   digest,
-  framesOf,
+  encoded,
   identity,
   indexRowsOf,
   paymentIntent,
@@ -124,7 +124,7 @@ for (const [name, open] of [
     const { checkpoint } = subject.journal;
     assert.deepEqual([[...checkpoint.records()], [...checkpoint.metadata()]], [[], []]);
     const records = upTo(2_500).map((number) => paymentIntent(number));
-    await checkpoint.write({ records: framesOf(records), sequence: 0, idempotencyRecords: [] });
+    await checkpoint.write({ records: encoded(records), sequence: 0, idempotencyRecords: [] });
     const levels = upTo(3).map((number) => [`org_${number}/t`, Buffer.from(`level ${number}`)] as const);
     await subject.journal.checkpointer.putMetadata(new Map(levels));
     const check = () => {
@@ -172,7 +172,7 @@ for (const [name, open] of [
     const subject = await open(context);
     await appendTurns(subject.journal, [4, 4]);
     const changes = [paymentIntent(1), paymentIntent(2), customer(9, 'a@example.com')];
-    const records = framesOf(changes);
+    const records = encoded(changes);
     await subject.journal.checkpoint.write({ records, sequence: 6, idempotencyRecords: [] });
     const check = () => {
       const { checkpoint } = subject.journal;
@@ -193,7 +193,7 @@ for (const [name, open] of [
     const intents = upTo(9).map((number) => paymentIntent(number));
     const longEmail = `${'x'.repeat(2_000)}@example.com`;
     const others = [customer(1, longEmail), customer(2, 'a'), customer(3, 'a'), customer(4, 'a\u0000b')];
-    const records = framesOf([...intents, ...others]);
+    const records = encoded([...intents, ...others]);
     await checkpoint.write({ records, sequence: 1, idempotencyRecords: [] });
     const ids = intents.map((intent) => intent.id);
     const bounds = [
@@ -234,13 +234,13 @@ for (const [name, open] of [
         ...checkpoint.scan(`payment_intent/status/${status}`, { descending: false }),
       ]);
     const [first, second] = [paymentIntent(1), paymentIntent(2)];
-    await checkpoint.write({ records: framesOf([first, second]), sequence: 1, idempotencyRecords: [] });
+    await checkpoint.write({ records: encoded([first, second]), sequence: 1, idempotencyRecords: [] });
     assert.deepEqual(statuses(), [[first.id, second.id], []]);
     const succeeded = { ...first, status: 'succeeded' } as const;
-    await checkpoint.write({ records: framesOf([succeeded]), sequence: 2, idempotencyRecords: [] });
+    await checkpoint.write({ records: encoded([succeeded]), sequence: 2, idempotencyRecords: [] });
     assert.deepEqual(statuses(), [[second.id], [first.id]]);
     const removed = { ...second, removed: true } as const;
-    await checkpoint.write({ records: framesOf([removed]), sequence: 3, idempotencyRecords: [] });
+    await checkpoint.write({ records: encoded([removed]), sequence: 3, idempotencyRecords: [] });
     assert.deepEqual(statuses(), [[], [first.id]]);
     assert.equal(checkpoint.get(second.id), undefined);
     assert.deepEqual([...checkpoint.scan('payment_intent', { descending: false })], [first.id]);
@@ -249,7 +249,7 @@ for (const [name, open] of [
   test(`${name}: a scan may be left early, and others go on beside it`, async (context) => {
     const { checkpoint } = (await open(context)).journal;
     const intents = upTo(50).map((number) => paymentIntent(number));
-    await checkpoint.write({ records: framesOf(intents), sequence: 1, idempotencyRecords: [] });
+    await checkpoint.write({ records: encoded(intents), sequence: 1, idempotencyRecords: [] });
     for (let round = 0; round < 300; round++) {
       for (const sortKey of checkpoint.scan('payment_intent', { descending: round % 2 === 0 })) {
         const [next] = checkpoint.scan('payment_intent', { after: sortKey, descending: false });
@@ -260,7 +260,7 @@ for (const [name, open] of [
     const scan = checkpoint.scan('payment_intent', { descending: false })[Symbol.iterator]();
     assert.equal(scan.next().value, intents[0]!.id);
     await checkpoint.write({
-      records: framesOf([paymentIntent(60)]),
+      records: encoded([paymentIntent(60)]),
       sequence: 2,
       idempotencyRecords: [],
     });
@@ -290,7 +290,7 @@ for (const [name, open] of [
     await journal.checkpointer.write(150);
     for (let again = 0; again < 2; again++) assert.deepEqual([...scan()], idsDownFrom(150));
     const removed = { ...paymentIntent(150), removed: true } as const;
-    await checkpoint.write({ records: framesOf([removed]), sequence: 151, idempotencyRecords: [] });
+    await checkpoint.write({ records: encoded([removed]), sequence: 151, idempotencyRecords: [] });
     assert.deepEqual([...scan()], idsDownFrom(149));
   });
 

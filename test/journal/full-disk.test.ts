@@ -11,7 +11,7 @@ import { openJournal } from '../../src/journal/open-journal.ts';
 import {
   appendTurns,
   digest,
-  framesOf,
+  encoded,
   identity,
   indexRowsOf,
   paymentIntent,
@@ -107,7 +107,7 @@ test('a checkpoint whose disk fills up', async (context) => {
   // The log's file may be growing still, so what is left is measured.
   const { bavail, bsize } = statfsSync(dir);
   writeFileSync(filler, Buffer.alloc(bavail * bsize - 300_000));
-  const records = framesOf(upTo(3_000).map((number) => paymentIntent(number)));
+  const records = encoded(upTo(3_000).map((number) => paymentIntent(number)));
   const write = () => journal.checkpoint.write({ records, sequence: 10, idempotencyRecords: [] });
   await assert.rejects(write(), { name: 'JournalFailure', diskFull: true });
   assert.equal(journal.checkpoint.sequence, 0);

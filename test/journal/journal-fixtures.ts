@@ -136,7 +136,7 @@ export function cycledChange(sequence: number): PaymentIntentRecord {
   });
 }
 
-export function framesOf(records: readonly Change[]): EncodedRecord[] {
+export function encoded(records: readonly Change[]): EncodedRecord[] {
   return records.map(encodeRecord);
 }
 

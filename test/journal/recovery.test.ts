@@ -21,7 +21,7 @@ import {
 import {
   appendTurns,
   digest,
-  framesOf,
+  encoded,
   identity,
   indexRowsOf,
   paymentIntent,
@@ -52,7 +52,7 @@ async function written(
   const journal = await open(dir, rest);
   await appendTurns(journal, sizes);
   if (checkpointed > 0) {
-    const records = framesOf(upTo(checkpointed).map((number) => paymentIntent(number)));
+    const records = encoded(upTo(checkpointed).map((number) => paymentIntent(number)));
     await journal.checkpoint.write({ records, sequence: checkpointed, idempotencyRecords: [] });
   }
   await journal.close();
@@ -437,7 +437,7 @@ test('a reserved address space that is too small is no limit', async (context) =
   const [first] = journal.log.append(turnAt(1, 1)).locations;
   await appendTurns(journal, Array<number>(20).fill(100));
   assert.equal(journal.log.readResponse(first!, digest(1))?.status, 200);
-  const records = framesOf(upTo(2_001).map((number) => paymentIntent(number)));
+  const records = encoded(upTo(2_001).map((number) => paymentIntent(number)));
   await journal.checkpoint.write({ records, sequence: 2_001, idempotencyRecords: [] });
   assert.deepEqual(journal.checkpoint.get(paymentIntent(2_001).id), paymentIntent(2_001));
   await journal.close();

@@ -18,7 +18,7 @@ import {
   appendTurns,
   customer,
   digest,
-  framesOf,
+  encoded,
   identity,
   indexRowsOf,
   paymentIntent,
@@ -218,7 +218,7 @@ const damages: readonly Damage[] = [
   {
     name: 'an index row that is missing, without the value of its index',
     async damage(folder) {
-      const [record] = framesOf([customer(7, 'aicha@example.ma')]);
+      const [record] = encoded([customer(7, 'aicha@example.ma')]);
       await change(folder, (table) => table('records').putSync(record!.key, record!.value));
       return { file: folder.file };
     },
@@ -360,7 +360,7 @@ test('a checkpoint that is written between slices is not taken for a damaged one
     ];
     await journal.checkpointer.write(sequence);
     await journal.checkpoint.write({
-      records: framesOf(changed),
+      records: encoded(changed),
       sequence: journal.checkpoint.sequence,
       idempotencyRecords: [],
     });

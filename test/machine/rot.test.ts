@@ -69,7 +69,7 @@ async function begin(service: Service, { key }: Shop, name: string): Promise<Beg
   return { id: json.id, charge: json.latest_charge };
 }
 
-/** The bit in the middle of what is read: in a row of a page, a batch of the log, or a frame of a file. */
+/** The bit in the middle of what is read: in a row of a page, a batch of the log, or a block of a file. */
 const middle = 3_000 * 8;
 
 /** A backup of a sound folder with bits that flip on reads: it is refused until they don't, and so is its verification. */

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 import { type EntryBatch, RequestLogClient } from '../../src/request-logs/client.ts';
-import { FrameReader } from '../../src/request-logs/entry.ts';
+import { EntryReader } from '../../src/request-logs/entry.ts';
 import { answeredRequest, startMs } from './written-log.ts';
 
 class Port extends EventEmitter {
@@ -19,12 +19,12 @@ class Port extends EventEmitter {
   }
 }
 
-function framesOf({ buffer, bytes, senders }: EntryBatch): string[] {
-  const frame = new FrameReader(Buffer.from(buffer, 0, bytes));
+function entriesOf({ buffer, bytes, senders }: EntryBatch): string[] {
+  const entry = new EntryReader(Buffer.from(buffer, 0, bytes));
   const found: string[] = [];
-  for (let at = 0; frame.moveTo(at); at = frame.end) {
-    const { org, mode } = senders[frame.sender]!;
-    found.push(`${org} ${mode} ${frame.isGap ? `gap ${frame.duration}` : frame.answered(false).requestId}`);
+  for (let at = 0; entry.moveTo(at); at = entry.end) {
+    const { org, mode } = senders[entry.sender]!;
+    found.push(`${org} ${mode} ${entry.isGap ? `gap ${entry.duration}` : entry.answered(false).requestId}`);
   }
   return found;
 }
@@ -51,14 +51,14 @@ test('entries gather, and are handed over after a moment, with their senders', (
   assert.equal(port.batches.length, 0);
   assert.equal(due.length, 1);
   due[0]!();
-  assert.deepEqual(port.batches.flatMap(framesOf), [
+  assert.deepEqual(port.batches.flatMap(entriesOf), [
     `org_a test ${entries[0]!.requestId}`,
     `org_a live ${entries[1]!.requestId}`,
     `org_b test ${entries[2]!.requestId}`,
   ]);
   client.put('org_b', entries[0]!);
   client.disconnect();
-  assert.deepEqual(framesOf(port.batches[1]!), [`org_b test ${entries[0]!.requestId}`]);
+  assert.deepEqual(entriesOf(port.batches[1]!), [`org_b test ${entries[0]!.requestId}`]);
 });
 
 test('when the writer is behind, entries are dropped and counted, and a gap comes with the next batch', () => {
@@ -70,13 +70,13 @@ test('when the writer is behind, entries are dropped and counted, and a gap come
   for (; dropped.length < 3; sent++) client.put('org_a', large());
   const bytes = port.batches.reduce((sum, batch) => sum + batch.buffer.byteLength, 0);
   assert.ok(bytes <= 16 * 1024 * 1024, `${bytes} bytes wait`);
-  const kept = port.batches.flatMap(framesOf);
+  const kept = port.batches.flatMap(entriesOf);
   assert.equal(kept.length, sent - 3);
   port.acknowledge(port.batches[0]!);
   const next = answeredRequest();
   client.put('org_a', next);
   client.flush();
-  assert.deepEqual(framesOf(port.batches.at(-1)!), ['org_a test gap 3', `org_a test ${next.requestId}`]);
+  assert.deepEqual(entriesOf(port.batches.at(-1)!), ['org_a test gap 3', `org_a test ${next.requestId}`]);
 });
 
 test('a request that is left out on purpose is part of a gap, and is no loss', () => {
@@ -89,7 +89,7 @@ test('a request that is left out on purpose is part of a gap, and is no loss', (
   const next = answeredRequest();
   client.put('org_a', next);
   client.flush();
-  assert.deepEqual(framesOf(port.batches[0]!), ['org_a test gap 2', `org_a test ${next.requestId}`]);
+  assert.deepEqual(entriesOf(port.batches[0]!), ['org_a test gap 2', `org_a test ${next.requestId}`]);
 });
 
 test('what the writer had not acknowledged when it ended counts as dropped', () => {
@@ -112,7 +112,7 @@ test('what the writer had not acknowledged when it ended counts as dropped', () 
   client.connect(second);
   client.put('org_b', entry);
   client.flush();
-  assert.deepEqual(second.batches.flatMap(framesOf), [
+  assert.deepEqual(second.batches.flatMap(entriesOf), [
     'org_a test gap 1',
     'org_b test gap 2',
     `org_b test ${entry.requestId}`,

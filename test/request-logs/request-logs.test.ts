@@ -5,7 +5,7 @@ import { appendFileSync, readdirSync, readFileSync, statSync, truncateSync, writ
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { routeTable } from '../../src/contract/routes/table.ts';
-import { type AnsweredRequest, bodyKeptBytesMax, type FrameReader } from '../../src/request-logs/entry.ts';
+import { type AnsweredRequest, bodyKeptBytesMax, type EntryReader } from '../../src/request-logs/entry.ts';
 import type { Gap, LoggedRequest } from '../../src/request-logs/logged-request.ts';
 import { Masker } from '../../src/request-logs/mask.ts';
 import { answerLogQuestions } from '../../src/request-logs/query.ts';
@@ -219,9 +219,9 @@ test('what is older than is kept is dropped, also of an organization that sends 
 /** What a crash can leave of the last batch: the two files end anywhere. */
 const ends: readonly (readonly [name: string, entries: number, index: number, left: number])[] = [
   ['a row that is not whole', 0, -5, 2],
-  ['a row whose frame is not whole', -5, 0, 2],
-  ['rows without their frames', -600, 0, 0],
-  ['frames without their rows', 0, -64, 1],
+  ['a row whose entry is not whole', -5, 0, 2],
+  ['rows without their entries', -600, 0, 0],
+  ['entries without their rows', 0, -64, 1],
   ['garbage behind the rows', 10, 32, 3],
 ];
 for (const [name, entriesBy, indexBy, left] of ends) {
@@ -297,9 +297,9 @@ test('an entry that can not be masked is left out and counted, and the others of
   const entries = [answeredRequest(), answeredRequest(), answeredRequest()];
   let count = 0;
   const masked = Masker.prototype.masked;
-  t.mock.method(Masker.prototype, 'masked', function (this: Masker, frame: FrameReader) {
+  t.mock.method(Masker.prototype, 'masked', function (this: Masker, entry: EntryReader) {
     if (++count === 2) throw new TypeError('broken');
-    return masked.call(this, frame);
+    return masked.call(this, entry);
   });
   writeAll(logs, shop, entries);
   logs.close();

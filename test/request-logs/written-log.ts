@@ -1,7 +1,7 @@
 // A request log in a temporary folder, written as the edges' batches are, for tests that read it.
 
 import { encodeBase62 } from '../../src/core/ids.ts';
-import { type AnsweredRequest, FrameWriter } from '../../src/request-logs/entry.ts';
+import { type AnsweredRequest, EntryWriter } from '../../src/request-logs/entry.ts';
 import { type LogScope, RequestLogs, type RequestLogsOptions } from '../../src/request-logs/request-logs.ts';
 import { temporaryFolder } from '../service.ts';
 
@@ -65,9 +65,9 @@ export function writeAll(logs: RequestLogs, scope: LogScope, entries: readonly A
   logs.write(batchOf(entries), [scope]);
 }
 
-/** The frames of entries that all have the first sender. */
+/** The entries of entries that all have the first sender. */
 export function batchOf(entries: readonly AnsweredRequest[]): Buffer {
-  const writer = new FrameWriter(Buffer.alloc(entries.length * 96 * 1024));
+  const writer = new EntryWriter(Buffer.alloc(entries.length * 96 * 1024));
   for (const entry of entries) if (!writer.put(0, entry)) throw new Error('it does not fit');
   return writer.buffer.subarray(0, writer.used);
 }

@@ -198,12 +198,12 @@ function describeStream(route: TableRoute, writing: Writing): Json {
   return {
     'text/event-stream': {
       schema: { type: 'string', description: `${streamed[operation]} ${streamMeaning}` },
-      example: `retry: 1000\n${exampleFrames(operation, writing)}: heart-beat\n\n`,
+      example: `retry: 1000\n${exampleEvents(operation, writing)}: heart-beat\n\n`,
     },
   };
 }
 
-function exampleFrames(operation: StreamOperation, { objects }: Writing): string {
+function exampleEvents(operation: StreamOperation, { objects }: Writing): string {
   const answers = exampleAnswers(objects);
   if (operation === 'stream_requests')
     return `data: ${JSON.stringify(answers.stream_requests)}\n\nevent: now\nid: 1793620800000-17\ndata: {}\n\n`;

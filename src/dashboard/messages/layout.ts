@@ -1,4 +1,4 @@
-// The texts that all pages of the dashboard share: the frame, the navigation, and what components
+// The texts that all pages of the dashboard share: the header, the navigation, and what components
 // say.
 
 import { sayFrom } from './say.ts';

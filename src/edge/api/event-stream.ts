@@ -38,8 +38,8 @@ export interface StreamStep {
 export interface StreamSource {
   /** Whether a text is a position in it. */
   isPosition(text: string): boolean;
-  /** The first frames, from a position or from now on, and the position behind them. */
-  begin(position: string | null): Promise<{ readonly frames: string; readonly cursor: string }>;
+  /** The first events, from a position or from now on, and the position behind them. */
+  begin(position: string | null): Promise<{ readonly events: string; readonly cursor: string }>;
   next(cursor: string): Promise<StreamStep>;
 }
 
@@ -96,9 +96,9 @@ export class EventStreams {
     { authorization, lastEventId }: RequestHead,
   ): Promise<void> {
     const { keyRing, clock } = this.#options;
-    const { frames, cursor: first } = await source.begin(lastEventId || null);
+    const { events, cursor: first } = await source.begin(lastEventId || null);
     exchange.begin(200, eventStream + headers);
-    await exchange.write(`retry: 1000\n${frames}`);
+    await exchange.write(`retry: 1000\n${events}`);
     let [cursor, writtenAt] = [first, performance.now()];
     while (exchange.isOpen && !exchange.isClosing) {
       if ('refusal' in keyRing.authenticate(authorization, clock)) return;

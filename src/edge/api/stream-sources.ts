@@ -29,7 +29,7 @@ export function eventSource(shard: ShardClient, org: string, listenKey: Uint8Arr
     async begin(position) {
       const cursor = position ?? ((await eventsAfter(shard, org, null)).cursor || beforeAll);
       const start = { organization: org, secret: listenSecret(listenKey, org) };
-      return { frames: `event: start\nid: ${cursor}\ndata: ${JSON.stringify(start)}\n\n`, cursor };
+      return { events: `event: start\nid: ${cursor}\ndata: ${JSON.stringify(start)}\n\n`, cursor };
     },
     next: (cursor) => eventsAfter(shard, org, cursor),
   };
@@ -74,10 +74,10 @@ export function requestSource(askLogs: AskLogs, org: string, params: Params): St
   return {
     isPosition: isPlace,
     async begin(position) {
-      if (position !== null) return { frames: '', cursor: position };
+      if (position !== null) return { events: '', cursor: position };
       const { found, cursor } = await newest();
-      const frames = found.map((entry) => `data: ${JSON.stringify(entry)}\n\n`).join('');
-      return { frames: `${frames}event: now\nid: ${cursor}\ndata: {}\n\n`, cursor };
+      const events = found.map((entry) => `data: ${JSON.stringify(entry)}\n\n`).join('');
+      return { events: `${events}event: now\nid: ${cursor}\ndata: {}\n\n`, cursor };
     },
     async next(cursor) {
       const step = await askLogs('after', { scope, filter, limit: itemsPerStep, after: cursor });

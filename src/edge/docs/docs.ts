@@ -8,7 +8,7 @@ import { type Language, languages } from '../../contract/vocabulary.ts';
 import { html } from '../../html/html.ts';
 import { StaticText } from '../http/static-text.ts';
 import { type GuideLanguage, guideLanguageOf, guideLanguages } from './guides.ts';
-import { type DocsPage, documentOf, type Frame, linkWriter } from './layout.ts';
+import { type DocsPage, documentOf, linkWriter, type Surroundings } from './layout.ts';
 import { sayDocs } from './messages.ts';
 import { createSources, pageGroups, type Source } from './pages.ts';
 import { type Description, type ReferencePage, referencePages } from './reference.ts';
@@ -96,12 +96,12 @@ export class Docs {
 
   #render({ path, title, languages, render }: Source, reader: Reader): StaticText {
     const { language } = reader;
-    const frame = this.#frame(reader);
-    const { body } = render(language, frame.link);
-    return new StaticText(documentOf({ path, title: title(language), language, languages, body }, frame));
+    const around = this.#surroundings(reader);
+    const { body } = render(language, around.link);
+    return new StaticText(documentOf({ path, title: title(language), language, languages, body }, around));
   }
 
-  #frame({ language, asked }: Reader): Frame {
+  #surroundings({ language, asked }: Reader): Surroundings {
     const groups = pageGroups(this.#reference, guideLanguageOf(language));
     return { asked, link: linkWriter(this.#prefix, asked), groups };
   }
@@ -109,18 +109,18 @@ export class Docs {
   #said(title: string, text: string, reader: Reader): StaticText {
     const language = guideLanguageOf(reader.language);
     const page: DocsPage = { path: '', title, language, languages: [language], body: html`<p>${text}</p>` };
-    return new StaticText(documentOf(page, this.#frame({ ...reader, language })));
+    return new StaticText(documentOf(page, this.#surroundings({ ...reader, language })));
   }
 
   #found(typed: string, reader: Reader): StaticText {
     const query = typed.slice(0, queryCharactersMax);
     const language = guideLanguageOf(reader.language);
     const say = sayDocs(language);
-    const frame = this.#frame({ ...reader, language });
+    const around = this.#surroundings({ ...reader, language });
     const found = search(this.#indexOf(language), query);
     const items = found.map(({ section: { href, page, title }, excerpt }) => {
       const name = title === '' ? page : `${page}${say('colon')} ${title}`;
-      return html`<li><a href="${frame.link(href)}">${name}</a><p>${excerpt}</p></li>`;
+      return html`<li><a href="${around.link(href)}">${name}</a><p>${excerpt}</p></li>`;
     });
     const result = say(found.length === 0 ? 'found_nothing' : 'found').replace('{query}', () => query);
     const said =
@@ -128,7 +128,7 @@ export class Docs {
     const body = html`${said}<ul class="found">${items}</ul>`;
     const title = say('search_title');
     const page = { path: searchPath, title, language, languages: guideLanguages, body, query };
-    return new StaticText(documentOf(page, frame));
+    return new StaticText(documentOf(page, around));
   }
 
   #indexOf(language: GuideLanguage): SearchIndex {

@@ -1,4 +1,4 @@
-// The frame of the documentation's pages: the head, the way to the other pages, the search, the
+// What surrounds the documentation's pages: the head, the way to the other pages, the search, the
 // languages. The pages need no script; the only one shows buttons that copy.
 
 import type { Language } from '../../contract/vocabulary.ts';
@@ -26,7 +26,7 @@ export interface DocsPage {
 }
 
 /** What surrounds the pages of a language. */
-export interface Frame {
+export interface Surroundings {
   /**
    * The language that the reader has asked for by address, and that links must keep; null for what
    * the browser prefers.
@@ -65,10 +65,10 @@ export const contentPolicy = [
 ].join('; ');
 
 /** The whole document. */
-export function documentOf(page: DocsPage, frame: Frame): string {
+export function documentOf(page: DocsPage, around: Surroundings): string {
   const { language, title } = page;
   const say = sayDocs(language);
-  const { link: address, asked } = frame;
+  const { link: address, asked } = around;
   return html`<!doctype html>
 <html lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}">
 <head>
@@ -100,14 +100,14 @@ ${asked !== null && html`<input type="hidden" name="lang" value="${asked}">`}<la
 <h1>${title}</h1>
 ${page.body}
 </main>
-${pageList(page, frame)}
+${pageList(page, around)}
 </div>
 </body>
 </html>
 `.markup;
 }
 
-function pageList(page: DocsPage, { link, groups }: Frame): Html {
+function pageList(page: DocsPage, { link, groups }: Surroundings): Html {
   // There are no titles of the guides in Arabic.
   const inEnglish = page.language === 'ar' && html` lang="en" dir="ltr"`;
   return html`<nav class="pages" id="pages" aria-label="${sayDocs(page.language)('pages')}"><div${inEnglish}>

@@ -1,4 +1,4 @@
-// The texts of the documentation's frame and of the pages that the code writes. The guides are in
+// The texts of the documentation's layout and of the pages that the code writes. The guides are in
 // English and French; where they are the same for a reader of Arabic, so are these.
 
 import type { Language } from '../../contract/vocabulary.ts';

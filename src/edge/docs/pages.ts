@@ -23,7 +23,7 @@ import { type Description, linksOfReference, type ReferencePage, renderReference
 
 type Link = (path: string) => string;
 
-/** A page before it has its frame. */
+/** The body of a page, before it is laid out. */
 export interface Source {
   readonly path: string;
   readonly title: (language: Language) => string;

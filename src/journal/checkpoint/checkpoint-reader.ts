@@ -17,7 +17,7 @@ import { checkpointTables, segmentKey, sequenceKey } from './checkpoint-tables.t
 import { indexPrefix, readNumber, rowKey, splitIndexName, valueBytesIn } from './index-keys.ts';
 import type { IndexRowsOf } from './index-table.ts';
 import { recordTableOf, recordTables } from './record-table.ts';
-import type { TableRows } from './row-frames.ts';
+import type { TableRows } from './row-blocks.ts';
 
 /** The most lists whose numbers and names are remembered. */
 const listsMax = 100_000;

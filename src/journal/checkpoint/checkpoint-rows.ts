@@ -3,7 +3,7 @@
 // file that was written in the order of its keys has full pages, so it is as small as it can be.
 
 import { defined, elementAt } from '../../core/assert.ts';
-import type { Frame } from '../../disk/archive-file.ts';
+import type { Block } from '../../disk/archive-file.ts';
 import {
   commit,
   damagedFile,
@@ -16,7 +16,7 @@ import {
 } from '../../disk/environment.ts';
 import { FileDamage } from '../../disk/lmdb-pages.ts';
 import { CheckpointReader } from './checkpoint-reader.ts';
-import { rowFrames, type TableRows } from './row-frames.ts';
+import { rowBlocks, type TableRows } from './row-blocks.ts';
 
 /** A checkpoint as of one moment. LMDB keeps the pages of that moment until this is closed. */
 export class CheckpointMoment {
@@ -43,10 +43,10 @@ export class CheckpointMoment {
   }
 
   /** All rows, read from the file, which takes a tenth of the library's processor time. */
-  async *rows(): AsyncGenerator<Frame> {
+  async *rows(): AsyncGenerator<Block> {
     const { file } = this.#reader;
     try {
-      yield* rowFrames(file, [...this.#tables.keys()]);
+      yield* rowBlocks(file, [...this.#tables.keys()]);
     } catch (error) {
       throw damageIn(file.path, error);
     }

@@ -7,7 +7,7 @@ import type { Part } from '../../disk/identity.ts';
 import { JournalDamaged, type ReportCompaction } from '../journal.ts';
 import { preparedFolderIn } from './checkpoint-folder.ts';
 import { CheckpointMoment, RowWriter } from './checkpoint-rows.ts';
-import { rowsOfFrame } from './row-frames.ts';
+import { rowsOfBlock } from './row-blocks.ts';
 
 /** So much is written at once: few milliseconds of a disk, for which the log's commits wait. */
 const commitBytes = 2 << 20;
@@ -36,8 +36,8 @@ export async function copyCheckpoint(from: CheckpointToCopy, report: ReportCompa
     const writer = new RowWriter(environment, commitBytes);
     const { count: total } = moment;
     for await (const { type, bytes } of moment.rows()) {
-      // The next frame uses the same memory.
-      const written = writer.add(rowsOfFrame({ type, bytes: Buffer.from(bytes) }));
+      // The next block uses the same memory.
+      const written = writer.add(rowsOfBlock({ type, bytes: Buffer.from(bytes) }));
       if (written > 0) await report({ step: 'copying', rows: writer.count, total, bytes: written });
     }
     await report({ step: 'copying', rows: writer.count, total, bytes: writer.flush() });

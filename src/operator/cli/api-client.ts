@@ -114,7 +114,7 @@ function errorIn(answer: unknown): string | null {
 
 /** The service writes at least a heart-beat every few seconds. */
 const silenceMsMax = 20_000;
-const frameCharactersMax = 4 * 1024 * 1024;
+const eventCharactersMax = 4 * 1024 * 1024;
 
 /** Follows the stream of events after `after`, or from now on, until it ends. */
 export function followEvents(
@@ -129,19 +129,19 @@ export function followEvents(
   });
 }
 
-/** A frame of server-sent events. */
-interface StreamFrame {
+/** A server-sent event. */
+interface StreamEvent {
   readonly id: string | null;
   readonly event: string | null;
   readonly data: string;
 }
 
-/** Follows a stream after the position `after`, until it ends or `onFrame` answers `false`. */
+/** Follows a stream after the position `after`, until it ends or `onEvent` answers `false`. */
 export async function followStream(
   api: Api,
   path: string,
   after: string | null,
-  onFrame: (frame: StreamFrame) => Promise<unknown>,
+  onEvent: (event: StreamEvent) => Promise<unknown>,
 ): Promise<void> {
   const silence = new AbortController();
   const headers = { Accept: 'text/event-stream', ...(after !== null && { 'Last-Event-ID': after }) };
@@ -152,12 +152,12 @@ export async function followStream(
     const body = defined(response.body, 'a stream has a body');
     for await (const text of body.pipeThrough(new TextDecoderStream())) {
       watch.refresh();
-      const frames = (received + text).split('\n\n');
-      received = frames.pop() ?? '';
-      if (received.length > frameCharactersMax) break;
-      for (const frame of frames) {
-        const read = frameOf(frame);
-        if (read !== null && (await onFrame(read)) === false) return;
+      const texts = (received + text).split('\n\n');
+      received = texts.pop() ?? '';
+      if (received.length > eventCharactersMax) break;
+      for (const each of texts) {
+        const event = eventOf(each);
+        if (event !== null && (await onEvent(event)) === false) return;
       }
     }
   } catch (error) {
@@ -170,9 +170,9 @@ export async function followStream(
 }
 
 /** Null for a heart-beat. */
-function frameOf(frame: string): StreamFrame | null {
+function eventOf(text: string): StreamEvent | null {
   const fields = new Map(
-    frame.split('\n').map((line): [string, string] => {
+    text.split('\n').map((line): [string, string] => {
       const colon = line.indexOf(': ');
       return [line.slice(0, colon), line.slice(colon + 2)];
     }),

@@ -1,10 +1,10 @@
-// The rows of a checkpoint's tables as the frames of a backup: msgpack of the table's name, then
-// key and value of each row. They go from the pages of the file into the frame, because a backup
+// The rows of a checkpoint's tables as the blocks of a backup: msgpack of the table's name, then
+// key and value of each row. They go from the pages of the file into the block, because a backup
 // has tens of millions of them and runs beside the service. Their checksums are checked on the way:
 // damage in a backup would be found only when it is needed.
 
 import { unpack } from 'msgpackr';
-import type { Frame } from '../../disk/archive-file.ts';
+import type { Block } from '../../disk/archive-file.ts';
 import { verifyChecksum } from '../../disk/checksum.ts';
 import { damagedFile } from '../../disk/environment.ts';
 import type { LmdbFile } from '../../disk/lmdb-file.ts';
@@ -12,15 +12,15 @@ import { type EachRow, scan } from '../../disk/lmdb-scan.ts';
 import { idOfEncoded, isSound } from '../records/record-bytes.ts';
 import { checkpointTables } from './checkpoint-tables.ts';
 
-/** A frame is complete when it has so many bytes. */
-const frameBytes = 256 * 1024;
+/** A block is complete when it has so many bytes. */
+const blockBytes = 256 * 1024;
 const headBytesMax = 5;
 
-/** A frame's bytes are valid until the next one. Throws `JournalDamaged` at a damaged row. */
-export async function* rowFrames(file: LmdbFile, tables: readonly string[]): AsyncGenerator<Frame> {
+/** A block's bytes are valid until the next one. Throws `JournalDamaged` at a damaged row. */
+export async function* rowBlocks(file: LmdbFile, tables: readonly string[]): AsyncGenerator<Block> {
   for (const table of tables) {
-    const writer = new FrameWriter(file.path, table);
-    for (const _ of scan(file, table, writer.add)) if (writer.bytes >= frameBytes) yield writer.take();
+    const writer = new BlockWriter(file.path, table);
+    for (const _ of scan(file, table, writer.add)) if (writer.bytes >= blockBytes) yield writer.take();
     if (writer.rows > 0) yield writer.take();
   }
 }
@@ -31,16 +31,16 @@ export interface TableRows {
   readonly rows: readonly Buffer[];
 }
 
-/** The rows in a frame, whose bytes they are views of. */
-export function rowsOfFrame({ bytes }: Frame): TableRows {
+/** The rows in a block, whose bytes they are views of. */
+export function rowsOfBlock({ bytes }: Block): TableRows {
   const [table, ...rows]: [string, ...Buffer[]] = unpack(bytes);
   return { table, rows };
 }
 
-class FrameWriter {
+class BlockWriter {
   readonly #path: string;
   readonly #table: string;
-  #buffer = Buffer.allocUnsafeSlow(2 * frameBytes);
+  #buffer = Buffer.allocUnsafeSlow(2 * blockBytes);
   readonly #rowsAt: number;
   #at: number;
   rows = 0;
@@ -93,7 +93,7 @@ class FrameWriter {
     this.#buffer = larger;
   }
 
-  take(): Frame {
+  take(): Block {
     this.#buffer.writeUInt32BE(1 + 2 * this.rows, 1);
     const bytes = this.#buffer.subarray(0, this.#at);
     this.#at = this.#rowsAt;

@@ -8,7 +8,7 @@ import { unpack } from 'msgpackr';
 import { createEnvironment, dataFile, openEnvironment, openTable } from '../../src/disk/environment.ts';
 import { LmdbFile } from '../../src/disk/lmdb-file.ts';
 import { FileDamage } from '../../src/disk/lmdb-pages.ts';
-import { rowFrames } from '../../src/journal/checkpoint/row-frames.ts';
+import { rowBlocks } from '../../src/journal/checkpoint/row-blocks.ts';
 import { temporaryFolder } from './journal-fixtures.ts';
 
 const part = { folder: '0'.repeat(32), generation: 0, part: 'directory' };
@@ -40,10 +40,10 @@ function keyOf(number: number): Buffer {
   return key;
 }
 
-/** What the frames have by table, as a restore reads them. */
-async function framed(file: LmdbFile, between: () => void = () => {}) {
+/** What the blocks have by table, as a restore reads them. */
+async function blocksOf(file: LmdbFile, between: () => void = () => {}) {
   const found = new Map<string, Buffer[][]>(names.map((name) => [name, []]));
-  for await (const { bytes } of rowFrames(file, [...names, 'never'])) {
+  for await (const { bytes } of rowBlocks(file, [...names, 'never'])) {
     const [name, ...all] = unpack(Buffer.from(bytes)) as [string, ...Buffer[]];
     for (let i = 0; i < all.length; i += 2) found.get(name)!.push([all[i]!, all[i + 1]!]);
     between();
@@ -51,21 +51,21 @@ async function framed(file: LmdbFile, between: () => void = () => {}) {
   return [...found.values()];
 }
 
-test('frames have every row of every table, as the library reads them', async (context) => {
+test('blocks have every row of every table, as the library reads them', async (context) => {
   const { path, rows } = await written(context);
   const file = new LmdbFile(path);
   context.after(() => file.close());
-  assert.deepEqual(await framed(file), rows);
+  assert.deepEqual(await blocksOf(file), rows);
 });
 
-test('frames are as of the moment at which their transaction began, whatever is committed meanwhile', async (context) => {
+test('blocks are as of the moment at which their transaction began, whatever is committed meanwhile', async (context) => {
   const { environment, path, rows, fill } = await written(context);
   const transaction = environment.useReadTransaction();
   const file = new LmdbFile(path);
   context.after(() => file.close());
   let byte = 1;
-  assert.deepEqual(await framed(file, () => fill(++byte)), rows);
-  assert(byte > 5, 'many frames, and a commit after each');
+  assert.deepEqual(await blocksOf(file, () => fill(++byte)), rows);
+  assert(byte > 5, 'many blocks, and a commit after each');
   transaction.done();
 });
 
@@ -77,5 +77,5 @@ test('a page that is overwritten is told with its place', async (context) => {
   closeSync(file);
   const reader = new LmdbFile(path);
   context.after(() => reader.close());
-  await assert.rejects(framed(reader), (error) => error instanceof FileDamage && error.at >= at);
+  await assert.rejects(blocksOf(reader), (error) => error instanceof FileDamage && error.at >= at);
 });
