@@ -4,17 +4,17 @@
 import { routeTable } from '../contract/routes/table.ts';
 import type { Audit } from '../operator/audit/audit.ts';
 import { OperatorFailure } from '../operator/use-cases/failures.ts';
-import type { ApiOutcome, OperatorServices } from '../operator/use-cases/services.ts';
+import type { ApiAnswer, OperatorServices } from '../operator/use-cases/services.ts';
 import type { Incoming } from './incoming.ts';
 import type { ResultOf, ViewContext, ViewRequest } from './layout/row.ts';
 import type { Searches } from './pages/searches.ts';
 
 /** A refused call, on its way through the audit record. */
 class Refused extends OperatorFailure {
-  readonly outcome: ApiOutcome & { readonly ok: false };
-  constructor(outcome: ApiOutcome & { readonly ok: false }) {
-    super(outcome.error.type === 'api_error' ? 'failed' : 'refused', outcome.error.code);
-    this.outcome = outcome;
+  readonly answer: ApiAnswer & { readonly ok: false };
+  constructor(answer: ApiAnswer & { readonly ok: false }) {
+    super(answer.error.type === 'api_error' ? 'failed' : 'refused', answer.error.code);
+    this.answer = answer;
   }
 }
 
@@ -55,28 +55,28 @@ export function createContext(
           ...call,
           ...(isCommand && keyOf(request, call)),
         });
-      if (!isCommand) return (await run()) as OutcomeOf<typeof operation>;
+      if (!isCommand) return (await run()) as AnswerOf<typeof operation>;
       // What the command says in detail is in the log of the shard, under the same member.
       const { amount } = (call.params ?? {}) as { readonly amount?: number };
       return act(request, `api.${operation}`, { id: call.id ?? null, amount, mode }, async () => {
-        const outcome = await run();
-        if (!outcome.ok) throw new Refused(outcome);
-        return { id: (outcome.body as { id?: string }).id, outcome };
+        const answer = await run();
+        if (!answer.ok) throw new Refused(answer);
+        return { id: (answer.body as { id?: string }).id, answer };
       }).then(
-        ({ outcome }) => outcome as OutcomeOf<typeof operation>,
+        ({ answer }) => answer as AnswerOf<typeof operation>,
         (error) => {
           if (!(error instanceof Refused)) throw error;
-          if (isFinal(error.outcome)) request.form.delete('idempotency_key');
-          return error.outcome as OutcomeOf<typeof operation>;
+          if (isFinal(error.answer)) request.form.delete('idempotency_key');
+          return error.answer as AnswerOf<typeof operation>;
         },
       );
     },
   };
 }
 
-type OutcomeOf<O extends Parameters<ViewContext['api']>[1]> =
+type AnswerOf<O extends Parameters<ViewContext['api']>[1]> =
   | { readonly ok: true; readonly body: ResultOf<O> }
-  | Extract<ApiOutcome, { ok: false }>;
+  | Extract<ApiAnswer, { ok: false }>;
 
 /**
  * Whether the refusal is the answer to this form for good. It may be stored for the form's key, so

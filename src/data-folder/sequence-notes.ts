@@ -34,7 +34,7 @@ interface Note {
 type NotedFolder = Pick<DataFolder, 'path' | 'id' | 'generation' | 'shards'>;
 
 const fileName = 'sequences';
-const pageBytes = 4_096;
+const sectorBytes = 4_096;
 const headBytesMax = 200;
 const endBytesMax = 64;
 /** Ends that come within this time are written together. */
@@ -171,7 +171,7 @@ export class SequenceNotes {
 }
 
 function slotBytesOf({ shards }: NotedFolder): number {
-  return Math.ceil((headBytesMax + shards * endBytesMax) / pageBytes) * pageBytes;
+  return Math.ceil((headBytesMax + shards * endBytesMax) / sectorBytes) * sectorBytes;
 }
 
 /** Where in the file a note lies: beside the one before it. */

@@ -10,8 +10,8 @@ import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Database, type Key, open, type RootDatabase } from 'lmdb';
 import { assert } from '../core/assert.ts';
+import { type CheckDepth, fileDefect } from './file-check.ts';
 import { checkLabel, encodeLabel, type Part } from './identity.ts';
-import { type CheckDepth, fileDefect } from './page-check.ts';
 import { atWriteError, isWriteError, JournalDamaged, JournalFailure, panicCode } from './storage-errors.ts';
 import { syncPath } from './sync-path.ts';
 

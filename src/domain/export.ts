@@ -7,7 +7,7 @@ import type { ExportOperation } from '../contract/routes/table.ts';
 import { type Sheet, sheetHead, sheetLine } from './export-sheet.ts';
 import { required } from './find.ts';
 import type { ListedKind } from './indexes.ts';
-import { filtered, type PageParams } from './pages.ts';
+import { filtered, type ListParams } from './list-pages.ts';
 import { isSearched, type PaymentSearch } from './payment-search.ts';
 import * as present from './present.ts';
 import { presentIntent, type QueryContext } from './query.ts';
@@ -47,7 +47,7 @@ export interface ExportOptions {
 export function exportPage(
   view: View,
   operation: ExportOperation,
-  params: PageParams & { readonly format?: 'csv' | 'ndjson' },
+  params: ListParams & { readonly format?: 'csv' | 'ndjson' },
   context: QueryContext,
   cursor: string,
   { search, sheet }: ExportOptions = {},

@@ -5,7 +5,7 @@
 
 import type { PaymentMethodType } from '../contract/vocabulary.ts';
 import { parseAmount } from '../core/money.ts';
-import { filtered, type ListCaller } from './pages.ts';
+import { filtered, type ListCaller } from './list-pages.ts';
 import { type PaymentState, paymentState, statusWithin } from './payment-state.ts';
 import type { ChargeRecord, CheckoutSessionRecord, LastPaymentError, PaymentIntentRecord } from './record.ts';
 import type { View } from './view.ts';

@@ -11,7 +11,7 @@ import { pendingDeliveries } from './deliveries.ts';
 import { eventJson } from './events.ts';
 import { find, required } from './find.ts';
 import type { ListedKind } from './indexes.ts';
-import { type Filters, type PageParams, pageOf } from './pages.ts';
+import { type Filters, type ListParams, listPageOf } from './list-pages.ts';
 import * as present from './present.ts';
 import type { PaymentIntentRecord, RecordOf, StoredRecord } from './record.ts';
 import type { RememberedTexts } from './remembered-texts.ts';
@@ -85,7 +85,7 @@ function retrieve<K extends ShownKind>(kind: K) {
 
 /** A list that can be filtered by the parameters `names`, in the order of their index. */
 function list<K extends ShownKind, N extends string = never>(kind: K, url: string, names: readonly N[] = []) {
-  type Params = PageParams & Readonly<Partial<Record<NoInfer<N>, string | undefined>>>;
+  type Params = ListParams & Readonly<Partial<Record<NoInfer<N>, string | undefined>>>;
   return (view: View, params: Params, context: QueryContext): Outcome => {
     const filters: Filters = tableOf(names, (name) => params[name]);
     for (const kind of ['customer', 'payment_intent'] as const) {
@@ -93,7 +93,7 @@ function list<K extends ShownKind, N extends string = never>(kind: K, url: strin
       const found = id === undefined ? null : find(view, context, kind, id, kind);
       if (found !== null && 'refusal' in found) return found;
     }
-    const page = pageOf(view, context, kind, params, filters);
+    const page = listPageOf(view, context, kind, params, filters);
     if ('refusal' in page) return page;
     // Texts that are put together one by one are copied once, when the answer is written.
     let body = `{"object":"list","url":"${url}","has_more":${page.hasMore},"data":[`;

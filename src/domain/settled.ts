@@ -7,7 +7,7 @@ import { idFloor } from '../core/ids.ts';
 import { moroccoDayAt } from '../core/morocco-day.ts';
 import { type Caller, required } from './find.ts';
 import { cashIndex, fieldIndex, scopeOf } from './indexes.ts';
-import type { ListCaller } from './pages.ts';
+import type { ListCaller } from './list-pages.ts';
 import type { ChargeRecord, Receipt, RefundRecord } from './record.ts';
 import type { View } from './view.ts';
 

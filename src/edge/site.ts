@@ -8,7 +8,7 @@ import type { Asset } from '../html/assets.ts';
 import type { ShardClient } from '../shard/client.ts';
 import { notStored } from './api/api.ts';
 import { visitPage } from './checkout/page-visits.ts';
-import type { Pages } from './checkout/pages.ts';
+import type { CheckoutPages } from './checkout/pages.ts';
 import { type DashboardVisits, isDashboardPath } from './dashboard/dashboard-visits.ts';
 import { createDocsVisits } from './docs/docs-visits.ts';
 import { isDocsPath } from './docs/layout.ts';
@@ -33,7 +33,7 @@ export interface SiteOptions {
   /** The service is not ready while the disk of a shard keeps a commit waiting for longer. */
   readonly stalledMsMax: number;
   /** The pages where customers pay. */
-  readonly pages: Pages;
+  readonly pages: CheckoutPages;
   readonly dashboard: Pick<DashboardVisits, 'answer'>;
   /** Limits how often a visitor may search the documentation. */
   readonly visitors: Visitors;

@@ -169,10 +169,10 @@ export async function examineMachine(folder: string, connectionsMax: number): Pr
 
 const syncsMax = 25;
 const syncsMsMax = 2_000;
-const pageBytes = 4_096;
+const sectorBytes = 4_096;
 
 /**
- * Overwrites pages of a file in the folder and syncs each, as the log does in a segment that is
+ * Overwrites sectors of a file in the folder and syncs each, as the log does in a segment that is
  * filled ahead.
  */
 async function timeSyncs(folder: string): Promise<number[]> {
@@ -181,12 +181,12 @@ async function timeSyncs(folder: string): Promise<number[]> {
   try {
     // A file without a name is removed when it is closed, also when the process is killed.
     await unlink(path);
-    await file.write(Buffer.alloc(syncsMax * pageBytes));
+    await file.write(Buffer.alloc(syncsMax * sectorBytes));
     await file.sync();
     const tookMs: number[] = [];
     const startMs = performance.now();
     while (tookMs.length < syncsMax && performance.now() - startMs < syncsMsMax) {
-      await file.write(randomBytes(pageBytes), 0, pageBytes, tookMs.length * pageBytes);
+      await file.write(randomBytes(sectorBytes), 0, sectorBytes, tookMs.length * sectorBytes);
       const beforeMs = performance.now();
       await file.datasync();
       tookMs.push(performance.now() - beforeMs);

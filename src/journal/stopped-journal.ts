@@ -4,8 +4,8 @@
 
 import { join } from 'node:path';
 import { damagedFile, dataFile } from '../disk/environment.ts';
+import { fileDefect } from '../disk/file-check.ts';
 import { ForeignPart, type ShardIdentity } from '../disk/identity.ts';
-import { fileDefect } from '../disk/page-check.ts';
 import type { LmdbCheckpoint } from './checkpoint/checkpoint.ts';
 import { checkpointFolderIn, removeOtherCheckpoints } from './checkpoint/checkpoint-folder.ts';
 import { CheckpointReader } from './checkpoint/checkpoint-reader.ts';

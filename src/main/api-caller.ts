@@ -21,7 +21,7 @@ import { elementAt } from '../core/assert.ts';
 import { createIdFactory, createRandomText } from '../core/ids.ts';
 import { slotOf } from '../core/slot.ts';
 import type { Organization } from '../directory/organization.ts';
-import type { ApiCall, ApiOutcome, OperatorServices } from '../operator/use-cases/services.ts';
+import type { ApiAnswer, ApiCall, OperatorServices } from '../operator/use-cases/services.ts';
 import type { AnsweredRequest } from '../request-logs/entry.ts';
 import type { ShardClient } from '../shard/client.ts';
 import { answerFlags, noVersion, requestFlags } from '../shard/frames.ts';
@@ -48,7 +48,7 @@ export function createApiCaller(options: ApiCallerOptions): OperatorServices['ca
   const { baseUrl, shardOf, organizationOf, onAnswered } = options;
   const ids = createIdFactory(createRandomText(randomFillSync));
 
-  return async (call: ApiCall): Promise<ApiOutcome> => {
+  return async (call: ApiCall): Promise<ApiAnswer> => {
     const { org, livemode, operation, language } = call;
     const atMs = Date.now();
     const requestId = ids.next(idPrefixes.request, slotOf(org), atMs);
@@ -62,13 +62,13 @@ export function createApiCaller(options: ApiCallerOptions): OperatorServices['ca
       originalRequest: '',
     });
     const refusal = refusalFor(route, organizationOf(org), livemode);
-    const answer = refusal === null ? await send(shardOf(org), frame, refused) : refused(refusal);
-    const body = JSON.parse(answer.body);
-    const outcome: ApiOutcome =
-      answer.status === 200 ? { ok: true, body } : { ok: false, status: answer.status, error: body.error };
+    const sent = refusal === null ? await send(shardOf(org), frame, refused) : refused(refusal);
+    const body = JSON.parse(sent.body);
+    const answer: ApiAnswer =
+      sent.status === 200 ? { ok: true, body } : { ok: false, status: sent.status, error: body.error };
     if (route.kind === 'command') {
       onAnswered(org, {
-        ...answer,
+        ...sent,
         answeredAtMs: Date.now(),
         durationMs: Date.now() - atMs,
         requestId,
@@ -82,12 +82,12 @@ export function createApiCaller(options: ApiCallerOptions): OperatorServices['ca
         objectId: frame.id,
         idempotencyKey: call.idempotencyKey,
         version: undefined,
-        code: outcome.ok ? null : outcome.error.code,
+        code: answer.ok ? null : answer.error.code,
         requestBody: frame.body,
-        answerBody: answer.body,
+        answerBody: sent.body,
       });
     }
-    return outcome;
+    return answer;
   };
 }
 

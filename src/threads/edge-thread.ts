@@ -16,7 +16,7 @@ import { loggablePath } from '../edge/api/loggable.ts';
 import { RefusedKeys } from '../edge/api/refused-keys.ts';
 import { UsedKeys } from '../edge/api/used-keys.ts';
 import { createPagePort } from '../edge/checkout/page-visits.ts';
-import { Pages } from '../edge/checkout/pages.ts';
+import { CheckoutPages } from '../edge/checkout/pages.ts';
 import { DashboardPort } from '../edge/dashboard/dashboard-port.ts';
 import { DashboardVisits } from '../edge/dashboard/dashboard-visits.ts';
 import { KnownSessions } from '../edge/dashboard/known-sessions.ts';
@@ -151,7 +151,7 @@ const api = new Api({
 });
 const { monotonic } = systemClocks();
 const simulator = simulatorOf(config);
-const pages = new Pages({
+const pages = new CheckoutPages({
   port: createPagePort(shards),
   // Cards are typed here in test mode only.
   tokenize: { test: simulator.card.tokenize, live: null },

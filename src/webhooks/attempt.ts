@@ -53,11 +53,11 @@ export class Attempts {
     const { endpoint, url, body } = input;
     const headers = headersOf(input);
     const post = { endpoint, url, headers, body, isIdempotent: true, answerBytesMax: answerKeptBytesMax };
-    const outcome = await this.#posts.post(post);
+    const result = await this.#posts.post(post);
     return {
       at_ms: Math.round(input.nowSeconds * 1000),
       duration_ms: Math.round(this.#monotonic() - startedAtMs),
-      ...outcome,
+      ...result,
     };
   }
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { QueryOperation } from '../../src/contract/routes/table.ts';
 import { idFloor } from '../../src/core/ids.ts';
-import { type Filters, pageOf } from '../../src/domain/pages.ts';
+import { type Filters, listPageOf } from '../../src/domain/list-pages.ts';
 import type { View } from '../../src/domain/view.ts';
 import { createIntent, createSession, openCharge, payByCard, scenes } from './scenes.ts';
 import { type Json, Stage } from './stage.ts';
@@ -179,7 +179,7 @@ test('a list with two filters reads the records that it shows, and one more', ()
   };
   const listed = (filters: Filters) => {
     reads = 0;
-    const page = pageOf(view, stage.queryContext, 'payment_intent', { limit: 2 }, filters);
+    const page = listPageOf(view, stage.queryContext, 'payment_intent', { limit: 2 }, filters);
     assert.ok('records' in page);
     return page.records.length;
   };

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { MessageChannel } from 'node:worker_threads';
 import { systemScheduler } from '../../src/core/scheduler.ts';
-import type { Pages } from '../../src/edge/checkout/pages.ts';
+import type { CheckoutPages } from '../../src/edge/checkout/pages.ts';
 import { HeldAnswers } from '../../src/edge/http/held-answers.ts';
 import { listen } from '../../src/edge/http/server.ts';
 import { createSite } from '../../src/edge/site.ts';
@@ -44,7 +44,7 @@ async function start(context: TestContext, requestTimeoutMs = 30_000) {
     isStopping: () => false,
     isPaused: () => false,
     stalledMsMax: 5_000,
-    pages: { matches: () => false } as unknown as Pages,
+    pages: { matches: () => false } as unknown as CheckoutPages,
     dashboard: { answer() {} },
     visitors: unlimitedVisitors,
     callers: unlimitedVisitors,

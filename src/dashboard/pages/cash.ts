@@ -114,11 +114,11 @@ async function makeCashPayment(request: ViewRequest, context: ViewContext): Prom
   return redirect(viewLink(request, `payments/${id}`, { done: 'cash' }));
 }
 
-function refused(request: ViewRequest, context: ViewContext, outcome: Refused): Promise<DashboardAnswer> {
-  const { param } = outcome.error;
-  const problem = amountProblem(request.language, outcome.error, { methods: ['cash'] });
+function refused(request: ViewRequest, context: ViewContext, answer: Refused): Promise<DashboardAnswer> {
+  const { param } = answer.error;
+  const problem = amountProblem(request.language, answer.error, { methods: ['cash'] });
   const name = param === 'amount' || param === 'description' ? param : '';
-  return showCash(request, context, { [name]: problem }, outcome.status);
+  return showCash(request, context, { [name]: problem }, answer.status);
 }
 
 /** The customer with the e-mail address that was typed: the newest who has it, or a new one. */

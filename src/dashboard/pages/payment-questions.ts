@@ -115,14 +115,14 @@ export async function perform<O extends CommandOperation>(
   call: CallOptions,
 ): Promise<Awaited<ReturnType<typeof context.api<O>>>> {
   for (const waitMs of patienceMs) {
-    const outcome = await context.api(request, operation, call);
-    if (outcome.ok || outcome.error.code !== 'idempotency_in_progress') return outcome;
+    const answer = await context.api(request, operation, call);
+    if (answer.ok || answer.error.code !== 'idempotency_in_progress') return answer;
     await sleep(waitMs);
   }
   return context.api(request, operation, call);
 }
 
-/** The outcome of a command that was refused. */
+/** The answer to a command that was refused. */
 export type Refused = Extract<Awaited<ReturnType<ViewContext['api']>>, { readonly ok: false }>;
 
 /** The ids of the customers with an e-mail address, the newest first. */

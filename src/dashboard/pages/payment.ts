@@ -95,9 +95,9 @@ async function cancelPayment(request: ViewRequest, context: ViewContext): Promis
   const { id, form: sent } = request;
   const reason = sent.get('cancellation_reason');
   const params = reason ? { cancellation_reason: reason } : {};
-  const outcome = await perform(request, context, 'cancel_payment_intent', { id, params });
-  if (outcome.ok) return redirect(viewLink(request, `payments/${id}`, { done: 'cancel' }));
-  return showPayment(request, context, { '': outcome.error.message }, outcome.status);
+  const answer = await perform(request, context, 'cancel_payment_intent', { id, params });
+  if (answer.ok) return redirect(viewLink(request, `payments/${id}`, { done: 'cancel' }));
+  return showPayment(request, context, { '': answer.error.message }, answer.status);
 }
 
 function detailsPart(

@@ -128,11 +128,11 @@ async function refundPayment(
   const centimes = parseAmount(sent.get('amount') ?? '');
   if (centimes === null) return showPayment(request, context, { amount: say('amount_invalid') }, 400);
   const reason = sent.get('reason') || undefined;
-  const outcome = await perform(request, context, 'create_refund', {
+  const answer = await perform(request, context, 'create_refund', {
     params: { payment_intent: id, amount: centimes, ...(reason && { reason }) },
   });
-  if (outcome.ok) return redirect(viewLink(request, `payments/${id}`, { done: 'refund' }));
-  const { error, status } = outcome;
+  if (answer.ok) return redirect(viewLink(request, `payments/${id}`, { done: 'refund' }));
+  const { error, status } = answer;
   const most = (await askStory(request, context, id))?.refundable ?? 0;
   const problem = amountProblem(language, error, { methods: ['card'], most });
   return showPayment(request, context, { [error.param === 'amount' ? 'amount' : '']: problem }, status);

@@ -147,13 +147,13 @@ function differenceText({ language }: ViewRequest, centimes: number): string {
   return say(centimes > 0 ? 'too_much' : 'too_little', { amount: difference });
 }
 
-const outcomes = ['approved', 'refunded'] as const;
+const closedReasons = ['approved', 'refunded'] as const;
 
 function closePart(request: ViewRequest, { id, open }: Review): Html | null {
   const { role } = request;
   const say = sayShop(request);
   if (!open || !mayDo(role, 'reviews.write')) return null;
-  const buttons = outcomes.map((as) =>
+  const buttons = closedReasons.map((as) =>
     ui.finalSubmit(request, say(`close_${as}`), 'quiet', { name: 'as', value: as }),
   );
   return ui.section(
@@ -169,7 +169,7 @@ function closePart(request: ViewRequest, { id, open }: Review): Html | null {
 async function closeReview(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
   const { id, form: sent, mode } = request;
   const say = sayShop(request);
-  const as = outcomes.find((each) => each === sent.get('as'));
+  const as = closedReasons.find((each) => each === sent.get('as'));
   const found = await context.api(request, 'retrieve_review', { id });
   if (!found.ok || as === undefined) return errorPage(request, 'missing');
   try {

@@ -13,7 +13,7 @@ import { type Exchange, headerLines } from '../http/exchange.ts';
 import { takeBody } from '../http/request-body.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import type { PageAnswer, PagePort, PageVisit, ShownLink, ShownPayment } from './page-port.ts';
-import type { Pages } from './pages.ts';
+import type { CheckoutPages } from './pages.ts';
 
 /** The reads and commands of the pages, which go to the shard of each id. */
 export function createPagePort(shards: readonly Pick<ShardClient, 'ask' | 'handOver'>[]): PagePort {
@@ -53,7 +53,7 @@ const noBody = Buffer.alloc(0);
  * the connection.
  */
 export function visitPage(
-  pages: Pages,
+  pages: CheckoutPages,
   exchange: Exchange,
   head: RequestHead,
   refuse: (refusal: Refusal) => void,

@@ -23,7 +23,7 @@ import { type Stage, stageOf } from './stage.ts';
 import { Submissions } from './submissions.ts';
 import { challengePage, voucherPage } from './voucher-page.ts';
 
-export interface PagesOptions {
+export interface CheckoutPagesOptions {
   readonly port: PagePort;
   /** The card network's tokenizer in each mode; null where there is no card network. */
   readonly tokenize: Readonly<Record<Mode, Tokenize | null>>;
@@ -40,8 +40,8 @@ export interface PagesOptions {
 /** The most addresses whose visits are counted at a time. */
 const visitorsMax = 50_000;
 
-export class Pages {
-  readonly #options: PagesOptions;
+export class CheckoutPages {
+  readonly #options: CheckoutPagesOptions;
   /** The path of the service's address, before those of the pages. */
   readonly #prefix: string;
   readonly #guard: FormGuard;
@@ -50,7 +50,7 @@ export class Pages {
   readonly #hosted: HostedPage;
   readonly #links: LinkPages;
 
-  constructor(options: PagesOptions) {
+  constructor(options: CheckoutPagesOptions) {
     const { protocol, pathname } = new URL(options.baseUrl);
     this.#options = options;
     this.#prefix = pathname.replace(/\/$/, '');

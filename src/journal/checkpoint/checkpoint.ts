@@ -17,8 +17,8 @@ import {
   openTable,
   type Table,
 } from '../../disk/environment.ts';
+import type { CheckDepth } from '../../disk/file-check.ts';
 import type { Part } from '../../disk/identity.ts';
-import type { CheckDepth } from '../../disk/page-check.ts';
 import type { Change } from '../../domain/record.ts';
 import type { ScanRange } from '../../domain/view.ts';
 import {

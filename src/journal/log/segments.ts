@@ -13,8 +13,8 @@ import {
   guardRead,
   openEnvironment,
 } from '../../disk/environment.ts';
+import { type CheckDepth, remainingCheck } from '../../disk/file-check.ts';
 import { type Part, partOf, type ShardIdentity, tagOf } from '../../disk/identity.ts';
-import { type CheckDepth, remainingCheck } from '../../disk/page-check.ts';
 import { SpareDescriptors } from '../../disk/spare-descriptors.ts';
 import { syncPath } from '../../disk/sync-path.ts';
 import {

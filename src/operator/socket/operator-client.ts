@@ -1,4 +1,4 @@
-// The client of the operators' socket: it sends one command and waits for its outcome.
+// The client of the operators' socket: it sends one command and waits for its answer.
 
 import { connect } from 'node:net';
 import { userInfo } from 'node:os';

@@ -80,17 +80,17 @@ export async function openOperatorServer(options: {
 }
 
 async function removeStale(address: string, dataDir: string): Promise<void> {
-  const outcome = await new Promise<'answered' | string | undefined>((resolve) => {
+  const found = await new Promise<'answered' | string | undefined>((resolve) => {
     const probe = connect(address, () => {
       probe.destroy();
       resolve('answered');
     });
     probe.on('error', (error: NodeJS.ErrnoException) => resolve(error.code));
   });
-  if (outcome === 'ENOENT') return;
-  if (outcome === 'ECONNREFUSED') return unlink(address);
+  if (found === 'ENOENT') return;
+  if (found === 'ECONNREFUSED') return unlink(address);
   const reason =
-    outcome === 'answered' ? 'another server runs on this data folder' : `it can't be opened: ${outcome}`;
+    found === 'answered' ? 'another server runs on this data folder' : `it can't be opened: ${found}`;
   throw new OperatorFailure('refused', `${socketPathOf(dataDir)} is taken: ${reason}`);
 }
 
@@ -109,9 +109,9 @@ function listen(server: Server, address: string): Promise<void> {
 
 type Run = (request: OperatorRequest, signal: AbortSignal) => Promise<unknown>;
 
-async function sendItems(outcome: CommandAnswer, socket: Socket, signal: AbortSignal): Promise<unknown> {
-  if (!(Symbol.asyncIterator in outcome)) return outcome;
-  for await (const item of outcome) {
+async function sendItems(answer: CommandAnswer, socket: Socket, signal: AbortSignal): Promise<unknown> {
+  if (!(Symbol.asyncIterator in answer)) return answer;
+  for await (const item of answer) {
     signal.throwIfAborted();
     if (socket.write(encodeLine({ item }))) continue;
     await once(socket, 'drain', { signal }).catch(() => signal.throwIfAborted());
@@ -119,7 +119,7 @@ async function sendItems(outcome: CommandAnswer, socket: Socket, signal: AbortSi
   return null;
 }
 
-/** Reads one request from a connection, runs it and sends its outcome. */
+/** Reads one request from a connection, runs it and sends its answer. */
 function handle(socket: Socket, run: Run, onFailure: (command: string, error: unknown) => void): void {
   const gone = new AbortController();
   let received = '';

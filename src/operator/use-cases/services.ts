@@ -50,7 +50,7 @@ export interface OperatorServices {
   /** Asks the shard of an organization, or of the object with this id. */
   askShard(orgOrId: string, request: InternalRequest): Promise<ShardAnswer>;
   /** Sends a request of the API on behalf of an organization, as if it had come over HTTP. */
-  callApi(call: ApiCall): Promise<ApiOutcome>;
+  callApi(call: ApiCall): Promise<ApiAnswer>;
 }
 
 /** A metric with its samples; those of a histogram have names of their own. */
@@ -90,7 +90,7 @@ export interface ApiError {
   readonly message: string;
 }
 
-export type ApiOutcome =
+export type ApiAnswer =
   | { readonly ok: true; readonly body: unknown }
   | { readonly ok: false; readonly status: number; readonly error: ApiError };
 

@@ -203,10 +203,10 @@ async function* follow(
 function actorIn(services: OperatorServices, org: string): Actor {
   const callApi = async (call: Pick<ApiCall, 'operation' | 'id' | 'params' | 'query' | 'idempotencyKey'>) => {
     const common = { org, livemode: false, language: 'en', member: null, address: '' } as const;
-    const outcome = await services.callApi({ ...common, ...call });
-    if (outcome.ok) return outcome.body;
-    const isFault = outcome.error.type === 'api_error';
-    throw new OperatorFailure(isFault ? 'failed' : 'refused', outcome.error.message);
+    const answer = await services.callApi({ ...common, ...call });
+    if (answer.ok) return answer.body;
+    const isFault = answer.error.type === 'api_error';
+    throw new OperatorFailure(isFault ? 'failed' : 'refused', answer.error.message);
   };
   return {
     call: async (operation, id, params) =>

@@ -10,7 +10,7 @@ import { causes } from '../../../src/domain/cause.ts';
 import type { InternalOperation, InternalParams } from '../../../src/domain/command.ts';
 import { networkCallOf } from '../../../src/domain/network-call.ts';
 import { createPagePort } from '../../../src/edge/checkout/page-visits.ts';
-import { Pages, type PagesOptions } from '../../../src/edge/checkout/pages.ts';
+import { CheckoutPages, type CheckoutPagesOptions } from '../../../src/edge/checkout/pages.ts';
 import { heldByLock } from '../../../src/journal/ownership.ts';
 import type { CardNetwork, Networks } from '../../../src/networks/network.ts';
 import { Runner } from '../../../src/networks/runner.ts';
@@ -49,7 +49,7 @@ const available: Networks['available'] = (_, mode) => ({
 export const merchant = 'Atlas <Books> & Co';
 const cashCodeMs = 3 * 86_400_000;
 
-export function createService(options: Partial<PagesOptions> & { readonly latencyMs?: number } = {}) {
+export function createService(options: Partial<CheckoutPagesOptions> & { readonly latencyMs?: number } = {}) {
   const timers = createManualTimers(startMs);
   const baseUrl = options.baseUrl ?? 'http://localhost';
   /** The network call of every authorization that was decided. */
@@ -108,7 +108,7 @@ export function createService(options: Partial<PagesOptions> & { readonly latenc
     return { ok: true, body: JSON.stringify(await startPage(request, { networks, ask, baseUrl })) };
   }
   const port = createPagePort([{ ask, handOver }]);
-  const pages = new Pages({
+  const pages = new CheckoutPages({
     port,
     tokenize: { test: simulator.card.tokenize, live: null },
     baseUrl,

@@ -1,7 +1,7 @@
 // A simple browser without a socket: it visits the pages, keeps its cookie, follows redirects and fills in forms.
 
 import type { PageAnswer, PageRequest } from '../../../src/edge/checkout/page-port.ts';
-import type { Pages } from '../../../src/edge/checkout/pages.ts';
+import type { CheckoutPages } from '../../../src/edge/checkout/pages.ts';
 import { createService, createSession } from './in-process-service.ts';
 
 export interface Shown extends PageAnswer {
@@ -10,7 +10,7 @@ export interface Shown extends PageAnswer {
   header(name: string): string | null;
 }
 
-export function createVisitor(pages: Pages, changes: Partial<PageRequest['headers']> = {}) {
+export function createVisitor(pages: CheckoutPages, changes: Partial<PageRequest['headers']> = {}) {
   let cookie = '';
   let last: Shown | null = null;
 

@@ -110,7 +110,7 @@ export class Transaction {
   }
 }
 
-/** The two header pages of a file, as far as src/disk/page-check.ts reads them: no tree has a root. */
+/** The two header pages of a file, as far as src/disk/file-check.ts reads them: no tree has a root. */
 export function firstBytes(contents: Contents): Buffer {
   const bytes = Buffer.alloc(2 * pageBytes);
   for (const start of [0, pageBytes]) {

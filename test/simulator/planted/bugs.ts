@@ -226,7 +226,7 @@ const foreign = [
     '',
   ]),
   bug('a full page says that others follow', [
-    'domain/pages.ts',
+    'domain/list-pages.ts',
     'const hasMore = records.length > limit;',
     'const hasMore = records.length >= limit;',
   ]),

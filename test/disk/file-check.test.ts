@@ -6,7 +6,7 @@ import fs, { copyFileSync, readdirSync, readFileSync, truncateSync, writeFileSyn
 import { syncBuiltinESMExports } from 'node:module';
 import { join, relative } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { fileDefect } from '../../src/disk/page-check.ts';
+import { fileDefect } from '../../src/disk/file-check.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
 import { openFollower, openJournal } from '../../src/journal/open-journal.ts';
 import { inspectJournal } from '../../src/journal/stopped-journal.ts';

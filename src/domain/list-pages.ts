@@ -14,7 +14,7 @@ import type { RecordOf } from './record.ts';
 import type { View } from './view.ts';
 
 /** What every list takes; `field[op]` names as in the query string. */
-export interface PageParams {
+export interface ListParams {
   readonly limit?: number;
   readonly starting_after?: string;
   readonly ending_before?: string;
@@ -30,7 +30,7 @@ export interface ListCaller extends Caller {
   readonly idLeadMs: number;
 }
 
-export interface Page<K extends ListedKind> {
+export interface ListPage<K extends ListedKind> {
   readonly records: readonly RecordOf<K>[];
   readonly hasMore: boolean;
 }
@@ -42,13 +42,13 @@ export interface Page<K extends ListedKind> {
 export type Filters = Readonly<Record<string, string | undefined>>;
 
 /** One page, or the refusal of a cursor that names no object of this list's kind. */
-export function pageOf<K extends ListedKind>(
+export function listPageOf<K extends ListedKind>(
   view: View,
   caller: ListCaller,
   kind: K,
-  params: PageParams,
+  params: ListParams,
   filters: Filters = {},
-): Page<K> | { readonly refusal: Refusal } {
+): ListPage<K> | { readonly refusal: Refusal } {
   const cursorName = params.starting_after === undefined ? 'ending_before' : 'starting_after';
   const cursor = params[cursorName];
   if (cursor !== undefined) {
@@ -72,7 +72,7 @@ export function* filtered<K extends ListedKind>(
   view: View,
   caller: ListCaller,
   kind: K,
-  params: PageParams & { readonly descending: boolean },
+  params: ListParams & { readonly descending: boolean },
   filters: Filters,
 ): Generator<RecordOf<K>> {
   const scope = scopeOf(caller.org, caller.livemode);
@@ -96,7 +96,7 @@ export function* filtered<K extends ListedKind>(
  */
 function boundsOf(
   prefix: string,
-  params: PageParams,
+  params: ListParams,
   fromSeconds: number | undefined,
   toSeconds: number | undefined,
   leadMs: number,
