@@ -6,7 +6,7 @@ import type { Audit } from '../operator/audit/audit.ts';
 import { OperatorFailure } from '../operator/use-cases/failures.ts';
 import type { ApiAnswer, OperatorServices } from '../operator/use-cases/services.ts';
 import type { Incoming } from './incoming.ts';
-import type { ResultOf, ViewContext, ViewRequest } from './layout/row.ts';
+import type { ResultOf, ViewContext, ViewPlace } from './layout/row.ts';
 import type { Searches } from './pages/searches.ts';
 
 /** A refused call, on its way through the audit record. */
@@ -28,19 +28,20 @@ export interface ContextOptions {
 /** `client` is the address of the member's browser. */
 export function createContext(
   { services, audit, searches, recentForms }: ContextOptions,
-  { member: { id: member }, language: spoken }: Pick<ViewRequest, 'member' | 'language'>,
+  place: ViewPlace,
   { client, gone }: Pick<Incoming, 'client' | 'gone'>,
 ): ViewContext {
-  const act: ViewContext['act'] = ({ organization }, action, params, run) =>
+  const { organization, mode, form, language } = place;
+  const { id: member } = place.member;
+  const act: ViewContext['act'] = (action, params, run) =>
     audit.record({ member, organization: organization.id }, action, params, run);
   return {
     act,
-    search: (request, isCounted, run) => searches.run(request, isCounted, gone, () => run(gone)),
-    once: ({ form }, run) => recentForms.once(member, form, run),
-    actionsOf: ({ organization }, before) => audit.actionsOf(organization.id, before),
-    services: { ...services, author: { by: 'member', name: member }, language: spoken },
-    async api(request, operation, call = {}) {
-      const { organization, mode, language } = request;
+    search: (isCounted, run) => searches.run(place, isCounted, gone, () => run(gone)),
+    once: (run) => recentForms.once(member, form, run),
+    actionsOf: (before) => audit.actionsOf(organization.id, before),
+    services: { ...services, author: { by: 'member', name: member }, language },
+    async api(operation, call = {}) {
       const route = routeTable.find((each) => each.operation === operation)!;
       const isCommand = route.kind === 'command';
       const livemode = mode === 'live';
@@ -53,12 +54,12 @@ export function createContext(
           member,
           address: client,
           ...call,
-          ...(isCommand && keyOf(request, call)),
+          ...(isCommand && keyOf(form, call)),
         });
       if (!isCommand) return (await run()) as AnswerOf<typeof operation>;
       // What the command says in detail is in the log of the shard, under the same member.
       const { amount } = (call.params ?? {}) as { readonly amount?: number };
-      return act(request, `api.${operation}`, { id: call.id ?? null, amount, mode }, async () => {
+      return act(`api.${operation}`, { id: call.id ?? null, amount, mode }, async () => {
         const answer = await run();
         if (!answer.ok) throw new Refused(answer);
         return { id: (answer.body as { id?: string }).id, answer };
@@ -66,7 +67,7 @@ export function createContext(
         ({ answer }) => answer as AnswerOf<typeof operation>,
         (error) => {
           if (!(error instanceof Refused)) throw error;
-          if (isFinal(error.answer)) request.form.delete('idempotency_key');
+          if (isFinal(error.answer)) form.delete('idempotency_key');
           return error.answer as AnswerOf<typeof operation>;
         },
       );
@@ -74,7 +75,7 @@ export function createContext(
   };
 }
 
-type AnswerOf<O extends Parameters<ViewContext['api']>[1]> =
+type AnswerOf<O extends Parameters<ViewContext['api']>[0]> =
   | { readonly ok: true; readonly body: ResultOf<O> }
   | Extract<ApiAnswer, { ok: false }>;
 
@@ -89,7 +90,7 @@ export function isFinal({ status }: { readonly status: number }): boolean {
 
 /** The key of the form, so that a form that is sent twice is carried out once. */
 function keyOf(
-  { form }: ViewRequest,
+  form: URLSearchParams,
   call: { readonly idempotencyKey?: string },
 ): { idempotencyKey?: string } {
   const idempotencyKey = call.idempotencyKey ?? form.get('idempotency_key');

@@ -89,12 +89,14 @@ export class Dashboard {
     const path = rest.join('/');
     if (path === '') return redirect(link(incoming, `/dashboard/${org}/${mode}/home`));
     const organization = directory.organization(org);
-    const place = { role, organization, mode: mode as Mode, path, views: viewsOf(role), warnings: [] };
-    return this.#answerRow(incoming, { ...request, ...place, id: '' });
+    const row = { role, organization, mode: mode as Mode, path, views: viewsOf(role), warnings: [] };
+    const place = { ...request, ...row, id: '' };
+    const { services, audit } = this.#options;
+    const given = { services, audit, searches: this.#searches, recentForms: this.#recentForms };
+    return this.#answerRow(incoming, { ...place, ...createContext(given, place, incoming) });
   }
 
   async #answerRow(incoming: Incoming, request: ViewRequest): Promise<DashboardAnswer> {
-    const { services, audit } = this.#options;
     const { mode, role, path, session } = request;
     const method = incoming.method === 'POST' ? 'POST' : 'GET';
     const match = matchRow(method, path);
@@ -114,13 +116,8 @@ export class Dashboard {
       const asked = method === 'POST' ? pageOfForm(path) : path;
       return askToConfirm(request, `/dashboard/${organization.id}/${mode}/${asked}`);
     }
-    const context = createContext(
-      { services, audit, searches: this.#searches, recentForms: this.#recentForms },
-      request,
-      incoming,
-    );
-    const warnings = method === 'GET' ? await warningsOf(request, context) : [];
-    const answer = await row.handle({ ...request, id, warnings }, context);
+    const warnings = method === 'GET' ? await warningsOf(request) : [];
+    const answer = await row.handle({ ...request, id, warnings });
     return answer.kind === 'export' && isSuspended ? errorPage(request, 'suspended') : answer;
   }
 }

@@ -1,5 +1,5 @@
-// The shape of a row of the table of the dashboard's routes, and what its handler gets: the request
-// and a context, which it asks the service for what it needs.
+// The shape of a row of the table of the dashboard's routes, and what its handler gets: a request,
+// which it also asks for what it needs of the service.
 
 import type { Static } from 'typebox';
 import type { Operation, RouteOf } from '../../contract/routes/table.ts';
@@ -43,7 +43,7 @@ export interface Row {
   readonly handle: Handle;
 }
 
-type Handle = (request: ViewRequest, context: ViewContext) => DashboardAnswer | Promise<DashboardAnswer>;
+type Handle = (request: ViewRequest) => DashboardAnswer | Promise<DashboardAnswer>;
 type Options = Pick<Row, 'stepUp' | 'testOnly'>;
 
 export function get(path: string, permission: Permission, handle: Handle, options: Options = {}): Row {
@@ -76,8 +76,8 @@ export interface MemberRequest extends PageRequest {
   readonly files: ReadonlyMap<string, Uint8Array>;
 }
 
-/** A request to a row of the table. */
-export interface ViewRequest extends MemberRequest {
+/** What a request to a row of the table is about. */
+export interface ViewPlace extends MemberRequest {
   readonly role: Role;
   readonly organization: Organization;
   readonly mode: Mode;
@@ -100,7 +100,7 @@ export interface CallOptions {
   readonly idempotencyKey?: string;
 }
 
-/** What pages ask the service for. */
+/** What pages ask the service for, as the member. */
 export interface ViewContext {
   /**
    * Runs a route of the API as the member: the same frames, gates and executor, but it spends no
@@ -108,7 +108,6 @@ export interface ViewContext {
    * the one of the request's form.
    */
   api<O extends Operation>(
-    request: ViewRequest,
     operation: O,
     call?: CallOptions,
   ): Promise<
@@ -120,26 +119,25 @@ export interface ViewContext {
    * member has asked for it, so it counts in what the organization may search. `gone` is aborted
    * when nobody waits for it any more.
    */
-  search<T>(
-    request: ViewRequest,
-    isCounted: boolean,
-    run: (gone: AbortSignal) => Promise<T>,
-  ): Promise<T | TooMany>;
+  search<T>(isCounted: boolean, run: (gone: AbortSignal) => Promise<T>): Promise<T | TooMany>;
   /**
    * Carries out an action of the member between its two rows of the audit record. Rejects as `run`
    * does.
    */
-  act<T>(request: ViewRequest, action: MemberAction, params: object, run: () => Promise<T>): Promise<T>;
+  act<T>(action: MemberAction, params: object, run: () => Promise<T>): Promise<T>;
   /**
    * Carries out the request's form; null when that was done, or is under way. A form that fails may
    * come again, and one without a key counts as new.
    */
-  once<T>(request: ViewRequest, run: () => Promise<T>): Promise<T | null>;
+  once<T>(run: () => Promise<T>): Promise<T | null>;
   /**
    * The actions that concern the organization, newest first; those that come before the one at a
    * place of the record.
    */
-  actionsOf(request: ViewRequest, before: number | null): AsyncIterable<PlacedRow>;
+  actionsOf(before: number | null): AsyncIterable<PlacedRow>;
   /** The services of operators' commands, with the member as their author. */
   readonly services: OperatorServices;
 }
+
+/** A request to a row of the table. */
+export interface ViewRequest extends ViewPlace, ViewContext {}

@@ -10,7 +10,7 @@ import * as ui from '../layout/components.ts';
 import { page } from '../layout/document.ts';
 import { tooManyPage } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
-import { get, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
+import { get, type Row, type ViewRequest } from '../layout/row.ts';
 import { auditMessages, sayAudit } from '../messages/audit.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { saySettings } from '../messages/settings.ts';
@@ -34,23 +34,23 @@ const outcomes = {
   readonly [key: Parameters<ReturnType<typeof saySettings>>[0], tone: ui.Tone]
 >;
 
-async function list(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+async function list(request: ViewRequest): Promise<DashboardAnswer> {
   const { query } = request;
   const say = saySettings(request);
   const [who = '', action = '', before = ''] = ['who', 'action', 'before'].map(
     (name) => query.get(name) ?? '',
   );
   const isPlace = /^\d{1,15}$/.test(before);
-  const find = () => actionsFor(context.actionsOf(request, isPlace ? Number(before) : null), who, action);
-  const found = await context.search(request, false, find);
+  const find = () => actionsFor(request.actionsOf(isPlace ? Number(before) : null), who, action);
+  const found = await request.search(false, find);
   if ('waitSeconds' in found) return tooManyPage(request, found);
   const { shown, actions, older } = found;
   const none = older === null ? 'audit_none' : 'audit_none_yet';
   return page(request, {
     body: [
       html`<p>${say('audit_intro')}</p>`,
-      filterForm(request, context, actions),
-      actionTable(request, context, shown, ui.emptyState(say(none))),
+      filterForm(request, actions),
+      actionTable(request, shown, ui.emptyState(say(none))),
       ui.pager(request, active, {
         newer: isPlace ? { who, action } : null,
         older: older === null ? null : { who, action, before: String(older) },
@@ -90,7 +90,7 @@ function authorOf({ by }: OperatorRow): string {
   return by !== null && 'member' in by ? by.member : operator;
 }
 
-function actionTable(request: ViewRequest, context: ViewContext, rows: readonly OperatorRow[], empty: Html) {
+function actionTable(request: ViewRequest, rows: readonly OperatorRow[], empty: Html) {
   const { language } = request;
   const say = saySettings(request);
   return ui.list(
@@ -99,7 +99,7 @@ function actionTable(request: ViewRequest, context: ViewContext, rows: readonly 
       [
         say('action'),
         (row) =>
-          html`${sentenceOf(request, context, row)}<br><code class="muted" dir="ltr">${row.action}</code>${detailsOf(request, row)}`,
+          html`${sentenceOf(request, row)}<br><code class="muted" dir="ltr">${row.action}</code>${detailsOf(request, row)}`,
       ],
       [
         say('outcome'),
@@ -116,8 +116,8 @@ function actionTable(request: ViewRequest, context: ViewContext, rows: readonly 
 }
 
 /** What was done, by whom and to what, as a sentence with a link to it. */
-function sentenceOf(request: ViewRequest, { services }: ViewContext, row: OperatorRow): Html {
-  const { language } = request;
+function sentenceOf(request: ViewRequest, row: OperatorRow): Html {
+  const { language, services } = request;
   const say = sayAudit(request);
   const { action, object, outcome } = row;
   const author = authorOf(row);
@@ -170,8 +170,8 @@ function detailsOf(request: ViewRequest, row: OperatorRow): Html | null {
   return html` <details><summary>${say('details')}</summary>${ui.code(JSON.stringify(row.params))}</details>`;
 }
 
-function filterForm(request: ViewRequest, { services }: ViewContext, actions: ReadonlySet<string>) {
-  const { organization, query } = request;
+function filterForm(request: ViewRequest, actions: ReadonlySet<string>) {
+  const { organization, query, services } = request;
   const say = saySettings(request);
   const members = services.directory.members.of(organization.id).map(({ id, email }) => [id, email] as const);
   return ui.filters(request, active, [

@@ -10,7 +10,7 @@ import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { tooManyText } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
-import { get, post, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
+import { get, post, type Row, type ViewRequest } from '../layout/row.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { sayPayment } from '../messages/payments.ts';
 import { mayDo } from '../people/roles.ts';
@@ -35,7 +35,6 @@ export const cashRows: readonly Row[] = [
 
 async function showCash(
   request: ViewRequest,
-  context: ViewContext,
   problems: ui.Problems = {},
   status = 200,
 ): Promise<DashboardAnswer> {
@@ -48,7 +47,7 @@ async function showCash(
     body: [
       mayDo(role, 'payments.write') ? makeForm(request, problems) : null,
       findForm(request, problems),
-      await waitingCodes(request, context),
+      await waitingCodes(request),
     ],
   });
 }
@@ -80,17 +79,17 @@ function makeForm(request: ViewRequest, problems: ui.Problems): Html {
   );
 }
 
-async function makeCashPayment(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+async function makeCashPayment(request: ViewRequest): Promise<DashboardAnswer> {
   const { form: sent } = request;
   const say = sayPayment(request);
   const centimes = parseAmount(sent.get('amount') ?? '');
-  if (centimes === null) return showCash(request, context, { amount: say('amount_invalid') }, 400);
+  if (centimes === null) return showCash(request, { amount: say('amount_invalid') }, 400);
   // Each of the three requests has a key of its own, which follows from that of the form.
   const key = sent.get('idempotency_key')!;
-  const customer = await customerOf(request, context, `${key}-customer`);
-  if ('problem' in customer) return showCash(request, context, { email: customer.problem }, 400);
+  const customer = await customerOf(request, `${key}-customer`);
+  if ('problem' in customer) return showCash(request, { email: customer.problem }, 400);
   const description = (sent.get('description') ?? '').trim();
-  const created = await perform(request, context, 'create_payment_intent', {
+  const created = await perform(request, 'create_payment_intent', {
     params: {
       amount: centimes,
       currency: 'mad',
@@ -99,40 +98,39 @@ async function makeCashPayment(request: ViewRequest, context: ViewContext): Prom
       ...(description && { description }),
     },
   });
-  if (!created.ok) return refused(request, context, created);
+  if (!created.ok) return refused(request, created);
   const { id } = created.body;
-  const confirmed = await perform(request, context, 'confirm_payment_intent', {
+  const confirmed = await perform(request, 'confirm_payment_intent', {
     id,
     params: {},
     idempotencyKey: `${key}-confirm`,
   });
   // A form that may be sent again goes on with the same payment.
-  if (!confirmed.ok && !isFinal(confirmed)) return refused(request, context, confirmed);
+  if (!confirmed.ok && !isFinal(confirmed)) return refused(request, confirmed);
   // The payment exists: its page says why it has no code, and lets it be canceled.
   if (!confirmed.ok)
-    return showPayment({ ...request, id }, context, { '': confirmed.error.message }, confirmed.status);
+    return showPayment({ ...request, id }, { '': confirmed.error.message }, confirmed.status);
   return redirect(viewLink(request, `payments/${id}`, { done: 'cash' }));
 }
 
-function refused(request: ViewRequest, context: ViewContext, answer: Refused): Promise<DashboardAnswer> {
+function refused(request: ViewRequest, answer: Refused): Promise<DashboardAnswer> {
   const { param } = answer.error;
   const problem = amountProblem(request.language, answer.error, { methods: ['cash'] });
   const name = param === 'amount' || param === 'description' ? param : '';
-  return showCash(request, context, { [name]: problem }, answer.status);
+  return showCash(request, { [name]: problem }, answer.status);
 }
 
 /** The customer with the e-mail address that was typed: the newest who has it, or a new one. */
 async function customerOf(
   request: ViewRequest,
-  context: ViewContext,
   idempotencyKey: string,
 ): Promise<{ id: string | null } | { problem: string }> {
   const say = sayPayment(request);
   const email = (request.form.get('email') ?? '').trim();
   if (email === '') return { id: null };
-  const [known] = await customersWith(request, context, email);
+  const [known] = await customersWith(request, email);
   if (known !== undefined) return { id: known };
-  const created = await perform(request, context, 'create_customer', { params: { email }, idempotencyKey });
+  const created = await perform(request, 'create_customer', { params: { email }, idempotencyKey });
   if (created.ok) return { id: created.body.id };
   const isWrong = created.error.param === 'email';
   return { problem: isWrong ? say('email_invalid') : created.error.message };
@@ -155,19 +153,19 @@ function findForm(request: ViewRequest, problems: ui.Problems): Html {
   );
 }
 
-async function findCode(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+async function findCode(request: ViewRequest): Promise<DashboardAnswer> {
   const say = sayPayment(request);
   const number = cashNumberIn(request.query.get('number') ?? '');
-  const story = number === null ? null : await askStory(request, context, number);
+  const story = number === null ? null : await askStory(request, number);
   if (story !== null) return redirect(viewLink(request, `payments/${story.intent.id}`));
-  return showCash(request, context, { number: say('code_unknown') }, 404);
+  return showCash(request, { number: say('code_unknown') }, 404);
 }
 
-async function waitingCodes(request: ViewRequest, context: ViewContext): Promise<Html> {
+async function waitingCodes(request: ViewRequest): Promise<Html> {
   const { language, query } = request;
   const say = sayPayment(request);
   const search = { ...everyPayment, state: 'requires_action', method: 'cash' } as const;
-  const found = await findPayments(request, context, { ...search, before: beforeIn(query) }, false);
+  const found = await findPayments(request, { ...search, before: beforeIn(query) }, false);
   const title = say('waiting_codes');
   if ('waitSeconds' in found) return ui.section(title, ui.emptyState(tooManyText(request, found)));
   const { payments, stoppedAt } = found;

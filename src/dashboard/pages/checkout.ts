@@ -8,7 +8,7 @@ import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
-import { get, post, type ResultOf, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
+import { get, post, type ResultOf, type Row, type ViewRequest } from '../layout/row.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { sayShop } from '../messages/shop.ts';
 import { mayDo } from '../people/roles.ts';
@@ -31,10 +31,10 @@ function sessionBadge({ language }: ViewRequest, { status }: Session): Html {
   return ui.badge(say(status), status === 'complete' ? 'good' : status === 'open' ? 'warn' : 'plain');
 }
 
-async function listSessions(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+async function listSessions(request: ViewRequest): Promise<DashboardAnswer> {
   const { language, role } = request;
   const say = sayShop(request);
-  const { data, queries } = await listPage<Session>(request, context, 'list_checkout_sessions');
+  const { data, queries } = await listPage<Session>(request, 'list_checkout_sessions');
   const list = ui.table<Session>(
     sayLayout(request)('checkout'),
     [
@@ -55,7 +55,7 @@ async function listSessions(request: ViewRequest, context: ViewContext): Promise
       ? ui.button(say('make_link'), viewLink(request, 'checkout/new'))
       : null,
     body: [
-      request.query.has('before') ? null : await linksPart(request, context),
+      request.query.has('before') ? null : await linksPart(request),
       ui.section(say('sessions'), list),
       ui.pager(request, 'checkout', queries),
     ],
@@ -66,13 +66,12 @@ const doneTexts = { expire: 'expire_done' } as const;
 
 async function showSession(
   request: ViewRequest,
-  context: ViewContext,
   problems: ui.Problems = {},
   status = 200,
 ): Promise<DashboardAnswer> {
   const { language, id } = request;
   const say = sayShop(request);
-  const found = await context.api(request, 'retrieve_checkout_session', { id });
+  const found = await request.api('retrieve_checkout_session', { id });
   if (!found.ok) return errorPage(request, 'missing');
   const session = found.body;
   return page(request, {
@@ -124,9 +123,9 @@ function expirePart(request: ViewRequest, { id, status }: Session): Html | null 
   );
 }
 
-async function expireSession(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+async function expireSession(request: ViewRequest): Promise<DashboardAnswer> {
   const { id } = request;
-  const expired = await perform(request, context, 'expire_checkout_session', { id, params: {} });
+  const expired = await perform(request, 'expire_checkout_session', { id, params: {} });
   if (expired.ok) return redirect(viewLink(request, `checkout/${id}`, { done: 'expire' }));
-  return showSession(request, context, { '': expired.error.message }, expired.status);
+  return showSession(request, { '': expired.error.message }, expired.status);
 }

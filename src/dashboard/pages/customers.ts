@@ -6,7 +6,7 @@ import * as ui from '../layout/components.ts';
 import { page } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
-import { get, type ResultOf, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
+import { get, type ResultOf, type Row, type ViewRequest } from '../layout/row.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { sayShop } from '../messages/shop.ts';
 import { listPage } from './list-page.ts';
@@ -20,11 +20,11 @@ export const customerRows: readonly Row[] = [
 
 type Customer = ResultOf<'create_customer'>;
 
-async function listCustomers(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+async function listCustomers(request: ViewRequest): Promise<DashboardAnswer> {
   const { language, query } = request;
   const say = sayShop(request);
   const email = (query.get('email') ?? '').trim();
-  const { data, queries } = await listPage<Customer>(request, context, 'list_customers', { email });
+  const { data, queries } = await listPage<Customer>(request, 'list_customers', { email });
   const empty =
     email === ''
       ? ui.emptyState(say('no_customers'), html`<p>${say('no_customers_text')}</p>`)
@@ -55,14 +55,14 @@ async function listCustomers(request: ViewRequest, context: ViewContext): Promis
   });
 }
 
-async function showCustomer(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+async function showCustomer(request: ViewRequest): Promise<DashboardAnswer> {
   const { id, query } = request;
   const say = sayShop(request);
-  const found = await context.api(request, 'retrieve_customer', { id });
+  const found = await request.api('retrieve_customer', { id });
   if (!found.ok) return errorPage(request, 'missing');
   const customer = found.body as Customer | { readonly id: string; readonly deleted: true };
   const search = { ...everyPayment, customers: [id], before: beforeIn(query) };
-  const payments = paymentsTable(request, await listPayments(request, context, search), {
+  const payments = paymentsTable(request, await listPayments(request, search), {
     caption: say('payments'),
     limit: search.limit,
     path: `customers/${id}`,

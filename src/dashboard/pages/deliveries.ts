@@ -19,7 +19,7 @@ import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
-import { get, post, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
+import { get, post, type Row, type ViewRequest } from '../layout/row.ts';
 import { sayWebhooks } from '../messages/webhooks.ts';
 import { mayDo } from '../people/roles.ts';
 import { cursorIn, ownRecord } from './own-record.ts';
@@ -72,18 +72,14 @@ function statusBadge({ language }: ViewRequest, { status, tries }: DeliveryRecor
 }
 
 /** What the page of an endpoint shows of its deliveries, and what can be sent. */
-export async function deliveriesOf(
-  request: ViewRequest,
-  context: ViewContext,
-  endpoint: WebhookEndpointRecord,
-): Promise<Html[]> {
+export async function deliveriesOf(request: ViewRequest, endpoint: WebhookEndpointRecord): Promise<Html[]> {
   const { language, query, role, mode } = request;
   const say = sayWebhooks(request);
   const { id, org, livemode, status } = endpoint;
   const failedOnly = query.get('failed') === '1';
   const index = fieldIndex('delivery', scopeOf(org, livemode), failedOnly ? 'failed' : 'endpoint', id);
   const before = cursorIn(query, 'before', 'delivery');
-  const listed = await records<DeliveryRecord>(context.services, id, index, { limit: shownMax + 1, before });
+  const listed = await records<DeliveryRecord>(request.services, id, index, { limit: shownMax + 1, before });
   const shown = listed.slice(0, shownMax);
   const path = `webhooks/${id}`;
   const kept = { failed: failedOnly ? '1' : '' };
@@ -93,7 +89,7 @@ export async function deliveriesOf(
     : html`<a href="${viewLink(request, path, { failed: '1' })}">${say('show_failed')}</a>`;
   const againAtMs = resendFailedAtMs(endpoint);
   const again =
-    againAtMs > context.services.now()
+    againAtMs > request.services.now()
       ? html`<span class="hint">${say('resend_failed_at')} ${ui.time(language, againAtMs)}</span>`
       : ui.form(
           request,
@@ -105,8 +101,8 @@ export async function deliveriesOf(
     newer: before === undefined ? null : kept,
     older: listed.length > shownMax ? { ...kept, before: shown.at(-1)!.id } : null,
   });
-  const retried = failedOnly && before === undefined ? await retriedOf(context, id) : [];
-  const samples = await samplesAmong(request, context, [...retried, ...shown]);
+  const retried = failedOnly && before === undefined ? await retriedOf(request, id) : [];
+  const samples = await samplesAmong(request, [...retried, ...shown]);
   const deliveries = ui.section(say('deliveries'), [
     html`<div class="actions">${filter}${maySend && again}</div>`,
     html`${retried.length > 0 && html`<h3>${say('being_retried')}</h3>${deliveryTable(request, retried, samples)}<h3>${say('failed')}</h3>`}`,
@@ -119,17 +115,16 @@ export async function deliveriesOf(
 /** The events of these deliveries that were made up: there are none in live mode. */
 async function samplesAmong(
   request: ViewRequest,
-  context: ViewContext,
   deliveries: readonly DeliveryRecord[],
 ): Promise<ReadonlySet<string>> {
   if (request.mode === 'live') return new Set();
   const ids = [...new Set(deliveries.map(({ event }) => event))];
-  const events = await Promise.all(ids.map((id) => ownRecord<EventRecord>(request, context, id, 'event')));
+  const events = await Promise.all(ids.map((id) => ownRecord<EventRecord>(request, id, 'event')));
   return new Set(events.flatMap((event) => (event?.sample ? [event.id] : [])));
 }
 
 /** Deliveries that wait after an attempt that failed, those that are tried last first. */
-async function retriedOf({ services }: ViewContext, endpoint: string): Promise<DeliveryRecord[]> {
+async function retriedOf({ services }: ViewRequest, endpoint: string): Promise<DeliveryRecord[]> {
   const waiting = await records<DeliveryRecord>(services, endpoint, endpointDueIndex(endpoint), {
     limit: 4 * shownMax,
   });
@@ -153,15 +148,14 @@ export function sampleBadge(request: Pick<ViewRequest, 'language'>): Html {
   return ui.badge(sayWebhooks(request)('is_sample'));
 }
 
-async function show(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
-  const delivery = await ownRecord<DeliveryRecord>(request, context, request.id, 'delivery');
+async function show(request: ViewRequest): Promise<DashboardAnswer> {
+  const delivery = await ownRecord<DeliveryRecord>(request, request.id, 'delivery');
   if (delivery === null) return errorPage(request, 'missing');
-  return deliveryPage(request, context, delivery, null);
+  return deliveryPage(request, delivery, null);
 }
 
 async function deliveryPage(
   request: ViewRequest,
-  context: ViewContext,
   delivery: DeliveryRecord,
   refusal: string | null,
 ): Promise<DashboardAnswer> {
@@ -169,8 +163,8 @@ async function deliveryPage(
   const say = sayWebhooks(request);
   const { id, event, event_type: type, endpoint, due_at_ms: dueMs, created } = delivery;
   const [owner, sent] = await Promise.all([
-    ownRecord<WebhookEndpointRecord>(request, context, endpoint, 'webhook_endpoint'),
-    ownRecord<EventRecord>(request, context, event, 'event'),
+    ownRecord<WebhookEndpointRecord>(request, endpoint, 'webhook_endpoint'),
+    ownRecord<EventRecord>(request, event, 'event'),
   ]);
   const mark = sent?.sample === true && html` ${sampleBadge(request)}`;
   const isSent = owner?.status === 'enabled';
@@ -187,27 +181,23 @@ async function deliveryPage(
         [say('status'), statusBadge(request, delivery)],
         [
           say('next_attempt'),
-          dueMs === null || !isSent ? null : ui.time(language, Math.max(dueMs, context.services.now())),
+          dueMs === null || !isSent ? null : ui.time(language, Math.max(dueMs, request.services.now())),
         ],
         [say('id'), ui.copyable(request, id)],
         [say('created'), ui.time(language, created * 1000)],
       ]),
       mayDo(role, 'webhooks.write') ? again : null,
-      ui.section(say('attempts'), await attemptList(request, context, delivery)),
+      ui.section(say('attempts'), await attemptList(request, delivery)),
       html`<p>${ui.button(say('back'), viewLink(request, `webhooks/${endpoint}`), 'quiet')}</p>`,
     ],
   });
 }
 
 /** The attempts of a delivery, with what is not kept of them. */
-async function attemptList(
-  request: ViewRequest,
-  context: ViewContext,
-  delivery: DeliveryRecord,
-): Promise<Html[]> {
+async function attemptList(request: ViewRequest, delivery: DeliveryRecord): Promise<Html[]> {
   const { language } = request;
   const say = sayWebhooks(request);
-  const attempts = await attemptsOf(context.services, delivery);
+  const attempts = await attemptsOf(request.services, delivery);
   const goneCount = delivery.attempt_count - attempts.length;
   const columns: ui.Column<AttemptResult>[] = [
     [say('at'), ({ at_ms }) => ui.time(language, at_ms)],
@@ -236,16 +226,16 @@ function answerOf({ language }: ViewRequest, { failure, answer }: AttemptResult)
   return failure === null ? '–' : say('answer_not_kept');
 }
 
-async function resendOne(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
-  const delivery = await ownRecord<DeliveryRecord>(request, context, request.id, 'delivery');
+async function resendOne(request: ViewRequest): Promise<DashboardAnswer> {
+  const delivery = await ownRecord<DeliveryRecord>(request, request.id, 'delivery');
   if (delivery === null) return errorPage(request, 'missing');
   const { id } = delivery;
   try {
-    await context.act(request, 'webhooks.resend', { delivery: id }, () => resend(context.services, id));
+    await request.act('webhooks.resend', { delivery: id }, () => resend(request.services, id));
     return redirect(viewLink(request, `webhooks/deliveries/${id}`, { done: 'sent' }));
   } catch (error) {
     if (!(error instanceof OperatorFailure)) throw error;
-    return deliveryPage(request, context, delivery, error.message);
+    return deliveryPage(request, delivery, error.message);
   }
 }
 
@@ -266,15 +256,15 @@ export function refusedPage(request: ViewRequest, status: number, message: strin
  * Begins to send all failed deliveries again, and answers at once: it goes on when the page is
  * left.
  */
-async function resendAll(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
-  const endpoint = await ownRecord<WebhookEndpointRecord>(request, context, request.id, 'webhook_endpoint');
+async function resendAll(request: ViewRequest): Promise<DashboardAnswer> {
+  const endpoint = await ownRecord<WebhookEndpointRecord>(request, request.id, 'webhook_endpoint');
   if (endpoint === null) return errorPage(request, 'missing');
   const { id } = endpoint;
   const begun = Promise.withResolvers<void>();
   // Whether it succeeds is in the audit record, and the deliveries that it did not come to are
   // listed as failed.
-  const done = context.act(request, 'webhooks.resend-failed', { endpoint: id }, () =>
-    resendFailed(context.services, id, begun.resolve),
+  const done = request.act('webhooks.resend-failed', { endpoint: id }, () =>
+    resendFailed(request.services, id, begun.resolve),
   );
   try {
     await Promise.race([begun.promise, done]);
@@ -286,16 +276,16 @@ async function resendAll(request: ViewRequest, context: ViewContext): Promise<Da
   return redirect(viewLink(request, `webhooks/${id}`, { done: 'resending' }));
 }
 
-async function sample(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
-  const endpoint = await ownRecord<WebhookEndpointRecord>(request, context, request.id, 'webhook_endpoint');
+async function sample(request: ViewRequest): Promise<DashboardAnswer> {
+  const endpoint = await ownRecord<WebhookEndpointRecord>(request, request.id, 'webhook_endpoint');
   const type = request.form.get('type') ?? '';
   if (endpoint?.status !== 'enabled' || !sentEventTypes.some((each) => each === type)) {
     return errorPage(request, 'missing');
   }
   const { id } = endpoint;
-  const send = () => sendSample(context.services, id, type);
+  const send = () => sendSample(request.services, id, type);
   try {
-    await context.once(request, () => context.act(request, 'webhooks.sample', { endpoint: id, type }, send));
+    await request.once(() => request.act('webhooks.sample', { endpoint: id, type }, send));
   } catch (error) {
     if (!(error instanceof OperatorFailure)) throw error;
     return refusedPage(request, 400, error.message);

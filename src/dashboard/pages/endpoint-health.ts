@@ -6,7 +6,7 @@ import { type Html, html } from '../../html/html.ts';
 import { healthOf } from '../../operator/use-cases/webhook-commands.ts';
 import type { EndpointNow, HourOfAttempts } from '../../shard/endpoint-health.ts';
 import * as ui from '../layout/components.ts';
-import type { View, ViewContext, ViewRequest } from '../layout/row.ts';
+import type { View, ViewRequest } from '../layout/row.ts';
 import { sayWebhooks } from '../messages/webhooks.ts';
 
 export type EndpointStatus = WebhookEndpointRecord['status'];
@@ -15,10 +15,11 @@ const hourMs = 3_600_000;
 const hours = 24;
 
 /** How deliveries to each endpoint of the view go, by the endpoint's id. */
-export async function healthByEndpoint(
-  { organization, mode }: Pick<ViewRequest, 'organization' | 'mode'>,
-  { services }: Pick<ViewContext, 'services'>,
-): Promise<ReadonlyMap<string, EndpointNow>> {
+export async function healthByEndpoint({
+  organization,
+  mode,
+  services,
+}: Pick<ViewRequest, 'organization' | 'mode' | 'services'>): Promise<ReadonlyMap<string, EndpointNow>> {
   const listed = await healthOf(services, organization.id, mode === 'live');
   return new Map(listed.map((each) => [each.id, each]));
 }
@@ -27,9 +28,9 @@ export async function healthByEndpoint(
  * The views that need somebody, for the navigation. None while the shard does not answer: the page
  * itself says so.
  */
-export async function warningsOf(request: ViewRequest, context: ViewContext): Promise<View[]> {
+export async function warningsOf(request: ViewRequest): Promise<View[]> {
   if (!request.views.includes('webhooks')) return [];
-  const health = await healthByEndpoint(request, context).catch(() => new Map<string, EndpointNow>());
+  const health = await healthByEndpoint(request).catch(() => new Map<string, EndpointNow>());
   return [...health.values()].some(isFailing) ? ['webhooks'] : [];
 }
 

@@ -12,7 +12,7 @@ import { page } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
 import { liveList, tailAnswer, tailScript } from '../layout/live-list.ts';
-import { get, type ResultOf, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
+import { get, type ResultOf, type Row, type ViewRequest } from '../layout/row.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { sayWebhooks } from '../messages/webhooks.ts';
 import { deliveryTable, sampleBadge } from './deliveries.ts';
@@ -41,30 +41,26 @@ function filtersOf({ query }: ViewRequest): Record<string, string> {
 }
 
 /** Null when the shard is away, or the cursor names no event. */
-async function eventsOf(
-  request: ViewRequest,
-  context: ViewContext,
-  cursor: Readonly<Record<string, string>> = {},
-) {
-  const listed = await context.api(request, 'list_events', {
+async function eventsOf(request: ViewRequest, cursor: Readonly<Record<string, string>> = {}) {
+  const listed = await request.api('list_events', {
     query: { limit: String(shownMax), ...filtersOf(request), ...cursor },
   });
   return listed.ok ? { events: listed.body.data as Event[], hasMore: listed.body.has_more } : null;
 }
 
-async function streamList(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
-  const listed = await eventsOf(request, context);
+async function streamList(request: ViewRequest): Promise<DashboardAnswer> {
+  const listed = await eventsOf(request);
   if (listed === null) return errorPage(request, 'trouble');
   return tailAnswer(request, 'events', eventTable(request, listed.events));
 }
 
-async function list(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+async function list(request: ViewRequest): Promise<DashboardAnswer> {
   const { query } = request;
   const say = sayLayout(request);
   const cursors = ['starting_after', 'ending_before'].filter((name) => query.has(name)).slice(0, 1);
   const cursor = Object.fromEntries(cursors.map((name) => [name, query.get(name)!]));
   const isNewest = cursors.length === 0;
-  const listed = await eventsOf(request, context, cursor);
+  const listed = await eventsOf(request, cursor);
   if (listed === null) return errorPage(request, 'trouble');
   const { events, hasMore } = listed;
   const isBack = 'ending_before' in cursor;
@@ -115,15 +111,15 @@ function filterForm(request: ViewRequest) {
   ]);
 }
 
-async function show(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+async function show(request: ViewRequest): Promise<DashboardAnswer> {
   const { language, organization, mode } = request;
   const say = sayWebhooks(request);
-  const found = await context.api(request, 'retrieve_event', { id: request.id });
+  const found = await request.api('retrieve_event', { id: request.id });
   if (!found.ok) return errorPage(request, 'missing');
   const event = found.body;
   const scope = scopeOf(organization.id, mode === 'live');
   const index = fieldIndex('delivery', scope, 'event', event.id);
-  const deliveries = await records<DeliveryRecord>(context.services, organization.id, index);
+  const deliveries = await records<DeliveryRecord>(request.services, organization.id, index);
   return page(request, {
     title: event.type,
     actions: event.sample ? sampleBadge(request) : null,

@@ -10,7 +10,7 @@ import { stepMark } from '../../html/marks.ts';
 import { records } from '../../operator/use-cases/shard-records.ts';
 import * as ui from '../layout/components.ts';
 import { link, viewLink } from '../layout/links.ts';
-import type { ViewContext, ViewRequest } from '../layout/row.ts';
+import type { ViewRequest } from '../layout/row.ts';
 import { sayHome } from '../messages/home.ts';
 import { mayDo } from '../people/roles.ts';
 import { availableMethods } from './payment-parts.ts';
@@ -29,14 +29,10 @@ interface Step {
  * The steps of the request's mode; null once all of them are done. Those of test mode end with the
  * first payment.
  */
-export async function firstSteps(
-  request: ViewRequest,
-  context: ViewContext,
-  hasPayments: boolean,
-): Promise<Html | null> {
+export async function firstSteps(request: ViewRequest, hasPayments: boolean): Promise<Html | null> {
   const { mode } = request;
   if (mode === 'test' && hasPayments) return null;
-  const steps = mode === 'test' ? await testSteps(request, context) : await liveSteps(request, context);
+  const steps = mode === 'test' ? await testSteps(request) : await liveSteps(request);
   if (steps.every(({ isDone }) => isDone === true)) return null;
   const say = sayHome(request);
   const list = html`<ol class="steps">${steps.map((step) => item(request, step))}</ol>`;
@@ -54,11 +50,11 @@ function item({ language }: ViewRequest, { text, href, isDone, note }: Step): Ht
   return html`<li>${stepMark(isDone)}<div>${shown}${state}${note !== undefined && html`<div class="muted">${note}</div>`}</div></li>`;
 }
 
-async function testSteps(request: ViewRequest, context: ViewContext): Promise<Step[]> {
+async function testSteps(request: ViewRequest): Promise<Step[]> {
   const { role } = request;
   const say = sayHome(request);
   const developing = mayDo(role, 'developers.read')
-    ? [keyStep(request, context, 'step_keys'), await endpointStep(request, context)]
+    ? [keyStep(request, 'step_keys'), await endpointStep(request)]
     : [];
   return [
     ...(mayDo(role, 'payments.write') ? [linkStep(request, say('step_link'), false)] : []),
@@ -67,12 +63,12 @@ async function testSteps(request: ViewRequest, context: ViewContext): Promise<St
   ];
 }
 
-async function liveSteps(request: ViewRequest, context: ViewContext): Promise<Step[]> {
+async function liveSteps(request: ViewRequest): Promise<Step[]> {
   const { organization } = request;
   const say = sayHome(request);
   const [endpoint, paid] = await Promise.all([
-    endpointStep(request, context),
-    context.api(request, 'list_payment_intents', { query: { status: 'succeeded', limit: '1' } }),
+    endpointStep(request),
+    request.api('list_payment_intents', { query: { status: 'succeeded', limit: '1' } }),
   ]);
   const { id, liveActivated } = organization;
   const activation: Step = {
@@ -84,7 +80,7 @@ async function liveSteps(request: ViewRequest, context: ViewContext): Promise<St
   return [
     activation,
     networkStep(request),
-    keyStep(request, context, 'step_keys_live'),
+    keyStep(request, 'step_keys_live'),
     endpoint,
     linkStep(request, say('step_payment_live'), paid.ok && paid.body.data.length > 0),
   ];
@@ -115,12 +111,9 @@ function operatorNote(
   return html`${say(text)} <code dir="ltr">${order}</code>`;
 }
 
-function keyStep(
-  request: ViewRequest,
-  { services: { directory, now } }: ViewContext,
-  text: 'step_keys' | 'step_keys_live',
-): Step {
-  const { organization, mode, views } = request;
+function keyStep(request: ViewRequest, text: 'step_keys' | 'step_keys_live'): Step {
+  const { organization, mode, views, services } = request;
+  const { directory, now } = services;
   const say = sayHome(request);
   const isDone = directory
     .keysOf(organization.id)
@@ -128,8 +121,8 @@ function keyStep(
   return { text: say(text), href: views.includes('keys') ? viewLink(request, 'keys') : null, isDone };
 }
 
-async function endpointStep(request: ViewRequest, { services }: ViewContext): Promise<Step> {
-  const { organization, mode, views } = request;
+async function endpointStep(request: ViewRequest): Promise<Step> {
+  const { organization, mode, views, services } = request;
   const say = sayHome(request);
   const index = kindIndex('webhook_endpoint', scopeOf(organization.id, mode === 'live'));
   const endpoints = await records<WebhookEndpointRecord>(services, organization.id, index);

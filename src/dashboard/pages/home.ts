@@ -13,7 +13,7 @@ import { records } from '../../operator/use-cases/shard-records.ts';
 import * as ui from '../layout/components.ts';
 import { page } from '../layout/document.ts';
 import { link, viewLink } from '../layout/links.ts';
-import { get, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
+import { get, type Row, type ViewRequest } from '../layout/row.ts';
 import { sayHome } from '../messages/home.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { mayDo } from '../people/roles.ts';
@@ -43,17 +43,14 @@ const noMoney = {
   refunded: 0,
 };
 
-async function showHome(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+async function showHome(request: ViewRequest): Promise<DashboardAnswer> {
   const { query } = request;
   const say = sayLayout(request);
   const period = periods.find((days) => String(days) === query.get('days')) ?? 30;
-  const { payments } = await listPayments(request, context, { ...everyPayment, limit: recentMax });
+  const { payments } = await listPayments(request, { ...everyPayment, limit: recentMax });
   const isNew = payments.length === 0;
-  const [days, steps] = await Promise.all([
-    lastDays(request, context, 2 * period),
-    firstSteps(request, context, !isNew),
-  ]);
-  const attention = await attentionPart(request, context, isNew && steps !== null);
+  const [days, steps] = await Promise.all([lastDays(request, 2 * period), firstSteps(request, !isNew)]);
+  const attention = await attentionPart(request, isNew && steps !== null);
   const body = isNew
     ? [steps, attention]
     : [
@@ -76,8 +73,7 @@ function passwordNotice(request: ViewRequest): Html | null {
 }
 
 /** The last days, today included, oldest first. Days without any money are there, too. */
-async function lastDays(request: ViewRequest, { services }: ViewContext, period: number): Promise<Day[]> {
-  const { organization, mode } = request;
+async function lastDays({ organization, mode, services }: ViewRequest, period: number): Promise<Day[]> {
   const index = kindIndex('day_total', scopeOf(organization.id, mode === 'live'));
   const totals = await records<DayTotalRecord>(services, organization.id, index);
   const byDay = new Map(totals.map((total) => [total.day, total]));
@@ -196,17 +192,10 @@ function recentPart(request: ViewRequest, payments: readonly FoundPayment[]): Ht
 }
 
 /** Null when nothing needs anybody and that need not be said, because there are steps to take. */
-async function attentionPart(
-  request: ViewRequest,
-  context: ViewContext,
-  hasSteps: boolean,
-): Promise<Html | null> {
+async function attentionPart(request: ViewRequest, hasSteps: boolean): Promise<Html | null> {
   const { language, role } = request;
   const say = sayHome(request);
-  const [reviews, failing] = await Promise.all([
-    openReviews(request, context),
-    failingEndpoints(request, context),
-  ]);
+  const [reviews, failing] = await Promise.all([openReviews(request), failingEndpoints(request)]);
   const items: Html[] = [];
   if (reviews.length > 0) {
     const text = say('open_reviews', { count: reviews.length });
@@ -236,10 +225,9 @@ type Failing = WebhookEndpointRecord & { readonly sinceMs: number | null };
  * The enabled endpoints whose last attempt failed, or that have a delivery which failed for good
  * lately.
  */
-async function failingEndpoints(request: ViewRequest, context: ViewContext): Promise<Failing[]> {
-  const { organization, mode } = request;
-  const { services } = context;
-  const health = await healthByEndpoint(request, context);
+async function failingEndpoints(request: ViewRequest): Promise<Failing[]> {
+  const { organization, mode, services } = request;
+  const health = await healthByEndpoint(request);
   const scope = scopeOf(organization.id, mode === 'live');
   const endpoints = await records<WebhookEndpointRecord>(
     services,

@@ -10,7 +10,7 @@ import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
-import { get, post, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
+import { get, post, type Row, type ViewRequest } from '../layout/row.ts';
 import { sayKeys } from '../messages/keys.ts';
 import { mayDo } from '../people/roles.ts';
 import { overlapField, overlapSecondsOf } from './overlap.ts';
@@ -32,23 +32,23 @@ export const keyRows: readonly Row[] = [
 ];
 
 /** The keys of the request's organization and mode, newest first. */
-function keysOf({ organization, mode }: ViewRequest, { services }: ViewContext): ApiKey[] {
+function keysOf({ organization, mode, services }: ViewRequest): ApiKey[] {
   return services.directory
     .keysOf(organization.id)
     .filter((key) => key.mode === mode)
     .reverse();
 }
 
-type Handle = (request: ViewRequest, key: ApiKey, context: ViewContext) => ReturnType<Row['handle']>;
+type Handle = (request: ViewRequest, key: ApiKey) => ReturnType<Row['handle']>;
 
 /**
  * Handles a request about the key that the address names, if it belongs to the request's
  * organization and mode.
  */
 function withKey(handle: Handle): Row['handle'] {
-  return (request, context) => {
-    const key = keysOf(request, context).find(({ id }) => id === request.id);
-    return key === undefined ? errorPage(request, 'missing') : handle(request, key, context);
+  return (request) => {
+    const key = keysOf(request).find(({ id }) => id === request.id);
+    return key === undefined ? errorPage(request, 'missing') : handle(request, key);
   };
 }
 
@@ -57,10 +57,10 @@ const tones = { active: 'good', revoked: 'plain', expired: 'plain' } as const sa
   ui.Tone
 >;
 
-function list(request: ViewRequest, context: ViewContext): DashboardAnswer {
+function list(request: ViewRequest): DashboardAnswer {
   const { language, mode, organization, role } = request;
   const say = sayKeys(request);
-  const { directory, now } = context.services;
+  const { directory, now } = request.services;
   const mayWrite = mayDo(role, 'keys.write');
   const actionsOf = (key: ApiKey): Html | null => {
     if (!mayWrite || keyStatus(key, now()) !== 'active') return null;
@@ -69,7 +69,7 @@ function list(request: ViewRequest, context: ViewContext): DashboardAnswer {
     const revoke = html`<a href="${viewLink(request, `keys/${key.id}/revoke`)}">${say('revoke')}</a>`;
     return html`<span class="actions">${rename}${key.rolledTo === null && roll}${revoke}</span>`;
   };
-  const keys = keysOf(request, context);
+  const keys = keysOf(request);
   const columns: ui.Column<ApiKey>[] = [
     [say('name'), ({ name }) => name ?? '–'],
     [say('key'), (key) => html`<code dir="ltr">…${key.hint}</code>`],
@@ -144,7 +144,7 @@ function creation(request: ViewRequest, problems: ui.Problems = {}): DashboardAn
   });
 }
 
-async function create(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+async function create(request: ViewRequest): Promise<DashboardAnswer> {
   const { organization, mode } = request;
   const kind = keyKinds.find((each) => each === request.form.get('kind'));
   if (kind === undefined) return creation(request);
@@ -155,10 +155,10 @@ async function create(request: ViewRequest, context: ViewContext): Promise<Dashb
     return creation(request, nameProblem(request, error));
   }
   const params = { org: organization.id, mode, kind, name };
-  const { directory } = context.services;
+  const { directory } = request.services;
   const make = () => directory.createKey(organization.id, mode, kind, request.member.id, name);
-  return shownOnce(request, context, async () => {
-    const made = await context.act(request, 'key.create', params, async () => withId(await make()));
+  return shownOnce(request, async () => {
+    const made = await request.act('key.create', params, async () => withId(await make()));
     return { ...made, old: null };
   });
 }
@@ -166,7 +166,6 @@ async function create(request: ViewRequest, context: ViewContext): Promise<Dashb
 function naming(
   request: ViewRequest,
   { id, hint, name: current }: ApiKey,
-  _: ViewContext,
   problems: ui.Problems = {},
 ): DashboardAnswer {
   const say = sayKeys(request);
@@ -178,14 +177,14 @@ function naming(
   });
 }
 
-async function name(request: ViewRequest, key: ApiKey, context: ViewContext): Promise<DashboardAnswer> {
+async function name(request: ViewRequest, key: ApiKey): Promise<DashboardAnswer> {
   const typed = request.form.get('name') ?? '';
   try {
-    await context.act(request, 'key.name', { key: key.id, name: typed }, () =>
-      context.services.directory.nameKey(key.id, typed),
+    await request.act('key.name', { key: key.id, name: typed }, () =>
+      request.services.directory.nameKey(key.id, typed),
     );
   } catch (error) {
-    return naming(request, key, context, nameProblem(request, error));
+    return naming(request, key, nameProblem(request, error));
   }
   return redirect(viewLink(request, active, { done: 'named' }));
 }
@@ -203,14 +202,12 @@ function rolling(request: ViewRequest, { id, hint }: ApiKey): DashboardAnswer {
   });
 }
 
-async function roll(request: ViewRequest, key: ApiKey, context: ViewContext): Promise<DashboardAnswer> {
+async function roll(request: ViewRequest, key: ApiKey): Promise<DashboardAnswer> {
   const overlapSeconds = overlapSecondsOf(request.form);
   if (overlapSeconds === null) return rolling(request, key);
   const params = { key: key.id, overlapSeconds };
-  const change = () => context.services.directory.rollKey(key.id, overlapSeconds, request.member.id);
-  return shownOnce(request, context, () =>
-    context.act(request, 'key.roll', params, async () => withId(await change())),
-  );
+  const change = () => request.services.directory.rollKey(key.id, overlapSeconds, request.member.id);
+  return shownOnce(request, () => request.act('key.roll', params, async () => withId(await change())));
 }
 
 function revoking(request: ViewRequest, { id, hint }: ApiKey): DashboardAnswer {
@@ -222,8 +219,8 @@ function revoking(request: ViewRequest, { id, hint }: ApiKey): DashboardAnswer {
   });
 }
 
-async function revoke(request: ViewRequest, { id }: ApiKey, context: ViewContext): Promise<DashboardAnswer> {
-  await context.act(request, 'key.revoke', { key: id }, () => context.services.directory.revokeKey(id));
+async function revoke(request: ViewRequest, { id }: ApiKey): Promise<DashboardAnswer> {
+  await request.act('key.revoke', { key: id }, () => request.services.directory.revokeKey(id));
   return redirect(viewLink(request, active, { done: 'revoked' }));
 }
 
@@ -240,13 +237,12 @@ function withId<M extends MadeKey>(made: M): M & { readonly id: string } {
 /** Makes a key, and shows its text. A form that comes again makes none. */
 async function shownOnce(
   request: ViewRequest,
-  context: ViewContext,
   make: () => Promise<MadeKey & { readonly old: ApiKey | null }>,
 ): Promise<DashboardAnswer> {
   const { language } = request;
   const say = sayKeys(request);
   try {
-    const made = await context.once(request, make);
+    const made = await request.once(make);
     if (made === null) return redirect(viewLink(request, active, { done: 'again' }));
     const { key, text, old } = made;
     return page(request, {

@@ -23,7 +23,7 @@ import type { LimitLevels } from '../../shard/scope.ts';
 import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { viewLink } from '../layout/links.ts';
-import { get, post, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
+import { get, post, type Row, type ViewRequest } from '../layout/row.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { sayLimits } from '../messages/limits.ts';
 import { mayDo } from '../people/roles.ts';
@@ -51,30 +51,29 @@ function bucketName(bucket: Bucket, language: Language): string {
 }
 
 async function levelsOf(
-  { organization: { id: org } }: ViewRequest,
-  { services }: ViewContext,
+  { organization: { id: org }, services }: ViewRequest,
   mode: Mode,
 ): Promise<LimitLevels> {
   const { body } = await services.askShard(org, { kind: 'limit_levels', org, livemode: mode === 'live' });
   return JSON.parse(body);
 }
 
-async function show(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+async function show(request: ViewRequest): Promise<DashboardAnswer> {
   const { organization, role } = request;
   const say = sayLimits(request);
   const levels = {
-    test: await levelsOf(request, context, 'test'),
-    live: await levelsOf(request, context, 'live'),
+    test: await levelsOf(request, 'test'),
+    live: await levelsOf(request, 'live'),
   };
   // The request's mode comes first.
   const shownModes = request.mode === 'live' ? [...modes].reverse() : modes;
   const lines = shownModes.flatMap((mode) => {
-    const inForce = activeLimits(organization.limits[mode], mode, context.services.now());
+    const inForce = activeLimits(organization.limits[mode], mode, request.services.now());
     return buckets.map(
       (bucket): Line => ({ mode, bucket, limit: inForce.buckets[bucket], levels: levels[mode] }),
     );
   });
-  const { daily } = activeLimits(organization.limits.test, 'test', context.services.now());
+  const { daily } = activeLimits(organization.limits.test, 'test', request.services.now());
   const today = levels.test.today;
   const ask = ui.button(say('request'), viewLink(request, 'limits/request'));
   return page(request, {
@@ -220,17 +219,17 @@ const fieldsOf = {
   text_invalid: 'reason',
 } as const satisfies Partial<Record<RefusalCode, string>>;
 
-async function sendRequest(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+async function sendRequest(request: ViewRequest): Promise<DashboardAnswer> {
   const { organization, member } = request;
   const say = sayLimits(request);
   const wish = wishOf(request);
   if ('problems' in wish) return requestForm(request, wish.problems);
   const id = `lrq_${randomText(24)}`;
   try {
-    await context.once(request, () =>
-      context.act(request, 'limits.request', { org: organization.id, ...wish }, async () => {
+    await request.once(() =>
+      request.act('limits.request', { org: organization.id, ...wish }, async () => {
         const asked = { id, by: member.email };
-        await context.services.directory.changeOrganization(organization.id, (each, nowMs) =>
+        await request.services.directory.changeOrganization(organization.id, (each, nowMs) =>
           withLimitRequest(each, wish, asked, nowMs),
         );
         return { id };

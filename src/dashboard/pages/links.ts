@@ -15,7 +15,7 @@ import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
-import { get, post, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
+import { get, post, type Row, type ViewRequest } from '../layout/row.ts';
 import { sayShop } from '../messages/shop.ts';
 import { mayDo } from '../people/roles.ts';
 import { amountField, amountProblem, availableMethods } from './payment-parts.ts';
@@ -42,14 +42,14 @@ const lastsMs = {
 const uses = ['single', 'many'] as const;
 
 /** All of them: their number is bounded. */
-async function linksOf({ organization, mode }: ViewRequest, { services }: ViewContext): Promise<LinkView[]> {
+async function linksOf({ organization, mode, services }: ViewRequest): Promise<LinkView[]> {
   const scope = { org: organization.id, livemode: mode === 'live' };
   const { body } = await services.askShard(organization.id, { kind: 'payment_links', ...scope });
   return JSON.parse(body);
 }
 
-async function linkNamed(request: ViewRequest, context: ViewContext): Promise<LinkView | null> {
-  const links = await linksOf(request, context);
+async function linkNamed(request: ViewRequest): Promise<LinkView | null> {
+  const links = await linksOf(request);
   return links.find(({ id }) => id === request.id) ?? null;
 }
 
@@ -65,10 +65,10 @@ function linkBadge({ language }: ViewRequest, state: LinkState): Html {
 }
 
 /** The links of the organization; null when it has none. */
-export async function linksPart(request: ViewRequest, context: ViewContext): Promise<Html | null> {
+export async function linksPart(request: ViewRequest): Promise<Html | null> {
   const { language } = request;
   const say = sayShop(request);
-  const links = await linksOf(request, context);
+  const links = await linksOf(request);
   if (links.length === 0) return null;
   return ui.section(
     say('links'),
@@ -91,16 +91,11 @@ export async function linksPart(request: ViewRequest, context: ViewContext): Pro
 }
 
 /** The page where the customer pays shows the receipt afterwards. */
-function receiptPage({ services }: ViewContext): string {
+function receiptPage({ services }: ViewRequest): string {
   return services.baseUrl + checkoutPath('{CHECKOUT_SESSION_ID}');
 }
 
-function showForm(
-  request: ViewRequest,
-  context: ViewContext,
-  problems: ui.Problems = {},
-  status = 200,
-): DashboardAnswer {
+function showForm(request: ViewRequest, problems: ui.Problems = {}, status = 200): DashboardAnswer {
   const { form: sent } = request;
   const say = sayShop(request);
   const given = (name: string, otherwise = '') => ({ name, value: sent.get(name) ?? otherwise, problems });
@@ -149,7 +144,7 @@ ${wrong && html`<span class="wrong">${wrong}</span>`}${choices}</fieldset>${ui.f
         hint: say('ends_at_hint'),
         type: 'datetime-local',
       })}${ui.field({
-        ...given('success_url', receiptPage(context)),
+        ...given('success_url', receiptPage(request)),
         label: say('success_url'),
         hint: say('success_url_hint'),
         type: 'url',
@@ -167,7 +162,7 @@ function noMethods(request: ViewRequest): Html {
   return ui.emptyState(say('no_methods'), html`<div class="stack">${body}</div>`);
 }
 
-async function makeLink(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+async function makeLink(request: ViewRequest): Promise<DashboardAnswer> {
   const { language, organization, mode, form: sent } = request;
   const say = sayShop(request);
   const centimes = parseAmount(sent.get('amount') ?? '');
@@ -175,7 +170,7 @@ async function makeLink(request: ViewRequest, context: ViewContext): Promise<Das
   const least = Math.max(0, ...methods.map((method) => methodAmountMin[method]));
   const isSmall = centimes !== null && centimes < least;
   const tooSmall = { code: 'amount_too_small', message: '' } as const;
-  const lasts = lastsOf(request, context);
+  const lasts = lastsOf(request);
   const problems = {
     ...(typeof lasts === 'string' && { ends_at: say(lasts) }),
     ...(centimes === null && { amount: say('amount_invalid') }),
@@ -183,14 +178,14 @@ async function makeLink(request: ViewRequest, context: ViewContext): Promise<Das
     ...(methods.length === 0 && { method: say('method_missing') }),
   };
   if (centimes === null || typeof lasts === 'string' || Object.keys(problems).length > 0)
-    return showForm(request, context, problems, 400);
+    return showForm(request, problems, 400);
   const text = (name: string) => (sent.get(name) ?? '').trim() || undefined;
   const params: NewPaymentLink = {
     order: {
       amount: centimes,
       currency: 'mad',
       payment_method_types: methods,
-      success_url: text('success_url') ?? receiptPage(context),
+      success_url: text('success_url') ?? receiptPage(request),
       description: text('description'),
       client_reference_id: text('reference'),
     },
@@ -200,21 +195,21 @@ async function makeLink(request: ViewRequest, context: ViewContext): Promise<Das
   };
   const scope = { org: organization.id, livemode: mode === 'live' };
   try {
-    const { id } = await context.act(request, 'payment_link.make', { mode, amount: centimes }, () =>
-      command(context.services, organization.id, 'create_payment_link', params, scope),
+    const { id } = await request.act('payment_link.make', { mode, amount: centimes }, () =>
+      command(request.services, organization.id, 'create_payment_link', params, scope),
     );
     return redirect(viewLink(request, `checkout/links/${id}`, { done: 'link' }));
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    return showForm(request, context, { '': error.message }, 400);
+    return showForm(request, { '': error.message }, 400);
   }
 }
 
 /** How long a new link lasts; null: it has no end. A text: why the end typed is refused. */
-function lastsOf(
-  { form: sent }: ViewRequest,
-  { services }: ViewContext,
-): number | null | 'ends_at_invalid' | 'ends_at_soon' | 'ends_at_late' {
+function lastsOf({
+  form: sent,
+  services,
+}: ViewRequest): number | null | 'ends_at_invalid' | 'ends_at_soon' | 'ends_at_late' {
   const typed = (sent.get('ends_at') ?? '').trim();
   if (typed === '') {
     const [, ms] = Object.entries(lastsMs).find(([name]) => name === sent.get('lasts')) ?? ['', lastsMs.week];
@@ -233,10 +228,10 @@ function isRefusal(error: unknown): error is OperatorFailure {
 
 const doneTexts = { link: 'link_done', pause: 'link_pause_done', resume: 'link_resume_done' } as const;
 
-async function showLink(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+async function showLink(request: ViewRequest): Promise<DashboardAnswer> {
   const { language } = request;
   const say = sayShop(request);
-  const link = await linkNamed(request, context);
+  const link = await linkNamed(request);
   if (link === null) return errorPage(request, 'missing');
   const { id, url, state, single_use, ends_at_ms: endsAtMs } = link;
   return page(request, {
@@ -291,22 +286,22 @@ function changePart(request: ViewRequest, { id, state }: LinkView): Html | null 
   ]);
 }
 
-async function pauseLink(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+async function pauseLink(request: ViewRequest): Promise<DashboardAnswer> {
   const { id, mode, form: sent } = request;
-  if ((await linkNamed(request, context)) === null) return errorPage(request, 'missing');
+  if ((await linkNamed(request)) === null) return errorPage(request, 'missing');
   const paused = sent.get('paused') === 'yes';
-  await context.act(request, paused ? 'payment_link.pause' : 'payment_link.resume', { link: id, mode }, () =>
-    command(context.services, id, 'pause_payment_link', { paused }),
+  await request.act(paused ? 'payment_link.pause' : 'payment_link.resume', { link: id, mode }, () =>
+    command(request.services, id, 'pause_payment_link', { paused }),
   );
   return redirect(viewLink(request, `checkout/links/${id}`, { done: paused ? 'pause' : 'resume' }));
 }
 
-async function removeLink(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+async function removeLink(request: ViewRequest): Promise<DashboardAnswer> {
   const { id, mode } = request;
   // The second click of a double click finds nothing left to remove.
-  if ((await linkNamed(request, context)) !== null)
-    await context.act(request, 'payment_link.remove', { link: id, mode }, () =>
-      command(context.services, id, 'remove_payment_link', {}),
+  if ((await linkNamed(request)) !== null)
+    await request.act('payment_link.remove', { link: id, mode }, () =>
+      command(request.services, id, 'remove_payment_link', {}),
     );
   return redirect(viewLink(request, 'checkout'));
 }

@@ -1,7 +1,7 @@
 // A page of one of the API's lists, with the queries of the pages before and after it.
 
 import { idPrefixes } from '../../contract/id-prefixes.ts';
-import type { ViewContext, ViewRequest } from '../layout/row.ts';
+import type { ViewRequest } from '../layout/row.ts';
 
 type ListOperation = 'list_customers' | 'list_checkout_sessions' | 'list_reviews';
 type Query = Readonly<Record<string, string>>;
@@ -20,7 +20,6 @@ const cursors = ['starting_after', 'ending_before'] as const;
  */
 export async function listPage<R extends { readonly id: string }>(
   request: ViewRequest,
-  context: ViewContext,
   operation: ListOperation,
   filters: Query = {},
 ): Promise<ListPage<R>> {
@@ -29,7 +28,7 @@ export async function listPage<R extends { readonly id: string }>(
   const at = cursor && request.query.get(cursor)!;
   const isId = at !== undefined && Object.values(idPrefixes).some((prefix) => at.startsWith(`${prefix}_`));
   const query = { ...kept, limit, ...(cursor !== undefined && isId && { [cursor]: at! }) };
-  const listed = await context.api(request, operation, { query });
+  const listed = await request.api(operation, { query });
   if (!listed.ok) return { data: [], queries: { newer: null, older: null } };
   const { data, has_more: hasMore } = listed.body as unknown as { data: readonly R[]; has_more: boolean };
   const isBackwards = cursor === 'ending_before';

@@ -16,7 +16,7 @@ import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
-import { get, post, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
+import { get, post, type Row, type ViewRequest } from '../layout/row.ts';
 import { sayKeys } from '../messages/keys.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { type PeopleMessage, peopleMessages, sayPeople } from '../messages/people.ts';
@@ -41,14 +41,14 @@ export const memberRows: readonly Row[] = [
 ];
 
 /** The link is shown this once, so there is no redirect. */
-async function invite(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+async function invite(request: ViewRequest): Promise<DashboardAnswer> {
   const { form: sent, organization, language } = request;
   const say = sayPeople(request);
   const email = sent.get('email') ?? '';
   const role = roleIn(sent) ?? 'viewer';
-  const act = () => inviteMember(context.services, organization.id, email, role);
-  const made = await refusable(context.act(request, 'member.invite', { email, role }, act));
-  if ('refused' in made) return listPage(request, context, made.refused);
+  const act = () => inviteMember(request.services, organization.id, email, role);
+  const made = await refusable(request.act('member.invite', { email, role }, act));
+  if ('refused' in made) return listPage(request, made.refused);
   const { email: invited, link, expires, mailed } = made.result;
   return page(request, {
     title: say('invitation_made'),
@@ -62,40 +62,40 @@ async function invite(request: ViewRequest, context: ViewContext): Promise<Dashb
   });
 }
 
-async function changeRole(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+async function changeRole(request: ViewRequest): Promise<DashboardAnswer> {
   const { organization, form: sent } = request;
   const role = roleIn(sent);
-  if (role === undefined || found(request, context) === null) return errorPage(request, 'missing');
-  const act = () => giveRole(context.services.directory, organization.id, request.id, role);
-  const changed = await refusable(context.act(request, 'member.role', { member: request.id, role }, act));
-  if ('refused' in changed) return memberPage(request, context, changed.refused);
+  if (role === undefined || found(request) === null) return errorPage(request, 'missing');
+  const act = () => giveRole(request.services.directory, organization.id, request.id, role);
+  const changed = await refusable(request.act('member.role', { member: request.id, role }, act));
+  if ('refused' in changed) return memberPage(request, changed.refused);
   // Who is no owner any more does not see this page.
   if (request.id === request.member.id && role !== 'owner') return redirect(viewLink(request, 'home'));
   return changed.result.keys.length === 0 ? done(request, 'role') : toKeys(request, 'role');
 }
 
-async function remove(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
-  if (found(request, context) === null) return errorPage(request, 'missing');
-  const act = () => removeMember(context.services.directory, request.organization.id, request.id);
-  const removed = await refusable(context.act(request, 'member.remove', { member: request.id }, act));
-  if ('refused' in removed) return memberPage(request, context, removed.refused);
+async function remove(request: ViewRequest): Promise<DashboardAnswer> {
+  if (found(request) === null) return errorPage(request, 'missing');
+  const act = () => removeMember(request.services.directory, request.organization.id, request.id);
+  const removed = await refusable(request.act('member.remove', { member: request.id }, act));
+  if ('refused' in removed) return memberPage(request, removed.refused);
   // One who has left sees nothing of the organization any more.
   if (request.id === request.member.id) return redirect(`${request.prefix}/dashboard`);
   return removed.result.keys.length === 0 ? done(request, 'removed') : toKeys(request, 'removed');
 }
 
-async function endSessions(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
-  if (found(request, context) === null) return errorPage(request, 'missing');
+async function endSessions(request: ViewRequest): Promise<DashboardAnswer> {
+  if (found(request) === null) return errorPage(request, 'missing');
   const except = request.id === request.member.id ? request.session.id : null;
-  const { sessions } = context.services.directory;
+  const { sessions } = request.services.directory;
   const act = () => sessions.endAllIn(request.id, request.organization.id, except);
-  await context.act(request, 'member.end-sessions', { member: request.id }, act);
+  await request.act('member.end-sessions', { member: request.id }, act);
   return done(request, 'sessions');
 }
 
-async function revoke(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
-  const act = () => context.services.directory.links.revoke(request.organization.id, request.id);
-  const revoked = await refusable(context.act(request, 'member.revoke-invitation', { id: request.id }, act));
+async function revoke(request: ViewRequest): Promise<DashboardAnswer> {
+  const act = () => request.services.directory.links.revoke(request.organization.id, request.id);
+  const revoked = await refusable(request.act('member.revoke-invitation', { id: request.id }, act));
   return 'refused' in revoked ? errorPage(request, 'missing') : done(request, 'revoked');
 }
 
@@ -112,8 +112,8 @@ async function refusable<T>(
   }
 }
 
-function found({ id, organization }: ViewRequest, context: ViewContext): Member | null {
-  const member = context.services.directory.members.find(id);
+function found({ id, organization, services }: ViewRequest): Member | null {
+  const member = services.directory.members.find(id);
   return member !== undefined && Object.hasOwn(member.roles, organization.id) ? member : null;
 }
 
@@ -133,7 +133,7 @@ function toKeys(request: ViewRequest, what: 'role' | 'removed'): DashboardAnswer
  * The keys that somebody may know who is not to use them any more, each with the ways to roll and
  * to stop it.
  */
-function keysPage(request: ViewRequest, context: ViewContext): DashboardAnswer {
+function keysPage(request: ViewRequest): DashboardAnswer {
   const { language, organization, prefix } = request;
   const say = sayPeople(request);
   const way = ({ mode, id }: ApiKey, action: 'roll' | 'revoke') =>
@@ -145,7 +145,7 @@ function keysPage(request: ViewRequest, context: ViewContext): DashboardAnswer {
   // One that was rolled already, and works until its overlap ends, can only be stopped.
   const waysOf = (key: ApiKey) =>
     html`<span class="actions">${key.rolledTo === null && way(key, 'roll')}${way(key, 'revoke')}</span>`;
-  const keys = keysKnownTo(context.services.directory, organization.id, request.id);
+  const keys = keysKnownTo(request.services.directory, organization.id, request.id);
   const columns: ui.Column<ApiKey>[] = [
     [sayKeys(request)('key'), ({ hint }) => html`<code dir="ltr">…${hint}</code>`],
     [say('mode'), ({ mode }) => sayLayout(request)(`${mode}_mode`)],
@@ -164,14 +164,10 @@ function keysPage(request: ViewRequest, context: ViewContext): DashboardAnswer {
   });
 }
 
-function listPage(
-  request: ViewRequest,
-  context: ViewContext,
-  refused: PeopleMessage | null = null,
-): DashboardAnswer {
+function listPage(request: ViewRequest, refused: PeopleMessage | null = null): DashboardAnswer {
   const { organization } = request;
   const say = sayPeople(request);
-  const { members, links } = context.services.directory;
+  const { members, links } = request.services.directory;
   const invitations = links.invitationsOf(organization.id);
   return page(request, {
     problems: refused === null ? {} : { email: say(refused) },
@@ -259,18 +255,14 @@ function roleList({ language }: ViewRequest): Html {
   return html`<dl>${items}</dl>`;
 }
 
-function memberPage(
-  request: ViewRequest,
-  context: ViewContext,
-  refused: PeopleMessage | null = null,
-): DashboardAnswer {
+function memberPage(request: ViewRequest, refused: PeopleMessage | null = null): DashboardAnswer {
   const { organization } = request;
   const say = sayPeople(request);
-  const member = found(request, context);
+  const member = found(request);
   if (member === null) return errorPage(request, 'missing');
   const { id, name, email } = member;
   const role = member.roles[organization.id]!;
-  const sessions = context.services.directory.sessions.into(id, organization.id).length;
+  const sessions = request.services.directory.sessions.into(id, organization.id).length;
   return page(request, {
     title: name,
     problems: refused === null ? {} : { '': say(refused) },

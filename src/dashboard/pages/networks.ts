@@ -18,7 +18,7 @@ import {
 import { configureConnector, type NewConnector } from '../../operator/use-cases/network-commands.ts';
 import * as ui from '../layout/components.ts';
 import { viewLink } from '../layout/links.ts';
-import type { ViewContext, ViewRequest } from '../layout/row.ts';
+import type { ViewRequest } from '../layout/row.ts';
 import { type NetworkMessage, sayNetworks } from '../messages/networks.ts';
 import { mayDo } from '../people/roles.ts';
 
@@ -133,15 +133,14 @@ function disconnectForm(request: ViewRequest, network: ConnectorName): Html {
 }
 
 /** Connects or disconnects a network. Returns the problems of the form; none when it was done. */
-export async function saveNetwork(request: ViewRequest, context: ViewContext): Promise<ui.Problems> {
-  const { organization, mode, form: typed } = request;
+export async function saveNetwork(request: ViewRequest): Promise<ui.Problems> {
+  const { organization, mode, form: typed, services } = request;
   const say = sayNetworks(request);
-  const { services } = context;
   const network = connectorNames.find((name) => name === typed.get('network'));
   if (network === undefined) return { '': say('unknown_network') };
   const params = { org: organization.id, mode, network };
   if (typed.has('disconnect')) {
-    await context.act(request, 'network.remove', params, () =>
+    await request.act('network.remove', params, () =>
       services.directory.changeOrganization(organization.id, (each) => withoutConnector(each, mode, network)),
     );
     return {};
@@ -153,7 +152,7 @@ export async function saveNetwork(request: ViewRequest, context: ViewContext): P
   if (faults.length > 0)
     return Object.fromEntries(faults.map((fault) => [fault.setting, problemOf(network, fault, request)]));
   // The audit record has the settings, and not the secrets.
-  await context.act(request, 'network.set', { ...params, methods, settings: given.settings }, () =>
+  await request.act('network.set', { ...params, methods, settings: given.settings }, () =>
     configureConnector(services, given),
   );
   return {};

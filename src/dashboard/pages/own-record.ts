@@ -4,12 +4,11 @@
 import { type IdKind, kindOfId } from '../../contract/id-prefixes.ts';
 import { OperatorFailure } from '../../operator/use-cases/failures.ts';
 import { recordOf } from '../../operator/use-cases/shard-records.ts';
-import type { ViewContext, ViewRequest } from '../layout/row.ts';
+import type { ViewRequest } from '../layout/row.ts';
 
 /** Null when there is no such record of this kind in the request's organization and mode. */
 export async function ownRecord<R extends { readonly org: string; readonly livemode: boolean }>(
-  { organization, mode }: ViewRequest,
-  { services }: ViewContext,
+  { organization, mode, services }: ViewRequest,
   id: string,
   kind: IdKind,
 ): Promise<R | null> {

@@ -34,10 +34,9 @@ const questionsMax = 100;
  */
 export function listPayments(
   request: ViewRequest,
-  context: ViewContext,
   filters: Omit<PaymentSearch, 'text' | 'method'>,
 ): Promise<FoundPayments> {
-  return askForPage(request, context, { ...filters, text: null, method: null }, null);
+  return askForPage(request, { ...filters, text: null, method: null }, null);
 }
 
 /**
@@ -46,23 +45,19 @@ export function listPayments(
  */
 export async function findPayments(
   request: ViewRequest,
-  context: ViewContext,
   search: PaymentSearch,
   isCounted: boolean,
 ): Promise<FoundPayments | TooMany> {
   const hasIndex = search.text === null && search.method === null;
-  if (hasIndex && (search.state === null || isStatus(search.state)))
-    return listPayments(request, context, search);
-  return context.search(request, isCounted, (gone) => askForPage(request, context, search, gone));
+  if (hasIndex && (search.state === null || isStatus(search.state))) return listPayments(request, search);
+  return request.search(isCounted, (gone) => askForPage(request, search, gone));
 }
 
 async function askForPage(
-  request: ViewRequest,
-  { services }: ViewContext,
+  { organization, mode, services }: ViewRequest,
   search: PaymentSearch,
   gone: AbortSignal | null,
 ): Promise<FoundPayments> {
-  const { organization, mode } = request;
   const payments: FoundPayment[] = [];
   let before = search.before;
   for (let asked = 0; asked < questionsMax && payments.length < search.limit; asked++) {
@@ -86,12 +81,10 @@ async function askForPage(
  * mode.
  */
 export async function askStory(
-  request: ViewRequest,
-  { services }: ViewContext,
+  { organization, mode, services }: ViewRequest,
   reference: string,
   refundsBefore?: string,
 ): Promise<PaymentStory | null> {
-  const { organization, mode } = request;
   const { body } = await services.askShard(organization.id, {
     kind: 'payment_story',
     org: organization.id,
@@ -110,27 +103,22 @@ const patienceMs = [50, 100, 200, 400, 800, 1_600];
  */
 export async function perform<O extends CommandOperation>(
   request: ViewRequest,
-  context: ViewContext,
   operation: O,
   call: CallOptions,
-): Promise<Awaited<ReturnType<typeof context.api<O>>>> {
+): Promise<Awaited<ReturnType<typeof request.api<O>>>> {
   for (const waitMs of patienceMs) {
-    const answer = await context.api(request, operation, call);
+    const answer = await request.api(operation, call);
     if (answer.ok || answer.error.code !== 'idempotency_in_progress') return answer;
     await sleep(waitMs);
   }
-  return context.api(request, operation, call);
+  return request.api(operation, call);
 }
 
 /** The answer to a command that was refused. */
 export type Refused = Extract<Awaited<ReturnType<ViewContext['api']>>, { readonly ok: false }>;
 
 /** The ids of the customers with an e-mail address, the newest first. */
-export async function customersWith(
-  request: ViewRequest,
-  context: ViewContext,
-  email: string,
-): Promise<string[]> {
-  const listed = await context.api(request, 'list_customers', { query: { email, limit: '10' } });
+export async function customersWith(request: ViewRequest, email: string): Promise<string[]> {
+  const listed = await request.api('list_customers', { query: { email, limit: '10' } });
   return listed.ok ? listed.body.data.map(({ id }) => id) : [];
 }

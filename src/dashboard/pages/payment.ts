@@ -8,7 +8,7 @@ import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
-import { get, post, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
+import { get, post, type Row, type ViewRequest } from '../layout/row.ts';
 import { paymentMessages, sayPayment } from '../messages/payments.ts';
 import { mayDo } from '../people/roles.ts';
 import { cursorIn } from './own-record.ts';
@@ -29,13 +29,12 @@ const doneTexts = { refund: 'refund_done', cancel: 'cancel_done', cash: 'cash_do
 
 export async function showPayment(
   request: ViewRequest,
-  context: ViewContext,
   problems: ui.Problems = {},
   status = 200,
 ): Promise<DashboardAnswer> {
   const { language, id, query } = request;
   const say = sayPayment(request);
-  const story = await askStory(request, context, id, cursorIn(query, refundsBefore, 'refund'));
+  const story = await askStory(request, id, cursorIn(query, refundsBefore, 'refund'));
   if (story?.intent.id !== id) return errorPage(request, 'missing');
   const { intent, state } = story;
   return page(request, {
@@ -48,7 +47,7 @@ export async function showPayment(
       payPart(request, story),
       detailsPart(request, story),
       refundPart(request, story, problems),
-      timelinePart(request, context, story),
+      timelinePart(request, story),
       attemptsPart(request, story),
       refundsPart(request, story),
       cancelPart(request, story),
@@ -91,13 +90,13 @@ function cancelPart(request: ViewRequest, { intent, cancelable }: PaymentStory):
   );
 }
 
-async function cancelPayment(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+async function cancelPayment(request: ViewRequest): Promise<DashboardAnswer> {
   const { id, form: sent } = request;
   const reason = sent.get('cancellation_reason');
   const params = reason ? { cancellation_reason: reason } : {};
-  const answer = await perform(request, context, 'cancel_payment_intent', { id, params });
+  const answer = await perform(request, 'cancel_payment_intent', { id, params });
   if (answer.ok) return redirect(viewLink(request, `payments/${id}`, { done: 'cancel' }));
-  return showPayment(request, context, { '': answer.error.message }, answer.status);
+  return showPayment(request, { '': answer.error.message }, answer.status);
 }
 
 function detailsPart(
@@ -140,10 +139,10 @@ function detailsPart(
   );
 }
 
-function timelinePart(request: ViewRequest, context: ViewContext, story: PaymentStory): Html {
+function timelinePart(request: ViewRequest, story: PaymentStory): Html {
   const { language } = request;
   const say = sayPayment(request);
-  const authorOf = createStepAuthors(request, context);
+  const authorOf = createStepAuthors(request);
   return ui.section(
     say('timeline'),
     ui.table<Step>(

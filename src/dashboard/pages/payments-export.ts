@@ -10,21 +10,20 @@ import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import * as ui from '../layout/components.ts';
 import { viewLink } from '../layout/links.ts';
-import { get, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
+import { get, type Row, type ViewRequest } from '../layout/row.ts';
 import { sayPayment } from '../messages/payments.ts';
 
 type SearchOf = (
   request: ViewRequest,
-  context: ViewContext,
 ) => Promise<{ readonly search: PaymentSearch; readonly problems: ui.Problems }>;
-type ShowPayments = (request: ViewRequest, context: ViewContext) => Promise<DashboardAnswer>;
+type ShowPayments = (request: ViewRequest) => Promise<DashboardAnswer>;
 
 /** `searchOf` reads the filters of the page; `showPayments` shows what is wrong with them. */
 export function exportRows(searchOf: SearchOf, showPayments: ShowPayments): readonly Row[] {
   return [
-    get('payments/export', 'payments.read', async (request, context) => {
-      const { search, problems } = await searchOf(request, context);
-      if (Object.keys(problems).length > 0) return showPayments(request, context);
+    get('payments/export', 'payments.read', async (request) => {
+      const { search, problems } = await searchOf(request);
+      if (Object.keys(problems).length > 0) return showPayments(request);
       return exportOf(request, search);
     }),
   ];

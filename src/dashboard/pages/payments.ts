@@ -10,7 +10,7 @@ import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { tooManyPage } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
-import { get, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
+import { get, type Row, type ViewRequest } from '../layout/row.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { sayPayment } from '../messages/payments.ts';
 import { paymentsTable } from './payment-parts.ts';
@@ -22,14 +22,14 @@ export const paymentsRows: readonly Row[] = [
   ...exportRows(searchOf, showPayments),
 ];
 
-async function showPayments(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+async function showPayments(request: ViewRequest): Promise<DashboardAnswer> {
   const { query } = request;
   const say = sayPayment(request);
   const text = textIn(query);
-  const direct = text === '' ? null : await placeOf(request, context, text);
+  const direct = text === '' ? null : await placeOf(request, text);
   if (direct !== null) return redirect(viewLink(request, direct));
-  const { search, problems } = await searchOf(request, context);
-  const found = await findPayments(request, context, search, true);
+  const { search, problems } = await searchOf(request);
+  const found = await findPayments(request, search, true);
   if ('waitSeconds' in found) return tooManyPage(request, found);
   const kept = Object.fromEntries([...query].filter(([name]) => name !== 'before'));
   const isFiltered = Object.keys(kept).length > 0;
@@ -53,7 +53,7 @@ async function showPayments(request: ViewRequest, context: ViewContext): Promise
 }
 
 /** The page of the one thing that a search names; null when the text is for the list. */
-async function placeOf(request: ViewRequest, context: ViewContext, text: string): Promise<string | null> {
+async function placeOf(request: ViewRequest, text: string): Promise<string | null> {
   const kind = kindOfId(text);
   if (kind === 'customer' && /^\w+$/.test(text)) return `customers/${text}`;
   const number = cashNumberIn(text);
@@ -64,7 +64,7 @@ async function placeOf(request: ViewRequest, context: ViewContext, text: string)
     kind === 'refund' ||
     kind === 'review';
   if (number === null && !isOfPayment) return null;
-  const story = await askStory(request, context, number ?? text);
+  const story = await askStory(request, number ?? text);
   return story && `payments/${story.intent.id}`;
 }
 
@@ -80,10 +80,7 @@ function textIn(query: URLSearchParams): string {
   return (query.get('q') ?? '').trim();
 }
 
-async function searchOf(
-  request: ViewRequest,
-  context: ViewContext,
-): Promise<{ search: PaymentSearch; problems: ui.Problems }> {
+async function searchOf(request: ViewRequest): Promise<{ search: PaymentSearch; problems: ui.Problems }> {
   const { query } = request;
   const text = textIn(query);
   const say = sayPayment(request);
@@ -101,7 +98,7 @@ async function searchOf(
     ...everyPayment,
     state: paymentStates.find((state) => state === query.get('status')) ?? null,
     method: method === 'card' || method === 'cash' ? method : null,
-    customers: isEmail ? await customersWith(request, context, text) : null,
+    customers: isEmail ? await customersWith(request, text) : null,
     fromSeconds: from && from.fromMs / 1000,
     toSeconds: to && to.toMs / 1000,
     text: isEmail || text === '' ? null : text,

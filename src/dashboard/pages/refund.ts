@@ -10,28 +10,19 @@ import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
-import { get, post, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
+import { get, post, type Row, type ViewRequest } from '../layout/row.ts';
 import { sayPayment } from '../messages/payments.ts';
 import { mayDo } from '../people/roles.ts';
 import { amountField, amountProblem } from './payment-parts.ts';
 import { askStory, perform } from './payment-questions.ts';
 
 /** Shows the page of the payment with what is wrong. */
-type ShowPayment = (
-  request: ViewRequest,
-  context: ViewContext,
-  problems: ui.Problems,
-  status: number,
-) => Promise<DashboardAnswer>;
+type ShowPayment = (request: ViewRequest, problems: ui.Problems, status: number) => Promise<DashboardAnswer>;
 
 export function refundRows(showPayment: ShowPayment): readonly Row[] {
   return [
-    get('payments/{id}/refund', 'refunds.write', (request, context) =>
-      confirmRefund(request, context, showPayment),
-    ),
-    post('payments/{id}/refund', 'refunds.write', (request, context) =>
-      refundPayment(request, context, showPayment),
-    ),
+    get('payments/{id}/refund', 'refunds.write', (request) => confirmRefund(request, showPayment)),
+    post('payments/{id}/refund', 'refunds.write', (request) => refundPayment(request, showPayment)),
   ];
 }
 
@@ -70,19 +61,15 @@ export function reasonChoices<
   return [['', say('no_reason')], ...reasons.map((reason) => [reason, say(reason)] as const)];
 }
 
-async function confirmRefund(
-  request: ViewRequest,
-  context: ViewContext,
-  showPayment: ShowPayment,
-): Promise<DashboardAnswer> {
+async function confirmRefund(request: ViewRequest, showPayment: ShowPayment): Promise<DashboardAnswer> {
   const { id, language, query } = request;
   const say = sayPayment(request);
-  const story = await askStory(request, context, id);
+  const story = await askStory(request, id);
   if (story?.intent.id !== id) return errorPage(request, 'missing');
   const { intent, refundable } = story;
   const typed = (query.get('amount') ?? '').trim();
   const centimes = typed === '' ? refundable : parseAmount(typed);
-  const again = (problems: ui.Problems) => showPayment({ ...request, form: query }, context, problems, 400);
+  const again = (problems: ui.Problems) => showPayment({ ...request, form: query }, problems, 400);
   if (refundable === 0) return again({ '': say('nothing_to_refund') });
   if (centimes === null || centimes === 0) return again({ amount: say('amount_invalid') });
   if (centimes > refundable) {
@@ -117,23 +104,19 @@ function destination({ language }: ViewRequest, { charges }: PaymentStory): stri
   return `\u2066${brandName(details.card.brand)} •••• ${details.card.last4}\u2069`;
 }
 
-async function refundPayment(
-  request: ViewRequest,
-  context: ViewContext,
-  showPayment: ShowPayment,
-): Promise<DashboardAnswer> {
+async function refundPayment(request: ViewRequest, showPayment: ShowPayment): Promise<DashboardAnswer> {
   const { id, language, form: sent } = request;
   const say = sayPayment(request);
   // The page that asks has filled it in.
   const centimes = parseAmount(sent.get('amount') ?? '');
-  if (centimes === null) return showPayment(request, context, { amount: say('amount_invalid') }, 400);
+  if (centimes === null) return showPayment(request, { amount: say('amount_invalid') }, 400);
   const reason = sent.get('reason') || undefined;
-  const answer = await perform(request, context, 'create_refund', {
+  const answer = await perform(request, 'create_refund', {
     params: { payment_intent: id, amount: centimes, ...(reason && { reason }) },
   });
   if (answer.ok) return redirect(viewLink(request, `payments/${id}`, { done: 'refund' }));
   const { error, status } = answer;
-  const most = (await askStory(request, context, id))?.refundable ?? 0;
+  const most = (await askStory(request, id))?.refundable ?? 0;
   const problem = amountProblem(language, error, { methods: ['card'], most });
-  return showPayment(request, context, { [error.param === 'amount' ? 'amount' : '']: problem }, status);
+  return showPayment(request, { [error.param === 'amount' ? 'amount' : '']: problem }, status);
 }

@@ -8,21 +8,14 @@ import { timeOfId } from '../../core/ids.ts';
 import { moroccoDayBounds } from '../../core/morocco-day.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
+import type { OperatorServices } from '../../operator/use-cases/services.ts';
 import type { Gap, LoggedRequest } from '../../request-logs/logged-request.ts';
-import type { LogScope } from '../../request-logs/request-logs.ts';
 import { isPlace, type LogFilter, type LogPage, statusRangeOf } from '../../request-logs/search.ts';
 import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { viewLink } from '../layout/links.ts';
 import { liveList, tailAnswer, tailScript } from '../layout/live-list.ts';
-import {
-  get,
-  type ResultOf,
-  type Row,
-  type View,
-  type ViewContext,
-  type ViewRequest,
-} from '../layout/row.ts';
+import { get, type ResultOf, type Row, type View, type ViewRequest } from '../layout/row.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { sayRequests } from '../messages/requests.ts';
 
@@ -41,13 +34,13 @@ const filterValue = ({ query }: ViewRequest, name: (typeof filterNames)[number])
   (query.get(name) ?? '').trim();
 const isFiltered = (request: ViewRequest) => filterNames.some((name) => filterValue(request, name) !== '');
 
-async function showList(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+async function showList(request: ViewRequest): Promise<DashboardAnswer> {
   const { query } = request;
   const say = sayLayout(request);
   const text = filterValue(request, 'q');
   if (kindOfId(text) === 'request')
     return redirect(viewLink(request, `requests/${encodeURIComponent(text)}`));
-  const found = await search(request, context);
+  const found = await search(request);
   const list = listOf(request, found);
   const kept = Object.fromEntries(filterNames.map((name) => [name, filterValue(request, name)]));
   const isNewest = !query.has('before');
@@ -65,12 +58,12 @@ async function showList(request: ViewRequest, context: ViewContext): Promise<Das
   });
 }
 
-async function streamList(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
-  return tailAnswer(request, 'requests', listOf(request, await search(request, context)));
+async function streamList(request: ViewRequest): Promise<DashboardAnswer> {
+  return tailAnswer(request, 'requests', listOf(request, await search(request)));
 }
 
-function search(request: ViewRequest, { services }: ViewContext): Promise<LogPage | null> {
-  const { organization, mode, query } = request;
+function search(request: ViewRequest): Promise<LogPage | null> {
+  const { organization, mode, query, services } = request;
   const before = query.get('before') ?? '';
   return services.requestLogs('search', {
     scope: { org: organization.id, mode },
@@ -192,18 +185,17 @@ function exactTime(iso: string): Html {
   return html`<time datetime="${iso}" dir="ltr">${timeFormat.format(new Date(iso))}</time>`;
 }
 
-async function showRequest(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
-  const { organization, mode, id } = request;
+async function showRequest(request: ViewRequest): Promise<DashboardAnswer> {
   const say = sayRequests(request);
-  const entry = await findWritten({ org: organization.id, mode }, id, context);
+  const entry = await findWritten(request);
   if (entry === null) return missingPage(request);
   const { method, path, query, request_body, request_cut, answer_body, answer_cut, masked } = entry;
-  const events = await eventsOf(request, context, entry);
+  const events = await eventsOf(request, entry);
   return page(request, {
     title: `${method} ${path}`,
     body: [
       masked ? html`<div class="notice"><p>${say('masked')}</p></div>` : null,
-      ui.definitions(factsOf(request, context, entry)),
+      ui.definitions(factsOf(request, entry)),
       events.length > 0 ? ui.section(say('events'), eventList(request, events)) : null,
       ui.section(
         say('request'),
@@ -221,20 +213,17 @@ const writtenMs = 2_000;
 const pollMs = 100;
 
 /** Finds a request; one that was just made may wait in the buffer of its edge for half a second. */
-async function findWritten(
-  scope: LogScope,
-  request: string,
-  context: ViewContext,
-): Promise<LoggedRequest | null> {
+async function findWritten({ organization, mode, id, services }: ViewRequest): Promise<LoggedRequest | null> {
+  const scope = { org: organization.id, mode };
   for (;;) {
-    const entry = await context.services.requestLogs('find', { scope, request });
-    if (entry !== null || !isRecent(request, context)) return entry;
+    const entry = await services.requestLogs('find', { scope, request: id });
+    if (entry !== null || !isRecent(id, services)) return entry;
     await wait(pollMs);
   }
 }
 
-function isRecent(request: string, { services }: ViewContext): boolean {
-  const ageMs = services.now() - timeOfId(request);
+function isRecent(request: string, { now }: Pick<OperatorServices, 'now'>): boolean {
+  const ageMs = now() - timeOfId(request);
   return ageMs >= 0 && ageMs < writtenMs;
 }
 
@@ -251,7 +240,6 @@ function missingPage(request: ViewRequest): DashboardAnswer {
 
 function factsOf(
   request: ViewRequest,
-  { services }: ViewContext,
   entry: LoggedRequest,
 ): readonly (readonly [string, Html | string | null])[] {
   const say = sayRequests(request);
@@ -272,7 +260,10 @@ function factsOf(
     ],
     [say('api_version'), entry.api_version],
     [say('key'), entry.key && html`<code dir="ltr">${entry.key}</code>`],
-    [say('member'), entry.member && (services.directory.members.find(entry.member)?.name ?? entry.member)],
+    [
+      say('member'),
+      entry.member && (request.services.directory.members.find(entry.member)?.name ?? entry.member),
+    ],
     [say('address'), entry.address && html`<code dir="ltr">${entry.address}</code>`],
   ];
 }
@@ -301,7 +292,7 @@ const eventSpanSeconds = 60;
 const eventPagesMax = 5;
 
 /** The events that name the request, of the time in which it was answered. */
-async function eventsOf(request: ViewRequest, context: ViewContext, entry: LoggedRequest): Promise<Event[]> {
+async function eventsOf(request: ViewRequest, entry: LoggedRequest): Promise<Event[]> {
   if (!request.views.includes('events') || entry.method === 'GET') return [];
   const answered = Math.floor(Date.parse(entry.time) / 1000);
   const began = answered - Math.ceil(entry.duration_ms / 1000) - 1;
@@ -317,7 +308,7 @@ async function eventsOf(request: ViewRequest, context: ViewContext, entry: Logge
       ...created,
       ...(after !== undefined && { starting_after: after }),
     };
-    const listed = await context.api(request, 'list_events', { query });
+    const listed = await request.api('list_events', { query });
     if (!listed.ok) break;
     const events = listed.body.data as Event[];
     found.push(...events.filter((event) => event.request.id === entry.request));

@@ -12,7 +12,7 @@ import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
-import { get, post, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
+import { get, post, type Row, type ViewRequest } from '../layout/row.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { sayShop } from '../messages/shop.ts';
 import { mayDo } from '../people/roles.ts';
@@ -39,22 +39,19 @@ type Review = Pick<
 >;
 
 /** The open reviews of an organization in one mode, newest first. */
-export function openReviews(
-  { organization, mode }: ViewRequest,
-  { services }: ViewContext,
-): Promise<ReviewRecord[]> {
+export function openReviews({ organization, mode, services }: ViewRequest): Promise<ReviewRecord[]> {
   const index = fieldIndex('review', scopeOf(organization.id, mode === 'live'), 'open', 'true');
   return records<ReviewRecord>(services, organization.id, index);
 }
 
-async function listReviews(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+async function listReviews(request: ViewRequest): Promise<DashboardAnswer> {
   const { query } = request;
   const say = sayShop(request);
   const all = query.get('show') === 'all';
   const none = { newer: null, older: null };
   const { data, queries } = all
-    ? await listPage<Review>(request, context, 'list_reviews')
-    : { data: await openReviews(request, context), queries: none };
+    ? await listPage<Review>(request, 'list_reviews')
+    : { data: await openReviews(request), queries: none };
   const shown = { newer: withAll(queries.newer), older: withAll(queries.older) };
   const empty = ui.emptyState(say('no_open_reviews'), html`<p>${say('no_open_reviews_text')}</p>`);
   return page(request, {
@@ -105,15 +102,10 @@ function reviewBadge({ language }: ViewRequest, { open, closed_reason: closed }:
   return open ? ui.badge(say('open'), 'warn') : ui.badge(say(closed ?? 'closed'));
 }
 
-async function showReview(
-  request: ViewRequest,
-  context: ViewContext,
-  problem = '',
-  status = 200,
-): Promise<DashboardAnswer> {
+async function showReview(request: ViewRequest, problem = '', status = 200): Promise<DashboardAnswer> {
   const { language, id } = request;
   const say = sayShop(request);
-  const found = await context.api(request, 'retrieve_review', { id });
+  const found = await request.api('retrieve_review', { id });
   if (!found.ok) return errorPage(request, 'missing');
   const review = found.body as Review;
   const { reason, amount_expected: expected, amount_received: received } = review;
@@ -166,22 +158,21 @@ function closePart(request: ViewRequest, { id, open }: Review): Html | null {
   );
 }
 
-async function closeReview(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+async function closeReview(request: ViewRequest): Promise<DashboardAnswer> {
   const { id, form: sent, mode } = request;
   const say = sayShop(request);
   const as = closedReasons.find((each) => each === sent.get('as'));
-  const found = await context.api(request, 'retrieve_review', { id });
+  const found = await request.api('retrieve_review', { id });
   if (!found.ok || as === undefined) return errorPage(request, 'missing');
   try {
-    await context.act(request, 'review.close', { review: id, as, mode }, () =>
-      command(context.services, id, 'close_review', { as }),
+    await request.act('review.close', { review: id, as, mode }, () =>
+      command(request.services, id, 'close_review', { as }),
     );
   } catch (error) {
     if (!(error instanceof OperatorFailure && error.kind === 'refused')) throw error;
     // A double click has closed it in the same way.
-    const now = await context.api(request, 'retrieve_review', { id });
-    if (!now.ok || now.body.closed_reason !== as)
-      return showReview(request, context, say('already_closed'), 409);
+    const now = await request.api('retrieve_review', { id });
+    if (!now.ok || now.body.closed_reason !== as) return showReview(request, say('already_closed'), 409);
   }
   return redirect(viewLink(request, `reviews/${id}`, { done: 'close' }));
 }

@@ -11,7 +11,7 @@ import { html } from '../../html/html.ts';
 import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { link, viewLink } from '../layout/links.ts';
-import { get, post, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
+import { get, post, type Row, type ViewRequest } from '../layout/row.ts';
 import { sayNetworks } from '../messages/networks.ts';
 import { saySettings } from '../messages/settings.ts';
 import { mayDo } from '../people/roles.ts';
@@ -20,7 +20,7 @@ import { networkSection, saveNetwork } from './networks.ts';
 const active = 'settings';
 
 export const settingsRows: readonly Row[] = [
-  get('settings', 'settings.read', (request, context) => show(request, context, {})),
+  get('settings', 'settings.read', (request) => show(request, {})),
   post('settings', 'settings.write', saveShop),
   post('settings/network', 'settings.write', connectNetwork, { stepUp: true }),
   post('settings/logo', 'settings.write', saveLogo),
@@ -30,7 +30,7 @@ export const settingsRows: readonly Row[] = [
 /** What a colour input shows when the organization has no colour. */
 const presetColour = '#1b5cc4';
 
-function show(request: ViewRequest, context: ViewContext, problems: ui.Problems): DashboardAnswer {
+function show(request: ViewRequest, problems: ui.Problems): DashboardAnswer {
   const { language, organization, role } = request;
   const say = saySettings(request);
   const { id, liveActivated, apiVersion, created } = organization;
@@ -43,7 +43,7 @@ function show(request: ViewRequest, context: ViewContext, problems: ui.Problems)
         ? [
             ui.section(say('shop'), shopForm(request, problems)),
             ui.section(say('logo'), logoForm(request, problems)),
-            context.services.mail === null ? null : ui.section(say('receipts'), receiptsForm(request)),
+            request.services.mail === null ? null : ui.section(say('receipts'), receiptsForm(request)),
           ]
         : [
             ui.definitions([
@@ -54,7 +54,7 @@ function show(request: ViewRequest, context: ViewContext, problems: ui.Problems)
           ]),
       ui.section(
         sayNetworks(request)('networks'),
-        networkSection(request, context.services.baseUrl, problems),
+        networkSection(request, request.services.baseUrl, problems),
       ),
       ui.section(
         say('organization'),
@@ -146,38 +146,33 @@ function receiptsForm(request: ViewRequest) {
   return html`<p>${say('receipts_text')}</p>${form}`;
 }
 
-async function saveShop(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+async function saveShop(request: ViewRequest): Promise<DashboardAnswer> {
   const { form: typed, organization } = request;
   const name = typed.get('name') ?? '';
   const colour = typed.has('own_colour') ? (typed.get('colour') ?? '') : null;
-  return save(request, context, { org: organization.id, name, colour }, (each) =>
+  return save(request, { org: organization.id, name, colour }, (each) =>
     withBranding(withName(each, name), { colour: colour === null ? null : checkedColour(colour) }),
   );
 }
 
-async function saveLogo(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+async function saveLogo(request: ViewRequest): Promise<DashboardAnswer> {
   const { organization, files, form: typed } = request;
   const isRemoved = typed.has('remove');
   const file = files.get('logo') ?? new Uint8Array();
-  return save(
-    request,
-    context,
-    { org: organization.id, logo: isRemoved ? null : `${file.length} B` },
-    (each) => withBranding(each, { logo: isRemoved ? null : logoOf(file) }),
+  return save(request, { org: organization.id, logo: isRemoved ? null : `${file.length} B` }, (each) =>
+    withBranding(each, { logo: isRemoved ? null : logoOf(file) }),
   );
 }
 
-async function saveReceipts(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+async function saveReceipts(request: ViewRequest): Promise<DashboardAnswer> {
   const typed = request.form.get('receipts') ?? '';
   const receipts = languages.find((language): language is Language => language === typed) ?? null;
-  return save(request, context, { org: request.organization.id, receipts }, (each) =>
-    withReceipts(each, receipts),
-  );
+  return save(request, { org: request.organization.id, receipts }, (each) => withReceipts(each, receipts));
 }
 
-async function connectNetwork(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
-  const problems = await saveNetwork(request, context);
-  if (Object.keys(problems).length > 0) return show(request, context, problems);
+async function connectNetwork(request: ViewRequest): Promise<DashboardAnswer> {
+  const problems = await saveNetwork(request);
+  if (Object.keys(problems).length > 0) return show(request, problems);
   return redirect(viewLink(request, active, { done: 'saved' }));
 }
 
@@ -191,20 +186,19 @@ const fieldsOf = {
 
 async function save(
   request: ViewRequest,
-  context: ViewContext,
   params: object,
   rule: (organization: Organization) => Organization,
 ): Promise<DashboardAnswer> {
   const { organization } = request;
   const say = saySettings(request);
   try {
-    await context.act(request, 'org.settings', params, () =>
-      context.services.directory.changeOrganization(organization.id, rule),
+    await request.act('org.settings', params, () =>
+      request.services.directory.changeOrganization(organization.id, rule),
     );
   } catch (error) {
     const code = error instanceof DirectoryRefusal ? (error.code as keyof typeof fieldsOf | null) : null;
     if (code === null || !(code in fieldsOf)) throw error;
-    return show(request, context, { [fieldsOf[code]]: say(code) });
+    return show(request, { [fieldsOf[code]]: say(code) });
   }
   return redirect(viewLink(request, active, { done: 'saved' }));
 }

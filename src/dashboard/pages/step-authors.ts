@@ -4,7 +4,7 @@
 import type { Step } from '../../domain/payment-story.ts';
 import { type Html, html } from '../../html/html.ts';
 import { viewLink } from '../layout/links.ts';
-import type { ViewContext, ViewRequest } from '../layout/row.ts';
+import type { ViewRequest } from '../layout/row.ts';
 import { sayPayment } from '../messages/payments.ts';
 
 const says = {
@@ -19,11 +19,8 @@ const says = {
  * Returns the function that tells who made a step. A step whose cause is not known any more has
  * nobody.
  */
-export function createStepAuthors(
-  request: ViewRequest,
-  { services }: ViewContext,
-): (step: Step) => Html | string | null {
-  const { views } = request;
+export function createStepAuthors(request: ViewRequest): (step: Step) => Html | string | null {
+  const { services, views } = request;
   const say = sayPayment(request);
 
   function linked(id: string | null): Html | null {

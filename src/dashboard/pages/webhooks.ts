@@ -12,7 +12,7 @@ import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
-import { get, post, type ResultOf, type Row, type ViewContext, type ViewRequest } from '../layout/row.ts';
+import { get, post, type ResultOf, type Row, type ViewRequest } from '../layout/row.ts';
 import { sayWebhooks } from '../messages/webhooks.ts';
 import { mayDo } from '../people/roles.ts';
 import { deliveriesOf, refusedPage } from './deliveries.ts';
@@ -41,7 +41,7 @@ export const webhookRows: readonly Row[] = [
   get(
     'webhooks/{id}/edit',
     'webhooks.write',
-    inEndpoint(async (request, _, endpoint) => editing(request, endpoint, {})),
+    inEndpoint(async (request, endpoint) => editing(request, endpoint, {})),
   ),
   post('webhooks/{id}/edit', 'webhooks.write', inEndpoint(edit)),
   ...(['enable', 'disable'] as const).map(
@@ -49,34 +49,30 @@ export const webhookRows: readonly Row[] = [
       post(
         `webhooks/{id}/${change}`,
         'webhooks.write',
-        inEndpoint((request, context) => update(request, context, { disabled: change === 'disable' })),
+        inEndpoint((request) => update(request, { disabled: change === 'disable' })),
       ),
   ),
   get(
     'webhooks/{id}/delete',
     'webhooks.write',
-    inEndpoint(async (request, _, endpoint) => deletion(request, endpoint)),
+    inEndpoint(async (request, endpoint) => deletion(request, endpoint)),
   ),
   post('webhooks/{id}/delete', 'webhooks.write', inEndpoint(remove)),
   get('webhooks/{id}/secret', 'secrets.read', inEndpoint(showSecret), { stepUp: true }),
   post('webhooks/{id}/secret', 'secrets.read', inEndpoint(roll), { stepUp: true }),
 ];
 
-type Handle = (
-  request: ViewRequest,
-  context: ViewContext,
-  endpoint: WebhookEndpointRecord,
-) => Promise<DashboardAnswer>;
+type Handle = (request: ViewRequest, endpoint: WebhookEndpointRecord) => Promise<DashboardAnswer>;
 
 /**
  * Handles a request about an endpoint of the request's organization and mode. Of one that was
  * deleted there is its page alone.
  */
 function inEndpoint(handle: Handle): Row['handle'] {
-  return async (request, context) => {
-    const endpoint = await ownRecord<WebhookEndpointRecord>(request, context, request.id, 'webhook_endpoint');
+  return async (request) => {
+    const endpoint = await ownRecord<WebhookEndpointRecord>(request, request.id, 'webhook_endpoint');
     const isThere = endpoint !== null && (endpoint.status !== 'deleted' || handle === show);
-    return isThere ? handle(request, context, endpoint) : errorPage(request, 'missing');
+    return isThere ? handle(request, endpoint) : errorPage(request, 'missing');
   };
 }
 
@@ -88,16 +84,13 @@ const doneKeys = {
   resending: 'resending',
 } as const;
 
-async function list(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+async function list(request: ViewRequest): Promise<DashboardAnswer> {
   const { role } = request;
   const say = sayWebhooks(request);
-  const listed = await context.api(request, 'list_webhook_endpoints', { query: { limit: '100' } });
+  const listed = await request.api('list_webhook_endpoints', { query: { limit: '100' } });
   if (!listed.ok) return errorPage(request, 'trouble');
   const endpoints = listed.body.data as Endpoint[];
-  const [failed, health] = await Promise.all([
-    failedOf(request, context, endpoints),
-    healthByEndpoint(request, context),
-  ]);
+  const [failed, health] = await Promise.all([failedOf(request, endpoints), healthByEndpoint(request)]);
   const columns: ui.Column<Endpoint>[] = [
     [
       say('url'),
@@ -132,8 +125,7 @@ async function list(request: ViewRequest, context: ViewContext): Promise<Dashboa
 
 /** The endpoints with deliveries that have failed for good. */
 async function failedOf(
-  { organization, mode }: ViewRequest,
-  { services }: ViewContext,
+  { organization, mode, services }: ViewRequest,
   endpoints: readonly Endpoint[],
 ): Promise<Set<string>> {
   const scope = scopeOf(organization.id, mode === 'live');
@@ -156,9 +148,9 @@ function creation(request: ViewRequest, problems: ui.Problems): DashboardAnswer 
   });
 }
 
-async function create(request: ViewRequest, context: ViewContext): Promise<DashboardAnswer> {
+async function create(request: ViewRequest): Promise<DashboardAnswer> {
   const { url, events } = endpointFields(request.form);
-  const made = await context.api(request, 'create_webhook_endpoint', {
+  const made = await request.api('create_webhook_endpoint', {
     params: { url, enabled_events: events },
   });
   if (!made.ok) return creation(request, { [made.error.param ?? '']: made.error.message });
@@ -181,25 +173,20 @@ function editing(
   });
 }
 
-async function edit(
-  request: ViewRequest,
-  context: ViewContext,
-  endpoint: WebhookEndpointRecord,
-): Promise<DashboardAnswer> {
+async function edit(request: ViewRequest, endpoint: WebhookEndpointRecord): Promise<DashboardAnswer> {
   const { url, events } = endpointFields(request.form);
   const params = { url, enabled_events: events };
-  const changed = await context.api(request, 'update_webhook_endpoint', { id: endpoint.id, params });
+  const changed = await request.api('update_webhook_endpoint', { id: endpoint.id, params });
   if (!changed.ok) return editing(request, endpoint, { [changed.error.param ?? '']: changed.error.message });
   return redirect(viewLink(request, `webhooks/${endpoint.id}`, { done: 'changed' }));
 }
 
 async function update(
   request: ViewRequest,
-  context: ViewContext,
   params: { readonly disabled: boolean },
 ): Promise<DashboardAnswer> {
   const { id } = request;
-  const changed = await context.api(request, 'update_webhook_endpoint', { id, params });
+  const changed = await request.api('update_webhook_endpoint', { id, params });
   if (changed.ok) return redirect(viewLink(request, `webhooks/${id}`, { done: 'changed' }));
   return refusedPage(request, changed.status, changed.error.message);
 }
@@ -216,21 +203,13 @@ function deletion(request: ViewRequest, { id, url }: WebhookEndpointRecord): Das
   });
 }
 
-async function remove(
-  request: ViewRequest,
-  context: ViewContext,
-  { id }: WebhookEndpointRecord,
-): Promise<DashboardAnswer> {
-  const removed = await context.api(request, 'delete_webhook_endpoint', { id });
+async function remove(request: ViewRequest, { id }: WebhookEndpointRecord): Promise<DashboardAnswer> {
+  const removed = await request.api('delete_webhook_endpoint', { id });
   if (removed.ok) return redirect(viewLink(request, active, { done: 'deleted' }));
   return refusedPage(request, removed.status, removed.error.message);
 }
 
-async function show(
-  request: ViewRequest,
-  context: ViewContext,
-  endpoint: WebhookEndpointRecord,
-): Promise<DashboardAnswer> {
+async function show(request: ViewRequest, endpoint: WebhookEndpointRecord): Promise<DashboardAnswer> {
   const { language, role } = request;
   const say = sayWebhooks(request);
   const { id, url, status, enabled_events: types, api_version, created } = endpoint;
@@ -245,8 +224,8 @@ async function show(
     ];
   const secret =
     isThere && mayDo(role, 'secrets.read') && ui.button(say('show_secret'), at('secret'), 'quiet');
-  const now = (await healthByEndpoint(request, context)).get(id);
-  const chart = hoursChart(request, now, context.services.now());
+  const now = (await healthByEndpoint(request)).get(id);
+  const chart = hoursChart(request, now, request.services.now());
   const names = types.includes('*')
     ? say('all_events')
     : html`${types.map((type) => html`<code dir="ltr">${type}</code> `)}`;
@@ -268,20 +247,19 @@ async function show(
       html`<div class="actions">${changes}${secret}</div>`,
       chart &&
         ui.section(say('attempts_by_hour'), html`${chart}<p class="hint">${say('attempts_counted')}</p>`),
-      ...(await deliveriesOf(request, context, endpoint)),
+      ...(await deliveriesOf(request, endpoint)),
     ],
   });
 }
 
 async function showSecret(
   request: ViewRequest,
-  context: ViewContext,
   { id }: Pick<WebhookEndpointRecord, 'id'>,
 ): Promise<DashboardAnswer> {
   const { language } = request;
   const say = sayWebhooks(request);
-  const { secrets } = await context.act(request, 'webhooks.show-secret', { endpoint: id }, () =>
-    secretsOf(context.services, id),
+  const { secrets } = await request.act('webhooks.show-secret', { endpoint: id }, () =>
+    secretsOf(request.services, id),
   );
   const rolling = [overlapField(language, say('old_secret')), ui.submit(say('roll_secret'))];
   const items = secrets.map(({ secret, expires }): [string | Html, Html] => [
@@ -305,16 +283,13 @@ async function showSecret(
 
 async function roll(
   request: ViewRequest,
-  context: ViewContext,
   { id }: Pick<WebhookEndpointRecord, 'id'>,
 ): Promise<DashboardAnswer> {
   const overlapSeconds = overlapSecondsOf(request.form);
-  if (overlapSeconds === null) return showSecret(request, context, { id });
+  if (overlapSeconds === null) return showSecret(request, { id });
   const params = { endpoint: id, overlapSeconds };
-  await context.once(request, () =>
-    context.act(request, 'webhooks.roll-secret', params, () =>
-      rollSecret(context.services, id, overlapSeconds),
-    ),
+  await request.once(() =>
+    request.act('webhooks.roll-secret', params, () => rollSecret(request.services, id, overlapSeconds)),
   );
   return redirect(viewLink(request, `webhooks/${id}/secret`, { done: 'changed' }));
 }
