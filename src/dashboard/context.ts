@@ -5,7 +5,6 @@ import { routeTable } from '../contract/routes/table.ts';
 import type { Audit } from '../operator/audit/audit.ts';
 import { OperatorFailure } from '../operator/use-cases/failures.ts';
 import type { ApiAnswer, OperatorServices } from '../operator/use-cases/services.ts';
-import type { Incoming } from './incoming.ts';
 import type { ResultOf, ViewContext, ViewPlace } from './layout/row.ts';
 import type { Searches } from './pages/searches.ts';
 
@@ -25,13 +24,11 @@ export interface ContextOptions {
   readonly recentForms: RecentForms;
 }
 
-/** `client` is the address of the member's browser. */
 export function createContext(
   { services, audit, searches, recentForms }: ContextOptions,
   place: ViewPlace,
-  { client, gone }: Pick<Incoming, 'client' | 'gone'>,
 ): ViewContext {
-  const { organization, mode, form, language } = place;
+  const { organization, mode, form, language, client, gone } = place;
   const { id: member } = place.member;
   const act: ViewContext['act'] = (action, params, run) =>
     audit.record({ member, organization: organization.id }, action, params, run);

@@ -3,18 +3,19 @@
 // session, organization, route, mode, role, form, password.
 
 import { languages, type Mode, modes } from '../contract/vocabulary.ts';
+import { logoPathOf } from '../directory/branding.ts';
+import type { Directory } from '../directory/directory.ts';
 import { mayEnter } from '../directory/sessions.ts';
 import type { DashboardAnswer, DashboardRequest, Visited } from '../edge/dashboard/dashboard-port.ts';
 import { createClientAddressText } from '../edge/http/client-address.ts';
 import { createVisitorOf } from '../edge/http/visitors.ts';
 import type { OperatorServices } from '../operator/use-cases/services.ts';
 import { createContext, RecentForms } from './context.ts';
-import { type Incoming, readIncoming } from './incoming.ts';
+import { readIncoming } from './incoming.ts';
 import { redirect } from './layout/document.ts';
 import { errorPage, forbiddenPage } from './layout/errors.ts';
 import { link, viewLink } from './layout/links.ts';
-import { logoAt } from './layout/logos.ts';
-import type { ViewRequest } from './layout/row.ts';
+import type { Incoming, ViewRequest } from './layout/row.ts';
 import { matchRow, pageOfForm, viewsOf } from './layout/table.ts';
 import { warningsOf } from './pages/endpoint-health.ts';
 import { Searches } from './pages/searches.ts';
@@ -93,12 +94,12 @@ export class Dashboard {
     const place = { ...request, ...row, id: '' };
     const { services, audit } = this.#options;
     const given = { services, audit, searches: this.#searches, recentForms: this.#recentForms };
-    return this.#answerRow(incoming, { ...place, ...createContext(given, place, incoming) });
+    return this.#answerRow({ ...place, ...createContext(given, place) });
   }
 
-  async #answerRow(incoming: Incoming, request: ViewRequest): Promise<DashboardAnswer> {
+  async #answerRow(request: ViewRequest): Promise<DashboardAnswer> {
     const { mode, role, path, session } = request;
-    const method = incoming.method === 'POST' ? 'POST' : 'GET';
+    const method = request.method === 'POST' ? 'POST' : 'GET';
     const match = matchRow(method, path);
     if (match === 'missing') return errorPage(request, 'missing');
     // The language links on the answer to a form lead to the form's address, which answers no GET.
@@ -107,7 +108,7 @@ export class Dashboard {
     const { row, id } = match;
     if (!mayDo(role, row.permission)) return forbiddenPage(request, role);
     if (row.testOnly && mode === 'live') return errorPage(request, 'testOnly');
-    if (method === 'POST' && !this.#people.isOwnForm(incoming, request)) return errorPage(request, 'stale');
+    if (method === 'POST' && !this.#people.isOwnForm(request)) return errorPage(request, 'stale');
     // Members of a suspended organization read, and make nothing.
     const isSuspended = request.organization.status !== 'active';
     if (method === 'POST' && isSuspended) return errorPage(request, 'suspended');
@@ -120,4 +121,17 @@ export class Dashboard {
     const answer = await row.handle({ ...request, id, warnings });
     return answer.kind === 'export' && isSuspended ? errorPage(request, 'suspended') : answer;
   }
+}
+
+/**
+ * The logo of an organization, for the pages where its customers pay; null when there is none like
+ * that, or not any more. The address has its digest, so what is at it never changes.
+ */
+function logoAt(directory: Directory, path: string): DashboardAnswer | null {
+  const org = path.split('/')[2] ?? '';
+  const organization = directory.organizations().find(({ id }) => id === org);
+  const logo = organization?.branding.logo ?? null;
+  if (organization === undefined || logo === null || logoPathOf(org, organization.branding) !== path)
+    return null;
+  return { kind: 'file', type: logo.type, bytes: Buffer.from(logo.data, 'base64') };
 }

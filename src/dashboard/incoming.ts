@@ -4,24 +4,8 @@
 import { negotiateLanguage } from '../contract/language.ts';
 import type { DashboardRequest } from '../edge/dashboard/dashboard-port.ts';
 import type { Visitor } from '../edge/http/visitors.ts';
-import type { PageRequest } from './layout/row.ts';
+import type { Incoming } from './layout/row.ts';
 import { chosenLanguage } from './people/cookies.ts';
-
-export interface Incoming extends PageRequest {
-  readonly method: string;
-  readonly form: URLSearchParams;
-  readonly files: ReadonlyMap<string, Uint8Array>;
-  readonly cookie: string;
-  readonly secFetchSite: string;
-  /** The client's address. */
-  readonly client: string;
-  /** Whose attempts count together. */
-  readonly visitor: Visitor;
-  /** Aborted when the client has left. */
-  readonly gone: AbortSignal;
-  /** A stream asks again, which is no use of the session. */
-  readonly isRepeated: boolean;
-}
 
 export async function readIncoming(
   request: DashboardRequest,

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { Incoming } from '../../src/dashboard/incoming.ts';
+import type { Incoming } from '../../src/dashboard/layout/row.ts';
 import { People, type PeopleOptions, untried } from '../../src/dashboard/people/people.ts';
 
 setFlagsFromString('--expose-gc');

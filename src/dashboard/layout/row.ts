@@ -8,6 +8,7 @@ import type { Member, Role } from '../../directory/members.ts';
 import type { Organization } from '../../directory/organization.ts';
 import type { Session } from '../../directory/sessions.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
+import type { Visitor } from '../../edge/http/visitors.ts';
 import type { MemberAction } from '../../operator/audit/audit-actions.ts';
 import type { PlacedRow } from '../../operator/audit/audit-row.ts';
 import type { ApiError, OperatorServices } from '../../operator/use-cases/services.ts';
@@ -64,16 +65,31 @@ export interface PageRequest {
   readonly prefix: string;
 }
 
-/** A request of a member who is signed in. */
-export interface MemberRequest extends PageRequest {
+/** A request as it came from an edge, read. */
+export interface Incoming extends PageRequest {
+  readonly method: string;
+  /** The fields of a POST; empty on a GET. */
+  readonly form: URLSearchParams;
+  /** The files of a form, by the names of their fields; empty ones are left out. */
+  readonly files: ReadonlyMap<string, Uint8Array>;
+  readonly cookie: string;
+  readonly secFetchSite: string;
+  /** The client's address. */
+  readonly client: string;
+  /** Whose attempts count together. */
+  readonly visitor: Visitor;
+  /** Aborted when the client has left. */
+  readonly gone: AbortSignal;
+  /** A stream asks again, which is no use of the session. */
+  readonly isRepeated: boolean;
+}
+
+/** A request of a member who is signed in. The key of its form was checked. */
+export interface MemberRequest extends Incoming {
   readonly member: Member;
   readonly session: Session;
   /** Their names are for the switch. */
   readonly organizations: readonly { readonly id: string; readonly name: string }[];
-  /** The fields of a POST; empty on a GET. The form's key is checked before a handler is called. */
-  readonly form: URLSearchParams;
-  /** The files of a form, by the names of their fields; empty ones are left out. */
-  readonly files: ReadonlyMap<string, Uint8Array>;
 }
 
 /** What a request to a row of the table is about. */

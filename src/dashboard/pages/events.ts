@@ -16,10 +16,10 @@ import { get, type ResultOf, type Row, type ViewRequest } from '../layout/row.ts
 import { sayLayout } from '../messages/layout.ts';
 import { sayWebhooks } from '../messages/webhooks.ts';
 import { deliveryTable, sampleBadge } from './deliveries.ts';
+import { listPage } from './list-page.ts';
 
 const active = 'events';
 const tailPath = 'events/tail';
-const shownMax = 25;
 type Event = ResultOf<'retrieve_event'>;
 
 export const eventRows: readonly Row[] = [
@@ -34,47 +34,37 @@ function filtersOf({ query }: ViewRequest): Record<string, string> {
   const from = moroccoDayBounds(query.get('from') ?? '');
   const to = moroccoDayBounds(query.get('to') ?? '');
   return {
-    ...(type !== '' && { type }),
+    limit: '25',
+    type,
     ...(from !== null && { 'created[gte]': String(from.fromMs / 1000) }),
     ...(to !== null && { 'created[lt]': String(to.toMs / 1000) }),
   };
 }
 
-/** Null when the shard is away, or the cursor names no event. */
-async function eventsOf(request: ViewRequest, cursor: Readonly<Record<string, string>> = {}) {
-  const listed = await request.api('list_events', {
-    query: { limit: String(shownMax), ...filtersOf(request), ...cursor },
-  });
-  return listed.ok ? { events: listed.body.data as Event[], hasMore: listed.body.has_more } : null;
+function eventsOf(request: ViewRequest) {
+  const kept = Object.fromEntries(
+    ['type', 'from', 'to'].map((name) => [name, request.query.get(name) ?? '']),
+  );
+  return listPage<Event>(request, 'list_events', filtersOf(request), kept);
 }
 
 async function streamList(request: ViewRequest): Promise<DashboardAnswer> {
-  const listed = await eventsOf(request);
-  if (listed === null) return errorPage(request, 'trouble');
-  return tailAnswer(request, 'events', eventTable(request, listed.events));
+  const { isThere, data } = await eventsOf(request);
+  return isThere ? tailAnswer(request, 'events', eventTable(request, data)) : errorPage(request, 'trouble');
 }
 
 async function list(request: ViewRequest): Promise<DashboardAnswer> {
-  const { query } = request;
-  const say = sayLayout(request);
-  const cursors = ['starting_after', 'ending_before'].filter((name) => query.has(name)).slice(0, 1);
-  const cursor = Object.fromEntries(cursors.map((name) => [name, query.get(name)!]));
-  const isNewest = cursors.length === 0;
-  const listed = await eventsOf(request, cursor);
-  if (listed === null) return errorPage(request, 'trouble');
-  const { events, hasMore } = listed;
-  const isBack = 'ending_before' in cursor;
-  const kept = Object.fromEntries(['type', 'from', 'to'].map((name) => [name, query.get(name) ?? '']));
-  const [first, last] = [events[0], events.at(-1)];
-  const pages = ui.pager(request, active, {
-    newer: first && (isBack ? hasMore : !isNewest) ? { ...kept, ending_before: first.id } : null,
-    older: last && (isBack || hasMore) ? { ...kept, starting_after: last.id } : null,
-  });
-  const shown = eventTable(request, events);
+  const { isThere, data, isNewest, queries } = await eventsOf(request);
+  if (!isThere) return errorPage(request, 'trouble');
+  const shown = eventTable(request, data);
   return page(request, {
-    title: say(active),
+    title: sayLayout(request)(active),
     scripts: isNewest ? [tailScript] : [],
-    body: [filterForm(request), isNewest ? liveList(request, tailPath, shown) : shown, pages],
+    body: [
+      filterForm(request),
+      isNewest ? liveList(request, tailPath, shown) : shown,
+      ui.pager(request, active, queries),
+    ],
   });
 }
 

@@ -3,11 +3,15 @@
 import { idPrefixes } from '../../contract/id-prefixes.ts';
 import type { ViewRequest } from '../layout/row.ts';
 
-type ListOperation = 'list_customers' | 'list_checkout_sessions' | 'list_reviews';
+type ListOperation = 'list_customers' | 'list_checkout_sessions' | 'list_reviews' | 'list_events';
 type Query = Readonly<Record<string, string>>;
 
 interface ListPage<R> {
+  /** Whether the shard has answered. */
+  readonly isThere: boolean;
   readonly data: readonly R[];
+  /** Without a cursor: the newest are shown. */
+  readonly isNewest: boolean;
   readonly queries: { readonly newer: Query | null; readonly older: Query | null };
 }
 
@@ -15,28 +19,32 @@ const limit = '20';
 const cursors = ['starting_after', 'ending_before'] as const;
 
 /**
- * `filters` are parameters of the list; empty ones are left out. A cursor that names nothing gives
- * the first page.
+ * `filters` are parameters of the list; empty ones are left out. `kept` is what the queries keep of
+ * the page's own. A cursor that names nothing gives the first page.
  */
 export async function listPage<R extends { readonly id: string }>(
   request: ViewRequest,
   operation: ListOperation,
   filters: Query = {},
+  kept = filters,
 ): Promise<ListPage<R>> {
-  const kept = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== ''));
+  const given = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== ''));
   const cursor = cursors.find((name) => request.query.has(name));
   const at = cursor && request.query.get(cursor)!;
   const isId = at !== undefined && Object.values(idPrefixes).some((prefix) => at.startsWith(`${prefix}_`));
-  const query = { ...kept, limit, ...(cursor !== undefined && isId && { [cursor]: at! }) };
+  const query = { limit, ...given, ...(cursor !== undefined && isId && { [cursor]: at! }) };
   const listed = await request.api(operation, { query });
-  if (!listed.ok) return { data: [], queries: { newer: null, older: null } };
+  const isNewest = cursor === undefined;
+  if (!listed.ok) return { isThere: false, data: [], isNewest, queries: { newer: null, older: null } };
   const { data, has_more: hasMore } = listed.body as unknown as { data: readonly R[]; has_more: boolean };
   const isBackwards = cursor === 'ending_before';
-  const hasNewer = isBackwards ? hasMore : cursor !== undefined;
+  const hasNewer = isBackwards ? hasMore : !isNewest;
   const hasOlder = isBackwards || hasMore;
   const [first, last] = [data[0], data.at(-1)];
   return {
+    isThere: true,
     data,
+    isNewest,
     queries: {
       newer: hasNewer && first ? { ...kept, ending_before: first.id } : null,
       older: hasOlder && last ? { ...kept, starting_after: last.id } : null,

@@ -8,7 +8,6 @@ import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import { qrCode } from '../../html/qr-code.ts';
 import type { MemberAction } from '../../operator/audit/audit-actions.ts';
-import type { Incoming } from '../incoming.ts';
 import * as ui from '../layout/components.ts';
 import { memberPage, redirect } from '../layout/document.ts';
 import { link } from '../layout/links.ts';
@@ -36,13 +35,9 @@ export async function showAccount(request: MemberRequest, people: People): Promi
   return accountPage(request, people);
 }
 
-export async function saveName(
-  request: MemberRequest,
-  people: People,
-  incoming: Incoming,
-): Promise<DashboardAnswer> {
+export async function saveName(request: MemberRequest, people: People): Promise<DashboardAnswer> {
   const name = request.form.get('name') ?? '';
-  const problems = nameProblems(incoming, name);
+  const problems = nameProblems(request, name);
   if (Object.keys(problems).length > 0) return accountPage(request, people, 400, problems);
   await change(request, people, 'member.rename', (member) => ({ ...member, name: checkedPersonName(name) }));
   return done(request, 'name');
@@ -56,24 +51,19 @@ export async function saveNotices(request: MemberRequest, people: People): Promi
 }
 
 /** A new password ends all other sessions: whoever knew the old one is signed out. */
-export async function savePassword(
-  request: MemberRequest,
-  people: People,
-  incoming: Incoming,
-): Promise<DashboardAnswer> {
+export async function savePassword(request: MemberRequest, people: People): Promise<DashboardAnswer> {
   const { member, session, form: sent } = request;
   const say = sayPeople(request);
   const password = sent.get('password') ?? '';
   const weak = passwordProblems(request, password, member);
   if (Object.keys(weak).length > 0) return accountPage(request, people, 400, weak);
   if (member.password !== null) {
-    const tried = await people.tryPassword(incoming, request, sent.get('current') ?? '');
+    const tried = await people.tryPassword(request, sent.get('current') ?? '');
     if (tried === null) return accountPage(request, people, 400, { current: say('wrong_password') });
-    if ('waitSeconds' in tried)
-      return accountPage(request, people, 429, tooMany(incoming, tried.waitSeconds));
+    if ('waitSeconds' in tried) return accountPage(request, people, 429, tooMany(request, tried.waitSeconds));
   }
-  const hash = await people.passwords.hash(password, waitingMember(incoming, member.id));
-  if (hash === null) return accountPage(request, people, 429, tooMany(incoming, busySeconds));
+  const hash = await people.passwords.hash(password, waitingMember(request, member.id));
+  if (hash === null) return accountPage(request, people, 429, tooMany(request, busySeconds));
   await change(request, people, 'member.change-password', (each) => ({ ...each, password: hash }));
   await people.directory.links.endOwn(member.email);
   await people.directory.sessions.endAll(member.id, session.id);

@@ -1,8 +1,8 @@
 // The field of a password that is chosen, and what is wrong with one.
 
 import { type Html, html } from '../../html/html.ts';
-import type { Incoming } from '../incoming.ts';
 import * as ui from '../layout/components.ts';
+import type { Incoming } from '../layout/row.ts';
 import { sayPeople } from '../messages/people.ts';
 import { passwordCharactersMax, passwordCharactersMin, weaknessOf } from './password.ts';
 

@@ -16,8 +16,7 @@ import { createFormGuard, type FormGuard } from '../../html/form-guard.ts';
 import type { Audit } from '../../operator/audit/audit.ts';
 import type { MemberAction } from '../../operator/audit/audit-actions.ts';
 import type { OperatorServices } from '../../operator/use-cases/services.ts';
-import type { Incoming } from '../incoming.ts';
-import type { MemberRequest } from '../layout/row.ts';
+import type { Incoming, MemberRequest } from '../layout/row.ts';
 import { type Cookies, createCookies } from './cookies.ts';
 import { Passwords } from './password.ts';
 import { waitingMember } from './turns.ts';
@@ -136,7 +135,7 @@ export class People {
    * Whether a form comes from a page of this session, and has nothing that no field there could
    * hold.
    */
-  isOwnForm({ secFetchSite, form }: Incoming, { session }: MemberRequest): boolean {
+  isOwnForm({ secFetchSite, form, session }: MemberRequest): boolean {
     const isOwnSite = secFetchSite === '' || secFetchSite === 'same-origin';
     if (!idempotencyKeyOfPage.test(form.get('idempotency_key') ?? '')) return false;
     for (const value of form.values()) if (value.length > fieldCharactersMax) return false;
@@ -177,9 +176,10 @@ export class People {
   }
 
   /** Tries the password of a member who is signed in. */
-  tryPassword(incoming: Incoming, { member, session }: MemberRequest, password: string) {
-    return this.tryGuess(incoming, `password ${session.id}`, async () => {
-      const waiter = waitingMember(incoming, member.id);
+  tryPassword(request: MemberRequest, password: string) {
+    const { member, session } = request;
+    return this.tryGuess(request, `password ${session.id}`, async () => {
+      const waiter = waitingMember(request, member.id);
       const isRight = await this.passwords.isRight(password, member.password, waiter);
       return isRight === null ? untried : isRight ? member : null;
     });

@@ -3,11 +3,10 @@
 
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { html } from '../../html/html.ts';
-import type { Incoming } from '../incoming.ts';
 import { memberPage, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { link } from '../layout/links.ts';
-import type { MemberRequest } from '../layout/row.ts';
+import type { Incoming, MemberRequest } from '../layout/row.ts';
 import { sayPeople } from '../messages/people.ts';
 import {
   endSessions,
@@ -29,7 +28,7 @@ import { askToConfirm, confirm, showConfirm } from './step-up.ts';
 /** For anybody; `token` is the last segment of the address of a link. */
 type Open = (incoming: Incoming, people: People, token: string) => Promise<DashboardAnswer>;
 /** For members who are signed in. The key of a form is checked before. */
-type Own = (request: MemberRequest, people: People, incoming: Incoming) => Promise<DashboardAnswer>;
+type Own = (request: MemberRequest, people: People) => Promise<DashboardAnswer>;
 
 interface PublicRoute {
   readonly method: 'GET' | 'POST';
@@ -87,10 +86,10 @@ async function enter(
 ): Promise<DashboardAnswer> {
   const request = people.memberOf(incoming);
   if (request === null) return toSignIn(incoming);
-  if (method === 'POST' && !people.isOwnForm(incoming, request)) return errorPage(incoming, 'stale');
+  if (method === 'POST' && !people.isOwnForm(request)) return errorPage(incoming, 'stale');
   if (stepUp && !people.isConfirmed(request.session))
     return askToConfirm(request, `/dashboard${method === 'POST' ? '/me' : path}`);
-  return own!(request, people, incoming);
+  return own!(request, people);
 }
 
 function fits(pattern: string, path: string): boolean {

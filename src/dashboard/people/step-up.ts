@@ -3,7 +3,6 @@
 
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { html } from '../../html/html.ts';
-import type { Incoming } from '../incoming.ts';
 import * as ui from '../layout/components.ts';
 import { memberPage, redirect } from '../layout/document.ts';
 import { link, nextAddress } from '../layout/links.ts';
@@ -24,18 +23,14 @@ export async function showConfirm(request: MemberRequest): Promise<DashboardAnsw
   return confirmPage(request, nextAddress(request.query.get('next')));
 }
 
-export async function confirm(
-  request: MemberRequest,
-  people: People,
-  incoming: Incoming,
-): Promise<DashboardAnswer> {
+export async function confirm(request: MemberRequest, people: People): Promise<DashboardAnswer> {
   const { session } = request;
   const say = sayPeople(request);
   const next = nextAddress(request.form.get('next'));
   const password = request.form.get('password') ?? '';
-  const tried = await people.tryPassword(incoming, request, password);
+  const tried = await people.tryPassword(request, password);
   if (tried === null) return confirmPage(request, next, 400, { password: say('wrong_password') });
-  if ('waitSeconds' in tried) return confirmPage(request, next, 429, tooMany(incoming, tried.waitSeconds));
+  if ('waitSeconds' in tried) return confirmPage(request, next, 429, tooMany(request, tried.waitSeconds));
   const token = await people.directory.sessions.confirm(session);
   if (token === null) return redirect(link(request, '/dashboard/sign-in'));
   return redirect(request.prefix + next, [people.cookies.setSession(token)]);
