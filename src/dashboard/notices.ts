@@ -1,20 +1,18 @@
 // Mails to members about what needs somebody: an open review, an endpoint that has failed for an
-// hour, live mode activated, a request for a limit answered. What there is to tell is looked up
-// again and again and compared with what was told, which is written in the commit that queues the
-// mails: nothing is lost with the process, nor told again after a start.
+// hour, live mode activated, a request for a limit answered. What there is to tell is compared with
+// what was told.
 
-import { pack } from 'msgpackr';
 import type { Language } from '../contract/vocabulary.ts';
 import { noticeRowPrefix } from '../directory/directory.ts';
 import { type Member, wantsNotices } from '../directory/members.ts';
 import type { Organization } from '../directory/organization.ts';
-import type { Alongside } from '../directory/token-rows.ts';
 import { fieldIndex, scopeOf } from '../domain/indexes.ts';
 import type { ReviewRecord } from '../domain/record.ts';
 import { letterOf } from '../mail/letters.ts';
-import type { MailOutbox, QueuedMail } from '../mail/outbox.ts';
+import type { QueuedMail } from '../mail/outbox.ts';
 import type { OperatorServices } from '../operator/use-cases/services.ts';
 import type { EndpointNow } from '../shard/endpoint-health.ts';
+import { MailRounds, type MailRoundsOptions, nothing, wantedMs } from './mail-rounds.ts';
 import { mayDo, type Permission } from './people/roles.ts';
 
 const noticeKinds = ['activated', 'limit', 'review', 'failing'] as const;
@@ -42,63 +40,28 @@ interface Told {
   readonly lastMs: Readonly<Partial<Record<NoticeKind, number>>>;
 }
 
-export interface NoticesOptions {
-  readonly services: Pick<OperatorServices, 'askShard' | 'directory' | 'baseUrl' | 'now'>;
-  readonly outbox: Pick<MailOutbox, 'plan'>;
-  /** The folder was restored and not resumed: another service may tell the same members. */
-  readonly isPaused: () => boolean;
-  /** The shards were not asked, or the disk did not take what they said; it is tried again. */
-  readonly onFailure: (org: string, error: unknown) => void;
-}
-
 const lookMs = 60_000;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-const wantedMs = 3 * dayMs;
-const nothing: Alongside = { rows: new Map(), onWritten() {} };
 /** The language of members who have chosen none. */
 const usualLanguage: Language = 'fr';
 
-export class Notices {
-  readonly #options: NoticesOptions;
-  readonly #told = new Map<string, Told>();
-  #timer: NodeJS.Timeout | null = null;
-  #writing: Promise<void> = Promise.resolve();
-  #stopped = false;
-
-  constructor(options: NoticesOptions) {
-    this.#options = options;
-    for (const told of options.services.directory.store.values<Told>(noticeRowPrefix))
-      this.#told.set(told.org, told);
+export class Notices extends MailRounds<Told> {
+  constructor(options: MailRoundsOptions) {
+    super(options, noticeRowPrefix, lookMs);
   }
 
-  start(): void {
-    const again = async () => {
-      await this.look();
-      if (!this.#stopped) this.#timer = setTimeout(again, lookMs).unref();
-    };
-    void again();
-  }
-
-  /** Resolves once nothing is written any more. */
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    clearTimeout(this.#timer ?? undefined);
-    // Not for an answer of a shard, which is not used any more.
-    await this.#writing.catch(() => {});
-  }
-
-  /** Looks at every organization, one after the other. Never rejects. */
-  async look(): Promise<void> {
-    if (this.#options.isPaused()) return;
-    const { directory, now } = this.#options.services;
+  override async look(): Promise<void> {
+    if (this.options.isPaused()) return;
+    const { directory, now } = this.options.services;
     const active = directory.organizations().filter(({ status }) => status === 'active');
-    const begun = active.filter(({ id }) => !this.#told.has(id)).map((each) => toldSoFar(each, now()));
-    await this.#try('', () => this.#write(begun));
+    const begun = active.filter(({ id }) => !this.rows.has(id));
+    const rows = new Map(begun.map((each) => [each.id, toldSoFar(each, now())]));
+    await this.#try('', () => this.write(rows, () => nothing));
     const members = membersByOrganization(directory.members.all());
     for (const { id } of active) {
-      if (this.#stopped) return;
-      if (this.#told.has(id)) await this.#lookAt(id, members.get(id) ?? []);
+      if (this.stopped) return;
+      if (this.rows.has(id)) await this.#lookAt(id, members.get(id) ?? []);
     }
   }
 
@@ -106,7 +69,7 @@ export class Notices {
     try {
       await work();
     } catch (error) {
-      this.#options.onFailure(org, error);
+      this.options.onFailure(org, error);
     }
   }
 
@@ -114,12 +77,12 @@ export class Notices {
   async #lookAt(org: string, members: readonly Member[]): Promise<void> {
     for (const kind of noticeKinds) {
       const wanting = members.filter((member) => wants(member, org, kind));
-      await this.#try(org, () => this.#tell(kind, this.#told.get(org)!, wanting));
+      await this.#try(org, () => this.#tell(kind, this.rows.get(org)!, wanting));
     }
   }
 
   async #tell(kind: NoticeKind, told: Told, members: readonly Member[]): Promise<void> {
-    const { directory, now } = this.#options.services;
+    const { directory, now } = this.options.services;
     const nowMs = now();
     if ((told.lastMs[kind] ?? Number.NEGATIVE_INFINITY) + hourMs > nowMs) return;
     const organization = directory.organization(told.org);
@@ -151,39 +114,22 @@ export class Notices {
     members: readonly Member[],
     told: Told,
   ): Promise<void> {
-    const { baseUrl, now } = this.#options.services;
+    const { baseUrl, now } = this.options.services;
     const link = `${baseUrl}/dashboard/${id}/${liveActivated ? 'live' : 'test'}/${pages[kind].path}`;
     const letters = members.map(({ email, notices }) =>
       letterOf(kind, email, notices?.language ?? usualLanguage, { organization: name, link }),
     );
     const about = { org: id, isNewcomer: !liveActivated, kind: 'notice', link: null } as const;
-    await this.#write([told], () =>
+    await this.write(new Map([[told.org, told]]), () =>
       letters.length === 0
         ? nothing
-        : this.#options.outbox.plan(letters, { ...about, expiresMs: now() + wantedMs }),
+        : this.options.outbox.plan(letters, { ...about, expiresMs: now() + wantedMs }),
     );
-  }
-
-  async #write(told: readonly Told[], alongside: () => Alongside | null = () => nothing): Promise<void> {
-    if (told.length === 0 || this.#stopped) return;
-    let planned: Alongside | null = null;
-    const rows = () => {
-      planned = alongside();
-      if (planned === null) return new Map();
-      const own = told.map((each) => [noticeRowPrefix + each.org, pack(each)] as const);
-      return new Map<string, Uint8Array | null>([...own, ...planned.rows]);
-    };
-    this.#writing = this.#options.services.directory.store.write(rows, () => {
-      if (planned === null) return;
-      for (const each of told) this.#told.set(each.org, each);
-      planned.onWritten();
-    });
-    await this.#writing;
   }
 
   /** A review of the last day that was not told; an older one was there before mails were. */
   async #newReview({ org, review }: Told): Promise<Partial<Told> | null> {
-    const { askShard, now } = this.#options.services;
+    const { askShard, now } = this.options.services;
     const index = fieldIndex('review', scopeOf(org, true), 'open', 'true');
     const request = { kind: 'records', index, limit: 1 } as const;
     const [newest] = JSON.parse((await askShard(org, request)).body) as ReviewRecord[];
@@ -193,7 +139,7 @@ export class Notices {
 
   /** The endpoints that have failed for an hour, if one of them was not told in the last day. */
   async #newFailing({ org, endpoints: told }: Told): Promise<Partial<Told> | null> {
-    const { askShard, now } = this.#options.services;
+    const { askShard, now } = this.options.services;
     const nowMs = now();
     const request = { kind: 'endpoint_health', org, livemode: true } as const;
     const listed = JSON.parse((await askShard(org, request)).body) as EndpointNow[];

@@ -1,8 +1,6 @@
 // Receipts to customers by e-mail, where a merchant wants them: for a live payment that succeeded,
-// and for a refund. The events of an organization are followed from a position, which is written in
-// the commit that queues the mails, so a restart loses none and repeats none.
+// and for a refund. The events of an organization are followed from a position.
 
-import { pack } from 'msgpackr';
 import { idPrefixes } from '../contract/id-prefixes.ts';
 import type { Language } from '../contract/vocabulary.ts';
 import { idFloor } from '../core/ids.ts';
@@ -13,8 +11,9 @@ import { receiptRowPrefix } from '../directory/directory.ts';
 import type { Organization } from '../directory/organization.ts';
 import type { CustomerRecord, PaymentIntentRecord } from '../domain/record.ts';
 import { letterOf } from '../mail/letters.ts';
-import type { Letter, MailOutbox, QueuedMail } from '../mail/outbox.ts';
+import type { Letter, QueuedMail } from '../mail/outbox.ts';
 import type { OperatorServices } from '../operator/use-cases/services.ts';
+import { MailRounds, type MailRoundsOptions, nothing, wantedMs } from './mail-rounds.ts';
 
 /** How far the events of an organization were looked at. */
 interface Followed {
@@ -23,59 +22,25 @@ interface Followed {
   readonly after: string;
 }
 
-export interface ReceiptsOptions {
-  readonly services: Pick<OperatorServices, 'askShard' | 'directory' | 'now'>;
-  readonly outbox: Pick<MailOutbox, 'plan'>;
-  /** Nothing is sent while the data folder is paused. */
-  readonly isPaused: () => boolean;
-  /** The shards were not asked, or the disk did not take what they said; it is tried again. */
-  readonly onFailure: (org: string, error: unknown) => void;
-}
-
 const lookMs = 2_000;
 const eventsPerStep = 16;
 /** So many steps an organization has in a round, then the others have their turn. */
 const stepsMax = 200;
-const wantedMs = 3 * 86_400_000;
 
-export class Receipts {
-  readonly #options: ReceiptsOptions;
-  readonly #followed = new Map<string, Followed>();
-  #timer: NodeJS.Timeout | null = null;
-  #writing: Promise<void> = Promise.resolve();
-  #stopped = false;
-
-  constructor(options: ReceiptsOptions) {
-    this.#options = options;
-    for (const each of options.services.directory.store.values<Followed>(receiptRowPrefix))
-      this.#followed.set(each.org, each);
+export class Receipts extends MailRounds<Followed> {
+  constructor(options: MailRoundsOptions) {
+    super(options, receiptRowPrefix, lookMs);
   }
 
-  start(): void {
-    const again = async () => {
-      await this.look();
-      if (!this.#stopped) this.#timer = setTimeout(again, lookMs).unref();
-    };
-    void again();
-  }
-
-  /** Resolves once nothing is written any more. */
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    clearTimeout(this.#timer ?? undefined);
-    await this.#writing.catch(() => {});
-  }
-
-  /** Looks at every organization, one after the other. Never rejects. */
-  async look(): Promise<void> {
-    const { services, isPaused, onFailure } = this.#options;
+  override async look(): Promise<void> {
+    const { services, isPaused, onFailure } = this.options;
     for (const organization of services.directory.organizations()) {
-      if (this.#stopped || isPaused()) return;
+      if (this.stopped || isPaused()) return;
       const { id } = organization;
       try {
         const language = languageOf(organization);
         if (language !== null) await this.#follow(organization, language);
-        else if (this.#followed.has(id)) await this.#write(id, null, []);
+        else if (this.rows.has(id)) await this.#write(id, null, []);
       } catch (error) {
         onFailure(id, error);
       }
@@ -83,11 +48,11 @@ export class Receipts {
   }
 
   async #follow({ id, name }: Organization, language: Language): Promise<void> {
-    const { askShard, now } = this.#options.services;
+    const { askShard, now } = this.options.services;
     const given = { kind: 'events_after', org: id, livemode: true, limit: eventsPerStep } as const;
     // What was paid before receipts were wanted gets none, but a payment right after gets its own.
-    let after = this.#followed.get(id)?.after ?? idFloor(idPrefixes.event, now() - lookMs);
-    for (let step = 1; !this.#stopped; step++) {
+    let after = this.rows.get(id)?.after ?? idFloor(idPrefixes.event, now() - lookMs);
+    for (let step = 1; !this.stopped; step++) {
       const { body, cursor } = await askShard(id, { ...given, after });
       const events = JSON.parse(body) as { readonly body: string }[];
       const letters: Letter[] = [];
@@ -97,7 +62,7 @@ export class Receipts {
       }
       after = cursor ?? after;
       const isLast = events.length < eventsPerStep || step === stepsMax;
-      if (letters.length > 0 || (isLast && after !== this.#followed.get(id)?.after))
+      if (letters.length > 0 || (isLast && after !== this.rows.get(id)?.after))
         await this.#write(id, { org: id, after }, letters);
       if (isLast) return;
     }
@@ -127,7 +92,7 @@ export class Receipts {
   /** Null when it is not there any more. */
   async #record<R>(id: string): Promise<R | null> {
     try {
-      return JSON.parse((await this.#options.services.askShard(id, { kind: 'record', id })).body) as R;
+      return JSON.parse((await this.options.services.askShard(id, { kind: 'record', id })).body) as R;
     } catch (error) {
       if ((error as { readonly kind?: string }).kind === 'refused') return null;
       throw error;
@@ -136,24 +101,12 @@ export class Receipts {
 
   /** Receipts for which there is no room today are left out. */
   async #write(org: string, followed: Followed | null, letters: readonly Letter[]): Promise<void> {
-    const { services, outbox } = this.#options;
-    const { store } = services.directory;
+    const { services, outbox } = this.options;
     const about = { org, isNewcomer: false, kind: 'receipt', link: null } as const;
-    let planned: ReturnType<MailOutbox['plan']> = null;
-    const rows = () => {
-      planned =
-        letters.length === 0
-          ? null
-          : outbox.plan(letters, { ...about, expiresMs: services.now() + wantedMs });
-      const own = [receiptRowPrefix + org, followed === null ? null : pack(followed)] as const;
-      return new Map<string, Uint8Array | null>([own, ...(planned?.rows ?? [])]);
-    };
-    this.#writing = store.write(rows, () => {
-      if (followed === null) this.#followed.delete(org);
-      else this.#followed.set(org, followed);
-      planned?.onWritten();
-    });
-    await this.#writing;
+    await this.write(
+      new Map([[org, followed]]),
+      () => outbox.plan(letters, { ...about, expiresMs: services.now() + wantedMs }) ?? nothing,
+    );
   }
 }
 

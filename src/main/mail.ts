@@ -8,7 +8,8 @@ import type { Config } from '../config/config-schema.ts';
 import type { Clock } from '../core/clock.ts';
 import { errorText } from '../core/errors.ts';
 import type { SecretBox } from '../crypto/secret-box.ts';
-import { isNoticeWanted, Notices, type NoticesOptions } from '../dashboard/notices.ts';
+import type { MailRoundsOptions } from '../dashboard/mail-rounds.ts';
+import { isNoticeWanted, Notices } from '../dashboard/notices.ts';
 import { isReceiptWanted, Receipts } from '../dashboard/receipts.ts';
 import type { Directory } from '../directory/directory.ts';
 import { MailOutbox, type QueuedMail } from '../mail/outbox.ts';
@@ -21,7 +22,7 @@ export interface Mail {
   /** Where mails are queued; null: none are sent. */
   readonly queue: MailOutbox | null;
   /** Begins to mail members about what needs somebody, and receipts to customers. */
-  tell(services: NoticesOptions['services'], isPaused: () => boolean): void;
+  tell(services: MailRoundsOptions['services'], isPaused: () => boolean): void;
   /** What else was checked, and the way out. */
   checksAfter(others: readonly Check[]): Promise<readonly Check[]>;
 }

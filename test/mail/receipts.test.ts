@@ -50,7 +50,7 @@ function open(): void {
   directory = new Directory({ folder, part, now: clock.now });
   outbox = new MailOutbox(directory.store, secrets);
   receipts = new Receipts({
-    services: { directory, now: clock.now, askShard },
+    services: { baseUrl: '', directory, now: clock.now, askShard },
     outbox,
     isPaused: () => isPaused,
     onFailure: (_, error) => failures.push(error),

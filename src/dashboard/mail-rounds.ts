@@ -1,0 +1,79 @@
+// Looks at all organizations again and again for what is to be mailed. How far one was told is a
+// row of the directory, written in the commit that queues the mails: nothing is lost with the
+// process, nor told again after a start.
+
+import { pack } from 'msgpackr';
+import type { Alongside } from '../directory/token-rows.ts';
+import type { MailOutbox } from '../mail/outbox.ts';
+import type { OperatorServices } from '../operator/use-cases/services.ts';
+
+export interface MailRoundsOptions {
+  readonly services: Pick<OperatorServices, 'askShard' | 'directory' | 'baseUrl' | 'now'>;
+  readonly outbox: Pick<MailOutbox, 'plan'>;
+  /** The folder was restored and not resumed: another service may tell the same people. */
+  readonly isPaused: () => boolean;
+  /** The shards were not asked, or the disk did not take what they said; it is tried again. */
+  readonly onFailure: (org: string, error: unknown) => void;
+}
+
+/** A mail is worth sending for three days. */
+export const wantedMs = 3 * 86_400_000;
+
+export abstract class MailRounds<Row extends { readonly org: string }> {
+  protected readonly options: MailRoundsOptions;
+  protected readonly rows = new Map<string, Row>();
+  protected stopped = false;
+  readonly #prefix: string;
+  readonly #everyMs: number;
+  #timer: NodeJS.Timeout | null = null;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(options: MailRoundsOptions, prefix: string, everyMs: number) {
+    this.options = options;
+    this.#prefix = prefix;
+    this.#everyMs = everyMs;
+    for (const row of options.services.directory.store.values<Row>(prefix)) this.rows.set(row.org, row);
+  }
+
+  /** Looks at every organization, one after the other. Never rejects. */
+  abstract look(): Promise<void>;
+
+  start(): void {
+    const again = async () => {
+      await this.look();
+      if (!this.stopped) this.#timer = setTimeout(again, this.#everyMs).unref();
+    };
+    void again();
+  }
+
+  /** Resolves once nothing is written any more. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    clearTimeout(this.#timer ?? undefined);
+    // Not for an answer of a shard, which is not used any more.
+    await this.#writing.catch(() => {});
+  }
+
+  /** Writes rows with the mails that are planned then; null from `plan`: nothing is written. */
+  protected async write(rows: ReadonlyMap<string, Row | null>, plan: () => Alongside | null): Promise<void> {
+    if (rows.size === 0 || this.stopped) return;
+    let planned: Alongside | null = null;
+    const make = () => {
+      planned = plan();
+      const own = [...rows].map(([org, row]) => [this.#prefix + org, row && pack(row)] as const);
+      return new Map<string, Uint8Array | null>(planned === null ? [] : [...own, ...planned.rows]);
+    };
+    this.#writing = this.options.services.directory.store.write(make, () => {
+      if (planned === null) return;
+      for (const [org, row] of rows) {
+        if (row === null) this.rows.delete(org);
+        else this.rows.set(org, row);
+      }
+      planned.onWritten();
+    });
+    await this.#writing;
+  }
+}
+
+/** No mails. */
+export const nothing: Alongside = { rows: new Map(), onWritten() {} };
