@@ -8,7 +8,6 @@ import type { ParamsOf } from '../contract/routes/table.ts';
 import type { DeclineCode, Language } from '../contract/vocabulary.ts';
 import { luhnCheckDigit } from '../core/card-number.ts';
 import { slotOf } from '../core/slot.ts';
-import { changeable } from './changeable.ts';
 import { countInDay } from './day-totals.ts';
 import { deadlineAt, isOver } from './deadline.ts';
 import { answered, type Outcome, refused } from './decision.ts';
@@ -16,6 +15,7 @@ import type { Draft } from './draft.ts';
 import { missing } from './find.ts';
 import { cashIndex } from './indexes.ts';
 import { callAbout, cashCodeEndMs, newNetworkCall } from './network-call.ts';
+import { changeable } from './payment-state.ts';
 import { presentCharge, presentPaymentIntent } from './present.ts';
 import type {
   CardDetails,

@@ -4,12 +4,12 @@ import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { sessionSecondsMax, sessionSecondsMin } from '../contract/limits.ts';
 import type { ParamsOf } from '../contract/routes/table.ts';
 import type { PaymentMethodType } from '../contract/vocabulary.ts';
-import { changeable } from './changeable.ts';
 import { deadlineAt } from './deadline.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { initialMetadata } from './metadata.ts';
 import { cancelIntent, openCharge, openIntent, refusePayment, refusePlainHttp } from './payment-intents.ts';
+import { changeable } from './payment-state.ts';
 import { presentCheckoutSession } from './present.ts';
 import type { CheckoutSessionRecord } from './record.ts';
 

@@ -2,6 +2,7 @@
 // besides whether the latest attempt failed and what was paid back. The list, its filters, the
 // exports for people and the payment's own page all ask here.
 
+import { type Refusal, refuse } from '../contract/errors/table.ts';
 import type { LastPaymentError, PaymentIntentRecord } from './record.ts';
 
 /** In the order of a payment's life. */
@@ -58,4 +59,16 @@ export function statusWithin(state: PaymentState): PaymentIntentRecord['status']
  */
 export function isStatus(state: PaymentState): boolean {
   return state === 'requires_action' || state === 'processing' || state === 'canceled';
+}
+
+/**
+ * The refusal of a change that needs one of these statuses; null when the intent may be changed.
+ */
+export function changeable(
+  intent: PaymentIntentRecord,
+  allowed: readonly PaymentIntentRecord['status'][],
+): Refusal | null {
+  if (intent.network_call !== null) return refuse('payment_intent_busy');
+  if (allowed.includes(intent.status)) return null;
+  return refuse('payment_intent_unexpected_state', { values: { status: intent.status } });
 }

@@ -10,9 +10,9 @@ import { notStored } from './api/api.ts';
 import { visitPage } from './checkout/page-visits.ts';
 import type { CheckoutPages } from './checkout/pages.ts';
 import { type DashboardVisits, isDashboardPath } from './dashboard/dashboard-visits.ts';
-import { createDocsVisits } from './docs/docs-visits.ts';
+import { createDocsVisits, createPostmanVisits } from './docs/docs-visits.ts';
 import { isDocsPath } from './docs/layout.ts';
-import { createPostmanVisits } from './docs/postman.ts';
+
 import { type Exchange, headerLines } from './http/exchange.ts';
 import type { RequestHead } from './http/request-head.ts';
 import { unknownAddress } from './http/router.ts';

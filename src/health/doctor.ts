@@ -3,13 +3,14 @@
 // machine-checks.ts, those of a stopped service in examine-stopped.ts.
 
 import type { Config } from '../config/config-schema.ts';
+import { postgresOf } from '../config/remote-log.ts';
 import { type DataFolder, folderIdOf, type Paused } from '../data-folder/data-folder.ts';
 import { DataFolderError } from '../data-folder/data-folder-error.ts';
 import { freeBytesIn, freeBytesMin } from '../data-folder/disk-space.ts';
 import type { Check } from '../operator/use-cases/services.ts';
+import { examinePostgres } from '../postgresql/examine.ts';
 import { type Samples, samplesOf } from '../telemetry/samples.ts';
 import { examineMachine } from './machine-checks.ts';
-import { postgresqlChecks } from './postgresql-check.ts';
 
 /** Below this an operator should make room. Below a tenth of it, writes are refused. */
 const roomBytesMin = 10 * freeBytesMin;
@@ -134,4 +135,11 @@ function folderCheck(folder: DataFolder): Check {
 
 export function describeFolder({ id, generation, shards }: DataFolder): string {
   return `${id}, generation ${generation}, ${shards === 1 ? '1 shard' : `${shards} shards`}`;
+}
+
+/** The check of the PostgreSQL that holds the log, too: none where the data folder alone does. */
+export async function postgresqlChecks(config: Config): Promise<Check[]> {
+  const options = postgresOf(config);
+  if (options === null) return [];
+  return [{ name: 'postgresql', ...(await examinePostgres(options, config.journal.single)) }];
 }

@@ -16,9 +16,8 @@ import { whileStopped } from '../data-folder/folder-command.ts';
 import { openSecretsKeys, secretsKeyFileOf } from '../data-folder/secrets-key.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 import type { Check } from '../operator/use-cases/services.ts';
-import { describeFolder, diskCheck } from './doctor.ts';
+import { describeFolder, diskCheck, postgresqlChecks } from './doctor.ts';
 import { examineMachine } from './machine-checks.ts';
-import { postgresqlChecks } from './postgresql-check.ts';
 
 export async function examineStopped(config: Config, environment: Environment): Promise<readonly Check[]> {
   const { dataDir } = config;

@@ -12,7 +12,7 @@ import * as ui from '../layout/components.ts';
 import { memberPage, redirect } from '../layout/document.ts';
 import { link } from '../layout/links.ts';
 import type { MemberRequest } from '../layout/row.ts';
-import { sayNotices } from '../messages/notices.ts';
+import { sayMails } from '../messages/mails.ts';
 import { sayPeople } from '../messages/people.ts';
 import { nameProblems } from './link-pages.ts';
 import { newPasswordField, passwordProblems } from './new-password.ts';
@@ -180,7 +180,7 @@ function nameSection(request: MemberRequest, problems: ui.Problems): Html {
 
 function noticesSection(request: MemberRequest): Html {
   const { language, member } = request;
-  const say = sayNotices(request);
+  const say = sayMails(request);
   const { notices, roles } = member;
   const wanted = ui.checkbox({
     name: 'wanted',

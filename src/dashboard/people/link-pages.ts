@@ -13,8 +13,8 @@ import { errorPage } from '../layout/errors.ts';
 import { link as linkTo } from '../layout/links.ts';
 import type { Incoming } from '../layout/row.ts';
 import { sayLayout } from '../messages/layout.ts';
+import { sayMails } from '../messages/mails.ts';
 import { sayPeople } from '../messages/people.ts';
-import { saySignUpMail } from '../messages/sign-up-mail.ts';
 import { newPasswordField, passwordProblems } from './new-password.ts';
 import { busySeconds, type People } from './people.ts';
 import { tooMany } from './sign-in.ts';
@@ -195,7 +195,7 @@ function contentOf(incoming: Incoming, people: People, link: SignInLink, problem
   if (link.kind === 'sign_up')
     return {
       title: say('sign_up'),
-      text: saySignUpMail(incoming)('confirmed', { email, organization: link.organization }),
+      text: sayMails(incoming)('confirmed', { email, organization: link.organization }),
       body: html`${password}${ui.submit(say('sign_up'))}`,
     };
   return invitationContent(incoming, people, link, problems, password);

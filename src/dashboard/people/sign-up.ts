@@ -15,8 +15,8 @@ import { memberPage, plainPage, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { link } from '../layout/links.ts';
 import type { Incoming } from '../layout/row.ts';
+import { sayMails } from '../messages/mails.ts';
 import { sayPeople } from '../messages/people.ts';
-import { saySignUpMail } from '../messages/sign-up-mail.ts';
 import { newPasswordField, passwordProblems } from './new-password.ts';
 import { busySeconds, type People } from './people.ts';
 import { tooMany } from './sign-in.ts';
@@ -85,7 +85,7 @@ async function askToConfirm(
   } catch (error) {
     return refused(incoming, error, (problems, status) => signUpPage(incoming, people, problems, status));
   }
-  const say = saySignUpMail(incoming);
+  const say = sayMails(incoming);
   return plainPage(incoming, {
     title: say('mailed_title'),
     body: html`<p>${say('mailed', { email })}</p>`,

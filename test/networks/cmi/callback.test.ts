@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { type CmiAttempt, readAttempt } from '../../../src/networks/cmi/callback.ts';
-import { declineCodeOf } from '../../../src/networks/cmi/decline-codes.ts';
+import { type CmiAttempt, declineCodeOf, readAttempt } from '../../../src/networks/cmi/callback.ts';
 import { bytesOf, hashOf } from '../../../src/networks/cmi/hash.ts';
 
 const storeKey = 'TEST1234';
