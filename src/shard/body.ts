@@ -5,7 +5,7 @@ import { isUtf8 } from 'node:buffer';
 import { paramPath } from '../contract/echo.ts';
 import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { bodyNamesMax, urlCharactersMax } from '../contract/limits.ts';
-import type { Params } from '../contract/routes/validate.ts';
+import { isObject, type Params } from '../contract/routes/validate.ts';
 import { findCardNumber, mayHoldCardNumber } from '../core/card-number.ts';
 
 /** How deep objects and lists may be nested: more than parameters need, and safe for recursion. */
@@ -77,10 +77,6 @@ function namesIn(value: unknown): number {
     if (typeof member === 'object') count += namesIn(member);
   }
   return count;
-}
-
-export function isObject(value: unknown): value is Params {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The refusal of the first text or name that looks like a card number or is not valid Unicode. */

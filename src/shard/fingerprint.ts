@@ -3,9 +3,9 @@
 
 import { hash } from 'node:crypto';
 import type { Params } from '../contract/routes/validate.ts';
+import { isObject } from '../contract/routes/validate.ts';
 import { elementAt } from '../core/assert.ts';
 import { digestBytes } from '../journal/journal.ts';
-import { isObject } from './body.ts';
 
 /** Computed as text, because a new buffer for every hash costs twice as much. */
 function digest(text: string): Uint8Array {

@@ -137,7 +137,8 @@ function fillIn({ optional, defaults, nested }: Absence, params: Params): void {
   }
 }
 
-function isObject(value: unknown): value is Params {
+/** Whether a value is a JSON object. */
+export function isObject(value: unknown): value is Params {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -1,11 +1,11 @@
 // A whole page of the dashboard as an answer: headers, document, and the layout that a signed-in
 // member sees around every page.
 
-import { type Language, languages, type Mode } from '../../contract/vocabulary.ts';
-import { languageNames } from '../../edge/checkout/page-messages.ts';
+import { languages, type Mode } from '../../contract/vocabulary.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Asset, addressOf, scriptAsset } from '../../html/assets.ts';
 import { type Html, html } from '../../html/html.ts';
+import { languageLinks } from '../../html/language-links.ts';
 import { pageHeaders } from '../../html/page-headers.ts';
 import { siteStyle } from '../../html/site-style.ts';
 import { sayLayout } from '../messages/layout.ts';
@@ -116,6 +116,9 @@ function whole(request: PageRequest, content: Content, around: Surroundings): Da
   const { title, problems = {}, actions = null, body, scripts = [], cookies = [] } = content;
   const alert = errorSummary(request, problems);
   const shownTitle = alert === null ? title : say('named', { name: say('error'), value: title });
+  const others = languageLinks(languages, language, say('languages'), (lang) =>
+    link(request, request.address, { ...Object.fromEntries(request.query), lang }),
+  );
   const document = html`<!doctype html>
 <html lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}">
 <head>
@@ -131,7 +134,7 @@ ${around.header}<div class="columns">${around.navigation}<main id="content" tabi
 ${alert}<div class="heading"><h1>${title}</h1>${shown(actions)}</div>
 ${shown(body)}
 </main></div>
-<footer>${languageLinks(request)}</footer>
+<footer>${others}</footer>
 </body>
 </html>
 `;
@@ -200,16 +203,4 @@ function navigation(request: ViewRequest, active: View): Html {
   // On a phone the list is folded; the style sheet shows one of the two.
   return html`<nav class="views" aria-label="${say('views')}">${groups}</nav>
 <nav class="views-folded" aria-label="${say('menu')}"><details><summary>${say('named', { name: say('menu'), value: say(active) })}</summary>${groups}</details></nav>`;
-}
-
-function languageLinks(request: PageRequest): Html {
-  const say = sayLayout(request);
-  const item = (language: Language) => {
-    const name = languageNames[language];
-    if (language === request.language)
-      return html`<li><span lang="${language}" aria-current="true">${name}</span></li>`;
-    const query = { ...Object.fromEntries(request.query), lang: language };
-    return html`<li><a href="${link(request, request.address, query)}" hreflang="${language}" lang="${language}">${name}</a></li>`;
-  };
-  return html`<nav class="languages" aria-label="${say('languages')}"><ul>${languages.map(item)}</ul></nav>`;
 }

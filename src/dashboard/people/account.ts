@@ -3,9 +3,9 @@
 
 import { languages } from '../../contract/vocabulary.ts';
 import { checkedPersonName } from '../../directory/members.ts';
-import { languageNames } from '../../edge/checkout/page-messages.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
+import { languageNames } from '../../html/language-links.ts';
 import { qrCode } from '../../html/qr-code.ts';
 import type { MemberAction } from '../../operator/audit/audit-actions.ts';
 import * as ui from '../layout/components.ts';

@@ -7,8 +7,9 @@ import { type Language, languages } from '../../contract/vocabulary.ts';
 import { formatAmount } from '../../core/money.ts';
 import { type Asset, addressOf, watchScript } from '../../html/assets.ts';
 import { type Html, html } from '../../html/html.ts';
+import { languageLinks } from '../../html/language-links.ts';
 import { pageHeaders } from '../../html/page-headers.ts';
-import { languageNames, type PageMessage, say } from './page-messages.ts';
+import { type PageMessage, say } from './page-messages.ts';
 import type { PageAnswer, ShownPayment } from './page-port.ts';
 import { brandStyle, pageStyle, type Style } from './style.ts';
 
@@ -106,6 +107,9 @@ export function render(page: Page, visit: Visit, setCookie: string | null = null
   const title = page.error ? say('error', language, { title: page.title }) : page.title;
   const scripts = [...(page.scripts ?? []), ...(watchSeconds === undefined ? [] : [watchScript])];
   const watched = watchSeconds !== undefined && html` data-stage="${stage}" data-seconds="${watchSeconds}"`;
+  const others = languageLinks(languages, language, say('languages', language), (each) =>
+    linkTo({ ...visit, language: each, languageChosen: true }, visit.path),
+  );
   const document = html`<!doctype html>
 <html lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}">
 <head>
@@ -122,7 +126,7 @@ ${payment && bill(payment, visit)}
 <div class="sheet stack">
 ${page.mark ?? null}${page.alert ?? null}<h1 id="title">${page.title}</h1>${page.body.filter((part) => part !== null)}
 </div></main>
-${languageLinks(visit)}
+${others}
 </body>
 </html>
 `;
@@ -140,15 +144,4 @@ function bill(payment: Billed, visit: Visit): Html {
   return html`<div class="bill"><div class="merchant">${logo}<p>${sayOf(visit, payment, 'pay_to')}</p></div>
 <p class="amount">${formatAmount(payment.amount, payment.currency, visit.language)}</p>
 ${description && html`<p class="what"><bdi>${description}</bdi></p>`}</div>`;
-}
-
-function languageLinks(visit: Visit): Html {
-  const links = languages.map((language) => {
-    const name = languageNames[language];
-    if (language === visit.language)
-      return html`<li><span lang="${language}" aria-current="true">${name}</span></li>`;
-    const href = linkTo({ ...visit, language, languageChosen: true }, visit.path);
-    return html`<li><a href="${href}" hreflang="${language}" lang="${language}">${name}</a></li>`;
-  });
-  return html`<nav class="languages" aria-label="${say('languages', visit.language)}"><ul>${links}</ul></nav>`;
 }

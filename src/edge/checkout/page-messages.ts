@@ -7,8 +7,6 @@ import { contained } from '../../core/shown-text.ts';
 
 type Texts = Readonly<Record<Language, string>>;
 
-export const languageNames: Texts = { en: 'English', fr: 'Français', ar: 'العربية' };
-
 export const pageMessages = {
   languages: { en: 'Language', fr: 'Langue', ar: 'اللغة' },
   test_mode: {

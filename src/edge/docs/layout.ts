@@ -4,7 +4,7 @@
 import type { Language } from '../../contract/vocabulary.ts';
 import { addressOf, buttonsScript } from '../../html/assets.ts';
 import { type Html, html } from '../../html/html.ts';
-import { languageNames } from '../checkout/page-messages.ts';
+import { languageLinks } from '../../html/language-links.ts';
 import { sayDocs } from './messages.ts';
 import { docsStyle } from './style.ts';
 
@@ -69,6 +69,9 @@ export function documentOf(page: DocsPage, around: Surroundings): string {
   const { language, title } = page;
   const say = sayDocs(language);
   const { link: address, asked } = around;
+  const others =
+    page.languages.length > 1 &&
+    languageLinks(page.languages, page.language, say('languages'), (each) => inLanguage(page, each, address));
   return html`<!doctype html>
 <html lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}">
 <head>
@@ -88,7 +91,7 @@ ${alternates(page, address)}<link rel="stylesheet" href="${address(addressOf(doc
 <li><a href="${address('/dashboard')}">${say('dashboard')}</a></li>
 <li class="jump"><a href="#pages">${say('pages')}</a></li>
 </ul></nav>
-${languageLinks(page, address)}
+${others}
 <form class="search" role="search" action="${address('/docs/search').replace(/\?.*/, '')}">
 ${asked !== null && html`<input type="hidden" name="lang" value="${asked}">`}<label class="unseen" for="q">${say('search_label')}</label>
 <input type="search" id="q" name="q" maxlength="100" autocomplete="off" value="${page.query ?? ''}">
@@ -141,18 +144,6 @@ function alternates(page: DocsPage, address: (path: string) => string): Html | n
   );
   const any = address(page.path).replace(/\?.*/, '');
   return html`${links}<link rel="alternate" hreflang="x-default" href="${any}">\n`;
-}
-
-function languageLinks(page: DocsPage, address: (path: string) => string): Html | null {
-  if (page.languages.length < 2) return null;
-  const links = page.languages.map((language) => {
-    const name = languageNames[language];
-    if (language === page.language)
-      return html`<li><span lang="${language}" aria-current="true">${name}</span></li>`;
-    const href = inLanguage(page, language, address);
-    return html`<li><a href="${href}" hreflang="${language}" lang="${language}">${name}</a></li>`;
-  });
-  return html`<nav class="languages" aria-label="${sayDocs(page.language)('languages')}"><ul>${links}</ul></nav>`;
 }
 
 /** Links to the sections of a page. */
