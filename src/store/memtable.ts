@@ -10,10 +10,13 @@ import { indexRowsOf } from '../domain/indexes.ts';
 import type { Change, StoredRecord } from '../domain/record.ts';
 import type { IndexRow, ScanRange } from '../domain/view.ts';
 import type { PackedChanges } from './cold-store.ts';
+import { IdMap } from './id-map.ts';
 import { isWithin, SortedKeys } from './sorted-keys.ts';
 
 /** What each changed record takes besides its bytes: its id, and its entry in the map. */
 const recordBytes = 120;
+/** What the map of the records of the same milliseconds takes. */
+const mapBytes = 250;
 /** What a row takes in an index that has many. */
 const rowBytes = 16;
 /** What an index takes besides its name, and what it takes more once it has a second row. */
@@ -33,7 +36,7 @@ interface PackedBatch {
 
 export class Memtable {
   /** By id: the object, or the number of the packed record. */
-  readonly #records = new Map<string, StoredRecord | number>();
+  readonly #records = new IdMap<StoredRecord | number>();
   readonly #batches: PackedBatch[] = [];
   #packed = 0;
   /** Most indexes have one row only, which is kept as it is. */
@@ -42,7 +45,7 @@ export class Memtable {
 
   /** An estimate of its memory, without the objects of the open commit batch. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#bytes + this.#records.mapCount * mapBytes;
   }
 
   get size(): number {
