@@ -1,6 +1,6 @@
-// A map by id for records of which most are new. In one large map each look-up of a new id waits for
-// memory several times: its place, and the ids that are there already. Ids begin with the time, so
-// here those of some milliseconds have a small map of their own, and all that is new is close
+// A map by id for records of which most are new. In one large map each look-up of a new id waits
+// for memory several times: its place, and the ids that are there already. Ids begin with the time,
+// so here those of some milliseconds have a small map of their own, and all that is new lies close
 // together.
 
 /** The digits of an id's time by which its map is chosen: all but the last, which is 62 ms. */
