@@ -129,3 +129,8 @@ export function idFloor(prefix: string, ms: number): string {
   assert(Number.isInteger(inRange), 'an id starts with whole milliseconds');
   return `${prefix}_${encodeBase62(inRange, timeWidth)}`;
 }
+
+/** What the ids of a kind have in common that were made in the same 62 milliseconds. */
+export function momentOfId(id: string): string {
+  return id.slice(0, id.indexOf('_') + timeWidth);
+}

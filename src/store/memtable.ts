@@ -5,17 +5,18 @@
 // decoded.
 
 import { assert, elementAt } from '../core/assert.ts';
+import { ClusteredMap } from '../core/clustered-map.ts';
 import { objectBytes, textBytes } from '../core/heap-bytes.ts';
+import { momentOfId } from '../core/ids.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import type { Change, StoredRecord } from '../domain/record.ts';
 import type { IndexRow, ScanRange } from '../domain/view.ts';
 import type { PackedChanges } from './cold-store.ts';
-import { IdMap } from './id-map.ts';
 import { isWithin, SortedKeys } from './sorted-keys.ts';
 
 /** What each changed record takes besides its bytes: its id, and its entry in the map. */
 const recordBytes = 120;
-/** What the map of the records of the same milliseconds takes. */
+/** What the map of the ids of one moment takes. */
 const mapBytes = 250;
 /** What a row takes in an index that has many. */
 const rowBytes = 16;
@@ -36,7 +37,7 @@ interface PackedBatch {
 
 export class Memtable {
   /** By id: the object, or the number of the packed record. */
-  readonly #records = new IdMap<StoredRecord | number>();
+  readonly #records = new ClusteredMap<StoredRecord | number>(momentOfId);
   readonly #batches: PackedBatch[] = [];
   #packed = 0;
   /** Most indexes have one row only, which is kept as it is. */
@@ -45,7 +46,7 @@ export class Memtable {
 
   /** An estimate of its memory, without the objects of the open commit batch. */
   get bytes(): number {
-    return this.#bytes + this.#records.mapCount * mapBytes;
+    return this.#bytes + this.#records.clusterCount * mapBytes;
   }
 
   get size(): number {

@@ -4,6 +4,7 @@
 // drops what nothing needs any more.
 
 import { assert } from '../../core/assert.ts';
+import { ClusteredMap } from '../../core/clustered-map.ts';
 import { breath, type Scheduler } from '../../core/scheduler.ts';
 import {
   type Checkpointer,
@@ -22,6 +23,9 @@ import type { MovedResponse } from './response-table.ts';
 
 /** So much of the log is held in memory at once. */
 const partBytesMax = 16 * 1024 * 1024;
+/** Keys of records begin with their time; so many bytes of it are a quarter of a second. */
+const momentBytes = 5;
+const momentOfKey = (key: string) => key.slice(0, momentBytes);
 
 /** The checkpoint as its follower writes it. Rejects with, or throws, `JournalFailure`. */
 export interface FollowerCheckpoint extends WritableCheckpoint {
@@ -50,7 +54,7 @@ class LogPart {
   readonly idempotencyRecords = new IdempotencyRecordList();
   sequence: number;
   bytes = 0;
-  readonly #places = new Map<string, number>();
+  readonly #places = new ClusteredMap<number>(momentOfKey);
 
   constructor(afterSequence: number) {
     this.sequence = afterSequence;

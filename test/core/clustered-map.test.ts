@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createIdFactory } from '../../src/core/ids.ts';
-import { IdMap } from '../../src/store/id-map.ts';
+import { ClusteredMap } from '../../src/core/clustered-map.ts';
+import { createIdFactory, momentOfId } from '../../src/core/ids.ts';
 
 test('ids of all times, kinds and forms are found, counted once, and can be given another value', () => {
   const ids = createIdFactory((length) => 'x'.repeat(length));
-  const map = new IdMap<number>();
+  const map = new ClusteredMap<number>(momentOfId);
   const expected = new Map<string, number>();
   const put = (id: string, value: number) => {
     map.set(id, value);
@@ -24,5 +24,5 @@ test('ids of all times, kinds and forms are found, counted once, and can be give
   }
   assert.ok(!map.has(ids.next('pi', 0, start)));
   assert.equal(map.get('pi_00000000'), undefined);
-  assert.ok(map.mapCount < expected.size / 3, 'ids of the same milliseconds share a map');
+  assert.ok(map.clusterCount < expected.size / 3, 'ids of the same milliseconds share a map');
 });
