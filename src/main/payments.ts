@@ -62,42 +62,36 @@ const host: CliHost = {
   dataDir: (given) => given ?? configFor(undefined).dataDir,
   config: (dataDir) => describeConfig(configFor(dataDir)),
   async serve(dataDir, acceptLoss) {
-    const config = configFor(dataDir);
     const { serve } = await import('./main.ts');
-    await serve(config, () => readConfig(dataDir), acceptLoss);
+    await serve(configFor(dataDir), () => readConfig(dataDir), acceptLoss);
   },
   async examine(dataDir) {
-    const config = configFor(dataDir);
     const { examineStopped } = await import('../health/examine-stopped.ts');
-    return examineStopped(config, environmentOf(process.env));
+    return examineStopped(configFor(dataDir), environmentOf(process.env));
   },
   async reshard(dataDir, shards) {
-    const config = configFor(dataDir);
     const { reshardStopped } = await import('../data-folder/reshard.ts');
-    return reshardStopped(config, shards);
+    return reshardStopped(configFor(dataDir), shards);
   },
   async openLog(place) {
     const { openLogAt } = await import('../backup/log-folders.ts');
     return openLogAt(place);
   },
   async truncateLog(dataDir, truncation) {
-    const config = configFor(dataDir);
     const { truncateStopped } = await import('../data-folder/truncate-log.ts');
-    return truncateStopped(config, truncation);
+    return truncateStopped(configFor(dataDir), truncation);
   },
   async verify(dataDir) {
     const { verifyDataFolder } = await import('../data-folder/verify-folder.ts');
     return verifyDataFolder(dataDir, showProgress).finally(endProgress);
   },
   async verifyBackup(backup) {
-    const config = configFor(undefined);
     const { verifyBackup } = await import('../backup/restore-command.ts');
-    return verifyBackup(config, backup, showProgress).finally(endProgress);
+    return verifyBackup(configFor(undefined), backup, showProgress).finally(endProgress);
   },
   async backup(dataDir, options) {
-    const config = configFor(dataDir);
     const { backUpConfigured } = await import('../backup/backup-command.ts');
-    return backUpConfigured(config, options, showProgress).finally(endProgress);
+    return backUpConfigured(configFor(dataDir), options, showProgress).finally(endProgress);
   },
   async reconcile(options) {
     const { reconcile } = await import('../operator/reconciliation/reconcile.ts');
@@ -122,38 +116,32 @@ const host: CliHost = {
     return exportDataFolder(dataDir, to, showProgress).finally(endProgress);
   },
   async moveToPostgresql(dataDir) {
-    const config = configFor(dataDir);
     const { moveToPostgresql } = await import('../data-folder/postgresql-folder.ts');
-    return moveToPostgresql(config, showProgress).finally(endProgress);
+    return moveToPostgresql(configFor(dataDir), showProgress).finally(endProgress);
   },
   async moveFromPostgresql(dataDir) {
-    const config = configFor(dataDir);
     const { moveFromPostgresql } = await import('../data-folder/postgresql-folder.ts');
-    return moveFromPostgresql(config, showProgress).finally(endProgress);
+    return moveFromPostgresql(configFor(dataDir), showProgress).finally(endProgress);
   },
   async compareWithPostgresql(dataDir) {
-    const config = configFor(dataDir);
     const { compareWithPostgresql } = await import('../data-folder/postgresql-folder.ts');
-    return compareWithPostgresql(config, showProgress).finally(endProgress);
+    return compareWithPostgresql(configFor(dataDir), showProgress).finally(endProgress);
   },
   async importFolder(from, dataDir, shards) {
     const { importDataFolder } = await import('../data-folder/import-folder.ts');
     return importDataFolder({ from, dataDir, shards, onProgress: showProgress }).finally(endProgress);
   },
   async restore(command) {
-    const config = configFor(undefined);
     const { restoreInto } = await import('../backup/restore-command.ts');
-    return restoreInto(config, command, showProgress).finally(endProgress);
+    return restoreInto(configFor(undefined), command, showProgress).finally(endProgress);
   },
   async resume(dataDir) {
-    const config = configFor(dataDir);
     const { resumeStopped } = await import('../backup/restore-command.ts');
-    return resumeStopped(config);
+    return resumeStopped(configFor(dataDir));
   },
   async rollSecretsKey(dataDir) {
-    const config = configFor(dataDir);
     const { rollSecretsKey } = await import('../data-folder/roll-secrets-key.ts');
-    return rollSecretsKey(config, environmentOf(process.env));
+    return rollSecretsKey(configFor(dataDir), environmentOf(process.env));
   },
 };
 
