@@ -2,7 +2,7 @@
 // is a way out.
 
 import { readFileSync } from 'node:fs';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Counter, Registry } from 'prom-client';
 import { environmentOf } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
 import type { Clock } from '../core/clock.ts';
@@ -17,6 +17,7 @@ import { MailSender } from '../mail/sender.ts';
 import { createMailTransport, type MailTransport } from '../mail/transport.ts';
 import type { Check } from '../operator/use-cases/services.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { metricsIn } from '../telemetry/metrics.ts';
 
 export interface Mail {
   /** Where mails are queued; null: none are sent. */
@@ -98,29 +99,16 @@ function openTransport({ config: { mail }, logger }: Parameters<typeof openMail>
 }
 
 function countMails(registry: Registry, outbox: MailOutbox, now: Clock): Counter {
-  const registers = [registry];
-  new Gauge({
-    name: 'payments_mails_waiting',
-    help: 'Mails that wait to be sent',
-    registers,
-    collect() {
-      this.set(outbox.waiting().length);
-    },
+  const { gauge, counter } = metricsIn(registry);
+  gauge('payments_mails_waiting', 'Mails that wait to be sent', () => outbox.waiting().length);
+  gauge('payments_mails_oldest_seconds', 'Age of the oldest mail that waits to be sent', () => {
+    const [oldest] = outbox.waiting();
+    return oldest === undefined ? 0 : Math.max(0, (now() - oldest.createdMs) / 1000);
   });
-  new Gauge({
-    name: 'payments_mails_oldest_seconds',
-    help: 'Age of the oldest mail that waits to be sent',
-    registers,
-    collect() {
-      const [oldest] = outbox.waiting();
-      this.set(oldest === undefined ? 0 : Math.max(0, (now() - oldest.createdMs) / 1000));
-    },
-  });
-  return new Counter({
-    name: 'payments_mails_failed_total',
-    help: 'Mails that were given up: refused by the server, or not readable any more',
-    registers,
-  });
+  return counter(
+    'payments_mails_failed_total',
+    'Mails that were given up: refused by the server, or not readable any more',
+  );
 }
 
 async function mailCheck(transport: MailTransport): Promise<Check> {

@@ -27,17 +27,30 @@ import { RequestCounts } from './request-counts.ts';
 const seconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
+/** Makes metrics of a registry. A gauge with `read` is read when somebody asks for it. */
+export function metricsIn(registry: Registry) {
+  const registers = [registry];
+  return {
+    gauge(name: string, help: string, read?: () => number): Gauge {
+      const collect = read && ((): void => gauge.set(read()));
+      const gauge = new Gauge({ name, help, registers, collect });
+      return gauge;
+    },
+    counter: (name: string, help: string, labelNames: readonly string[] = []) =>
+      new Counter({ name, help, labelNames, registers }),
+  };
+}
+
 /** The metrics of an edge. */
 export function createEdgeMetrics(registry: Registry) {
-  const registers = [registry];
+  const { gauge, counter } = metricsIn(registry);
   const counts = new RequestCounts(registry, seconds);
-  const connections = new Gauge({ name: 'payments_connections', help: 'Open connections', registers });
-  const connectionsRefused = new Counter({
-    name: 'payments_connections_refused_total',
-    help: 'Connections that were closed at once, because there were too many in all or from one address',
-    labelNames: ['reason'],
-    registers,
-  });
+  const connections = gauge('payments_connections', 'Open connections');
+  const connectionsRefused = counter(
+    'payments_connections_refused_total',
+    'Connections that were closed at once, because there were too many in all or from one address',
+    ['reason'],
+  );
   for (const reason of ['all', 'address']) connectionsRefused.labels(reason).inc(0);
   return {
     connections,
@@ -48,11 +61,10 @@ export function createEdgeMetrics(registry: Registry) {
 
 /** Counts entries that the request logs don't have, at an edge or where they are written. */
 export function countLostEntries(registry: Registry): (entries: number) => void {
-  const lost = new Counter({
-    name: 'payments_request_log_lost_total',
-    help: 'Entries of the request logs that were not kept, because too many came at once or the disk took none',
-    registers: [registry],
-  });
+  const lost = metricsIn(registry).counter(
+    'payments_request_log_lost_total',
+    'Entries of the request logs that were not kept, because too many came at once or the disk took none',
+  );
   lost.inc(0);
   return (entries) => lost.inc(entries);
 }
@@ -118,12 +130,11 @@ function shardMetricsOf(registry: Registry, shard: string) {
  * counters are.
  */
 function countDeliveries(registry: Registry, shard: string): (outcome: DeliveryOutcome) => void {
-  const deliveries = new Counter({
-    name: 'payments_webhook_deliveries_total',
-    help: 'Webhook deliveries by what became of them with an attempt',
-    labelNames: ['shard', 'outcome'],
-    registers: [registry],
-  });
+  const deliveries = metricsIn(registry).counter(
+    'payments_webhook_deliveries_total',
+    'Webhook deliveries by what became of them with an attempt',
+    ['shard', 'outcome'],
+  );
   for (const outcome of deliveryOutcomes) deliveries.labels(shard, outcome).inc(0);
   return (outcome) => deliveries.labels(shard, outcome).inc();
 }
@@ -250,45 +261,31 @@ export function createSupervisorMetrics(registry: Registry, dataDir: string, pau
   })
     .labels(manifest.version, process.versions.node)
     .set(1);
-  new Gauge({
-    name: 'payments_disk_free_bytes',
-    help: 'Room on the disk of the data folder',
-    registers,
-    collect() {
-      this.set(freeBytesIn(dataDir));
-    },
-  });
-  new Gauge({
-    name: 'payments_paused',
-    help: '1 while the restored data folder is paused: no writes, no webhooks, no network calls',
-    registers,
-    collect() {
-      this.set(pause.paused === null ? 0 : 1);
-    },
-  });
-  new Gauge({
-    name: 'payments_start_time_seconds',
-    help: 'When the process was started, in Unix seconds',
-    registers,
-  }).set(Math.round(performance.timeOrigin / 1000));
-  const labelNames = ['shard'] as const;
+  const { gauge, counter } = metricsIn(registry);
+  gauge('payments_disk_free_bytes', 'Room on the disk of the data folder', () => freeBytesIn(dataDir));
+  gauge(
+    'payments_paused',
+    '1 while the restored data folder is paused: no writes, no webhooks, no network calls',
+    () => (pause.paused === null ? 0 : 1),
+  );
+  gauge('payments_start_time_seconds', 'When the process was started, in Unix seconds').set(
+    Math.round(performance.timeOrigin / 1000),
+  );
   const up = new Gauge({
     name: 'payments_shard_up',
     help: '1 while the shard serves',
-    labelNames,
+    labelNames: ['shard'],
     registers,
   });
-  const restarts = new Counter({
-    name: 'payments_shard_restarts_total',
-    help: 'Times that the shard failed and was started again',
-    labelNames,
-    registers,
-  });
-  const directoryFailures = new Counter({
-    name: 'payments_directory_failures_total',
-    help: 'Changes of organizations and keys that could not be written',
-    registers,
-  });
+  const restarts = counter(
+    'payments_shard_restarts_total',
+    'Times that the shard failed and was started again',
+    ['shard'],
+  );
+  const directoryFailures = counter(
+    'payments_directory_failures_total',
+    'Changes of organizations and keys that could not be written',
+  );
   // The library samples the event loop a hundred times a second, which would be most of the work of
   // an idle service.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
@@ -337,7 +334,7 @@ export function createWebhookMetrics(registry: Registry) {
   });
   const succeeded = duration.labels('succeeded');
   const failed = duration.labels('failed');
-  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
+  const { gauge } = metricsIn(registry);
   const inFlight = gauge('payments_webhook_attempts_in_flight', 'Webhook attempts in flight');
   const queued = gauge('payments_webhook_deliveries_in_memory', 'Webhook deliveries next in line');
   const failing = gauge(
