@@ -35,10 +35,9 @@ const outcomes = {
 >;
 
 async function list(request: ViewRequest): Promise<DashboardAnswer> {
-  const { query } = request;
   const say = saySettings(request);
   const [who = '', action = '', before = ''] = ['who', 'action', 'before'].map(
-    (name) => query.get(name) ?? '',
+    (name) => request.query.get(name) ?? '',
   );
   const isPlace = /^\d{1,15}$/.test(before);
   const find = () => actionsFor(request.actionsOf(isPlace ? Number(before) : null), who, action);
@@ -91,7 +90,6 @@ function authorOf({ by }: OperatorRow): string {
 }
 
 function actionTable(request: ViewRequest, rows: readonly OperatorRow[], empty: Html) {
-  const { language } = request;
   const say = saySettings(request);
   return ui.list(
     sayLayout(request)(active),
@@ -108,7 +106,7 @@ function actionTable(request: ViewRequest, rows: readonly OperatorRow[], empty: 
           return ui.badge(say(key), tone);
         },
       ],
-      [say('at'), ({ at }) => ui.time(language, Date.parse(at))],
+      [say('at'), ({ at }) => ui.time(request.language, Date.parse(at))],
     ],
     rows,
     empty,

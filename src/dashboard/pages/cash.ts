@@ -38,14 +38,13 @@ async function showCash(
   problems: ui.Problems = {},
   status = 200,
 ): Promise<DashboardAnswer> {
-  const { role } = request;
   const say = sayLayout(request);
   return page(request, {
     title: say('cash'),
     status,
     problems,
     body: [
-      mayDo(role, 'payments.write') ? makeForm(request, problems) : null,
+      mayDo(request.role, 'payments.write') ? makeForm(request, problems) : null,
       findForm(request, problems),
       await waitingCodes(request),
     ],
@@ -53,12 +52,11 @@ async function showCash(
 }
 
 function makeForm(request: ViewRequest, problems: ui.Problems): Html {
-  const { form: sent } = request;
   const say = sayPayment(request);
   const title = say('make_cash');
   if (!availableMethods(request).includes('cash'))
     return ui.section(title, html`<p>${say('cash_unavailable')}</p>`);
-  const given = (name: string) => ({ name, value: sent.get(name) ?? '', problems });
+  const given = (name: string) => ({ name, value: request.form.get(name) ?? '', problems });
   return ui.section(
     title,
     ui.form(
@@ -137,7 +135,6 @@ async function customerOf(
 }
 
 function findForm(request: ViewRequest, problems: ui.Problems): Html {
-  const { query } = request;
   const say = sayPayment(request);
   return ui.section(
     say('find_code'),
@@ -145,7 +142,7 @@ function findForm(request: ViewRequest, problems: ui.Problems): Html {
       name: 'number',
       label: say('code'),
       hint: say('code_hint'),
-      value: query.get('number') ?? '',
+      value: request.query.get('number') ?? '',
       problems,
       attributes: html`inputmode="numeric" autocomplete="off"`,
       ltr: true,

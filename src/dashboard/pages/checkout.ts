@@ -110,9 +110,8 @@ function linkPart(request: ViewRequest, { url }: Session): Html | null {
 }
 
 function expirePart(request: ViewRequest, { id, status }: Session): Html | null {
-  const { role } = request;
   const say = sayShop(request);
-  if (status !== 'open' || !mayDo(role, 'payments.write')) return null;
+  if (status !== 'open' || !mayDo(request.role, 'payments.write')) return null;
   return ui.section(
     say('expire'),
     ui.form(

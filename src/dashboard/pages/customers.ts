@@ -83,7 +83,6 @@ function detailsOf(
   request: ViewRequest,
   { id, name, email, phone, description, created, metadata }: Customer,
 ) {
-  const { language } = request;
   const say = sayShop(request);
   const entries = Object.entries(metadata);
   return ui.definitions([
@@ -92,7 +91,7 @@ function detailsOf(
     [say('email'), email && html`<bdi>${email}</bdi>`],
     [say('phone'), phone && html`<bdi dir="ltr">${phone}</bdi>`],
     [say('description'), description],
-    [say('since'), ui.time(language, created * 1000)],
+    [say('since'), ui.time(request.language, created * 1000)],
     [
       say('metadata'),
       entries.length === 0

@@ -46,7 +46,6 @@ export function deliveryTable(
   deliveries: readonly DeliveryRecord[],
   samples: ReadonlySet<string>,
 ): Html {
-  const { language } = request;
   const say = sayWebhooks(request);
   return ui.list(
     say('deliveries'),
@@ -58,7 +57,7 @@ export function deliveryTable(
       ],
       [say('status'), (delivery) => statusBadge(request, delivery)],
       [say('attempts'), ({ attempt_count }) => attempt_count, 'numeric'],
-      [say('created'), ({ created }) => ui.time(language, created * 1000)],
+      [say('created'), ({ created }) => ui.time(request.language, created * 1000)],
     ],
     deliveries,
     ui.emptyState(say('no_deliveries')),
@@ -195,12 +194,11 @@ async function deliveryPage(
 
 /** The attempts of a delivery, with what is not kept of them. */
 async function attemptList(request: ViewRequest, delivery: DeliveryRecord): Promise<Html[]> {
-  const { language } = request;
   const say = sayWebhooks(request);
   const attempts = await attemptsOf(request.services, delivery);
   const goneCount = delivery.attempt_count - attempts.length;
   const columns: ui.Column<AttemptResult>[] = [
-    [say('at'), ({ at_ms }) => ui.time(language, at_ms)],
+    [say('at'), ({ at_ms }) => ui.time(request.language, at_ms)],
     [say('status_code'), ({ status }) => status ?? '–', 'numeric'],
     [say('duration'), ({ duration_ms }) => html`<span dir="ltr">${duration_ms} ms</span>`, 'numeric'],
     [
@@ -241,9 +239,8 @@ async function resendOne(request: ViewRequest): Promise<DashboardAnswer> {
 
 /** Says why nothing was changed about an endpoint, or sent to it. */
 export function refusedPage(request: ViewRequest, status: number, message: string): DashboardAnswer {
-  const { id } = request;
   const say = sayWebhooks(request);
-  const back = ui.button(say('back'), viewLink(request, `webhooks/${id}`), 'quiet');
+  const back = ui.button(say('back'), viewLink(request, `webhooks/${request.id}`), 'quiet');
   return page(request, {
     status,
     title: say('endpoint'),

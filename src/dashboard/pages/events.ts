@@ -69,7 +69,6 @@ async function list(request: ViewRequest): Promise<DashboardAnswer> {
 }
 
 function eventTable(request: ViewRequest, events: readonly Event[]): Html {
-  const { language } = request;
   const say = sayWebhooks(request);
   const columns: ui.Column<Event>[] = [
     [
@@ -78,7 +77,7 @@ function eventTable(request: ViewRequest, events: readonly Event[]): Html {
         html`<a href="${viewLink(request, `events/${id}`)}" dir="ltr">${type}</a>${sample === true && html` ${sampleBadge(request)}`}`,
     ],
     [say('object'), ({ data }) => html`<code dir="ltr">${(data.object as { id: string }).id}</code>`],
-    [say('created'), ({ created }) => ui.time(language, created * 1000)],
+    [say('created'), ({ created }) => ui.time(request.language, created * 1000)],
   ];
   return ui.list(sayLayout(request)(active), columns, events, ui.emptyState(say('no_event')));
 }

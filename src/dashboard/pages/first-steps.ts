@@ -64,13 +64,12 @@ async function testSteps(request: ViewRequest): Promise<Step[]> {
 }
 
 async function liveSteps(request: ViewRequest): Promise<Step[]> {
-  const { organization } = request;
   const say = sayHome(request);
   const [endpoint, paid] = await Promise.all([
     endpointStep(request),
     request.api('list_payment_intents', { query: { status: 'succeeded', limit: '1' } }),
   ]);
-  const { id, liveActivated } = organization;
+  const { id, liveActivated } = request.organization;
   const activation: Step = {
     text: say('step_activation'),
     href: settingsLink(request),
@@ -135,7 +134,6 @@ async function endpointStep(request: ViewRequest): Promise<Step> {
 
 /** Led to only where a payment can be taken. */
 function linkStep(request: ViewRequest, text: string, isDone: boolean): Step {
-  const { role } = request;
-  const canBeMade = mayDo(role, 'payments.write') && availableMethods(request).length > 0;
+  const canBeMade = mayDo(request.role, 'payments.write') && availableMethods(request).length > 0;
   return { text, href: canBeMade ? viewLink(request, 'checkout/new') : null, isDone };
 }

@@ -44,9 +44,8 @@ const noMoney = {
 };
 
 async function showHome(request: ViewRequest): Promise<DashboardAnswer> {
-  const { query } = request;
   const say = sayLayout(request);
-  const period = periods.find((days) => String(days) === query.get('days')) ?? 30;
+  const period = periods.find((days) => String(days) === request.query.get('days')) ?? 30;
   const { payments } = await listPayments(request, { ...everyPayment, limit: recentMax });
   const isNew = payments.length === 0;
   const [days, steps] = await Promise.all([lastDays(request, 2 * period), firstSteps(request, !isNew)]);

@@ -190,9 +190,8 @@ async function name(request: ViewRequest, key: ApiKey): Promise<DashboardAnswer>
 }
 
 function rolling(request: ViewRequest, { id, hint }: ApiKey): DashboardAnswer {
-  const { language } = request;
   const say = sayKeys(request);
-  const body = [overlapField(language, say('overlap')), ui.submit(say('roll'))];
+  const body = [overlapField(request.language, say('overlap')), ui.submit(say('roll'))];
   return page(request, {
     title: say('roll_title', { hint }),
     body: [
@@ -239,7 +238,6 @@ async function shownOnce(
   request: ViewRequest,
   make: () => Promise<MadeKey & { readonly old: ApiKey | null }>,
 ): Promise<DashboardAnswer> {
-  const { language } = request;
   const say = sayKeys(request);
   try {
     const made = await request.once(make);
@@ -253,7 +251,7 @@ async function shownOnce(
           [say('name'), key.name],
           [say('kind'), say(key.kind)],
           [say('key'), ui.copyable(request, text)],
-          [say('old_works'), old && ui.time(language, old.expiresAtMs!)],
+          [say('old_works'), old && ui.time(request.language, old.expiresAtMs!)],
         ]),
         html`<p>${ui.button(say('back'), viewLink(request, active), 'quiet')}</p>`,
       ],

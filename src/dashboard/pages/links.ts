@@ -265,9 +265,8 @@ async function showLink(request: ViewRequest): Promise<DashboardAnswer> {
 }
 
 function changePart(request: ViewRequest, { id, state }: LinkView): Html | null {
-  const { role } = request;
   const say = sayShop(request);
-  if (!mayDo(role, 'payments.write')) return null;
+  if (!mayDo(request.role, 'payments.write')) return null;
   const isPaused = state === 'paused';
   const pause =
     (state === 'active' || isPaused) &&

@@ -181,7 +181,6 @@ function listPage(request: ViewRequest, refused: PeopleMessage | null = null): D
 }
 
 function memberTable(request: ViewRequest, members: readonly Member[]): Html {
-  const { organization } = request;
   const say = sayPeople(request);
   return ui.table(
     sayLayout(request)('members'),
@@ -191,7 +190,7 @@ function memberTable(request: ViewRequest, members: readonly Member[]): Html {
         ({ id, name }) => html`<a href="${viewLink(request, `members/${id}`)}"><bdi>${name}</bdi></a>`,
       ],
       [say('email'), ({ email }) => html`<bdi dir="ltr">${email}</bdi>`],
-      [say('role'), ({ roles: each }) => sayLayout(request)(each[organization.id]!)],
+      [say('role'), ({ roles: each }) => sayLayout(request)(each[request.organization.id]!)],
       [
         say('two_step'),
         ({ totp }) =>
@@ -203,14 +202,13 @@ function memberTable(request: ViewRequest, members: readonly Member[]): Html {
 }
 
 function invitationTable(request: ViewRequest, invitations: readonly SignInLink[]): Html {
-  const { language } = request;
   const say = sayPeople(request);
   return ui.table(
     say('invitations'),
     [
       [say('email'), ({ email }) => html`<bdi dir="ltr">${email}</bdi>`],
       [say('role'), (each) => (each.kind === 'invitation' ? sayLayout(request)(each.role) : null)],
-      [say('invitation_until'), ({ expiresMs }) => ui.time(language, expiresMs)],
+      [say('invitation_until'), ({ expiresMs }) => ui.time(request.language, expiresMs)],
       [
         say('invitation_revoke'),
         ({ id }) =>

@@ -86,7 +86,6 @@ function reportAddress(
 }
 
 function connectForm(request: ViewRequest, network: ConnectorName, problems: ui.Problems): Html {
-  const { form: typed } = request;
   const say = sayNetworks(request);
   const fields = settingsOf(network).map((setting) => {
     const { name, is, required } = setting;
@@ -96,7 +95,7 @@ function connectForm(request: ViewRequest, network: ConnectorName, problems: ui.
       label: say(label),
       hint: say(`${label}_hint` as NetworkMessage),
       type: is === 'address' ? 'url' : is === 'secret' ? 'password' : 'text',
-      ...(is !== 'secret' && { value: typed.get(name) ?? '' }),
+      ...(is !== 'secret' && { value: request.form.get(name) ?? '' }),
       problems,
       ...(required && { required }),
       ltr: true,

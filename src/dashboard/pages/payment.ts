@@ -73,9 +73,8 @@ function payPart({ language }: ViewRequest, { intent: { next_action: next } }: P
 const cancelReasons = ['requested_by_customer', 'abandoned', 'duplicate', 'fraudulent'] as const;
 
 function cancelPart(request: ViewRequest, { intent, cancelable }: PaymentStory): Html | null {
-  const { role } = request;
   const say = sayPayment(request);
-  if (!cancelable || !mayDo(role, 'payments.write')) return null;
+  if (!cancelable || !mayDo(request.role, 'payments.write')) return null;
   return ui.section(
     say('cancel'),
     ui.form(
@@ -140,7 +139,6 @@ function detailsPart(
 }
 
 function timelinePart(request: ViewRequest, story: PaymentStory): Html {
-  const { language } = request;
   const say = sayPayment(request);
   const authorOf = createStepAuthors(request);
   return ui.section(
@@ -148,7 +146,7 @@ function timelinePart(request: ViewRequest, story: PaymentStory): Html {
     ui.table<Step>(
       say('timeline'),
       [
-        [say('when'), ({ at_ms }) => ui.time(language, at_ms)],
+        [say('when'), ({ at_ms }) => ui.time(request.language, at_ms)],
         [say('what'), (step) => stepText(request, step)],
         [say('by'), authorOf],
       ],

@@ -35,10 +35,9 @@ const formats = ['accounts', 'csv', 'ndjson'] as const;
 const filterNames = ['q', 'status', 'method', 'from', 'to'] as const;
 
 export function exportForm(request: ViewRequest): Html {
-  const { query } = request;
   const say = sayPayment(request);
   const kept = filterNames.flatMap((name) => {
-    const value = query.get(name) ?? '';
+    const value = request.query.get(name) ?? '';
     return value === '' ? [] : [ui.hidden(name, value)];
   });
   return html`<details class="sheet"><summary>${say('export')}</summary>

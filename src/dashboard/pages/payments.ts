@@ -108,9 +108,8 @@ async function searchOf(request: ViewRequest): Promise<{ search: PaymentSearch; 
 }
 
 function filterForm(request: ViewRequest, problems: ui.Problems): Html {
-  const { query } = request;
   const say = sayPayment(request);
-  const given = (name: string) => ({ name, value: query.get(name) ?? '', problems });
+  const given = (name: string) => ({ name, value: request.query.get(name) ?? '', problems });
   const any = ['', say('any')] as const;
   return ui.filters(request, 'payments', [
     ui.field({

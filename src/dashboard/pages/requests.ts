@@ -35,7 +35,6 @@ const filterValue = ({ query }: ViewRequest, name: (typeof filterNames)[number])
 const isFiltered = (request: ViewRequest) => filterNames.some((name) => filterValue(request, name) !== '');
 
 async function showList(request: ViewRequest): Promise<DashboardAnswer> {
-  const { query } = request;
   const say = sayLayout(request);
   const text = filterValue(request, 'q');
   if (kindOfId(text) === 'request')
@@ -43,7 +42,7 @@ async function showList(request: ViewRequest): Promise<DashboardAnswer> {
   const found = await search(request);
   const list = listOf(request, found);
   const kept = Object.fromEntries(filterNames.map((name) => [name, filterValue(request, name)]));
-  const isNewest = !query.has('before');
+  const isNewest = !request.query.has('before');
   return page(request, {
     title: say(active),
     scripts: isNewest ? [tailScript] : [],
@@ -228,12 +227,11 @@ function isRecent(request: string, { now }: Pick<OperatorServices, 'now'>): bool
 }
 
 function missingPage(request: ViewRequest): DashboardAnswer {
-  const { id } = request;
   const say = sayRequests(request);
   const body = html`<p>${say('not_kept_text')}</p>`;
   return page(request, {
     status: 404,
-    title: id,
+    title: request.id,
     body: ui.emptyState(say('not_kept'), body),
   });
 }

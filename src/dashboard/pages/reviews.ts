@@ -45,9 +45,8 @@ export function openReviews({ organization, mode, services }: ViewRequest): Prom
 }
 
 async function listReviews(request: ViewRequest): Promise<DashboardAnswer> {
-  const { query } = request;
   const say = sayShop(request);
-  const all = query.get('show') === 'all';
+  const all = request.query.get('show') === 'all';
   const none = { newer: null, older: null };
   const { data, queries } = all
     ? await listPage<Review>(request, 'list_reviews')
@@ -142,9 +141,8 @@ function differenceText({ language }: ViewRequest, centimes: number): string {
 const closedReasons = ['approved', 'refunded'] as const;
 
 function closePart(request: ViewRequest, { id, open }: Review): Html | null {
-  const { role } = request;
   const say = sayShop(request);
-  if (!open || !mayDo(role, 'reviews.write')) return null;
+  if (!open || !mayDo(request.role, 'reviews.write')) return null;
   const buttons = closedReasons.map((as) =>
     ui.finalSubmit(request, say(`close_${as}`), 'quiet', { name: 'as', value: as }),
   );

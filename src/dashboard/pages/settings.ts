@@ -75,9 +75,8 @@ function colourOf(request: ViewRequest) {
 }
 
 function logo(request: ViewRequest) {
-  const { organization } = request;
   const say = saySettings(request);
-  const { id, name, branding } = organization;
+  const { id, name, branding } = request.organization;
   const path = logoPathOf(id, branding);
   if (path === null) return say('no_logo');
   return html`<img src="${link(request, path)}" alt="${say('logo_of', { name })}" height="64">`;
@@ -116,7 +115,6 @@ function shopForm(request: ViewRequest, problems: ui.Problems) {
 }
 
 function logoForm(request: ViewRequest, problems: ui.Problems) {
-  const { organization } = request;
   const say = saySettings(request);
   const action = viewLink(request, 'settings/logo');
   const wrong = problems.logo ?? null;
@@ -125,7 +123,7 @@ function logoForm(request: ViewRequest, problems: ui.Problems) {
 ${wrong && html`<span class="wrong" id="logo-wrong">${wrong}</span>`}
 <input type="file" id="logo" name="logo" accept="${logoTypes.join(',')}" aria-describedby="logo-hint"${wrong !== null && html` aria-invalid="true"`}></div>`;
   const upload = ui.form(request, action, [choose, ui.submit(say('upload'))], { files: true });
-  if (organization.branding.logo === null) return [html`<p>${logo(request)}</p>`, upload];
+  if (request.organization.branding.logo === null) return [html`<p>${logo(request)}</p>`, upload];
   const remove = [ui.hidden('remove', '1'), ui.submit(say('remove'), 'danger')];
   return [html`<p>${logo(request)}</p>`, upload, ui.form(request, action, remove)];
 }

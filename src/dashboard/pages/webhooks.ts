@@ -85,7 +85,6 @@ const doneKeys = {
 } as const;
 
 async function list(request: ViewRequest): Promise<DashboardAnswer> {
-  const { role } = request;
   const say = sayWebhooks(request);
   const listed = await request.api('list_webhook_endpoints', { query: { limit: '100' } });
   if (!listed.ok) return errorPage(request, 'trouble');
@@ -114,7 +113,7 @@ async function list(request: ViewRequest): Promise<DashboardAnswer> {
   ];
   const add = ui.button(say('create'), viewLink(request, 'webhooks/new'));
   return page(request, {
-    actions: mayDo(role, 'webhooks.write') ? add : null,
+    actions: mayDo(request.role, 'webhooks.write') ? add : null,
     body: [
       ui.doneOf(request, doneKeys, say),
       html`<p>${say('intro')}</p>`,

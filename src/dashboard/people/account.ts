@@ -202,10 +202,9 @@ function noticesSection(request: MemberRequest): Html {
 }
 
 function passwordSection(request: MemberRequest, problems: ui.Problems): Html {
-  const { member } = request;
   const say = sayPeople(request);
   const current =
-    member.password === null
+    request.member.password === null
       ? null
       : ui.field({
           name: 'current',

@@ -24,14 +24,13 @@ export async function showConfirm(request: MemberRequest): Promise<DashboardAnsw
 }
 
 export async function confirm(request: MemberRequest, people: People): Promise<DashboardAnswer> {
-  const { session } = request;
   const say = sayPeople(request);
   const next = nextAddress(request.form.get('next'));
   const password = request.form.get('password') ?? '';
   const tried = await people.tryPassword(request, password);
   if (tried === null) return confirmPage(request, next, 400, { password: say('wrong_password') });
   if ('waitSeconds' in tried) return confirmPage(request, next, 429, tooMany(request, tried.waitSeconds));
-  const token = await people.directory.sessions.confirm(session);
+  const token = await people.directory.sessions.confirm(request.session);
   if (token === null) return redirect(link(request, '/dashboard/sign-in'));
   return redirect(request.prefix + next, [people.cookies.setSession(token)]);
 }
