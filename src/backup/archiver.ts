@@ -26,7 +26,7 @@ export interface ArchiveSource {
   read(after: number, upTo: number): AsyncGenerator<Sequenced>;
 }
 
-export interface ArchiverOptions {
+interface ArchiverOptions {
   readonly source: ArchiveSource;
   readonly folder: string;
   readonly part: Part;

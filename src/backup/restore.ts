@@ -49,7 +49,7 @@ import {
 import { LaterReport } from './restore-report.ts';
 import { batchesOf, type Cut, cutFor, keptOf, type ShardLog } from './restore-target.ts';
 
-export interface RestoreOptions {
+interface RestoreOptions {
   /** The backup's folder, and the archive's (null: none). */
   readonly from: string;
   readonly archive: string | null;

@@ -17,7 +17,7 @@ class Refused extends OperatorFailure {
   }
 }
 
-export interface ContextOptions {
+interface ContextOptions {
   readonly services: Omit<OperatorServices, 'author' | 'language'>;
   readonly audit: Pick<Audit, 'record' | 'actionsOf'>;
   readonly searches: Searches;

@@ -32,7 +32,7 @@ import { lockDataFolder } from './folder-lock.ts';
 import { NewShards } from './new-shards.ts';
 import { verifyFolder } from './verify-folder.ts';
 
-export interface ImportOptions {
+interface ImportOptions {
   readonly from: string;
   readonly dataDir: string;
   readonly shards: number;

@@ -42,7 +42,7 @@ import { checkFolder } from './folder-check.ts';
 import { clearly, recordOffline, warn, whileStopped } from './folder-command.ts';
 import { inOrderOfTime, NewShards } from './new-shards.ts';
 
-export interface ReshardOptions {
+interface ReshardOptions {
   readonly shards: number;
   readonly segmentBytesMax: number;
   /** The thread's own by default. */

@@ -80,7 +80,7 @@ export function forgetEnd(folder: NotedFolder, shard: number): void {
   if (ends !== null) writeEnds(folder, ends.with(shard, null));
 }
 
-export interface SequenceNotesOptions {
+interface SequenceNotesOptions {
   readonly folder: NotedFolder;
   /** The ends that a start has found. */
   readonly ends: Ends;

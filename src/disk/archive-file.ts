@@ -151,7 +151,7 @@ async function* inLargeChunks(chunks: AsyncIterable<Uint8Array>): AsyncGenerator
   if (bytes > 0) yield Buffer.concat(gathered);
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   /** The secret keys of age with which encrypted files are opened. */
   readonly identities: readonly string[];
   /** That the file must have, where it is known. */

@@ -22,7 +22,7 @@ export type Table = Database<Buffer, Uint8Array>;
 /** The key of an environment's label. The keys of a log, which are sequences, come after it. */
 const labelKey = 0;
 
-export interface EnvironmentOptions {
+interface EnvironmentOptions {
   readonly folder: string;
   readonly part: Part;
   /** Address space to reserve, bytes. LMDB enlarges it when the file outgrows it, which is slow. */

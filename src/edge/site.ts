@@ -20,7 +20,7 @@ import { assetHandlers, StaticText } from './http/static-text.ts';
 import type { Callers, Visitors } from './http/visitors.ts';
 import { callbackAddressOf, takeCallback } from './network-callbacks.ts';
 
-export interface SiteOptions {
+interface SiteOptions {
   readonly shards: readonly Pick<ShardClient, 'connected' | 'stalledMs' | 'handOver'>[];
   readonly baseUrl: string;
   /** Whether the service is stopping. */

@@ -14,7 +14,7 @@ import ipaddr from 'ipaddr.js';
 import { urlCharactersMax } from '../contract/limits.ts';
 
 /** For development only; both are false in production. */
-export interface AddressOptions {
+interface AddressOptions {
   /** Also accept `http:`. */
   readonly allowHttp?: boolean;
   /** Also accept `localhost` and addresses that are not public. */

@@ -17,10 +17,10 @@ export interface Letter {
 }
 
 /** A link, the answer to a sign-up, what members want to know, or a receipt for a customer. */
-export type MailKind = 'link' | 'sign_up' | 'notice' | 'receipt';
+type MailKind = 'link' | 'sign_up' | 'notice' | 'receipt';
 
 /** What is known of a mail besides its letter. */
-export type MailAbout = Pick<QueuedMail, 'org' | 'isNewcomer' | 'kind' | 'link' | 'expiresMs'>;
+type MailAbout = Pick<QueuedMail, 'org' | 'isNewcomer' | 'kind' | 'link' | 'expiresMs'>;
 
 export interface QueuedMail {
   readonly id: string;

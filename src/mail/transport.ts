@@ -25,7 +25,7 @@ export class MailRefused extends Error {
   override name = 'MailRefused';
 }
 
-export interface TransportOptions {
+interface TransportOptions {
   /** `smtp://host:port`, `smtps://host:port`, `file:///folder` or `log:`. */
   readonly url: string;
   readonly from: string;

@@ -28,7 +28,7 @@ import { answerFlags, noVersion, requestFlags } from '../shard/frames.ts';
 
 const noBody = Buffer.alloc(0);
 
-export interface ApiCallerOptions {
+interface ApiCallerOptions {
   readonly baseUrl: string;
   readonly shardOf: (org: string) => ShardClient;
   readonly organizationOf: (org: string) => Pick<Organization, 'status' | 'liveActivated'>;

@@ -17,7 +17,7 @@ interface RereadOptions {
   readonly logger: Logger;
 }
 
-export interface Reread {
+interface Reread {
   readonly active: Config;
   /** Reads the files again when any reading that is under way has ended. Never rejects. */
   request(): Promise<void>;

@@ -10,7 +10,7 @@ const helper = 'systemd-notify';
 /** The helper waits until systemd has read the message. */
 const helperMsMax = 10_000;
 
-export interface ServiceManagerOptions {
+interface ServiceManagerOptions {
   readonly pid: number;
   readonly logger: Pick<Logger, 'warn'>;
   /** Sends a message. Tests replace it. */

@@ -36,7 +36,7 @@ import type {
 import { chargeEndOf, chargeOf } from './network.ts';
 import type { SendPost } from './post.ts';
 
-export interface HttpConnectorOptions {
+interface HttpConnectorOptions {
   /** Where operations are posted to. */
   readonly address: string;
   /** The secret that signs in both directions. */

@@ -23,7 +23,7 @@ import type {
 } from './network.ts';
 import { type CardBehavior, testCards } from './test-cards.ts';
 
-export interface SimulatorOptions {
+interface SimulatorOptions {
   /** Milliseconds until a call is answered. */
   readonly latencyMs: number;
   /** Milliseconds from the decision to refund until the refund is made. */

@@ -28,7 +28,7 @@ interface LogPort {
   close(): void;
 }
 
-export interface RequestLogClientOptions {
+interface RequestLogClientOptions {
   readonly clock: () => number;
   readonly later: (run: () => void, ms: number) => void;
   /** Called when so many entries were dropped. */

@@ -2,7 +2,7 @@
 // than such a refusal does, and a flood of them would take what the answered requests need. So some
 // of each second are logged, and the others are counted.
 
-export interface LoggedRefusalsOptions {
+interface LoggedRefusalsOptions {
   readonly perSecondMax: number;
   /** Milliseconds. */
   readonly monotonic: () => number;

@@ -20,7 +20,7 @@ import type { SealedAttempt } from './attempt.ts';
 import { EndpointActor } from './endpoint-actor.ts';
 import { ReportWindow } from './report-window.ts';
 
-export interface DispatcherOptions {
+interface DispatcherOptions {
   /** Attempts in flight in all. */
   readonly concurrency: number;
   readonly clock: Clock;

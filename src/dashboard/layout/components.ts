@@ -128,7 +128,7 @@ export function hidden(name: string, value: string): Html {
 /** What is wrong with the fields of a form, by their names; '' for the form as a whole. */
 export type Problems = Readonly<Record<string, string>>;
 
-export interface FieldOptions {
+interface FieldOptions {
   readonly name: string;
   readonly label: string;
   readonly value?: string;

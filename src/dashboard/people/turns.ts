@@ -24,7 +24,7 @@ export function waitingStranger({ gone }: Pick<Waiter, 'gone'>, site: string): W
   return { kind: 'stranger', who: site, gone };
 }
 
-export interface TurnsOptions {
+interface TurnsOptions {
   readonly atOnceMax: number;
   /** How many may wait in each of the two queues, and the share of them that one may have. */
   readonly waitingMax: number;

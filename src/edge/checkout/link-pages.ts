@@ -14,7 +14,7 @@ import * as outcomes from './outcome-pages.ts';
 import { say } from './page-messages.ts';
 import type { PageAnswer, PagePort, PageRequest, ShownLink } from './page-port.ts';
 
-export interface LinkPagesOptions {
+interface LinkPagesOptions {
   readonly port: PagePort;
   readonly guard: FormGuard;
   readonly visitors: Visitors;

@@ -65,7 +65,7 @@ export type PageOperation =
   | 'leave_network_page'
   | 'abandon_charge';
 
-export type StartOptions = Pick<StartPageRequest, 'language' | 'paidUrl' | 'unpaidUrl'>;
+type StartOptions = Pick<StartPageRequest, 'language' | 'paidUrl' | 'unpaidUrl'>;
 
 /** The reads and commands of the pages. They reject when the shard can't answer now. */
 export interface PagePort {

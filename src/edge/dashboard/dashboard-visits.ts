@@ -22,7 +22,7 @@ import type { KnownSessions } from './known-sessions.ts';
 import { TailStreams } from './tail-stream.ts';
 import type { Way } from './visit-lanes.ts';
 
-export interface DashboardVisitsOptions {
+interface DashboardVisitsOptions {
   readonly port: DashboardPort;
   readonly visitors: Visitors;
   readonly sessions: KnownSessions;

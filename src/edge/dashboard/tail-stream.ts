@@ -22,7 +22,7 @@ const heartbeatMs = 5_000;
 const headers =
   headerLines(['Content-Type', 'text/event-stream'], ['X-Content-Type-Options', 'nosniff']) + notStored;
 
-export interface TailStreamOptions {
+interface TailStreamOptions {
   readonly shardOf: (org: string) => Pick<ShardClient, 'ask'>;
   readonly askLogs: AskLogs;
 }

@@ -11,7 +11,7 @@ import type { Visitors } from '../http/visitors.ts';
 import { Docs, searchPath } from './docs.ts';
 import { contentPolicy } from './layout.ts';
 
-export interface DocsVisitsOptions {
+interface DocsVisitsOptions {
   readonly baseUrl: string;
   /** The API description of this service. */
   readonly description: Json;

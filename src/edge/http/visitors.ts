@@ -20,7 +20,7 @@ export interface Visitors {
   admit(remoteAddress: string, forwardedFor: string): number | null;
 }
 
-export interface VisitorOptions {
+interface VisitorOptions {
   readonly visitsPerMinute: number;
   /** Addresses and networks (`10.0.0.0/8`) of proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];

@@ -34,7 +34,7 @@ import {
   transactionName,
 } from './order.ts';
 
-export interface CmiConnectorOptions {
+interface CmiConnectorOptions {
   /** The address of the gateway, such as `https://payment.cmi.co.ma`. */
   readonly gateway: string;
   readonly clientId: string;

@@ -77,7 +77,7 @@ export function complain(
   writeError(json ? `${JSON.stringify({ error })}\n` : `payments: ${error.message}\n`);
 }
 
-export interface CommonOptions {
+interface CommonOptions {
   readonly json?: true;
   readonly dataDir?: string;
 }
