@@ -40,7 +40,7 @@ export interface ActiveLimits {
 
 /** The limits that apply in a mode at a time. */
 export function activeLimits(overrides: LimitsOverrides, mode: Mode, nowMs: number): ActiveLimits {
-  const inForce = (bucket: Bucket): ActiveLimit => {
+  const activeLimit = (bucket: Bucket): ActiveLimit => {
     const override = overrides.buckets[bucket];
     const { perMinute, source, untilMs } =
       override !== null && (override.untilMs === null || override.untilMs > nowMs)
@@ -49,7 +49,7 @@ export function activeLimits(overrides: LimitsOverrides, mode: Mode, nowMs: numb
     return { perMinute, burst: burstOf(perMinute), source, untilMs };
   };
   return {
-    buckets: tableOf(buckets, inForce),
+    buckets: tableOf(buckets, activeLimit),
     daily:
       mode === 'live'
         ? null

@@ -23,7 +23,7 @@ interface AttemptInput {
 /** An attempt whose signing secrets are still sealed. */
 export interface SealedAttempt extends Omit<AttemptInput, 'secrets'> {
   readonly org: string;
-  /** In force, newest first. */
+  /** Those that are active, newest first. */
   readonly sealed: readonly string[];
 }
 

@@ -96,8 +96,8 @@ export class EndpointActor {
     const delivery = this.#queue.shift()!;
     this.#inFlight++;
     const { org, url, secrets } = this.#state!;
-    const inForce = secrets.filter(({ expires_at_ms: endMs }) => endMs === null || endMs > nowMs);
-    return { delivery, org, url, sealed: inForce.map(({ sealed }) => sealed) };
+    const active = secrets.filter(({ expires_at_ms: endMs }) => endMs === null || endMs > nowMs);
+    return { delivery, org, url, sealed: active.map(({ sealed }) => sealed) };
   }
 
   /** An attempt has ended. The delivery is kept until `release`. */

@@ -79,7 +79,7 @@ export const webhookMessages = {
     ar: 'تحقّق به من توقيع كل إرسال. احتفظ به على خادمك.',
   },
   secret_until: { en: 'signs until', fr: 'signe jusqu’au', ar: 'يوقّع حتى' },
-  in_force: { en: 'active', fr: 'en vigueur', ar: 'ساري المفعول' },
+  active_secret: { en: 'active', fr: 'en vigueur', ar: 'ساري المفعول' },
   roll_secret: {
     en: 'Roll the signing secret',
     fr: 'Renouveler le secret de signature',

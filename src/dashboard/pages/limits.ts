@@ -68,9 +68,9 @@ async function show(request: ViewRequest): Promise<DashboardAnswer> {
   // The request's mode comes first.
   const shownModes = request.mode === 'live' ? [...modes].reverse() : modes;
   const lines = shownModes.flatMap((mode) => {
-    const inForce = activeLimits(organization.limits[mode], mode, request.services.now());
+    const limits = activeLimits(organization.limits[mode], mode, request.services.now());
     return buckets.map(
-      (bucket): Line => ({ mode, bucket, limit: inForce.buckets[bucket], levels: levels[mode] }),
+      (bucket): Line => ({ mode, bucket, limit: limits.buckets[bucket], levels: levels[mode] }),
     );
   });
   const { daily } = activeLimits(organization.limits.test, 'test', request.services.now());

@@ -263,7 +263,7 @@ async function showSecret(
   const rolling = [overlapField(language, say('old_secret')), ui.submit(say('roll_secret'))];
   const items = secrets.map(({ secret, expires }): [string | Html, Html] => [
     expires === null
-      ? say('in_force')
+      ? say('active_secret')
       : html`${say('secret_until')} ${ui.time(language, Date.parse(expires))}`,
     ui.copyable(request, secret),
   ]);
