@@ -88,7 +88,7 @@ export const configSchema = group({
     logBytesMax: count(
       67_108_864,
       Number.MAX_SAFE_INTEGER,
-      'bytes that the log of a shard takes, about; beyond, answers to replay move to the checkpoint early',
+      'bytes that the log of a shard takes, about; beyond, stored responses move to the checkpoint early',
     ),
     stalledCommitSeconds: count(1, 3_600, '/readyz fails while a commit takes longer than this'),
     checkpointIntervalMs: count(10, timerMsMax, 'longest time between two checkpoints'),

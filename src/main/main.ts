@@ -161,20 +161,18 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   const counted = async () => [await registry.getMetricsAsJSON(), ...(await supervisor.metrics())];
   const merged = async () => mergeMetrics(await counted());
   const manager = new ServiceManager(process.env, { pid: process.pid, logger });
-  const services = operatorServices({
+  const given = {
     baseUrl,
     directory,
-    supervisor,
     secrets,
     mail: mail.queue,
-    active: config,
     config: () => describeConfig(reread.active),
-    metrics: merged,
     checks: async () => mail.checksAfter(await examine(await counted(), folder, pause.paused, config)),
     status: () =>
       readStatus({ folder, pause, url, config, counted, failing: failingEndpoints(supervisor.clients) }),
     resume: async () => ({ paused: await pause.end(() => supervisor.resume()) }),
-  });
+  };
+  const services = operatorServices(given, { supervisor, active: config, metrics: merged });
   const answerVisit = openDashboard({ config, services, audit, baseUrl, logger, visits });
   closers.push(await openOperators(folder, audit, services, logger));
   closers.push(() => supervisor.stop());

@@ -6,20 +6,13 @@ import { messageOf } from '../contract/errors/table.ts';
 import { kindOfId } from '../contract/id-prefixes.ts';
 import { elementAt } from '../core/assert.ts';
 import { slotOfId } from '../core/ids.ts';
-import type { SecretBox } from '../crypto/secret-box.ts';
 import { type CompactShard, compactShards } from '../data-folder/compact-folder.ts';
 import type { DataFolder } from '../data-folder/data-folder.ts';
 import { DataFolderError } from '../data-folder/data-folder-error.ts';
-import type { Directory } from '../directory/directory.ts';
 import { missing } from '../domain/find.ts';
 import { listenSecret } from '../edge/api/stream-sources.ts';
 import { OperatorFailure } from '../operator/use-cases/failures.ts';
-import type {
-  CompactItem,
-  ConfigLine,
-  OperatorServices,
-  ShardAnswer,
-} from '../operator/use-cases/services.ts';
+import type { CompactItem, OperatorServices, ShardAnswer } from '../operator/use-cases/services.ts';
 import type { InternalRequest, OpenCall } from '../shard/protocol.ts';
 import { shardOfSlot } from '../shard/shard-map.ts';
 import { metricsOf } from '../telemetry/metrics.ts';
@@ -28,21 +21,23 @@ import type { Supervisor } from '../threads/supervisor.ts';
 import { ThreadFailure } from '../threads/thread.ts';
 import { createApiCaller } from './api-caller.ts';
 
-export function operatorServices(options: {
-  readonly baseUrl: string;
-  readonly directory: Directory;
+/** What the process gives as it is. */
+type Given = Pick<
+  OperatorServices,
+  'baseUrl' | 'directory' | 'secrets' | 'mail' | 'config' | 'checks' | 'status' | 'resume'
+>;
+
+interface Parts {
   readonly supervisor: Supervisor;
-  readonly secrets: SecretBox;
-  readonly mail: OperatorServices['mail'];
   readonly active: Config;
-  readonly config: () => readonly ConfigLine[];
   readonly metrics: () => Promise<Registry>;
-  readonly checks: OperatorServices['checks'];
-  readonly status: OperatorServices['status'];
-  readonly resume: OperatorServices['resume'];
-}): Omit<OperatorServices, 'author' | 'language'> {
-  const { baseUrl, directory, supervisor, secrets, mail, active, config, metrics, checks, status, resume } =
-    options;
+}
+
+export function operatorServices(
+  given: Given,
+  { supervisor, active, metrics }: Parts,
+): Omit<OperatorServices, 'author' | 'language'> {
+  const { baseUrl, directory, secrets } = given;
   const { clients, requestLogs } = supervisor;
   const networks = new ConfiguredNetworks({ config: active, secrets, send: createSend(active) });
 
@@ -61,11 +56,8 @@ export function operatorServices(options: {
   }
 
   return {
-    baseUrl,
+    ...given,
     now: Date.now,
-    directory,
-    secrets,
-    mail,
     networkAddressFault: networkAddressFaultOf(active),
     async checkNetwork(org, mode, method) {
       networks.put(org, directory.organization(org).connectors);
@@ -83,11 +75,7 @@ export function operatorServices(options: {
       const registry = await metrics();
       return { text: await registry.metrics(), metrics: await metricsOf(registry) };
     },
-    checks,
-    status,
-    resume,
     compact: () => compactServed(supervisor.folder, (shard, report) => supervisor.compact(shard, report)),
-    config,
     requestLogs: requestLogs?.ask ?? (async () => null),
     askShard,
     callApi: createApiCaller({

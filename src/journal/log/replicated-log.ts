@@ -190,7 +190,7 @@ export class ReplicatedLog implements LogEngine {
     return this.#mirror.durableEnd;
   }
 
-  /** Settles when the mirror has it, too. */
+  /** Resolves when the mirror has it, too. */
   async durable(sequence: number): Promise<void> {
     while (this.#waiting.size > 0 && this.#acknowledged < sequence) await this.#sending;
     if (this.#failure !== null) throw this.#failure;
