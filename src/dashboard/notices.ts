@@ -11,7 +11,8 @@ import type { ReviewRecord } from '../domain/record.ts';
 import { letterOf } from '../mail/letters.ts';
 import type { QueuedMail } from '../mail/outbox.ts';
 import type { OperatorServices } from '../operator/use-cases/services.ts';
-import type { EndpointNow } from '../shard/endpoint-health.ts';
+import { records } from '../operator/use-cases/shard-records.ts';
+import { healthOf } from '../operator/use-cases/webhook-commands.ts';
 import { MailRounds, type MailRoundsOptions, nothing, wantedMs } from './mail-rounds.ts';
 import { mayDo, type Permission } from './people/roles.ts';
 
@@ -129,20 +130,19 @@ export class Notices extends MailRounds<Told> {
 
   /** A review of the last day that was not told; an older one was there before mails were. */
   async #newReview({ org, review }: Told): Promise<Partial<Told> | null> {
-    const { askShard, now } = this.options.services;
+    const { services } = this.options;
     const index = fieldIndex('review', scopeOf(org, true), 'open', 'true');
-    const request = { kind: 'records', index, limit: 1 } as const;
-    const [newest] = JSON.parse((await askShard(org, request)).body) as ReviewRecord[];
-    const isNews = newest !== undefined && newest.id > review && newest.created * 1000 > now() - dayMs;
+    const [newest] = await records<ReviewRecord>(services, org, index, { limit: 1 });
+    const isNews =
+      newest !== undefined && newest.id > review && newest.created * 1000 > services.now() - dayMs;
     return isNews ? { review: newest.id } : null;
   }
 
   /** The endpoints that have failed for an hour, if one of them was not told in the last day. */
   async #newFailing({ org, endpoints: told }: Told): Promise<Partial<Told> | null> {
-    const { askShard, now } = this.options.services;
-    const nowMs = now();
-    const request = { kind: 'endpoint_health', org, livemode: true } as const;
-    const listed = JSON.parse((await askShard(org, request)).body) as EndpointNow[];
+    const { services } = this.options;
+    const nowMs = services.now();
+    const listed = await healthOf(services, org, true);
     const lately = Object.fromEntries(Object.entries(told).filter(([, ms]) => ms > nowMs - dayMs));
     const found = listed.filter(({ id, enabled, health }) => {
       const sinceMs = health?.failingSinceMs ?? null;

@@ -309,6 +309,14 @@ export function dayText(language: Language, day: string): string {
   return dayFormats[language].format(Date.parse(day));
 }
 
+/** Metadata, a line each; null when there is none. */
+export function metadata(values: Readonly<Record<string, string>>): Html | null {
+  const lines = Object.entries(values).map(
+    ([name, value]) => html`<div dir="auto"><code>${name}</code> = ${value}</div>`,
+  );
+  return lines.length === 0 ? null : html`${lines}`;
+}
+
 /** A code with a button that copies it, which appears where scripts run. */
 export function copyable(request: Pick<PageRequest, 'language'>, text: string): Html {
   const say = sayLayout(request);

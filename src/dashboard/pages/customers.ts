@@ -84,7 +84,6 @@ function detailsOf(
   { id, name, email, phone, description, created, metadata }: Customer,
 ) {
   const say = sayShop(request);
-  const entries = Object.entries(metadata);
   return ui.definitions([
     [say('customer'), ui.copyable(request, id)],
     [say('name'), name],
@@ -92,11 +91,6 @@ function detailsOf(
     [say('phone'), phone && html`<bdi dir="ltr">${phone}</bdi>`],
     [say('description'), description],
     [say('since'), ui.time(request.language, created * 1000)],
-    [
-      say('metadata'),
-      entries.length === 0
-        ? null
-        : html`${entries.map(([key, value]) => html`<div dir="auto"><code>${key}</code> = ${value}</div>`)}`,
-    ],
+    [say('metadata'), ui.metadata(metadata)],
   ]);
 }

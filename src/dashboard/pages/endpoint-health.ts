@@ -1,13 +1,15 @@
 // How deliveries to an endpoint go, as the list of endpoints and an endpoint's page show it:
 // failing since when, the next try, and the attempts of the last 24 hours by the hour.
 
-import type { WebhookEndpointRecord } from '../../domain/record.ts';
+import { fieldIndex } from '../../domain/indexes.ts';
+import type { DeliveryRecord, WebhookEndpointRecord } from '../../domain/record.ts';
 import { type Html, html } from '../../html/html.ts';
 import { healthOf } from '../../operator/use-cases/webhook-commands.ts';
 import type { EndpointNow, HourOfAttempts } from '../../shard/endpoint-health.ts';
 import * as ui from '../layout/components.ts';
 import type { View, ViewRequest } from '../layout/row.ts';
 import { sayWebhooks } from '../messages/webhooks.ts';
+import { ownRecords } from './own-record.ts';
 
 export type EndpointStatus = WebhookEndpointRecord['status'];
 const unknown = { nextAttemptMs: null, health: null } as const;
@@ -32,6 +34,16 @@ export async function warningsOf(request: ViewRequest): Promise<View[]> {
   if (!request.views.includes('webhooks')) return [];
   const health = await healthByEndpoint(request).catch(() => new Map<string, EndpointNow>());
   return [...health.values()].some(isFailing) ? ['webhooks'] : [];
+}
+
+/** The newest delivery to an endpoint that has failed for good. */
+export async function lastFailed(
+  request: ViewRequest,
+  endpoint: string,
+): Promise<DeliveryRecord | undefined> {
+  const index = (scope: string) => fieldIndex('delivery', scope, 'failed', endpoint);
+  const [newest] = await ownRecords<DeliveryRecord>(request, index, { limit: 1 });
+  return newest;
 }
 
 export function isFailing(now: EndpointNow | undefined): boolean {

@@ -2,11 +2,10 @@
 
 import { sentEventTypes } from '../../contract/vocabulary.ts';
 import { moroccoDayBounds } from '../../core/morocco-day.ts';
-import { fieldIndex, scopeOf } from '../../domain/indexes.ts';
+import { fieldIndex } from '../../domain/indexes.ts';
 import type { DeliveryRecord } from '../../domain/record.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
-import { records } from '../../operator/use-cases/shard-records.ts';
 import * as ui from '../layout/components.ts';
 import { page } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
@@ -17,6 +16,7 @@ import { sayLayout } from '../messages/layout.ts';
 import { sayWebhooks } from '../messages/webhooks.ts';
 import { deliveryTable, sampleBadge } from './deliveries.ts';
 import { listPage } from './list-page.ts';
+import { ownRecords } from './own-record.ts';
 
 const active = 'events';
 const tailPath = 'events/tail';
@@ -101,14 +101,14 @@ function filterForm(request: ViewRequest) {
 }
 
 async function show(request: ViewRequest): Promise<DashboardAnswer> {
-  const { language, organization, mode } = request;
+  const { language } = request;
   const say = sayWebhooks(request);
   const found = await request.api('retrieve_event', { id: request.id });
   if (!found.ok) return errorPage(request, 'missing');
   const event = found.body;
-  const scope = scopeOf(organization.id, mode === 'live');
-  const index = fieldIndex('delivery', scope, 'event', event.id);
-  const deliveries = await records<DeliveryRecord>(request.services, organization.id, index);
+  const deliveries = await ownRecords<DeliveryRecord>(request, (scope) =>
+    fieldIndex('delivery', scope, 'event', event.id),
+  );
   return page(request, {
     title: event.type,
     actions: event.sample ? sampleBadge(request) : null,

@@ -3,16 +3,16 @@
 
 import { paymentMethodTypes } from '../../contract/vocabulary.ts';
 import { keyStatus } from '../../directory/api-key.ts';
-import { kindIndex, scopeOf } from '../../domain/indexes.ts';
+import { kindIndex } from '../../domain/indexes.ts';
 import type { WebhookEndpointRecord } from '../../domain/record.ts';
 import { type Html, html } from '../../html/html.ts';
 import { stepMark } from '../../html/marks.ts';
-import { records } from '../../operator/use-cases/shard-records.ts';
 import * as ui from '../layout/components.ts';
 import { link, viewLink } from '../layout/links.ts';
 import type { ViewRequest } from '../layout/row.ts';
 import { sayHome } from '../messages/home.ts';
 import { mayDo } from '../people/roles.ts';
+import { ownRecords } from './own-record.ts';
 import { availableMethods } from './payment-parts.ts';
 
 interface Step {
@@ -121,10 +121,11 @@ function keyStep(request: ViewRequest, text: 'step_keys' | 'step_keys_live'): St
 }
 
 async function endpointStep(request: ViewRequest): Promise<Step> {
-  const { organization, mode, views, services } = request;
+  const { views } = request;
   const say = sayHome(request);
-  const index = kindIndex('webhook_endpoint', scopeOf(organization.id, mode === 'live'));
-  const endpoints = await records<WebhookEndpointRecord>(services, organization.id, index);
+  const endpoints = await ownRecords<WebhookEndpointRecord>(request, (scope) =>
+    kindIndex('webhook_endpoint', scope),
+  );
   return {
     text: say('step_webhooks'),
     href: views.includes('webhooks') ? viewLink(request, 'webhooks') : null,

@@ -4,12 +4,11 @@
 import { formatAmount } from '../../core/money.ts';
 import { moroccoDayAt } from '../../core/morocco-day.ts';
 import type { Totals } from '../../domain/day-totals.ts';
-import { fieldIndex, kindIndex, scopeOf } from '../../domain/indexes.ts';
+import { kindIndex } from '../../domain/indexes.ts';
 import type { FoundPayment } from '../../domain/payment-search.ts';
-import type { DayTotalRecord, DeliveryRecord, WebhookEndpointRecord } from '../../domain/record.ts';
+import type { DayTotalRecord, WebhookEndpointRecord } from '../../domain/record.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
-import { records } from '../../operator/use-cases/shard-records.ts';
 import * as ui from '../layout/components.ts';
 import { page } from '../layout/document.ts';
 import { link, viewLink } from '../layout/links.ts';
@@ -18,8 +17,9 @@ import { sayHome } from '../messages/home.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { mayDo } from '../people/roles.ts';
 import { dayChart } from './day-chart.ts';
-import { healthByEndpoint } from './endpoint-health.ts';
+import { healthByEndpoint, lastFailed } from './endpoint-health.ts';
 import { firstSteps } from './first-steps.ts';
+import { ownRecords } from './own-record.ts';
 import { paymentsTable } from './payment-parts.ts';
 import { everyPayment, listPayments } from './payment-questions.ts';
 import { openReviews } from './reviews.ts';
@@ -72,12 +72,11 @@ function passwordNotice(request: ViewRequest): Html | null {
 }
 
 /** The last days, today included, oldest first. Days without any money are there, too. */
-async function lastDays({ organization, mode, services }: ViewRequest, period: number): Promise<Day[]> {
-  const index = kindIndex('day_total', scopeOf(organization.id, mode === 'live'));
-  const totals = await records<DayTotalRecord>(services, organization.id, index);
+async function lastDays(request: ViewRequest, period: number): Promise<Day[]> {
+  const totals = await ownRecords<DayTotalRecord>(request, (scope) => kindIndex('day_total', scope));
   const byDay = new Map(totals.map((total) => [total.day, total]));
   // At noon of each day, because a day in Morocco may have 23 or 25 hours.
-  const noonMs = Date.parse(`${moroccoDayAt(services.now())}T12:00:00Z`);
+  const noonMs = Date.parse(`${moroccoDayAt(request.services.now())}T12:00:00Z`);
   return Array.from({ length: period }, (_, i) => {
     const day = new Date(noonMs - (period - 1 - i) * dayMs).toISOString().slice(0, 10);
     return byDay.get(day) ?? { day, ...noMoney };
@@ -225,23 +224,15 @@ type Failing = WebhookEndpointRecord & { readonly sinceMs: number | null };
  * lately.
  */
 async function failingEndpoints(request: ViewRequest): Promise<Failing[]> {
-  const { organization, mode, services } = request;
   const health = await healthByEndpoint(request);
-  const scope = scopeOf(organization.id, mode === 'live');
-  const endpoints = await records<WebhookEndpointRecord>(
-    services,
-    organization.id,
+  const endpoints = await ownRecords<WebhookEndpointRecord>(request, (scope) =>
     kindIndex('webhook_endpoint', scope),
   );
   const enabled = endpoints.filter(({ status }) => status === 'enabled');
   const failed = await Promise.all(
     enabled.map(async ({ id }) => {
-      const index = fieldIndex('delivery', scope, 'failed', id);
-      const request = { kind: 'records', index, limit: 1 } as const;
-      const [newest] = JSON.parse(
-        (await services.askShard(organization.id, request)).body,
-      ) as DeliveryRecord[];
-      return newest !== undefined && newest.created * 1000 > services.now() - failingMs;
+      const newest = await lastFailed(request, id);
+      return newest !== undefined && newest.created * 1000 > request.services.now() - failingMs;
     }),
   );
   return enabled

@@ -1,9 +1,10 @@
-// Records that an address names: those of the request's organization and mode, and no others; and
-// where a page of them begins.
+// Records of the request's organization and mode, and no others: one that an address names, those
+// of an index, and where a page of them begins.
 
 import { type IdKind, kindOfId } from '../../contract/id-prefixes.ts';
+import { scopeOf } from '../../domain/indexes.ts';
 import { OperatorFailure } from '../../operator/use-cases/failures.ts';
-import { recordOf } from '../../operator/use-cases/shard-records.ts';
+import { recordOf, records } from '../../operator/use-cases/shard-records.ts';
 import type { ViewRequest } from '../layout/row.ts';
 
 /** Null when there is no such record of this kind in the request's organization and mode. */
@@ -20,6 +21,15 @@ export async function ownRecord<R extends { readonly org: string; readonly livem
     if (error instanceof OperatorFailure && error.kind === 'refused') return null;
     throw error;
   }
+}
+
+/** The newest records of an index of the request's organization and mode. */
+export function ownRecords<R>(
+  { organization, mode, services }: ViewRequest,
+  indexIn: (scope: string) => string,
+  options: { readonly limit?: number } = {},
+): Promise<R[]> {
+  return records<R>(services, organization.id, indexIn(scopeOf(organization.id, mode === 'live')), options);
 }
 
 /** The id of a kind of object that a query has under a name; undefined for any other text. */

@@ -107,7 +107,6 @@ function detailsPart(
   const say = sayPayment(request);
   const linked = (path: string, text: string) =>
     html`<a href="${viewLink(request, path)}"><bdi>${text}</bdi></a>`;
-  const metadata = Object.entries({ ...session?.metadata, ...intent.metadata });
   return ui.section(
     say('details'),
     ui.definitions([
@@ -128,12 +127,7 @@ function detailsPart(
           ? null
           : html`${reviews.map(({ id }) => html`<div>${linked(`reviews/${id}`, id)}</div>`)}`,
       ],
-      [
-        say('metadata'),
-        metadata.length === 0
-          ? null
-          : html`${metadata.map(([name, value]) => html`<div dir="auto"><code>${name}</code> = ${value}</div>`)}`,
-      ],
+      [say('metadata'), ui.metadata({ ...session?.metadata, ...intent.metadata })],
     ]),
   );
 }

@@ -2,12 +2,12 @@
 // it was closed.
 
 import { formatAmount } from '../../core/money.ts';
-import { fieldIndex, scopeOf } from '../../domain/indexes.ts';
+import { fieldIndex } from '../../domain/indexes.ts';
 import type { ReviewRecord } from '../../domain/record.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import { OperatorFailure } from '../../operator/use-cases/failures.ts';
-import { command, records } from '../../operator/use-cases/shard-records.ts';
+import { command } from '../../operator/use-cases/shard-records.ts';
 import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
@@ -17,6 +17,7 @@ import { sayLayout } from '../messages/layout.ts';
 import { sayShop } from '../messages/shop.ts';
 import { mayDo } from '../people/roles.ts';
 import { listPage } from './list-page.ts';
+import { ownRecords } from './own-record.ts';
 import { paymentLink } from './payment-parts.ts';
 
 export const reviewRows: readonly Row[] = [
@@ -39,9 +40,8 @@ type Review = Pick<
 >;
 
 /** The open reviews of an organization in one mode, newest first. */
-export function openReviews({ organization, mode, services }: ViewRequest): Promise<ReviewRecord[]> {
-  const index = fieldIndex('review', scopeOf(organization.id, mode === 'live'), 'open', 'true');
-  return records<ReviewRecord>(services, organization.id, index);
+export function openReviews(request: ViewRequest): Promise<ReviewRecord[]> {
+  return ownRecords<ReviewRecord>(request, (scope) => fieldIndex('review', scope, 'open', 'true'));
 }
 
 async function listReviews(request: ViewRequest): Promise<DashboardAnswer> {

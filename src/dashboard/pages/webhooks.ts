@@ -2,11 +2,9 @@
 // rolls their signing secrets. Deliveries have a file of their own (deliveries.ts). Endpoints are
 // changed by the API's own commands.
 
-import { fieldIndex, scopeOf } from '../../domain/indexes.ts';
 import type { WebhookEndpointRecord } from '../../domain/record.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
-import { records } from '../../operator/use-cases/shard-records.ts';
 import { rollSecret, secretsOf } from '../../operator/use-cases/webhook-commands.ts';
 import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
@@ -24,6 +22,7 @@ import {
   hoursChart,
   isFailing,
   lastAnswerOf,
+  lastFailed,
   medianOf,
   shareOf,
 } from './endpoint-health.ts';
@@ -123,18 +122,9 @@ async function list(request: ViewRequest): Promise<DashboardAnswer> {
 }
 
 /** The endpoints with deliveries that have failed for good. */
-async function failedOf(
-  { organization, mode, services }: ViewRequest,
-  endpoints: readonly Endpoint[],
-): Promise<Set<string>> {
-  const scope = scopeOf(organization.id, mode === 'live');
-  const failed = await Promise.all(
-    endpoints.map(async ({ id }) => {
-      const index = fieldIndex('delivery', scope, 'failed', id);
-      return (await records(services, id, index, { limit: 1 })).length > 0;
-    }),
-  );
-  return new Set(endpoints.filter((_, i) => failed[i]).map(({ id }) => id));
+async function failedOf(request: ViewRequest, endpoints: readonly Endpoint[]): Promise<Set<string>> {
+  const failed = await Promise.all(endpoints.map(({ id }) => lastFailed(request, id)));
+  return new Set(endpoints.filter((_, i) => failed[i] !== undefined).map(({ id }) => id));
 }
 
 function creation(request: ViewRequest, problems: ui.Problems): DashboardAnswer {

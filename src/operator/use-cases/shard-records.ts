@@ -12,7 +12,7 @@ import type { OperatorServices } from './services.ts';
 
 /** The newest records of an index, or those before `before`, newest first. */
 export async function records<R>(
-  services: OperatorServices,
+  services: Pick<OperatorServices, 'askShard'>,
   orgOrId: string,
   index: string,
   { limit = listedMax, before }: { readonly limit?: number; readonly before?: string | undefined } = {},

@@ -100,7 +100,7 @@ export const webhookCommands = {
 
 /** How deliveries to each endpoint of an organization go, in one mode. */
 export async function healthOf(
-  services: OperatorServices,
+  services: Pick<OperatorServices, 'askShard'>,
   org: string,
   livemode: boolean,
 ): Promise<EndpointNow[]> {
