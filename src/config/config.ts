@@ -12,6 +12,7 @@ import { defined, elementAt } from '../core/assert.ts';
 import { errorCode, errorText } from '../core/errors.ts';
 import { checkRecipient } from '../disk/age-recipient.ts';
 import { isMailUrl, isSenderAddress } from '../mail/mail-url.ts';
+import type { ConfigLine } from '../operator/use-cases/services.ts';
 import { parseJournalUrl } from '../postgresql/journal-url.ts';
 import { shardMibMin } from '../shard/memory.ts';
 import { shardsMax } from '../shard/shard-map.ts';
@@ -155,16 +156,8 @@ export function baseUrlOf(config: Config, port: number): string {
   return `${scheme}://${host}:${port}`;
 }
 
-/** A key of the active configuration, for people. */
-interface DescribedKey {
-  readonly key: string;
-  readonly variable: string;
-  readonly value: unknown;
-  readonly description: string;
-}
-
 /** Every key with its active value. A value whose key says that it is a secret is hidden. */
-export function describeConfig(config: Config): DescribedKey[] {
+export function describeConfig(config: Config): ConfigLine[] {
   return configKeys.map(({ path, variable, description }) => {
     const value = valueAt(config, path);
     const hidden = value !== null && /secret|password|token/i.test(path) && !path.endsWith('File');

@@ -53,7 +53,7 @@ export function createContext(
           ...call,
           ...(isCommand && keyOf(form, call)),
         });
-      if (!isCommand) return (await run()) as AnswerOf<typeof operation>;
+      if (!isCommand) return (await run()) as ApiAnswer<ResultOf<typeof operation>>;
       // What the command says in detail is in the log of the shard, under the same member.
       const { amount } = (call.params ?? {}) as { readonly amount?: number };
       return act(`api.${operation}`, { id: call.id ?? null, amount, mode }, async () => {
@@ -61,20 +61,16 @@ export function createContext(
         if (!answer.ok) throw new Refused(answer);
         return { id: (answer.body as { id?: string }).id, answer };
       }).then(
-        ({ answer }) => answer as AnswerOf<typeof operation>,
+        ({ answer }) => answer as ApiAnswer<ResultOf<typeof operation>>,
         (error) => {
           if (!(error instanceof Refused)) throw error;
           if (isFinal(error.answer)) form.delete('idempotency_key');
-          return error.answer as AnswerOf<typeof operation>;
+          return error.answer as ApiAnswer<ResultOf<typeof operation>>;
         },
       );
     },
   };
 }
-
-type AnswerOf<O extends Parameters<ViewContext['api']>[0]> =
-  | { readonly ok: true; readonly body: ResultOf<O> }
-  | Extract<ApiAnswer, { ok: false }>;
 
 /**
  * Whether the refusal is the answer to this form for good. It may be stored for the form's key, so

@@ -73,10 +73,7 @@ export function expireCheckoutSession(
   _params: object,
   session: CheckoutSessionRecord,
 ): Outcome {
-  if (session.status !== 'open') {
-    const values = { status: session.status };
-    return refused(refuse('invalid_request', { message: 'invalid_request.session_state', values }));
-  }
+  if (session.status !== 'open') return notOpen(session);
   const intent = draft.require('payment_intent', session.payment_intent);
   const refusal = changeable(intent, ['requires_payment_method', 'requires_action']);
   if (refusal !== null) return refused(refusal);
@@ -92,13 +89,15 @@ export function chooseMethod(
   params: { method: PaymentMethodType },
   session: CheckoutSessionRecord,
 ): Outcome {
-  if (session.status !== 'open') {
-    const values = { status: session.status };
-    return refused(refuse('invalid_request', { message: 'invalid_request.session_state', values }));
-  }
+  if (session.status !== 'open') return notOpen(session);
   const intent = draft.require('payment_intent', session.payment_intent);
   if (!intent.payment_method_types.includes(params.method)) {
     return refused(refuse('payment_method_unavailable', { values: { method: params.method } }));
   }
   return openCharge(draft, intent, params.method, null);
+}
+
+function notOpen({ status }: CheckoutSessionRecord): Outcome {
+  const message = 'invalid_request.session_state';
+  return refused(refuse('invalid_request', { message, values: { status } }));
 }

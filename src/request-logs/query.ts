@@ -15,26 +15,16 @@ import {
   searchInParts,
 } from './search.ts';
 
+interface Search {
+  readonly scope: LogScope;
+  readonly filter: LogFilter;
+  readonly limit: number;
+}
+
 export interface LogQuestions {
-  search: {
-    asks: {
-      readonly scope: LogScope;
-      readonly filter: LogFilter;
-      readonly limit: number;
-      readonly before: string | null;
-    };
-    answers: LogPage;
-  };
+  search: { asks: Search & { readonly before: string | null }; answers: LogPage };
   /** The entries behind a place, oldest first, and the place behind them. */
-  after: {
-    asks: {
-      readonly scope: LogScope;
-      readonly filter: LogFilter;
-      readonly limit: number;
-      readonly after: string;
-    };
-    answers: LogStep;
-  };
+  after: { asks: Search & { readonly after: string }; answers: LogStep };
   find: { asks: { readonly scope: LogScope; readonly request: string }; answers: LoggedRequest | null };
   /** The place of the newest entry, which changes with each that is written. */
   newest: { asks: { readonly scope: LogScope }; answers: string };

@@ -11,7 +11,7 @@ import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import type { Visitor } from '../../edge/http/visitors.ts';
 import type { MemberAction } from '../../operator/audit/audit-actions.ts';
 import type { PlacedRow } from '../../operator/audit/audit-row.ts';
-import type { ApiError, OperatorServices } from '../../operator/use-cases/services.ts';
+import type { ApiAnswer, ApiCall, OperatorServices } from '../../operator/use-cases/services.ts';
 import type { TooMany } from '../pages/searches.ts';
 import type { Permission } from '../people/roles.ts';
 
@@ -109,12 +109,7 @@ export interface ViewPlace extends MemberRequest {
 
 export type ResultOf<O extends Operation> = Static<RouteOf<O>['result']>;
 
-export interface CallOptions {
-  readonly id?: string;
-  readonly query?: Readonly<Record<string, string>>;
-  readonly params?: object;
-  readonly idempotencyKey?: string;
-}
+export type CallOptions = Pick<ApiCall, 'id' | 'query' | 'params' | 'idempotencyKey'>;
 
 /** What pages ask the service for, as the member. */
 export interface ViewContext {
@@ -123,13 +118,7 @@ export interface ViewContext {
    * rate limit, and the log has the member as its cause. A command without an idempotency key takes
    * the one of the request's form.
    */
-  api<O extends Operation>(
-    operation: O,
-    call?: CallOptions,
-  ): Promise<
-    | { readonly ok: true; readonly body: ResultOf<O> }
-    | { readonly ok: false; readonly status: number; readonly error: ApiError }
-  >;
+  api<O extends Operation>(operation: O, call?: CallOptions): Promise<ApiAnswer<ResultOf<O>>>;
   /**
    * Runs a search that reads many records, when it is the organization's turn. `isCounted`: the
    * member has asked for it, so it counts in what the organization may search. `gone` is aborted

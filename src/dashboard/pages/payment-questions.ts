@@ -5,7 +5,8 @@ import type { CommandOperation } from '../../contract/routes/table.ts';
 import type { FoundPayment, FoundPayments, PaymentSearch } from '../../domain/payment-search.ts';
 import { isStatus } from '../../domain/payment-state.ts';
 import type { PaymentStory } from '../../domain/payment-story.ts';
-import type { CallOptions, ViewContext, ViewRequest } from '../layout/row.ts';
+import type { ApiAnswer } from '../../operator/use-cases/services.ts';
+import type { CallOptions, ResultOf, ViewRequest } from '../layout/row.ts';
 import { cursorIn } from './own-record.ts';
 import type { TooMany } from './searches.ts';
 
@@ -105,7 +106,7 @@ export async function perform<O extends CommandOperation>(
   request: ViewRequest,
   operation: O,
   call: CallOptions,
-): Promise<Awaited<ReturnType<typeof request.api<O>>>> {
+): Promise<ApiAnswer<ResultOf<O>>> {
   for (const waitMs of patienceMs) {
     const answer = await request.api(operation, call);
     if (answer.ok || answer.error.code !== 'idempotency_in_progress') return answer;
@@ -115,7 +116,7 @@ export async function perform<O extends CommandOperation>(
 }
 
 /** The answer to a command that was refused. */
-export type Refused = Extract<Awaited<ReturnType<ViewContext['api']>>, { readonly ok: false }>;
+export type Refused = Extract<ApiAnswer, { readonly ok: false }>;
 
 /** The ids of the customers with an e-mail address, the newest first. */
 export async function customersWith(request: ViewRequest, email: string): Promise<string[]> {

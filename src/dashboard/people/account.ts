@@ -14,9 +14,8 @@ import { link } from '../layout/links.ts';
 import type { MemberRequest } from '../layout/row.ts';
 import { sayMails } from '../messages/mails.ts';
 import { sayPeople } from '../messages/people.ts';
+import { knownPasswordField, nameField, newPasswordField, passwordProblems } from './fields.ts';
 import { nameProblems } from './link-pages.ts';
-import { newPasswordField, passwordProblems } from './new-password.ts';
-import { passwordCharactersMax } from './password.ts';
 import { busySeconds, type People } from './people.ts';
 import { newRecoveryCodes, newSecret, openSecret, stepOf } from './second-step.ts';
 import { tooMany } from './sign-in.ts';
@@ -165,14 +164,7 @@ function accountPage(
 function nameSection(request: MemberRequest, problems: ui.Problems): Html {
   const { member, form: sent } = request;
   const say = sayPeople(request);
-  const name = ui.field({
-    name: 'name',
-    label: say('name'),
-    value: sent.get('name') ?? member.name,
-    problems,
-    required: true,
-    attributes: html`autocomplete="name" maxlength="100"`,
-  });
+  const name = nameField(request, sent.get('name') ?? member.name, problems);
   const email = ui.definitions([[say('email'), html`<bdi dir="ltr">${member.email}</bdi>`]]);
   const body = html`${email}${ui.form(request, link(request, `${address}/name`), html`${name}${ui.submit(say('save'), 'quiet')}`)}`;
   return ui.section(say('you'), body);
@@ -206,15 +198,7 @@ function passwordSection(request: MemberRequest, problems: ui.Problems): Html {
   const current =
     request.member.password === null
       ? null
-      : ui.field({
-          name: 'current',
-          label: say('current_password'),
-          type: 'password',
-          problems,
-          required: true,
-          ltr: true,
-          attributes: html`autocomplete="current-password" maxlength="${passwordCharactersMax}"`,
-        });
+      : knownPasswordField('current', say('current_password'), problems);
   const body = html`${current}${newPasswordField(request, problems)}${ui.submit(say('save'), 'quiet')}`;
   return ui.section(say('password'), ui.form(request, link(request, `${address}/password`), body));
 }

@@ -15,7 +15,7 @@ import type { Incoming } from '../layout/row.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { sayMails } from '../messages/mails.ts';
 import { sayPeople } from '../messages/people.ts';
-import { newPasswordField, passwordProblems } from './new-password.ts';
+import { nameField, newPasswordField, passwordProblems } from './fields.ts';
 import { busySeconds, type People } from './people.ts';
 import { tooMany } from './sign-in.ts';
 import { signUpByLink } from './sign-up.ts';
@@ -208,21 +208,13 @@ function invitationContent(
   problems: ui.Problems,
   password: Html,
 ): LinkContent {
-  const { form } = incoming;
   const say = sayPeople(incoming);
   const { email, org, role } = link;
   const organization = people.directory.organization(org).name;
   const title = say('invitation_title', { organization });
   const text = say('invitation_text', { email, role: roleName(role, incoming) });
   if (isForVisitor(incoming, people, link)) return { title, text, body: ui.submit(say('join')) };
-  const name = ui.field({
-    name: 'name',
-    label: say('name'),
-    value: form.get('name') ?? '',
-    problems,
-    required: true,
-    attributes: html`autocomplete="name" maxlength="100"`,
-  });
+  const name = nameField(incoming, incoming.form.get('name') ?? '', problems);
   return { title, text, body: html`${name}${password}${ui.submit(say('join'))}` };
 }
 

@@ -13,7 +13,7 @@ import { errorPage } from '../layout/errors.ts';
 import { link, nextAddress } from '../layout/links.ts';
 import type { Incoming } from '../layout/row.ts';
 import { sayPeople } from '../messages/people.ts';
-import { passwordCharactersMax } from './password.ts';
+import { knownPasswordField } from './fields.ts';
 import { type People, untried } from './people.ts';
 import { isCode } from './second-step.ts';
 import { waitingStranger } from './turns.ts';
@@ -111,7 +111,7 @@ function signInPage(
     body: [
       html`<form method="post" action="${link(incoming, address)}" class="sheet stack" novalidate>${key}${ui.hidden('next', next)}
 ${ui.field({ name: 'email', label: say('email'), type: 'email', value: form.get('email') ?? '', required: true, ltr: true, attributes: html`autocomplete="username" maxlength="254"` })}
-${ui.field({ name: 'password', label: say('password'), type: 'password', required: true, ltr: true, attributes: html`autocomplete="current-password" maxlength="${passwordCharactersMax}"` })}
+${knownPasswordField('password', say('password'), {})}
 ${ui.submit(say('sign_in'))}
 <p class="safe muted">${lockIcon}<span>${say('check_address')} <bdi dir="ltr">${people.baseUrl}</bdi></span></p></form>`,
       people.isSignUpOpen

@@ -17,7 +17,7 @@ import { link } from '../layout/links.ts';
 import type { Incoming } from '../layout/row.ts';
 import { sayMails } from '../messages/mails.ts';
 import { sayPeople } from '../messages/people.ts';
-import { newPasswordField, passwordProblems } from './new-password.ts';
+import { newPasswordField, passwordProblems } from './fields.ts';
 import { busySeconds, type People } from './people.ts';
 import { tooMany } from './sign-in.ts';
 import { mailSignUp } from './sign-up-mail.ts';

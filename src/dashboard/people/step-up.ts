@@ -8,7 +8,7 @@ import { memberPage, redirect } from '../layout/document.ts';
 import { link, nextAddress } from '../layout/links.ts';
 import type { MemberRequest } from '../layout/row.ts';
 import { sayPeople } from '../messages/people.ts';
-import { passwordCharactersMax } from './password.ts';
+import { knownPasswordField } from './fields.ts';
 import type { People } from './people.ts';
 import { tooMany } from './sign-in.ts';
 
@@ -49,15 +49,7 @@ function confirmPage(
     const text = html`<p>${say('confirm_without_password')}</p>`;
     return memberPage(request, { title, body: [text, html`<p>${toAccount}</p>`] });
   }
-  const password = ui.field({
-    name: 'password',
-    label: say('password'),
-    type: 'password',
-    problems,
-    required: true,
-    ltr: true,
-    attributes: html`autocomplete="current-password" maxlength="${passwordCharactersMax}"`,
-  });
+  const password = knownPasswordField('password', say('password'), problems);
   const body = html`${ui.hidden('next', next)}<input type="hidden" name="username" autocomplete="username" value="${member.email}">${password}${ui.submit(say('continue'))}`;
   return memberPage(request, {
     status,

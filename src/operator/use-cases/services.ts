@@ -90,8 +90,8 @@ export interface ApiError {
   readonly message: string;
 }
 
-export type ApiAnswer =
-  | { readonly ok: true; readonly body: unknown }
+export type ApiAnswer<Body = unknown> =
+  | { readonly ok: true; readonly body: Body }
   | { readonly ok: false; readonly status: number; readonly error: ApiError };
 
 /** An item of `payments compact`. */
@@ -195,6 +195,7 @@ export interface ShardStatus {
   readonly commit_mean_ms: number | null;
 }
 
+/** A key of the active configuration, for people. */
 export interface ConfigLine {
   readonly key: string;
   readonly variable: string;

@@ -1,4 +1,4 @@
-// The field of a password that is chosen, and what is wrong with one.
+// The fields of the forms about people, and what is wrong with a password that is chosen.
 
 import { type Html, html } from '../../html/html.ts';
 import * as ui from '../layout/components.ts';
@@ -28,5 +28,34 @@ export function newPasswordField({ language }: Pick<Incoming, 'language'>, probl
     required: true,
     ltr: true,
     attributes: html`autocomplete="new-password" maxlength="${passwordCharactersMax}"`,
+  });
+}
+
+/** The field of a password that the member has. */
+export function knownPasswordField(name: string, label: string, problems: ui.Problems): Html {
+  return ui.field({
+    name,
+    label,
+    type: 'password',
+    problems,
+    required: true,
+    ltr: true,
+    attributes: html`autocomplete="current-password" maxlength="${passwordCharactersMax}"`,
+  });
+}
+
+/** The field of a person's name. */
+export function nameField(
+  { language }: Pick<Incoming, 'language'>,
+  value: string,
+  problems: ui.Problems,
+): Html {
+  return ui.field({
+    name: 'name',
+    label: sayPeople({ language })('name'),
+    value,
+    problems,
+    required: true,
+    attributes: html`autocomplete="name" maxlength="100"`,
   });
 }
