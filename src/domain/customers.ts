@@ -1,10 +1,10 @@
 // Customers: who pays. Optional; a customer groups one person's payments.
 
 import type { ParamsOf } from '../contract/routes/table.ts';
-import { answered, type Outcome, refused } from './decision.ts';
+import { answered, type Outcome } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { find, missing } from './find.ts';
-import { changedText, initialMetadata, mergeMetadata, refuseMetadata } from './metadata.ts';
+import { changedMetadata, changedText, initialMetadata } from './metadata.ts';
 import { presentCustomer } from './present.ts';
 import type { CustomerRecord } from './record.ts';
 
@@ -30,16 +30,15 @@ export function updateCustomer(draft: Draft, params: ParamsOf<'update_customer'>
   const found = existing(draft, id);
   if ('refusal' in found) return found;
   const before = found.record;
-  const metadata = mergeMetadata(before.metadata, params.metadata);
-  const refusal = refuseMetadata(metadata);
-  if (refusal !== null) return refused(refusal);
+  const changed = changedMetadata(before.metadata, params.metadata);
+  if ('refusal' in changed) return changed;
   const customer = draft.put<CustomerRecord>({
     ...before,
     email: changedText(params.email, before.email),
     name: changedText(params.name, before.name),
     phone: changedText(params.phone, before.phone),
     description: changedText(params.description, before.description),
-    metadata,
+    ...changed,
   });
   return answered(presentCustomer(customer));
 }

@@ -11,11 +11,21 @@ export function initialMetadata(metadata: Metadata | undefined): Metadata {
   return metadata ?? {};
 }
 
+/** The metadata after `changes`, which may give it too many keys. */
+export function changedMetadata(
+  before: Metadata,
+  changes: Metadata | undefined,
+): { readonly metadata: Metadata } | { readonly refusal: Refusal } {
+  const metadata = mergeMetadata(before, changes);
+  const isTooMuch = Object.keys(metadata).length > metadataKeysMax;
+  return isTooMuch ? { refusal: invalidMetadata('metadata') } : { metadata };
+}
+
 /**
  * `changes` merged into `before`: keys sent are set, others stay, a key with an empty text is
  * removed.
  */
-export function mergeMetadata(before: Metadata, changes: Metadata | undefined): Metadata {
+function mergeMetadata(before: Metadata, changes: Metadata | undefined): Metadata {
   if (changes === undefined) return before;
   return Object.fromEntries(Object.entries({ ...before, ...changes }).filter(([, text]) => text !== ''));
 }
@@ -27,9 +37,4 @@ export function mergeMetadata(before: Metadata, changes: Metadata | undefined): 
 export function changedText(sent: string | undefined, before: string | null): string | null {
   if (sent === undefined) return before;
   return sent === '' ? null : sent;
-}
-
-/** The refusal of metadata that has too many keys after merging; null when it has not. */
-export function refuseMetadata(merged: Metadata): Refusal | null {
-  return Object.keys(merged).length > metadataKeysMax ? invalidMetadata('metadata') : null;
 }

@@ -11,7 +11,7 @@ import { giveUpCharge, newCashNumber } from './charges.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { find, missing } from './find.ts';
-import { changedText, initialMetadata, mergeMetadata, refuseMetadata } from './metadata.ts';
+import { changedMetadata, changedText, initialMetadata } from './metadata.ts';
 import { newNetworkCall } from './network-call.ts';
 import { changeable } from './payment-state.ts';
 import { presentPaymentIntent } from './present.ts';
@@ -119,11 +119,10 @@ export function updatePaymentIntent(
   before: PaymentIntentRecord,
 ): Outcome {
   if (before.network_call !== null) return refused(refuse('payment_intent_busy'));
-  const metadata = mergeMetadata(before.metadata, params.metadata);
-  const refusal = refuseMetadata(metadata);
-  if (refusal !== null) return refused(refusal);
+  const changed = changedMetadata(before.metadata, params.metadata);
+  if ('refusal' in changed) return changed;
   const description = changedText(params.description, before.description);
-  const updated = draft.put<PaymentIntentRecord>({ ...before, description, metadata });
+  const updated = draft.put<PaymentIntentRecord>({ ...before, ...changed, description });
   return answered(presentIntent(updated, draft.view, draft.context));
 }
 

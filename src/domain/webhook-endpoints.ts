@@ -12,7 +12,7 @@ import { endDeliveries, spendByHand } from './deliveries.ts';
 import type { Draft } from './draft.ts';
 import { newEvent, openDelivery } from './events.ts';
 import { type Found, find } from './find.ts';
-import { initialMetadata, mergeMetadata, refuseMetadata } from './metadata.ts';
+import { changedMetadata, initialMetadata } from './metadata.ts';
 import { presentWebhookEndpoint } from './present.ts';
 import type { WebhookEndpointRecord } from './record.ts';
 import { sampleObject } from './samples.ts';
@@ -102,9 +102,8 @@ export function updateWebhookEndpoint(
   const found = changeableEndpoint(draft, id);
   if ('refusal' in found) return found;
   const before = found.record;
-  const metadata = mergeMetadata(before.metadata, params.metadata);
-  const refusal = refuseMetadata(metadata);
-  if (refusal !== null) return refused(refusal);
+  const changed = changedMetadata(before.metadata, params.metadata);
+  if ('refusal' in changed) return changed;
   if (params.url !== undefined && params.url !== before.url) {
     const wait = checkAddress(draft, params.url);
     if (wait !== null) return wait;
@@ -114,7 +113,7 @@ export function updateWebhookEndpoint(
     ...before,
     url: params.url ?? before.url,
     enabled_events: params.enabled_events ?? before.enabled_events,
-    metadata,
+    ...changed,
     status,
   });
   return answered(presentWebhookEndpoint(endpoint));

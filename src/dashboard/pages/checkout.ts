@@ -3,7 +3,6 @@
 import { formatAmount } from '../../core/money.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
-import { qrCode } from '../../html/qr-code.ts';
 import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
@@ -12,7 +11,7 @@ import { get, post, type ResultOf, type Row, type ViewRequest } from '../layout/
 import { sayLayout } from '../messages/layout.ts';
 import { sayShop } from '../messages/shop.ts';
 import { mayDo } from '../people/roles.ts';
-import { linkRows, linksPart } from './links.ts';
+import { addressPart, linkRows, linksPart } from './links.ts';
 import { listPage } from './list-page.ts';
 import { paymentLink } from './payment-parts.ts';
 import { perform } from './payment-questions.ts';
@@ -81,7 +80,7 @@ async function showSession(
     actions: sessionBadge(request, session),
     body: [
       ui.doneOf(request, doneTexts, say),
-      linkPart(request, session),
+      session.url === null ? null : addressPart(request, session.url),
       ui.section(
         say('details'),
         ui.definitions([
@@ -97,16 +96,6 @@ async function showSession(
       expirePart(request, session),
     ],
   });
-}
-
-function linkPart(request: ViewRequest, { url }: Session): Html | null {
-  const say = sayShop(request);
-  if (url === null) return null;
-  return ui.section(
-    say('link'),
-    html`<p>${ui.copyable(request, url)}</p>${qrCode(url, say('link_qr'))}
-<p>${ui.button(say('open_page'), url, 'quiet')}</p>`,
-  );
 }
 
 function expirePart(request: ViewRequest, { id, status }: Session): Html | null {

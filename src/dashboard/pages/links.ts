@@ -228,6 +228,16 @@ function isRefusal(error: unknown): error is OperatorFailure {
 
 const doneTexts = { link: 'link_done', pause: 'link_pause_done', resume: 'link_resume_done' } as const;
 
+/** The address of a page where a customer pays, to copy, to scan and to open. */
+export function addressPart(request: ViewRequest, url: string): Html {
+  const say = sayShop(request);
+  return ui.section(
+    say('link'),
+    html`<p>${ui.copyable(request, url)}</p>${qrCode(url, say('link_qr'))}
+<p>${ui.button(say('open_page'), url, 'quiet')}</p>`,
+  );
+}
+
 async function showLink(request: ViewRequest): Promise<DashboardAnswer> {
   const { language } = request;
   const say = sayShop(request);
@@ -239,11 +249,7 @@ async function showLink(request: ViewRequest): Promise<DashboardAnswer> {
     actions: linkBadge(request, state),
     body: [
       ui.doneOf(request, doneTexts, say),
-      ui.section(
-        say('link'),
-        html`<p>${ui.copyable(request, url)}</p>${qrCode(url, say('link_qr'))}
-<p>${ui.button(say('open_page'), url, 'quiet')}</p>`,
-      ),
+      addressPart(request, url),
       ui.section(
         say('details'),
         ui.definitions([
