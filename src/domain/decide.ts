@@ -8,7 +8,7 @@ import { chooseMethod, createCheckoutSession, expireCheckoutSession } from './ch
 import type { AnyCommand, CommandParams, Done } from './command.ts';
 import { createCustomer, deleteCustomer, updateCustomer } from './customers.ts';
 import type { Context, Decision, Outcome } from './decision.ts';
-import { pruneDeliveries, recordAttempt, resendDelivery, resendFailed } from './deliveries.ts';
+import { pruneDeliveries, pruneEvents, recordAttempt, resendDelivery, resendFailed } from './deliveries.ts';
 import { Draft } from './draft.ts';
 import { expireDue, expiringFirst } from './due.ts';
 import { find } from './find.ts';
@@ -23,7 +23,6 @@ import * as links from './payment-links.ts';
 import { payCash, receiveDecline, receiveMoney, reviewStatementMoney } from './received-money.ts';
 import type { RecordKind, RecordOf } from './record.ts';
 import { createRefund, failRefundForTest, succeedRefundForTest } from './refunds.ts';
-import { pruneEvents } from './retention.ts';
 import { closeReview } from './reviews.ts';
 import type { View } from './view.ts';
 import * as endpoints from './webhook-endpoints.ts';

@@ -2,18 +2,25 @@
 // commit as its event and stays until retention removes it, with its attempts (attempts.ts). What
 // members and operators send by hand, and send again, is limited for each endpoint, because its
 // receiver may be somebody else's server. The limits are kept in the endpoint's record, so that a
-// restart does not lift them.
+// restart does not lift them. Retention ends those that wait with an event that goes.
 
 import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { resendFailedIntervalMs, sentByHandPerMinuteMax } from '../contract/limits.ts';
 import { defined } from '../core/assert.ts';
 import * as bucket from '../core/token-bucket.ts';
 import { addAttempt } from './attempts.ts';
-import type { Context, Outcome } from './decision.ts';
-import { answered, refused } from './decision.ts';
+import { answered, type Context, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { missing, recordsOf } from './find.ts';
-import { attemptIndex, endedIndex, endpointDueIndex, fieldIndex, scopeOf, timeKey } from './indexes.ts';
+import {
+  attemptIndex,
+  endedIndex,
+  endpointDueIndex,
+  fieldIndex,
+  kindIndex,
+  scopeOf,
+  timeKey,
+} from './indexes.ts';
 import type { AttemptResult, DeliveryRecord, EventRecord, WebhookEndpointRecord } from './record.ts';
 import type { View } from './view.ts';
 
@@ -180,11 +187,10 @@ const endedPerCommandMax = 500;
  * after, so that the next call does not scan the rows of these; null when none is left.
  */
 export function endDeliveries(draft: Draft, endpoint: WebhookEndpointRecord, after?: string): string | null {
-  const { serviceMs } = draft.context;
   let count = 0;
   for (const record of draft.view.scan(endpointDueIndex(endpoint.id), { after, descending: false })) {
     if (record.kind !== 'delivery') continue;
-    draft.put<DeliveryRecord>({ ...record, status: 'ended', due_at_ms: null, ended_at_ms: serviceMs });
+    endDelivery(draft, record);
     if (++count === endedPerCommandMax) return timeKey(dueMsOf(record)) + record.id;
   }
   return null;
@@ -211,4 +217,38 @@ export function pruneDeliveries(
     removed++;
   }
   return { result: { removed } };
+}
+
+function endDelivery(draft: Draft, delivery: DeliveryRecord): void {
+  const ended_at_ms = draft.context.serviceMs;
+  draft.put<DeliveryRecord>({ ...delivery, status: 'ended', due_at_ms: null, ended_at_ms });
+}
+
+const prunedPerCommandMax = 128;
+
+/**
+ * Removes some of the events of an organization in a mode whose retention time is over: their ids,
+ * which ascend also when the clock steps back, come before `before` (shard/event-retention.ts). The
+ * oldest go first. A delivery that still waits with such an event has nothing left to send.
+ */
+export function pruneEvents(
+  draft: Draft,
+  { before }: { readonly before: string },
+): { readonly result: { readonly more: boolean } } {
+  const { org, livemode } = draft.context;
+  let count = 0;
+  const index = kindIndex('event', scopeOf(org, livemode));
+  for (const event of recordsOf(draft.view, 'event', index, { before, descending: false })) {
+    if (count === prunedPerCommandMax) return { result: { more: true } };
+    endDeliveriesOf(draft, event);
+    draft.remove({ ...event, object_json: '' });
+    count++;
+  }
+  return { result: { more: false } };
+}
+
+function endDeliveriesOf(draft: Draft, { id, org, livemode }: EventRecord): void {
+  const index = fieldIndex('delivery', scopeOf(org, livemode), 'event', id);
+  for (const delivery of recordsOf(draft.view, 'delivery', index, { descending: false }))
+    if (delivery.status === 'pending') endDelivery(draft, delivery);
 }

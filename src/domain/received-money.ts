@@ -47,9 +47,7 @@ export function payCash(draft: Draft, params: ParamsOf<'pay_cash'>): Outcome {
   if (holder?.kind !== 'charge' || holder.org !== org || holder.livemode !== livemode) {
     return refused(missing(params.number, holder?.org === org ? holder.livemode : null, 'number'));
   }
-  const { amount } = params;
-  const { currency } = holder;
-  const money = { amount, currency, agent: 'test agent', card: null };
+  const money = { amount: params.amount, currency: holder.currency, agent: 'test agent', card: null };
   const [charge] = takeMoney(draft, holder, money, false);
   return answered(presentCharge(charge));
 }

@@ -236,7 +236,7 @@ const foreign = [
     'const current = link.single_use && link.session === id ?',
   ]),
   bug('deliveries wait for ever for events that are gone', [
-    'domain/retention.ts',
+    'domain/deliveries.ts',
     '    endDeliveriesOf(draft, event);\n',
     '',
   ]),
