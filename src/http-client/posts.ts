@@ -76,12 +76,11 @@ export class Posts {
     const mayConnectTo = (address = '') =>
       addresses.includes(address) && (allowPrivate === true || isPublicAddress(address));
     const request = requestOf(head, input);
-    const { host } = target;
     const { answerBytesMax } = input;
 
     const send = (connection: Connection, isUp: boolean): Promise<Exchanged> => {
       const remainingMs = timeoutMs - (this.#options.monotonic() - startedAtMs);
-      const how = { connection, isUp, host, mayConnectTo, request, answerBytesMax };
+      const how = { connection, isUp, host: target.host, mayConnectTo, request, answerBytesMax };
       return exchange({ ...how, timeoutMs, remainingMs });
     };
 

@@ -136,7 +136,6 @@ const tones = { open: 'warn', approved: 'good', denied: 'bad' } as const satisfi
 function requestList(request: ViewRequest): Html {
   const { language, organization } = request;
   const say = sayLimits(request);
-  const { limitRequests } = organization;
   const wish = (perMinute: number, untilMs: number | null) =>
     html`${say('granted', { value: perMinute })}, ${untilMs === null ? say('no_end') : html`${say('until')} ${ui.time(language, untilMs)}`}`;
   const columns: ui.Column<LimitRequest>[] = [
@@ -162,7 +161,7 @@ function requestList(request: ViewRequest): Html {
   ];
   return ui.section(
     say('requests'),
-    ui.table(say('requests'), columns, limitRequests, ui.emptyState(say('no_request'))),
+    ui.table(say('requests'), columns, organization.limitRequests, ui.emptyState(say('no_request'))),
   );
 }
 
