@@ -80,6 +80,24 @@ test('a link for many has a session for each visitor, and a bounded number in an
   assert.ok(open(stage, link));
 });
 
+test('whoever comes to a full link is told when its next hour begins', () => {
+  const stage = new Stage();
+  const link = make(stage);
+  for (let i = 0; i < sessionsPerLinkHourMax; i++) open(stage, link);
+  const waitMs = () => {
+    const { outcome } = stage.when('open_payment_link', {}, link).expect({ refusal: 'rate_limit_exceeded' });
+    assert.ok('refusal' in outcome);
+    return outcome.refusal.retryAfterSeconds! * 1000;
+  };
+  const before = waitMs();
+  stage.advance(10 * 60_000);
+  assert.equal(waitMs(), before - 10 * 60_000);
+  stage.advance(waitMs() - 60_000);
+  assert.equal(waitMs(), 60_000);
+  stage.advance(60_000);
+  assert.ok(open(stage, link));
+});
+
 test('one link leaves most of what an organization has to the others, and all together are bounded', () => {
   const stage = new Stage();
   const full = make(stage);
