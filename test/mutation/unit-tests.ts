@@ -17,7 +17,7 @@ export interface TestFile {
 const longestMs = 15_000;
 
 export function testFiles(): string[] {
-  return folders.flatMap((folder) => globSync(`test/${folder}/*.test.ts`, { cwd: root })).sort();
+  return folders.flatMap((folder) => globSync(`test/${folder}/**/*.test.ts`, { cwd: root })).sort();
 }
 
 /** Null where the file fails, or takes too long, without a mutant. */
