@@ -22,6 +22,8 @@ export interface Mutant {
   readonly line: number;
   readonly column: number;
   readonly kind: string;
+  /** The source line where it begins, without its indentation. */
+  readonly within: string;
   readonly original: string;
   readonly replacement: string;
   /** Stays the same as long as the text of its file does. */
@@ -75,6 +77,7 @@ export async function instrument(): Promise<Mutant[]> {
       line,
       column,
       kind: mutatorName,
+      within: lines[start.line]!.trim(),
       original: original.join('\n'),
       replacement,
       name: digestOf(text, fileName, String(line), String(column), original.join('\n'), replacement),

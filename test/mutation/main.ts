@@ -38,22 +38,27 @@ const testTexts = testFolders
   .sort()
   .map((path) => readFileSync(join(root, path), 'utf8'));
 const tests = digestOf(...testTexts, String(seeds.length));
-const equivalents = new Set(
-  (JSON.parse(readFileSync(new URL('equivalents.json', import.meta.url), 'utf8')) as Equivalent[]).map(keyOf),
-);
+const equivalents = readEquivalents();
 const coverage = await covered(digestOf(tests, ...mutants.map(({ name }) => name)), seeds);
 console.log(`${mutants.length} mutants, ${coverage.files.length} test files, ${seeds.length} seeds`);
 for (const file of coverage.left) console.log(`not used, because it fails or takes too long here: ${file}`);
 
-interface Equivalent {
-  readonly file: string;
-  readonly original: string;
-  readonly replacement: string;
-  readonly why: string;
+type Place = Pick<Mutant, 'file' | 'within' | 'original' | 'replacement'>;
+
+function keyOf({ file, within, original, replacement }: Place): string {
+  return JSON.stringify([file, within, original, replacement]);
 }
 
-function keyOf({ file, original, replacement }: Omit<Equivalent, 'why'>): string {
-  return JSON.stringify([file, original, replacement]);
+/** Mutants that do what the original does. Throws where one is no longer among the mutants. */
+function readEquivalents(): Set<string> {
+  const listed: (Place & { why: string })[] = JSON.parse(
+    readFileSync(new URL('equivalents.json', import.meta.url), 'utf8'),
+  );
+  const made = new Set(mutants.map(keyOf));
+  const gone = listed.find((each) => !made.has(keyOf(each)));
+  if (gone !== undefined)
+    throw new Error(`equivalents.json names a mutant that there is not: ${JSON.stringify(gone)}`);
+  return new Set(listed.map(keyOf));
 }
 
 const resultsPath = join(cache, 'results.json');
