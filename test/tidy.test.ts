@@ -22,6 +22,7 @@ const layers = [
   'rpc',
   'disk',
   'journal',
+  'cluster',
   'postgresql',
   'shard',
   'networks',
@@ -57,6 +58,8 @@ const entries = [
   'threads/edge-thread.ts',
   'threads/request-log-thread.ts',
   'threads/webhook-thread.ts',
+  'threads/lease-thread.ts',
+  'threads/standby-thread.ts',
   'main/write-docs.ts',
 ];
 
@@ -176,6 +179,7 @@ test('the journal and the disk are ports: what lies above imports only what thes
     'journal/remote-log.ts',
     'journal/move-log.ts',
     'journal/open-journal.ts',
+    'journal/standby-journal.ts',
     'journal/stopped-journal.ts',
     'journal/log-files.ts',
     'journal/log-reader.ts',
@@ -183,6 +187,7 @@ test('the journal and the disk are ports: what lies above imports only what thes
     'disk/age-recipient.ts',
     'disk/archive-file.ts',
     'disk/identity.ts',
+    'disk/remote-rows.ts',
     'disk/row-store.ts',
     'disk/storage-errors.ts',
     'disk/sync-path.ts',

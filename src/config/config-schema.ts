@@ -94,6 +94,25 @@ export const configSchema = group({
     checkpointIntervalMs: count(10, timerMsMax, 'longest time between two checkpoints'),
     scrubSeconds: count(0, 31_536_000, 'time in which all that is stored is read and checked once; 0: never'),
   }),
+  cluster: group({
+    node: optionalText(
+      'name of this node among those that share the service over journal.url; none: this one is alone',
+    ),
+    address: optionalText(
+      'host:port at which the other nodes reach this one; none: they can not pass requests on to it',
+    ),
+    beatMs: count(50, 60_000, 'time between two beats of the lease'),
+    trustMs: count(
+      200,
+      240_000,
+      'a node believes that it has the lease for so long from sending a beat; at least three beats',
+    ),
+    takeMs: count(
+      300,
+      300_000,
+      'a lease whose beat has not changed for so long is taken; at least a quarter longer than cluster.trustMs',
+    ),
+  }),
   logArchive: group({
     dir: optionalText('folder into which the log is archived as it grows; none: it is not archived'),
     command: optionalText(

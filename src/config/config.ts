@@ -4,18 +4,15 @@
 // reads the environment.
 
 import { readFileSync } from 'node:fs';
-import { isIP, isIPv4 } from 'node:net';
+import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { Value } from 'typebox/value';
 import { defined, elementAt } from '../core/assert.ts';
 import { errorCode, errorText } from '../core/errors.ts';
-import { checkRecipient } from '../disk/age-recipient.ts';
-import { isMailUrl, isSenderAddress } from '../mail/mail-url.ts';
 import type { ConfigLine } from '../operator/use-cases/services.ts';
-import { parseJournalUrl } from '../postgresql/journal-url.ts';
-import { shardMibMin } from '../shard/memory.ts';
 import { shardsMax } from '../shard/shard-map.ts';
+import { refuseCombinations } from './combinations.ts';
 import {
   type AnySchema,
   type Config,
@@ -28,24 +25,10 @@ import {
   variableOf,
   webhookThreadsMax,
 } from './config-schema.ts';
+import { ConfigError, type Environment, environments, type Settings, settingOf } from './settings.ts';
 
-/**
- * The configuration can't be used. The message is one line for the person who starts the service.
- */
-export class ConfigError extends Error {
-  override name = 'ConfigError';
-}
+export { ConfigError, type Environment } from './settings.ts';
 
-const environments = ['development', 'test', 'production'] as const;
-export type Environment = (typeof environments)[number];
-
-/** A value and the place where it is set: `PAYMENTS_PORT`, or "port" in its file. */
-interface Setting {
-  readonly value: unknown;
-  readonly where: string;
-}
-
-type Settings = Map<string, Setting>;
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -244,90 +227,6 @@ function parseScalar(type: string | undefined, text: string): unknown {
   if (type !== 'boolean') return text;
   if (text === 'true' || text === '1') return true;
   return text === 'false' || text === '0' ? false : text;
-}
-
-/** Every key has one, because `default.json` does. */
-function settingOf(settings: Settings, path: string): Setting {
-  return defined(settings.get(path), path);
-}
-
-/**
- * Refuses what the schemas can't: values that contradict each other or the environment, and
- * malformed addresses.
- */
-function refuseCombinations(settings: Settings, environment: Environment): void {
-  const setting = (path: string) => settingOf(settings, path);
-  const [certificate, key] = [setting('tlsCertFile'), setting('tlsKeyFile')];
-  if ((certificate.value === null) !== (key.value === null)) {
-    const [given, absent] = certificate.value === null ? [key, 'tlsCertFile'] : [certificate, 'tlsKeyFile'];
-    throw new ConfigError(`${given.where} is set without ${variableOf(absent)}: set both, or neither`);
-  }
-  for (const path of ['webhooks.allowPrivate', 'webhooks.allowHttp', 'webhooks.caFile']) {
-    const { value, where } = setting(path);
-    if (environment === 'production' && value !== false && value !== null) {
-      throw new ConfigError(`${where} is set, which is refused with NODE_ENV=production: unset it`);
-    }
-  }
-  const { value: shardMib, where } = setting('memory.shardMib');
-  if (typeof shardMib === 'number' && shardMib !== 0 && shardMib < shardMibMin) {
-    throw new ConfigError(`${where} is ${shardMib}: it must be at least ${shardMibMin}, or 0`);
-  }
-  const [user, passwordFile] = [setting('mail.user'), setting('mail.passwordFile')];
-  if ((user.value === null) !== (passwordFile.value === null)) {
-    const [given, absent] = user.value === null ? [passwordFile, 'mail.user'] : [user, 'mail.passwordFile'];
-    throw new ConfigError(`${given.where} is set without ${variableOf(absent)}: set both, or neither`);
-  }
-  if (setting('mail.url').value !== null && setting('mail.from').value === null)
-    throw new ConfigError(`${setting('mail.url').where} is set without ${variableOf('mail.from')}: set both`);
-  for (const path of ['journal.passwordFile', 'journal.caFile', 'journal.single'])
-    if (setting(path).value && setting('journal.url').value === null)
-      throw new ConfigError(`${setting(path).where} is set without ${variableOf('journal.url')}: set both`);
-  refuseJournalUrl(setting('journal.url'));
-  refuseForm(setting('mail.url'), isMailUrl, 'smtp://host:port, smtps://host:port, file:///folder or log:');
-  refuseForm(setting('mail.from'), isSenderAddress, 'an e-mail address');
-  refuseForm(setting('baseUrl'), isBaseUrl, 'an http:// or https:// address without user, query or fragment');
-  refuseForm(setting('webhooks.dnsServers'), isNameServer, 'IP addresses, each with a port if not 53');
-  refuseForm(setting('logArchive.recipients'), isRecipient, 'public keys of age, such as age1…');
-  refuseForm(setting('pages.trustedProxies'), isNetwork, 'IP addresses or networks such as 10.0.0.0/8');
-}
-
-function refuseForm(setting: Setting, isValid: (text: string) => boolean, expected: string): void {
-  const values = [setting.value].flat().filter((value) => typeof value === 'string');
-  const wrong = values.find((value) => !isValid(value));
-  if (wrong === undefined) return;
-  throw new ConfigError(`${setting.where} is ${JSON.stringify(wrong)}: it must be ${expected}`);
-}
-
-function refuseJournalUrl({ value, where }: Setting): void {
-  if (typeof value !== 'string') return;
-  const address = parseJournalUrl(value);
-  // What is wrong may be the password, which is not shown.
-  if (typeof address === 'string') throw new ConfigError(`${where} ${address}`);
-}
-
-function isBaseUrl(text: string): boolean {
-  return /^https?:\/\/[^\s@?#]+$/.test(text) && URL.canParse(text);
-}
-
-function isNameServer(text: string): boolean {
-  const [, address = text, port = '53'] =
-    /^\[(.+)\](?::(\d+))?$/.exec(text) ?? /^([\d.]+):(\d+)$/.exec(text) ?? [];
-  return isIP(address) !== 0 && Number(port) > 0 && Number(port) <= 65_535;
-}
-
-function isRecipient(text: string): boolean {
-  try {
-    checkRecipient(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function isNetwork(text: string): boolean {
-  const [address = '', bits, ...rest] = text.split('/');
-  if (isIP(address) === 0 || rest.length > 0) return false;
-  return bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= (isIPv4(address) ? 32 : 128));
 }
 
 function assemble(settings: Settings): Config {

@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { systemTimers } from '../core/scheduler.ts';
 import type { ShardIdentity } from '../disk/identity.ts';
 import { parseJournalUrl } from '../postgresql/journal-url.ts';
-import { type PartitionLogOptions, PostgresLog } from '../postgresql/partition-log.ts';
+import type { OwnerOptions, ServiceIdentity } from '../postgresql/owner-connection.ts';
+import { PostgresLog } from '../postgresql/partition-log.ts';
 import type { PostgresOptions } from '../postgresql/primary.ts';
 import type { Config } from './config-schema.ts';
 
@@ -21,14 +22,25 @@ export function postgresOf({ journal: { url, passwordFile, caFile } }: Config): 
   };
 }
 
+/** What an owner in PostgreSQL needs; null where the data folder alone holds the log. */
+export function ownerOptionsOf(
+  config: Config,
+  service: ServiceIdentity,
+  lease: number | null,
+  onTrouble: OwnerOptions['onTrouble'],
+): OwnerOptions | null {
+  const options = postgresOf(config);
+  return options && { ...options, service, lease, isSingle: config.journal.single, onTrouble };
+}
+
 /** Undefined where the data folder alone holds the log. */
 export function remoteLogOf(
   config: Config,
-  identity: ShardIdentity,
+  { folder, generation, shard }: ShardIdentity,
   shards: number,
-  onTrouble: PartitionLogOptions['onTrouble'],
+  lease: number | null,
+  onTrouble: OwnerOptions['onTrouble'],
 ): PostgresLog | undefined {
-  const options = postgresOf(config);
-  if (options === null) return undefined;
-  return new PostgresLog({ ...options, identity, shards, isSingle: config.journal.single, onTrouble });
+  const options = ownerOptionsOf(config, { folder, generation, shards }, lease, onTrouble);
+  return options === null ? undefined : new PostgresLog({ ...options, partition: shard });
 }

@@ -91,25 +91,37 @@ export function prepareDataFolder(path: string): void {
   makePrivate(path);
 }
 
+/** A service whose folders lie on several machines. */
+export type Known = Pick<Format, 'id' | 'shards' | 'generation'>;
+
+/** Whether a data folder is at a path, or is being made there. Throws `DataFolderError`. */
+export function hasDataFolder(path: string): boolean {
+  return readFormat(path) !== null;
+}
+
 /**
  * Opens the folder, which this process has locked. With `configuredShards` 0 the folder keeps its
- * number of shards, and a new one gets `defaultShards`. Throws `DataFolderError`.
+ * number of shards, and a new one gets `defaultShards`; a new one of a service that is `known`
+ * elsewhere becomes another folder of that one. Throws `DataFolderError`.
  */
 export async function openDataFolder(
   path: string,
   configuredShards: number,
   defaultShards: number,
+  known: Known | null = null,
 ): Promise<DataFolder> {
   const format = readFormat(path);
-  if (format !== null && configuredShards !== 0 && configuredShards !== format.shards) {
+  const found = format ?? known;
+  if (found !== null && configuredShards !== 0 && configuredShards !== found.shards) {
     throw new DataFolderError(
-      `${path} is laid out for ${format.shards} shards and the configuration asks for ${configuredShards}: ` +
-        `set PAYMENTS_SHARDS=${format.shards}, or move the data with "payments reshard --shards ${configuredShards}" while the service is stopped`,
+      `${path} is laid out for ${found.shards} shards and the configuration asks for ${configuredShards}: ` +
+        `set PAYMENTS_SHARDS=${found.shards}, or move the data with "payments reshard --shards ${configuredShards}" while the service is stopped`,
     );
   }
   if (format !== null) refuseNewer(path, format.layouts);
-  const shards = format?.shards ?? (configuredShards || defaultShards);
-  const folder = folderOf(path, format ?? newFormat(shards, null));
+  const made =
+    known === null ? newFormat(configuredShards || defaultShards, null) : { ...known, paused: null };
+  const folder = folderOf(path, format ?? made);
   // A reshard that was killed may have activated its generation.
   if (format !== null) syncPath(path);
   if (format?.complete) refuseIncomplete(folder);

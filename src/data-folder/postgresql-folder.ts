@@ -4,6 +4,7 @@
 
 import type { Config } from '../config/config-schema.ts';
 import { remoteLogOf } from '../config/remote-log.ts';
+import type { RemoteRows } from '../disk/remote-rows.ts';
 import { compareLogs, moveLogFrom, moveLogTo } from '../journal/move-log.ts';
 import type { JournalOptions } from '../journal/open-journal.ts';
 import type { RemoteLog } from '../journal/remote-log.ts';
@@ -11,13 +12,14 @@ import type { ComparedLog, MovedLog, ReportProgress } from '../operator/results/
 import { CommandFailure } from '../operator/use-cases/failures.ts';
 import { type DataFolder, journalOf, shardNumbers } from './data-folder.ts';
 import { clearly, recordOffline, warn, whileStopped } from './folder-command.ts';
+import { giveDirectory, remoteRowsOf, takeDirectoryBack } from './mirrored-directory.ts';
 
 export function moveToPostgresql(config: Config, onProgress: ReportProgress): Promise<MovedLog> {
-  return moved(config, 'import', onProgress, moveLogTo);
+  return moved(config, 'import', onProgress, moveLogTo, giveDirectory);
 }
 
 export function moveFromPostgresql(config: Config, onProgress: ReportProgress): Promise<MovedLog> {
-  return moved(config, 'export', onProgress, moveLogFrom);
+  return moved(config, 'export', onProgress, moveLogFrom, takeDirectoryBack);
 }
 
 type Move = (
@@ -26,7 +28,13 @@ type Move = (
   report: (sequence: number) => void,
 ) => Promise<number>;
 
-function moved(config: Config, action: string, onProgress: ReportProgress, move: Move): Promise<MovedLog> {
+function moved(
+  config: Config,
+  action: string,
+  onProgress: ReportProgress,
+  move: Move,
+  moveDirectory: (rows: RemoteRows, folder: DataFolder) => Promise<void>,
+): Promise<MovedLog> {
   return clearly(() =>
     whileStopped(config.dataDir, (folder) =>
       recordOffline(folder.path, action, { postgresql: config.journal.url }, async () => {
@@ -38,6 +46,9 @@ function moved(config: Config, action: string, onProgress: ReportProgress, move:
           );
           shards.push({ shard, sequence });
         }
+        await withOpen(remoteRowsOf(config, folder, null, tellTrouble), (rows) =>
+          moveDirectory(rows, folder),
+        );
         return { folder: folder.path, shards };
       }),
     ),
@@ -60,17 +71,24 @@ export function compareWithPostgresql(config: Config, onProgress: ReportProgress
   );
 }
 
-async function withRemote<T>(
+function withRemote<T>(
   config: Config,
   folder: DataFolder,
   shard: number,
   use: (remote: RemoteLog) => Promise<T>,
 ): Promise<T> {
-  const remote = remoteLogOf(config, folder.shardIdentity(shard), folder.shards, (trouble) => {
-    if (trouble !== null) warn(`PostgreSQL is tried again: ${trouble}`);
-  });
-  if (remote === undefined)
-    throw new CommandFailure('PAYMENTS_JOURNAL_URL is not set: it names the PostgreSQL servers');
+  return withOpen(remoteLogOf(config, folder.shardIdentity(shard), folder.shards, null, tellTrouble), use);
+}
+
+function tellTrouble(trouble: string | null): void {
+  if (trouble !== null) warn(`PostgreSQL is tried again: ${trouble}`);
+}
+
+async function withOpen<R extends { close(): Promise<void> }, T>(
+  remote: R | null | undefined,
+  use: (remote: R) => Promise<T>,
+): Promise<T> {
+  if (!remote) throw new CommandFailure('PAYMENTS_JOURNAL_URL is not set: it names the PostgreSQL servers');
   try {
     return await use(remote);
   } finally {

@@ -7,9 +7,11 @@
 import { pack, unpack } from 'msgpackr';
 import type { Clock } from '../core/clock.ts';
 import type { Part } from '../disk/identity.ts';
+import type { RemoteRows } from '../disk/remote-rows.ts';
 import { createRowStore, RowStore } from '../disk/row-store.ts';
 import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import { changeRowOf, encodeChange, expiredChanges } from './change-log.ts';
+import { mirroredRows } from './directory-mirror.ts';
 
 /** The layout of the rows; another one is refused. */
 const format = 2;
@@ -43,6 +45,8 @@ export interface DirectoryStoreOptions {
    * decides.
    */
   readonly archivedRevision?: () => number;
+  /** Other machines hold the rows, too: each write is acknowledged by them first. */
+  readonly remote?: RemoteRows | null;
 }
 
 /** How many changes were made to the directory in a store. */
@@ -65,6 +69,7 @@ export class DirectoryStore {
   readonly #onFailure: NonNullable<DirectoryStoreOptions['onFailure']>;
   readonly #isDiskFull: NonNullable<DirectoryStoreOptions['isDiskFull']>;
   readonly #archivedRevision: NonNullable<DirectoryStoreOptions['archivedRevision']>;
+  readonly #remote: RemoteRows | null;
   #revision: number;
   readonly #listeners: ((revision: number) => void)[] = [];
   /** The last write. The next one waits for it, because it is decided on its result. */
@@ -81,11 +86,13 @@ export class DirectoryStore {
     onFailure = () => {},
     isDiskFull = () => false,
     archivedRevision = () => Number.POSITIVE_INFINITY,
+    remote = null,
   }: DirectoryStoreOptions) {
     this.now = now;
     this.#onFailure = onFailure;
     this.#isDiskFull = isDiskFull;
     this.#archivedRevision = archivedRevision;
+    this.#remote = remote;
     this.#store = new RowStore(folder, part);
     if (this.number(formatRow) !== format)
       throw new JournalDamaged(`${folder} was written by another version: use the one that wrote it`);
@@ -162,7 +169,8 @@ export class DirectoryStore {
       const isFull = this.#isDiskFull();
       try {
         if (isFull) throw new JournalFailure(fullDisk, { diskFull: true });
-        await this.#store.write(rows);
+        const end = await this.#remote?.write(rows);
+        await this.#store.write(end === undefined ? rows : mirroredRows(rows, end));
         onWritten();
       } catch (error) {
         this.#onFailure(error, !isFull);
@@ -174,6 +182,7 @@ export class DirectoryStore {
   }
 
   async close(): Promise<void> {
+    await this.#remote?.close();
     await this.#lastWrite;
     await this.#store.close();
   }

@@ -1,7 +1,7 @@
 // Everything outside `/v1`: health, documentation, what payment networks post, and the pages where
 // customers pay.
 
-import { errorBody, type Refusal, refuse, statusOf } from '../contract/errors/table.ts';
+import { errorBody, type Refusal, refuse, statusOf, unavailable } from '../contract/errors/table.ts';
 import { negotiateLanguage } from '../contract/language.ts';
 import { openapiDocument } from '../contract/openapi/document.ts';
 import type { Asset } from '../html/assets.ts';
@@ -23,6 +23,8 @@ import { callbackAddressOf, takeCallback } from './network-callbacks.ts';
 interface SiteOptions {
   readonly shards: readonly Pick<ShardClient, 'connected' | 'stalledMs' | 'handOver'>[];
   readonly baseUrl: string;
+  /** Whether the directory may be believed: another node may have changed it else. */
+  readonly isTrusted: () => boolean;
   /** Whether the service is stopping. */
   readonly isStopping: () => boolean;
   /**
@@ -55,8 +57,9 @@ const pausedText =
   'ready, and paused: it was restored; writes, webhooks and network calls wait for "payments resume"\n';
 
 /** Why the service should get no requests; null when it is ready. */
-function whyNotReady({ shards, isStopping, stalledMsMax }: SiteOptions): string | null {
+function whyNotReady({ shards, isTrusted, isStopping, stalledMsMax }: SiteOptions): string | null {
   if (isStopping()) return 'stopping';
+  if (!isTrusted()) return 'another node may have the lease';
   const away = shards.flatMap(({ connected }, number) => (connected ? [] : [number]));
   if (away.length > 0) return `shard ${away.join(', ')}`;
   const stalled = shards.flatMap(({ stalledMs }, number) =>
@@ -69,7 +72,7 @@ function whyNotReady({ shards, isStopping, stalledMsMax }: SiteOptions): string 
 
 /** Answers the requests that are not for the API. */
 export function createSite(options: SiteOptions): Handler {
-  const { baseUrl, isPaused, pages, dashboard, visitors } = options;
+  const { baseUrl, isTrusted, isPaused, pages, dashboard, visitors } = options;
   const description = openapiDocument(baseUrl);
   const openapi = new StaticText(JSON.stringify(description));
   const visitDocs = createDocsVisits({ baseUrl, description, visitors });
@@ -100,6 +103,7 @@ export function createSite(options: SiteOptions): Handler {
     const page = isRead ? documents[path] : undefined;
     if (refusal !== null) refuseVisit(exchange, head, refusal, true);
     else if (page !== undefined) page(exchange, head);
+    else if (!isTrusted()) refuseVisit(exchange, head, unavailable, true);
     else if (isDashboardPath(path))
       dashboard.answer(exchange, head, (fault) => refuseVisit(exchange, head, fault, true));
     else if (network !== null)

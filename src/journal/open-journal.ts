@@ -26,7 +26,7 @@ import type { RemoteLog } from './remote-log.ts';
 
 /** A folder notes the layouts of its records, so that no older service opens it. */
 export { metadataIn } from './checkpoint/checkpoint-reader.ts';
-export { refuseMirror } from './log/mirror-mark.ts';
+export { isMirror, refuseMirror } from './log/mirror-mark.ts';
 export { layoutVersions, recordFields } from './records/record-layout.ts';
 
 export interface JournalOptions {
@@ -49,6 +49,8 @@ export interface JournalOptions {
   readonly remote?: RemoteLog;
   /** Hears when the partition is acquired there, and when it may be lost. */
   readonly onOwnership?: (isHeld: boolean) => void;
+  /** Whether this process may believe that it owns what it has acquired there. */
+  readonly isTrusted?: () => boolean;
   /** Keeps the checkpoint, in another thread; this thread does without one. */
   readonly checkpointer?: Checkpointer;
   /** The thread's own unless a test decides what runs next. */
@@ -63,6 +65,11 @@ const stateMapSize = 65_536 * megabyte;
 export function mapSizesOf({ segmentBytesMax = defaultSegmentBytesMax, mapSizes }: Partial<JournalOptions>) {
   const log = mapSizes?.log ?? Math.max(2 * segmentBytesMax, 64 * megabyte);
   return { log, state: mapSizes?.state ?? stateMapSize };
+}
+
+/** When a segment is followed by a new one. */
+export function segmentSettings({ segmentBytesMax = defaultSegmentBytesMax }: Partial<JournalOptions>) {
+  return { segmentBytesMax, segmentAgeMaxMs: dayMs };
 }
 
 /** Makes what is missing of a journal: an empty log, an empty checkpoint, durably. */
@@ -90,7 +97,6 @@ export function partsOfJournal(dir: string): string[] {
 /** Rejects with `JournalDamaged` or, when the disk refuses, an I/O error. */
 export async function openJournal(options: JournalOptions): Promise<OwnJournal> {
   const { dir, identity } = options;
-  const segmentBytesMax = options.segmentBytesMax ?? defaultSegmentBytesMax;
   const { log: logMapSize, state: mapSize } = mapSizesOf(options);
   await createJournal(dir, identity, mapSize);
   if (options.remote === undefined) refuseMirror(dir);
@@ -117,11 +123,11 @@ export async function openJournal(options: JournalOptions): Promise<OwnJournal> 
       epochFile: new EpochFile(dir),
       onSegment,
       movedResponse: (location, keyDigest) => checkpoint.movedResponse(location, keyDigest),
-      segmentBytesMax,
-      segmentAgeMaxMs: dayMs,
+      ...segmentSettings(options),
     });
     const replicated =
-      options.remote && new ReplicatedLog(options.remote, mirror, identity, options.onOwnership);
+      options.remote &&
+      new ReplicatedLog(options.remote, mirror, identity, options.onOwnership, options.isTrusted);
     const engine: LogEngine = replicated ?? mirror;
     const log = new WriteAheadLog(engine, identity);
     const ownership = await engine.acquire(checkpoint.sequence);

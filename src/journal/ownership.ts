@@ -29,19 +29,68 @@ export function heldByLock(epoch: number): Ownership {
   return { epoch, isHeld: () => true };
 }
 
+/** The clocks that a deadline is held against. */
+export interface TrustClocks {
+  /** Milliseconds that never go back. */
+  readonly monotonic: () => number;
+  /** Unix milliseconds. Unlike the other, it counts while the machine is suspended. */
+  readonly wall: () => number;
+}
+
+export interface Moment {
+  readonly monotonicMs: number;
+  readonly wallMs: number;
+}
+
+const never = 2n ** 62n;
+const [monotonicPlace, wallPlace] = [0, 1] as const;
+const deadlineBytes = 2 * BigInt64Array.BYTES_PER_ELEMENT;
+
 /**
- * Which partitions are lost, in memory that all threads share: a thread other than the shard's asks
- * here before it does something for a partition.
+ * Until when this process may believe that it owns anything, and which partitions are lost, in
+ * memory that all its threads share: a thread asks here right before it says or does something for
+ * a partition.
  */
 export class OwnershipBoard {
+  readonly #deadline: BigInt64Array;
   readonly #lost: Int32Array;
+  readonly #clocks: TrustClocks;
 
+  /** The process may believe itself for ever: nobody else can own anything. */
   static memory(partitions: number): SharedArrayBuffer {
-    return new SharedArrayBuffer(partitions * Int32Array.BYTES_PER_ELEMENT);
+    const memory = new SharedArrayBuffer(deadlineBytes + partitions * Int32Array.BYTES_PER_ELEMENT);
+    new BigInt64Array(memory, 0, 2).fill(never);
+    return memory;
   }
 
-  constructor(memory: SharedArrayBuffer) {
-    this.#lost = new Int32Array(memory);
+  constructor(memory: SharedArrayBuffer, clocks: TrustClocks) {
+    this.#deadline = new BigInt64Array(memory, 0, 2);
+    this.#lost = new Int32Array(memory, deadlineBytes);
+    this.#clocks = clocks;
+  }
+
+  /** What the clocks say now. */
+  now(): Moment {
+    return { monotonicMs: this.#clocks.monotonic(), wallMs: this.#clocks.wall() };
+  }
+
+  /** The process believes itself for `trustMs` from a moment. */
+  trust({ monotonicMs, wallMs }: Moment, trustMs: number): void {
+    Atomics.store(this.#deadline, wallPlace, BigInt(Math.floor(wallMs + trustMs)));
+    Atomics.store(this.#deadline, monotonicPlace, BigInt(Math.floor(monotonicMs + trustMs)));
+  }
+
+  /**
+   * Whether the process may believe itself. A machine that was suspended shows by its wall clock; a
+   * step of that costs a moment at most, until the next beat.
+   */
+  isTrusted(): boolean {
+    const deadline = Atomics.load(this.#deadline, monotonicPlace);
+    if (deadline === never) return true;
+    return (
+      BigInt(Math.ceil(this.#clocks.monotonic())) < deadline &&
+      BigInt(Math.ceil(this.#clocks.wall())) < Atomics.load(this.#deadline, wallPlace)
+    );
   }
 
   setHeld(partition: number, isHeld: boolean): void {
@@ -49,6 +98,6 @@ export class OwnershipBoard {
   }
 
   isHeld(partition: number): boolean {
-    return Atomics.load(this.#lost, partition) === 0;
+    return Atomics.load(this.#lost, partition) === 0 && this.isTrusted();
   }
 }

@@ -10,7 +10,6 @@ import {
   checkFiles,
   describeConfig,
   environmentOf,
-  shardCountOf,
   withThreads,
 } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
@@ -19,29 +18,22 @@ import { freePort } from '../config/free-port.ts';
 import { machineBytes, withShardMemory } from '../config/machine-memory.ts';
 import { errorText } from '../core/errors.ts';
 import { systemTimers } from '../core/scheduler.ts';
-import { scrub } from '../core/secret-text.ts';
 import { SecretBox } from '../crypto/secret-box.ts';
 import { Dashboard, type DashboardOptions } from '../dashboard/dashboard.ts';
 import { archivedSequence, archiveFolderOf } from '../data-folder/archive-folder.ts';
-import {
-  type DataFolder,
-  noteLayouts,
-  openDataFolder,
-  openDirectory,
-  Pause,
-} from '../data-folder/data-folder.ts';
+import { type DataFolder, noteLayouts, openDirectory, Pause } from '../data-folder/data-folder.ts';
 import { DataFolderError } from '../data-folder/data-folder-error.ts';
 import { DiskRoom } from '../data-folder/disk-space.ts';
 import { checkFolder } from '../data-folder/folder-check.ts';
-import { lockDataFolder } from '../data-folder/folder-lock.ts';
 import { openSecretsKeys } from '../data-folder/secrets-key.ts';
 import { SequenceNotes } from '../data-folder/sequence-notes.ts';
 import type { Directory } from '../directory/directory.ts';
+import type { RemoteRows } from '../disk/remote-rows.ts';
 import { type AnswerVisit, answerVisits } from '../edge/dashboard/dashboard-port.ts';
 import { examine } from '../health/doctor.ts';
 import { checkHttpServerBinary } from '../health/http-server-binary.ts';
 import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
-import { Audit } from '../operator/audit/audit.ts';
+import type { Audit } from '../operator/audit/audit.ts';
 import { openOperatorServer } from '../operator/socket/server.ts';
 import { CommandFailure, ServiceCrash } from '../operator/use-cases/failures.ts';
 import { createLogger, type Logger, logConsole } from '../telemetry/logger.ts';
@@ -50,7 +42,6 @@ import { serveMetrics } from '../telemetry/metrics-server.ts';
 import { readStatus } from '../telemetry/status.ts';
 import { systemClocks } from '../telemetry/system-clocks.ts';
 import { countThreadTime } from '../telemetry/thread-time.ts';
-import { BlockingPool } from '../threads/blocking-pool.ts';
 import { endAtWriteErrors } from '../threads/end-at-write-errors.ts';
 import { Supervisor } from '../threads/supervisor.ts';
 import { quietHeaps, ThreadFailure } from '../threads/thread.ts';
@@ -58,7 +49,9 @@ import { Visits } from '../threads/visits.ts';
 import { failingEndpoints } from './failing-endpoints.ts';
 import { greet } from './first-start.ts';
 import { openMail } from './mail.ts';
+import { openAudit } from './open-audit.ts';
 import { operatorServices } from './operator-services.ts';
+import { type Owned, own } from './own.ts';
 import { createReread } from './reread.ts';
 import { ServiceManager } from './service-manager.ts';
 
@@ -126,17 +119,49 @@ async function addressesOf(config: Config): Promise<{ port: number; baseUrl: str
 async function run({ config: configured, load, acceptLoss, told, closers }: Run): Promise<void> {
   prepare(configured);
   const { port, baseUrl, url } = await addressesOf(configured);
-  closers.push(await lockDataFolder(configured.dataDir));
-  const folder = await openFolder(configured);
+  const logger = await openLogger(configured);
+  const manager = new ServiceManager(process.env, { pid: process.pid, logger });
+  const owned = await own({ config: configured, port, logger, manager, told, closers });
+  if (owned !== null)
+    await runOwned({
+      configured,
+      load,
+      acceptLoss,
+      told,
+      closers,
+      logger,
+      manager,
+      port,
+      baseUrl,
+      url,
+      owned,
+    });
+}
+
+interface OwnedRun extends Omit<Run, 'config'> {
+  readonly configured: Config;
+  readonly logger: Logger;
+  readonly manager: ServiceManager;
+  readonly port: number;
+  readonly baseUrl: string;
+  readonly url: string;
+  readonly owned: Owned;
+}
+
+async function runOwned(given: OwnedRun): Promise<void> {
+  const { configured, load, acceptLoss, told, closers, logger, manager, port, baseUrl, url, owned } = given;
+  const { folder, claim, remote } = owned;
   const sized = sizing(folder.shards);
   const config = sized(configured);
-  const logger = await openLogger(config);
   const audit = await openAudit(folder.path, config, logger, closers);
   const registry = new Registry();
   const pause = new Pause(folder);
   const metrics = createSupervisorMetrics(registry, folder.path, pause);
   const visits = watchThread(registry, logger);
-  const directory = openDirectory(folder, directoryOptions({ config, folder, logger, metrics, told }));
+  const directory = openDirectory(
+    folder,
+    directoryOptions({ config, folder, logger, metrics, told, remote }),
+  );
   closers.push(() => directory.closeStore());
   const parts = await checkParts({ folder, directory, acceptLoss, logger, closers });
   const secretsKeys = await openSecretsKeys(config, environmentOf(process.env), directory);
@@ -148,6 +173,7 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
     ...parts,
     directory,
     secretsKeys,
+    claim,
     port,
     baseUrl,
     logger,
@@ -158,10 +184,13 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   });
   const apply = (changed: Config) => supervisor.reread(changed);
   const reread = rereadAtHangup(config, { load: () => sized(load()), apply, logger });
-  const counted = async () => [await registry.getMetricsAsJSON(), ...(await supervisor.metrics())];
+  const counted = async () => [
+    await registry.getMetricsAsJSON(),
+    ...(await supervisor.metrics()),
+    ...(await owned.counted()),
+  ];
   const merged = async () => mergeMetrics(await counted());
-  const manager = new ServiceManager(process.env, { pid: process.pid, logger });
-  const given = {
+  const offered = {
     baseUrl,
     directory,
     secrets,
@@ -172,7 +201,7 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
       readStatus({ folder, pause, url, config, counted, failing: failingEndpoints(supervisor.clients) }),
     resume: async () => ({ paused: await pause.end(() => supervisor.resume()) }),
   };
-  const services = operatorServices(given, { supervisor, active: config, metrics: merged });
+  const services = operatorServices(offered, { supervisor, active: config, metrics: merged });
   const answerVisit = openDashboard({ config, services, audit, baseUrl, logger, visits });
   closers.push(await openOperators(folder, audit, services, logger));
   closers.push(() => supervisor.stop());
@@ -267,16 +296,17 @@ interface DirectoryParts extends Pick<Run, 'config' | 'told'> {
   readonly folder: DataFolder;
   readonly logger: Logger;
   readonly metrics: SupervisorMetrics;
+  readonly remote: RemoteRows | null;
 }
 
 /** Where the log is archived, the directory keeps the changes that the archive does not have. */
-function directoryOptions({ config, told, folder, logger, metrics }: DirectoryParts) {
+function directoryOptions({ config, told, folder, logger, metrics, remote }: DirectoryParts) {
   const { dir } = config.logArchive;
   const onFailure = (error: unknown, fatal: boolean) => {
     metrics.directoryFailed();
     if (fatal) reportLost(error, logger, told);
   };
-  const options = { onFailure, isDiskFull: isFullOf(folder, logger) };
+  const options = { onFailure, isDiskFull: isFullOf(folder, logger), remote };
   return dir === null
     ? options
     : { ...options, archivedRevision: () => archivedSequence(archiveFolderOf(dir, folder, 'directory')) };
@@ -335,33 +365,6 @@ function sizing(shards: number): (config: Config) => Config {
     const threaded = withThreads(config, availableParallelism());
     return withinOpenFiles(withShardMemory(threaded, shards, machineBytes()), shards, openFiles);
   };
-}
-
-function openFolder(config: Config): Promise<DataFolder> {
-  const defaultShards = shardCountOf(config, availableParallelism());
-  return openDataFolder(config.dataDir, config.shards, defaultShards);
-}
-
-/** The audit record, whose rows go to the log too. */
-async function openAudit(
-  dataDir: string,
-  { audit: { keptDays } }: Config,
-  logger: Logger,
-  closers: Run['closers'],
-): Promise<Audit> {
-  const pool = new BlockingPool((err) => logger.error({ err }, 'the thread of the pool has ended'));
-  closers.push(() => pool.close());
-  const audit = await Audit.open({
-    dataDir,
-    now: Date.now,
-    keptMs: keptDays * 86_400_000,
-    reader: pool.auditReader,
-    scrub,
-    onRow: (row) => logger.info({ audit: row }, 'audit'),
-    onFailure: (error) => logger.error({ err: error }, 'the audit record could not be written'),
-  });
-  closers.push(() => audit.close());
-  return audit;
 }
 
 /**

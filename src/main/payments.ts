@@ -127,6 +127,18 @@ const host: CliHost = {
     const { compareWithPostgresql } = await import('../data-folder/postgresql-folder.ts');
     return compareWithPostgresql(configFor(dataDir), showProgress).finally(endProgress);
   },
+  async clusterStatus(dataDir) {
+    const { clusterStatus } = await import('../data-folder/cluster-command.ts');
+    return clusterStatus(configFor(dataDir));
+  },
+  async moveLease(dataDir, node) {
+    const { moveLease } = await import('../data-folder/cluster-command.ts');
+    return moveLease(configFor(dataDir), node);
+  },
+  async drainNode(dataDir, node) {
+    const { drainNode } = await import('../data-folder/cluster-command.ts');
+    return drainNode(configFor(dataDir), node);
+  },
   async importFolder(from, dataDir, shards) {
     const { importDataFolder } = await import('../data-folder/import-folder.ts');
     return importDataFolder({ from, dataDir, shards, onProgress: showProgress }).finally(endProgress);

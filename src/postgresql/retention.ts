@@ -1,5 +1,6 @@
 // How long PostgreSQL keeps the log: each day is a table, which is made ahead, and dropped as a
-// whole when it is older than any retry of a request and every mirror has it. Days are of UTC.
+// whole when it is older than any retry of a request and every mirror has it. Days are of UTC. And
+// how long the directory knows what was removed from it.
 
 import type { Client } from 'pg';
 
@@ -34,4 +35,14 @@ export async function keepDays(client: Client): Promise<void> {
     );
     if (needed.length === 0) await client.query(`drop table payments.${name}`);
   }
+}
+
+/** A machine that was away for longer reads all of the directory. */
+const removedRowsKept = '30 days';
+
+export async function forgetRemovedRows(client: Client): Promise<void> {
+  await client.query(`delete from payments.directory_writes where at < now() - interval '${removedRowsKept}'
+    and sequence < (select max(sequence) from payments.directory_writes)`);
+  await client.query(`delete from payments.directory where content is null
+    and sequence < (select min(sequence) from payments.directory_writes)`);
 }

@@ -3,7 +3,7 @@
 // knows.
 
 import type { Client } from 'pg';
-import { keepDays } from './retention.ts';
+import { forgetRemovedRows, keepDays } from './retention.ts';
 
 /** Any number that nobody else uses: the lock of the migrations. */
 const migrationLock = 7_262_905_117;
@@ -42,6 +42,38 @@ const migrations: readonly (readonly string[])[] = [
        value bytea not null,
        primary key (partition, name))`,
   ],
+  [
+    `create table payments.directory (
+       name text primary key,
+       content bytea,
+       sequence bigint not null)`,
+    'create index directory_by_sequence on payments.directory (sequence, name)',
+    `create table payments.directory_writes (
+       sequence bigint primary key,
+       checksum bigint not null,
+       at timestamptz not null default now())`,
+    `create table payments.lease (
+       only_row boolean primary key default true check (only_row),
+       epoch bigint not null,
+       beat bigint not null default 0,
+       node text not null,
+       process text not null,
+       released boolean not null default false,
+       successor text) with (fillfactor = 30)`,
+    `create table payments.takeovers (
+       epoch bigint primary key,
+       node text not null,
+       previous text,
+       reason text not null,
+       at timestamptz not null default now())`,
+    `create table payments.nodes (
+       process text primary key,
+       node text not null,
+       address text,
+       followed jsonb,
+       started_at timestamptz not null default now(),
+       seen_at timestamptz not null default now()) with (fillfactor = 30)`,
+  ],
 ];
 
 export const schemaVersion = migrations.length;
@@ -66,6 +98,7 @@ export async function migrate(client: Client): Promise<void> {
       await client.query('insert into payments.version values ($1)', [schemaVersion]);
     }
     await keepDays(client);
+    await forgetRemovedRows(client);
     await client.query('commit');
   } catch (error) {
     await client.query('rollback');

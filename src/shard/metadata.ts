@@ -3,11 +3,15 @@
 // scrubber have come, and the revision of the directory that the shard knows.
 
 import { pack, unpack } from 'msgpackr';
+import { idempotencyRetentionMs } from '../contract/limits.ts';
 import { timeOfId } from '../core/ids.ts';
 import type { StoredClock } from '../core/service-clock.ts';
 import type { ReplayedEntry } from '../journal/journal.ts';
 import { type ScrubState, unscrubbed } from '../journal/scrubber.ts';
 import type { ScopeCounts } from './scope.ts';
+
+/** Segments of the log have the stored responses, and stay an hour longer than needed. */
+export const segmentRetentionMs = idempotencyRetentionMs + 3_600_000;
 
 /** The times of ids, which ascend and so run ahead of a clock that is set back. */
 export interface IdTimes {

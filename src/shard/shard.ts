@@ -5,7 +5,6 @@
 // a failed commit nothing is answered, and the owner of the shard starts a new one from the
 // journal.
 
-import { idempotencyRetentionMs } from '../contract/limits.ts';
 import { assert } from '../core/assert.ts';
 import type { Now } from '../core/clock.ts';
 import { breath } from '../core/scheduler.ts';
@@ -26,6 +25,7 @@ import {
   clockKey,
   readRetention,
   retentionKey,
+  segmentRetentionMs,
   writeClock,
   writeCounts,
   writeRetention,
@@ -43,8 +43,6 @@ const busyTickMs = 100;
 const idleTickMs = 1_000;
 /** The clock is written this often even if nothing else has changed. */
 const idleWriteMs = 60_000;
-/** Segments of the log have the stored responses, and stay an hour longer than needed. */
-const segmentRetentionMs = idempotencyRetentionMs + 3_600_000;
 
 export class Shard {
   readonly state: ShardState;

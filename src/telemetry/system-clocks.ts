@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import type { Clocks } from '../core/clock.ts';
 import type { ClockObserver } from '../core/service-clock.ts';
+import type { TrustClocks } from '../journal/ownership.ts';
 import type { Logger } from './logger.ts';
 
 /**
@@ -31,6 +32,15 @@ export function systemClocks(): Clocks {
     boot: bootId(),
   };
 }
+
+/** Read alike by all threads of a process, each time anew, and cheaply. */
+export const trustClocks: TrustClocks = {
+  monotonic() {
+    const [seconds, nanoseconds] = process.hrtime();
+    return seconds * 1_000 + nanoseconds / 1_000_000;
+  },
+  wall: Date.now,
+};
 
 /** A random id that Linux makes at each boot; null elsewhere. */
 function bootId(): string | null {

@@ -27,6 +27,7 @@ import { listen, type Server, type TlsFiles } from '../edge/http/server.ts';
 import { createCallers, createVisitors } from '../edge/http/visitors.ts';
 import { createSite } from '../edge/site.ts';
 import { pageAssets } from '../html/assets.ts';
+import { OwnershipBoard } from '../journal/ownership.ts';
 import { type Answers, answerQuestion } from '../rpc/questions.ts';
 import { ShardClient } from '../shard/client.ts';
 import { clientBounds, memoryShares } from '../shard/memory.ts';
@@ -34,7 +35,7 @@ import { LoggedRefusals } from '../telemetry/logged-refusals.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { countAdmission, countLostEntries, createEdgeMetrics } from '../telemetry/metrics.ts';
 import { createRequestLine } from '../telemetry/request-line.ts';
-import { systemClocks } from '../telemetry/system-clocks.ts';
+import { systemClocks, trustClocks } from '../telemetry/system-clocks.ts';
 import { countThreadTime } from '../telemetry/thread-time.ts';
 import { createEdgeConnections } from './edge-connections.ts';
 import { simulatorOf } from './networks.ts';
@@ -54,6 +55,8 @@ const metrics = createEdgeMetrics(registry);
 countThreadTime(registry, thread);
 const entries = ['connection', 'api', 'site', 'page', 'dashboard', 'network_callback'] as const;
 const visits = new Visits(registry, logger, thread, entries);
+const ownership = new OwnershipBoard(data.ownership, trustClocks);
+const isTrusted = () => ownership.isTrusted();
 const keyRing = new KeyRing();
 for (const change of keys) keyRing.put(change);
 const { answersBytesMax } = memoryShares(config.memory.shardMib);
@@ -126,6 +129,7 @@ setInterval(() => loggedRefusals.tell(), 10_000).unref();
 
 const api = new Api({
   keyRing,
+  isTrusted,
   shards,
   baseUrl,
   clock: Date.now,
@@ -169,6 +173,7 @@ const visitors = createVisitors({ ...config.pages, visitorsMax, monotonic });
 let isPaused = paused;
 const site = createSite({
   shards,
+  isTrusted,
   baseUrl,
   isStopping: () => server?.exchanges.closing === true,
   isPaused: () => isPaused,

@@ -23,7 +23,7 @@ import type { ToShardThread } from '../shard/protocol.ts';
 import { createLogger, logConsole } from '../telemetry/logger.ts';
 import { createShardMetrics } from '../telemetry/metrics.ts';
 import { NetworkMetrics } from '../telemetry/network-metrics.ts';
-import { systemClocks, watchClock } from '../telemetry/system-clocks.ts';
+import { systemClocks, trustClocks, watchClock } from '../telemetry/system-clocks.ts';
 import { countThreadTime, type ThreadGauge } from '../telemetry/thread-time.ts';
 import { CheckpointWorker } from './checkpoint-worker.ts';
 import { endAtWriteErrors } from './end-at-write-errors.ts';
@@ -102,7 +102,7 @@ function storeScrub(): void {
   journal.checkpointer.putMetadata(new Map([[scrubKey, writeScrub(scrubState)]])).catch(fail);
 }
 
-const ownership = new OwnershipBoard(data.ownership);
+const ownership = new OwnershipBoard(data.ownership, trustClocks);
 
 function tellAcquisition(trouble: string | null): void {
   if (trouble === null) logger.info('the partition is acquired in PostgreSQL');
@@ -112,7 +112,7 @@ function tellAcquisition(trouble: string | null): void {
 async function open() {
   try {
     const { segmentBytesMax } = config.journal;
-    const remote = remoteLogOf(config, identity, shards, tellAcquisition);
+    const remote = remoteLogOf(config, identity, shards, data.lease, tellAcquisition);
     isAcquiring = remote !== undefined;
     return await openJournal({
       dir,
@@ -123,6 +123,7 @@ async function open() {
       checkpointer,
       ...(remote && { remote }),
       onOwnership: (isHeld) => ownership.setHeld(number, isHeld),
+      isTrusted: () => ownership.isTrusted(),
     });
   } catch (error) {
     fail(error);

@@ -12,7 +12,6 @@ import type { SequenceNotes } from '../data-folder/sequence-notes.ts';
 import type { Directory, DirectoryChange } from '../directory/directory.ts';
 import type { RefusedKey } from '../edge/api/refused-keys.ts';
 import type { CheckpointSizes, Compacting } from '../journal/journal.ts';
-import { OwnershipBoard } from '../journal/ownership.ts';
 import type { RequestLogClient } from '../request-logs/client.ts';
 import { ShardClient } from '../shard/client.ts';
 import { shardOfOrganization } from '../shard/shard-map.ts';
@@ -37,6 +36,16 @@ const archiveEntry = new URL('./archive-process.ts', import.meta.url);
 const requestLogEntry = new URL('./request-log-thread.ts', import.meta.url);
 const webhookEntry = new URL('./webhook-thread.ts', import.meta.url);
 
+/** What a process may believe itself to own, and how it came to it. */
+export interface Claim {
+  /** The memory of the ownership board. */
+  readonly ownership: SharedArrayBuffer;
+  /** The epoch of the node's lease; null where no nodes share the service. */
+  readonly lease: number | null;
+  /** For so long attempts of webhooks that another node has made may still run. */
+  readonly quietMs: number;
+}
+
 export interface SupervisorOptions {
   readonly config: Config;
   readonly folder: DataFolder;
@@ -47,6 +56,8 @@ export interface SupervisorOptions {
   readonly notes: SequenceNotes;
   /** The keys with which the signing secrets are sealed. */
   readonly secretsKeys: readonly string[];
+  /** What this process may believe itself to own. */
+  readonly claim: Claim;
   readonly port: number;
   readonly baseUrl: string;
   readonly logger: Logger;
@@ -73,7 +84,6 @@ export class Supervisor {
   readonly #requestLogThread: SupervisedThread | null;
   /** How many connections the edges have, all together. */
   readonly #connections = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
-  readonly #ownership: SharedArrayBuffer;
   readonly #stopping = new AbortController();
   /** The main thread's end of the request logs; null when none are kept. */
   readonly requestLogs: RequestLogClient | null;
@@ -84,7 +94,6 @@ export class Supervisor {
     this.#options = options;
     this.#config = options.config;
     this.#isPaused = options.folder.paused !== null;
-    this.#ownership = OwnershipBoard.memory(options.folder.shards);
     this.#shards = Array.from({ length: options.folder.shards }, (_, number) => this.#shard(number));
     this.#edges = Array.from({ length: options.config.edges }, (_, number) => this.#edge(number));
     this.#webhooks = Array.from({ length: options.config.webhookThreads }, (_, number) =>
@@ -126,13 +135,14 @@ export class Supervisor {
   }
 
   #edge(number: number): SupervisedThread {
-    const { directory, port, baseUrl, onEdgeEnded, onRefusedKeys } = this.#options;
+    const { directory, claim, port, baseUrl, onEdgeEnded, onRefusedKeys } = this.#options;
     const make = async () => {
       const listenKey = await directory.listenKey();
       const data: EdgeThreadData = {
         number,
         config: this.#config,
         port,
+        ownership: claim.ownership,
         connections: this.#connections,
         shards: this.#shards.length,
         baseUrl,
@@ -161,14 +171,15 @@ export class Supervisor {
    * journals.
    */
   #webhookThread(number: number): SupervisedThread {
-    const { secretsKeys } = this.#options;
+    const { secretsKeys, claim } = this.#options;
     const make = () => {
       const data: WebhookThreadData = {
         number,
         config: this.#config,
         secretsKeys,
         paused: this.#isPaused,
-        ownership: this.#ownership,
+        ownership: claim.ownership,
+        quietMs: claim.quietMs,
       };
       return Thread.worker(webhookEntry, data);
     };
@@ -237,14 +248,15 @@ export class Supervisor {
   }
 
   #makeShard(number: number): Thread {
-    const { folder, checked, directory, notes, secretsKeys, baseUrl } = this.#options;
+    const { folder, checked, directory, notes, secretsKeys, claim, baseUrl } = this.#options;
     const organizations = directory.snapshot().map(({ organization }) => organization);
     const data: ShardThreadData = {
       number,
       dir: folder.shardDir(number),
       identity: folder.shardIdentity(number),
       shards: folder.shards,
-      ownership: this.#ownership,
+      ownership: claim.ownership,
+      lease: claim.lease,
       isChecked: checked.delete(number),
       config: this.#config,
       secretsKeys,

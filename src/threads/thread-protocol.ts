@@ -8,6 +8,8 @@ import type { KeyRingChange } from '../edge/api/authenticate.ts';
 import type { RefusedKey } from '../edge/api/refused-keys.ts';
 import type { UsedKey } from '../edge/api/used-keys.ts';
 import type { CheckpointSizes, Compacting, LogEnd } from '../journal/journal.ts';
+import type { NodeIdentity } from '../postgresql/lease-table.ts';
+import type { ServiceIdentity } from '../postgresql/owner-connection.ts';
 import type { Answer, Question } from '../rpc/questions.ts';
 import type { HostedAccount } from './directory-projections.ts';
 
@@ -52,6 +54,13 @@ export type Notice =
   | { readonly type: 'refused_keys'; readonly refused: readonly RefusedKey[] }
   /** API keys that were used at an edge. */
   | { readonly type: 'used_keys'; readonly used: readonly UsedKey[] }
+  /** The node has the lease now; `isClean`: its last holder had stopped. */
+  | { readonly type: 'lease_taken'; readonly epoch: number; readonly isClean: boolean }
+  | { readonly type: 'lease_lost' }
+  /** Where the node is that has the lease. */
+  | { readonly type: 'lease_holder'; readonly address: string | null }
+  /** The lease is to move to another node. */
+  | { readonly type: 'lease_wanted'; readonly successor: string }
   /** The thread has failed and will end. `fatal`: another start can't help. */
   | { readonly type: 'failed'; readonly message: string; readonly fatal: boolean };
 
@@ -59,7 +68,19 @@ export type Notice =
 type CompactAnswer = CheckpointSizes | { readonly failure: string };
 
 /** Messages that a thread sends without being asked. */
-export type News = Extract<Notice, { type: 'durable' | 'refused_keys' | 'used_keys' }>;
+export type News = Extract<
+  Notice,
+  {
+    type:
+      | 'durable'
+      | 'refused_keys'
+      | 'used_keys'
+      | 'lease_taken'
+      | 'lease_lost'
+      | 'lease_holder'
+      | 'lease_wanted';
+  }
+>;
 
 /** How a shard thread is started. */
 export interface ShardThreadData {
@@ -68,6 +89,8 @@ export interface ShardThreadData {
   readonly identity: ShardIdentity;
   /** The memory of the ownership board. */
   readonly ownership: SharedArrayBuffer;
+  /** The epoch of the node's lease; null where no nodes share the service. */
+  readonly lease: number | null;
   /** How many shards there are. */
   readonly shards: number;
   /** This process has just checked the journal's files. */
@@ -89,10 +112,32 @@ export interface WebhookThreadData {
   readonly number: number;
   /** The memory of the ownership board. */
   readonly ownership: SharedArrayBuffer;
+  /** How long to wait before the first attempt, at least: those of another node may still run. */
+  readonly quietMs: number;
   readonly config: Config;
   readonly secretsKeys: readonly string[];
   /** Whether the data folder is paused: no attempt is made then. */
   readonly paused: boolean;
+}
+
+/** How the thread that keeps the node's lease is started. */
+export interface LeaseThreadData {
+  readonly config: Config;
+  readonly service: ServiceIdentity;
+  readonly identity: NodeIdentity;
+  /** The memory of the ownership board. */
+  readonly ownership: SharedArrayBuffer;
+  /** The memory that says how far this node follows the partitions. */
+  readonly progress: SharedArrayBuffer;
+}
+
+/** How the thread that follows the partitions is started. */
+export interface StandbyThreadData {
+  readonly config: Config;
+  readonly service: ServiceIdentity;
+  readonly shards: readonly { readonly dir: string; readonly identity: ShardIdentity }[];
+  /** The memory that says how far this node follows the partitions. */
+  readonly progress: SharedArrayBuffer;
 }
 
 /** How the thread of the request logs is started. */
@@ -114,6 +159,8 @@ export interface EdgeThreadData {
   readonly number: number;
   readonly config: Config;
   readonly port: number;
+  /** The memory of the ownership board. */
+  readonly ownership: SharedArrayBuffer;
   /** How many connections all edges have. */
   readonly connections: SharedArrayBuffer;
   readonly shards: number;

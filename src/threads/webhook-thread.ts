@@ -13,7 +13,7 @@ import { type Answers, answerQuestion } from '../rpc/questions.ts';
 import type { FromShard } from '../shard/protocol.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { createWebhookMetrics } from '../telemetry/metrics.ts';
-import { systemClocks } from '../telemetry/system-clocks.ts';
+import { systemClocks, trustClocks } from '../telemetry/system-clocks.ts';
 import { countThreadTime } from '../telemetry/thread-time.ts';
 import { Attempts } from '../webhooks/attempt.ts';
 import { Dispatcher } from '../webhooks/dispatcher.ts';
@@ -69,7 +69,7 @@ const attempts = new Attempts({
 });
 
 const shards = new Map<number, MessagePort>();
-const ownership = new OwnershipBoard(data.ownership);
+const ownership = new OwnershipBoard(data.ownership, trustClocks);
 const dispatcher = new Dispatcher({
   concurrency,
   clock: Date.now,
@@ -99,9 +99,12 @@ function connect(number: number, port: MessagePort): void {
 }
 
 let isPaused = paused;
-const starting = setTimeout(() => {
-  if (!isPaused) visits.own(() => dispatcher.start());
-}, quietMs);
+const starting = setTimeout(
+  () => {
+    if (!isPaused) visits.own(() => dispatcher.start());
+  },
+  Math.max(quietMs, data.quietMs),
+);
 const ticking = setInterval(() => visits.own(() => dispatcher.tick()), tickMs);
 
 async function stop(): Promise<void> {

@@ -41,6 +41,7 @@ async function start(context: TestContext, requestTimeoutMs = 30_000) {
   const site = createSite({
     shards: [client],
     baseUrl: 'https://pay.test',
+    isTrusted: () => true,
     isStopping: () => false,
     isPaused: () => false,
     stalledMsMax: 5_000,

@@ -47,8 +47,9 @@ async function onPostgres(context: TestContext): Promise<EngineSubject> {
         password: null,
         ca: null,
         timers: systemTimers,
-        identity,
-        shards: 2,
+        service: { folder: identity.folder, generation: identity.generation, shards: 2 },
+        partition: identity.shard,
+        lease: null,
         isSingle: false,
         onTrouble() {},
       });

@@ -22,8 +22,10 @@ function logOn(
   const address = parseJournalUrl(servers.url);
   assert(typeof address !== 'string');
   const onTrouble = (trouble: string | null) => void troubles.push(trouble);
-  const options = { address, password: null, ca: null, shards: 1, isSingle, onTrouble };
-  return new PostgresLog({ ...options, timers, identity: { ...identity, shard: 0 } });
+  const options = { address, password: null, ca: null, lease: null, isSingle, onTrouble };
+  const { folder, generation } = identity;
+  const service = { folder, generation, shards: 1 };
+  return new PostgresLog({ ...options, timers, service, partition: 0 });
 }
 
 async function connections(servers: PostgresServers): Promise<number> {
@@ -45,7 +47,7 @@ test('a server that is refused again and again is not left with the connections'
     },
   };
   const log = logOn(servers, timers, false, troubles);
-  const acquired = assert.rejects(log.acquire(0), /the log is closed/);
+  const acquired = assert.rejects(log.acquire(0), /the connection is closed/);
   await tried.promise;
   assert.equal(troubles.length, 1);
   assert.match(String(troubles[0]), /does not hold what it acknowledges: synchronous_standby_names is empty/);

@@ -1,6 +1,7 @@
 // The service with its log in PostgreSQL: a primary and two standbys.
 
 import assert from 'node:assert/strict';
+import { cpSync } from 'node:fs';
 import { test } from 'node:test';
 import { paymentsWith } from '../main/payments-command.ts';
 import { startService, temporaryFolder } from '../service.ts';
@@ -41,6 +42,42 @@ test('payments go on after the primary is lost and a standby is promoted', skip,
   assert.match(status.out, /postgresql +127[^\n]*a quorum of them/i);
   assert.equal(await service.stop(), 0);
 });
+
+test(
+  'an empty data folder becomes another one of the service, with organizations and payments',
+  skip,
+  async (context) => {
+    const servers = await startServers(context, 1);
+    const env = { PAYMENTS_JOURNAL_URL: servers.url, PAYMENTS_SHARDS: '2' };
+    const first = await startService({ env });
+    context.after(() => first.kill());
+    const { secret } = first.keys!;
+    const create = (service: typeof first) =>
+      service.call('/v1/payment_intents', {
+        method: 'POST',
+        body: intent,
+        idempotencyKey: 'one',
+        key: secret,
+      });
+    const created = await create(first);
+    assert.equal(created.status, 200, created.text);
+    await first.stop();
+    const dataDir = temporaryFolder();
+    cpSync(`${first.dataDir}.secrets-key`, `${dataDir}.secrets-key`);
+    // The number of shards is that of the service.
+    const second = await startService({ dataDir, env: { PAYMENTS_JOURNAL_URL: servers.url } });
+    context.after(() => second.kill());
+    assert.deepEqual((await create(second)).json, created.json);
+    await second.operate('key.revoke', { key: secret });
+    assert.equal((await create(second)).status, 401);
+    await second.stop();
+    // What the one has revoked is revoked at the other.
+    const again = await startService({ dataDir: first.dataDir, env });
+    context.after(() => again.kill());
+    assert.equal((await create(again)).status, 401);
+    assert.equal(await again.stop(), 0);
+  },
+);
 
 test('a start without PostgreSQL waits, says why, and can be stopped', async () => {
   const env = {

@@ -54,6 +54,8 @@ export interface Answered extends AnsweredRequest {
 
 export interface ApiOptions {
   readonly keyRing: KeyRing;
+  /** Whether the directory may be believed: another node may have changed it else. */
+  readonly isTrusted: () => boolean;
   readonly shards: readonly ShardClient[];
   readonly baseUrl: string;
   readonly clock: Clock;
@@ -113,10 +115,7 @@ export class Api {
     const received = new ReceivedCall(this, exchange, head, language);
     exchange.entry = 'api';
     reach(received);
-    if (head.refusal !== null) {
-      this.refuse(received, head.refusal, true);
-      return;
-    }
+    if (head.refusal !== null) return void this.refuse(received, head.refusal, true);
     const call = this.#admit(received);
     if ('code' in call) {
       this.refuse(received, call);
@@ -139,6 +138,7 @@ export class Api {
   /** Runs gates 2 to 6. */
   #admit(call: ReceivedCall): AdmittedCall | Refusal {
     const { head } = call;
+    if (!this.#options.isTrusted()) return unavailable;
     const key = this.#options.keyRing.authenticate(head.authorization, this.#options.clock);
     if ('refusal' in key) return this.#refuseKey(call, key);
     call.key = key;
@@ -168,10 +168,8 @@ export class Api {
     const { head, key, match, exchange, language } = admitted;
     const { idempotencyKey, version } = head;
     // Only reads can have large answers.
-    if (head.method === 'GET' && !exchange.hasRoomFor(largeAnswerBytes)) {
-      this.refuse(admitted, unavailable);
-      return;
-    }
+    if (head.method === 'GET' && !exchange.hasRoomFor(largeAnswerBytes))
+      return void this.refuse(admitted, unavailable);
     const call = new SentCall(admitted, body);
     reach(call);
     const flags =

@@ -4,19 +4,14 @@
 // mirror is never ahead; it is when it has what the remote log has lost.
 
 import { assert } from '../../core/assert.ts';
-import { type ShardIdentity, tagOf } from '../../disk/identity.ts';
-import {
-  JournalDamaged,
-  JournalFailure,
-  type LogEnd,
-  type ResponseLocation,
-  type StoredResponse,
-} from '../journal.ts';
+import type { ShardIdentity } from '../../disk/identity.ts';
+import { JournalFailure, type LogEnd, type ResponseLocation, type StoredResponse } from '../journal.ts';
 import type { Ownership } from '../ownership.ts';
 import type { AcquiredLog, AppendedBatch, RemoteLog } from '../remote-log.ts';
-import { checkedHeader, endOfBatch, readBatchHeader, readResponse } from './codec.ts';
+import { endOfBatch, readBatchHeader, readResponse } from './codec.ts';
 import type { SegmentedLog } from './log.ts';
 import type { LogEngine } from './log-engine.ts';
+import { type Mirrored, mirrorBatch, mirroredEnd, refuseDivergence } from './mirror.ts';
 
 interface Waiting extends AppendedBatch {
   readonly partition: ShardIdentity;
@@ -24,17 +19,10 @@ interface Waiting extends AppendedBatch {
   readonly reject: (failure: JournalFailure) => void;
 }
 
-/** Where the mirror ends; without a checksum when only the checkpoint tells. */
-interface Mirrored {
-  readonly sequence: number;
-  readonly checksum: number | null;
-}
-
 export class ReplicatedLog implements LogEngine {
   readonly #remote: RemoteLog;
   readonly #mirror: SegmentedLog;
   readonly #partition: ShardIdentity;
-  readonly #tag: Buffer;
   #epoch = 0;
   /** Batches that are not acknowledged, by first sequence, oldest first. */
   readonly #waiting = new Map<number, Waiting>();
@@ -47,85 +35,49 @@ export class ReplicatedLog implements LogEngine {
   #noting = false;
   #noted: ReadonlyMap<string, Uint8Array> = new Map();
   readonly #onOwnership: (isHeld: boolean) => void;
+  readonly #isTrusted: () => boolean;
 
-  /** `onOwnership` hears at once when the partition is acquired, and when it may be lost. */
+  /**
+   * `onOwnership` hears at once when the partition is acquired, and when it may be lost. An owner
+   * that is not trusted says nothing, although it has lost nothing that it knows of.
+   */
   constructor(
     remote: RemoteLog,
     mirror: SegmentedLog,
     partition: ShardIdentity,
     onOwnership: (isHeld: boolean) => void = () => {},
+    isTrusted: () => boolean = () => true,
   ) {
+    this.#isTrusted = isTrusted;
     this.#onOwnership = onOwnership;
     this.#remote = remote;
     this.#mirror = mirror;
     this.#partition = partition;
-    this.#tag = tagOf(partition);
   }
 
   /** Takes the partition, and brings the mirror up to date. */
   async acquire(checkpointed: number): Promise<Ownership> {
     const acquired = await this.#remote.acquire(this.#mirror.lastEpoch);
     this.#epoch = acquired.epoch;
-    await this.#catchUp(acquired, this.#mirrored(checkpointed));
+    await this.#catchUp(acquired, mirroredEnd(this.#mirror, checkpointed));
     this.#mirror.noteEpoch(acquired.epoch);
     this.#acknowledged = acquired.end.sequence;
     this.#noted = acquired.metadata;
     this.#onOwnership(true);
-    return { epoch: acquired.epoch, isHeld: () => this.#failure === null, lostBy: () => this.#failure };
+    const isHeld = () => this.#failure === null && this.#isTrusted();
+    return { epoch: acquired.epoch, isHeld, lostBy: () => this.#failure };
   }
 
-  /** A checkpoint without its log, as a backup brings it, is a mirror, too. */
-  #mirrored(checkpointed: number): Mirrored {
-    const end = this.#mirror.end();
-    return end.sequence < checkpointed ? { sequence: checkpointed, checksum: null } : end;
-  }
-
-  /** Refuses a mirror that is not a beginning of the log, because then acknowledged data is lost. */
-  async #catchUp({ end, firstSequence }: AcquiredLog, mirrored: Mirrored): Promise<void> {
-    const { sequence, checksum } = mirrored;
-    if (sequence > end.sequence) throw this.#divergence(mirrored, end);
-    const isKnown = checksum !== null && sequence > 0 && sequence + 1 >= firstSequence;
-    const known = isKnown ? await this.#checksumAt(sequence, end) : checksum;
-    if (known !== checksum) throw this.#divergence(mirrored, { sequence, checksum: known });
-    if (sequence + 1 < firstSequence)
-      throw new JournalDamaged(
-        `PostgreSQL has the log of partition ${this.#partition.shard} from sequence ${firstSequence} on, and this mirror ` +
-          `ends with ${sequence}: put back a newer copy of the data folder, one that reaches ${firstSequence - 1}`,
-      );
-    this.#mirror.start(sequence + 1);
-    if (sequence === end.sequence) return;
-    for await (const portion of this.#remote.read(sequence))
-      await Promise.all(portion.map((bytes) => this.#store(bytes)));
-    assert(this.#mirror.end().sequence === end.sequence, 'the mirror ends where the log does');
-  }
-
-  async #checksumAt(sequence: number, end: LogEnd): Promise<number | null> {
-    return sequence === end.sequence ? end.checksum : await this.#remote.checksumAt(sequence);
-  }
-
-  #divergence(mirrored: Mirrored, found: Mirrored): JournalDamaged {
-    if (found.sequence === 0)
-      return new JournalDamaged(
-        `PostgreSQL has no log of partition ${this.#partition.shard}, and this data folder has one that ends with sequence ` +
-          `${mirrored.sequence}: give PAYMENTS_JOURNAL_URL the right database, or move the log there with "payments import --to-postgresql"`,
-      );
-    const place = ({ sequence, checksum }: Mirrored) =>
-      `${sequence}, checksum ${checksum === null ? 'unknown' : checksum.toString(16)}`;
-    return new JournalDamaged(
-      `PostgreSQL has lost what it had acknowledged of partition ${this.#partition.shard}: this mirror ends with sequence ` +
-        `${place(mirrored)}, and PostgreSQL has ${place(found)}. A standby was promoted that had not received everything: ` +
-        'promote the one that has, or make this mirror the log with "payments import --to-postgresql"',
+  async #catchUp(acquired: AcquiredLog, mirrored: Mirrored): Promise<void> {
+    await refuseDivergence(this.#partition.shard, mirrored, acquired, (sequence) =>
+      this.#remote.checksumAt(sequence),
     );
-  }
-
-  #store(bytes: Buffer): Promise<void> {
-    const { firstSequence } = readBatchHeader(bytes);
-    const header = checkedHeader(bytes, firstSequence, this.#tag);
-    if (typeof header === 'string')
-      throw new JournalDamaged(
-        `The commit batch ${firstSequence} of partition ${this.#partition.shard} in PostgreSQL is damaged: ${header}`,
-      );
-    return this.#mirror.append(this.#partition, header.epoch, firstSequence, bytes);
+    const { sequence } = acquired.end;
+    this.#mirror.start(mirrored.sequence + 1);
+    if (mirrored.sequence === sequence) return;
+    for await (const portion of this.#remote.read(mirrored.sequence))
+      await Promise.all(portion.map((bytes) => mirrorBatch(this.#mirror, this.#partition, bytes)));
+    assert(this.#mirror.end().sequence === sequence, 'the mirror ends where the log does');
   }
 
   start(nextSequence: number): void {

@@ -7,6 +7,7 @@ import { NoServer } from '../socket/operator-client.ts';
 import { CommandFailure, OperatorFailure, ServiceCrash } from '../use-cases/failures.ts';
 import type { ConfigLine } from '../use-cases/services.ts';
 import { addAuditCommand } from './audit.ts';
+import { addClusterCommands } from './cluster.ts';
 import { addCompletionCommand } from './completion.ts';
 import { addCommand, type CliContext, type CliHost, complain, createContext } from './context.ts';
 import { exitCodes } from './exit-codes.mjs';
@@ -39,6 +40,7 @@ const families: readonly ((program: Command, context: CliContext) => void)[] = [
   addRequestLogsCommand,
   addStatusCommands,
   addFolderCommands,
+  addClusterCommands,
   addRestoreCommands,
   addWalCommands,
   addHistoryCommand,

@@ -271,7 +271,7 @@ const operators = [
     'a directory change is acknowledged when the one before is on disk',
     [
       'directory/directory-store.ts',
-      '        await this.#store.write(rows);\n        onWritten();',
+      '        await this.#store.write(end === undefined ? rows : mirroredRows(rows, end));\n        onWritten();',
       '        await this.#store.write(this.#late);\n        this.#late = rows;\n        onWritten();',
     ],
     [

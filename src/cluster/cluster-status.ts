@@ -1,0 +1,54 @@
+// What `payments cluster` tells of the nodes that share a service.
+
+export type NodeRole = 'serves' | 'stands by' | 'gone';
+
+export interface ClusterNode {
+  readonly node: string;
+  readonly role: NodeRole;
+  /** As host:port; null: the other nodes can't pass requests on to it. */
+  readonly address: string | null;
+  /** ISO 8601. */
+  readonly started: string;
+  /** How long ago it was heard of. */
+  readonly seen_seconds: number;
+  /** Entries that it does not have yet, of all partitions; null at the node that serves. */
+  readonly behind_entries: number | null;
+}
+
+export interface Takeover {
+  readonly at: string;
+  readonly epoch: number;
+  readonly node: string;
+  /** Who had the lease before; null: nobody. */
+  readonly previous: string | null;
+  readonly reason: string;
+}
+
+export interface Replica {
+  readonly name: string;
+  readonly state: string;
+  /** As PostgreSQL says it: sync, quorum, potential or async. */
+  readonly sync: string;
+  readonly behind_bytes: number | null;
+}
+
+export interface ClusterStatus {
+  /** The node that has the lease; null: none has. */
+  readonly serving: string | null;
+  readonly epoch: number;
+  readonly partitions: number;
+  readonly nodes: readonly ClusterNode[];
+  readonly postgresql: {
+    readonly primary: string;
+    readonly timeline: number;
+    readonly standbys: readonly Replica[];
+  };
+  /** The newest first. */
+  readonly takeovers: readonly Takeover[];
+}
+
+export interface MovedLease {
+  readonly from: string;
+  readonly to: string;
+  readonly milliseconds: number;
+}

@@ -1,0 +1,149 @@
+// Keeps the lease of one node: while another one holds it, it watches the beats; once it holds the
+// lease, it beats, and says for how long the node may believe itself. Both count this machine's own
+// time, from sending what was acknowledged and over reads that were answered, so that no two nodes
+// believe themselves at a time whatever their clocks say.
+
+import type { Timers } from '../core/scheduler.ts';
+import type { Moment } from '../journal/ownership.ts';
+import type { Lease, LeaseTable, LeaseTiming } from './lease.ts';
+
+export interface LeaseKeeperOptions extends LeaseTiming {
+  readonly table: LeaseTable;
+  readonly node: string;
+  readonly process: string;
+  readonly timers: Timers;
+  readonly now: () => Moment;
+  /** The node may believe itself for so long from that moment. */
+  readonly onTrusted: (sent: Moment, trustMs: number) => void;
+  /** `isClean`: the holder before had stopped, or there was none. */
+  readonly onTaken: (epoch: number, isClean: boolean) => void;
+  /** Another node has taken the lease. Nothing happens any more. */
+  readonly onLost: () => void;
+  /** Hears at which address the holder is, when that changes. */
+  readonly onHolder: (address: string | null) => void;
+  /** The lease is to move to another node: this one should stop. */
+  readonly onWanted: (successor: string) => void;
+  /** Hears why the lease can't be seen or kept, when that changes; null: it can. */
+  readonly onTrouble: (trouble: string | null) => void;
+}
+
+const retryMs = 100;
+
+export class LeaseKeeper {
+  readonly #options: LeaseKeeperOptions;
+  #epoch: number | null = null;
+  #isStopping = false;
+  #isLost = false;
+  #isWanted = false;
+  #seen: Lease | null = null;
+  /** For how long the lease was seen as it is, over reads that were answered. */
+  #quietMs = 0;
+  #seenAtMs = 0;
+  #holder: string | null = null;
+  #trouble: string | null = null;
+  #wake = () => {};
+  #ended: Promise<void> | null = null;
+
+  constructor(options: LeaseKeeperOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#ended = this.#run();
+  }
+
+  /** Releases the lease if the node holds it. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#wake();
+    await this.#ended;
+    if (this.#epoch !== null && !this.#isLost) await this.#options.table.release(this.#epoch).catch(() => {});
+  }
+
+  async #run(): Promise<void> {
+    const { beatMs, now } = this.#options;
+    while (!this.#isStopping && !this.#isLost) {
+      const fromMs = now().monotonicMs;
+      let waitMs = beatMs;
+      try {
+        if (this.#epoch === null) await this.#watch();
+        else await this.#beat(this.#epoch);
+        this.#tell(null);
+      } catch (error) {
+        this.#tell((error as Error).message);
+        waitMs = retryMs;
+      }
+      await this.#pause(Math.max(0, fromMs + waitMs - now().monotonicMs));
+    }
+  }
+
+  async #watch(): Promise<void> {
+    const { table, process, node, beatMs, takeMs, now } = this.#options;
+    const seen = await table.look();
+    const atMs = now().monotonicMs;
+    this.#tellHolder(seen?.isReleased === false ? seen.address : null);
+    const isSame = seen !== null && seen.epoch === this.#seen?.epoch && seen.beat === this.#seen.beat;
+    // What passed without an answer does not count: the holder may not have been heard either.
+    this.#quietMs = isSame ? this.#quietMs + Math.min(atMs - this.#seenAtMs, 2 * beatMs) : 0;
+    this.#seen = seen;
+    this.#seenAtMs = atMs;
+    if (seen === null) return this.#take(seen, 'the first node', true);
+    // An answer to this process was lost.
+    if (seen.process === process) return this.#take(seen, 'the answer was lost', false);
+    const isFree = seen.isReleased && (seen.successor === null || seen.successor === node);
+    if (isFree) return this.#take(seen, `${seen.node} has stopped`, true);
+    if (this.#quietMs < takeMs) return;
+    const reason = seen.isReleased
+      ? `${seen.node} has stopped`
+      : `${seen.node} was silent for ${Math.round(this.#quietMs)} ms`;
+    await this.#take(seen, reason, seen.isReleased);
+  }
+
+  async #take(seen: Lease | null, reason: string, isClean: boolean): Promise<void> {
+    const { table, trustMs, now, onTrusted, onTaken } = this.#options;
+    const sent = now();
+    this.#epoch = await table.take(seen, reason);
+    this.#seen = null;
+    if (this.#epoch === null) return;
+    onTrusted(sent, trustMs);
+    onTaken(this.#epoch, isClean);
+  }
+
+  async #beat(epoch: number): Promise<void> {
+    const { table, node, trustMs, now, onTrusted, onLost, onWanted } = this.#options;
+    const sent = now();
+    const kept = await table.beat(epoch);
+    if (kept === null) {
+      this.#isLost = true;
+      return onLost();
+    }
+    onTrusted(sent, trustMs);
+    const { successor } = kept;
+    if (successor === null || successor === node || this.#isWanted) return;
+    this.#isWanted = true;
+    onWanted(successor);
+  }
+
+  #tellHolder(address: string | null): void {
+    if (address === this.#holder) return;
+    this.#holder = address;
+    this.#options.onHolder(address);
+  }
+
+  #tell(trouble: string | null): void {
+    if (trouble === this.#trouble) return;
+    this.#trouble = trouble;
+    this.#options.onTrouble(trouble);
+  }
+
+  async #pause(ms: number): Promise<void> {
+    if (this.#isStopping || this.#isLost) return;
+    await new Promise<void>((resolve) => {
+      const cancel = this.#options.timers.after(ms, resolve);
+      this.#wake = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,43 @@
+// The lease of a service that several nodes share: its holder owns the partitions and the
+// directory. It lies where the log lies, and has no clock: its holder raises `beat`, and whoever
+// sees the same beat for long enough takes it, with the next epoch.
+
+export interface Lease {
+  readonly epoch: number;
+  readonly beat: number;
+  /** The holder's name. */
+  readonly node: string;
+  /** An id of the holder's process: a node that starts again is another one. */
+  readonly process: string;
+  /** The holder has stopped. */
+  readonly isReleased: boolean;
+  /** Where the other nodes reach the holder, as host:port; null: nowhere. */
+  readonly address: string | null;
+  /** The node that is to have it next; null: any. */
+  readonly successor: string | null;
+}
+
+/** Where the lease lies. Everything rejects with an error when nobody answers. */
+export interface LeaseTable {
+  /** Null: nobody has ever had the lease. */
+  look(): Promise<Lease | null>;
+  /**
+   * Takes the lease as it was seen, and says why. Resolves with its epoch, or with null when it has
+   * changed meanwhile.
+   */
+  take(seen: Lease | null, reason: string): Promise<number | null>;
+  /** Raises the holder's beat. Null: somebody else has the lease. */
+  beat(epoch: number): Promise<Pick<Lease, 'successor'> | null>;
+  /** The holder has stopped: the next one need not wait. */
+  release(epoch: number): Promise<void>;
+}
+
+/** Milliseconds. The configuration holds them against each other. */
+export interface LeaseTiming {
+  /** The time between two beats. */
+  readonly beatMs: number;
+  /** The holder believes itself for so long from sending the last beat that was acknowledged. */
+  readonly trustMs: number;
+  /** A lease is taken when the same beat was seen for so long. */
+  readonly takeMs: number;
+}

@@ -1,0 +1,101 @@
+// What a node does with connections while another one has the lease: it passes their bytes on to
+// that one, both ways. So any node takes any request. It looks into nothing; what it can't pass on
+// is answered with 503, or closed where only TLS is spoken.
+
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+export interface RelayOptions {
+  readonly host: string;
+  readonly port: number;
+  /** More connections at a time are refused. */
+  readonly connectionsMax: number;
+  /** The HTTP response to a client that nobody serves now; null: its connection is closed. */
+  readonly refusal: string | null;
+  readonly connectMs: number;
+}
+
+/** A node, as host:port. */
+export function parseNodeAddress(address: string): { readonly host: string; readonly port: number } | null {
+  const [, host, digits] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(address)?.filter(Boolean) ?? [];
+  const port = Number(digits);
+  return host === undefined || port === 0 || port > 65_535 ? null : { host, port };
+}
+
+export class Relay {
+  readonly #options: RelayOptions;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #target: string | null = null;
+
+  constructor(options: RelayOptions) {
+    this.#options = options;
+    this.#server = createServer({ pauseOnConnect: true, noDelay: true }, (client) => this.#take(client));
+    this.#server.maxConnections = options.connectionsMax;
+  }
+
+  /** Rejects with the error of the system when the address can't be listened on. */
+  async listen(): Promise<void> {
+    const { host, port } = this.#options;
+    const listening = Promise.withResolvers<void>();
+    this.#server.once('error', listening.reject).listen({ host, port }, listening.resolve);
+    await listening.promise;
+    this.#server.on('error', () => {});
+  }
+
+  /** Connections go to this node from now on; those to another one end. Null: to none. */
+  passTo(target: string | null): void {
+    if (target === this.#target) return;
+    this.#target = target;
+    this.#endAll();
+  }
+
+  #take(client: Socket): void {
+    const target = this.#target === null ? null : parseNodeAddress(this.#target);
+    this.#keep(client);
+    if (target === null) {
+      this.#refuse(client);
+      return;
+    }
+    const server = connect({ ...target, noDelay: true, timeout: this.#options.connectMs });
+    this.#keep(server);
+    let isConnected = false;
+    server.once('connect', () => {
+      isConnected = true;
+      server.setTimeout(0);
+      client.pipe(server);
+      server.pipe(client);
+    });
+    server.once('timeout', () => server.destroy());
+    server.once('close', () => (isConnected ? client.destroySoon() : this.#refuse(client)));
+    client.once('close', () => server.destroySoon());
+  }
+
+  /** A client reads the response although it has more to send. */
+  #refuse(client: Socket): void {
+    const { refusal, connectMs } = this.#options;
+    if (refusal === null || client.destroyed) client.destroy();
+    else
+      client
+        .setTimeout(connectMs, () => client.destroy())
+        .resume()
+        .end(refusal);
+  }
+
+  #keep(socket: Socket): void {
+    this.#sockets.add(socket);
+    // The other side learns of it by the end of the connection.
+    socket.on('error', () => {});
+    socket.once('close', () => this.#sockets.delete(socket));
+  }
+
+  #endAll(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** Resolves when the port is free. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.#endAll();
+    await closed;
+  }
+}

@@ -1,0 +1,111 @@
+// What values of the configuration must be like besides their type, and which go together.
+
+import { isIP, isIPv4 } from 'node:net';
+import { parseNodeAddress } from '../cluster/relay.ts';
+import { checkRecipient } from '../disk/age-recipient.ts';
+import { isMailUrl, isSenderAddress } from '../mail/mail-url.ts';
+import { parseJournalUrl } from '../postgresql/journal-url.ts';
+import { shardMibMin } from '../shard/memory.ts';
+import { variableOf } from './config-schema.ts';
+import { ConfigError, type Environment, type Setting, type Settings, settingOf } from './settings.ts';
+
+/**
+ * Refuses what the schemas can't: values that contradict each other or the environment, and
+ * malformed addresses.
+ */
+export function refuseCombinations(settings: Settings, environment: Environment): void {
+  const setting = (path: string) => settingOf(settings, path);
+  const [certificate, key] = [setting('tlsCertFile'), setting('tlsKeyFile')];
+  if ((certificate.value === null) !== (key.value === null)) {
+    const [given, absent] = certificate.value === null ? [key, 'tlsCertFile'] : [certificate, 'tlsKeyFile'];
+    throw new ConfigError(`${given.where} is set without ${variableOf(absent)}: set both, or neither`);
+  }
+  for (const path of ['webhooks.allowPrivate', 'webhooks.allowHttp', 'webhooks.caFile']) {
+    const { value, where } = setting(path);
+    if (environment === 'production' && value !== false && value !== null) {
+      throw new ConfigError(`${where} is set, which is refused with NODE_ENV=production: unset it`);
+    }
+  }
+  const { value: shardMib, where } = setting('memory.shardMib');
+  if (typeof shardMib === 'number' && shardMib !== 0 && shardMib < shardMibMin) {
+    throw new ConfigError(`${where} is ${shardMib}: it must be at least ${shardMibMin}, or 0`);
+  }
+  const [user, passwordFile] = [setting('mail.user'), setting('mail.passwordFile')];
+  if ((user.value === null) !== (passwordFile.value === null)) {
+    const [given, absent] = user.value === null ? [passwordFile, 'mail.user'] : [user, 'mail.passwordFile'];
+    throw new ConfigError(`${given.where} is set without ${variableOf(absent)}: set both, or neither`);
+  }
+  if (setting('mail.url').value !== null && setting('mail.from').value === null)
+    throw new ConfigError(`${setting('mail.url').where} is set without ${variableOf('mail.from')}: set both`);
+  for (const path of ['journal.passwordFile', 'journal.caFile', 'journal.single'])
+    if (setting(path).value && setting('journal.url').value === null)
+      throw new ConfigError(`${setting(path).where} is set without ${variableOf('journal.url')}: set both`);
+  for (const path of ['cluster.node', 'cluster.address'])
+    if (setting(path).value && setting('journal.url').value === null)
+      throw new ConfigError(`${setting(path).where} is set without ${variableOf('journal.url')}: set both`);
+  refuseLeaseTimes(setting('cluster.beatMs'), setting('cluster.trustMs'), setting('cluster.takeMs'));
+  refuseJournalUrl(setting('journal.url'));
+  refuseForm(setting('cluster.address'), (text) => parseNodeAddress(text) !== null, 'host:port');
+  refuseForm(setting('mail.url'), isMailUrl, 'smtp://host:port, smtps://host:port, file:///folder or log:');
+  refuseForm(setting('mail.from'), isSenderAddress, 'an e-mail address');
+  refuseForm(setting('baseUrl'), isBaseUrl, 'an http:// or https:// address without user, query or fragment');
+  refuseForm(setting('webhooks.dnsServers'), isNameServer, 'IP addresses, each with a port if not 53');
+  refuseForm(setting('logArchive.recipients'), isRecipient, 'public keys of age, such as age1…');
+  refuseForm(setting('pages.trustedProxies'), isNetwork, 'IP addresses or networks such as 10.0.0.0/8');
+}
+
+/** So that a beat may be lost, and that two nodes never believe themselves at a time. */
+function refuseLeaseTimes(beat: Setting, trust: Setting, take: Setting): void {
+  const [beatMs, trustMs, takeMs] = [beat, trust, take].map(({ value }) => Number(value)) as [
+    number,
+    number,
+    number,
+  ];
+  if (trustMs < 3 * beatMs)
+    throw new ConfigError(
+      `${trust.where} is ${trustMs} and ${beat.where} is ${beatMs}: it must be at least three times as long`,
+    );
+  if (takeMs < 1.25 * trustMs)
+    throw new ConfigError(
+      `${take.where} is ${takeMs} and ${trust.where} is ${trustMs}: it must be at least a quarter longer`,
+    );
+}
+
+function refuseForm(setting: Setting, isValid: (text: string) => boolean, expected: string): void {
+  const values = [setting.value].flat().filter((value) => typeof value === 'string');
+  const wrong = values.find((value) => !isValid(value));
+  if (wrong === undefined) return;
+  throw new ConfigError(`${setting.where} is ${JSON.stringify(wrong)}: it must be ${expected}`);
+}
+
+function refuseJournalUrl({ value, where }: Setting): void {
+  if (typeof value !== 'string') return;
+  const address = parseJournalUrl(value);
+  // What is wrong may be the password, which is not shown.
+  if (typeof address === 'string') throw new ConfigError(`${where} ${address}`);
+}
+
+function isBaseUrl(text: string): boolean {
+  return /^https?:\/\/[^\s@?#]+$/.test(text) && URL.canParse(text);
+}
+
+function isNameServer(text: string): boolean {
+  const [, address = text, port = '53'] =
+    /^\[(.+)\](?::(\d+))?$/.exec(text) ?? /^([\d.]+):(\d+)$/.exec(text) ?? [];
+  return isIP(address) !== 0 && Number(port) > 0 && Number(port) <= 65_535;
+}
+
+function isRecipient(text: string): boolean {
+  try {
+    checkRecipient(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/');
+  if (isIP(address) === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= (isIPv4(address) ? 32 : 128));
+}

@@ -1,0 +1,71 @@
+// The directory of a data folder whose log other machines hold, too: they hold the directory as
+// well, and the folder has its mirror.
+
+import type { Config } from '../config/config-schema.ts';
+import { ownerOptionsOf } from '../config/remote-log.ts';
+import { endMirror, mirroredEnd, openMirror } from '../directory/directory-mirror.ts';
+import type { RemoteRows } from '../disk/remote-rows.ts';
+import { RowStore } from '../disk/row-store.ts';
+import { isMirror } from '../journal/open-journal.ts';
+import { PostgresRows } from '../postgresql/directory-rows.ts';
+import type { OwnerOptions, ServiceIdentity } from '../postgresql/owner-connection.ts';
+import { type DataFolder, shardDirsOf } from './data-folder.ts';
+import { DataFolderError } from './data-folder-error.ts';
+
+export function serviceOf({ id, generation, shards }: DataFolder): ServiceIdentity {
+  return { folder: id, generation, shards };
+}
+
+/** Null where the data folder alone holds the directory. */
+export function remoteRowsOf(
+  config: Config,
+  folder: DataFolder,
+  lease: number | null,
+  onTrouble: OwnerOptions['onTrouble'],
+): PostgresRows | null {
+  const options = ownerOptionsOf(config, serviceOf(folder), lease, onTrouble);
+  return options && new PostgresRows(options);
+}
+
+/** Takes the directory, and brings the mirror up to date. Rejects with `JournalDamaged`. */
+export function mirrorDirectory(remote: RemoteRows, folder: DataFolder): Promise<void> {
+  // Earlier versions had the log there, and the directory in the folder alone.
+  const giving = shardDirsOf(folder).some(isMirror) ? 'first' : 'never';
+  return withRows(folder, (rows) => openMirror(remote, rows, giving));
+}
+
+/** Has the others hold the directory, in the place of one that is not its beginning. */
+export function giveDirectory(remote: RemoteRows, folder: DataFolder): Promise<void> {
+  return withRows(folder, (rows) => openMirror(remote, rows, 'always'));
+}
+
+/** Brings the directory up to date, and has the folder alone hold it. */
+export function takeDirectoryBack(remote: RemoteRows, folder: DataFolder): Promise<void> {
+  return withRows(folder, async (rows) => {
+    await openMirror(remote, rows, 'first');
+    await endMirror(rows);
+  });
+}
+
+/** Throws `DataFolderError`: a change that the folder alone has would be lost. */
+export function refuseMirroredDirectory(folder: DataFolder): Promise<void> {
+  return withRows(folder, async (rows) => {
+    if (mirroredEnd(rows) === null) return;
+    throw new DataFolderError(
+      `${folder.path} is the mirror of a log in PostgreSQL: set PAYMENTS_JOURNAL_URL, or have the folder hold the log alone ` +
+        'with "payments export --from-postgresql"',
+    );
+  });
+}
+
+async function withRows(
+  { directory, directoryPart }: DataFolder,
+  use: (rows: RowStore) => Promise<void>,
+): Promise<void> {
+  const rows = new RowStore(directory, directoryPart);
+  try {
+    await use(rows);
+  } finally {
+    await rows.close();
+  }
+}

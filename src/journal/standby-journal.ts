@@ -1,0 +1,91 @@
+// A partition as a node holds it that stands by: a mirror of the log, and a checkpoint that follows
+// it, so that the node has little left to do when it becomes the owner.
+
+import { join } from 'node:path';
+import { systemScheduler } from '../core/scheduler.ts';
+import { CheckpointFollower } from './checkpoint/checkpoint-follower.ts';
+import { endOfBatch, readBatchHeader } from './log/codec.ts';
+import { EpochFile } from './log/epoch-file.ts';
+import { followedLog } from './log/follow.ts';
+import { SegmentedLog } from './log/log.ts';
+import { mirrorBatch, mirroredEnd, refuseDivergence } from './log/mirror.ts';
+import { markMirror } from './log/mirror-mark.ts';
+import { Segments } from './log/segments.ts';
+import {
+  createJournal,
+  type JournalOptions,
+  mapSizesOf,
+  openCheckpoint,
+  refuseMissingSegment,
+  segmentSettings,
+} from './open-journal.ts';
+import type { AcquiredLog } from './remote-log.ts';
+
+export interface StandbyJournal {
+  /** The last sequence of the mirror. */
+  readonly sequence: number;
+  /** Rejects with `JournalDamaged` for a mirror that is not a beginning of the log. */
+  refuseDivergence(
+    found: Pick<AcquiredLog, 'end' | 'firstSequence'>,
+    checksumAt: (sequence: number) => Promise<number | null>,
+  ): Promise<void>;
+  /** Appends commit batches that are acknowledged, the next ones. */
+  append(batches: readonly Buffer[]): Promise<void>;
+  /** Brings the checkpoint up to the mirror's end. */
+  checkpoint(): Promise<void>;
+  /** Drops what is older by so much than the newest batch, as an owner does: see `Checkpointer`. */
+  drop(keptMs: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Creates what is missing. Rejects with `JournalDamaged`, or with an I/O error of the disk. */
+export async function openStandby(options: JournalOptions): Promise<StandbyJournal> {
+  const { dir, identity, scheduler = systemScheduler, logBytesMax } = options;
+  const { log: logMapSize, state } = mapSizesOf(options);
+  await createJournal(dir, identity, state);
+  const checkpoint = openCheckpoint(options);
+  const segments = new Segments(join(dir, 'log'), logMapSize, identity, 'write', 'leaves');
+  const follower = new CheckpointFollower(followedLog(segments), checkpoint, scheduler, logBytesMax);
+  const mirror = new SegmentedLog({
+    segments,
+    epochFile: new EpochFile(dir),
+    onSegment: (firstSequence) => follower.noteSegment(firstSequence),
+    movedResponse: () => undefined,
+    ...segmentSettings(options),
+  });
+  const close = async () => {
+    await mirror.close();
+    await follower.close();
+  };
+  try {
+    refuseMissingSegment(segments, checkpoint);
+    const mirrored = mirroredEnd(mirror, checkpoint.sequence);
+    let { sequence } = mirrored;
+    let newestMs: number | null = null;
+    markMirror(dir);
+    mirror.start(sequence + 1);
+    return {
+      get sequence() {
+        return sequence;
+      },
+      refuseDivergence: (found, checksumAt) => refuseDivergence(identity.shard, mirrored, found, checksumAt),
+      async append(batches) {
+        await Promise.all(batches.map((bytes) => mirrorBatch(mirror, identity, bytes)));
+        const newest = batches.at(-1);
+        if (newest === undefined) return;
+        sequence = endOfBatch(newest).sequence;
+        newestMs = readBatchHeader(newest).timeMs;
+      },
+      async checkpoint() {
+        await follower.write(sequence);
+      },
+      async drop(keptMs) {
+        if (newestMs !== null) await segments.forgetBefore(await follower.drop(newestMs - keptMs));
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,82 @@
+// Before the service opens anything, it locks the data folder, and takes what other machines hold,
+// too, where they do. Where nodes share the service, it stands by until it has the lease.
+
+import { availableParallelism } from 'node:os';
+import { setTimeout as wait } from 'node:timers/promises';
+import { shardCountOf } from '../config/config.ts';
+import { postgresOf } from '../config/remote-log.ts';
+import { type DataFolder, hasDataFolder, type Known, openDataFolder } from '../data-folder/data-folder.ts';
+import { lockDataFolder } from '../data-folder/folder-lock.ts';
+import { mirrorDirectory, refuseMirroredDirectory, remoteRowsOf } from '../data-folder/mirrored-directory.ts';
+import type { RemoteRows } from '../disk/remote-rows.ts';
+import { serviceIn } from '../postgresql/owner-connection.ts';
+import type { Claim } from '../threads/supervisor.ts';
+import { type Owning, standBy } from './stand-by.ts';
+
+export interface Owned {
+  readonly folder: DataFolder;
+  readonly claim: Claim;
+  /** The metrics of what keeps the claim, as prom-client's JSON. */
+  readonly counted: () => Promise<readonly object[]>;
+  /** The directory as the other machines hold it; null where the data folder alone does. */
+  readonly remote: RemoteRows | null;
+}
+
+/** Null when it is told to stop meanwhile. Rejects with `DataFolderError` or `JournalDamaged`. */
+export async function own(owning: Owning): Promise<Owned | null> {
+  // What waits for PostgreSQL does not keep the process running.
+  const alive = setInterval(() => {}, aliveMs);
+  try {
+    return await Promise.race([ownAll(owning), owning.told.promise.then(() => null)]);
+  } finally {
+    clearInterval(alive);
+  }
+}
+
+async function ownAll(owning: Owning): Promise<Owned> {
+  const { config, closers } = owning;
+  closers.push(await lockDataFolder(config.dataDir));
+  const defaultShards = shardCountOf(config, availableParallelism());
+  const known = await knownService(owning);
+  const folder = await openDataFolder(config.dataDir, config.shards, defaultShards, known);
+  const { claim, counted } = await standBy(owning, folder);
+  return { folder, claim, counted, remote: await ownDirectory(owning, folder, claim.lease) };
+}
+
+const knownRetryMs = 1_000;
+const aliveMs = 60_000;
+
+/**
+ * The service whose log PostgreSQL has: a new data folder becomes another one of that. Asks until
+ * PostgreSQL answers. Null without one.
+ */
+async function knownService({ config, logger, closers }: Owning): Promise<Known | null> {
+  const options = hasDataFolder(config.dataDir) ? null : postgresOf(config);
+  if (options === null) return null;
+  const stopping = new AbortController();
+  closers.push(async () => stopping.abort());
+  for (;;) {
+    const found = await serviceIn(options);
+    if (found === null) return null;
+    if (typeof found !== 'string') return { ...found, id: found.folder };
+    logger.warn(`it is not known yet whose log PostgreSQL has, which is asked again: ${found}`);
+    await wait(knownRetryMs, undefined, stopping);
+  }
+}
+
+async function ownDirectory(
+  { config, logger, closers }: Owning,
+  folder: DataFolder,
+  lease: number | null,
+): Promise<RemoteRows | null> {
+  const remote = remoteRowsOf(config, folder, lease, (trouble) => {
+    if (trouble === null) logger.info('the directory is acquired in PostgreSQL');
+    else logger.warn(`the directory can't be acquired in PostgreSQL, which is tried again: ${trouble}`);
+  });
+  if (remote === null) await refuseMirroredDirectory(folder);
+  else {
+    closers.push(() => remote.close());
+    await mirrorDirectory(remote, folder);
+  }
+  return remote;
+}

@@ -1,0 +1,177 @@
+// A node among those that share the service stands by until it has the lease: it follows the
+// partitions, passes connections on to the node that serves, and shows its metrics.
+
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Relay } from '../cluster/relay.ts';
+import { baseUrlOf, ConfigError } from '../config/config.ts';
+import type { Config } from '../config/config-schema.ts';
+import { errorBody, unavailable } from '../contract/errors/table.ts';
+import { errorText } from '../core/errors.ts';
+import { type DataFolder, shardNumbers } from '../data-folder/data-folder.ts';
+import { serviceOf } from '../data-folder/mirrored-directory.ts';
+import { OwnershipBoard } from '../journal/ownership.ts';
+import { ServiceCrash } from '../operator/use-cases/failures.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { mergeMetrics } from '../telemetry/metrics.ts';
+import { serveMetrics } from '../telemetry/metrics-server.ts';
+import { ProgressBoard } from '../threads/progress-board.ts';
+import type { Claim } from '../threads/supervisor.ts';
+import { Thread, ThreadFailure } from '../threads/thread.ts';
+import type { LeaseThreadData, News, StandbyThreadData } from '../threads/thread-protocol.ts';
+import type { ServiceManager } from './service-manager.ts';
+
+const leaseEntry = new URL('../threads/lease-thread.ts', import.meta.url);
+const standbyEntry = new URL('../threads/standby-thread.ts', import.meta.url);
+
+export interface Owning {
+  readonly config: Config;
+  /** Where the service will listen. */
+  readonly port: number;
+  readonly logger: Logger;
+  readonly manager: ServiceManager;
+  /** Settled when the service is to stop. */
+  readonly told: PromiseWithResolvers<void>;
+  readonly closers: (() => Promise<unknown>)[];
+}
+
+interface StoodBy {
+  readonly claim: Claim;
+  readonly counted: () => Promise<readonly object[]>;
+}
+
+/** The first node has the lease at once, and needs to follow nobody. */
+const aloneMs = 1_000;
+
+/** Resolves when the node has the lease; at once where no nodes share the service. */
+export async function standBy(owning: Owning, folder: DataFolder): Promise<StoodBy> {
+  const ownership = OwnershipBoard.memory(folder.shards);
+  const { node } = owning.config.cluster;
+  if (node === null) return { claim: { ownership, lease: null, quietMs: 0 }, counted: async () => [] };
+  const data: LeaseThreadData = {
+    config: owning.config,
+    service: serviceOf(folder),
+    identity: { node, process: randomUUID() },
+    ownership,
+    progress: ProgressBoard.memory(folder.shards),
+  };
+  const relay = relayOf(owning.config, owning.port);
+  const taken = Promise.withResolvers<Claim>();
+  const lease = keep(owning, 'the thread of the lease', leaseEntry, data, (news) => {
+    if (news.type === 'lease_holder') relay.passTo(news.address);
+    else if (news.type === 'lease_taken') taken.resolve(claimOf(owning.config, ownership, news));
+    else if (news.type === 'lease_lost')
+      owning.told.reject(new ServiceCrash('another node has taken the lease'));
+    else if (news.type === 'lease_wanted')
+      owning.told.reject(new ServiceCrash(`the lease moves to node ${news.successor}`));
+  });
+  const first = await Promise.race([taken.promise, wait(aloneMs, null)]);
+  const claim = first ?? (await follow(owning, folder, { data, relay, lease, taken: taken.promise }));
+  return { claim, counted: async () => counts([lease]) };
+}
+
+type Taken = Extract<News, { type: 'lease_taken' }>;
+
+/** What a node before that was not stopped has begun may still be under way. */
+function claimOf({ webhooks }: Config, ownership: SharedArrayBuffer, { epoch, isClean }: Taken): Claim {
+  return { ownership, lease: epoch, quietMs: isClean ? 0 : webhooks.timeoutMs };
+}
+
+interface Following {
+  readonly data: LeaseThreadData;
+  readonly relay: Relay;
+  readonly lease: Kept;
+  readonly taken: Promise<Claim>;
+}
+
+/** Stands by until the lease is taken, and then gives back what the service needs. */
+async function follow(owning: Owning, folder: DataFolder, following: Following): Promise<Claim> {
+  const { config, port, logger, manager, closers } = owning;
+  const { data, relay, lease, taken } = following;
+  const { service, progress, identity } = data;
+  const shards = shardNumbers(folder).map((number) => ({
+    dir: folder.shardDir(number),
+    identity: folder.shardIdentity(number),
+  }));
+  const standby: StandbyThreadData = { config, service, shards, progress };
+  const thread = keep(owning, 'the thread that stands by', standbyEntry, standby);
+  await relay.listen().catch((error) => {
+    throw new ConfigError(
+      `port ${port} can't be listened on (${errorText(error)}): choose another with PAYMENTS_PORT`,
+    );
+  });
+  const merged = async () => (await mergeMetrics(await counts([lease, thread]))).metrics();
+  const ends = [() => relay.close(), await serveMetrics(config, merged, logger), manager.watch(merged)].map(
+    once,
+  );
+  closers.push(...ends);
+  logger.info(`node ${identity.node} stands by`);
+  manager.ready('standing by');
+  const claim = await taken;
+  await Promise.all([thread.stop(), ...ends.map((end) => end())]);
+  return claim;
+}
+
+function once<T>(end: () => Promise<T>): () => Promise<T> {
+  let ended: Promise<T> | null = null;
+  return () => {
+    ended ??= end();
+    return ended;
+  };
+}
+
+type Kept = Pick<Thread, 'ask' | 'stop'>;
+
+/** A thread without which the process can't go on. */
+function keep(
+  { told, closers }: Owning,
+  name: string,
+  entry: URL,
+  data: unknown,
+  onNews?: (news: News) => void,
+): Kept {
+  const thread = Thread.worker(entry, data, onNews);
+  let isStopping = false;
+  const stop = once(() => {
+    isStopping = true;
+    return thread.stop();
+  });
+  thread.ended.then((failure) => {
+    if (!isStopping) told.reject(failure ?? new ThreadFailure(`${name} has ended`, false));
+  });
+  closers.push(stop);
+  return { ask: thread.ask, stop };
+}
+
+async function counts(threads: readonly Kept[]): Promise<object[]> {
+  const parts = await Promise.all(threads.map((thread) => thread.ask('metrics', {}).catch(() => null)));
+  return parts.filter((part) => part !== null);
+}
+
+const connectionsMax = 10_000;
+const connectMs = 2_000;
+
+function relayOf(config: Config, port: number): Relay {
+  const { host, connections, tlsCertFile } = config;
+  return new Relay({
+    host,
+    port,
+    connectionsMax: connections.max === 0 ? connectionsMax : connections.max,
+    connectMs,
+    refusal: tlsCertFile === null ? refusalOf(baseUrlOf(config, port)) : null,
+  });
+}
+
+/** The HTTP response while nobody serves. */
+function refusalOf(baseUrl: string): string {
+  const body = errorBody(unavailable, { language: 'en', requestId: '', baseUrl });
+  const lines = [
+    'HTTP/1.1 503 Service Unavailable',
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: no-store',
+    `Retry-After: ${unavailable.retryAfterSeconds}`,
+    'Connection: close',
+  ];
+  return `${lines.join('\r\n')}\r\n\r\n${body}`;
+}

@@ -1,0 +1,69 @@
+// `payments cluster`: the nodes that share a service.
+
+import type { Command } from 'commander';
+import type {
+  ClusterNode,
+  ClusterStatus,
+  MovedLease,
+  Replica,
+  Takeover,
+} from '../../cluster/cluster-status.ts';
+import { CommandFailure } from '../use-cases/failures.ts';
+import { addCommand, type CliContext } from './context.ts';
+import { formatFields, tableOf } from './table.ts';
+
+export function addClusterCommands(program: Command, context: CliContext): void {
+  const { host, options, print } = context;
+  const cluster = addCommand(
+    program,
+    'cluster',
+    'the nodes that share the service over PAYMENTS_JOURNAL_URL',
+  );
+  addCommand(cluster, 'status', 'show the nodes; exits with 1 when none serves').action(async () => {
+    const status = await host.clusterStatus(options().dataDir);
+    print(status, screen);
+    if (status.serving === null) throw new CommandFailure('no node has the lease');
+  });
+  addCommand(cluster, 'move', 'have another node serve')
+    .argument('<node>', 'the node that is to serve; it must stand by')
+    .action(async (node) => print(await host.moveLease(options().dataDir, node), moved));
+  addCommand(cluster, 'drain', 'have any other node serve, so that this one can be stopped')
+    .argument('<node>', 'the node that is to serve no longer')
+    .action(async (node) => print(await host.drainNode(options().dataDir, node), moved));
+}
+
+function moved({ from, to, milliseconds }: MovedLease): string {
+  return `Node ${to} has the lease that node ${from} had, after ${milliseconds} ms.`;
+}
+
+function screen({ serving, epoch, partitions, nodes, postgresql, takeovers }: ClusterStatus): string {
+  const fields = {
+    serving: serving ?? 'NO NODE',
+    lease: `epoch ${epoch}, of ${partitions} partitions and the directory`,
+    postgresql: `${postgresql.primary}, timeline ${postgresql.timeline}`,
+  };
+  return [
+    formatFields(fields),
+    nodeTable(nodes),
+    replicaTable(postgresql.standbys),
+    takeoverTable(takeovers),
+  ].join('\n\n');
+}
+
+const nodeTable = tableOf<ClusterNode>([
+  'node',
+  'role',
+  ['behind', 'behind_entries'],
+  ['seen', ({ seen_seconds: seconds }) => `${seconds} s ago`],
+  'started',
+  'address',
+]);
+
+const replicaTable = tableOf<Replica>([
+  ['standby of PostgreSQL', 'name'],
+  'state',
+  'sync',
+  ['behind', 'behind_bytes'],
+]);
+
+const takeoverTable = tableOf<Takeover>([['takeover', 'at'], 'epoch', 'node', 'previous', 'reason']);

@@ -1,0 +1,112 @@
+// The nodes of a service as PostgreSQL knows them, for operators. Times are PostgreSQL's: nothing
+// but what people read depends on them.
+
+import type { ClusterNode, ClusterStatus, Replica, Takeover } from '../cluster/cluster-status.ts';
+import { leaseColumns, leaseOf } from './lease-table.ts';
+import type { Primary } from './primary.ts';
+import { migrate } from './schema.ts';
+
+/** A node that was not heard of for so long is gone: it notes itself every second. */
+const goneSeconds = 5;
+const takeoversShown = 10;
+
+interface NodeRow {
+  readonly [column: string]: unknown;
+  readonly process: string;
+  readonly node: string;
+  readonly address: string | null;
+  readonly started: Date;
+  readonly seen_seconds: number;
+  readonly behind: string;
+}
+
+interface TakeoverRow extends Omit<Takeover, 'epoch' | 'at'> {
+  readonly [column: string]: unknown;
+  readonly epoch: string;
+  readonly at: Date;
+}
+
+type LeaseRow = Parameters<typeof leaseOf>[0];
+
+async function leaseAt(primary: Primary) {
+  const [row] = await primary.query<LeaseRow>({ text: `select ${leaseColumns} from payments.lease` });
+  return row === undefined ? null : leaseOf(row);
+}
+
+export async function readCluster(primary: Primary): Promise<ClusterStatus> {
+  await migrate(primary.client);
+  const lease = await leaseAt(primary);
+  const [counted] = await primary.query<{ partitions: string }>({
+    text: 'select count(*) as partitions from payments.partitions where partition >= 0',
+  });
+  const holder = lease === null || lease.isReleased ? null : lease;
+  return {
+    serving: holder?.node ?? null,
+    epoch: lease?.epoch ?? 0,
+    partitions: Number(counted?.partitions),
+    nodes: await nodesAt(primary, holder?.process ?? null),
+    postgresql: { primary: primary.name, timeline: primary.timeline, standbys: await replicasOf(primary) },
+    takeovers: await takeoversAt(primary),
+  };
+}
+
+async function nodesAt(primary: Primary, holder: string | null): Promise<ClusterNode[]> {
+  const rows = await primary.query<NodeRow>({
+    text: `select process, node, address, started_at as started,
+             extract(epoch from now() - seen_at)::float8 as seen_seconds,
+             (select coalesce(sum(greatest(next_sequence - 1 - coalesce((followed ->> partition::text)::bigint, 0), 0)), 0)
+                from payments.partitions where partition >= 0) as behind
+           from payments.nodes order by node, started_at`,
+  });
+  const nodes = rows.map(({ process, node, address, started, seen_seconds, behind }): ClusterNode => {
+    const serves = process === holder;
+    return {
+      node,
+      role: seen_seconds > goneSeconds ? 'gone' : serves ? 'serves' : 'stands by',
+      address,
+      started: started.toISOString(),
+      seen_seconds: Math.max(0, Math.round(seen_seconds * 10) / 10),
+      behind_entries: serves ? null : Number(behind),
+    };
+  });
+  // A node that has started again is there as another process.
+  const isBack = (gone: ClusterNode) => nodes.some(({ node, role }) => node === gone.node && role !== 'gone');
+  return nodes.filter((node) => node.role !== 'gone' || !isBack(node));
+}
+
+async function takeoversAt(primary: Primary): Promise<Takeover[]> {
+  const rows = await primary.query<TakeoverRow>({
+    text: `select at, epoch, node, previous, reason from payments.takeovers order by epoch desc limit ${takeoversShown}`,
+  });
+  return rows.map(({ at, epoch, ...takeover }) => ({
+    at: at.toISOString(),
+    epoch: Number(epoch),
+    node: takeover.node,
+    previous: takeover.previous,
+    reason: takeover.reason,
+  }));
+}
+
+/** A role without pg_monitor sees that they are there, and not how far they are. */
+async function replicasOf(primary: Primary): Promise<Replica[]> {
+  const rows = await primary.query<Record<string, string | null>>({
+    text: `select application_name as name, state, sync_state as sync,
+             pg_wal_lsn_diff(sent_lsn, flush_lsn) as behind
+           from pg_stat_replication order by application_name`,
+  });
+  return rows.map(({ name, state, sync, behind }) => ({
+    name: name ?? '-',
+    state: state ?? '-',
+    sync: sync ?? '-',
+    behind_bytes: behind === null ? null : Number(behind),
+  }));
+}
+
+/** The holder of the lease leaves it to a node. False: nobody has the lease now. */
+export async function nameSuccessor(primary: Primary, node: string): Promise<boolean> {
+  const rows = await primary.query({
+    text: 'update payments.lease set successor = $1 where not released returning 1',
+    values: [node],
+  });
+  return rows.length > 0;
+}

@@ -1,0 +1,125 @@
+// The lease of the service in PostgreSQL (cluster/lease.ts). Each statement compares what was seen
+// with what is there, so of two nodes that take the lease one gets it.
+
+import type { Lease, LeaseTable } from '../cluster/lease.ts';
+import { OwnerConnection, type OwnerOptions } from './owner-connection.ts';
+
+/** The node that looks and takes. */
+export interface NodeIdentity {
+  readonly node: string;
+  readonly process: string;
+}
+
+interface LeaseColumns {
+  readonly [column: string]: unknown;
+  readonly epoch: string;
+  readonly beat: string;
+  readonly node: string;
+  readonly process: string;
+  readonly released: boolean;
+  readonly successor: string | null;
+  readonly address: string | null;
+}
+
+export const leaseColumns = `epoch, beat, lease.node, lease.process, released, successor,
+  (select address from payments.nodes where nodes.process = lease.process) as address`;
+
+export function leaseOf(row: LeaseColumns): Lease {
+  const { epoch, beat, node, process, released, successor, address } = row;
+  return {
+    epoch: Number(epoch),
+    beat: Number(beat),
+    node,
+    process,
+    isReleased: released,
+    address,
+    successor,
+  };
+}
+
+export class PostgresLease implements LeaseTable {
+  readonly #identity: NodeIdentity;
+  readonly #connection: OwnerConnection;
+  #isConnected = false;
+
+  constructor(options: OwnerOptions, identity: NodeIdentity) {
+    this.#identity = identity;
+    this.#connection = new OwnerConnection(options);
+  }
+
+  async look(): Promise<Lease | null> {
+    const [row] = await this.#run<LeaseColumns>('look', `select ${leaseColumns} from payments.lease`, []);
+    return row === undefined ? null : leaseOf(row);
+  }
+
+  async take(seen: Lease | null, reason: string): Promise<number | null> {
+    const { node, process } = this.#identity;
+    const taken =
+      seen === null
+        ? `insert into payments.lease (epoch, node, process) values (1, $1, $2) on conflict do nothing`
+        : `update payments.lease set epoch = epoch + 1, beat = 0, node = $1, process = $2, released = false, successor = null
+           where epoch = $5 and beat = $6`;
+    const [row] = await this.#run<{ epoch: string }>(
+      seen === null ? 'take-first' : 'take',
+      `with taken as (${taken} returning epoch)
+       insert into payments.takeovers (epoch, node, previous, reason)
+       select epoch, $1, $3, $4 from taken returning epoch`,
+      [node, process, seen?.node ?? null, reason, ...(seen === null ? [] : [seen.epoch, seen.beat])],
+    );
+    return row === undefined ? null : Number(row.epoch);
+  }
+
+  async beat(epoch: number): Promise<Pick<Lease, 'successor'> | null> {
+    const [row] = await this.#run<{ successor: string | null }>(
+      'beat',
+      `update payments.lease set beat = beat + 1
+       where epoch = $1 and process = $2 and not released returning successor`,
+      [epoch, this.#identity.process],
+    );
+    return row ?? null;
+  }
+
+  async release(epoch: number): Promise<void> {
+    await this.#run(
+      'release',
+      'update payments.lease set released = true where epoch = $1 and process = $2',
+      [epoch, this.#identity.process],
+    );
+  }
+
+  /** Says that this node is there, and how far it follows the partitions. */
+  async noteNode(address: string | null, followed: Readonly<Record<string, number>>): Promise<void> {
+    const { node, process } = this.#identity;
+    await this.#run(
+      'note-node',
+      `insert into payments.nodes (process, node, address, followed) values ($1, $2, $3, $4)
+       on conflict (process) do update set address = $3, followed = $4, seen_at = now()`,
+      [process, node, address, JSON.stringify(followed)],
+    );
+  }
+
+  /** This node leaves, and those are forgotten that were not seen for an hour. */
+  async forgetNode(): Promise<void> {
+    await this.#run(
+      'forget-node',
+      "delete from payments.nodes where process = $1 or seen_at < now() - interval '1 hour'",
+      [this.#identity.process],
+    );
+  }
+
+  /** After an error the next statement runs on a new connection. */
+  async #run<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> {
+    if (!this.#isConnected) await this.#connection.acquire(async () => ({}));
+    this.#isConnected = true;
+    try {
+      return await this.#connection.write<Row>({ name, text, values });
+    } catch (error) {
+      this.#isConnected = false;
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+}

@@ -1,0 +1,107 @@
+// Reads what is new in the logs of many partitions, for a node that owns none of them. A row that
+// an owner was never told of may be seen after a crash of the primary, before it is replicated. So
+// the newest row counts only when it is known to be acknowledged: another one follows it, or its
+// owner has noted that.
+
+import type { AcquiredLog } from '../journal/remote-log.ts';
+import { OwnerConnection, type OwnerOptions } from './owner-connection.ts';
+
+interface FollowedRow {
+  readonly [column: string]: unknown;
+  readonly partition: number;
+  readonly last_sequence: string;
+  readonly mirrored: string;
+  readonly next_sequence: string;
+  readonly bytes: Buffer;
+}
+
+export interface FollowedPart {
+  /** Those that are acknowledged. */
+  readonly batches: readonly Buffer[];
+  /** The last sequence of the partition. */
+  readonly end: number;
+}
+
+export type PartitionEnd = Pick<AcquiredLog, 'end' | 'firstSequence'>;
+
+const portionRows = 64;
+
+export class LogFollower {
+  readonly #connection: OwnerConnection;
+  #isConnected = false;
+
+  constructor(options: OwnerOptions) {
+    this.#connection = new OwnerConnection(options);
+  }
+
+  /** What there is of a partition's log. */
+  async endOf(partition: number): Promise<PartitionEnd> {
+    const [row] = await this.#read<{
+      next_sequence: string;
+      checksum: string;
+      first_sequence: string | null;
+    }>(
+      `select next_sequence, checksum,
+         (select min(first_sequence) from payments.log where log.partition = $1) as first_sequence
+       from payments.partitions where partition = $1`,
+      [partition],
+    );
+    const sequence = Number(row?.next_sequence ?? 1) - 1;
+    return {
+      end: { sequence, checksum: Number(row?.checksum ?? 0) },
+      firstSequence: Number(row?.first_sequence ?? sequence + 1),
+    };
+  }
+
+  /** The checksum of the batch that ends with `sequence`; null when none does. */
+  async checksumAt(partition: number, sequence: number): Promise<number | null> {
+    const [row] = await this.#read<{ last_sequence: string; checksum: string }>(
+      `select last_sequence, checksum from payments.log where partition = $1 and first_sequence <= $2
+       order by first_sequence desc limit 1`,
+      [partition, sequence],
+    );
+    return Number(row?.last_sequence) === sequence ? Number(row?.checksum) : null;
+  }
+
+  /**
+   * What follows the last sequences, some of each partition. A partition without anything new is
+   * left out.
+   */
+  async readAfter(sequences: readonly number[]): Promise<ReadonlyMap<number, FollowedPart>> {
+    const rows = await this.#read<FollowedRow>(
+      `select followed.partition, log.last_sequence, log.bytes, partitions.mirrored, partitions.next_sequence
+       from unnest($1::integer[], $2::bigint[]) as followed (partition, after)
+       join payments.partitions using (partition)
+       cross join lateral (
+         select last_sequence, bytes from payments.log
+         where log.partition = followed.partition and first_sequence > followed.after
+         order by first_sequence limit ${portionRows}) as log
+       order by followed.partition, log.last_sequence`,
+      [[...sequences.keys()], sequences],
+    );
+    const parts = new Map<number, { readonly batches: Buffer[]; readonly end: number }>();
+    rows.forEach(({ partition, last_sequence, mirrored, next_sequence, bytes }, place) => {
+      const part = parts.get(partition) ?? { batches: [], end: Number(next_sequence) - 1 };
+      parts.set(partition, part);
+      const isFollowed = rows[place + 1]?.partition === partition;
+      if (isFollowed || Number(last_sequence) <= Number(mirrored)) part.batches.push(bytes);
+    });
+    return parts;
+  }
+
+  /** After an error the next question is asked on a new connection. */
+  async #read<Row extends Record<string, unknown>>(text: string, values: unknown[]): Promise<Row[]> {
+    if (!this.#isConnected) await this.#connection.acquire(async () => ({}));
+    this.#isConnected = true;
+    try {
+      return await this.#connection.read<Row>(text, values);
+    } catch (error) {
+      this.#isConnected = false;
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+}

@@ -1,0 +1,243 @@
+// What an owner does in PostgreSQL: it finds the primary, checks what that one promises and whose
+// log it has, and runs one statement after the other, each of which says what became of it.
+
+import pg from 'pg';
+import { JournalDamaged, JournalFailure, type WriteOutcome } from '../journal/journal.ts';
+import { type DurabilitySettings, durabilityDefect, settingsColumns } from './durability.ts';
+import { findPrimary, type PostgresOptions, type Primary } from './primary.ts';
+import { migrate, NewerSchema } from './schema.ts';
+
+/** The service whose tables these are: its data folder, as each of its machines has one. */
+export interface ServiceIdentity {
+  readonly folder: string;
+  readonly generation: number;
+  /** How many partitions the service has. */
+  readonly shards: number;
+}
+
+export interface OwnerOptions extends PostgresOptions {
+  readonly service: ServiceIdentity;
+  /** The epoch of the lease that this node holds; null where no nodes share the service. */
+  readonly lease: number | null;
+  /** One PostgreSQL without standbys is wanted. */
+  readonly isSingle: boolean;
+  /** Hears why nothing can be owned now, when that changes; null: it can. */
+  readonly onTrouble: (trouble: string | null) => void;
+}
+
+const retryMs = 200;
+/** An acquisition that takes longer is tried at another server. */
+const acquireMs = 3_000;
+/** After so long without an answer, another server may have been promoted. */
+const doubtMs = 1_000;
+
+export class OwnerConnection {
+  readonly #options: OwnerOptions;
+  #primary: Primary | null = null;
+  #isClosed = false;
+  #trouble: string | null = null;
+
+  constructor(options: OwnerOptions) {
+    this.#options = options;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /**
+   * Connects anew, and has `take` take what is to be owned; it returns a reason where that is not
+   * possible now. Tries again until it succeeds or `close` is called, and then rejects with
+   * `JournalFailure`. Rejects with `JournalDamaged` where trying again can't help.
+   */
+  async acquire<T extends object>(take: (primary: Primary) => Promise<T | string>): Promise<T> {
+    while (!this.#isClosed) {
+      const found = await this.#tryAcquire(take);
+      if (typeof found !== 'string') {
+        this.#tell(null);
+        return found;
+      }
+      this.#tell(found);
+      await this.#pause(retryMs);
+    }
+    throw closed();
+  }
+
+  /** What was acquired, or why it could not be, this time. */
+  async #tryAcquire<T extends object>(take: (primary: Primary) => Promise<T | string>): Promise<T | string> {
+    const primary = await findPrimary(this.#options);
+    if (typeof primary === 'string') return `no PostgreSQL takes writes: ${primary}`;
+    const cancel = this.#options.timers.after(acquireMs, () =>
+      primary.destroy(new Error(`${primary.name} does not answer, or none of its standbys does`)),
+    );
+    try {
+      const found = await this.#acquireAt(primary, take);
+      if (this.#isClosed) throw closed();
+      if (typeof found === 'string') primary.destroy(new Error(found));
+      else this.#primary = primary;
+      return found;
+    } catch (error) {
+      primary.destroy(error as Error);
+      if (error instanceof JournalDamaged) throw error;
+      if (error instanceof NewerSchema) throw new JournalDamaged(`${primary.name}: ${error.message}`);
+      return (primary.reason ?? (error as Error)).message;
+    } finally {
+      cancel();
+    }
+  }
+
+  async #acquireAt<T extends object>(primary: Primary, take: (primary: Primary) => Promise<T | string>) {
+    await migrate(primary.client);
+    const [settings] = await primary.query<DurabilitySettings>({ text: `select ${settingsColumns}` });
+    const defect = settings && durabilityDefect(settings, this.#options.isSingle);
+    if (defect) return `${primary.name} does not hold what it acknowledges: ${defect}`;
+    await refuseForeign(primary, this.#options.service);
+    primary.takeWarning();
+    const found = await take(primary);
+    const warning = primary.takeWarning();
+    return warning === null ? found : `${primary.name} has not replicated what was taken: ${warning}`;
+  }
+
+  /** Connects without owning anything, to read. Rejects with an error when nobody answers. */
+  async connect(): Promise<void> {
+    const primary = await findPrimary(this.#options);
+    if (typeof primary === 'string') throw failure(`no PostgreSQL takes writes: ${primary}`, 'failed');
+    this.#primary = primary;
+    await migrate(primary.client);
+    await refuseForeign(primary, this.#options.service);
+  }
+
+  /**
+   * Runs a statement of the owner. Rejects with `JournalFailure`; the connection is not used again
+   * then.
+   */
+  async write<Row extends object>(config: {
+    readonly name: string;
+    readonly text: string;
+    readonly values: unknown[];
+  }): Promise<Row[]> {
+    const primary = this.#primary;
+    if (primary === null || this.#isClosed) throw closed();
+    const stopWatching = this.#watch(primary);
+    try {
+      const rows = await primary.query<Row & Record<string, unknown>>(config);
+      const warning = primary.takeWarning();
+      if (warning === null) return rows;
+      throw failure(`${primary.name} has not replicated a change: ${warning}`, 'unknown');
+    } catch (error) {
+      primary.destroy(error as Error);
+      throw error instanceof JournalFailure
+        ? error
+        : failure(`${primary.name}: ${(error as Error).message}`, outcomeOf(error), error);
+    } finally {
+      stopWatching();
+    }
+  }
+
+  /** Ends the connection when an answer is late and another server has been promoted meanwhile. */
+  #watch(primary: Primary): () => void {
+    let cancel = () => {};
+    let isOver = false;
+    const look = async () => {
+      const newest = await findPrimary(this.#options);
+      if (typeof newest !== 'string') {
+        const reason = new Error(`${newest.name} was promoted`);
+        newest.destroy(reason);
+        if (newest.timeline > primary.timeline) primary.destroy(reason);
+      }
+      if (!isOver) cancel = this.#options.timers.after(doubtMs, look);
+    };
+    cancel = this.#options.timers.after(doubtMs, look);
+    return () => {
+      isOver = true;
+      cancel();
+    };
+  }
+
+  /** Throws `JournalFailure` when the settings that came with a write promise too little. */
+  requireDurable(settings: DurabilitySettings): void {
+    const defect = durabilityDefect(settings, this.#options.isSingle);
+    if (defect !== null) throw failure(`a change was not replicated: ${defect}`, 'unknown');
+  }
+
+  async read<Row extends Record<string, unknown>>(text: string, values: unknown[]): Promise<Row[]> {
+    if (this.#primary === null || this.#isClosed) throw closed();
+    return this.#primary.query<Row>({ text, values });
+  }
+
+  #tell(trouble: string | null): void {
+    if (trouble === this.#trouble) return;
+    this.#trouble = trouble;
+    this.#options.onTrouble(trouble);
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#options.timers.after(ms, resolve);
+    });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#primary?.destroy(closed());
+  }
+}
+
+/** The first start of a service writes whose tables these are. */
+async function refuseForeign(primary: Primary, service: ServiceIdentity): Promise<void> {
+  const wanted = [service.folder, service.generation, service.shards];
+  const insert =
+    'insert into payments.service (folder, generation, shards) values ($1, $2, $3) on conflict do nothing';
+  let found = await serviceAt(primary);
+  if (found === null) {
+    await primary.query({ text: insert, values: wanted });
+    found = await serviceAt(primary);
+  }
+  const stored = [found?.folder, found?.generation, found?.shards];
+  if (stored.join() === wanted.join()) return;
+  throw new JournalDamaged(
+    `${primary.name} has the log of another data folder: of ${describe(stored)}, and this one is ${describe(wanted)}. ` +
+      'Give PAYMENTS_JOURNAL_URL the right database, or use the data folder that belongs to this one',
+  );
+}
+
+/** The service whose tables PostgreSQL has; null: none has. A text says why that is not known. */
+export async function serviceIn(options: PostgresOptions): Promise<ServiceIdentity | null | string> {
+  const primary = await findPrimary(options);
+  if (typeof primary === 'string') return `no PostgreSQL takes writes: ${primary}`;
+  try {
+    await migrate(primary.client);
+    return await serviceAt(primary);
+  } catch (error) {
+    return `${primary.name}: ${(error as Error).message}`;
+  } finally {
+    primary.destroy(new Error('the service is known'));
+  }
+}
+
+async function serviceAt(primary: Primary): Promise<ServiceIdentity | null> {
+  const text = 'select folder, generation, shards from payments.service';
+  const [found] = await primary.query<Record<string, unknown> & ServiceIdentity>({ text });
+  return found ?? null;
+}
+
+function describe([folder, generation, shards]: readonly unknown[]): string {
+  return `${folder} (generation ${generation}, ${shards} shards)`;
+}
+
+export function closed(): JournalFailure {
+  return failure('the connection is closed', 'unknown');
+}
+
+export function failure(message: string, outcome: WriteOutcome, cause?: unknown): JournalFailure {
+  return new JournalFailure(`The log in PostgreSQL: ${message}`, { diskFull: false, outcome, cause });
+}
+
+/**
+ * A statement that PostgreSQL has refused is not stored. Everything else may be: the connection has
+ * ended, or the server has, before it answered.
+ */
+function outcomeOf(error: unknown): WriteOutcome {
+  const code = error instanceof pg.DatabaseError ? (error.code ?? '') : '';
+  return code === '' || /^(08|57|58|XX)/.test(code) ? 'unknown' : 'failed';
+}

@@ -1,0 +1,32 @@
+// The metrics of a node among those that share a service.
+
+import { Gauge, type Registry } from 'prom-client';
+import { metricsIn } from './metrics.ts';
+
+/** The node that has the lease serves; of the others each is 0. */
+export function createLeaseMetrics(registry: Registry, node: string) {
+  const registers = [registry];
+  const help = '1 at the node that has the lease of the service, 0 at those that stand by';
+  const holds = new Gauge({ name: 'payments_node_serves', help, labelNames: ['node'], registers });
+  const epoch = metricsIn(registry).gauge(
+    'payments_lease_epoch',
+    'Which lease this node has, counted; 0: none',
+  );
+  const show = (isHeld: boolean, newEpoch: number) => {
+    holds.set({ node }, isHeld ? 1 : 0);
+    epoch.set(newEpoch);
+  };
+  show(false, 0);
+  return { taken: (newEpoch: number) => show(true, newEpoch), lost: () => show(false, 0) };
+}
+
+export function createStandbyMetrics(registry: Registry) {
+  const registers = [registry];
+  const behind = new Gauge({
+    name: 'payments_standby_behind_entries',
+    help: 'Entries of a partition that this node, which stands by, does not have yet',
+    labelNames: ['shard'],
+    registers,
+  });
+  return { behind: (shard: number, entries: number) => behind.set({ shard: String(shard) }, entries) };
+}

@@ -1,0 +1,89 @@
+// The entry of the thread that keeps the node's lease. It does nothing else, so that nothing holds
+// up a beat.
+
+import { Registry } from 'prom-client';
+import { LeaseKeeper } from '../cluster/lease-keeper.ts';
+import { ownerOptionsOf } from '../config/remote-log.ts';
+import { defined } from '../core/assert.ts';
+import { systemTimers } from '../core/scheduler.ts';
+import { OwnershipBoard } from '../journal/ownership.ts';
+import { PostgresLease } from '../postgresql/lease-table.ts';
+import { type Answers, answerQuestion } from '../rpc/questions.ts';
+import { createLeaseMetrics } from '../telemetry/cluster-metrics.ts';
+import { createLogger } from '../telemetry/logger.ts';
+import { trustClocks } from '../telemetry/system-clocks.ts';
+import { countThreadTime } from '../telemetry/thread-time.ts';
+import { ProgressBoard } from './progress-board.ts';
+import type { Instruction, LeaseThreadData, Notice, ThreadQuestions } from './thread-protocol.ts';
+import { commonAnswers, startOfThread } from './thread-side.ts';
+
+const { data, main } = startOfThread<LeaseThreadData>();
+const { config, service, identity } = data;
+const { address, beatMs, trustMs, takeMs } = config.cluster;
+const tell = (notice: Notice) => main.postMessage(notice);
+const logger = await createLogger({ level: config.logLevel, thread: 'lease' });
+const registry = new Registry();
+countThreadTime(registry, 'lease');
+const metrics = createLeaseMetrics(registry, identity.node);
+const ownership = new OwnershipBoard(data.ownership, trustClocks);
+const progress = new ProgressBoard(data.progress);
+
+/** A connection for each: the note of a node must not hold up a beat. */
+function openTable(): PostgresLease {
+  const options = ownerOptionsOf(config, service, null, () => {});
+  return new PostgresLease(defined(options, 'nodes share a service over PostgreSQL'), identity);
+}
+
+const [table, notes] = [openTable(), openTable()];
+const keeper = new LeaseKeeper({
+  table,
+  ...identity,
+  beatMs,
+  trustMs,
+  takeMs,
+  timers: systemTimers,
+  now: () => ownership.now(),
+  onTrusted: (sent, ms) => ownership.trust(sent, ms),
+  onTaken(epoch, isClean) {
+    metrics.taken(epoch);
+    logger.info({ epoch, isClean }, `node ${identity.node} has the lease`);
+    tell({ type: 'lease_taken', epoch, isClean });
+  },
+  onLost() {
+    metrics.lost();
+    logger.error(`node ${identity.node} has lost the lease`);
+    tell({ type: 'lease_lost' });
+  },
+  onHolder: (holder) => tell({ type: 'lease_holder', address: holder }),
+  onWanted: (successor) => tell({ type: 'lease_wanted', successor }),
+  onTrouble(trouble) {
+    if (trouble === null) logger.info('the lease can be seen in PostgreSQL');
+    else logger.warn(`the lease can't be seen or kept in PostgreSQL, which is tried again: ${trouble}`);
+  },
+});
+
+const noteMs = 1_000;
+let isStopping = false;
+async function noteNode(): Promise<void> {
+  const followed = Object.fromEntries(progress.sequences.entries());
+  await notes.noteNode(address, followed).catch(() => {});
+  if (!isStopping) setTimeout(noteNode, noteMs);
+}
+
+const answers: Answers<ThreadQuestions> = {
+  ...commonAnswers(logger, registry),
+  async stop() {
+    isStopping = true;
+    await keeper.stop();
+    await notes.forgetNode().catch(() => {});
+    table.close();
+    notes.close();
+  },
+};
+main.on('message', async (instruction: Instruction) => {
+  if ('question' in instruction) await answerQuestion(answers, instruction, tell);
+  if (instruction.type === 'stop') process.exit(0);
+});
+keeper.start();
+void noteNode();
+tell({ type: 'ready' });

@@ -1,0 +1,230 @@
+// Nodes that share a service: one serves, the others stand by, and what was acknowledged stays whoever serves.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { assertWhole, merchantsOn, pauseAll, progress, startWork } from '../machine/merchants.ts';
+import { paymentsWith } from '../main/payments-command.ts';
+import { leftOut, startServers } from '../postgresql/servers.ts';
+import { freePort, send, temporaryFolder } from '../service.ts';
+import { startNode } from './nodes.ts';
+
+const skip = { skip: leftOut };
+
+test('a node is killed under load, and the next one serves', skip, async (context) => {
+  const servers = await startServers(context, 1);
+  const a = startNode(context, { url: servers.url, name: 'a' });
+  let service = await a.serving;
+  let last = a;
+  const merchants = await merchantsOn(context, service);
+  const { secret } = service.keys!;
+  for (const name of ['b', 'c']) {
+    const next = startNode(context, { url: servers.url, name, secretsKeyOf: a.dataDir });
+    await next.says(/stands by"/);
+    startWork(service, merchants);
+    await progress(service, merchants, 20);
+    const fromMs = performance.now();
+    await last.kill();
+    service = await next.serving;
+    const ms = Math.round(performance.now() - fromMs);
+    console.error(`${name} serves after ${ms} ms`);
+    assert(ms < 15_000, `${name} serves after ${ms} ms`);
+    const read = await service.call('/v1/payment_intents', { key: secret });
+    assert.equal(read.status, 200, read.text);
+    last = next;
+  }
+  startWork(service, merchants);
+  await progress(service, merchants, 5);
+  await pauseAll(merchants);
+  for (const merchant of merchants) await merchant.settle(service.url);
+  await assertWhole(service, merchants, 'nodes killed');
+});
+
+test(
+  'a node that was frozen answers nothing when it wakes up, and stands by again',
+  skip,
+  async (context) => {
+    const servers = await startServers(context, 1);
+    const a = startNode(context, { url: servers.url, name: 'a' });
+    const older = await a.serving;
+    const merchants = await merchantsOn(context, older);
+    const { secret } = older.keys!;
+    startWork(older, merchants);
+    await progress(older, merchants, 20);
+    const b = startNode(context, { url: servers.url, name: 'b', secretsKeyOf: a.dataDir });
+    await b.says(/stands by/);
+    a.process.kill('SIGSTOP');
+    const newer = await b.serving;
+    await newer.operate('key.revoke', { key: secret });
+    const answers: Promise<number>[] = [];
+    a.process.kill('SIGCONT');
+    for (let n = 0; n < 40; n++) {
+      answers.push(
+        older.call('/v1/payment_intents', { key: secret }).then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      );
+      await wait(5);
+    }
+    const statuses = new Set(await Promise.all(answers));
+    assert(!statuses.has(200), `the node that was frozen answered ${[...statuses]}`);
+    await a.says(/another node has taken the lease/);
+    assert.equal((await newer.call('/v1/payment_intents', { key: secret })).status, 401);
+  },
+);
+
+test('any node takes any request, and a node that stops leaves at once', skip, async (context) => {
+  const servers = await startServers(context, 1);
+  const ports = [await freePort(), await freePort()] as const;
+  const of = (name: string, port: number, metricsPort: number) => ({
+    url: servers.url,
+    name,
+    env: {
+      PAYMENTS_PORT: String(port),
+      PAYMENTS_CLUSTER_ADDRESS: `127.0.0.1:${port}`,
+      PAYMENTS_METRICS_PORT: String(metricsPort),
+    },
+  });
+  const metricsPorts = [await freePort(), await freePort()] as const;
+  const a = startNode(context, of('a', ports[0], metricsPorts[0]));
+  const first = await a.serving;
+  const key = first.keys!.secret;
+  const b = startNode(context, { ...of('b', ports[1], metricsPorts[1]), secretsKeyOf: a.dataDir });
+  await b.says(/node b stands by"/);
+  const create = (idempotencyKey: string) =>
+    send(`http://127.0.0.1:${ports[1]}`, '/v1/payment_intents', {
+      method: 'POST',
+      body: { amount: 5_000, currency: 'mad' },
+      idempotencyKey,
+      key,
+    });
+  const passed = await first.until(async () => {
+    const answer = await create('one');
+    return answer.status === 200 ? answer : undefined;
+  });
+  assert.equal(passed.json.amount, 5_000);
+  const metrics = async (port: number) => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  await first.until(
+    async () =>
+      /payments_standby_behind_entries\{shard="0"\} 0/.test(await metrics(metricsPorts[1])) || undefined,
+  );
+  assert.match(await metrics(metricsPorts[1]), /payments_node_serves\{node="b"\} 0/);
+  assert.match(await metrics(metricsPorts[0]), /payments_node_serves\{node="a"\} 1/);
+
+  const fromMs = performance.now();
+  assert.equal(await first.stop(), 0);
+  const second = await b.serving;
+  console.error(`b serves ${Math.round(performance.now() - fromMs)} ms after a was told to stop`);
+  assert.deepEqual((await create('one')).json, passed.json);
+  assert.match(await metrics(metricsPorts[1]), /payments_node_serves\{node="b"\} 1/);
+  assert.equal(await second.stop(), 0);
+});
+
+test(
+  'a service alone is refused where nodes share the log, until they have stopped',
+  skip,
+  async (context) => {
+    const servers = await startServers(context, 1);
+    const a = startNode(context, { url: servers.url, name: 'a' });
+    const first = await a.serving;
+    const alone = startNode(context, {
+      url: servers.url,
+      name: '',
+      secretsKeyOf: a.dataDir,
+      env: { PAYMENTS_CLUSTER_NODE: '' },
+    });
+    await alone.says(/set PAYMENTS_CLUSTER_NODE, or stop them all/);
+    assert.equal(await first.stop(), 0);
+    await alone.serving;
+  },
+);
+
+test('operators see the nodes, and have another one serve', skip, async (context) => {
+  const servers = await startServers(context, 1);
+  const ports = [await freePort(), await freePort()] as const;
+  const launcher = fileURLToPath(new URL('../../src/main/launch.mjs', import.meta.url));
+  const of = (name: string, port: number) => ({
+    url: servers.url,
+    name,
+    launcher,
+    env: { PAYMENTS_PORT: String(port), PAYMENTS_CLUSTER_ADDRESS: `127.0.0.1:${port}` },
+  });
+  const a = startNode(context, of('a', ports[0]));
+  const first = await a.serving;
+  const key = first.keys!.secret;
+  const cluster = (...words: string[]) =>
+    paymentsWith(
+      { PAYMENTS_JOURNAL_URL: servers.url, PAYMENTS_DATA_DIR: temporaryFolder() },
+      'cluster',
+      ...words,
+    );
+  assert.match((await cluster('drain', 'a')).error, /no other node stands by: start one first/);
+  assert.match((await cluster('move', 'b')).error, /no node b stands by: a serves/);
+  const b = startNode(context, { ...of('b', ports[1]), secretsKeyOf: a.dataDir });
+  await b.says(/node b stands by"/);
+  const status = async () => JSON.parse((await cluster('status', '--json')).out);
+  const both = await first.until(async () => {
+    const found = await status();
+    return found.nodes.length === 2 && found.nodes[1].behind_entries === 0 ? found : undefined;
+  });
+  assert.equal(both.serving, 'a');
+  assert.deepEqual(
+    both.nodes.map(({ node, role, address }: Record<string, string>) => [node, role, address]),
+    [
+      ['a', 'serves', `127.0.0.1:${ports[0]}`],
+      ['b', 'stands by', `127.0.0.1:${ports[1]}`],
+    ],
+  );
+  assert.equal(both.partitions, 2);
+  assert.match((await cluster('status')).out, /^serving +a\n/);
+
+  // A client that asks both nodes by turns, and comes back after what it is told to come back after.
+  const answers: string[] = [];
+  let isOver = false;
+  const client = (async () => {
+    for (let n = 0; !isOver; n++) {
+      const answer = await send(`http://127.0.0.1:${ports[n % 2]}`, '/v1/payment_intents', {
+        method: 'POST',
+        body: { amount: 5_000 + n, currency: 'mad' },
+        idempotencyKey: `n${n}`,
+        key,
+      }).then(
+        ({ status }) => String(status),
+        () => 'broken',
+      );
+      answers.push(answer);
+      await wait(20);
+    }
+  })();
+  const moved = await cluster('move', 'b');
+  assert.equal(moved.code, 0, moved.error);
+  assert.match(moved.out, /^Node b has the lease that node a had, after \d+ ms\.$/m);
+  console.error(moved.out);
+  await b.serving;
+  await a.says(/node a stands by"/);
+  await first.until(
+    async () => (await status()).nodes.every(({ role }: { role: string }) => role !== 'gone') || undefined,
+  );
+  const back = await first.until(async () => {
+    const drained = await cluster('drain', 'b');
+    return drained.code === 0 ? drained : undefined;
+  });
+  assert.match(back.out, /^Node a has the lease that node b had/);
+  const { takeovers } = await status();
+  assert.deepEqual(
+    takeovers.map(({ node, previous, reason }: Record<string, string>) => [node, previous, reason]),
+    [
+      ['a', 'b', 'b has stopped'],
+      ['b', 'a', 'a has stopped'],
+      ['a', null, 'the first node'],
+    ],
+  );
+  const served = answers.length;
+  await first.until(() => answers.slice(served).includes('200') || undefined);
+  isOver = true;
+  await client;
+  const others = answers.filter((answer) => !['200', '429', '503', 'broken'].includes(answer));
+  assert.deepEqual(others, []);
+});

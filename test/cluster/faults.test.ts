@@ -1,0 +1,103 @@
+// What may happen to nodes, to their links and to PostgreSQL, while merchants work through whoever serves.
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { assertWhole, merchantsOn, pauseAll, progress, startWork } from '../machine/merchants.ts';
+import type { Merchant } from '../main/merchant.ts';
+import { Link } from '../postgresql/links.ts';
+import { leftOut, type PostgresServer, startServers } from '../postgresql/servers.ts';
+import type { Service } from '../service.ts';
+import { type Node, startNode } from './nodes.ts';
+
+const skip = { skip: leftOut };
+const launcher = fileURLToPath(new URL('../../src/main/launch.mjs', import.meta.url));
+const backMsMax = 20_000;
+
+interface Bench {
+  readonly a: Node;
+  readonly b: Node;
+  /** The service of `a`, which serves. */
+  readonly first: Service;
+  /** Those of `a`, one for each PostgreSQL. */
+  readonly links: readonly Link[];
+  readonly primary: PostgresServer;
+  readonly standbys: readonly PostgresServer[];
+  readonly merchants: readonly Merchant[];
+}
+
+/** Node `a` serves merchants, and `b` stands by. */
+async function working(context: TestContext): Promise<Bench> {
+  const servers = await startServers(context, 2);
+  const [primary, ...standbys] = servers.all as [PostgresServer, ...PostgresServer[]];
+  const links = await Promise.all(servers.all.map(({ port }) => new Link(port).open(context)));
+  const url = `postgresql://payments@${links.map(({ port }) => `127.0.0.1:${port}`)}/payments`;
+  // Merchants give a request up that is not answered.
+  const env = { PAYMENTS_REQUEST_TIMEOUT_MS: '2000' };
+  const a = startNode(context, { url, name: 'a', env });
+  const first = await a.serving;
+  const merchants = await merchantsOn(context, first);
+  const b = startNode(context, { url: servers.url, name: 'b', secretsKeyOf: a.dataDir, launcher });
+  await b.says(/node b stands by"/);
+  startWork(first, merchants);
+  await progress(first, merchants, 20);
+  return { a, b, first, links, primary, standbys, merchants };
+}
+
+/** `b` serves before long, and everything is there. */
+async function takesOver({ b, merchants }: Bench, fault: string): Promise<void> {
+  const fromMs = performance.now();
+  const next = await b.serving;
+  const ms = Math.round(performance.now() - fromMs);
+  console.error(`${fault}: b serves after ${ms} ms`);
+  assert(ms < backMsMax, `${fault}: b serves after ${ms} ms`);
+  await pauseAll(merchants);
+  startWork(next, merchants);
+  await progress(next, merchants, 10);
+  await pauseAll(merchants);
+  for (const merchant of merchants) await merchant.settle(next.url);
+  await assertWhole({ ...next, stop: () => next.stop() }, merchants, fault);
+}
+
+for (const direction of ['requests', 'answers'] as const)
+  test(
+    `the ${direction} of the node that serves are lost on the way to PostgreSQL`,
+    skip,
+    async (context) => {
+      const bench = await working(context);
+      for (const link of bench.links) link.cut(direction);
+      await takesOver(bench, `${direction} lost`);
+      // What comes late is of no use to anybody.
+      for (const link of bench.links) link.mend();
+      await bench.a.says(/another node has taken the lease|has lost the lease|stays down/);
+    },
+  );
+
+test('the node that serves is frozen for a moment, and goes on', skip, async (context) => {
+  const { a, first, merchants } = await working(context);
+  a.process.kill('SIGSTOP');
+  await wait(1_000);
+  a.process.kill('SIGCONT');
+  await progress(first, merchants, 10);
+  assert.doesNotMatch(a.output(), /another node has taken the lease/);
+  await pauseAll(merchants);
+  for (const merchant of merchants) await merchant.settle(first.url);
+  await assertWhole(first, merchants, 'frozen for a second');
+});
+
+test('the primary is killed and a standby is promoted: whoever serves goes on', skip, async (context) => {
+  const bench = await working(context);
+  const { b, first, merchants, primary, standbys } = bench;
+  const [next, other] = standbys as [PostgresServer, PostgresServer];
+  await primary.stop('kill');
+  await wait(500);
+  await next.promote();
+  await other.follow(next);
+  // The beats of the one that serves stood still for as long for everybody.
+  await progress(first, merchants, 10);
+  assert.doesNotMatch(b.output(), /node b has the lease/);
+  await pauseAll(merchants);
+  for (const merchant of merchants) await merchant.settle(first.url);
+  await assertWhole(first, merchants, 'primary killed');
+});

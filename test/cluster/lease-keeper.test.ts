@@ -1,0 +1,310 @@
+// The lease of a node, with machines whose clocks, freezes and links a test decides.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Lease, LeaseTable } from '../../src/cluster/lease.ts';
+import { LeaseKeeper } from '../../src/cluster/lease-keeper.ts';
+import type { Moment } from '../../src/journal/ownership.ts';
+import { OwnershipBoard } from '../../src/journal/ownership.ts';
+
+const timing = { beatMs: 500, trustMs: 2_000, takeMs: 2_500 };
+
+/** Time that passes only when a test lets it. */
+class World {
+  nowMs = 0;
+  readonly #due: { atMs: number; run: () => void; node: Node | null }[] = [];
+
+  at(atMs: number, node: Node | null, run: () => void) {
+    const entry = { atMs, run, node };
+    this.#due.push(entry);
+    return () => {
+      const place = this.#due.indexOf(entry);
+      if (place >= 0) this.#due.splice(place, 1);
+    };
+  }
+
+  async pass(ms: number): Promise<void> {
+    const untilMs = this.nowMs + ms;
+    for (;;) {
+      for (let n = 0; n < 8; n++) await turn();
+      const next = this.#due
+        .filter(({ atMs, node }) => atMs <= untilMs && node?.isFrozen !== true)
+        .toSorted((a, b) => a.atMs - b.atMs)[0];
+      if (next === undefined) break;
+      this.#due.splice(this.#due.indexOf(next), 1);
+      this.nowMs = Math.max(this.nowMs, next.atMs);
+      next.run();
+    }
+    this.nowMs = untilMs;
+  }
+}
+
+/** What all nodes see, unless their link is cut. */
+class Table {
+  lease: Lease | null = null;
+  readonly takeovers: string[] = [];
+
+  of(node: Node): LeaseTable {
+    const ask = async <T>(run: () => T): Promise<T> => {
+      if (node.isCut) throw new Error('the link is cut');
+      if (node.answerMs > 0)
+        await new Promise<void>((resolve) =>
+          node.world.at(node.world.nowMs + node.answerMs / 2, null, resolve),
+        );
+      const answer = run();
+      if (node.answerMs > 0)
+        await new Promise<void>((resolve) =>
+          node.world.at(node.world.nowMs + node.answerMs / 2, node, resolve),
+        );
+      if (node.losesAnswer) {
+        node.losesAnswer = false;
+        throw new Error('the answer is lost');
+      }
+      return answer;
+    };
+    return {
+      look: () => ask(() => this.lease && { ...this.lease }),
+      take: (seen, reason) =>
+        ask(() => {
+          if (this.lease?.epoch !== seen?.epoch || this.lease?.beat !== seen?.beat) return null;
+          const { name, process } = node;
+          const epoch = (seen?.epoch ?? 0) + 1;
+          this.lease = {
+            epoch,
+            beat: 0,
+            node: name,
+            process,
+            address: null,
+            isReleased: false,
+            successor: null,
+          };
+          this.takeovers.push(`${name}: ${reason}`);
+          return epoch;
+        }),
+      beat: (epoch) =>
+        ask(() => {
+          if (this.lease?.epoch !== epoch || this.lease.isReleased) return null;
+          this.lease = { ...this.lease, beat: this.lease.beat + 1 };
+          return { successor: this.lease.successor };
+        }),
+      release: (epoch) =>
+        ask(() => {
+          if (this.lease?.epoch === epoch) this.lease = { ...this.lease, isReleased: true };
+        }),
+    };
+  }
+}
+
+class Node {
+  readonly name: string;
+  readonly process: string;
+  readonly world: World;
+  readonly told: string[] = [];
+  readonly board: OwnershipBoard;
+  readonly keeper: LeaseKeeper;
+  isFrozen = false;
+  isCut = false;
+  losesAnswer = false;
+  /** How long the table takes to answer. */
+  answerMs = 0;
+  /** By how much its clocks are off: what it counts of a second, and the date. */
+  rate = 1;
+  wallOffMs = 0;
+  /** For how long it was suspended, which its monotonic clock does not count. */
+  suspendedMs = 0;
+
+  constructor(world: World, table: Table, name: string) {
+    this.world = world;
+    this.name = name;
+    this.process = `${name}-process`;
+    this.board = new OwnershipBoard(OwnershipBoard.memory(1), {
+      monotonic: () => this.moment().monotonicMs,
+      wall: () => this.moment().wallMs,
+    });
+    this.keeper = new LeaseKeeper({
+      table: table.of(this),
+      node: name,
+      process: this.process,
+      ...timing,
+      timers: { after: (ms, run) => world.at(world.nowMs + ms / this.rate, this, run) },
+      now: () => this.moment(),
+      onTrusted: (sent, ms) => this.board.trust(sent, ms),
+      onTaken: (epoch, isClean) => this.told.push(`taken ${epoch} ${isClean ? 'clean' : 'unclean'}`),
+      onLost: () => this.told.push('lost'),
+      onHolder() {},
+      onWanted: (successor) => this.told.push(`wanted ${successor}`),
+      onTrouble: (trouble) => this.told.push(trouble === null ? 'fine' : `trouble: ${trouble}`),
+    });
+  }
+
+  moment(): Moment {
+    const { nowMs } = this.world;
+    return {
+      monotonicMs: (nowMs - this.suspendedMs) * this.rate,
+      wallMs: 1_800_000_000_000 + nowMs + this.wallOffMs,
+    };
+  }
+
+  get owns(): boolean {
+    return this.told.some((word) => word.startsWith('taken')) && this.board.isTrusted();
+  }
+}
+
+function nodes(...names: string[]) {
+  const world = new World();
+  const table = new Table();
+  return { world, table, all: names.map((name) => new Node(world, table, name)) };
+}
+
+test('the first node has the lease at once, and the next one takes it when that is silent', async () => {
+  const { world, table, all } = nodes('a', 'b');
+  const [a, b] = all as [Node, Node];
+  a.keeper.start();
+  await world.pass(100);
+  assert.deepEqual(a.told, ['taken 1 clean']);
+  b.keeper.start();
+  await world.pass(10_000);
+  assert.deepEqual(b.told, []);
+  assert(a.owns);
+  a.isFrozen = true;
+  await world.pass(2_000);
+  assert(!a.owns, 'a frozen node does not believe itself for more than two seconds');
+  assert(!b.owns);
+  await world.pass(1_600);
+  assert(b.owns);
+  assert.match(table.takeovers[1]!, /^b: a was silent for 2\d\d\d ms$/);
+  assert.deepEqual(b.told, ['taken 2 unclean']);
+  a.isFrozen = false;
+  await world.pass(1_000);
+  assert.equal(a.told.at(-1), 'lost');
+  assert(!a.owns);
+});
+
+test('a node that stops leaves the lease to the next one at once', async () => {
+  const { world, all } = nodes('a', 'b');
+  const [a, b] = all as [Node, Node];
+  a.keeper.start();
+  await world.pass(100);
+  b.keeper.start();
+  await world.pass(3_000);
+  const stopped = a.keeper.stop();
+  await world.pass(600);
+  await stopped;
+  assert.deepEqual(b.told, ['taken 2 clean']);
+});
+
+test('a lease that is to move goes to the node that was named', async () => {
+  const { world, table, all } = nodes('a', 'b', 'c');
+  const [a, b, c] = all as [Node, Node, Node];
+  a.keeper.start();
+  await world.pass(100);
+  b.keeper.start();
+  c.keeper.start();
+  table.lease = { ...table.lease!, successor: 'c' };
+  await world.pass(600);
+  assert.deepEqual(a.told, ['taken 1 clean', 'wanted c']);
+  const stopped = a.keeper.stop();
+  await world.pass(600);
+  await stopped;
+  assert.deepEqual([b.told, c.told], [[], ['taken 2 clean']]);
+  // One that was named and is not there is waited for as for a silent one.
+  table.lease = { ...table.lease!, successor: 'd' };
+  const next = c.keeper.stop();
+  await world.pass(3_600);
+  await next;
+  assert.deepEqual(b.told, ['taken 3 clean']);
+});
+
+test('a node that can not reach the table believes itself no longer, and goes on when it can', async () => {
+  const { world, all } = nodes('a');
+  const [a] = all as [Node];
+  a.keeper.start();
+  await world.pass(1_000);
+  a.isCut = true;
+  await world.pass(2_100);
+  assert(!a.owns);
+  a.isCut = false;
+  await world.pass(200);
+  assert(a.owns);
+  assert.deepEqual(a.told, ['taken 1 clean', 'trouble: the link is cut', 'fine']);
+});
+
+test('silence counts only over reads that were answered', async () => {
+  const { world, all } = nodes('a', 'b');
+  const [a, b] = all as [Node, Node];
+  a.keeper.start();
+  await world.pass(100);
+  b.keeper.start();
+  await world.pass(1_000);
+  // Nobody reaches the table for a minute.
+  a.isCut = b.isCut = true;
+  await world.pass(60_000);
+  a.isCut = b.isCut = false;
+  await world.pass(5_000);
+  assert(a.owns);
+  assert(!b.owns);
+});
+
+test('a node whose answer was lost takes the lease again', async () => {
+  const { world, table, all } = nodes('a');
+  const [a] = all as [Node];
+  a.answerMs = 10;
+  a.keeper.start();
+  // The look is answered, and the taking is not, which took place.
+  await world.pass(12);
+  a.losesAnswer = true;
+  await world.pass(10);
+  assert.deepEqual(a.told, ['trouble: the answer is lost']);
+  assert.equal(table.lease?.epoch, 1);
+  assert(!a.owns);
+  await world.pass(500);
+  assert.deepEqual(a.told.slice(1), ['taken 2 unclean', 'fine']);
+  assert(a.owns);
+});
+
+test('a machine that was suspended notices by its wall clock', async () => {
+  const { world, all } = nodes('a', 'b');
+  const [a, b] = all as [Node, Node];
+  a.keeper.start();
+  await world.pass(1_000);
+  b.keeper.start();
+  await world.pass(1_000);
+  a.isFrozen = true;
+  await world.pass(10_000);
+  a.suspendedMs = 10_000;
+  assert(!a.owns, 'its monotonic clock has stood still, and its wall clock has not');
+  assert(b.owns);
+});
+
+test('at no moment do two nodes believe themselves, whatever happens', async () => {
+  let takeovers = 0;
+  for (let seed = 1; seed <= 60; seed++) {
+    let state = seed * 7_919;
+    const chance = (below: number) => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+      return Math.floor((state / 2 ** 32) * below);
+    };
+    const { world, table, all } = nodes('a', 'b', 'c');
+    for (const node of all) {
+      node.rate = 1 + (chance(21) - 10) / 500;
+      node.wallOffMs = (chance(3) - 1) * 3_600_000;
+      node.answerMs = chance(4) * 60;
+      node.keeper.start();
+    }
+    for (let step = 0; step < 240; step++) {
+      const node = all[chance(3)]!;
+      const what = chance(24);
+      if (what === 0) node.isFrozen = !node.isFrozen;
+      if (what === 1) node.isCut = !node.isCut;
+      if (what === 2) node.losesAnswer = true;
+      if (what === 3) for (const each of all) each.isFrozen = each.isCut = false;
+      if (what === 4) node.wallOffMs += (chance(3) - 1) * 5_000;
+      await world.pass(100 + chance(300));
+      const owners = all.filter(({ owns }) => owns).map(({ name }) => name);
+      assert(owners.length <= 1, `seed ${seed}, step ${step}: ${owners} believe themselves`);
+    }
+    takeovers += table.takeovers.length;
+  }
+  assert(takeovers > 100, `${takeovers} takeovers`);
+});

@@ -1,0 +1,136 @@
+// `npm run cluster`: a service on three nodes, over PostgreSQL with a primary and two standbys, all of it on loopback and in a
+// temporary folder. It prints what to try, and goes with everything when it is told to stop.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { leftOut, PostgresServers } from '../postgresql/servers.ts';
+
+const launcher = fileURLToPath(new URL('../../src/main/launch.mjs', import.meta.url));
+const names = ['a', 'b', 'c'] as const;
+const firstPort = 8_081;
+const portOf = (name: (typeof names)[number]) => firstPort + names.indexOf(name);
+
+const print = (text: string) => void process.stdout.write(text);
+
+async function run(): Promise<void> {
+  if (leftOut !== false) {
+    process.stderr.write(`the cluster can't be started: PostgreSQL is ${leftOut}\n`);
+    process.exitCode = 1;
+    return;
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'payments-cluster-'));
+  // The same key on each node: it seals what the directory has.
+  writeFileSync(join(folder, 'secrets-key'), `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
+  const servers = new PostgresServers();
+  const nodes: Node[] = [];
+  const told = Promise.withResolvers<void>();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => told.resolve());
+  try {
+    print('Starting PostgreSQL: a primary and two standbys …\n');
+    await servers.start(2);
+    for (const name of names) {
+      nodes.push(new Node(folder, name, servers.url));
+      // The first one makes the organization to try.
+      await Promise.race([nodes.at(-1)!.says(/Listening on|stands by"/), told.promise]);
+    }
+    print(guide(nodes, servers));
+    await told.promise;
+    print('\nStopping …\n');
+  } finally {
+    await Promise.all(nodes.map((node) => node.stop()));
+    await servers.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+class Node {
+  readonly name: (typeof names)[number];
+  readonly #child: ChildProcess;
+  #output = '';
+
+  constructor(folder: string, name: (typeof names)[number], url: string) {
+    this.name = name;
+    this.#child = spawn(process.execPath, [launcher, 'serve'], {
+      // A terminal sends its signals to the group: the nodes stop when they are told to, in order.
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        ...process.env,
+        npm_command: undefined,
+        NODE_ENV: 'development',
+        PAYMENTS_DATA_DIR: join(folder, name),
+        PAYMENTS_SECRETS_KEY_FILE: join(folder, 'secrets-key'),
+        PAYMENTS_PORT: String(portOf(name)),
+        PAYMENTS_SHARDS: '1',
+        PAYMENTS_JOURNAL_URL: url,
+        PAYMENTS_CLUSTER_NODE: name,
+        PAYMENTS_CLUSTER_ADDRESS: `127.0.0.1:${portOf(name)}`,
+      },
+    });
+    for (const stream of [this.#child.stdout, this.#child.stderr])
+      stream?.on('data', (text: Buffer) => {
+        this.#output += text;
+        for (const line of String(text).split('\n'))
+          if (/stands by|has the lease|taken the lease|Listening on/.test(line))
+            print(`${name}: ${messageOf(line)}\n`);
+      });
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  get key(): string | undefined {
+    return /svc_sk_test_\w+/.exec(this.#output)?.[0];
+  }
+
+  async says(words: RegExp): Promise<void> {
+    while (!words.test(this.#output)) {
+      if (this.#child.exitCode !== null) throw new Error(`node ${this.name} has ended:\n${this.#output}`);
+      await wait(50);
+    }
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const ended = new Promise((resolve) => this.#child.once('exit', resolve));
+    this.#child.kill('SIGTERM');
+    await ended;
+  }
+}
+
+function messageOf(line: string): string {
+  return /"msg":"([^"]+)"/.exec(line)?.[1] ?? line.trim();
+}
+
+function guide(nodes: readonly Node[], servers: PostgresServers): string {
+  const key = nodes.map((node) => node.key).find((found) => found !== undefined) ?? 'KEY';
+  return `
+Three nodes share one service. Each takes any request:
+
+${names.map((name) => `  http://127.0.0.1:${portOf(name)}   node ${name}`).join('\n')}
+
+A payment, through any of them:
+
+  curl http://127.0.0.1:${portOf('b')}/v1/payment_intents -u ${key}: \\
+    -H 'Idempotency-Key: first' -H 'Content-Type: application/json' -d '{"amount":12500,"currency":"mad"}'
+
+The nodes, from another terminal:
+
+  PAYMENTS_JOURNAL_URL='${servers.url}' npx payments cluster status
+
+End the node that serves without warning, and send the payment again: the next node answers as before. The one that was
+ended starts again by itself, and stands by.
+
+${nodes.map(({ name, pid }) => `  kill -KILL $(pgrep -P ${pid})   node ${name}`).join('\n')}
+
+Ctrl+C stops everything and removes it.
+`;
+}
+
+await run();

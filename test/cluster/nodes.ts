@@ -1,0 +1,72 @@
+// Nodes of one service on loopback, each a process with a data folder of its own, over one PostgreSQL.
+
+import type { ChildProcess } from 'node:child_process';
+import { copyFileSync } from 'node:fs';
+import type { TestContext } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { crampedEnv } from '../main/merchant.ts';
+import { type Service, startService, temporaryFolder } from '../service.ts';
+
+export interface Node {
+  readonly name: string;
+  readonly dataDir: string;
+  readonly process: ChildProcess;
+  /** Resolves when it has the lease and listens. */
+  readonly serving: Promise<Service>;
+  /** Everything that it has written so far. */
+  output(): string;
+  says(words: RegExp): Promise<void>;
+  kill(): Promise<void>;
+}
+
+export interface NodeOptions {
+  readonly url: string;
+  readonly name: string;
+  /** The secrets key is the same file on each node. */
+  readonly secretsKeyOf?: string;
+  readonly dataDir?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Starts it again after a crash. */
+  readonly launcher?: string;
+}
+
+export function startNode(context: TestContext, options: NodeOptions): Node {
+  const { url, name, secretsKeyOf, dataDir = temporaryFolder() } = options;
+  if (secretsKeyOf !== undefined) copyFileSync(`${secretsKeyOf}.secrets-key`, `${dataDir}.secrets-key`);
+  let child!: ChildProcess;
+  let output = '';
+  const serving = startService({
+    dataDir,
+    ...(options.launcher !== undefined && { launcher: options.launcher }),
+    env: {
+      ...crampedEnv,
+      PAYMENTS_LOG_LEVEL: 'info',
+      PAYMENTS_JOURNAL_URL: url,
+      PAYMENTS_CLUSTER_NODE: name,
+      ...options.env,
+    },
+    onSpawn(spawned) {
+      child = spawned;
+      for (const stream of [spawned.stdout, spawned.stderr])
+        stream?.on('data', (text: Buffer) => {
+          output += text;
+        });
+    },
+  });
+  // It may end before anybody waits for it.
+  serving.catch(() => {});
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const kill = async () => {
+    child.ref();
+    child.kill('SIGKILL');
+    await ended;
+  };
+  context.after(kill);
+  const says = async (words: RegExp) => {
+    for (let tries = 0; !words.test(output); tries++) {
+      if (tries > 3_000) throw new Error(`${name} does not say ${words}:\n${output}`);
+      await wait(10);
+    }
+  };
+  return { name, dataDir, process: child, serving, output: () => output, says, kill };
+}

@@ -1,0 +1,110 @@
+// The relay between real sockets.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { parseNodeAddress, Relay } from '../../src/cluster/relay.ts';
+import { freePort } from '../service.ts';
+
+const refusal = 'HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
+
+async function relayOn(
+  context: TestContext,
+  more: { refusal?: string | null; connectionsMax?: number } = {},
+) {
+  const port = await freePort();
+  const relay = new Relay({ host: '127.0.0.1', port, connectionsMax: 100, refusal, connectMs: 500, ...more });
+  await relay.listen();
+  context.after(() => relay.close());
+  return { relay, port };
+}
+
+async function listening(context: TestContext, server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  context.after(() => server.close());
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** All that comes until the connection ends. */
+async function all(socket: Socket): Promise<string> {
+  let text = '';
+  socket.on('error', () => {});
+  socket.on('data', (bytes) => {
+    text += bytes;
+  });
+  await new Promise((resolve) => socket.once('close', resolve));
+  return text;
+}
+
+test('requests and answers pass as they are, also large ones', async (context) => {
+  const { relay, port } = await relayOn(context);
+  const server = createHttpServer(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    response.end(Buffer.concat(parts));
+  });
+  relay.passTo(await listening(context, server));
+  const body = Buffer.alloc(3_000_000, 'a payment ');
+  for (let n = 0; n < 3; n++) {
+    const answer = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body });
+    assert.equal(answer.status, 200);
+    assert(Buffer.from(await answer.arrayBuffer()).equals(body));
+  }
+});
+
+test('without a node that serves, clients are told to come back', async (context) => {
+  const { relay, port } = await relayOn(context);
+  const ask = async () => (await fetch(`http://127.0.0.1:${port}/v1/payment_intents`)).status;
+  assert.equal(await ask(), 503);
+  relay.passTo(`127.0.0.1:${await freePort()}`);
+  assert.equal(await ask(), 503);
+});
+
+test('where TLS is spoken, what nobody serves is closed', async (context) => {
+  const { port } = await relayOn(context, { refusal: null });
+  assert.equal(await all(connect(port, '127.0.0.1')), '');
+});
+
+test('connections to a node end when another one serves, and when the relay closes', async (context) => {
+  const { relay, port } = await relayOn(context);
+  const greeting = (name: string) => createServer((socket) => socket.on('error', () => {}).write(name));
+  relay.passTo(await listening(context, greeting('a')));
+  const first = connect(port, '127.0.0.1');
+  const [hello] = await once(first, 'data');
+  assert.equal(String(hello), 'a');
+  const ended = all(first);
+  relay.passTo(await listening(context, greeting('b')));
+  await ended;
+  const second = connect(port, '127.0.0.1');
+  assert.equal(String((await once(second, 'data'))[0]), 'b');
+  const closed = all(second);
+  await relay.close();
+  await closed;
+});
+
+test('no more connections than are allowed are taken', async (context) => {
+  const { relay, port } = await relayOn(context, { connectionsMax: 2 });
+  const silent = createServer((socket) => socket.on('error', () => {}).write('x'));
+  relay.passTo(await listening(context, silent));
+  const open = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+  for (const socket of open) await once(socket, 'data');
+  assert.equal(await all(connect(port, '127.0.0.1')), '');
+  for (const socket of open) socket.destroy();
+});
+
+test('addresses of nodes', () => {
+  for (const [address, expected] of [
+    ['10.0.0.1:8080', { host: '10.0.0.1', port: 8080 }],
+    ['node-a.example:443', { host: 'node-a.example', port: 443 }],
+    ['[::1]:8080', { host: '::1', port: 8080 }],
+    ['10.0.0.1', null],
+    ['::1:8080', null],
+    ['10.0.0.1:0', null],
+    ['10.0.0.1:70000', null],
+    ['', null],
+  ] as const)
+    assert.deepEqual(parseNodeAddress(address), expected, address);
+});

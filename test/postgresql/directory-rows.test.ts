@@ -1,0 +1,98 @@
+// The directory's rows in PostgreSQL, with a standby that every write waits for.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { systemTimers } from '../../src/core/scheduler.ts';
+import { PostgresRows } from '../../src/postgresql/directory-rows.ts';
+import { parseJournalUrl } from '../../src/postgresql/journal-url.ts';
+import { leftOut, type PostgresServers, startServers } from './servers.ts';
+
+const skip = { skip: leftOut };
+
+function rowsOn(servers: PostgresServers) {
+  const address = parseJournalUrl(servers.url);
+  assert(typeof address !== 'string');
+  const service = { folder: 'f', generation: 0, shards: 1 };
+  const options = { address, password: null, ca: null, lease: null, isSingle: false, onTrouble() {} };
+  return new PostgresRows({ ...options, service, timers: systemTimers });
+}
+
+const text = (rows: Record<string, string | null>) =>
+  new Map(
+    Object.entries(rows).map(([row, content]) => [row, content && Buffer.from(content)] as const),
+  ) as Map<string, Buffer | null>;
+
+async function allAfter(rows: PostgresRows, sequence: number) {
+  const found: Record<string, string | null> = {};
+  for await (const portion of rows.readAfter(sequence))
+    for (const [row, content] of portion) found[row] = content && String(content);
+  return found;
+}
+
+test('rows are read as they were written, also from where a machine left off', skip, async (context) => {
+  const servers = await startServers(context, 1);
+  const rows = rowsOn(servers);
+  assert.deepEqual(await rows.acquire(), { sequence: 0, checksum: 0 });
+  const first = await rows.replace(text({ a: 'one', b: 'two' }));
+  const second = await rows.write(text({ b: null, c: 'three' }));
+  assert.deepEqual([first.sequence, second.sequence], [1, 2]);
+  assert.notEqual(first.checksum, second.checksum);
+  assert.deepEqual(await allAfter(rows, 0), { a: 'one', b: null, c: 'three' });
+  assert.deepEqual(await allAfter(rows, 1), { b: null, c: 'three' });
+  assert.deepEqual(await allAfter(rows, 2), {});
+  assert.deepEqual([await rows.checksumAt(1), await rows.checksumAt(3)], [first.checksum, null]);
+  // More than one portion.
+  const many = Object.fromEntries(Array.from({ length: 12_000 }, (_, n) => [`row/${n}`, String(n)]));
+  await rows.replace(text(many));
+  assert.deepEqual(await allAfter(rows, 2), many);
+  await rows.close();
+});
+
+test('a newer owner fences an older one', skip, async (context) => {
+  const servers = await startServers(context, 1);
+  const [older, newer] = [rowsOn(servers), rowsOn(servers)];
+  await older.acquire();
+  await older.write(text({ a: 'one' }));
+  assert.equal((await newer.acquire()).sequence, 1);
+  await assert.rejects(older.write(text({ a: 'zombie' })), /newer owner/);
+  await newer.write(text({ a: 'two' }));
+  assert.deepEqual(await allAfter(newer, 0), { a: 'two' });
+  await Promise.all([older.close(), newer.close()]);
+});
+
+test('a write whose answer is lost is stored once, whatever became of it', skip, async (context) => {
+  const servers = await startServers(context, 1);
+  const [primary, standby] = servers.all as [(typeof servers.all)[0], (typeof servers.all)[0]];
+  const rows = rowsOn(servers);
+  await rows.acquire();
+  const end = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'payments'";
+  // Stored, and waiting for the standby, when the connection ends.
+  standby.freeze();
+  const waiting = rows.write(text({ a: 'one' }));
+  const waits = "select 1 from pg_stat_activity where wait_event = 'SyncRep'";
+  while ((await primary.query(waits)).length === 0);
+  await primary.query(end);
+  standby.thaw();
+  assert.equal((await waiting).sequence, 1);
+  // Not stored: the connection ends in the middle of the statement, the first time.
+  await primary.query('create sequence payments.tries', 'payments');
+  await primary.query('grant all on sequence payments.tries to payments', 'payments');
+  await primary.query(
+    `create function payments.fail() returns trigger language plpgsql as $$ begin
+       if nextval('payments.tries') = 1 then perform pg_terminate_backend(pg_backend_pid()); end if;
+       return new; end $$`,
+    'payments',
+  );
+  const fails =
+    'fails before insert on payments.directory_writes for each row execute function payments.fail()';
+  await primary.query(`create trigger ${fails}`, 'payments');
+  const failing = rows.write(text({ b: 'two' }));
+  assert.equal((await failing).sequence, 2);
+  const [{ writes }] = (await primary.query<{ writes: string }>(
+    'select count(*) as writes from payments.directory_writes',
+    'payments',
+  )) as [{ writes: string }];
+  assert.equal(writes, '2');
+  assert.deepEqual(await allAfter(rows, 0), { a: 'one', b: 'two' });
+  await rows.close();
+});
