@@ -2,7 +2,8 @@
 // their end, or of a moment before. Each shard gets its checkpoint and the log up to that moment;
 // then its journal is opened as after a crash, and its follower brings the checkpoint up to the
 // log's end. The folder has an id of its own, so that no part of it is taken for one of the old
-// folder, and its service is paused until an operator resumes it.
+// folder, and its service is paused until an operator resumes it; or it is the folder of another
+// node of the service, which has the rest of the log in PostgreSQL.
 
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,9 +13,12 @@ import type { Scheduler } from '../core/scheduler.ts';
 import { archiveFolderOf } from '../data-folder/archive-folder.ts';
 import {
   activate,
+  anotherDataFolder,
   type DataFolder,
+  emptyDirectory,
   newDataFolder,
   refuseNewer,
+  shardNumbers,
   withDirectory,
 } from '../data-folder/data-folder.ts';
 import { DataFolderError } from '../data-folder/data-folder-error.ts';
@@ -26,7 +30,7 @@ import { isForeignRow } from '../directory/directory.ts';
 import { type Block, readArchiveFile } from '../disk/archive-file.ts';
 import { tagOf } from '../disk/identity.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
-import { openJournal } from '../journal/open-journal.ts';
+import { markMirror, openJournal } from '../journal/open-journal.ts';
 import { type KeptBatch, restoreCheckpoint, restoreLog } from '../journal/stopped-journal.ts';
 import { type AuditPiece, restoreAudit } from '../operator/audit/audit-copy.ts';
 import type {
@@ -55,6 +59,8 @@ interface RestoreOptions {
   readonly archive: string | null;
   readonly target: RestoreTarget;
   readonly dataDir: string;
+  /** Whether it is to be the folder of another node, with the same id. The target is the end. */
+  readonly asNode?: boolean;
   /** The secret keys of age that open what is encrypted. */
   readonly identities: readonly string[];
   readonly segmentBytesMax: number;
@@ -77,19 +83,27 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
   const manifest = readManifest(from);
   refuseNewer(from, manifest.layouts);
   const existed = existsSync(dataDir);
-  const reason = `restored from ${from} (${inWords(options.target)})`;
-  const folder = newDataFolder(dataDir, manifest.folder.shards, { since: new Date().toISOString(), reason });
+  const folder = folderFor(options, manifest);
   try {
     return await new Restore(options, manifest, folder).run();
   } catch (error) {
     // Nothing was there, and a part of a folder must not be taken for one.
     for (const name of ['directory', 'audit', reportFile, laterFile])
       rmSync(join(dataDir, name), { recursive: true, force: true });
-    for (let number = 0; number < folder.shards; number++)
+    for (const number of shardNumbers(folder))
       rmSync(folder.shardDir(number), { recursive: true, force: true });
     if (!existed) rmSync(dataDir, { recursive: true, force: true });
     throw error;
   }
+}
+
+function folderFor(
+  { from, dataDir, target, asNode = false }: RestoreOptions,
+  { folder }: Manifest,
+): DataFolder {
+  if (asNode) return anotherDataFolder(dataDir, folder);
+  const reason = `restored from ${from} (${inWords(target)})`;
+  return newDataFolder(dataDir, folder.shards, { since: new Date().toISOString(), reason });
 }
 
 function inWords(target: RestoreTarget): string {
@@ -140,7 +154,7 @@ class Restore {
   }
 
   async run(): Promise<Restored> {
-    const { target, archive } = this.#options;
+    const { target, archive, asNode = false } = this.#options;
     const known = this.#manifest.folder;
     if (archive !== null && !existsSync(join(archive, known.id)))
       throw new DataFolderError(
@@ -158,6 +172,7 @@ class Restore {
     const report: Restored = {
       data: this.#folder.path,
       id: this.#folder.id,
+      as_node: asNode,
       from: {
         backup: this.#options.from,
         archive,
@@ -174,8 +189,15 @@ class Restore {
     };
     const file = join(this.#folder.path, reportFile);
     writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`, { flush: true, mode: 0o600 });
+    if (asNode) await this.#makeNode();
     activate(this.#folder);
     return report;
+  }
+
+  /** It serves only with PostgreSQL, which has the directory. */
+  async #makeNode(): Promise<void> {
+    for (const shard of shardNumbers(this.#folder)) markMirror(this.#folder.shardDir(shard));
+    await emptyDirectory(this.#folder);
   }
 
   async #shard(log: ShardLog, cut: Cut): Promise<Restored['shards'][number]> {

@@ -183,11 +183,16 @@ export function shardNumbers({ shards }: Pick<DataFolder, 'shards'>): number[] {
 async function makeParts(folder: DataFolder): Promise<void> {
   writeFormat(folder, false);
   // One that is there may be half made, and has no organization yet.
-  rmSync(folder.directory, { recursive: true, force: true });
-  await createDirectory(folder.directory, folder.directoryPart);
+  await emptyDirectory(folder);
   for (const number of shardNumbers(folder))
     await createJournal(folder.shardDir(number), folder.shardIdentity(number));
   writeFormat(folder, true);
+}
+
+/** Makes the directory of a folder an empty one. */
+export async function emptyDirectory({ directory, directoryPart }: DataFolder): Promise<void> {
+  rmSync(directory, { recursive: true, force: true });
+  await createDirectory(directory, directoryPart);
 }
 
 /** Refuses a folder in which a shard has lost its folder, or its log. */
@@ -245,10 +250,23 @@ export function activate(folder: DataFolder): void {
  * `DataFolderError` when something lies there.
  */
 export function newDataFolder(path: string, shards: number, paused: Paused): DataFolder {
+  makeEmptyFolder(path);
+  return folderOf(path, newFormat(shards, paused));
+}
+
+/**
+ * A folder to be, of a service whose folders lie on several machines. Throws `DataFolderError` when
+ * something lies there.
+ */
+export function anotherDataFolder(path: string, known: Known): DataFolder {
+  makeEmptyFolder(path);
+  return folderOf(path, { ...known, paused: null });
+}
+
+function makeEmptyFolder(path: string): void {
   if (existsSync(path) && readdirSync(path).some((name) => !harmless.includes(name)))
     throw new DataFolderError(`${path} is not empty: name a folder that does not exist yet`);
   makeDataFolder(path);
-  return folderOf(path, newFormat(shards, paused));
 }
 
 /** The active layout of a folder, for a look that changes nothing. Throws `DataFolderError`. */

@@ -50,7 +50,7 @@ export function takeDirectoryBack(remote: RemoteRows, folder: DataFolder): Promi
 /** Throws `DataFolderError`: a change that the folder alone has would be lost. */
 export function refuseMirroredDirectory(folder: DataFolder): Promise<void> {
   return withRows(folder, async (rows) => {
-    if (mirroredEnd(rows) === null) return;
+    if (mirroredEnd(rows) === null && !shardDirsOf(folder).some(isMirror)) return;
     throw new DataFolderError(
       `${folder.path} is the mirror of a log in PostgreSQL: set PAYMENTS_JOURNAL_URL, or have the folder hold the log alone ` +
         'with "payments export --from-postgresql"',

@@ -31,13 +31,14 @@ export async function refuseDivergence(
 ): Promise<void> {
   const { sequence, checksum } = mirrored;
   if (sequence > end.sequence) throw divergence(partition, mirrored, end);
-  const isKnown = checksum !== null && sequence > 0 && sequence + 1 >= firstSequence;
+  // What was dropped there can't be compared any more.
+  const isKnown = checksum !== null && (sequence === end.sequence || sequence >= firstSequence);
   const known = !isKnown ? checksum : sequence === end.sequence ? end.checksum : await checksumAt(sequence);
   if (known !== checksum) throw divergence(partition, mirrored, { sequence, checksum: known });
   if (sequence + 1 >= firstSequence) return;
   throw new JournalDamaged(
     `PostgreSQL has the log of partition ${partition} from sequence ${firstSequence} on, and this mirror ` +
-      `ends with ${sequence}: put back a newer copy of the data folder, one that reaches ${firstSequence - 1}`,
+      `ends with ${sequence}: make the folder from a backup that reaches ${firstSequence - 1}, with "payments restore --as-node"`,
   );
 }
 

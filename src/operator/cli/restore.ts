@@ -12,6 +12,7 @@ interface Options extends PlaceOptions {
   readonly toTime?: number;
   readonly toSequence?: { readonly shard: number; readonly sequence: number };
   readonly beforeRequest?: string;
+  readonly asNode: boolean;
 }
 
 export function addRestoreCommands(
@@ -32,11 +33,16 @@ export function addRestoreCommands(
     .addOption(target('--to-time <time>', 'as of this moment, such as 2026-12-31T18:00:00Z', isoTime))
     .addOption(target('--to-sequence <shard:sequence>', 'up to this entry; all else as of its time', entry))
     .addOption(target('--before-request <id>', 'up to before this API request; all else as then', requestId))
+    .addOption(
+      new Option('--as-node', 'a node of the same service, whose log PostgreSQL has')
+        .default(false)
+        .conflicts(targets),
+    )
     .action(async (options: Options) => {
-      const { from, archive = null, identity: identityFile = null } = options;
+      const { from, archive = null, identity: identityFile = null, asNode } = options;
       const target = targetOf(options);
       const dataDir = folderToMake();
-      const restored = await host.restore({ from, archive, dataDir, identityFile, target });
+      const restored = await host.restore({ from, archive, dataDir, asNode, identityFile, target });
       print(restored, inWords);
       failIfWrong(restored.findings.length, `: run "payments verify --data-dir ${dataDir}"`);
     });
@@ -76,7 +82,7 @@ function requestId(text: string): string {
 }
 
 function inWords(restored: Restored): string {
-  const { data, from, target, shards, later, later_file, warnings, records } = restored;
+  const { data, as_node, from, target, shards, later, later_file, warnings, records } = restored;
   const seen = Object.entries(later.objects).map(([what, count]) => `${count} × ${what}`);
   const fields = {
     data,
@@ -90,7 +96,9 @@ function inWords(restored: Restored): string {
       : `After that, the backup and the archive have ${later.entries} entries and ${later.directoryChanges} changes of organizations or keys. ` +
         `Others may have seen these objects, of which this folder knows nothing: ${seen.join(', ') || 'none'}. Each is a line of ${later_file}.`;
   const lines = [formatFields(fields), '', lastEntries(shards), '', rest, ...warnings];
-  const next = `Its service is paused: it reads, refuses writes, sends no webhooks and calls no networks until "payments resume --data-dir ${data}".`;
+  const next = as_node
+    ? `Start it with the secrets key, PAYMENTS_JOURNAL_URL and PAYMENTS_CLUSTER_NODE: it gets the rest from PostgreSQL.`
+    : `Its service is paused: it reads, refuses writes, sends no webhooks and calls no networks until "payments resume --data-dir ${data}".`;
   return [...lines, next].join('\n');
 }
 

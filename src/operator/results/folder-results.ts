@@ -36,6 +36,8 @@ export interface RestoreCommand {
   readonly from: string;
   readonly archive: string | null;
   readonly dataDir: string;
+  /** Whether it is to be the folder of another node of the service. */
+  readonly asNode: boolean;
   /** The file with the secret keys of age. */
   readonly identityFile: string | null;
   readonly target: RestoreTarget;
@@ -44,6 +46,7 @@ export interface RestoreCommand {
 export interface Restored {
   readonly data: string;
   readonly id: string;
+  readonly as_node: boolean;
   readonly from: {
     readonly backup: string;
     readonly archive: string | null;
