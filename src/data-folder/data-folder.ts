@@ -381,31 +381,3 @@ function writeFormat({ path, id, shards, generation, paused }: DataFolder, compl
   const format = { ...service, ...layout, ...(paused !== null && { paused }) };
   replaceFile(join(path, formatFile), `${JSON.stringify(format)}\n`);
 }
-
-/** The pause of a restored folder while the service runs. It outlasts restarts. */
-export class Pause {
-  readonly #folder: DataFolder;
-  #paused: Paused | null;
-
-  constructor(folder: DataFolder) {
-    this.#folder = folder;
-    this.#paused = folder.paused;
-  }
-
-  /** Why the folder is paused now; null when it is not. */
-  get paused(): Paused | null {
-    return this.#paused;
-  }
-
-  /**
-   * Ends the pause durably, and has `resume` start the work. Resolves with the pause that ended.
-   */
-  async end(resume: () => Promise<void>): Promise<Paused | null> {
-    const was = this.#paused;
-    if (was === null) return null;
-    endPause(this.#folder);
-    this.#paused = null;
-    await resume();
-    return was;
-  }
-}

@@ -12,8 +12,8 @@ import {
   type Registry,
 } from 'prom-client';
 import manifest from '../../package.json' with { type: 'json' };
-import type { Pause } from '../data-folder/data-folder.ts';
 import { freeBytesIn } from '../data-folder/disk-space.ts';
+import type { Pause } from '../data-folder/pause.ts';
 import type { AttemptResult } from '../domain/record.ts';
 import type { Answered } from '../edge/api/api.ts';
 import type { ConnectionRefusal } from '../edge/http/connections.ts';

@@ -5,8 +5,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Config } from '../config/config-schema.ts';
-import type { DataFolder, Pause } from '../data-folder/data-folder.ts';
+import type { DataFolder } from '../data-folder/data-folder.ts';
 import { bytesBelow, freeBytesIn } from '../data-folder/disk-space.ts';
+import type { Pause } from '../data-folder/pause.ts';
 import { foldersOfJournal } from '../journal/open-journal.ts';
 import type { PresentedEndpoint } from '../operator/use-cases/present.ts';
 import type { ShardStatus, Status } from '../operator/use-cases/services.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, describe, test } from 'node:test';
@@ -233,3 +233,17 @@ function refusal(run: () => unknown, message: RegExp): void {
     return true;
   });
 }
+
+test('the example of a cluster sets variables that there are, and brings the files that it names', () => {
+  const cluster = join(import.meta.dirname, '../../config/cluster');
+  const example = readFileSync(join(cluster, 'compose.yml'), 'utf8');
+  const named = new Set([...example.matchAll(/PAYMENTS_\w+/g)].map(([name]) => name));
+  assert.ok(named.size >= 6, [...named].join());
+  const known = new Set<string>(configKeys.map(({ variable }) => variable));
+  assert.deepEqual(
+    [...named].filter((name) => !known.has(name)),
+    [],
+  );
+  for (const [, file] of example.matchAll(/'\.\/([^:]+):/g))
+    assert.ok(existsSync(join(cluster, file!)), file);
+});

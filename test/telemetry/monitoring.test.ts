@@ -6,6 +6,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
+import { Registry } from 'prom-client';
+import { createLeaseMetrics, createStandbyMetrics } from '../../src/telemetry/cluster-metrics.ts';
 import { newOrganization, startService, temporaryFolder } from '../service.ts';
 
 const config = join(import.meta.dirname, '..', '..', 'config');
@@ -40,7 +42,7 @@ const queries = dashboard.panels.flatMap(({ title, targets = [] }) =>
 );
 
 const functions = new Set(
-  'absent avg_over_time changes count histogram_quantile increase max or predict_linear rate sum topk vector'.split(
+  'absent avg_over_time changes count histogram_quantile increase max min or predict_linear rate sum topk vector'.split(
     ' ',
   ),
 );
@@ -62,8 +64,16 @@ function namesIn(expr: string): { metrics: string[]; labels: string[] } {
   return { metrics: words.filter((word) => !functions.has(word)), labels };
 }
 
-/** The labels of each metric that has samples on the page. Prometheus itself adds `up`, and the name of the job. */
+/** The labels of each metric that has samples on the page. Prometheus itself adds `up`, the job and the instance. */
 const page = new Map<string, Set<string>>([['up', new Set(['job'])]]);
+
+/** What a node shows besides that shares the service with others. */
+async function clusterMetrics(): Promise<string> {
+  const registry = new Registry();
+  createLeaseMetrics(registry, 'a').taken(1);
+  createStandbyMetrics(registry).behind(0, 0);
+  return registry.metrics();
+}
 
 before(async () => {
   const service = await startService({
@@ -89,10 +99,13 @@ before(async () => {
         ? text
         : undefined;
     });
-    for (const [, name, labels = ''] of text.matchAll(/^([a-z_]+)(?:\{([^}]*)\})? /gm)) {
+    for (const [, name, labels = ''] of (text + (await clusterMetrics())).matchAll(
+      /^([a-z_]+)(?:\{([^}]*)\})? /gm,
+    )) {
       const known = page.get(name!) ?? new Set();
       page.set(name!, known);
       for (const [, label] of labels.matchAll(/(\w+)="/g)) known.add(label!);
+      known.add('instance');
     }
   } finally {
     await service.stop();
