@@ -1,3 +1,5 @@
+// The pause of a restored folder while its service runs: `payments resume` ends it.
+
 import { type DataFolder, endPause, type Paused } from './data-folder.ts';
 
 /** The pause of a restored folder while the service runs. It outlasts restarts. */

@@ -4,9 +4,9 @@
 import { languages } from '../../../src/contract/vocabulary.ts';
 import { archivedSequence, archiveFolderOf } from '../../../src/data-folder/archive-folder.ts';
 import { type DataFolder, noteLayouts, openDataFolder } from '../../../src/data-folder/data-folder.ts';
-import { Pause } from '../../../src/data-folder/pause.ts';
 import { DiskRoom } from '../../../src/data-folder/disk-space.ts';
 import { checkFolder } from '../../../src/data-folder/folder-check.ts';
+import { Pause } from '../../../src/data-folder/pause.ts';
 import { SequenceNotes } from '../../../src/data-folder/sequence-notes.ts';
 import { Directory, type DirectoryChange } from '../../../src/directory/directory.ts';
 import { atWriteError } from '../../../src/disk/storage-errors.ts';
