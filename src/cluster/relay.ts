@@ -7,12 +7,18 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 export interface RelayOptions {
   readonly host: string;
   readonly port: number;
-  /** More connections at a time are refused. */
+  /** More connections at a time are closed at once. */
   readonly connectionsMax: number;
+  /** So are more from one network, or from one site four times as many. */
+  readonly perAddressMax: number;
+  /** The network of an address, and its site where it has one; nothing: it is not limited. */
+  readonly networksOf: (address: string) => readonly string[];
   /** The HTTP response to a client that nobody serves now; null: its connection is closed. */
   readonly refusal: string | null;
   readonly connectMs: number;
 }
+
+const networksPerSite = 4;
 
 /** A node, as host:port. */
 export function parseNodeAddress(address: string): { readonly host: string; readonly port: number } | null {
@@ -25,6 +31,8 @@ export class Relay {
   readonly #options: RelayOptions;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  /** The connections of each network and site. */
+  readonly #open = new Map<string, number>();
   #target: string | null = null;
 
   constructor(options: RelayOptions) {
@@ -52,6 +60,10 @@ export class Relay {
   #take(client: Socket): void {
     const target = this.#target === null ? null : parseNodeAddress(this.#target);
     this.#keep(client);
+    if (!this.#count(client)) {
+      client.destroy();
+      return;
+    }
     if (target === null) {
       this.#refuse(client);
       return;
@@ -68,6 +80,24 @@ export class Relay {
     server.once('timeout', () => server.destroy());
     server.once('close', () => (isConnected ? client.destroySoon() : this.#refuse(client)));
     client.once('close', () => server.destroySoon());
+  }
+
+  /** Whether its network may have one more connection. */
+  #count(client: Socket): boolean {
+    const { perAddressMax, networksOf } = this.#options;
+    const networks = networksOf(client.remoteAddress ?? '');
+    const openOf = (network: string) => this.#open.get(network) ?? 0;
+    const isMany = networks.some(
+      (network, i) => openOf(network) >= perAddressMax * (i === 0 ? 1 : networksPerSite),
+    );
+    if (isMany) return false;
+    for (const network of networks) this.#open.set(network, openOf(network) + 1);
+    client.once('close', () => {
+      for (const network of networks)
+        if (openOf(network) > 1) this.#open.set(network, openOf(network) - 1);
+        else this.#open.delete(network);
+    });
+    return true;
   }
 
   /** A client reads the response although it has more to send. */

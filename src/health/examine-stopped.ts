@@ -6,8 +6,7 @@ import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { ConfigError, checkFiles, type Environment, shardCountOf, withThreads } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
-import { openFilesMax, withinOpenFiles } from '../config/descriptors.ts';
-import { machineBytes, withShardMemory } from '../config/machine-memory.ts';
+import { sizedFor } from '../config/sizing.ts';
 import { folderIdOf, withDirectory } from '../data-folder/data-folder.ts';
 import { DataFolderError } from '../data-folder/data-folder-error.ts';
 import { freeBytesIn } from '../data-folder/disk-space.ts';
@@ -27,7 +26,7 @@ export async function examineStopped(config: Config, environment: Environment): 
   while (!existsSync(place)) place = dirname(place);
   let connectionsMax = config.connections.max;
   const settings = await check('settings', () => {
-    const sized = sizedFor(config);
+    const sized = sizedForMachine(config);
     checkFiles(sized);
     secretsKeyFileOf(sized, environment);
     connectionsMax = sized.connections.max;
@@ -57,10 +56,9 @@ async function check(name: string, run: () => string | Promise<string>): Promise
   }
 }
 
-function sizedFor(configured: Config): Config {
-  const config = withThreads(configured, availableParallelism());
-  const shards = shardCountOf(config, availableParallelism());
-  return withinOpenFiles(withShardMemory(config, shards, machineBytes()), shards, openFilesMax());
+function sizedForMachine(config: Config): Config {
+  const cores = availableParallelism();
+  return sizedFor(config, shardCountOf(withThreads(config, cores), cores));
 }
 
 /**

@@ -2,20 +2,11 @@
 // the threads. It closes everything in order, when it is told to stop and when it can't start.
 
 import { randomBytes } from 'node:crypto';
-import { availableParallelism } from 'node:os';
 import { Registry } from 'prom-client';
-import {
-  baseUrlOf,
-  ConfigError,
-  checkFiles,
-  describeConfig,
-  environmentOf,
-  withThreads,
-} from '../config/config.ts';
+import { baseUrlOf, ConfigError, checkFiles, describeConfig, environmentOf } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
-import { openFilesMax, withinOpenFiles } from '../config/descriptors.ts';
 import { freePort } from '../config/free-port.ts';
-import { machineBytes, withShardMemory } from '../config/machine-memory.ts';
+import { sizedFor } from '../config/sizing.ts';
 import { errorText } from '../core/errors.ts';
 import { systemTimers } from '../core/scheduler.ts';
 import { SecretBox } from '../crypto/secret-box.ts';
@@ -152,7 +143,7 @@ interface OwnedRun extends Omit<Run, 'config'> {
 async function runOwned(given: OwnedRun): Promise<void> {
   const { configured, load, acceptLoss, told, closers, logger, manager, port, baseUrl, url, owned } = given;
   const { folder, claim, remote } = owned;
-  const sized = sizing(folder.shards);
+  const sized = (config: Config) => sizedFor(config, folder.shards);
   const config = sized(configured);
   const audit = await openAudit(folder.path, config, logger, closers);
   const registry = new Registry();
@@ -357,15 +348,6 @@ function isFullOf({ directory }: DataFolder, logger: Logger): () => boolean {
     else logger.warn('the disk has room again: organizations, keys and members can be changed');
   });
   return () => room.isFull();
-}
-
-/** Fills in the values that depend on the machine, for a folder with so many shards. */
-function sizing(shards: number): (config: Config) => Config {
-  const openFiles = openFilesMax();
-  return (config) => {
-    const threaded = withThreads(config, availableParallelism());
-    return withinOpenFiles(withShardMemory(threaded, shards, machineBytes()), shards, openFiles);
-  };
 }
 
 /**

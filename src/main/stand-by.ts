@@ -6,10 +6,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Relay } from '../cluster/relay.ts';
 import { baseUrlOf, ConfigError } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
+import { sizedFor } from '../config/sizing.ts';
 import { errorBody, unavailable } from '../contract/errors/table.ts';
 import { errorText } from '../core/errors.ts';
 import { type DataFolder, shardNumbers } from '../data-folder/data-folder.ts';
 import { serviceOf } from '../data-folder/mirrored-directory.ts';
+import { createNetworksOf } from '../edge/http/client-address.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
 import { ServiceCrash } from '../operator/use-cases/failures.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -55,7 +57,7 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
     ownership,
     progress: ProgressBoard.memory(folder.shards),
   };
-  const relay = relayOf(owning.config, owning.port);
+  const relay = relayOf(owning.config, folder.shards, owning.port);
   const taken = Promise.withResolvers<Claim>();
   const lease = keep(owning, 'the thread of the lease', leaseEntry, data, (news) => {
     if (news.type === 'lease_holder') relay.passTo(news.address);
@@ -148,15 +150,18 @@ async function counts(threads: readonly Kept[]): Promise<object[]> {
   return parts.filter((part) => part !== null);
 }
 
-const connectionsMax = 10_000;
 const connectMs = 2_000;
 
-function relayOf(config: Config, port: number): Relay {
-  const { host, connections, tlsCertFile } = config;
+/** A connection that is passed on takes two descriptors. */
+function relayOf(config: Config, shards: number, port: number): Relay {
+  const { host, tlsCertFile } = config;
+  const { max, perAddressMax } = sizedFor(config, shards).connections;
   return new Relay({
     host,
     port,
-    connectionsMax: connections.max === 0 ? connectionsMax : connections.max,
+    connectionsMax: Math.floor(max / 2),
+    perAddressMax: Math.ceil(perAddressMax / 2),
+    networksOf: createNetworksOf(config.pages.trustedProxies),
     connectMs,
     refusal: tlsCertFile === null ? refusalOf(baseUrlOf(config, port)) : null,
   });

@@ -5,17 +5,23 @@ import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { parseNodeAddress, Relay } from '../../src/cluster/relay.ts';
+import { parseNodeAddress, Relay, type RelayOptions } from '../../src/cluster/relay.ts';
 import { freePort } from '../service.ts';
 
 const refusal = 'HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
 
-async function relayOn(
-  context: TestContext,
-  more: { refusal?: string | null; connectionsMax?: number } = {},
-) {
+async function relayOn(context: TestContext, more: Partial<RelayOptions> = {}) {
   const port = await freePort();
-  const relay = new Relay({ host: '127.0.0.1', port, connectionsMax: 100, refusal, connectMs: 500, ...more });
+  const relay = new Relay({
+    host: '127.0.0.1',
+    port,
+    connectionsMax: 100,
+    perAddressMax: 100,
+    networksOf: () => [],
+    refusal,
+    connectMs: 500,
+    ...more,
+  });
   await relay.listen();
   context.after(() => relay.close());
   return { relay, port };
@@ -93,6 +99,39 @@ test('no more connections than are allowed are taken', async (context) => {
   for (const socket of open) await once(socket, 'data');
   assert.equal(await all(connect(port, '127.0.0.1')), '');
   for (const socket of open) socket.destroy();
+});
+
+test('a network has a share of the connections, and a site four times that', async (context) => {
+  // What the address tells apart elsewhere, the order does here.
+  const networks = ['1', '1', '2', '3', '4', '5', 'trusted', 'trusted'];
+  const { relay, port } = await relayOn(context, {
+    perAddressMax: 1,
+    networksOf() {
+      const network = networks.shift();
+      return network === undefined || network === 'trusted' ? [] : [network, 'site'];
+    },
+  });
+  const greeting = createServer((socket) => socket.on('error', () => {}).write('x'));
+  relay.passTo(await listening(context, greeting));
+  const sockets: Socket[] = [];
+  const isTaken = async () => {
+    const socket = connect(port, '127.0.0.1').on('error', () => {});
+    sockets.push(socket);
+    const [taken, closed] = [once(socket, 'data'), once(socket, 'close')];
+    return Promise.race([taken.then(() => true), closed.then(() => false)]);
+  };
+  context.after(() => sockets.forEach((socket) => void socket.destroy()));
+  const taken: boolean[] = [];
+  while (networks.length > 0) taken.push(await isTaken());
+  assert.deepEqual(taken, [true, false, true, true, true, false, true, true]);
+
+  // One that has ended makes room.
+  sockets[0]!.destroy();
+  let isRoom = false;
+  while (!isRoom) {
+    networks.push('1');
+    isRoom = await isTaken();
+  }
 });
 
 test('addresses of nodes', () => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import ipaddr from 'ipaddr.js';
-import { remoteAddressOf } from '../../src/edge/http/client-address.ts';
+import { createNetworksOf, remoteAddressOf } from '../../src/edge/http/client-address.ts';
 
 test('each address has its own text, and that of an IPv4 address is made from its bytes', () => {
   const asked: string[] = [];
@@ -32,3 +32,14 @@ test('many addresses are remembered no longer than they have room', () => {
     assert.equal(found, address);
   }
 });
+
+const networksOf = createNetworksOf(['10.0.0.0/8']);
+for (const [given, counted] of [
+  ['192.0.2.1', ['c0000201']],
+  ['::ffff:192.0.2.1', ['c0000201']],
+  ['2001:db8:1:2::7', ['20010db800010002', '20010db80001']],
+  ['10.1.2.3', []],
+  ['no address', []],
+] as const)
+  test(`connections of ${given} are counted as ${counted.join(' and ') || 'nothing'}`, () =>
+    assert.deepEqual(networksOf(given), counted));

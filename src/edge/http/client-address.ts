@@ -5,6 +5,8 @@ import type { HttpResponse } from 'uWebSockets.js';
 import ipaddr from 'ipaddr.js';
 
 import { remembering } from '../../core/remembering.ts';
+import { addressKeys } from './peer-table.ts';
+
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /**
@@ -66,6 +68,18 @@ export function createIsTrusted(trustedProxies: readonly string[]): (address: st
   return (text) => {
     const address = readAddress(text);
     return address !== null && isTrusted(address);
+  };
+}
+
+/**
+ * As what connections of an address are counted: the address, or the network (/64) and the site
+ * (/48) of IPv6; nothing for those of trusted proxies, and of what is no address.
+ */
+export function createNetworksOf(trustedProxies: readonly string[]): (address: string) => readonly string[] {
+  const isTrusted = createTrusted(trustedProxies);
+  return (text) => {
+    const address = readAddress(text);
+    return address === null || isTrusted(address) ? [] : addressKeys(Uint8Array.from(address.toByteArray()));
   };
 }
 
