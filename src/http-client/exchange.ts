@@ -29,6 +29,8 @@ interface ExchangeInput {
   readonly isUp: boolean;
   readonly host: string;
   readonly mayConnectTo: (address: string | undefined) => boolean;
+  /** Asked right before the request is written. */
+  readonly mayWrite: () => boolean;
   /** The whole request. */
   readonly request: string;
   readonly timeoutMs: number;
@@ -83,16 +85,21 @@ class Exchange implements ConnectionUser {
   }
 
   start(): void {
-    const { connection, isUp, request } = this.#input;
+    const { connection, isUp } = this.#input;
     connection.use(this);
-    if (isUp) connection.socket.write(request);
+    if (isUp) this.#write();
   }
 
   connected(): void {
-    const { connection, host, mayConnectTo, request } = this.#input;
-    const { socket } = connection;
-    if (mayConnectTo(socket.remoteAddress)) socket.write(request);
+    const { connection, host, mayConnectTo } = this.#input;
+    if (mayConnectTo(connection.socket.remoteAddress)) this.#write();
     else this.#end(`address not public: ${host}`);
+  }
+
+  #write(): void {
+    const { connection, mayWrite, request } = this.#input;
+    if (mayWrite()) connection.socket.write(request);
+    else this.#end('not sent: the right to send it was lost');
   }
 
   received(bytes: Buffer): void {

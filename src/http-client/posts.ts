@@ -16,6 +16,8 @@ import { ResolutionFailure, type Resolve } from './resolver.ts';
 
 export interface PostOptions extends ConnectionsOptions {
   readonly resolve: Resolve;
+  /** Asked right before each request is written: whether it may still be sent. Always by default. */
+  readonly mayWrite?: (() => boolean) | undefined;
   /** The time for the whole request. */
   readonly timeoutMs: number;
   /** Development only, see the address guard. */
@@ -41,6 +43,8 @@ interface Known {
   readonly head: string;
 }
 
+const always = () => true;
+
 /** They take up to some KiB each. */
 const knownMax = 1024;
 
@@ -62,7 +66,7 @@ export class Posts {
    */
   async post(input: PostInput): Promise<Outcome> {
     const startedAtMs = this.#options.monotonic();
-    const { timeoutMs, allowPrivate } = this.#options;
+    const { timeoutMs, allowPrivate, mayWrite = always } = this.#options;
     const { target, head } = this.#knownOf(input.url);
     if (!target.ok) return failed(`address refused: ${target.reason}`);
     let addresses: readonly string[];
@@ -80,7 +84,7 @@ export class Posts {
 
     const send = (connection: Connection, isUp: boolean): Promise<Exchanged> => {
       const remainingMs = timeoutMs - (this.#options.monotonic() - startedAtMs);
-      const how = { connection, isUp, host: target.host, mayConnectTo, request, answerBytesMax };
+      const how = { connection, isUp, host: target.host, mayConnectTo, mayWrite, request, answerBytesMax };
       return exchange({ ...how, timeoutMs, remainingMs });
     };
 

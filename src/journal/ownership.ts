@@ -11,6 +11,11 @@ export interface Ownership {
   isHeld(): boolean;
   /** What the partition was lost by, where that is known: perhaps to nobody else. */
   lostBy?(): JournalFailure | null;
+  /**
+   * Asks where the epoch lies, if that is elsewhere, whether this is the newest owner. For what
+   * nobody fences once it has left, and what must not be done twice. Rejects with `JournalFailure`.
+   */
+  confirm?(): Promise<void>;
 }
 
 /** To be called right before something leaves. Throws `JournalFailure`. */

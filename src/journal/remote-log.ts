@@ -49,5 +49,10 @@ export interface RemoteLog {
    * this machine holds the log: what is older may be dropped. Rejects as `append` does.
    */
   note(epoch: number, metadata: ReadonlyMap<string, Uint8Array>, mirrored: number): Promise<void>;
+  /**
+   * Resolves when `epoch` is still the newest one where appends are acknowledged. Rejects as
+   * `append` does.
+   */
+  confirm(epoch: number): Promise<void>;
   close(): Promise<void>;
 }

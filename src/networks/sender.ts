@@ -1,6 +1,7 @@
 // The sender makes calls to payment networks and asks about them. Where a call that is sent twice
 // may have two effects, one that may have been sent, and was not answered, is not sent again at
-// once when the network does not know it: it may be on its way.
+// once when the network does not know it: it may be on its way. And it is not sent at all before
+// the log has confirmed who owns the partition: the network fences nobody.
 
 import { modeOf } from '../contract/vocabulary.ts';
 import { AssertionFailure, assert, defined } from '../core/assert.ts';
@@ -40,7 +41,10 @@ export class Sender {
    * Sends a call that the network does not know. Without a network it can't have been made, and
    * there is nobody to ask.
    */
-  send(call: NetworkCall): Promise<NetworkOutcome> {
+  async send(call: NetworkCall): Promise<NetworkOutcome> {
+    const { ownership } = this.#options;
+    // Not within the time of the call: one that was given up may not be sent after all.
+    if (this.#networkOf(call)?.doubtMs !== undefined) await ownership.confirm?.();
     return this.#within(async () => {
       if (this.#networkOf(call) === null) return noNetwork;
       this.mayHaveSent(call.id);

@@ -135,6 +135,19 @@ export class PostgresLog implements RemoteLog {
     if (rows.length === 0) throw this.#fenced(epoch);
   }
 
+  /** An update, so that a primary that no standby follows any more can't say so. */
+  async confirm(epoch: number): Promise<void> {
+    const [settings] = await this.#connection.write<DurabilitySettings>({
+      name: 'confirm',
+      text: `with owned as (
+               update payments.partitions set epoch = epoch where partition = $1 and epoch = $2 returning partition)
+             select ${settingsColumns} from owned`,
+      values: [this.#partition, epoch],
+    });
+    if (settings === undefined) throw this.#fenced(epoch);
+    this.#connection.requireDurable(settings);
+  }
+
   #fenced(epoch: number): JournalFailure {
     return failure(`partition ${this.#partition} has a newer owner than that of epoch ${epoch}`, 'fenced');
   }

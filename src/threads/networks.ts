@@ -51,12 +51,13 @@ const answerBytesMax = 16 * 1024;
 
 /**
  * Sends the requests of connectors, to public https addresses unless the configuration allows more
- * in development.
+ * in development. `mayWrite` is asked right before each is written.
  */
-export function createSend({ webhooks }: Config): SendPost {
+export function createSend({ webhooks }: Config, mayWrite?: () => boolean): SendPost {
   const { allowHttp, allowPrivate, caFile, dnsServers } = webhooks;
   const posts = new Posts({
     monotonic: systemClocks().monotonic,
+    mayWrite,
     connectionsMax,
     timeoutMs: postTimeoutMs,
     allowHttp,

@@ -140,7 +140,8 @@ const { cacheBytesMax, unwrittenBytesMax } = memoryShares(config.memory.shardMib
 metrics.residentBytesMax.set(cacheBytesMax + unwrittenBytesMax);
 
 const secrets = new SecretBox(data.secretsKeys);
-const networks = new ConfiguredNetworks({ config, secrets, send: createSend(config) });
+const send = createSend(config, () => ownership.isHeld(number));
+const networks = new ConfiguredNetworks({ config, secrets, send });
 for (const { id, connectors } of accounts) networks.put(id, connectors);
 metrics.readOnly.set(0);
 metrics.single.set(config.journal.single ? 1 : 0);

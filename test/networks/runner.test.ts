@@ -191,6 +191,42 @@ test('a call in doubt is asked about meanwhile, and one that was answered is not
   }
 });
 
+test('where a call may have two effects, the log confirms the owner right before each sending', async () => {
+  for (const [doubtMs, says] of [
+    [300_000, 'lost'],
+    [300_000, 'late'],
+    [undefined, 'lost'],
+  ] as const) {
+    const asked = Promise.withResolvers<void>();
+    let confirmations = 0;
+    const confirm = () => {
+      confirmations++;
+      return says === 'lost' ? Promise.reject(new Error('there is a newer owner')) : asked.promise;
+    };
+    const network = fakeNetwork({ lookups: Array(3).fill(() => 'unknown') });
+    Object.assign(network.card, { doubtMs });
+    const { runner, timers, counts, troubles } = setUp(network, [], {
+      epoch: 1,
+      isHeld: () => true,
+      confirm,
+    });
+    runner.run(refundCall);
+    await timers.advance(1_600);
+    if (doubtMs === undefined) assert.deepEqual([counts.sends, confirmations], [1, 0]);
+    else if (says === 'lost') {
+      assert.deepEqual([counts.sends, counts.lookups, confirmations], [0, 2, 3]);
+      assert.match(troubles[0]!, /there is a newer owner/);
+    } else {
+      // It is sent once, however late the answer comes.
+      await timers.advance(60_000);
+      assert.deepEqual([counts.sends, confirmations], [0, 1]);
+      asked.resolve();
+      await timers.advance(0);
+      assert.deepEqual([counts.sends, confirmations], [1, 1]);
+    }
+  }
+});
+
 test('while the network can not be asked, nothing is sent, and the waits grow up to a minute', async () => {
   const network = fakeNetwork({ sends: [fails('reset')], lookups: Array(20).fill(fails('down')) });
   const { runner, timers, counts } = setUp(network);

@@ -86,3 +86,23 @@ test('no append becomes a part of the transaction that keeps the days', skip, as
   assert.equal(Number(row!.transactions), appends);
   await log.close();
 });
+
+test('the newest owner alone is confirmed', skip, async (context) => {
+  const servers = await startServers(context, 1);
+  const [older, newer] = [logOn(servers, systemTimers, false), logOn(servers, systemTimers, false)];
+  const { epoch } = await older.acquire(0);
+  await older.confirm(epoch);
+  const acquired = await newer.acquire(0);
+  await assert.rejects(older.confirm(epoch), { outcome: 'fenced' });
+  await newer.confirm(acquired.epoch);
+
+  // A primary that nobody follows any more can't know.
+  await servers.all[1]!.stop('kill');
+  const confirmed = newer.confirm(acquired.epoch).then(
+    () => 'confirmed',
+    () => 'not confirmed',
+  );
+  await newer.close();
+  assert.equal(await confirmed, 'not confirmed');
+  await older.close();
+});

@@ -65,7 +65,8 @@ export class ReplicatedLog implements LogEngine {
     this.#noted = acquired.metadata;
     this.#onOwnership(true);
     const isHeld = () => this.#failure === null && this.#isTrusted();
-    return { epoch: acquired.epoch, isHeld, lostBy: () => this.#failure };
+    const confirm = () => this.#remote.confirm(acquired.epoch);
+    return { epoch: acquired.epoch, isHeld, lostBy: () => this.#failure, confirm };
   }
 
   async #catchUp(acquired: AcquiredLog, mirrored: Mirrored): Promise<void> {
