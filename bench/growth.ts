@@ -76,7 +76,11 @@ export async function runGrowth(
 }
 
 /** A folder that a service has made and that then got so many payment intents, and of all else in proportion. */
-async function fillFolder(stored: number, days: number, dataDir = temporaryFolder()): Promise<FilledFolder> {
+export async function fillFolder(
+  stored: number,
+  days: number,
+  dataDir = temporaryFolder(),
+): Promise<FilledFolder> {
   const service = await startService({}, dataDir);
   await service.stop();
   const script = fileURLToPath(new URL('fill.ts', import.meta.url));

@@ -1,0 +1,154 @@
+// `node bench/takeover.ts INTENTS KILLS`: how long it takes until another node serves when the one that serves is killed, with so
+// many payment intents stored. Two nodes share a service over a PostgreSQL primary and a standby, all on this machine. A client
+// sends creates to the node that is left, and counts from the kill to the first that is answered. Meanwhile the other node
+// starts again, stands by, and is the next to take over.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, cpSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { paymentsWith } from '../test/main/payments-command.ts';
+import { PostgresServers } from '../test/postgresql/servers.ts';
+import { fillFolder } from './growth.ts';
+import { median } from './report.ts';
+import { temporaryFolder } from './targets.ts';
+
+const intents = Number(process.argv[2] ?? 1_000_000);
+const kills = Number(process.argv[3] ?? 30);
+const days = 30;
+/** Creates between two kills. */
+const creates = 500;
+const pollMs = 10;
+const givenUpMs = 60_000;
+
+const service = fileURLToPath(new URL('../src/main/serve.mjs', import.meta.url));
+
+class Node {
+  readonly name: string;
+  readonly dataDir: string;
+  readonly port: number;
+  readonly #url: string;
+  #child: ChildProcess | null = null;
+  #output = '';
+
+  constructor(name: string, dataDir: string, port: number, url: string) {
+    this.name = name;
+    this.dataDir = dataDir;
+    this.port = port;
+    this.#url = url;
+  }
+
+  /** Resolves when it says so. */
+  async start(says: RegExp): Promise<void> {
+    this.#output = '';
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', service, 'serve'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        ...process.env,
+        NODE_ENV: 'production',
+        PAYMENTS_PORT: String(this.port),
+        PAYMENTS_DATA_DIR: this.dataDir,
+        PAYMENTS_SECRETS_KEY_FILE: `${this.dataDir}.secrets-key`,
+        PAYMENTS_CONNECTIONS_PER_ADDRESS_MAX: '10000',
+        PAYMENTS_JOURNAL_URL: this.#url,
+        PAYMENTS_CLUSTER_NODE: this.name,
+        PAYMENTS_CLUSTER_ADDRESS: `127.0.0.1:${this.port}`,
+      },
+    });
+    this.#child = child;
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (text) => {
+        this.#output += text;
+      });
+    while (!says.test(this.#output)) {
+      if (child.exitCode !== null) throw new Error(`node ${this.name} has ended:\n${this.#output}`);
+      await wait(pollMs);
+    }
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#child;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  }
+}
+
+let created = 0;
+/** Whether a create through a node is answered. */
+async function create({ port }: Node, key: string): Promise<boolean> {
+  const response = await fetch(`http://127.0.0.1:${port}/v1/payment_intents`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${key}`,
+      'Content-Type': 'application/json',
+      'Idempotency-Key': `takeover-${created++}`,
+    },
+    body: '{"amount":5000,"currency":"mad"}',
+    signal: AbortSignal.timeout(1_000),
+  }).catch(() => null);
+  await response?.arrayBuffer().catch(() => null);
+  return response?.status === 200;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function killed(serving: Node, next: Node, key: string): Promise<number> {
+  const fromMs = performance.now();
+  await serving.kill();
+  while (!(await create(next, key))) {
+    if (performance.now() - fromMs > givenUpMs) throw new Error(`node ${next.name} does not serve`);
+    await wait(pollMs);
+  }
+  return performance.now() - fromMs;
+}
+
+const servers = new PostgresServers();
+const nodes: Node[] = [];
+try {
+  const filled = await fillFolder(intents, days);
+  await servers.start(1);
+  const moved = await paymentsWith(
+    { PAYMENTS_JOURNAL_URL: servers.url },
+    'import',
+    '--to-postgresql',
+    '--data-dir',
+    filled.dataDir,
+  );
+  if (moved.code !== 0) throw new Error(moved.error);
+  const other = join(temporaryFolder(), 'data');
+  cpSync(filled.dataDir, other, { recursive: true });
+  copyFileSync(`${filled.dataDir}.secrets-key`, `${other}.secrets-key`);
+  nodes.push(new Node('a', filled.dataDir, await freePort(), servers.url));
+  nodes.push(new Node('b', other, await freePort(), servers.url));
+  let [serving, next] = nodes as [Node, Node];
+  await serving.start(/Listening on/);
+  await next.start(/stands by"/);
+  const took: number[] = [];
+  for (let kill = 0; kill < kills; kill++) {
+    for (let n = 0; n < creates; n++) await create(serving, filled.key);
+    took.push(await killed(serving, next, filled.key));
+    process.stdout.write(`${next.name} serves after ${(took.at(-1)! / 1_000).toFixed(2)} s\n`);
+    [serving, next] = [next, serving];
+    await next.start(/stands by"/);
+  }
+  const seconds = (ms: number) => (ms / 1_000).toFixed(2);
+  process.stdout.write(
+    `${intents.toLocaleString('en')} payment intents, ${kills} kills: median ${seconds(median(took))} s, ` +
+      `from ${seconds(Math.min(...took))} to ${seconds(Math.max(...took))} s\n`,
+  );
+} finally {
+  await Promise.all(nodes.map((node) => node.kill()));
+  await servers.stop();
+}
