@@ -52,13 +52,19 @@ export async function openSecretsKeys(
   return keys;
 }
 
+/** Throws `ConfigError` when the key file does not open what another node has sealed. */
+export function requireKeysOf(keyCheckValue: string, config: Config, environment: Environment): void {
+  const file = secretsKeyFileOf(config, environment);
+  checkKeys(new SecretBox(readKeyFile(file)), keyCheckValue, file);
+}
+
 function checkKeys(box: SecretBox, keyCheckValue: string, file: string): void {
   try {
     box.open(keyCheckValue, checkOwner);
   } catch (error) {
     if (!(error instanceof SecretUnreadable)) throw error;
     throw new ConfigError(
-      `${file} does not have the key that seals the signing secrets in the data folder: name the right file with ${variable}`,
+      `${file} does not have the key that seals the signing secrets of this service: name the right file with ${variable}`,
     );
   }
 }

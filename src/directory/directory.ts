@@ -5,7 +5,7 @@
 // shards.
 
 import { randomBytes, randomFillSync } from 'node:crypto';
-import { pack, unpack } from 'msgpackr';
+import { pack } from 'msgpackr';
 import { idPrefixes, memberPrefix } from '../contract/id-prefixes.ts';
 import { activeKeysMax, type Bucket } from '../contract/limits.ts';
 import type { Mode } from '../contract/vocabulary.ts';
@@ -25,6 +25,7 @@ import {
   storedKey,
 } from './api-key.ts';
 import { DirectoryStore, type DirectoryStoreOptions, type StoreChange } from './directory-store.ts';
+import { keyCheckRow, keyCheckValueIn } from './key-check.ts';
 import { KeyUses } from './key-uses.ts';
 import { Members, mayHaveKeys } from './members.ts';
 import {
@@ -58,7 +59,6 @@ export interface DirectoryChange {
 
 type ChangeListener = (change: DirectoryChange) => void | Promise<void>;
 
-const keyCheckRow = 'secrets-key';
 const listenKeyRow = 'listen_key';
 const listenKeyBytes = 32;
 /** Mails that wait belong to this service: another folder does not send them again. */
@@ -123,7 +123,7 @@ export class Directory {
   /** A value sealed with the secrets key, to recognize that key; null before the first start. */
   get keyCheckValue(): string | null {
     const bytes = this.store.get(keyCheckRow);
-    return bytes === undefined ? null : (unpack(bytes) as string);
+    return bytes === undefined ? null : keyCheckValueIn(bytes);
   }
 
   async putKeyCheckValue(sealed: string): Promise<void> {

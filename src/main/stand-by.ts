@@ -4,16 +4,21 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Relay } from '../cluster/relay.ts';
-import { baseUrlOf, ConfigError } from '../config/config.ts';
+import { baseUrlOf, ConfigError, environmentOf } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
+import { postgresOf } from '../config/remote-log.ts';
 import { sizedFor } from '../config/sizing.ts';
 import { errorBody, unavailable } from '../contract/errors/table.ts';
+import { defined } from '../core/assert.ts';
 import { errorText } from '../core/errors.ts';
 import { type DataFolder, shardNumbers } from '../data-folder/data-folder.ts';
 import { serviceOf } from '../data-folder/mirrored-directory.ts';
+import { requireKeysOf } from '../data-folder/secrets-key.ts';
+import { keyCheckRow, keyCheckValueIn } from '../directory/key-check.ts';
 import { createNetworksOf } from '../edge/http/client-address.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
 import { ServiceCrash } from '../operator/use-cases/failures.ts';
+import { directoryRowIn } from '../postgresql/directory-rows.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { mergeMetrics } from '../telemetry/metrics.ts';
 import { serveMetrics } from '../telemetry/metrics-server.ts';
@@ -109,9 +114,25 @@ async function follow(owning: Owning, folder: DataFolder, following: Following):
   closers.push(...ends);
   logger.info(`node ${identity.node} stands by`);
   manager.ready('standing by');
-  const claim = await taken;
+  const claim = await Promise.race([taken, refuseOtherKey(owning)]);
   await Promise.all([thread.stop(), ...ends.map((end) => end())]);
   return claim;
+}
+
+const keyRetryMs = 1_000;
+
+/** Rejects with `ConfigError` when this node can't open what the one that serves has sealed. */
+async function refuseOtherKey({ config, closers }: Owning): Promise<never> {
+  const options = defined(postgresOf(config), 'nodes share a service over PostgreSQL');
+  const stopping = new AbortController();
+  closers.push(async () => stopping.abort());
+  let row: Uint8Array | string | null = null;
+  while (!(row instanceof Uint8Array)) {
+    row = await directoryRowIn(options, keyCheckRow);
+    if (row instanceof Uint8Array) requireKeysOf(keyCheckValueIn(row), config, environmentOf(process.env));
+    else await wait(keyRetryMs, undefined, stopping);
+  }
+  return new Promise(() => {});
 }
 
 function once<T>(end: () => Promise<T>): () => Promise<T> {

@@ -6,12 +6,24 @@ import { crc32 } from 'node:zlib';
 import type { RemoteRows, RowChanges, RowsEnd } from '../disk/remote-rows.ts';
 import { JournalFailure } from '../journal/journal.ts';
 import { type DurabilitySettings, settingsColumns } from './durability.ts';
-import { failure, OwnerConnection, type OwnerOptions } from './owner-connection.ts';
+import { askPrimary, failure, OwnerConnection, type OwnerOptions } from './owner-connection.ts';
 import { directoryPartition, takePartition } from './partitions.ts';
+import type { PostgresOptions } from './primary.ts';
 
 const portionRows = 5_000;
 /** So long a write may still take when the rows are closed. */
 const closeMs = 1_000;
+
+/**
+ * A row of the directory, whoever writes it; null: it has none. A text says why it is not known.
+ */
+export function directoryRowIn(options: PostgresOptions, name: string): Promise<Uint8Array | null | string> {
+  const text = 'select content from payments.directory where name = $1';
+  return askPrimary(options, async (primary) => {
+    const [row] = await primary.query<{ content: Buffer | null }>({ text, values: [name] });
+    return row?.content ?? null;
+  });
+}
 
 export class PostgresRows implements RemoteRows {
   readonly #options: OwnerOptions;

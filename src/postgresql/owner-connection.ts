@@ -202,16 +202,24 @@ async function refuseForeign(primary: Primary, service: ServiceIdentity): Promis
 }
 
 /** The service whose tables PostgreSQL has; null: none has. A text says why that is not known. */
-export async function serviceIn(options: PostgresOptions): Promise<ServiceIdentity | null | string> {
+export function serviceIn(options: PostgresOptions): Promise<ServiceIdentity | null | string> {
+  return askPrimary(options, serviceAt);
+}
+
+/** Asks once, without owning anything. A text says why there is no answer. */
+export async function askPrimary<T>(
+  options: PostgresOptions,
+  ask: (primary: Primary) => Promise<T>,
+): Promise<T | string> {
   const primary = await findPrimary(options);
   if (typeof primary === 'string') return `no PostgreSQL takes writes: ${primary}`;
   try {
     await migrate(primary.client);
-    return await serviceAt(primary);
+    return await ask(primary);
   } catch (error) {
     return `${primary.name}: ${(error as Error).message}`;
   } finally {
-    primary.destroy(new Error('the service is known'));
+    primary.destroy(new Error('the answer is there'));
   }
 }
 

@@ -1,9 +1,10 @@
 // A node that joins when PostgreSQL no longer has the beginning of the log: it needs a data folder to begin with.
 
 import assert from 'node:assert/strict';
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { newSecretsKey } from '../../src/crypto/secret-box.ts';
 import { paymentsWith } from '../main/payments-command.ts';
 import { leftOut, startServers } from '../postgresql/servers.ts';
 import { temporaryFolder } from '../service.ts';
@@ -56,4 +57,16 @@ test('a backup becomes the folder of another node', { skip: leftOut }, async (co
     assert.deepEqual(read.json, answer.json, name);
   }
   assert.equal(await second.stop(), 0);
+});
+
+test('a node with another secrets key is refused before it serves', { skip: leftOut }, async (context) => {
+  const servers = await startServers(context, 1);
+  const a = startNode(context, { url: servers.url, name: 'a' });
+  const first = await a.serving;
+  const dataDir = temporaryFolder();
+  writeFileSync(`${dataDir}.secrets-key`, newSecretsKey());
+  const b = startNode(context, { url: servers.url, name: 'b', dataDir });
+  await b.says(/does not have the key that seals the signing secrets of this service/);
+  await assert.rejects(b.serving, /ended with code 1/);
+  assert.equal(await first.stop(), 0);
 });
