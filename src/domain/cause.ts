@@ -28,6 +28,14 @@ export interface Cause {
   readonly name: string | null;
 }
 
-export const causes = Object.fromEntries(causeKinds.map((by) => [by, { by, name: null }])) as {
-  readonly [By in Cause['by']]: Cause;
+const unnamed = (by: Cause['by']): Cause => ({ by, name: null });
+
+export const causes: { readonly [By in Cause['by']]: Cause } = {
+  request: unnamed('request'),
+  customer: unnamed('customer'),
+  operator: unnamed('operator'),
+  network: unnamed('network'),
+  webhook: unnamed('webhook'),
+  time: unnamed('time'),
+  member: unnamed('member'),
 };
