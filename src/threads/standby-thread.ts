@@ -2,22 +2,20 @@
 // logs and keeps their checkpoints up to date. It ends before the node opens the partitions as
 // their owner.
 
-import { setTimeout as wait } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { ownerOptionsOf } from '../config/remote-log.ts';
 import { defined } from '../core/assert.ts';
 import { errorText } from '../core/errors.ts';
+import { systemScheduler, systemTimers } from '../core/scheduler.ts';
 import { DiskRoom } from '../data-folder/disk-space.ts';
-import { indexRowsOf } from '../domain/indexes.ts';
 import { JournalDamaged } from '../journal/journal.ts';
-import { openStandby, type StandbyJournal } from '../journal/standby-journal.ts';
 import { LogFollower } from '../postgresql/log-follower.ts';
 import { type Answers, answerQuestion } from '../rpc/questions.ts';
-import { segmentRetentionMs } from '../shard/metadata.ts';
 import { createStandbyMetrics } from '../telemetry/cluster-metrics.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { countThreadTime } from '../telemetry/thread-time.ts';
 import { endAtWriteErrors } from './end-at-write-errors.ts';
+import { HostedStandby } from './hosted-standby.ts';
 import { ProgressBoard } from './progress-board.ts';
 import type { Instruction, Notice, StandbyThreadData, ThreadQuestions } from './thread-protocol.ts';
 import { commonAnswers, startOfThread } from './thread-side.ts';
@@ -31,10 +29,6 @@ const registry = new Registry();
 countThreadTime(registry, 'standby');
 const metrics = createStandbyMetrics(registry);
 const progress = new ProgressBoard(data.progress);
-
-const followMs = 100;
-const retryMs = 1_000;
-const dropMs = 3_600_000;
 
 function fail(error: unknown): void {
   logger.fatal({ err: error }, `the partitions can't be followed: ${errorText(error)}`);
@@ -52,71 +46,29 @@ const follower = new LogFollower(
     'nodes share a service over PostgreSQL',
   ),
 );
-const journals: StandbyJournal[] = [];
-let isStopping = false;
-
 const room = new DiskRoom(config.dataDir, (isFull) => {
   if (isFull) logger.error('the disk is full: the partitions are not followed');
   else logger.warn('the disk has room again: the partitions are followed');
 });
 
-async function openAll(): Promise<void> {
-  const { segmentBytesMax, logBytesMax } = config.journal;
-  for (const { dir, identity } of shards) {
-    const journal = await openStandby({ dir, identity, indexRowsOf, segmentBytesMax, logBytesMax });
-    journals.push(journal);
-    const found = await follower.endOf(identity.shard);
-    await journal.refuseDivergence(found, (sequence) => follower.checksumAt(identity.shard, sequence));
-    progress.note(identity.shard, journal.sequence);
-  }
-}
-
-/** Appends what is new. Resolves with the milliseconds to wait for more. */
-async function followOnce(): Promise<number> {
-  const parts = await follower.readAfter(journals.map(({ sequence }) => sequence)).catch(() => null);
-  if (parts === null) return retryMs;
-  let appended = 0;
-  for (const [partition, journal] of journals.entries()) {
-    const { batches = [], end = journal.sequence } = parts.get(partition) ?? {};
-    await journal.append(batches);
-    appended += batches.length;
-    progress.note(partition, journal.sequence);
-    metrics.behind(partition, end - journal.sequence);
-  }
-  return appended > 0 ? 0 : followMs;
-}
-
-async function follow(): Promise<void> {
-  await openAll();
-  let [checkpointAtMs, dropAtMs] = [performance.now(), performance.now()];
-  while (!isStopping) {
-    // What is on a full disk stays as it is until somebody makes room.
-    const waitMs = room.isFull() ? retryMs : await followOnce();
-    const nowMs = performance.now();
-    if (nowMs >= checkpointAtMs) {
-      checkpointAtMs = nowMs + config.journal.checkpointIntervalMs;
-      for (const journal of journals) await journal.checkpoint();
-    }
-    if (nowMs >= dropAtMs) {
-      dropAtMs = nowMs + dropMs;
-      for (const journal of journals) await journal.drop(segmentRetentionMs);
-    }
-    await wait(waitMs);
-  }
-}
-
-const following = follow().catch((error) => {
-  if (!isStopping) fail(error);
+const { segmentBytesMax, logBytesMax, checkpointIntervalMs } = config.journal;
+const standby = new HostedStandby({
+  shards,
+  follower,
+  segmentBytesMax,
+  logBytesMax,
+  checkpointIntervalMs,
+  timers: systemTimers,
+  scheduler: systemScheduler,
+  isDiskFull: () => room.isFull(),
+  onFollowed: (partition, sequence) => progress.note(partition, sequence),
+  onBehind: (partition, entries) => metrics.behind(partition, entries),
 });
+standby.start(fail);
 
 const answers: Answers<ThreadQuestions> = {
   ...commonAnswers(logger, registry),
-  async stop() {
-    isStopping = true;
-    follower.close();
-    await following;
-    for (const journal of journals) await journal.close();
-  },
+  stop: () => standby.stop(),
 };
 main.on('message', async (instruction: Instruction) => {
   if ('question' in instruction) await answerQuestion(answers, instruction, tell);
