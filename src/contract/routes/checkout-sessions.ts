@@ -3,7 +3,7 @@
 import { Type } from 'typebox';
 import * as p from './parameters.ts';
 import * as r from './resources.ts';
-import { command, list, none, params, query, type Route } from './route.ts';
+import { command, list, params, query, type Route } from './route.ts';
 
 const optional = Type.Optional;
 
@@ -38,9 +38,7 @@ export const checkoutSessionRoutes = [
     ...list,
     operation: 'list_checkout_sessions',
     path: '/v1/checkout/sessions',
-    params: params({ ...p.page }),
     result: r.listOf(r.CheckoutSession),
-    refusals: ['resource_missing'],
     summary: 'List checkout sessions',
     description: 'Answers a page of your checkout sessions, newest first.',
   },
@@ -49,7 +47,6 @@ export const checkoutSessionRoutes = [
     operation: 'retrieve_checkout_session',
     path: '/v1/checkout/sessions/{id}',
     result: r.CheckoutSession,
-    refusals: ['resource_missing'],
     summary: 'Retrieve a checkout session',
     description: 'Answers the checkout session as it is now. `payment_status` says whether it is paid.',
   },
@@ -58,7 +55,6 @@ export const checkoutSessionRoutes = [
     operation: 'expire_checkout_session',
     path: '/v1/checkout/sessions/{id}/expire',
     idempotency: 'optional',
-    params: none,
     result: r.CheckoutSession,
     refusals: [
       'resource_missing',

@@ -3,7 +3,7 @@
 import { Type } from 'typebox';
 import * as p from './parameters.ts';
 import * as r from './resources.ts';
-import { command, list, none, params, query, type Route } from './route.ts';
+import { command, list, params, query, type Route } from './route.ts';
 
 const optional = Type.Optional;
 
@@ -50,7 +50,6 @@ export const customerRoutes = [
     path: '/v1/customers',
     params: params({ ...p.page, email: optional(p.email) }),
     result: r.listOf(r.Customer),
-    refusals: ['resource_missing'],
     summary: 'List customers',
     description:
       'Answers a page of your customers, newest first, or the ones with exactly one e-mail address.',
@@ -60,7 +59,6 @@ export const customerRoutes = [
     operation: 'retrieve_customer',
     path: '/v1/customers/{id}',
     result: Type.Union([r.Customer, r.deletedOf('customer')]),
-    refusals: ['resource_missing'],
     summary: 'Retrieve a customer',
     description: 'Answers the customer as it is now. Of a deleted customer only `id` and `deleted` are left.',
   },
@@ -70,7 +68,6 @@ export const customerRoutes = [
     operation: 'delete_customer',
     path: '/v1/customers/{id}',
     idempotency: 'ignored',
-    params: none,
     result: r.deletedOf('customer'),
     refusals: ['resource_missing'],
     summary: 'Delete a customer',

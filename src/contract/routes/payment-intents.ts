@@ -34,7 +34,6 @@ export const paymentIntentRoutes = [
     operation: 'retrieve_payment_intent',
     path: '/v1/payment_intents/{id}',
     result: r.PaymentIntent,
-    refusals: ['resource_missing'],
     summary: 'Retrieve a payment intent',
     description:
       'Answers the payment intent as it is now. Read `status` to learn whether it is paid, and `last_payment_error` to learn why the last attempt failed.',
@@ -50,7 +49,6 @@ export const paymentIntentRoutes = [
       ...p.created,
     }),
     result: r.listOf(r.PaymentIntent),
-    refusals: ['resource_missing'],
     summary: 'List payment intents',
     description:
       'Answers a page of your payment intents, newest first, filtered by status, customer or time of creation if you like.',

@@ -40,7 +40,6 @@ export const refundRoutes = [
     path: '/v1/refunds',
     params: params(paymentListFilters(refundStatuses)),
     result: r.listOf(r.Refund),
-    refusals: ['resource_missing'],
     summary: 'List refunds',
     description:
       'Answers a page of your refunds, newest first, filtered by payment intent, status or time of creation if you like.',
@@ -50,7 +49,6 @@ export const refundRoutes = [
     operation: 'retrieve_refund',
     path: '/v1/refunds/{id}',
     result: r.Refund,
-    refusals: ['resource_missing'],
     summary: 'Retrieve a refund',
     description: 'Answers the refund as it is now. `status` says whether the network has made it.',
   },

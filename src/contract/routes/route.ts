@@ -36,27 +36,42 @@ export interface Route {
   readonly description: string;
 }
 
-export const none = Type.Object({}, { additionalProperties: false });
+const none = Type.Object({}, { additionalProperties: false });
 export const params = <T extends Parameters<typeof Type.Object>[0]>(properties: T) =>
   Type.Object(properties, { additionalProperties: false });
 
-export const command = { kind: 'command', method: 'POST', spends: null } as const;
+export const command = { kind: 'command', method: 'POST', spends: null, params: none } as const;
 export const query = {
   kind: 'query',
   method: 'GET',
   idempotency: 'ignored',
   spends: null,
   params: none,
+  refusals: ['resource_missing'],
 } as const;
-export const list = { ...query, spends: 'filter' } as const;
-export const exported = { kind: 'export', method: 'GET', idempotency: 'ignored', spends: 'search' } as const;
-export const streamed = { ...query, kind: 'stream', testOnly: true } as const;
+export const list = { ...query, spends: 'filter', params: params({ ...p.page }) } as const;
+export const streamed = { ...query, kind: 'stream', testOnly: true, refusals: [] } as const;
 export const helper = { ...command, idempotency: 'optional', testOnly: true } as const;
 
-export const exportParams = params({
-  format: Type.Optional(Type.Enum(['csv', 'ndjson'], { default: 'csv' })),
-  ...p.created,
-});
+const exported = {
+  kind: 'export',
+  method: 'GET',
+  idempotency: 'ignored',
+  spends: 'search',
+  params: params({ format: Type.Optional(Type.Enum(['csv', 'ndjson'], { default: 'csv' })), ...p.created }),
+  refusals: [],
+} as const;
+
+export const exportOf = <const K extends string, R extends TSchema>(kind: K, result: R) =>
+  ({
+    ...exported,
+    operation: `export_${kind}`,
+    path: `/v1/exports/${kind}`,
+    result,
+    summary: `Export ${kind.replace('_', ' ')} as CSV or NDJSON`,
+    description: `Streams all ${kind.replace('_', ' ')}, newest first, or those of a time, as CSV or as a line of JSON each. Four exports can be under way at once.`,
+  }) as const;
+
 export const paymentListFilters = (statuses: readonly string[]) => ({
   ...p.page,
   payment_intent: Type.Optional(p.id),

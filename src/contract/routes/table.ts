@@ -10,7 +10,7 @@ import * as p from './parameters.ts';
 import { paymentIntentRoutes } from './payment-intents.ts';
 import { refundRoutes } from './refunds.ts';
 import * as r from './resources.ts';
-import { exported, exportParams, list, params, paymentListFilters, query, type Route } from './route.ts';
+import { exportOf, list, params, paymentListFilters, query, type Route } from './route.ts';
 import { testHelperRoutes } from './test-helpers.ts';
 import { webhookEndpointRoutes } from './webhook-endpoints.ts';
 
@@ -26,7 +26,6 @@ export const routes = [
     path: '/v1/charges',
     params: params(paymentListFilters(chargeStatuses)),
     result: r.listOf(r.Charge),
-    refusals: ['resource_missing'],
     summary: 'List charges',
     description:
       'Answers a page of your charges, newest first: each attempt to pay is one. Filter by payment intent, status or time of creation if you like.',
@@ -36,7 +35,6 @@ export const routes = [
     operation: 'retrieve_charge',
     path: '/v1/charges/{id}',
     result: r.Charge,
-    refusals: ['resource_missing'],
     summary: 'Retrieve a charge',
     description: 'Answers the charge as it is now, with the card or the cash code that was used.',
   },
@@ -45,9 +43,7 @@ export const routes = [
     ...list,
     operation: 'list_reviews',
     path: '/v1/reviews',
-    params: params({ ...p.page }),
     result: r.listOf(r.Review),
-    refusals: ['resource_missing'],
     summary: 'List reviews',
     description: 'Answers a page of your reviews, newest first. One that is open waits for a decision.',
   },
@@ -56,7 +52,6 @@ export const routes = [
     operation: 'retrieve_review',
     path: '/v1/reviews/{id}',
     result: r.Review,
-    refusals: ['resource_missing'],
     summary: 'Retrieve a review',
     description: 'Answers the review as it is now, with what was expected and what arrived.',
   },
@@ -66,7 +61,6 @@ export const routes = [
     path: '/v1/events',
     params: params({ ...p.page, type: optional(Type.Enum([...eventTypes])), ...p.created }),
     result: r.listOf(r.Event),
-    refusals: ['resource_missing'],
     summary: 'List events',
     description:
       'Answers a page of your events, newest first, filtered by type or time if you like. Use it to catch up when your server has missed deliveries.',
@@ -76,7 +70,6 @@ export const routes = [
     operation: 'retrieve_event',
     path: '/v1/events/{id}',
     result: r.Event,
-    refusals: ['resource_missing'],
     summary: 'Retrieve an event',
     description: 'Answers the event as it was delivered, with the object as it was when the event happened.',
   },
@@ -91,39 +84,9 @@ export const routes = [
     description:
       'Answers your organization: the payment methods that it can use in this mode, and its rate limits. Handy to check a key.',
   },
-  {
-    ...exported,
-    operation: 'export_payment_intents',
-    path: '/v1/exports/payment_intents',
-    params: exportParams,
-    result: r.PaymentIntent,
-    refusals: [],
-    summary: 'Export payment intents as CSV or NDJSON',
-    description:
-      'Streams all payment intents, newest first, or those of a time, as CSV or as a line of JSON each. Four exports can be under way at once.',
-  },
-  {
-    ...exported,
-    operation: 'export_charges',
-    path: '/v1/exports/charges',
-    params: exportParams,
-    result: r.Charge,
-    refusals: [],
-    summary: 'Export charges as CSV or NDJSON',
-    description:
-      'Streams all charges, newest first, or those of a time, as CSV or as a line of JSON each. Four exports can be under way at once.',
-  },
-  {
-    ...exported,
-    operation: 'export_refunds',
-    path: '/v1/exports/refunds',
-    params: exportParams,
-    result: r.Refund,
-    refusals: [],
-    summary: 'Export refunds as CSV or NDJSON',
-    description:
-      'Streams all refunds, newest first, or those of a time, as CSV or as a line of JSON each. Four exports can be under way at once.',
-  },
+  exportOf('payment_intents', r.PaymentIntent),
+  exportOf('charges', r.Charge),
+  exportOf('refunds', r.Refund),
   ...testHelperRoutes,
 ] as const satisfies readonly Route[];
 

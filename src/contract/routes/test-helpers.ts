@@ -5,7 +5,7 @@ import * as limits from '../limits.ts';
 import { LoggedRequest } from './logged-request.ts';
 import * as p from './parameters.ts';
 import * as r from './resources.ts';
-import { helper, none, params, type Route, streamed } from './route.ts';
+import { helper, params, type Route, streamed } from './route.ts';
 
 const optional = Type.Optional;
 
@@ -42,7 +42,6 @@ export const testHelperRoutes = [
     ...helper,
     operation: 'expire_charge',
     path: '/v1/test_helpers/charges/{id}/expire',
-    params: none,
     result: r.Charge,
     refusals: ['resource_missing', 'charge_unexpected_state', 'payment_intent_busy'],
     summary: 'Test helper: the attempt runs out of time',
@@ -63,7 +62,6 @@ export const testHelperRoutes = [
     ...helper,
     operation: 'succeed_refund',
     path: '/v1/test_helpers/refunds/{id}/succeed',
-    params: none,
     result: r.Refund,
     refusals: ['resource_missing', 'invalid_request'],
     summary: 'Test helper: the network makes the refund',
@@ -85,7 +83,6 @@ export const testHelperRoutes = [
     operation: 'stream_events',
     path: '/v1/test_helpers/events/stream',
     result: r.Event,
-    refusals: [],
     summary: 'Test helper: events as they happen, as server-sent events',
     description:
       'Keeps the connection open and sends the events of test mode as they happen, as server-sent events. `payments listen` with a key reads it, so that events reach a program on your machine.',
@@ -104,7 +101,6 @@ export const testHelperRoutes = [
       idempotency_key: optional(p.shortText),
     }),
     result: LoggedRequest,
-    refusals: [],
     summary: 'Test helper: requests and their answers as they happen, as server-sent events',
     description:
       'Keeps the connection open and sends the requests of test mode with their answers, as server-sent events: first the newest that fit the filters, `limit` at most, then each as it is answered. `payments-cli logs` reads it.',

@@ -3,7 +3,7 @@
 import { Type } from 'typebox';
 import * as p from './parameters.ts';
 import * as r from './resources.ts';
-import { command, list, none, params, query, type Route } from './route.ts';
+import { command, list, params, query, type Route } from './route.ts';
 
 const optional = Type.Optional;
 
@@ -51,9 +51,7 @@ export const webhookEndpointRoutes = [
     ...list,
     operation: 'list_webhook_endpoints',
     path: '/v1/webhook_endpoints',
-    params: params({ ...p.page }),
     result: r.listOf(r.WebhookEndpoint),
-    refusals: ['resource_missing'],
     summary: 'List webhook endpoints',
     description: 'Answers a page of your webhook endpoints, newest first.',
   },
@@ -62,7 +60,6 @@ export const webhookEndpointRoutes = [
     operation: 'retrieve_webhook_endpoint',
     path: '/v1/webhook_endpoints/{id}',
     result: r.WebhookEndpoint,
-    refusals: ['resource_missing'],
     summary: 'Retrieve a webhook endpoint',
     description: 'Answers the endpoint as it is now. Its `secret` is `null` here.',
   },
@@ -72,7 +69,6 @@ export const webhookEndpointRoutes = [
     operation: 'delete_webhook_endpoint',
     path: '/v1/webhook_endpoints/{id}',
     idempotency: 'ignored',
-    params: none,
     result: r.deletedOf('webhook_endpoint'),
     refusals: ['resource_missing', 'webhook_endpoints_busy'],
     summary: 'Delete a webhook endpoint',
