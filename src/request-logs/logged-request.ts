@@ -1,37 +1,8 @@
 // An entry of the request logs as people are shown it.
 
 import { memberPrefix } from '../contract/id-prefixes.ts';
+import type { LoggedRequest } from '../contract/routes/logged-request.ts';
 import { type EntryReader, entryFlags } from './entry.ts';
-
-export interface LoggedRequest {
-  readonly request: string;
-  /** ISO 8601. */
-  readonly time: string;
-  readonly duration_ms: number;
-  readonly status: number;
-  readonly code: string | null;
-  readonly method: string;
-  readonly path: string;
-  readonly query: string;
-  readonly idempotency_key: string | null;
-  readonly replayed: boolean;
-  readonly original_request: string | null;
-  /** The version that the request named. */
-  readonly api_version: string | null;
-  readonly key: string | null;
-  /** The id of the member who made it in the dashboard. */
-  readonly member: string | null;
-  readonly address: string;
-  /** The object that the path names, or that the answer is. */
-  readonly object: string | null;
-  readonly request_body: string;
-  /** Only the beginning of the body is kept. */
-  readonly request_cut: boolean;
-  readonly answer_body: string;
-  readonly answer_cut: boolean;
-  /** Something was left out of it that looked like a secret or a card number. */
-  readonly masked: boolean;
-}
 
 /** Entries that were not kept, because there were too many at once or the disk took none. */
 export interface Gap {

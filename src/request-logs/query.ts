@@ -1,8 +1,8 @@
 // Questions to the request logs, which the thread that writes them answers for the threads that
 // must not wait for a disk.
 
+import type { LoggedRequest } from '../contract/routes/logged-request.ts';
 import type { Answers } from '../rpc/questions.ts';
-import type { LoggedRequest } from './logged-request.ts';
 import type { LogScope } from './request-logs.ts';
 import {
   entriesAfterInParts,

@@ -2,12 +2,13 @@
 // that writes them, in another process, too. One search looks at a bounded number of entries,
 // newest first, and says where the next one goes on.
 
+import type { LoggedRequest } from '../contract/routes/logged-request.ts';
 import { routeTable } from '../contract/routes/table.ts';
 import { type Mode, modes } from '../contract/vocabulary.ts';
 import { defined } from '../core/assert.ts';
 import { timeOfId } from '../core/ids.ts';
 import { EntryReader, entryBytesMax, entryFlags, tagOfId, tagOfKey } from './entry.ts';
-import { type Gap, gapOf, type LoggedRequest, loggedRequestOf } from './logged-request.ts';
+import { type Gap, gapOf, loggedRequestOf } from './logged-request.ts';
 import { foldersIn, type LogScope } from './request-logs.ts';
 import { isEntryOf } from './scope-log.ts';
 import {

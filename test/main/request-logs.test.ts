@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
-import type { LoggedRequest } from '../../src/request-logs/logged-request.ts';
+import type { LoggedRequest } from '../../src/contract/routes/logged-request.ts';
 import { runCommandLine } from '../operator/cli/command-line.ts';
 import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
 import { pasteBlock } from './payments-command.ts';

@@ -294,7 +294,7 @@ function account(): r.AccountResource {
   };
 }
 
-export const exampleLoggedRequest: Static<typeof LoggedRequest> = {
+export const exampleLoggedRequest: LoggedRequest = {
   request: exampleIds.request,
   time: '2026-11-02T12:00:00.000Z',
   duration_ms: 4,

@@ -10,13 +10,10 @@ import { exampleIds } from './examples.ts';
 import { headerRefs } from './headers.ts';
 import type { Json } from './schemas.ts';
 
-const statusNames: Readonly<Record<number, string>> = {
-  400: 'BadRequest',
+/** Refusals from before the operation are the same for all routes: described once, by these names. */
+const sharedNames: Readonly<Record<number, string>> = {
   401: 'Unauthorized',
-  402: 'PaymentRequired',
   403: 'Forbidden',
-  404: 'NotFound',
-  409: 'Conflict',
   413: 'ContentTooLarge',
   429: 'TooManyRequests',
   431: 'RequestHeaderFieldsTooLarge',
@@ -37,9 +34,6 @@ const statusMeanings: Readonly<Record<number, string>> = {
   500: 'The service failed. Send the same request again, with the same key.',
   503: 'The service is not available for the moment. Send the same request again, with the same key.',
 };
-
-/** Refusals from before the operation are the same for all routes, so they are described once. */
-const sharedStatuses: readonly number[] = [401, 403, 413, 429, 431, 500, 503];
 
 type Example = Omit<Refusal, 'code'>;
 
@@ -164,11 +158,12 @@ export function describeRefusals(route: Route, baseUrl: string, components: Refu
   const responses: Json = {};
   for (const [status, codes] of refusalsByStatus(route)) {
     const response = describeRefusal(route, status, codes, baseUrl, components.examples);
-    if (!sharedStatuses.includes(status)) {
+    const shared = sharedNames[status];
+    if (shared === undefined) {
       responses[status] = response;
       continue;
     }
-    const name = `${statusNames[status]}${status === 403 && route.testOnly ? 'TestHelper' : ''}`;
+    const name = `${shared}${status === 403 && route.testOnly ? 'TestHelper' : ''}`;
     components.responses.set(name, response);
     responses[status] = { $ref: `#/components/responses/${name}` };
   }

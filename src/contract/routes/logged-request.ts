@@ -1,6 +1,6 @@
-// A request with its answer as a schema, which `request-logs/logged-request.ts` matches.
+// A request with its answer, as people and programs are shown it.
 
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 
 const text = (description: string) => Type.String({ description });
 const flag = (description: string) => Type.Boolean({ description });
@@ -33,3 +33,4 @@ export const LoggedRequest = Type.Object(
   },
   { title: 'LoggedRequest', description: 'A request to the API with its answer, as it was logged.' },
 );
+export type LoggedRequest = Static<typeof LoggedRequest>;

@@ -4,12 +4,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type IdKind, kindOfId } from '../../contract/id-prefixes.ts';
 import { listLimitMax } from '../../contract/limits.ts';
+import type { LoggedRequest } from '../../contract/routes/logged-request.ts';
 import { timeOfId } from '../../core/ids.ts';
 import { moroccoDayBounds } from '../../core/morocco-day.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { OperatorServices } from '../../operator/use-cases/services.ts';
-import type { Gap, LoggedRequest } from '../../request-logs/logged-request.ts';
+import type { Gap } from '../../request-logs/logged-request.ts';
 import { isPlace, type LogFilter, type LogPage, statusRangeOf } from '../../request-logs/search.ts';
 import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';

@@ -5,7 +5,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command, CommanderError, Option } from 'commander';
 import manifest from '../../../clients/cli/package.json' with { type: 'json' };
-import type { Gap, LoggedRequest } from '../../request-logs/logged-request.ts';
+import type { LoggedRequest } from '../../contract/routes/logged-request.ts';
+import type { Gap } from '../../request-logs/logged-request.ts';
 import { OperatorFailure, wrongUsage } from '../use-cases/failures.ts';
 import { trigger, typeThatHappens } from '../use-cases/trigger.ts';
 import {

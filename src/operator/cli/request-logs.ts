@@ -4,8 +4,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { kindOfId } from '../../contract/id-prefixes.ts';
+import type { LoggedRequest } from '../../contract/routes/logged-request.ts';
 import { type Mode, modes } from '../../contract/vocabulary.ts';
-import type { Gap, LoggedRequest } from '../../request-logs/logged-request.ts';
+import type { Gap } from '../../request-logs/logged-request.ts';
 import type { LogScope } from '../../request-logs/request-logs.ts';
 import {
   entriesAfter,

@@ -1,8 +1,9 @@
 // API requests with their answers, as people read them in a terminal.
 
+import type { LoggedRequest } from '../../contract/routes/logged-request.ts';
 import type { Mode } from '../../contract/vocabulary.ts';
 import { plain } from '../../core/shown-text.ts';
-import type { Gap, LoggedRequest } from '../../request-logs/logged-request.ts';
+import type { Gap } from '../../request-logs/logged-request.ts';
 import { formatFields, formatTime } from './table.ts';
 
 export type Found = (LoggedRequest | Gap) & { readonly mode: Mode };
