@@ -2,7 +2,7 @@
 // language brings along. The address of the service and the key are in the environment, and what
 // the request needs is made first, so each program runs as it stands.
 
-import { assert, defined } from '../../core/assert.ts';
+import { assert } from '../../core/assert.ts';
 import { curlOf } from './curl-sample.ts';
 import { headersOf, type PreparingRequest, piecesOf, type Sample } from './sample-request.ts';
 
@@ -20,64 +20,61 @@ const writers: Readonly<Record<SampleLanguage, (sample: Sample) => string>> = {
   PHP: phpOf,
 };
 
-/** A JSON value, written with another language's words and signs. */
+/** How a language writes values of JSON. */
 interface Notation {
   readonly words: Readonly<Record<'true' | 'false' | 'null', string>>;
-  /** A text in which names stand for values. */
-  readonly text: (value: string) => string;
+  readonly quoted: (text: string) => string;
+  /** What a step has taken, as a variable: by itself, and within a text. */
+  readonly variable: (name: string) => string;
+  readonly within: (name: string) => string;
+  /** The quotes of a text with variables in it. */
+  readonly around: (text: string) => string;
   readonly name: (name: string) => string;
   readonly object: readonly [open: string, between: string, close: string];
   /** What stands within the brackets of an object in one line. */
   readonly padding: '' | ' ';
+  readonly indent: string;
 }
 
-function written(value: unknown, notation: Notation, indent: string, step: string): string {
+/** A value of JSON. `indent`: how far its lines are indented; null: it is in one line. */
+function written(value: unknown, notation: Notation, indent: string | null = notation.indent): string {
   if (value === null || typeof value === 'boolean') return notation.words[`${value}` as 'true'];
-  if (typeof value === 'string') return notation.text(value);
+  if (typeof value === 'string') return textIn(notation, value);
   if (typeof value !== 'object') return String(value);
-  const inner = indent + step;
-  if (Array.isArray(value)) {
-    return `[${value.map((item) => written(item, notation, inner, step)).join(', ')}]`;
-  }
+  const inner = indent === null ? null : indent + notation.indent;
+  if (Array.isArray(value)) return `[${value.map((item) => written(item, notation, inner)).join(', ')}]`;
   const [open, between, close] = notation.object;
   const parts = Object.entries(value).map(
-    ([name, part]) => `${inner}${notation.name(name)}${between}${written(part, notation, inner, step)},\n`,
+    ([name, part]) => `${notation.name(name)}${between}${written(part, notation, inner)}`,
   );
-  return parts.length === 0 ? open + close : `${open}\n${parts.join('')}${indent}${close}`;
+  if (inner === null) return `${open}${notation.padding}${parts.join(', ')}${notation.padding}${close}`;
+  if (parts.length === 0) return open + close;
+  return `${open}\n${parts.map((part) => `${inner}${part},\n`).join('')}${indent}${close}`;
+}
+
+/** A text in which names stand for values. One that is nothing but a variable needs no quotes. */
+function textIn({ quoted, variable, within, around }: Notation, text: string): string {
+  const pieces = piecesOf(text);
+  const [before, name, after] = pieces;
+  if (name === undefined) return quoted(text);
+  if (pieces.length === 3 && before === '' && after === '') return variable(name);
+  return around(pieces.map((piece, i) => (i % 2 === 1 ? within(piece) : piece)).join(''));
 }
 
 const singleQuoted = (text: string) => `'${text.replace(/[\\']/g, '\\$&')}'`;
-
-/** A text that is one variable is the variable; one that has some is written by `mixed`. */
-function withVariables(
-  text: string,
-  quoted: (text: string) => string,
-  variable: (name: string) => string,
-  mixed: (pieces: readonly string[]) => string,
-): string {
-  const pieces = piecesOf(text);
-  if (pieces.length === 1) return quoted(text);
-  const [before, name, after] = pieces;
-  return pieces.length === 3 && before === '' && after === ''
-    ? variable(defined(name, 'a name'))
-    : mixed(pieces);
-}
 
 const camelCase = (name: string) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 const javascript: Notation = {
   words: { true: 'true', false: 'false', null: 'null' },
-  text: (value) =>
-    withVariables(
-      value,
-      singleQuoted,
-      camelCase,
-      (pieces) =>
-        `\`${pieces.map((piece, i) => (i % 2 === 1 ? `\${${camelCase(piece)}}` : piece)).join('')}\``,
-    ),
+  quoted: singleQuoted,
+  variable: camelCase,
+  within: (name) => `\${${camelCase(name)}}`,
+  around: (text) => `\`${text}\``,
   name: (name) => (/^[a-z_]\w*$/i.test(name) ? name : singleQuoted(name)),
   object: ['{', ': ', '}'],
   padding: ' ',
+  indent: '  ',
 };
 
 /** Where a value is in an answer, in languages that write it alike. */
@@ -86,20 +83,9 @@ const place = (at: readonly (string | number)[], quoted: (part: string) => strin
 
 /** A call of the function that prepares, with the arguments that are needed. */
 function preparingCall({ method, path, idempotencyKey, body }: PreparingRequest, notation: Notation): string {
-  const key = idempotencyKey === null ? notation.words.null : notation.text(idempotencyKey);
-  const given = [notation.text(method), notation.text(path), key];
-  if (body !== null) given.push(inOneLine(body, notation));
+  const given = [method, path, idempotencyKey].map((value) => written(value, notation));
+  if (body !== null) given.push(written(body, notation, null));
   return `prepare(${given.join(', ')})`;
-}
-
-function inOneLine(value: unknown, notation: Notation): string {
-  if (Array.isArray(value)) return `[${value.map((item) => inOneLine(item, notation)).join(', ')}]`;
-  if (typeof value !== 'object' || value === null) return written(value, notation, '', '');
-  const [open, between, close] = notation.object;
-  const parts = Object.entries(value).map(
-    ([name, part]) => `${notation.name(name)}${between}${inOneLine(part, notation)}`,
-  );
-  return `${open}${notation.padding}${parts.join(', ')}${notation.padding}${close}`;
 }
 
 const preparingNode = `// What the request needs is made first, so that this runs as it stands.
@@ -120,7 +106,7 @@ async function prepare(method, path, idempotencyKey, body = {}) {
 function nodeOf({ steps, request, answersText }: Sample): string {
   const { method, path, body } = request;
   const headers = headersOf(request).map(
-    ([name, value]) => `    ${javascript.name(name)}: ${javascript.text(value)},\n`,
+    ([name, value]) => `    ${javascript.name(name)}: ${textIn(javascript, value)},\n`,
   );
   const calls = steps.map((step) => {
     const call = `await ${preparingCall(step, javascript)}`;
@@ -130,11 +116,11 @@ function nodeOf({ steps, request, answersText }: Sample): string {
   });
   return [
     ...(steps.length === 0 ? [] : [preparingNode, ...calls, '']),
-    `const answer = await fetch(process.env.URL + ${javascript.text(path)}, {`,
+    `const answer = await fetch(process.env.URL + ${textIn(javascript, path)}, {`,
     ...(method === 'GET' ? [] : [`  method: '${method}',`]),
     '  headers: {',
     `    Authorization: \`Bearer \${process.env.KEY}\`,\n${headers.join('')}  },`,
-    ...(body === null ? [] : [`  body: JSON.stringify(${written(body, javascript, '  ', '  ')}),`]),
+    ...(body === null ? [] : [`  body: JSON.stringify(${written(body, javascript)}),`]),
     '});',
     answersText
       ? 'for await (const part of answer.body) process.stdout.write(part);'
@@ -144,17 +130,14 @@ function nodeOf({ steps, request, answersText }: Sample): string {
 
 const python: Notation = {
   words: { true: 'True', false: 'False', null: 'None' },
-  text: (value) =>
-    withVariables(
-      value,
-      (text) => JSON.stringify(text),
-      (name) => name,
-      (pieces) =>
-        `f${JSON.stringify(pieces.map((piece, i) => (i % 2 === 1 ? `{${piece}}` : piece)).join(''))}`,
-    ),
+  quoted: (text) => JSON.stringify(text),
+  variable: (name) => name,
+  within: (name) => `{${name}}`,
+  around: (text) => `f${JSON.stringify(text)}`,
   name: (name) => JSON.stringify(name),
   object: ['{', ': ', '}'],
   padding: '',
+  indent: '    ',
 };
 
 const preparingPython = `# What the request needs is made first, so that this runs as it stands.
@@ -176,7 +159,7 @@ def prepare(method, path, idempotency_key, body={}):
 function pythonOf({ steps, request, answersText }: Sample): string {
   const { method, path, body } = request;
   const headers = headersOf(request).map(
-    ([name, value]) => `        ${python.name(name)}: ${python.text(value)},\n`,
+    ([name, value]) => `        ${python.name(name)}: ${textIn(python, value)},\n`,
   );
   const calls = steps.map((step) => {
     const call = preparingCall(step, python);
@@ -189,11 +172,11 @@ function pythonOf({ steps, request, answersText }: Sample): string {
     '',
     ...(steps.length === 0 ? [] : [preparingPython, ...calls, '']),
     'request = urllib.request.Request(',
-    `    os.environ["URL"] + ${python.text(path)},`,
+    `    os.environ["URL"] + ${textIn(python, path)},`,
     ...(method === 'GET' ? [] : [`    method="${method}",`]),
     '    headers={',
     `        "Authorization": f"Bearer {os.environ['KEY']}",\n${headers.join('')}    },`,
-    ...(body === null ? [] : [`    data=json.dumps(${written(body, python, '    ', '    ')}).encode(),`]),
+    ...(body === null ? [] : [`    data=json.dumps(${written(body, python)}).encode(),`]),
     ')',
     'try:',
     '    with urllib.request.urlopen(request) as answer:',
@@ -207,16 +190,14 @@ function pythonOf({ steps, request, answersText }: Sample): string {
 
 const php: Notation = {
   words: { true: 'true', false: 'false', null: 'null' },
-  text: (value) =>
-    withVariables(
-      value,
-      singleQuoted,
-      (name) => `$${camelCase(name)}`,
-      (pieces) => `"${pieces.map((piece, i) => (i % 2 === 1 ? `{$${camelCase(piece)}}` : piece)).join('')}"`,
-    ),
+  quoted: singleQuoted,
+  variable: (name) => `$${camelCase(name)}`,
+  within: (name) => `{$${camelCase(name)}}`,
+  around: (text) => `"${text}"`,
   name: singleQuoted,
   object: ['[', ' => ', ']'],
   padding: '',
+  indent: '    ',
 };
 
 const preparingPhp = `// What the request needs is made first, so that this runs as it stands.
@@ -240,13 +221,13 @@ function prepare(string $method, string $path, ?string $idempotencyKey, array $b
 
 function phpOf({ steps, request, answersText }: Sample): string {
   const { method, path, body } = request;
-  const headers = headersOf(request).map(([name, value]) => `        ${php.text(`${name}: ${value}`)},\n`);
+  const headers = headersOf(request).map(([name, value]) => `        ${textIn(php, `${name}: ${value}`)},\n`);
   const calls = steps.map((step) => {
     const call = preparingCall(step, php);
     if (step.takes === null) return `${call};`;
     return `$${camelCase(step.takes.name)} = ${call}${place(step.takes.at, (part) => `[${singleQuoted(part)}]`)};`;
   });
-  const address = `getenv('URL') . ${php.text(path)}`;
+  const address = `getenv('URL') . ${textIn(php, path)}`;
   assert(!path.includes('$'), 'PHP would take it for a variable');
   return [
     '<?php',
@@ -254,7 +235,7 @@ function phpOf({ steps, request, answersText }: Sample): string {
     "$options = ['http' => [",
     `    'method' => '${method}',`,
     `    'header' => [\n        'Authorization: Bearer ' . getenv('KEY'),\n${headers.join('')}    ],`,
-    ...(body === null ? [] : [`    'content' => json_encode(${written(body, php, '    ', '    ')}),`]),
+    ...(body === null ? [] : [`    'content' => json_encode(${written(body, php)}),`]),
     "    'ignore_errors' => true,",
     ']];',
     ...(answersText

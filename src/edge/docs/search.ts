@@ -1,6 +1,6 @@
 // The search of the documentation: the sections of all pages, found by the words that are typed. A
 // word is found where a word begins with it; a section must have all of them. Titles count more
-// than texts. A word is also found by another word for the same thing (search-words.ts).
+// than texts. A word is also found by another word for the same thing.
 
 import { type Html, html } from '../../html/html.ts';
 

@@ -1,4 +1,4 @@
-// The style sheet of the documentation. Its colours are those of all pages (see pages/tokens.ts).
+// The style sheet of the documentation. Its colours are those of all pages (html/tokens.ts).
 // The list of pages lies behind the content and stands beside it where there is room, so that
 // phones and screen readers meet the content first.
 
