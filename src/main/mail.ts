@@ -17,7 +17,7 @@ import { MailSender } from '../mail/sender.ts';
 import { createMailTransport, type MailTransport } from '../mail/transport.ts';
 import type { Check } from '../operator/use-cases/services.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { metricsIn } from '../telemetry/metrics.ts';
+import { metricsIn } from '../telemetry/metrics-in.ts';
 
 export interface Mail {
   /** Where mails are queued; null: none are sent. */
@@ -100,8 +100,8 @@ function openTransport({ config: { mail }, logger }: Parameters<typeof openMail>
 
 function countMails(registry: Registry, outbox: MailOutbox, now: Clock): Counter {
   const { gauge, counter } = metricsIn(registry);
-  gauge('payments_mails_waiting', 'Mails that wait to be sent', () => outbox.waiting().length);
-  gauge('payments_mails_oldest_seconds', 'Age of the oldest mail that waits to be sent', () => {
+  gauge('payments_mails_waiting', 'Mails that wait to be sent', [], () => outbox.waiting().length);
+  gauge('payments_mails_oldest_seconds', 'Age of the oldest mail that waits to be sent', [], () => {
     const [oldest] = outbox.waiting();
     return oldest === undefined ? 0 : Math.max(0, (now() - oldest.createdMs) / 1000);
   });

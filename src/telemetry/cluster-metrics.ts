@@ -1,17 +1,14 @@
 // The metrics of a node among those that share a service.
 
-import { Gauge, type Registry } from 'prom-client';
-import { metricsIn } from './metrics.ts';
+import type { Registry } from 'prom-client';
+import { metricsIn } from './metrics-in.ts';
 
 /** The node that has the lease serves; of the others each is 0. */
 export function createLeaseMetrics(registry: Registry, node: string) {
-  const registers = [registry];
+  const { gauge } = metricsIn(registry);
   const help = '1 at the node that has the lease of the service, 0 at those that stand by';
-  const holds = new Gauge({ name: 'payments_node_serves', help, labelNames: ['node'], registers });
-  const epoch = metricsIn(registry).gauge(
-    'payments_lease_epoch',
-    'Which lease this node has, counted; 0: none',
-  );
+  const holds = gauge('payments_node_serves', help, ['node']);
+  const epoch = gauge('payments_lease_epoch', 'Which lease this node has, counted; 0: none');
   const show = (isHeld: boolean, newEpoch: number) => {
     holds.set({ node }, isHeld ? 1 : 0);
     epoch.set(newEpoch);
@@ -21,12 +18,10 @@ export function createLeaseMetrics(registry: Registry, node: string) {
 }
 
 export function createStandbyMetrics(registry: Registry) {
-  const registers = [registry];
-  const behind = new Gauge({
-    name: 'payments_standby_behind_entries',
-    help: 'Entries of a partition that this node, which stands by, does not have yet',
-    labelNames: ['shard'],
-    registers,
-  });
+  const behind = metricsIn(registry).gauge(
+    'payments_standby_behind_entries',
+    'Entries of a partition that this node, which stands by, does not have yet',
+    ['shard'],
+  );
   return { behind: (shard: number, entries: number) => behind.set({ shard: String(shard) }, entries) };
 }

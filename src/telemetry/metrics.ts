@@ -3,10 +3,7 @@
 
 import {
   AggregatorRegistry,
-  Counter,
   collectDefaultMetrics,
-  Gauge,
-  Histogram,
   type MetricObjectWithValues,
   type MetricValue,
   type Registry,
@@ -22,24 +19,11 @@ import type { ShardClient } from '../shard/client.ts';
 import { noRoomReasons } from '../shard/fair-queue.ts';
 import { type DeliveryOutcome, deliveryOutcomes, type ShardObserver } from '../shard/shard-options.ts';
 import type { Dispatcher } from '../webhooks/dispatcher.ts';
+import { metricsIn } from './metrics-in.ts';
 import { RequestCounts } from './request-counts.ts';
 
 const seconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
-
-/** Makes metrics of a registry. A gauge with `read` is read when somebody asks for it. */
-export function metricsIn(registry: Registry) {
-  const registers = [registry];
-  return {
-    gauge(name: string, help: string, read?: () => number): Gauge {
-      const collect = read && ((): void => gauge.set(read()));
-      const gauge = new Gauge({ name, help, registers, collect });
-      return gauge;
-    },
-    counter: (name: string, help: string, labelNames: readonly string[] = []) =>
-      new Counter({ name, help, labelNames, registers }),
-  };
-}
 
 /** The metrics of an edge. */
 export function createEdgeMetrics(registry: Registry) {
@@ -71,56 +55,51 @@ export function countLostEntries(registry: Registry): (entries: number) => void 
 
 /** What waits for each shard at an edge, and what was refused or withdrawn there before it ran. */
 export function countAdmission(registry: Registry, shards: readonly ShardClient[]): void {
-  const registers = [registry];
-  const labelNames = ['shard'];
-  const gauge = (name: string, help: string, of: (client: ShardClient) => number) =>
-    new Gauge({
-      name,
-      help,
-      labelNames,
-      registers,
-      collect() {
-        for (const [shard, client] of shards.entries()) this.set({ shard }, of(client));
-      },
-    });
-  gauge('payments_waiting_requests', 'Requests without an answer yet', ({ waitingCount }) => waitingCount);
-  gauge('payments_waiting_bytes', 'About what these take', ({ waitingBytes }) => waitingBytes);
-  new Counter({
-    name: 'payments_overload_refusals_total',
-    help: 'Requests that were refused because too many waited: in all, or of the organization, or to make room for others',
-    labelNames: ['shard', 'reason'],
-    registers,
-    collect() {
-      this.reset();
-      for (const [shard, { refused }] of shards.entries())
-        for (const reason of noRoomReasons) this.inc({ shard, reason }, refused[reason]);
-    },
-  });
-  new Counter({
-    name: 'payments_abandoned_requests_total',
-    help: 'Requests that were not run, because their client had gone or their time was up',
-    labelNames,
-    registers,
-    collect() {
-      this.reset();
-      for (const [shard, { abandoned }] of shards.entries()) this.inc({ shard }, abandoned);
-    },
-  });
+  const { gauge, counter } = metricsIn(registry);
+  const ofEach = (of: (client: ShardClient) => number) => () =>
+    shards.map((client, shard) => [{ shard }, of(client)] as const);
+  gauge(
+    'payments_waiting_requests',
+    'Requests without an answer yet',
+    ['shard'],
+    ofEach(({ waitingCount }) => waitingCount),
+  );
+  gauge(
+    'payments_waiting_bytes',
+    'About what these take',
+    ['shard'],
+    ofEach(({ waitingBytes }) => waitingBytes),
+  );
+  counter(
+    'payments_overload_refusals_total',
+    'Requests that were refused because too many waited: in all, or of the organization, or to make room for others',
+    ['shard', 'reason'],
+    () =>
+      shards.flatMap(({ refused }, shard) =>
+        noRoomReasons.map((reason) => [{ shard, reason }, refused[reason]] as const),
+      ),
+  );
+  counter(
+    'payments_abandoned_requests_total',
+    'Requests that were not run, because their client had gone or their time was up',
+    ['shard'],
+    ofEach(({ abandoned }) => abandoned),
+  );
 }
 
 /** Makes metrics whose samples carry the number of a shard. */
 function shardMetricsOf(registry: Registry, shard: string) {
-  const registers = [registry];
-  const labelNames = ['shard'] as const;
+  const { gauge, counter, histogram } = metricsIn(registry);
+  const labelNames = ['shard'];
   return {
     histogram: (name: string, help: string, buckets: number[]) =>
-      new Histogram({ name, help, labelNames, buckets, registers }).labels(shard),
-    gauge: (name: string, help: string) => new Gauge({ name, help, labelNames, registers }).labels(shard),
+      histogram(name, help, buckets, labelNames).labels(shard),
+    gauge: (name: string, help: string) => gauge(name, help, labelNames).labels(shard),
     counter(name: string, help: string) {
-      const counter = new Counter({ name, help, labelNames, registers }).labels(shard);
+      const counted = counter(name, help, labelNames).labels(shard);
       // Start at 0, so that rate() sees the first increment.
-      counter.inc(0);
-      return counter;
+      counted.inc(0);
+      return counted;
     },
   };
 }
@@ -252,31 +231,24 @@ export type SupervisorMetrics = ReturnType<typeof createSupervisorMetrics>;
  * `dataDir`: the data folder.
  */
 export function createSupervisorMetrics(registry: Registry, dataDir: string, pause: Pause) {
-  const registers = [registry];
-  new Gauge({
-    name: 'payments_build_info',
-    help: '1; the labels say which version of the service and of Node it is',
-    labelNames: ['version', 'node'],
-    registers,
-  })
+  const { gauge, counter } = metricsIn(registry);
+  gauge('payments_build_info', '1; the labels say which version of the service and of Node it is', [
+    'version',
+    'node',
+  ])
     .labels(manifest.version, process.versions.node)
     .set(1);
-  const { gauge, counter } = metricsIn(registry);
-  gauge('payments_disk_free_bytes', 'Room on the disk of the data folder', () => freeBytesIn(dataDir));
+  gauge('payments_disk_free_bytes', 'Room on the disk of the data folder', [], () => freeBytesIn(dataDir));
   gauge(
     'payments_paused',
     '1 while the restored data folder is paused: no writes, no webhooks, no network calls',
+    [],
     () => (pause.paused === null ? 0 : 1),
   );
   gauge('payments_start_time_seconds', 'When the process was started, in Unix seconds').set(
     Math.round(performance.timeOrigin / 1000),
   );
-  const up = new Gauge({
-    name: 'payments_shard_up',
-    help: '1 while the shard serves',
-    labelNames: ['shard'],
-    registers,
-  });
+  const up = gauge('payments_shard_up', '1 while the shard serves', ['shard']);
   const restarts = counter(
     'payments_shard_restarts_total',
     'Times that the shard failed and was started again',
@@ -324,17 +296,15 @@ const attemptSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 
 /** The metrics of a webhook thread. */
 export function createWebhookMetrics(registry: Registry) {
-  const registers = [registry];
-  const duration = new Histogram({
-    name: 'payments_webhook_attempt_duration_seconds',
-    help: 'From the look-up of the address to the end of the connection',
-    labelNames: ['outcome'],
-    buckets: attemptSeconds,
-    registers,
-  });
+  const { gauge, histogram } = metricsIn(registry);
+  const duration = histogram(
+    'payments_webhook_attempt_duration_seconds',
+    'From the look-up of the address to the end of the connection',
+    attemptSeconds,
+    ['outcome'],
+  );
   const succeeded = duration.labels('succeeded');
   const failed = duration.labels('failed');
-  const { gauge } = metricsIn(registry);
   const inFlight = gauge('payments_webhook_attempts_in_flight', 'Webhook attempts in flight');
   const queued = gauge('payments_webhook_deliveries_in_memory', 'Webhook deliveries next in line');
   const failing = gauge(

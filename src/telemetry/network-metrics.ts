@@ -2,13 +2,14 @@
 // valid answer, and what networks have posted. The labels name the connector and the mode, never an
 // organization.
 
-import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Counter, Gauge, Registry } from 'prom-client';
 import { type Mode, modeOf, modes, type PaymentMethodType } from '../contract/vocabulary.ts';
 import { methodOfCall } from '../domain/network-call.ts';
 import type { NetworkCallRecord } from '../domain/record.ts';
 import { type ConnectorName, connectorNames } from '../networks/connectors.ts';
 import { type CallbackOutcome, callbackOutcomes } from '../networks/network.ts';
 import type { CallbackRequest } from '../shard/protocol.ts';
+import { metricsIn } from './metrics-in.ts';
 
 const labels = ['shard', 'connector', 'mode'] as const;
 /** An accepted call is one whose outcome the network tells later. */
@@ -30,32 +31,28 @@ export class NetworkMetrics {
   constructor(registry: Registry, shard: string, networks: NetworkNames) {
     this.#shard = shard;
     this.#networks = networks;
-    const registers = [registry];
-    this.#waiting = new Gauge({
-      name: 'payments_network_calls_waiting',
-      help: 'Calls to payment networks whose outcome a network owes',
-      labelNames: [...labels, 'state'],
-      registers,
-    });
-    this.#oldest = new Gauge({
-      name: 'payments_network_oldest_call_seconds',
-      help: 'For how long the oldest of them has waited',
-      labelNames: [...labels, 'state'],
-      registers,
-    });
-    this.#failures = new Counter({
-      name: 'payments_network_failures_total',
-      help: 'Calls to payment networks that had no valid answer',
-      labelNames: labels,
-      registers,
-    });
-    this.#callbacks = new Counter({
-      name: 'payments_network_callbacks_total',
-      help: 'What payment networks, or others in their name, have posted, by what became of it',
-      labelNames: [...labels, 'outcome'],
-      registers,
-    });
-    // A counter that appears with its first count has not grown, for whoever looks at rates.
+    const { gauge, counter } = metricsIn(registry);
+    this.#waiting = gauge(
+      'payments_network_calls_waiting',
+      'Calls to payment networks whose outcome a network owes',
+      [...labels, 'state'],
+    );
+    this.#oldest = gauge(
+      'payments_network_oldest_call_seconds',
+      'For how long the oldest of them has waited',
+      [...labels, 'state'],
+    );
+    this.#failures = counter(
+      'payments_network_failures_total',
+      'Calls to payment networks that had no valid answer',
+      labels,
+    );
+    this.#callbacks = counter(
+      'payments_network_callbacks_total',
+      'What payment networks, or others in their name, have posted, by what became of it',
+      [...labels, 'outcome'],
+    );
+    // Start at 0, so that rate() sees the first increment.
     for (const mode of modes) {
       for (const connector of ['simulator', 'none', ...connectorNames])
         this.#failures.inc({ shard, connector, mode }, 0);

@@ -1,14 +1,9 @@
 // The counts of an edge's requests. Every request is counted, but the counts are read a few times a
 // minute. So they are plain numbers here, and become metrics when somebody asks for them.
 
-import {
-  Counter,
-  type Metric,
-  type MetricObjectWithValues,
-  type MetricValue,
-  type Registry,
-} from 'prom-client';
+import type { Metric, MetricObjectWithValues, MetricValue, Registry } from 'prom-client';
 import type { Answered } from '../edge/api/api.ts';
+import { metricsIn } from './metrics-in.ts';
 
 const durationMetric = 'payments_request_duration_seconds';
 
@@ -30,28 +25,13 @@ export class RequestCounts {
   /** `buckets` are the upper bounds of the durations, in seconds. */
   constructor(registry: Registry, buckets: readonly number[]) {
     this.#bucketsMs = buckets.map((seconds) => seconds * 1000);
-    const registers = [registry];
-    const { requestCounts, refusedCounts } = this;
-    new Counter({
-      name: 'payments_requests_total',
-      help: 'Answered API requests',
-      labelNames: ['route', 'status'],
-      registers,
-      collect() {
-        this.reset();
-        for (const [route, status, count] of requestCounts()) this.inc({ route, status }, count);
-      },
-    });
-    new Counter({
-      name: 'payments_refused_requests_total',
-      help: 'Refused API requests by error code',
-      labelNames: ['code'],
-      registers,
-      collect() {
-        this.reset();
-        for (const [code, count] of refusedCounts()) this.inc({ code }, count);
-      },
-    });
+    const { counter } = metricsIn(registry);
+    counter('payments_requests_total', 'Answered API requests', ['route', 'status'], () =>
+      this.#requestCounts(),
+    );
+    counter('payments_refused_requests_total', 'Refused API requests by error code', ['code'], () =>
+      [...this.#refused].map(([code, count]) => [{ code }, count] as const),
+    );
     // The library's histogram can't be set from counts, so this stands in for one.
     const durations = { name: durationMetric, get: async () => this.#durations(), reset() {} };
     registry.registerMetric(durations as unknown as Metric);
@@ -72,12 +52,11 @@ export class RequestCounts {
     if (code !== null) this.#refused.set(code, (this.#refused.get(code) ?? 0) + 1);
   }
 
-  readonly requestCounts = (): [route: string, status: number, count: number][] =>
-    [...this.#routes].flatMap(([route, { byStatus }]) =>
-      [...byStatus].map(([status, count]): [string, number, number] => [nameOf(route), status, count]),
+  #requestCounts() {
+    return [...this.#routes].flatMap(([route, { byStatus }]) =>
+      [...byStatus].map(([status, count]) => [{ route: nameOf(route), status }, count] as const),
     );
-
-  readonly refusedCounts = (): Iterable<[code: string, count: number]> => this.#refused;
+  }
 
   /** The durations in the form of the library's histograms, whose counts are cumulative. */
   #durations(): MetricObjectWithValues<MetricValue<string>> {

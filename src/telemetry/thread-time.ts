@@ -5,7 +5,8 @@
 
 import { readFileSync, readlinkSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
-import { Counter, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { metricsIn } from './metrics-in.ts';
 
 /** What another thread needs to measure a thread. */
 export interface ThreadGauge {
@@ -46,20 +47,14 @@ export function countThreadTime(
   const all = () => [[thread, own] as const, ...others];
   const count = (name: string, help: string, secondsSoFar: (gauge: ThreadGauge) => number | null) => {
     const counted = new Map<string, number>();
-    new Counter({
-      name,
-      help,
-      labelNames: ['thread'],
-      registers: [registry],
-      collect() {
-        for (const [label, gauge] of all()) {
-          const before = counted.get(label) ?? 0;
-          const seconds = Math.max(before, secondsSoFar(gauge) ?? before);
-          this.labels(label).inc(seconds - before);
-          counted.set(label, seconds);
-        }
-      },
-    });
+    metricsIn(registry).counter(name, help, ['thread'], () =>
+      all().map(([label, gauge]) => {
+        const before = counted.get(label) ?? 0;
+        const seconds = Math.max(before, secondsSoFar(gauge) ?? before);
+        counted.set(label, seconds);
+        return [{ thread: label }, seconds] as const;
+      }),
+    );
   };
   if (own.task !== null) {
     count('payments_thread_cpu_seconds_total', 'Processor time of a thread', processorSeconds);

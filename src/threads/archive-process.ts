@@ -5,7 +5,7 @@
 import { execFile } from 'node:child_process';
 import { relative } from 'node:path';
 import { promisify } from 'node:util';
-import { Counter, Gauge, Registry } from 'prom-client';
+import { Registry } from 'prom-client';
 import { Archiver, type ArchiveSource, directorySource, shardSource } from '../backup/archiver.ts';
 import { partsOf } from '../backup/backup-manifest.ts';
 import { lowerPriority, paceOf } from '../backup/pace.ts';
@@ -15,6 +15,7 @@ import { RowStore } from '../disk/row-store.ts';
 import { JournalCopy } from '../journal/stopped-journal.ts';
 import { type Answers, answerQuestion } from '../rpc/questions.ts';
 import { createLogger } from '../telemetry/logger.ts';
+import { metricsIn } from '../telemetry/metrics-in.ts';
 import type { ArchiveProcessData, Instruction, Notice, ThreadQuestions } from './thread-protocol.ts';
 import { commonAnswers, startOfProcess } from './thread-side.ts';
 
@@ -41,30 +42,22 @@ const commandMsMax = 600_000;
 const bytesPerSecond = 50 << 20;
 
 const registry = new Registry();
-const registers = [registry];
-const labelNames = ['part'] as const;
-const lag = new Gauge({
-  name: 'payments_archive_lag_seconds',
-  help: 'Age of the oldest change that is not archived: what would be lost with the machine',
-  labelNames,
-  registers,
-});
-const ageMax = new Gauge({
-  name: 'payments_archive_age_max_seconds',
-  help: 'The age at which changes are archived',
-  registers,
-});
-const archived = new Gauge({
-  name: 'payments_archived_sequence',
-  help: 'The last sequence of the log, or revision of the directory, that is archived',
-  labelNames,
-  registers,
-});
-const failures = new Counter({
-  name: 'payments_archive_failures_total',
-  help: 'Times that something could not be archived and is tried again',
-  registers,
-});
+const { gauge, counter } = metricsIn(registry);
+const lag = gauge(
+  'payments_archive_lag_seconds',
+  'Age of the oldest change that is not archived: what would be lost with the machine',
+  ['part'],
+);
+const ageMax = gauge('payments_archive_age_max_seconds', 'The age at which changes are archived');
+const archived = gauge(
+  'payments_archived_sequence',
+  'The last sequence of the log, or revision of the directory, that is archived',
+  ['part'],
+);
+const failures = counter(
+  'payments_archive_failures_total',
+  'Times that something could not be archived and is tried again',
+);
 
 const { command, maxAgeSeconds, recipients } = config.logArchive;
 const dir = defined(config.logArchive.dir, 'this process runs where the log is archived');

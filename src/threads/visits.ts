@@ -4,10 +4,11 @@
 // on. What belongs to no visit ends the thread as ever.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { Counter, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { isOfLanguage, type OnVisitFailed, type VisitEntry } from '../core/visit-failure.ts';
 import { LoggedRefusals } from '../telemetry/logged-refusals.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { metricsIn } from '../telemetry/metrics-in.ts';
 
 /** Whoever finds a bug can cause many of these. All are counted. */
 const loggedPerSecondMax = 10;
@@ -28,12 +29,11 @@ export class Visits {
   /** `entries`: those of the calling thread, which `thread` names. */
   constructor(registry: Registry, logger: Logger, thread: string, entries: readonly VisitEntry[]) {
     this.#logger = logger;
-    const errors = new Counter({
-      name: 'payments_visit_errors_total',
-      help: 'Exceptions that requests, forms and reports have caused: each is a bug',
-      labelNames: ['thread', 'entry'],
-      registers: [registry],
-    });
+    const errors = metricsIn(registry).counter(
+      'payments_visit_errors_total',
+      'Exceptions that requests, forms and reports have caused: each is a bug',
+      ['thread', 'entry'],
+    );
     for (const entry of entries) errors.labels(thread, entry).inc(0);
     const logged = new LoggedRefusals({
       perSecondMax: loggedPerSecondMax,
