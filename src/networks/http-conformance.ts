@@ -24,8 +24,8 @@ export interface CheckedCase {
 
 interface Case {
   readonly title: string;
-  /** The method that it is about; without one, of both. */
-  readonly method?: PaymentMethodType;
+  /** The method that it is about; null: both. */
+  readonly method: PaymentMethodType | null;
   /** Resolves with what is wrong; null: nothing. */
   readonly run: (caller: Caller) => Promise<string | null>;
 }
@@ -38,31 +38,31 @@ export async function checkIntegrator(
   const caller = new Caller(integrator, methods.includes('cash') ? 'issue' : 'open_page');
   const checked: CheckedCase[] = [];
   for (const { title, method, run } of cases) {
-    if (method !== undefined && !methods.includes(method)) continue;
+    if (method !== null && !methods.includes(method)) continue;
     const problem = await run(caller).catch((error: Error) => error.message);
     checked.push({ title, problem });
   }
   return checked;
 }
 
-type Carried = Exclude<Operation['operation'], 'status'>;
+type Name = Operation['operation'];
 
 class Caller {
   readonly #integrator: Integrator;
   /** What is sent in the cases that are about no method in particular. */
-  readonly first: Carried;
+  readonly first: Name;
   /** The page that was opened first. */
   #page: string | null = null;
   readonly #run = String(randomInt(1_000_000_000));
 
-  constructor(integrator: Integrator, first: Carried) {
+  constructor(integrator: Integrator, first: Name) {
     this.#integrator = integrator;
     this.first = first;
   }
 
-  operation(operation: Carried, id: string): Operation {
+  #operation(operation: Name, id: string): Operation {
     const common = {
-      id: this.idOf(id),
+      id: this.#idOf(id),
       organization: 'org_check',
       livemode: false,
       payment_intent: 'pi_check',
@@ -75,20 +75,18 @@ class Caller {
       case 'cancel':
         return { operation, ...common, code: '000000000000', expires_at };
       case 'refund':
-        return { operation, ...common, charge: this.idOf('never') };
+        return { operation, ...common, charge: this.#idOf('never') };
       case 'open_page': {
         const urls = { paid_url: 'https://pay.example/paid', unpaid_url: 'https://pay.example/unpaid' };
         return { operation, ...common, charge: common.id, expires_at, language: 'fr', ...urls };
       }
+      case 'status':
+        return { operation, id: common.id };
     }
   }
 
-  status(id: string): Operation {
-    return { operation: 'status', id: this.idOf(id) };
-  }
-
   /** Ids differ in every run, because an integrator remembers them. */
-  idOf(id: string): string {
+  #idOf(id: string): string {
     return `op_check_${this.#run}_${id}`;
   }
 
@@ -110,7 +108,8 @@ class Caller {
   }
 
   /** The answer to an operation. Rejects with what is wrong with it. */
-  async answer(operation: Operation): Promise<OperationAnswer> {
+  async #answer(name: Name, id: string): Promise<OperationAnswer> {
+    const operation = this.#operation(name, id);
     const posted = await this.post(JSON.stringify(operation));
     if (posted.status !== 200) throw new Error(`answered ${posted.status}, not 200`);
     const answer = parsed(posted.body);
@@ -122,14 +121,14 @@ class Caller {
   }
 
   /** What is wrong with the answer to an operation, which should have this status. */
-  async expect(operation: Operation, status: OperationAnswer['status']): Promise<string | null> {
-    const answer = await this.answer(operation);
+  async expect(name: Name, id: string, status: OperationAnswer['status']): Promise<string | null> {
+    const answer = await this.#answer(name, id);
     return answer.status === status ? null : `the status is ${answer.status}, not ${status}`;
   }
 
   /** What is wrong with the page that an integrator has opened, or opens now. */
-  async expectPage(operation: Operation): Promise<string | null> {
-    const { status, url } = await this.answer(operation);
+  async expectPage(name: 'open_page' | 'status', id: string): Promise<string | null> {
+    const { status, url } = await this.#answer(name, id);
     if (status !== 'done') return `the status is ${status}, not done`;
     if (url === undefined || !URL.canParse(url)) return 'the answer has no url of the page';
     this.#page ??= url;
@@ -138,85 +137,45 @@ class Caller {
 
   /** What is wrong unless an operation that is not genuine is refused, and not carried out. */
   async refuses(id: string, forged: Parameters<Caller['post']>[1]): Promise<string | null> {
-    const { status } = await this.post(JSON.stringify(this.operation(this.first, id)), forged);
+    const { status } = await this.post(JSON.stringify(this.#operation(this.first, id)), forged);
     if (status < 400 || status >= 500) return `answered ${status}, not 401`;
-    return this.expect(this.status(id), 'unknown');
+    return this.expect('status', id, 'unknown');
   }
 }
 
+const about =
+  (method: PaymentMethodType | null) =>
+  (title: string, run: Case['run']): Case => ({ title, method, run });
+const [cash, card, both] = [about('cash'), about('card'), about(null)];
+
 const cases: readonly Case[] = [
-  {
-    title: 'issue is carried out',
-    method: 'cash',
-    run: (caller) => caller.expect(caller.operation('issue', '1'), 'done'),
-  },
-  {
-    title: 'issue that is sent again has the same answer',
-    method: 'cash',
-    run: (caller) => caller.expect(caller.operation('issue', '1'), 'done'),
-  },
-  {
-    title: 'status knows an operation',
-    method: 'cash',
-    run: (caller) => caller.expect(caller.status('1'), 'done'),
-  },
-  {
-    title: 'open_page gives the address of a page',
-    method: 'card',
-    run: (caller) => caller.expectPage(caller.operation('open_page', '5')),
-  },
-  {
-    title: 'open_page that is sent again gives the same page',
-    method: 'card',
-    run: (caller) => caller.expectPage(caller.operation('open_page', '5')),
-  },
-  {
-    title: 'status knows a page',
-    method: 'card',
-    run: (caller) => caller.expectPage(caller.status('5')),
-  },
-  {
-    title: 'a refund of a payment that nobody made is refused',
-    method: 'card',
-    run: (caller) => caller.expect(caller.operation('refund', '6'), 'refused'),
-  },
-  {
-    title: 'a refused refund that is sent again is refused again',
-    method: 'card',
-    run: (caller) => caller.expect(caller.operation('refund', '6'), 'refused'),
-  },
-  {
-    title: 'status knows a refused refund',
-    method: 'card',
-    run: (caller) => caller.expect(caller.status('6'), 'refused'),
-  },
-  {
-    title: 'status says unknown of an operation that never came',
-    run: (caller) => caller.expect(caller.status('never'), 'unknown'),
-  },
-  {
-    title: 'cancel is carried out',
-    method: 'cash',
-    run: (caller) => caller.expect(caller.operation('cancel', '2'), 'done'),
-  },
-  {
-    title: 'cancel that is sent again has the same answer',
-    method: 'cash',
-    run: (caller) => caller.expect(caller.operation('cancel', '2'), 'done'),
-  },
-  {
-    title: 'a signature by another secret is refused, and nothing is done',
-    run: (caller) => caller.refuses('3', { secret: 'another secret' }),
-  },
-  {
-    title: `a signature that is older than ${signatureSecondsMax} seconds is refused, and nothing is done`,
-    run: (caller) => caller.refuses('4', { ageSeconds: signatureSecondsMax + 60 }),
-  },
-  {
-    title: 'a body that is no JSON is refused',
-    async run(caller) {
-      const { status } = await caller.post('no JSON');
-      return status >= 400 && status < 500 ? null : `answered ${status}, not 400`;
-    },
-  },
+  cash('issue is carried out', (caller) => caller.expect('issue', '1', 'done')),
+  cash('issue that is sent again has the same answer', (caller) => caller.expect('issue', '1', 'done')),
+  cash('status knows an operation', (caller) => caller.expect('status', '1', 'done')),
+  card('open_page gives the address of a page', (caller) => caller.expectPage('open_page', '5')),
+  card('open_page that is sent again gives the same page', (caller) => caller.expectPage('open_page', '5')),
+  card('status knows a page', (caller) => caller.expectPage('status', '5')),
+  card('a refund of a payment that nobody made is refused', (caller) =>
+    caller.expect('refund', '6', 'refused'),
+  ),
+  card('a refused refund that is sent again is refused again', (caller) =>
+    caller.expect('refund', '6', 'refused'),
+  ),
+  card('status knows a refused refund', (caller) => caller.expect('status', '6', 'refused')),
+  both('status says unknown of an operation that never came', (caller) =>
+    caller.expect('status', 'never', 'unknown'),
+  ),
+  cash('cancel is carried out', (caller) => caller.expect('cancel', '2', 'done')),
+  cash('cancel that is sent again has the same answer', (caller) => caller.expect('cancel', '2', 'done')),
+  both('a signature by another secret is refused, and nothing is done', (caller) =>
+    caller.refuses('3', { secret: 'another secret' }),
+  ),
+  both(
+    `a signature that is older than ${signatureSecondsMax} seconds is refused, and nothing is done`,
+    (caller) => caller.refuses('4', { ageSeconds: signatureSecondsMax + 60 }),
+  ),
+  both('a body that is no JSON is refused', async (caller) => {
+    const { status } = await caller.post('no JSON');
+    return status >= 400 && status < 500 ? null : `answered ${status}, not 400`;
+  }),
 ];

@@ -1,7 +1,7 @@
 // The metrics of all threads, added up, as plain numbers: for `payments doctor` and `payments
 // status`.
 
-import { AggregatorRegistry } from 'prom-client';
+import { mergeMetrics, metricsOf } from './metrics.ts';
 
 export interface Sample {
   readonly labels: Readonly<Partial<Record<string, string | number>>>;
@@ -16,16 +16,11 @@ export type Samples = (name: string) => readonly Sample[];
 
 /** Adds up the registries of all threads, as `getMetricsAsJSON` gave them. */
 export async function samplesOf(parts: readonly object[]): Promise<Samples> {
-  const metrics = await AggregatorRegistry.aggregate([...parts]).getMetricsAsJSON();
-  const byName = new Map<string, Sample[]>();
-  for (const { name, values } of metrics) {
-    for (const sample of values) {
-      const key = 'metricName' in sample && typeof sample.metricName === 'string' ? sample.metricName : name;
-      const samples = byName.get(key) ?? [];
-      byName.set(key, samples);
-      samples.push(sample);
-    }
-  }
+  const metrics = await metricsOf(mergeMetrics(parts));
+  const byName = Map.groupBy(
+    metrics.flatMap(({ samples }) => samples),
+    ({ name }) => name,
+  );
   return (name) => byName.get(name) ?? [];
 }
 
