@@ -9,40 +9,44 @@ import { shardMibMin } from '../shard/memory.ts';
 import { variableOf } from './config-schema.ts';
 import { ConfigError, type Environment, type Setting, type Settings, settingOf } from './settings.ts';
 
+/** Keys that are of no use without another one. */
+const needed: readonly (readonly [path: string, needs: string])[] = [
+  ['mail.url', 'mail.from'],
+  ['journal.passwordFile', 'journal.url'],
+  ['journal.caFile', 'journal.url'],
+  ['journal.single', 'journal.url'],
+  ['cluster.node', 'journal.url'],
+  ['cluster.address', 'journal.url'],
+];
+const pairs = [
+  ['tlsCertFile', 'tlsKeyFile'],
+  ['mail.user', 'mail.passwordFile'],
+] as const;
+const forDevelopment = ['webhooks.allowPrivate', 'webhooks.allowHttp', 'webhooks.caFile'];
+
 /**
  * Refuses what the schemas can't: values that contradict each other or the environment, and
  * malformed addresses.
  */
 export function refuseCombinations(settings: Settings, environment: Environment): void {
   const setting = (path: string) => settingOf(settings, path);
-  const [certificate, key] = [setting('tlsCertFile'), setting('tlsKeyFile')];
-  if ((certificate.value === null) !== (key.value === null)) {
-    const [given, absent] = certificate.value === null ? [key, 'tlsCertFile'] : [certificate, 'tlsKeyFile'];
-    throw new ConfigError(`${given.where} is set without ${variableOf(absent)}: set both, or neither`);
+  const refuseAlone = (path: string, absent: string, remedy: string) => {
+    if (setting(path).value && setting(absent).value === null)
+      throw new ConfigError(`${setting(path).where} is set without ${variableOf(absent)}: ${remedy}`);
+  };
+  for (const [one, other] of pairs) {
+    refuseAlone(one, other, 'set both, or neither');
+    refuseAlone(other, one, 'set both, or neither');
   }
-  for (const path of ['webhooks.allowPrivate', 'webhooks.allowHttp', 'webhooks.caFile']) {
+  for (const [path, needs] of needed) refuseAlone(path, needs, 'set both');
+  for (const path of forDevelopment) {
     const { value, where } = setting(path);
-    if (environment === 'production' && value !== false && value !== null) {
+    if (environment === 'production' && value !== false && value !== null)
       throw new ConfigError(`${where} is set, which is refused with NODE_ENV=production: unset it`);
-    }
   }
   const { value: shardMib, where } = setting('memory.shardMib');
-  if (typeof shardMib === 'number' && shardMib !== 0 && shardMib < shardMibMin) {
+  if (typeof shardMib === 'number' && shardMib !== 0 && shardMib < shardMibMin)
     throw new ConfigError(`${where} is ${shardMib}: it must be at least ${shardMibMin}, or 0`);
-  }
-  const [user, passwordFile] = [setting('mail.user'), setting('mail.passwordFile')];
-  if ((user.value === null) !== (passwordFile.value === null)) {
-    const [given, absent] = user.value === null ? [passwordFile, 'mail.user'] : [user, 'mail.passwordFile'];
-    throw new ConfigError(`${given.where} is set without ${variableOf(absent)}: set both, or neither`);
-  }
-  if (setting('mail.url').value !== null && setting('mail.from').value === null)
-    throw new ConfigError(`${setting('mail.url').where} is set without ${variableOf('mail.from')}: set both`);
-  for (const path of ['journal.passwordFile', 'journal.caFile', 'journal.single'])
-    if (setting(path).value && setting('journal.url').value === null)
-      throw new ConfigError(`${setting(path).where} is set without ${variableOf('journal.url')}: set both`);
-  for (const path of ['cluster.node', 'cluster.address'])
-    if (setting(path).value && setting('journal.url').value === null)
-      throw new ConfigError(`${setting(path).where} is set without ${variableOf('journal.url')}: set both`);
   refuseLeaseTimes(setting('cluster.beatMs'), setting('cluster.trustMs'), setting('cluster.takeMs'));
   refuseJournalUrl(setting('journal.url'));
   refuseForm(setting('cluster.address'), (text) => parseNodeAddress(text) !== null, 'host:port');
@@ -56,11 +60,7 @@ export function refuseCombinations(settings: Settings, environment: Environment)
 
 /** So that a beat may be lost, and that two nodes never believe themselves at a time. */
 function refuseLeaseTimes(beat: Setting, trust: Setting, take: Setting): void {
-  const [beatMs, trustMs, takeMs] = [beat, trust, take].map(({ value }) => Number(value)) as [
-    number,
-    number,
-    number,
-  ];
+  const [beatMs, trustMs, takeMs] = [Number(beat.value), Number(trust.value), Number(take.value)];
   if (trustMs < 3 * beatMs)
     throw new ConfigError(
       `${trust.where} is ${trustMs} and ${beat.where} is ${beatMs}: it must be at least three times as long`,
