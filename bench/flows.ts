@@ -5,7 +5,8 @@
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { type Measured, quantile } from './load.ts';
+import type { Measured } from './load.ts';
+import { quantile } from './report.ts';
 
 const answerMsMax = 10_000;
 

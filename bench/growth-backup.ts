@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Measured } from './load.ts';
-import { driveOpen } from './open-loop.ts';
+import { driveOpen } from './load.ts';
 import { processSeconds } from './processor-time.ts';
 import { aligned, median } from './report.ts';
 import { creation } from './scenarios.ts';

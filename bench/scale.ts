@@ -3,7 +3,7 @@
 
 import type { Drive, Load, Measured, Template } from './load.ts';
 import { aligned, median } from './report.ts';
-import { creation, headersOf, intentsPath } from './scenarios.ts';
+import { creation, intentsPath, reading } from './scenarios.ts';
 import { type ServiceTarget, startService, unlimitedKey } from './targets.ts';
 import { counted } from './varying.ts';
 
@@ -83,12 +83,7 @@ async function start({ edges, shards }: Layout): Promise<Candidate> {
     const key = await unlimitedKey(service.dataDir);
     const create = creation(key, counted('load'));
     creates.push(create);
-    const request = {
-      method: 'GET',
-      path: `${intentsPath}/${await idOf(service, create)}`,
-      headers: headersOf(key),
-    };
-    retrieves.push({ request: request as Template['request'], varying: null });
+    retrieves.push(reading(key, `${intentsPath}/${await idOf(service, create)}`));
   }
   const loadOf = (requests: readonly Template[]): Load => ({ url: service.url, requests });
   return { edges, shards, service, loads: { create: loadOf(creates), retrieve: loadOf(retrieves) } };
@@ -96,12 +91,7 @@ async function start({ edges, shards }: Layout): Promise<Candidate> {
 
 /** The id of an intent that is created. */
 async function idOf({ url }: ServiceTarget, { request }: Template): Promise<string> {
-  const { method, headers, body } = request as {
-    method: string;
-    headers: Record<string, string>;
-    body: string;
-  };
-  const response = await fetch(url + intentsPath, { method, headers, body });
+  const response = await fetch(url + intentsPath, request);
   const { id } = (await response.json()) as { id?: string };
   if (id === undefined) throw new Error(`an intent was refused with ${response.status}`);
   return id;

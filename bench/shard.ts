@@ -18,7 +18,7 @@ import { gaugeThisThread, processorSeconds } from '../src/telemetry/thread-time.
 import { CheckpointWorker } from '../src/threads/checkpoint-worker.ts';
 import { MemoryJournal } from '../test/journal/memory-journal.ts';
 import { accountOf, shardOptions } from '../test/shard/shard-options.ts';
-import { Feeder } from './feeder.ts';
+import { Feeder, paymentBody } from './feeder.ts';
 import { bench, counts, positive } from './options.ts';
 import { temporaryFolder } from './targets.ts';
 
@@ -130,7 +130,10 @@ async function measure(stage: Stage, batch: number, seconds: number): Promise<Me
   const feeder = new Feeder(shard, account.id);
   const run = async (ms: number) => {
     let answered = 0;
-    for (const end = performance.now() + ms; performance.now() < end; ) answered += await feeder.batch(batch);
+    for (const end = performance.now() + ms; performance.now() < end; answered += batch) {
+      for (let i = 0; i < batch; i++) feeder.put('/v1/payment_intents', paymentBody);
+      await feeder.send();
+    }
     return answered;
   };
   await run(1_000);

@@ -6,7 +6,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, cpSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +13,7 @@ import { paymentsWith } from '../test/main/payments-command.ts';
 import { PostgresServers } from '../test/postgresql/servers.ts';
 import { fillFolder } from './growth.ts';
 import { median } from './report.ts';
-import { temporaryFolder } from './targets.ts';
+import { freePort, temporaryFolder } from './targets.ts';
 
 const intents = Number(process.argv[2] ?? 1_000_000);
 const kills = Number(process.argv[3] ?? 30);
@@ -93,15 +92,6 @@ async function create({ port }: Node, key: string): Promise<boolean> {
   }).catch(() => null);
   await response?.arrayBuffer().catch(() => null);
   return response?.status === 200;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function killed(serving: Node, next: Node, key: string): Promise<number> {
