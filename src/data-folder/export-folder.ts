@@ -18,7 +18,7 @@ import { CommandFailure } from '../operator/use-cases/failures.ts';
 import { isOfScope, jointRetention, latestClock } from '../shard/metadata.ts';
 import { type DataFolder, journalOf, withDirectory } from './data-folder.ts';
 import { checkFolder } from './folder-check.ts';
-import { clearly, recordOffline, warn, whileStopped } from './folder-command.ts';
+import { commandWhileStopped, warn } from './folder-command.ts';
 import {
   type Counts,
   type Head,
@@ -41,11 +41,7 @@ export async function exportDataFolder(
 ): Promise<Transferred> {
   const to = resolve(file);
   if (existsSync(to)) throw new CommandFailure(`${to} exists: name another file`);
-  return clearly(() =>
-    whileStopped(dataDir, (folder) =>
-      recordOffline(folder.path, 'export', { to }, () => exportTo(to, folder, onProgress)),
-    ),
-  );
+  return commandWhileStopped(dataDir, 'export', { to }, (folder) => exportTo(to, folder, onProgress));
 }
 
 async function exportTo(to: string, folder: DataFolder, onProgress: ReportProgress): Promise<Transferred> {

@@ -61,6 +61,21 @@ export async function whileStopped<T>(dataDir: string, run: (folder: DataFolder)
   return whileLocked(dataDir, async () => run(await existingDataFolder(dataDir)));
 }
 
+/**
+ * Carries out a command about a folder that no service may run on, with its rows in the audit
+ * record. Throws `CommandFailure`.
+ */
+export function commandWhileStopped<T>(
+  dataDir: string,
+  action: string,
+  params: object,
+  run: (folder: DataFolder) => Promise<T>,
+): Promise<T> {
+  return clearly(() =>
+    whileStopped(dataDir, (folder) => recordOffline(folder.path, action, params, () => run(folder))),
+  );
+}
+
 /** Does something while this process has locked the folder, which must be there. */
 export async function whileLocked<T>(dataDir: string, run: () => Promise<T>): Promise<T> {
   const release = await lockExistingDataFolder(dataDir);

@@ -11,7 +11,7 @@ import type { RemoteLog } from '../journal/remote-log.ts';
 import type { ComparedLog, MovedLog, ReportProgress } from '../operator/results/folder-results.ts';
 import { CommandFailure } from '../operator/use-cases/failures.ts';
 import { type DataFolder, journalOf, shardNumbers } from './data-folder.ts';
-import { clearly, recordOffline, warn, whileStopped } from './folder-command.ts';
+import { clearly, commandWhileStopped, warn, whileStopped } from './folder-command.ts';
 import { giveDirectory, remoteRowsOf, takeDirectoryBack } from './mirrored-directory.ts';
 
 export function moveToPostgresql(config: Config, onProgress: ReportProgress): Promise<MovedLog> {
@@ -35,24 +35,19 @@ function moved(
   move: Move,
   moveDirectory: (rows: RemoteRows, folder: DataFolder) => Promise<void>,
 ): Promise<MovedLog> {
-  return clearly(() =>
-    whileStopped(config.dataDir, (folder) =>
-      recordOffline(folder.path, action, { postgresql: config.journal.url }, async () => {
-        const shards: MovedLog['shards'][number][] = [];
-        for (const shard of shardNumbers(folder)) {
-          const report = (sequence: number) => onProgress(`moving the log of shard ${shard}`, sequence, 0);
-          const sequence = await withRemote(config, folder, shard, (remote) =>
-            move(remote, journalOf(folder, shard), report),
-          );
-          shards.push({ shard, sequence });
-        }
-        await withOpen(remoteRowsOf(config, folder, null, tellTrouble), (rows) =>
-          moveDirectory(rows, folder),
-        );
-        return { folder: folder.path, shards };
-      }),
-    ),
-  );
+  const { dataDir, journal } = config;
+  return commandWhileStopped(dataDir, action, { postgresql: journal.url }, async (folder) => {
+    const shards: MovedLog['shards'][number][] = [];
+    for (const shard of shardNumbers(folder)) {
+      const report = (sequence: number) => onProgress(`moving the log of shard ${shard}`, sequence, 0);
+      const sequence = await withRemote(config, folder, shard, (remote) =>
+        move(remote, journalOf(folder, shard), report),
+      );
+      shards.push({ shard, sequence });
+    }
+    await withOpen(remoteRowsOf(config, folder, null, tellTrouble), (rows) => moveDirectory(rows, folder));
+    return { folder: folder.path, shards };
+  });
 }
 
 export function compareWithPostgresql(config: Config, onProgress: ReportProgress): Promise<ComparedLog> {

@@ -39,7 +39,7 @@ import {
 } from './data-folder.ts';
 import { bytesBelow, refuseWithoutRoom } from './disk-space.ts';
 import { checkFolder } from './folder-check.ts';
-import { clearly, recordOffline, warn, whileStopped } from './folder-command.ts';
+import { commandWhileStopped, warn } from './folder-command.ts';
 import { inOrderOfTime, NewShards } from './new-shards.ts';
 
 interface ReshardOptions {
@@ -52,12 +52,8 @@ interface ReshardOptions {
 /** Carries out `payments reshard`. When it throws, `CommandFailure`, the folder is as before. */
 export function reshardStopped({ dataDir, journal }: Config, shards: number): Promise<Resharded> {
   const { segmentBytesMax } = journal;
-  return clearly(() =>
-    whileStopped(dataDir, (folder) =>
-      recordOffline(folder.path, 'reshard', { shards }, () =>
-        reshardTaken(folder, { shards, segmentBytesMax }),
-      ),
-    ),
+  return commandWhileStopped(dataDir, 'reshard', { shards }, (folder) =>
+    reshardTaken(folder, { shards, segmentBytesMax }),
   );
 }
 

@@ -17,18 +17,14 @@ import { mapSealed, ownerOfSetting } from '../networks/connectors.ts';
 import type { SecretsKeyRolled } from '../operator/results/folder-results.ts';
 import { type DataFolder, journalOf, noteLayouts, shardNumbers, withDirectory } from './data-folder.ts';
 import { checkFolder } from './folder-check.ts';
-import { clearly, recordOffline, warn, whileStopped } from './folder-command.ts';
+import { commandWhileStopped, warn } from './folder-command.ts';
 import { completeCheckpoint } from './reshard.ts';
 import { openSecretsKeys, putKeyCheckValue, secretsKeyFileOf, writeKeyFile } from './secrets-key.ts';
 
 /** Carries out `payments secrets roll-key`. Throws `CommandFailure`. */
 export function rollSecretsKey(config: Config, environment: Environment): Promise<SecretsKeyRolled> {
-  return clearly(() =>
-    whileStopped(config.dataDir, (folder) =>
-      recordOffline(folder.path, 'secrets.roll', {}, () =>
-        withDirectory(folder, (directory) => rollIn(folder, directory, config, environment)),
-      ),
-    ),
+  return commandWhileStopped(config.dataDir, 'secrets.roll', {}, (folder) =>
+    withDirectory(folder, (directory) => rollIn(folder, directory, config, environment)),
   );
 }
 

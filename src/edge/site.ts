@@ -9,10 +9,10 @@ import type { ShardClient } from '../shard/client.ts';
 import { notStored } from './api/api.ts';
 import { visitPage } from './checkout/page-visits.ts';
 import type { CheckoutPages } from './checkout/pages.ts';
+import { isPagePath } from './checkout/routes.ts';
 import { type DashboardVisits, isDashboardPath } from './dashboard/dashboard-visits.ts';
 import { createDocsVisits, createPostmanVisits } from './docs/docs-visits.ts';
 import { isDocsPath } from './docs/layout.ts';
-
 import { type Exchange, headerLines } from './http/exchange.ts';
 import type { RequestHead } from './http/request-head.ts';
 import { unknownAddress } from './http/router.ts';
@@ -110,7 +110,7 @@ export function createSite(options: SiteOptions): Handler {
       takeCallback(options, network, exchange, head, (fault, close) =>
         refuseVisit(exchange, head, fault, close),
       );
-    else if (pages.matches(path))
+    else if (isPagePath(path))
       visitPage(pages, exchange, head, (fault) => refuseVisit(exchange, head, fault, true));
     else if (isRead && isDocsPath(path)) visitDocs(exchange, head);
     else refuseVisit(exchange, head, unknownAddress(head), false);

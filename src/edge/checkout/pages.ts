@@ -18,7 +18,7 @@ import { createLinkPages, type LinkPages } from './link-pages.ts';
 import * as outcomes from './outcome-pages.ts';
 import type { PageAnswer, PagePort, PageRequest, PageVisit, ShownPayment } from './page-port.ts';
 import { afterPayment } from './return-links.ts';
-import { formStages, isPagePath, linkIn, methodsOf, type PageRoute, routeOf } from './routes.ts';
+import { formStages, linkIn, methodsOf, type PageRoute, routeOf } from './routes.ts';
 import { type Stage, stageOf } from './stage.ts';
 import { Submissions } from './submissions.ts';
 import { challengePage, voucherPage } from './voucher-page.ts';
@@ -60,11 +60,6 @@ export class CheckoutPages {
     this.#hosted = createHostedPage(options.port, options.baseUrl);
     const shared = { guard: this.#guard, visitors: this.#visitors, visitorsMax };
     this.#links = createLinkPages({ ...options, ...shared, secure: protocol === 'https:' });
-  }
-
-  /** Whether a path is one of the pages, or an unknown one below them. */
-  matches(path: string): boolean {
-    return isPagePath(path);
   }
 
   /**

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { isPagePath } from '../../../src/edge/checkout/routes.ts';
 import { createConfirmed, createService, createSession } from './in-process-service.ts';
 import { atCardPage, createVisitor, goodCard, titleOf } from './visitor.ts';
 
@@ -18,9 +19,8 @@ describe('a visit', () => {
     `/pay/ch_${'a'.repeat(65)}`,
   ]) {
     test(`to ${path.slice(0, 40)} finds nothing`, async () => {
-      const { pages } = createService();
-      assert.ok(pages.matches(path));
-      const shown = await createVisitor(pages).get(path);
+      assert.ok(isPagePath(path));
+      const shown = await createVisitor(createService().pages).get(path);
       assert.equal(shown.status, 404);
       assert.match(shown.body, /Page not found/);
     });
