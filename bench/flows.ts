@@ -5,8 +5,7 @@
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import type { Measured } from './load.ts';
-import { quantile } from './report.ts';
+import { type Measured, quantile } from './load.ts';
 
 const answerMsMax = 10_000;
 

@@ -1,8 +1,6 @@
-// What is asked of a server: requests that are sent over and over, of each a part exchanged (the idempotency key, or the id
-// in the path). The generator here runs in the bench's own process; wrk.ts has a lighter one.
+// What is asked of a server, and what is found: requests that are sent over and over, of each a part exchanged (the
+// idempotency key, or the id in the path). wrk.ts and drive.ts send them.
 
-import { driveFlows } from './flows.ts';
-import { requestText } from './request-text.ts';
 import type { Varying } from './varying.ts';
 
 export interface Request {
@@ -38,24 +36,7 @@ export interface Measured {
  */
 export type Drive = (load: Load, connections: number, seconds: number) => Promise<Measured>;
 
-export const drive: Drive = (load, connections, seconds) =>
-  driveOpen(load, connections, Number.POSITIVE_INFINITY, seconds);
-
-/** The same with requests that become due at a rate, see flows.ts. */
-export function driveOpen(
-  load: Load,
-  connections: number,
-  perSecond: number,
-  seconds: number,
-): Promise<Measured> {
-  const requests = load.requests.map((template) => {
-    const [before, after] = requestText(template);
-    return () => before + (template.varying?.next() ?? '') + after;
-  });
-  let begun = 0;
-  const begin = () => {
-    const text = requests[begun++ % requests.length]!;
-    return (answer: string | null) => (answer === null ? text() : null);
-  };
-  return driveFlows(load.url, begin, { connections, perSecond, seconds });
+/** The value that a share of the sorted values does not exceed. */
+export function quantile(sorted: Float64Array, share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }

@@ -6,9 +6,10 @@
 
 import { readFileSync } from 'node:fs';
 import { Option } from 'commander';
+import { drive } from './drive.ts';
 import { type GrowthStep, growthSteps, runGrowth } from './growth.ts';
 import { type Idle, idleLine, measureIdle } from './idle.ts';
-import { type Drive, drive } from './load.ts';
+import type { Drive } from './load.ts';
 import { bench, counts, layouts, positive, someOf } from './options.ts';
 import {
   type Found,

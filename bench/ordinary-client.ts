@@ -1,7 +1,7 @@
 // An ordinary client, which creates payment intents at a steady pace, whatever else its service has to do. It tells how long
 // each took, and when its latency was again what it had been.
 
-import { quantile } from './report.ts';
+import { quantile } from './load.ts';
 import { headersOf, intentsPath } from './scenarios.ts';
 import { timeNow } from './time.ts';
 

@@ -94,11 +94,6 @@ function medians(rounds: readonly Readonly<Record<string, number>>[]): Record<st
   return Object.fromEntries(names.map((name) => [name, median(rounds.map((round) => round[name] ?? 0))]));
 }
 
-/** The value that a share of the sorted values does not exceed. */
-export function quantile(sorted: Float64Array, share: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
-}
-
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);

@@ -1,10 +1,10 @@
 // How the service does with several shards and edges: creates and retrieves of many organizations, which spread over the
 // shards, from services that stand beside each other and take turns.
 
-import type { Drive, Load, Measured, Template } from './load.ts';
+import type { Drive, Load, Template } from './load.ts';
 import { aligned, median } from './report.ts';
 import { creation, intentsPath, reading } from './scenarios.ts';
-import { type ServiceTarget, startService, unlimitedKey } from './targets.ts';
+import { type CostedRun, costed, type ServiceTarget, startService, unlimitedKey } from './targets.ts';
 import { counted } from './varying.ts';
 
 /** How many threads of each kind a service has. */
@@ -41,14 +41,14 @@ export async function measureScale(
         candidate,
         name,
         load,
-        rounds: [] as Round[],
+        rounds: [] as CostedRun[],
       })),
     );
     for (const { load } of rows) await drive(load, connections, warmUpSeconds);
     for (let round = 0; round < rounds; round++) {
       for (const row of rows) {
         const { service } = row.candidate;
-        row.rounds.push(await measure(service, () => drive(row.load, connections, seconds)));
+        row.rounds.push(await costed(service, () => drive(row.load, connections, seconds)));
       }
     }
     return rows.map(({ candidate: { edges, shards }, name, rounds: measured }) => ({
@@ -62,17 +62,6 @@ export async function measureScale(
   } finally {
     await Promise.all(candidates.map(({ service }) => service.stop()));
   }
-}
-
-interface Round extends Measured {
-  readonly cpuMicroseconds: number;
-}
-
-async function measure(service: ServiceTarget, run: () => Promise<Measured>): Promise<Round> {
-  const before = service.cpuSeconds() ?? Number.NaN;
-  const measured = await run();
-  const seconds = (service.cpuSeconds() ?? Number.NaN) - before;
-  return { ...measured, cpuMicroseconds: (seconds * 1e6) / measured.requests };
 }
 
 async function start({ edges, shards }: Layout): Promise<Candidate> {

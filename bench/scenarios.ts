@@ -2,9 +2,9 @@
 // the service would. A payment is created, confirmed and completed by the test helper: three requests and five events. With
 // endpoints, a round of payments lasts until every delivery was received, and its rate counts to then.
 
+import { driveOpen } from './drive.ts';
 import { driveFlows } from './flows.ts';
 import type { Drive, Measured, Template } from './load.ts';
-import { driveOpen } from './load.ts';
 import { eventsOfPayment, paymentFlows } from './payment-flow.ts';
 import type { Receiver } from './receiver.ts';
 import type { PaymentsTarget, ServiceTarget, Target } from './targets.ts';

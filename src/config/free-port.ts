@@ -1,9 +1,29 @@
-// The port that the edges listen on together.
+// Ports that are listened on: a clear error where one can't be, and a free one for 0.
 
-import { createServer } from 'node:net';
+import { createServer, type ListenOptions, type Server } from 'node:net';
 import { errorCode } from '../core/errors.ts';
 import { ConfigError } from './config.ts';
 import type { Config } from './config-schema.ts';
+
+/** Throws `ConfigError` when that is not possible. `what`: the port, whose `variables` change it. */
+export async function listenOn(
+  server: Server,
+  address: ListenOptions,
+  what: string,
+  variables: string,
+): Promise<void> {
+  const listening = Promise.withResolvers<void>();
+  server.once('error', listening.reject).listen(address, listening.resolve);
+  try {
+    await listening.promise;
+  } catch (error) {
+    const code = errorCode(error);
+    const reason = code === 'EADDRINUSE' ? 'is in use' : `can't be listened on (${code})`;
+    throw new ConfigError(
+      `${what} ${address.port} on ${address.host} ${reason}: choose another with ${variables}`,
+    );
+  }
+}
 
 /**
  * The configured port, or a free one for 0. Throws when it is taken, which the edges can't notice
@@ -11,17 +31,7 @@ import type { Config } from './config-schema.ts';
  */
 export async function freePort({ host, port }: Config): Promise<number> {
   const probe = createServer();
-  const listening = Promise.withResolvers<void>();
-  probe.once('error', listening.reject).listen({ host, port, exclusive: true }, listening.resolve);
-  try {
-    await listening.promise;
-  } catch (error) {
-    const code = errorCode(error);
-    const reason = code === 'EADDRINUSE' ? 'is in use' : `can't be listened on (${code})`;
-    throw new ConfigError(
-      `port ${port} on ${host} ${reason}: choose another with PAYMENTS_PORT or PAYMENTS_HOST`,
-    );
-  }
+  await listenOn(probe, { host, port, exclusive: true }, 'port', 'PAYMENTS_PORT or PAYMENTS_HOST');
   const address = probe.address();
   await new Promise((resolve) => probe.close(resolve));
   return typeof address === 'object' && address !== null ? address.port : port;

@@ -51,29 +51,34 @@ function setting(settings: Readonly<Record<string, string>>, name: string): stri
   return defined(settings[name], `the connector has no ${name}`);
 }
 
+const needed = (
+  name: string,
+  is: ConnectorSetting['is'],
+  description: string,
+  charactersMin = 1,
+): ConnectorSetting => ({ name, is, required: true, charactersMin, description });
+
+/** `needing`: the setting that has to be given, too. */
+const optional = (
+  name: string,
+  is: ConnectorSetting['is'],
+  description: string,
+  needing?: string,
+): ConnectorSetting => ({
+  name,
+  is,
+  required: false,
+  ...(needing !== undefined && { with: needing }),
+  description,
+});
+
 export const connectors = {
   http: {
     methods: ['cash', 'card'],
     settings: [
-      {
-        name: 'address',
-        is: 'address',
-        required: true,
-        description: "where the integrator's server takes operations",
-      },
-      {
-        name: 'secret',
-        is: 'secret',
-        required: true,
-        charactersMin: 16,
-        description: 'the secret that signs in both directions',
-      },
-      {
-        name: 'agents',
-        is: 'text',
-        required: false,
-        description: 'the names of the cash agents, as customers are told where to pay',
-      },
+      needed('address', 'address', "where the integrator's server takes operations"),
+      needed('secret', 'secret', 'the secret that signs in both directions', 16),
+      optional('agents', 'text', 'the names of the cash agents, as customers are told where to pay'),
     ],
     connect: (settings, world) =>
       createHttpConnector({
@@ -85,33 +90,16 @@ export const connectors = {
   cmi: {
     methods: ['card'],
     settings: [
-      {
-        name: 'gateway',
-        is: 'address',
-        required: true,
-        description: "CMI's gateway, such as https://payment.cmi.co.ma",
-      },
-      { name: 'client_id', is: 'text', required: true, description: 'the number of the merchant at CMI' },
-      {
-        name: 'store_key',
-        is: 'secret',
-        required: true,
-        description: 'the key that signs in both directions',
-      },
-      {
-        name: 'api_user',
-        is: 'text',
-        required: false,
-        with: 'api_password',
-        description: "a user of CMI's interface for merchants, without whom nothing can be asked or refunded",
-      },
-      {
-        name: 'api_password',
-        is: 'secret',
-        required: false,
-        with: 'api_user',
-        description: "this user's password",
-      },
+      needed('gateway', 'address', "CMI's gateway, such as https://payment.cmi.co.ma"),
+      needed('client_id', 'text', 'the number of the merchant at CMI'),
+      needed('store_key', 'secret', 'the key that signs in both directions'),
+      optional(
+        'api_user',
+        'text',
+        "a user of CMI's interface for merchants, without whom nothing can be asked or refunded",
+        'api_password',
+      ),
+      optional('api_password', 'secret', "this user's password", 'api_user'),
     ],
     connect: (settings, world) => ({
       card: createCmiConnector({

@@ -3,9 +3,8 @@
 
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
-import { ConfigError } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
-import { errorCode } from '../core/errors.ts';
+import { listenOn } from '../config/free-port.ts';
 import type { Logger } from './logger.ts';
 
 const contentType = 'text/plain; version=0.0.4; charset=utf-8';
@@ -27,16 +26,12 @@ export async function serveMetrics(
   server.maxConnections = connectionsMax;
   server.requestTimeout = requestMsMax;
   server.headersTimeout = requestMsMax;
-  const listening = Promise.withResolvers<void>();
-  server.once('error', listening.reject).listen({ host, port }, listening.resolve);
-  try {
-    await listening.promise;
-  } catch (error) {
-    const code = errorCode(error);
-    const reason = code === 'EADDRINUSE' ? 'is in use' : `can't be listened on (${code})`;
-    const variables = 'PAYMENTS_METRICS_PORT or PAYMENTS_METRICS_HOST';
-    throw new ConfigError(`the metrics' port ${port} on ${host} ${reason}: choose another with ${variables}`);
-  }
+  await listenOn(
+    server,
+    { host, port },
+    "the metrics' port",
+    'PAYMENTS_METRICS_PORT or PAYMENTS_METRICS_HOST',
+  );
   server.on('error', (error) => logger.error({ err: error }, 'the server of the metrics failed'));
   const name = isIPv6(host) ? `[${host}]` : host;
   const url = `http://${name}:${(server.address() as AddressInfo).port}/metrics`;

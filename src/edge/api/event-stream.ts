@@ -10,6 +10,7 @@ import { defined } from '../../core/assert.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type Exchange, headerLines } from '../http/exchange.ts';
 import type { RequestHead } from '../http/request-head.ts';
+import { Shares } from '../http/shares.ts';
 import type { KeyRing } from './authenticate.ts';
 
 /** Of all organizations together, for each edge. */
@@ -43,16 +44,14 @@ export interface StreamSource {
   next(cursor: string): Promise<StreamStep>;
 }
 
-export interface EventStreamOptions {
+interface EventStreamOptions {
   readonly keyRing: KeyRing;
   readonly clock: Clock;
 }
 
 export class EventStreams {
   readonly #options: EventStreamOptions;
-  /** How many an organization has. */
-  readonly #open = new Map<string, number>();
-  #total = 0;
+  readonly #slots = new Shares(streamsMax, [eventStreamsAtOnceMax]);
 
   constructor(options: EventStreamOptions) {
     this.#options = options;
@@ -61,13 +60,12 @@ export class EventStreams {
   /** Why an organization gets no stream now; null when it does. */
   refusal(org: string, source: StreamSource, { lastEventId }: RequestHead): Refusal | null {
     if (lastEventId !== '' && !source.isPosition(lastEventId)) return wrongPosition;
-    const isFull = this.#total >= streamsMax || (this.#open.get(org) ?? 0) >= eventStreamsAtOnceMax;
-    return isFull ? tooMany : null;
+    return this.#slots.isFull([org]) ? tooMany : null;
   }
 
   /**
-   * Answers with the stream. It ends when the client leaves, the service stops, or the key works no
-   * more.
+   * Answers with the stream, which was not refused. It ends when the client leaves, the service
+   * stops, or the key no longer works.
    */
   async stream(
     exchange: Exchange,
@@ -76,16 +74,12 @@ export class EventStreams {
     source: StreamSource,
     head: RequestHead,
   ): Promise<void> {
-    this.#total++;
-    this.#open.set(org, (this.#open.get(org) ?? 0) + 1);
+    const end = defined(this.#slots.take([org]), 'a stream is not refused');
     try {
       await this.#write(exchange, headers, source, head);
       exchange.finish();
     } finally {
-      this.#total--;
-      const left = defined(this.#open.get(org), 'each stream is counted') - 1;
-      if (left === 0) this.#open.delete(org);
-      else this.#open.set(org, left);
+      end();
     }
   }
 

@@ -14,7 +14,7 @@ import { notice } from './notice.ts';
 import { waitingPage } from './outcome-pages.ts';
 import { say } from './page-messages.ts';
 import type { PagePort, ShownPayment } from './page-port.ts';
-import { givingUp } from './return-links.ts';
+import { awayLink, givingUp } from './return-links.ts';
 import { changing } from './voucher-page.ts';
 
 /** `field` protects the form that leads back to the choice; it is not in the one to the network. */
@@ -70,6 +70,6 @@ function hidden([name, value]: readonly [name: string, value: string]): Html {
  */
 export function backFromNetworkPage(payment: ShownPayment, visit: Visit): Page {
   const page = waitingPage(payment, visit, 'processing');
-  const back = html`<p class="leave"><a class="away" href="${linkTo(visit, visit.path)}">${say('not_paid_yet', visit.language)}</a></p>`;
+  const back = awayLink(linkTo(visit, visit.path), say('not_paid_yet', visit.language));
   return { ...page, body: [...page.body, back] };
 }

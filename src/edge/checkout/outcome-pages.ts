@@ -8,7 +8,7 @@ import { failureText, notice } from './notice.ts';
 import { type PageMessage, say } from './page-messages.ts';
 import type { ShownPayment } from './page-port.ts';
 import { printButton, receipt } from './receipt.ts';
-import { afterGivingUp } from './return-links.ts';
+import { afterGivingUp, awayLink } from './return-links.ts';
 
 /** How often a page that waits for the network looks for news. */
 const watchSeconds = 5;
@@ -27,7 +27,7 @@ export function waitingPage(payment: ShownPayment, visit: Visit, name: 'opening'
     mark: waitingMark,
     body: [
       name === 'processing' ? paragraph(say('processing_text', visit.language)) : null,
-      link(linkTo(visit, visit.path, comingFromForm), say('check_again', visit.language)),
+      awayLink(linkTo(visit, visit.path, comingFromForm), say('check_again', visit.language)),
     ],
   };
 }
@@ -92,12 +92,17 @@ export function missingPage(visit: Visit): Page {
 
 /** The page for a form that was not given to this browser, or that belongs to another payment. */
 export function stalePage(visit: Visit): Page {
-  return plainPage(visit, 403, 'stale', link(linkTo(visit, visit.path), say('open_again', visit.language)));
+  return plainPage(
+    visit,
+    403,
+    'stale',
+    awayLink(linkTo(visit, visit.path), say('open_again', visit.language)),
+  );
 }
 
 /** The page for when the service can't answer now, and can't say whether the form took effect. */
 export function troublePage(visit: Visit): Page {
-  const check = link(linkTo(visit, visit.path, comingFromForm), say('check_payment', visit.language));
+  const check = awayLink(linkTo(visit, visit.path, comingFromForm), say('check_payment', visit.language));
   return { ...plainPage(visit, 503, 'trouble', check), headers: [['retry-after', '5']] };
 }
 
@@ -127,5 +132,3 @@ function plainPage(
 }
 
 const paragraph = (text: string) => html`<p>${text}</p>`;
-const link = (href: string, text: string) =>
-  html`<p class="leave"><a class="away" href="${href}">${text}</a></p>`;

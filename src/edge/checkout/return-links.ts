@@ -25,9 +25,12 @@ export function afterGivingUp({ session, intent }: ShownPayment): string | null 
 /** The link with which the customer gives up; null when it would lead nowhere. */
 export function givingUp(payment: ShownPayment, visit: Visit): Html | null {
   const back = afterGivingUp(payment);
-  return back === null
-    ? null
-    : html`<p class="leave"><a class="away" href="${back}">${sayOf(visit, payment, 'give_up')}</a></p>`;
+  return back === null ? null : awayLink(back, sayOf(visit, payment, 'give_up'));
+}
+
+/** A link that is no button: away from the page, or to what it shows next. */
+export function awayLink(href: string, text: string, kind = 'leave'): Html {
+  return html`<p class="${kind}"><a class="away" href="${href}">${text}</a></p>`;
 }
 
 function withSession(address: string, id: string): string {

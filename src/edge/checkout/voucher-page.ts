@@ -12,6 +12,7 @@ import { linkTo, type Page, sayOf, type Visit } from './document.ts';
 import { say } from './page-messages.ts';
 import type { ShownPayment } from './page-port.ts';
 import { facts, moroccoTime, printButton } from './receipt.ts';
+import { awayLink } from './return-links.ts';
 
 /** A page that nobody has to touch until the agent has taken the money. */
 const watchSeconds = 15;
@@ -61,9 +62,7 @@ ${qrCode(number, say('voucher_qr', language))}</div>`,
       ]),
       html`<p class="muted">${sayOf(visit, payment, 'voucher_after')}</p>`,
       payment.livemode ? null : html`<p class="muted screen">${say('voucher_test', language)}</p>`,
-      back === null
-        ? null
-        : html`<p class="leave screen"><a class="away" href="${back}">${sayOf(visit, payment, 'return_to')}</a></p>`,
+      back === null ? null : awayLink(back, sayOf(visit, payment, 'return_to'), 'leave screen'),
       change && html`<p class="muted screen">${say('change_ends_code', language)}</p>`,
       change,
     ],

@@ -19,13 +19,18 @@ export class Shares {
   }
 
   /**
-   * Takes a slot for its owners, one at each level, from the largest down. Returns the function
-   * that gives it back; null when one of them has as many as it may have, or all are taken.
+   * Whether its owners, one at each level from the largest down, get no slot: one of them has as
+   * many as it may have, or all are taken.
    */
+  isFull(owners: readonly string[]): boolean {
+    const isOver = this.#levels.some(({ max, taken }, i) => (taken.get(elementAt(owners, i)) ?? 0) >= max);
+    return isOver || this.#taken >= this.#max;
+  }
+
+  /** Takes a slot for its owners. Returns the function that gives it back; null when it is full. */
   take(owners: readonly string[]): (() => void) | null {
-    const levels = this.#levels.map((level, i) => ({ ...level, owner: elementAt(owners, i) }));
-    const isFull = levels.some(({ max, taken, owner }) => (taken.get(owner) ?? 0) >= max);
-    if (isFull || this.#taken >= this.#max) return null;
+    if (this.isFull(owners)) return null;
+    const levels = this.#levels.map(({ taken }, i) => ({ taken, owner: elementAt(owners, i) }));
     this.#taken++;
     for (const { taken, owner } of levels) taken.set(owner, (taken.get(owner) ?? 0) + 1);
     return () => {
