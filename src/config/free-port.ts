@@ -5,7 +5,7 @@ import { errorCode } from '../core/errors.ts';
 import { ConfigError } from './config.ts';
 import type { Config } from './config-schema.ts';
 
-/** Throws `ConfigError` when that is not possible. `what`: the port, whose `variables` change it. */
+/** Throws `ConfigError` when it can't. `what`: the port, which `variables` change. */
 export async function listenOn(
   server: Server,
   address: ListenOptions,

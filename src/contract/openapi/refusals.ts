@@ -10,7 +10,7 @@ import { exampleIds } from './examples.ts';
 import { headerRefs } from './headers.ts';
 import type { Json } from './schemas.ts';
 
-/** Refusals from before the operation are the same for all routes: described once, by these names. */
+/** Refusals from before the operation, the same for all routes, are described under these names. */
 const sharedNames: Readonly<Record<number, string>> = {
   401: 'Unauthorized',
   403: 'Forbidden',
