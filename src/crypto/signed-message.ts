@@ -32,7 +32,10 @@ export function signatureHeader({ secrets, timestampSeconds, body }: SignatureIn
 }
 
 function hmacOf(secret: string | KeyObject, timestamp: string, body: string | Uint8Array): Hmac {
-  return createHmac('sha256', secret).update(`${timestamp}.`).update(body);
+  const hmac = createHmac('sha256', secret);
+  // One call costs less than two.
+  if (typeof body === 'string') return hmac.update(`${timestamp}.${body}`);
+  return hmac.update(`${timestamp}.`).update(body);
 }
 
 /** A captured message can't be sent again when it is older than this. */

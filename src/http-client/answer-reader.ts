@@ -3,6 +3,7 @@
 // bounded, because a head and a line have an end, and only the beginning of the body is kept.
 
 import { StringDecoder } from 'node:string_decoder';
+import { remembering } from '../core/remembering.ts';
 
 /** Of the status line with all headers, and of all trailers. */
 const headBytesMax = 16 * 1024;
@@ -61,10 +62,11 @@ export class AnswerReader {
 
   /** The beginning of the body, without a character that was cut in the middle. */
   get body(): string {
+    if (this.#keptBytes === 0) return '';
     return new StringDecoder('utf8').write(Buffer.concat(this.#kept));
   }
 
-  /** Takes the next bytes. Throws `AnswerFault`. */
+  /** Takes the next bytes, which may be used again then. Throws `AnswerFault`. */
   take(bytes: Buffer): void {
     let at = 0;
     while (at < bytes.length) at = this.#takePart(bytes, at);
@@ -116,39 +118,14 @@ export class AnswerReader {
     return at + end + headEnd.length - had;
   }
 
-  #readHead(head: string): void {
-    const [first = '', ...lines] = head.split('\r\n');
-    const [, minor, digits] = statusLine.exec(first) ?? [];
-    if (digits === undefined) throw notHttp('status line');
-    let [length, coding, connection, keepAlive]: (string | undefined)[] = [];
-    for (const line of lines) {
-      const [, name, value = ''] = headerLine.exec(line) ?? [];
-      if (name === undefined) throw notHttp('header');
-      const lowerName = name.toLowerCase();
-      if (lowerName === 'content-length') {
-        if (length !== undefined) throw notHttp('two lengths');
-        length = value.trimEnd();
-      } else if (lowerName === 'transfer-encoding') coding = joined(coding, value);
-      else if (lowerName === 'connection') connection = joined(connection, value);
-      else if (lowerName === 'keep-alive') keepAlive = joined(keepAlive, value);
-    }
-    const status = Number(digits);
-    if (status === 101) throw notHttp('another protocol');
+  #readHead(text: string): void {
+    const { status, keepAlive, body, bodyBytes, isLast } = headOf(text);
     if (status < 200) return;
     this.status = status;
-    this.keepAlive = keepAlive ?? '';
-    this.#part = this.#firstOfBody(status, length, coding);
-    this.isLast = minor === '0' || this.#part === 'until close' || closeToken.test(connection ?? '');
-  }
-
-  #firstOfBody(status: number, length: string | undefined, coding: string | undefined): Part {
-    if (length !== undefined && coding !== undefined) throw notHttp('two lengths');
-    if (length !== undefined && !/^\d{1,15}$/.test(length)) throw notHttp('length');
-    if (status === 204 || status === 304 || Number(length) === 0) return 'nothing';
-    if (coding !== undefined) return /(?:^|[,\s])chunked\s*$/i.test(coding) ? 'chunk line' : 'until close';
-    if (length === undefined) return 'until close';
-    this.#left = Number(length);
-    return 'counted';
+    this.keepAlive = keepAlive;
+    this.isLast = isLast;
+    this.#part = body;
+    this.#left = bodyBytes;
   }
 
   #takeBody(bytes: Buffer, at: number, next: Part): number {
@@ -162,7 +139,7 @@ export class AnswerReader {
   #keep(bytes: Buffer): void {
     const room = this.#keptBytesMax - this.#keptBytes;
     if (room <= 0 || bytes.length === 0) return;
-    const part = bytes.subarray(0, room);
+    const part = Buffer.from(bytes.subarray(0, room));
     this.#kept.push(part);
     this.#keptBytes += part.length;
   }
@@ -200,6 +177,58 @@ export class AnswerReader {
     if (this.#trailerBytes > headBytesMax) throw new AnswerFault('answer headers too large');
     if (!headerLine.test(line)) throw notHttp('header');
   }
+}
+
+/** What the status line and the headers of an answer say. */
+interface Head {
+  readonly status: number;
+  readonly keepAlive: string;
+  /** What the body is, and how long if that is known. */
+  readonly body: Part;
+  readonly bodyBytes: number;
+  readonly isLast: boolean;
+}
+
+/** A receiver's answers mostly begin alike, at least those of the same second. */
+const rememberedHeads = 256;
+const rememberedLengthMax = 1024;
+const knownHead = remembering(rememberedHeads, readHead);
+
+/** Throws `AnswerFault`. */
+function headOf(text: string): Head {
+  return text.length <= rememberedLengthMax ? knownHead(text) : readHead(text);
+}
+
+function readHead(text: string): Head {
+  const [first = '', ...lines] = text.split('\r\n');
+  const [, minor, digits] = statusLine.exec(first) ?? [];
+  if (digits === undefined) throw notHttp('status line');
+  let [length, coding, connection, keepAlive]: (string | undefined)[] = [];
+  for (const line of lines) {
+    const [, name, value = ''] = headerLine.exec(line) ?? [];
+    if (name === undefined) throw notHttp('header');
+    const lowerName = name.toLowerCase();
+    if (lowerName === 'content-length') {
+      if (length !== undefined) throw notHttp('two lengths');
+      length = value.trimEnd();
+    } else if (lowerName === 'transfer-encoding') coding = joined(coding, value);
+    else if (lowerName === 'connection') connection = joined(connection, value);
+    else if (lowerName === 'keep-alive') keepAlive = joined(keepAlive, value);
+  }
+  const status = Number(digits);
+  if (status === 101) throw notHttp('another protocol');
+  const body = firstOfBody(status, length, coding);
+  const isLast = minor === '0' || body === 'until close' || closeToken.test(connection ?? '');
+  return { status, keepAlive: keepAlive ?? '', body, bodyBytes: Number(length ?? 0), isLast };
+}
+
+function firstOfBody(status: number, length: string | undefined, coding: string | undefined): Part {
+  if (status < 200) return 'head';
+  if (length !== undefined && coding !== undefined) throw notHttp('two lengths');
+  if (length !== undefined && !/^\d{1,15}$/.test(length)) throw notHttp('length');
+  if (status === 204 || status === 304 || Number(length) === 0) return 'nothing';
+  if (coding !== undefined) return /(?:^|[,\s])chunked\s*$/i.test(coding) ? 'chunk line' : 'until close';
+  return length === undefined ? 'until close' : 'counted';
 }
 
 function joined(before: string | undefined, value: string): string {

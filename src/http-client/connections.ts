@@ -18,6 +18,7 @@ import {
 import { defined } from '../core/assert.ts';
 import type { MonotonicClock } from '../core/clock.ts';
 import type { CheckedUrl } from './address-guard.ts';
+import { Alarm } from './alarm.ts';
 import { TlsSessions } from './tls-sessions.ts';
 
 export type Target = Extract<CheckedUrl, { ok: true }>;
@@ -36,11 +37,14 @@ export interface ConnectionsOptions {
 export interface ConnectionUser {
   /** The connection is up, and its certificate verified. */
   connected(): void;
+  /** The bytes are valid during the call only. */
   received(bytes: Buffer): void;
   /** The receiver sends no more. */
   ended(): void;
   failed(error: NodeJS.ErrnoException): void;
   closed(): void;
+  /** The time for which it was given the connection is over. */
+  late(): void;
   /** One of these has thrown, which is a fault in the service. The connection is closed. */
   broken(error: unknown): void;
 }
@@ -51,12 +55,14 @@ export const verifiedForMs = 600_000;
 export const idleMsMax = 5_000;
 /** When a name has several addresses: how long to wait for one before the next is tried. */
 const addressTimeoutMs = 1000;
+/** As much as TLS gives at once. */
+const readBytes = 16 * 1024;
 
 interface ConnectionOptions {
   readonly socket: Socket;
   readonly endpoint: string;
   readonly origin: string;
-  readonly verifiedAtMs: number;
+  readonly monotonic: MonotonicClock;
   readonly onIdle: (idleMs: number) => void;
   readonly onClosing: () => void;
   readonly onClosed: () => void;
@@ -72,34 +78,37 @@ export class Connection {
    * was opened.
    */
   verifiedAtMs: number;
-  /** Ends the time for which it may stay idle. */
-  idleTimer: NodeJS.Timeout | undefined;
   /** Null while it is idle. */
   #user: ConnectionUser | null = null;
   readonly #options: ConnectionOptions;
+  /** Ends the time of its user, or the time for which it may stay idle. */
+  readonly #alarm: Alarm;
 
   constructor(options: ConnectionOptions) {
-    const { socket, endpoint, origin, verifiedAtMs } = options;
+    const { socket, endpoint, origin, monotonic } = options;
     this.socket = socket;
     this.endpoint = endpoint;
     this.origin = origin;
-    this.verifiedAtMs = verifiedAtMs;
+    this.verifiedAtMs = monotonic();
     this.#options = options;
+    this.#alarm = new Alarm(monotonic, () => this.#tell((user) => user.late()));
     socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', () =>
       this.#tell((user) => user.connected()),
     );
-    socket.on('data', (bytes: Buffer) => this.#tell((user) => user.received(bytes)));
     socket.on('end', () => this.#tell((user) => user.ended()));
     socket.on('error', (error) => this.#tell((user) => user.failed(error)));
     socket.once('close', () => {
+      this.#alarm.stop();
       options.onClosing();
       options.onClosed();
       this.#tell((user) => user.closed());
     });
   }
 
-  use(user: ConnectionUser): void {
+  /** Is used for at most so many milliseconds. */
+  use(user: ConnectionUser, ms: number): void {
     this.#user = user;
+    this.#alarm.set(ms);
   }
 
   /**
@@ -109,6 +118,16 @@ export class Connection {
   keep(idleMs: number): void {
     this.#user = null;
     this.#options.onIdle(idleMs);
+  }
+
+  /** It may stay idle for so many milliseconds. */
+  wait(ms: number): void {
+    this.#alarm.set(ms);
+  }
+
+  /** Bytes have arrived; they are valid during the call only. */
+  received(bytes: Buffer): void {
+    this.#tell((user) => user.received(bytes));
   }
 
   close(): void {
@@ -143,6 +162,8 @@ export class Connections {
   readonly #idle = new Map<string, Connection[]>();
   /** Of all endpoints; the one that is idle longest comes first. */
   readonly #oldest = new Set<Connection>();
+  /** Where all sockets read to, each in its turn. */
+  readonly #bytes = Buffer.allocUnsafeSlow(readBytes);
   #openCount = 0;
 
   constructor(options: ConnectionsOptions) {
@@ -193,10 +214,20 @@ export class Connections {
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: addressTimeoutMs,
       noDelay: true,
+      // Otherwise each read has a buffer of its own.
+      onread: {
+        buffer: this.#bytes,
+        callback: (length: number) => {
+          connection.received(this.#bytes.subarray(0, length));
+          return true;
+        },
+      },
     };
-    return target.url.protocol === 'http:'
-      ? this.#add(endpoint, target, connectTcp(options))
-      : this.#openTls(endpoint, target, options);
+    const connection =
+      target.url.protocol === 'http:'
+        ? this.#add(endpoint, target, connectTcp(options))
+        : this.#openTls(endpoint, target, options);
+    return connection;
   }
 
   #openTls(endpoint: string, target: Target, options: object): Connection {
@@ -234,12 +265,11 @@ export class Connections {
   }
 
   #add(endpoint: string, { url }: Target, socket: Socket | TLSSocket): Connection {
-    const { monotonic } = this.#options;
     const connection = new Connection({
       socket,
       endpoint,
       origin: url.origin,
-      verifiedAtMs: monotonic(),
+      monotonic: this.#options.monotonic,
       onIdle: (idleMs) => this.#keep(connection, idleMs),
       onClosing: () => this.#wake(connection),
       onClosed: () => this.#openCount--,
@@ -260,14 +290,13 @@ export class Connections {
     if (idle === undefined) this.#idle.set(endpoint, [connection]);
     else idle.push(connection);
     this.#oldest.add(connection);
-    connection.idleTimer = setTimeout(() => connection.close(), Math.min(idleMs, givenMs, verifiedMs));
+    connection.wait(Math.min(idleMs, givenMs, verifiedMs));
   }
 
   /** The connection is no longer idle. */
   #wake(connection: Connection): void {
     if (!this.#oldest.delete(connection)) return;
-    const { endpoint, idleTimer } = connection;
-    clearTimeout(idleTimer);
+    const { endpoint } = connection;
     const idle = defined(this.#idle.get(endpoint), 'an idle connection is in its list');
     idle.splice(idle.indexOf(connection), 1);
     if (idle.length === 0) this.#idle.delete(endpoint);

@@ -1,7 +1,7 @@
 // One request and its answer over one connection. Nothing is written before the connection is up,
 // its certificate is verified and its address is checked. Memory is bounded whatever the receiver
-// does. The promise resolves only when the answer was read to its end over a connection that can be
-// used again, or when the socket is closed, so a slot that is freed has no socket.
+// does. It is done only when the answer was read to its end over a connection that can be used
+// again, or when the socket is closed, so a slot that is freed has no socket.
 //
 // The request is written and the answer read here, and not by `node:http`, which costs 15 µs more
 // each time: a tenth of a delivery.
@@ -32,11 +32,13 @@ interface ExchangeInput {
   /** Asked right before the request is written. */
   readonly mayWrite: () => boolean;
   /** The whole request. */
-  readonly request: string;
+  readonly request: Buffer;
   readonly timeoutMs: number;
-  readonly remainingMs: number;
   /** How much of the answer is kept. */
   readonly answerBytesMax: number;
+  readonly done: (exchanged: Exchanged) => void;
+  /** There is a fault in the service. */
+  readonly broken: (error: unknown) => void;
 }
 
 /** How much of an answer is read, whatever is kept of it. */
@@ -48,46 +50,32 @@ const readBytesMax = 256 * 1024;
 const idleMarginMs = 1_000;
 const failureLengthMax = 200;
 
-/**
- * Sends the request once the connection is up, and reads the answer. Rejects only because of a
- * fault in the service.
- */
-export function exchange(input: ExchangeInput): Promise<Exchanged> {
-  return new Promise((resolve, reject) => {
-    new Exchange(input, resolve, reject).start();
-  });
-}
-
-class Exchange implements ConnectionUser {
+export class Exchange implements ConnectionUser {
   readonly #input: ExchangeInput;
-  readonly #resolve: (exchanged: Exchanged) => void;
-  readonly broken: (error: unknown) => void;
-  readonly #timer: NodeJS.Timeout;
   readonly #answer: AnswerReader;
   #receivedBytes = 0;
   #failure: string | null = null;
   #isOver = false;
   #isClosedByPeer = false;
 
-  constructor(
-    input: ExchangeInput,
-    resolve: (exchanged: Exchanged) => void,
-    reject: (error: unknown) => void,
-  ) {
+  constructor(input: ExchangeInput) {
     this.#input = input;
-    this.#resolve = resolve;
     this.#answer = new AnswerReader(input.answerBytesMax);
-    this.#timer = setTimeout(() => this.#end(timedOut(input.timeoutMs)), input.remainingMs);
-    this.broken = (error) => {
-      clearTimeout(this.#timer);
-      reject(error);
-    };
   }
 
-  start(): void {
+  /** Sends the request as soon as the connection is up, and reads the answer. */
+  start(remainingMs: number): void {
     const { connection, isUp } = this.#input;
-    connection.use(this);
+    connection.use(this, remainingMs);
     if (isUp) this.#write();
+  }
+
+  late(): void {
+    this.#end(timedOut(this.#input.timeoutMs));
+  }
+
+  broken(error: unknown): void {
+    this.#input.broken(error);
   }
 
   connected(): void {
@@ -164,9 +152,8 @@ class Exchange implements ConnectionUser {
   }
 
   #finish(): void {
-    clearTimeout(this.#timer);
     const { status, body: answer } = this.#answer;
-    this.#resolve({
+    this.#input.done({
       outcome: { status, failure: this.#failure, answer },
       unanswered: this.#isClosedByPeer && this.#receivedBytes === 0,
     });

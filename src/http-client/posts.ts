@@ -11,11 +11,11 @@
 import { assert } from '../core/assert.ts';
 import { type CheckedUrl, checkWebhookUrl, isPublicAddress } from './address-guard.ts';
 import { type Connection, Connections, type ConnectionsOptions, type Target } from './connections.ts';
-import { type Exchanged, exchange, type Outcome, timedOut } from './exchange.ts';
-import { ResolutionFailure, type Resolve } from './resolver.ts';
+import { Exchange, type Exchanged, type Outcome, timedOut } from './exchange.ts';
+import { type FindAddresses, ResolutionFailure } from './resolver.ts';
 
 export interface PostOptions extends ConnectionsOptions {
-  readonly resolve: Resolve;
+  readonly resolve: FindAddresses;
   /** Asked right before each request is written: whether it may still be sent. Always by default. */
   readonly mayWrite?: (() => boolean) | undefined;
   /** The time for the whole request. */
@@ -29,12 +29,20 @@ interface PostInput {
   /** Whose connections are used. */
   readonly endpoint: string;
   readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
+  /** See `headerLines`. */
+  readonly headers: string;
   readonly body: string;
   /** Has one effect, however often it is sent. */
   readonly isIdempotent: boolean;
   /** How much of the answer is kept. */
   readonly answerBytesMax: number;
+}
+
+interface Post extends PostInput {
+  /** Hears the outcome, whatever the network and the receiver do. */
+  readonly done: (outcome: Outcome) => void;
+  /** Hears of a fault in the service. */
+  readonly broken: (error: unknown) => void;
 }
 
 /** An address that was checked. */
@@ -64,39 +72,15 @@ export class Posts {
    * Never rejects because of the network or the receiver: `failure` is null when the answer was
    * 2xx, else a short reason.
    */
-  async post(input: PostInput): Promise<Outcome> {
-    const startedAtMs = this.#options.monotonic();
-    const { timeoutMs, allowPrivate, mayWrite = always } = this.#options;
-    const { target, head } = this.#knownOf(input.url);
-    if (!target.ok) return failed(`address refused: ${target.reason}`);
-    let addresses: readonly string[];
-    try {
-      addresses = await this.#addressesOf(target);
-    } catch (error) {
-      if (error instanceof ResolutionFailure) return failed(error.message);
-      if (error instanceof Expired) return failed(timedOut(timeoutMs));
-      throw error;
-    }
-    const mayConnectTo = (address = '') =>
-      addresses.includes(address) && (allowPrivate === true || isPublicAddress(address));
-    const request = requestOf(head, input);
-    const { answerBytesMax } = input;
+  post(input: PostInput): Promise<Outcome> {
+    return new Promise((done, broken) => this.send({ ...input, done, broken }));
+  }
 
-    const send = (connection: Connection, isUp: boolean): Promise<Exchanged> => {
-      const remainingMs = timeoutMs - (this.#options.monotonic() - startedAtMs);
-      const how = { connection, isUp, host: target.host, mayConnectTo, mayWrite, request, answerBytesMax };
-      return exchange({ ...how, timeoutMs, remainingMs });
-    };
-
-    if (this.#options.monotonic() - startedAtMs >= timeoutMs) return failed(timedOut(timeoutMs));
-    const idle = input.isIdempotent
-      ? this.connections.take(input.endpoint, target.url.origin, mayConnectTo)
-      : null;
-    if (idle !== null) {
-      const { outcome, unanswered } = await send(idle, true);
-      if (!unanswered) return outcome;
-    }
-    return (await send(this.connections.open(input.endpoint, target, addresses), false)).outcome;
+  /** The same for thousands a second: without a promise. */
+  send(post: Post): void {
+    const { target, head } = this.#knownOf(post.url);
+    if (target.ok) new Sending(this.#options, this.connections, post, target, head).start();
+    else post.done(failed(`address refused: ${target.reason}`));
   }
 
   #knownOf(url: string): Known {
@@ -109,11 +93,105 @@ export class Posts {
     }
     return known;
   }
+}
 
-  async #addressesOf({ literal, host }: Target): Promise<readonly string[]> {
-    if (literal !== null) return [literal];
-    return within(this.#options.timeoutMs, () => this.#options.resolve(host));
+/** One request on its way: over an idle connection or a new one, or over both in turn. */
+class Sending {
+  readonly #options: PostOptions;
+  readonly #connections: Connections;
+  readonly #post: Post;
+  readonly #target: Target;
+  readonly #request: Buffer;
+  readonly #startedAtMs: number;
+  /** Empty until they are found. */
+  #addresses: readonly string[] = [];
+
+  constructor(options: PostOptions, connections: Connections, post: Post, target: Target, head: string) {
+    this.#options = options;
+    this.#connections = connections;
+    this.#post = post;
+    this.#target = target;
+    this.#request = requestOf(head, post);
+    this.#startedAtMs = options.monotonic();
   }
+
+  start(): void {
+    const { resolve, timeoutMs } = this.#options;
+    const { host, literal } = this.#target;
+    const { broken } = this.#post;
+    const found = literal === null ? resolve(host) : [literal];
+    if (!(found instanceof Promise)) this.#sendTo(found);
+    else
+      within(timeoutMs, found)
+        .then(
+          (addresses) => this.#sendTo(addresses),
+          (error) => this.#notFound(error),
+        )
+        .catch(broken);
+  }
+
+  #notFound(error: unknown): void {
+    if (error instanceof ResolutionFailure) this.#fail(error.message);
+    else if (error instanceof Expired) this.#fail(timedOut(this.#options.timeoutMs));
+    else throw error;
+  }
+
+  #fail(failure: string): void {
+    this.#post.done(failed(failure));
+  }
+
+  get #remainingMs(): number {
+    const { monotonic, timeoutMs } = this.#options;
+    return timeoutMs - (monotonic() - this.#startedAtMs);
+  }
+
+  #sendTo(addresses: readonly string[]): void {
+    this.#addresses = addresses;
+    if (this.#remainingMs <= 0) {
+      this.#fail(timedOut(this.#options.timeoutMs));
+      return;
+    }
+    const { endpoint, isIdempotent } = this.#post;
+    const { origin } = this.#target.url;
+    const idle = isIdempotent ? this.#connections.take(endpoint, origin, this.#isFound) : null;
+    if (idle === null) this.#connect();
+    else this.#exchange(idle, true, this.#endedOnIdle);
+  }
+
+  #connect(): void {
+    const connection = this.#connections.open(this.#post.endpoint, this.#target, this.#addresses);
+    this.#exchange(connection, false, this.#ended);
+  }
+
+  #exchange(connection: Connection, isUp: boolean, done: (exchanged: Exchanged) => void): void {
+    const { timeoutMs, mayWrite = always } = this.#options;
+    const { answerBytesMax, broken } = this.#post;
+    const exchange = new Exchange({
+      connection,
+      isUp,
+      host: this.#target.host,
+      mayConnectTo: this.#mayConnectTo,
+      mayWrite,
+      request: this.#request,
+      timeoutMs,
+      answerBytesMax,
+      done,
+      broken,
+    });
+    exchange.start(this.#remainingMs);
+  }
+
+  readonly #endedOnIdle = (exchanged: Exchanged) => {
+    if (exchanged.unanswered) this.#connect();
+    else this.#ended(exchanged);
+  };
+
+  readonly #ended = ({ outcome }: Exchanged) => this.#post.done(outcome);
+
+  readonly #isFound = (address = '') => this.#addresses.includes(address);
+
+  readonly #mayConnectTo = (address = '') =>
+    this.#isFound(address) && (this.#options.allowPrivate === true || isPublicAddress(address));
 }
 
 /** What all requests to an address begin with. */
@@ -132,13 +210,23 @@ function headOf({ url }: Target): string {
 /** Visible ASCII and spaces: what can't end a header. */
 const headerValue = /^[\t\x20-\x7e]*$/;
 
-function requestOf(head: string, { body, headers }: PostInput): string {
-  let text = head;
+/** Headers as a request has them. */
+export function headerLines(headers: Readonly<Record<string, string>>): string {
+  let lines = '';
   for (const [name, value] of Object.entries(headers)) {
     assert(headerValue.test(value), `the header ${name} can be sent`);
-    text += `${name}: ${value}\r\n`;
+    lines += `${name}: ${value}\r\n`;
   }
-  return `${text}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  return lines;
+}
+
+function requestOf(head: string, { body, headers }: PostInput): Buffer {
+  const bodyBytes = Buffer.byteLength(body);
+  const text = `${head}${headers}Content-Length: ${bodyBytes}\r\n\r\n`;
+  const bytes = Buffer.allocUnsafe(text.length + bodyBytes);
+  bytes.write(text, 'latin1');
+  bytes.write(body, text.length);
+  return bytes;
 }
 
 function failed(failure: string): Outcome {
@@ -148,11 +236,11 @@ function failed(failure: string): Outcome {
 class Expired extends Error {}
 
 /** Resolves or rejects as `work` does, or rejects with `Expired` after `timeoutMs`. */
-async function within<T>(timeoutMs: number, work: () => Promise<T>): Promise<T> {
+async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   const { promise: expired, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Expired()), timeoutMs);
   try {
-    return await Promise.race([work(), expired]);
+    return await Promise.race([work, expired]);
   } finally {
     clearTimeout(timer);
   }

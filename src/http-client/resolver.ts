@@ -25,6 +25,8 @@ export interface ResolverOptions {
 
 /** The addresses of a host, IPv4 first, at least one. Rejects with `ResolutionFailure`. */
 export type Resolve = (host: string) => Promise<string[]>;
+/** The same, at once where the addresses are known. */
+export type FindAddresses = (host: string) => readonly string[] | Promise<readonly string[]>;
 
 /** The host has no address that may be used; the message is a short English reason. */
 export class ResolutionFailure extends Error {
@@ -140,7 +142,8 @@ const namesMax = 4096;
 
 interface Asked {
   readonly atMs: number;
-  readonly addresses: Promise<string[]>;
+  /** A promise until it is resolved. */
+  addresses: string[] | Promise<string[]>;
 }
 
 /**
@@ -149,13 +152,19 @@ interface Asked {
  * connection may stay idle, so a name that changes its addresses is noticed as soon with it as
  * without. A failure is not remembered.
  */
-export function rememberAddresses(resolve: Resolve, forMs: number, monotonic: MonotonicClock): Resolve {
+export function rememberAddresses(resolve: Resolve, forMs: number, monotonic: MonotonicClock): FindAddresses {
   const known = new Map<string, Asked>();
   const ask = (host: string, atMs: number): Asked => {
-    const asked = { atMs, addresses: resolve(host) };
-    asked.addresses.catch(() => {
-      if (known.get(host) === asked) known.delete(host);
-    });
+    const addresses = resolve(host);
+    const asked: Asked = { atMs, addresses };
+    addresses.then(
+      (found) => {
+        asked.addresses = found;
+      },
+      () => {
+        if (known.get(host) === asked) known.delete(host);
+      },
+    );
     if (known.size >= namesMax) known.clear();
     known.set(host, asked);
     return asked;

@@ -9,7 +9,7 @@ import { type Mode, type PaymentMethodType, paymentMethodTypes } from '../contra
 import { systemTimers } from '../core/scheduler.ts';
 import type { SecretBox } from '../crypto/secret-box.ts';
 import { checkWebhookUrl } from '../http-client/address-guard.ts';
-import { Posts } from '../http-client/posts.ts';
+import { headerLines, Posts } from '../http-client/posts.ts';
 import { createResolver, ResolutionFailure } from '../http-client/resolver.ts';
 import {
   availableIn,
@@ -70,7 +70,8 @@ export function createSend({ webhooks }: Config, mayWrite?: () => boolean): Send
     extraCa: caFile === null ? undefined : readFileSync(caFile, 'utf8'),
   });
   return async (post) => {
-    const { status, failure, answer } = await posts.post({ endpoint: post.url, answerBytesMax, ...post });
+    const input = { ...post, endpoint: post.url, headers: headerLines(post.headers), answerBytesMax };
+    const { status, failure, answer } = await posts.post(input);
     if (status === null) throw new Error(failure ?? 'the request failed');
     return { status, body: answer };
   };

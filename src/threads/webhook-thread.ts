@@ -77,10 +77,10 @@ const dispatcher = new Dispatcher({
   isHeld: (shard) => ownership.isHeld(shard),
   // The signing secrets are opened here. One that can't be opened is a fault of the service, not a
   // failed attempt.
-  attempt: ({ org, sealed, ...input }) => {
-    const owner = { id: input.endpoint, org };
+  attempt: async ({ org, endpoint, sealed, url, body, nowSeconds }) => {
+    const owner = { id: endpoint, org };
     const secrets = sealed.map((each) => signingKeys.open(each, owner));
-    return attempts.make({ ...input, secrets });
+    return attempts.make({ endpoint, url, body, secrets, nowSeconds });
   },
   hangUp: (endpoint) => attempts.connections.hangUp(endpoint),
   send: (shard, message) => shards.get(shard)?.postMessage({ outbox: { thread, ...message } }),

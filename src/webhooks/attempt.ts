@@ -6,7 +6,7 @@ import { answerKeptBytesMax } from '../contract/limits.ts';
 import { signatureHeader, signatureHeaderName } from '../crypto/signed-message.ts';
 import type { AttemptResult } from '../domain/record.ts';
 import type { Connections } from '../http-client/connections.ts';
-import { type PostOptions, Posts } from '../http-client/posts.ts';
+import { headerLines, type PostOptions, Posts } from '../http-client/posts.ts';
 
 interface AttemptInput {
   /** The endpoint whose connections are used. */
@@ -27,7 +27,10 @@ export interface SealedAttempt extends Omit<AttemptInput, 'secrets'> {
   readonly sealed: readonly string[];
 }
 
-const userAgent = 'payments-service-webhooks/1';
+const fixedHeaders = headerLines({
+  'User-Agent': 'payments-service-webhooks/1',
+  'Content-Type': 'application/json',
+});
 
 /** Makes attempts, and keeps the connections to receivers between them. */
 export class Attempts {
@@ -48,24 +51,32 @@ export class Attempts {
    * when the answer was 2xx, else a short English reason. An answer that is too long is cut, and
    * its status counts. An answer that is not finished in time is a failure, whatever its status.
    */
-  async make(input: AttemptInput): Promise<AttemptResult> {
+  make(input: AttemptInput): Promise<AttemptResult> {
     const startedAtMs = this.#monotonic();
-    const { endpoint, url, body } = input;
-    const headers = headersOf(input);
-    const post = { endpoint, url, headers, body, isIdempotent: true, answerBytesMax: answerKeptBytesMax };
-    const result = await this.#posts.post(post);
-    return {
-      at_ms: Math.round(input.nowSeconds * 1000),
-      duration_ms: Math.round(this.#monotonic() - startedAtMs),
-      ...result,
-    };
+    const { endpoint, url, body, nowSeconds } = input;
+    return new Promise((resolve, reject) =>
+      this.#posts.send({
+        endpoint,
+        url,
+        headers: headersOf(input),
+        body,
+        isIdempotent: true,
+        answerBytesMax: answerKeptBytesMax,
+        done: ({ status, failure, answer }) =>
+          resolve({
+            at_ms: Math.round(nowSeconds * 1000),
+            duration_ms: Math.round(this.#monotonic() - startedAtMs),
+            status,
+            failure,
+            answer,
+          }),
+        broken: reject,
+      }),
+    );
   }
 }
 
-function headersOf({ body, secrets, nowSeconds }: AttemptInput) {
-  return {
-    'User-Agent': userAgent,
-    'Content-Type': 'application/json',
-    [signatureHeaderName]: signatureHeader({ secrets, timestampSeconds: Math.floor(nowSeconds), body }),
-  };
+function headersOf({ body, secrets, nowSeconds }: AttemptInput): string {
+  const signature = signatureHeader({ secrets, timestampSeconds: Math.floor(nowSeconds), body });
+  return `${fixedHeaders}${signatureHeaderName}: ${signature}\r\n`;
 }

@@ -11,7 +11,7 @@ for (const identity of [undefined, authority.issue({ hosts: ['shop.example'] })]
       let mayWrite = true;
       const posts = new Posts({ ...postOptions, mayWrite: () => mayWrite });
       const url = `${identity ? 'https' : 'http'}://shop.example:${receiver.port}/pay`;
-      const input = { endpoint: 'we_1', url, headers: {}, body: '{}', answerBytesMax: 100 };
+      const input = { endpoint: 'we_1', url, headers: '', body: '{}', answerBytesMax: 100 };
       const post = (isIdempotent: boolean) => posts.post({ ...input, isIdempotent });
       assert.equal((await post(true)).failure, null);
 

@@ -14,8 +14,17 @@ function bench() {
     asked.push({ host, answer });
     return answer.promise;
   };
-  return { clock, asked, resolve: rememberAddresses(slow, forMs, clock.monotonic) };
+  const find = rememberAddresses(slow, forMs, clock.monotonic);
+  return { clock, asked, find, resolve: async (host: string) => find(host) };
 }
+
+test('addresses that are known are there at once', async () => {
+  const { asked, find } = bench();
+  const first = find('a.example');
+  asked[0]!.answer.resolve(['1.1.1.1']);
+  await first;
+  assert.deepEqual(find('a.example'), ['1.1.1.1']);
+});
 
 test('a name is resolved once for all who ask within the time, and again after it', async () => {
   const { clock, asked, resolve } = bench();
