@@ -1,8 +1,8 @@
 // Archives one part of a data folder, a shard's log or the directory's changes: a follower that
 // writes what is durable into files, when a segment is finished, and at the latest when the oldest
-// change that is not archived has reached an age. So much time, at most, is lost with the machine.
-// A file counts as archived when it is on disk and the operator's command, if there is one, has
-// taken it; until then the log keeps what is in it.
+// change that is not archived has reached an age. That age is the most that is lost with the
+// machine. A file counts as archived when it is on disk and the operator's command, if there is
+// one, has taken it; until then the log keeps what is in it.
 
 import { assert } from '../core/assert.ts';
 import { archivedSequence, noteArchived } from '../data-folder/archive-folder.ts';

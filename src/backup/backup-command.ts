@@ -5,7 +5,7 @@
 import type { Config } from '../config/config-schema.ts';
 import { defined } from '../core/assert.ts';
 import { lookAtDataFolder, refuseIncomplete } from '../data-folder/data-folder.ts';
-import { clearly, recordOffline, whileLocked, whileRunning } from '../data-folder/folder-command.ts';
+import { ifRunning, recordOffline, whileLocked, withClearErrors } from '../data-folder/folder-command.ts';
 import type { BackedUp, BackupOptions, ReportProgress } from '../operator/results/folder-results.ts';
 import { callOperator } from '../operator/socket/operator-client.ts';
 import { backUp } from './backup.ts';
@@ -26,10 +26,10 @@ export async function backUpConfigured(
   const { to, recipients } = command;
   const { dataDir } = config;
   const params = { to, recipients: [...recipients] };
-  return clearly(async () => {
+  return withClearErrors(async () => {
     // A running service has recorded the action when it has answered.
     const isRunning =
-      (await whileRunning(() => callOperator(dataDir, 'backup', params).then(() => true))) ?? false;
+      (await ifRunning(() => callOperator(dataDir, 'backup', params).then(() => true))) ?? false;
     const run = () => make(config, command, onProgress);
     const manifest = isRunning
       ? await run()

@@ -44,7 +44,7 @@ import {
   unfinishedManifest,
 } from './backup-manifest.ts';
 
-/** A file of the log has about so many bytes. */
+/** About how large a file of the log gets. */
 const logFileBytesMax = 64 << 20;
 
 export interface BackupOptions {

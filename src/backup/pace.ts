@@ -1,7 +1,7 @@
-// How fast a backup or the archive of the log goes on beside the service. It reads and writes no
-// more than so many bytes a second, and rests after each piece for as long as the piece took. So
-// where processors or the disk are busy, it leaves more to the requests and to the log's commits;
-// and what it has missed it does not catch up.
+// How fast a backup or the archive of the log works beside the service. It reads and writes a
+// bounded number of bytes a second, and rests after each piece for as long as the piece took. So
+// where processors or the disk are busy, it leaves more to the requests and to the log's commits.
+// It does not catch up on what it has missed.
 
 import { getPriority, setPriority } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -23,7 +23,7 @@ interface PaceTimes {
 
 const systemTimes: PaceTimes = { now: () => performance.now(), wait };
 
-/** To be awaited after each piece, with its bytes. */
+/** Await it after each piece, with the number of its bytes. */
 export function paceOf(bytesPerSecond: number, { now, wait }: PaceTimes = systemTimes): Pace {
   let resumedMs = now();
   let dueMs = resumedMs;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Config } from '../config/config-schema.ts';
 import { defined } from '../core/assert.ts';
 import { endPause } from '../data-folder/data-folder.ts';
-import { clearly, recordOffline, whileLocked, whileStopped } from '../data-folder/folder-command.ts';
+import { recordOffline, whileLocked, whileStopped, withClearErrors } from '../data-folder/folder-command.ts';
 import type {
   BackupToVerify,
   ReportProgress,
@@ -25,7 +25,7 @@ export async function restoreInto(
   onProgress: ReportProgress,
 ): Promise<Restored> {
   const { identityFile, ...options } = command;
-  return clearly(async () => {
+  return withClearErrors(async () => {
     const identities = identitiesIn(identityFile);
     const { segmentBytesMax } = journal;
     const restored = await restore({ ...options, identities, segmentBytesMax, onProgress });
@@ -47,7 +47,7 @@ export async function verifyBackup(
   { from, archive, identityFile, scratch }: BackupToVerify,
   onProgress: ReportProgress,
 ): Promise<Verification> {
-  return clearly(async () => {
+  return withClearErrors(async () => {
     const identities = identitiesIn(identityFile);
     const parent = mkdtempSync(join(scratch, 'payments-verify-'));
     let found: Verification | null = null;
@@ -76,7 +76,7 @@ export async function verifyBackup(
 
 /** Ends the pause of a folder that no service runs on. Throws `CommandFailure`. */
 export function resumeStopped({ dataDir }: Config): Promise<Resumed> {
-  return clearly(() =>
+  return withClearErrors(() =>
     whileStopped(dataDir, async (folder) => {
       const { path, paused } = folder;
       if (paused !== null) await recordOffline(path, 'resume', {}, async () => endPause(folder));

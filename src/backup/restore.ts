@@ -284,7 +284,7 @@ class Restore {
     this.#later.directoryChanges = leftOut.length;
   }
 
-  /** Whole, whatever the moment: it says what was done, not what is active. */
+  /** All of it, whatever the target: it says what was done, not what is active. */
   async #audit(): Promise<void> {
     const { from, identities } = this.#options;
     const { audit, folder } = this.#manifest;

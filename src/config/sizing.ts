@@ -6,7 +6,7 @@ import type { Config } from './config-schema.ts';
 import { openFilesMax, withinOpenFiles } from './descriptors.ts';
 import { machineBytes, withShardMemory } from './machine-memory.ts';
 
-/** Fills them in for a folder with so many shards. Throws `ConfigError`. */
+/** Fills them in for a folder with this many shards. Throws `ConfigError`. */
 export function sizedFor(config: Config, shards: number): Config {
   const threaded = withThreads(config, availableParallelism());
   return withinOpenFiles(withShardMemory(threaded, shards, machineBytes()), shards, openFilesMax());

@@ -39,8 +39,8 @@ export const networkCallbackBytesMax = 32 * 1024;
 /** The reports of money that a charge remembers. One more that would not pay it is refused. */
 export const receiptsPerChargeMax = 20;
 /**
- * A body may arrive in this many pieces of any size, and in more when they have so many bytes on
- * average.
+ * A body may arrive in this many pieces of any size, and in more if they have at least this many
+ * bytes on average.
  */
 export const bodyPiecesFree = 256;
 export const bodyPieceBytesMin = 32;
@@ -80,7 +80,8 @@ export const webhookEndpointsMax = 16;
 /** Deliveries in flight to one endpoint. */
 export const deliveriesInFlightMax = 5;
 /**
- * Of a receiver's answer to a failed attempt; and of so many attempts of a delivery, the last ones.
+ * How much is kept of a receiver's answer to a failed attempt, and for how many attempts of a
+ * delivery: the last ones.
  */
 export const answerKeptBytesMax = 1024;
 export const answersPerDeliveryMax = 2;

@@ -119,7 +119,7 @@ const otherSigns: Readonly<Record<string, string>> = {
 interface PlainText {
   /** With ASCII digits and separators, and without invisible characters. */
   readonly text: string;
-  /** From each place on, the text that was given has so many units more, in order. */
+  /** From each place on, how many more units the given text has, in order. */
   readonly moves: readonly { readonly from: number; readonly units: number }[];
 }
 

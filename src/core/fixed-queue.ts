@@ -1,6 +1,6 @@
 // A first-in first-out queue for mailboxes. Pushing and shifting cost the same at any length.
 
-/** So many values that were read stay in the list before it is shortened. */
+/** How many values that were read stay in the list before it is shortened. */
 const readMax = 256;
 
 export class FixedQueue<T> {

@@ -132,7 +132,7 @@ export class ServiceClock {
     return this.#jump?.byMs ?? 0;
   }
 
-  /** To be stored with what was counted by this clock. */
+  /** Store it with what this clock has counted. */
   stored(): StoredClock {
     return {
       serviceMs: this.#serviceMs,

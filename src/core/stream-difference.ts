@@ -3,7 +3,7 @@
 // both streams gathers their texts.
 
 const bucketCount = 1 << 16;
-/** At most so many buckets are gathered. With more differences, only some are found. */
+/** The most buckets that are gathered. With more differences, only some are found. */
 const gatheredBucketsMax = 256;
 
 export class StreamDifference {

@@ -29,7 +29,7 @@ export function archivedSequence(folder: string): number {
     const { sequence }: { sequence?: number } = JSON.parse(readFileSync(join(folder, positionFile), 'utf8'));
     return sequence !== undefined && Number.isSafeInteger(sequence) ? sequence : 0;
   } catch {
-    // Nothing is dropped then, and the archive begins anew.
+    // Nothing is dropped then, and the archive starts again.
     return 0;
   }
 }

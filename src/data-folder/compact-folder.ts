@@ -1,7 +1,6 @@
-// `payments compact`: gives disk space back that the checkpoints do not use any more, for example
-// after events have left by retention. A running service does it itself, while everything goes on;
-// of a stopped one this process does. One shard after the other: each needs the room of its copy
-// meanwhile.
+// `payments compact` gives back disk space that the checkpoints no longer use, for example after
+// retention has removed events. A running service does it itself and goes on serving; for a stopped
+// one, this process does. One shard follows the other, because each needs room for its copy.
 
 import { statSync } from 'node:fs';
 import { defined } from '../core/assert.ts';
@@ -14,13 +13,13 @@ import { callOperator } from '../operator/socket/operator-client.ts';
 import type { CompactItem } from '../operator/use-cases/services.ts';
 import { type DataFolder, existingDataFolder } from './data-folder.ts';
 import { refuseWithoutRoom } from './disk-space.ts';
-import { clearly, recordOffline, whileLocked, whileRunning } from './folder-command.ts';
+import { ifRunning, recordOffline, whileLocked, withClearErrors } from './folder-command.ts';
 
 /** Throws `CommandFailure`; shards that were not compacted are as they were. */
 export function compactDataFolder(dataDir: string, onProgress: ReportProgress): Promise<Compacted> {
-  return clearly(
+  return withClearErrors(
     async () =>
-      (await whileRunning(() => compactRunning(dataDir, onProgress))) ??
+      (await ifRunning(() => compactRunning(dataDir, onProgress))) ??
       (await whileLocked(dataDir, () => compactStopped(dataDir, onProgress))),
   );
 }

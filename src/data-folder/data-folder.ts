@@ -92,7 +92,7 @@ export function prepareDataFolder(path: string): void {
 }
 
 /** A service whose folders lie on several machines. */
-export type Known = Pick<Format, 'id' | 'shards' | 'generation'>;
+export type SharedService = Pick<Format, 'id' | 'shards' | 'generation'>;
 
 /** Whether a data folder is at a path, or is being made there. Throws `DataFolderError`. */
 export function hasDataFolder(path: string): boolean {
@@ -101,17 +101,17 @@ export function hasDataFolder(path: string): boolean {
 
 /**
  * Opens the folder, which this process has locked. With `configuredShards` 0 the folder keeps its
- * number of shards, and a new one gets `defaultShards`; a new one of a service that is `known`
- * elsewhere becomes another folder of that one. Throws `DataFolderError`.
+ * number of shards, and a new one gets `defaultShards`. A new one of a `shared` service becomes
+ * another folder of that service. Throws `DataFolderError`.
  */
 export async function openDataFolder(
   path: string,
   configuredShards: number,
   defaultShards: number,
-  known: Known | null = null,
+  shared: SharedService | null = null,
 ): Promise<DataFolder> {
   const format = readFormat(path);
-  const found = format ?? known;
+  const found = format ?? shared;
   if (found !== null && configuredShards !== 0 && configuredShards !== found.shards) {
     throw new DataFolderError(
       `${path} is laid out for ${found.shards} shards and the configuration asks for ${configuredShards}: ` +
@@ -120,7 +120,7 @@ export async function openDataFolder(
   }
   if (format !== null) refuseNewer(path, format.layouts);
   const made =
-    known === null ? newFormat(configuredShards || defaultShards, null) : { ...known, paused: null };
+    shared === null ? newFormat(configuredShards || defaultShards, null) : { ...shared, paused: null };
   const folder = folderOf(path, format ?? made);
   // A reshard that was killed may have activated its generation.
   if (format !== null) syncPath(path);
@@ -130,7 +130,7 @@ export async function openDataFolder(
   return folder;
 }
 
-/** To be called before any record is written: notes durably that this version may do so. */
+/** Call it before any record is written: it notes durably which layouts this version writes. */
 export function noteLayouts(folder: DataFolder): void {
   const { layouts } = defined(readFormat(folder.path), 'an open folder has its format');
   if (Object.entries(layoutVersions).some(([kind, version]) => layouts[kind] !== version))
@@ -258,9 +258,9 @@ export function newDataFolder(path: string, shards: number, paused: Paused): Dat
  * A folder to be, of a service whose folders lie on several machines. Throws `DataFolderError` when
  * something lies there.
  */
-export function anotherDataFolder(path: string, known: Known): DataFolder {
+export function anotherDataFolder(path: string, service: SharedService): DataFolder {
   makeEmptyFolder(path);
-  return folderOf(path, { ...known, paused: null });
+  return folderOf(path, { ...service, paused: null });
 }
 
 function makeEmptyFolder(path: string): void {

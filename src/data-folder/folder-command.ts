@@ -27,8 +27,8 @@ function isExpected(error: unknown): error is Error {
   return clearErrors.some((kind) => error instanceof kind) || (error instanceof Error && 'syscall' in error);
 }
 
-/** Runs a command. Throws `CommandFailure`, one clear line, unless the error is a bug. */
-export async function clearly<T>(run: () => Promise<T>): Promise<T> {
+/** Runs a command. An error that is no bug becomes a `CommandFailure`: one clear line. */
+export async function withClearErrors<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
@@ -36,8 +36,8 @@ export async function clearly<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Has the running service do something. Resolves with null when none runs on the folder. */
-export async function whileRunning<T>(ask: () => Promise<T>): Promise<T | null> {
+/** Has the running service do something. Resolves with null when no service runs. */
+export async function ifRunning<T>(ask: () => Promise<T>): Promise<T | null> {
   try {
     return await ask();
   } catch (error) {
@@ -49,7 +49,7 @@ export async function whileRunning<T>(ask: () => Promise<T>): Promise<T | null> 
 /** The lock shows on one machine that a service runs, the socket also between containers. */
 async function refuseRunning(dataDir: string): Promise<void> {
   if (!existsSync(dataDir)) throw new DataFolderError(`there is no data folder ${dataDir}`);
-  const answered = await whileRunning(() => callOperator(dataDir, 'config', {}).then(() => true)).catch(
+  const answered = await ifRunning(() => callOperator(dataDir, 'config', {}).then(() => true)).catch(
     () => true,
   );
   if (answered !== null) throw new DataFolderError(`the service runs on ${dataDir}: stop it first`);
@@ -71,7 +71,7 @@ export function commandWhileStopped<T>(
   params: object,
   run: (folder: DataFolder) => Promise<T>,
 ): Promise<T> {
-  return clearly(() =>
+  return withClearErrors(() =>
     whileStopped(dataDir, (folder) => recordOffline(folder.path, action, params, () => run(folder))),
   );
 }

@@ -16,7 +16,7 @@ import { encodeRecord } from '../journal/stopped-journal.ts';
 import type { Imported, ReportProgress } from '../operator/results/folder-results.ts';
 import { CommandFailure } from '../operator/use-cases/failures.ts';
 import { type DataFolder, journalOf, openDataFolder, shardNumbers, withDirectory } from './data-folder.ts';
-import { clearly, recordOffline } from './folder-command.ts';
+import { recordOffline, withClearErrors } from './folder-command.ts';
 import {
   type Counts,
   counted,
@@ -48,9 +48,9 @@ export async function importDataFolder(options: ImportOptions): Promise<Imported
     throw new CommandFailure(`${to} is not empty: name a folder that is, or that does not exist`);
   const unfinished = `${to}.unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
-  const release = await clearly(() => lockDataFolder(unfinished));
+  const release = await withClearErrors(() => lockDataFolder(unfinished));
   try {
-    return await clearly(() => importBeside(to, unfinished, from, options));
+    return await withClearErrors(() => importBeside(to, unfinished, from, options));
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true });
     throw error instanceof SyntaxError ? new CommandFailure(error.message) : error;

@@ -27,7 +27,7 @@ interface UsedKey {
 }
 
 /** The values that all new shards get. */
-interface GoOn {
+interface FinalValues {
   readonly clock: ClockState;
   /** The number of changes of the directory. */
   readonly revision: number;
@@ -80,7 +80,7 @@ export class NewShards {
   }
 
   /** Writes the rest, and the values from which the shards continue. */
-  async finish({ clock, revision, retention }: GoOn): Promise<void> {
+  async finish({ clock, revision, retention }: FinalValues): Promise<void> {
     for (const shard of this.#shards) {
       await writeResponses(shard);
       await writeRecords(shard);

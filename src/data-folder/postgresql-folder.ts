@@ -11,7 +11,7 @@ import type { RemoteLog } from '../journal/remote-log.ts';
 import type { ComparedLog, MovedLog, ReportProgress } from '../operator/results/folder-results.ts';
 import { CommandFailure } from '../operator/use-cases/failures.ts';
 import { type DataFolder, journalOf, shardNumbers } from './data-folder.ts';
-import { clearly, commandWhileStopped, warn, whileStopped } from './folder-command.ts';
+import { commandWhileStopped, warn, whileStopped, withClearErrors } from './folder-command.ts';
 import { giveDirectory, remoteRowsOf, takeDirectoryBack } from './mirrored-directory.ts';
 
 export function moveToPostgresql(config: Config, onProgress: ReportProgress): Promise<MovedLog> {
@@ -51,7 +51,7 @@ function moved(
 }
 
 export function compareWithPostgresql(config: Config, onProgress: ReportProgress): Promise<ComparedLog> {
-  return clearly(() =>
+  return withClearErrors(() =>
     whileStopped(config.dataDir, async (folder) => {
       const findings: string[] = [];
       for (const shard of shardNumbers(folder)) {

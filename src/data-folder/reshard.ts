@@ -53,12 +53,12 @@ interface ReshardOptions {
 export function reshardStopped({ dataDir, journal }: Config, shards: number): Promise<Resharded> {
   const { segmentBytesMax } = journal;
   return commandWhileStopped(dataDir, 'reshard', { shards }, (folder) =>
-    reshardTaken(folder, { shards, segmentBytesMax }),
+    reshardLocked(folder, { shards, segmentBytesMax }),
   );
 }
 
 /** Builds the new shards of a folder that this process has locked, and activates them. */
-export async function reshardTaken(old: DataFolder, options: ReshardOptions): Promise<Resharded> {
+export async function reshardLocked(old: DataFolder, options: ReshardOptions): Promise<Resharded> {
   const journals: OwnJournal[] = [];
   try {
     return await layOut(old, options, journals);

@@ -53,7 +53,7 @@ async function rollIn(
   return { key: box.keyId, secrets, file, kept };
 }
 
-/** Seals the secrets of the members' authenticator apps anew. Returns how many there are. */
+/** Reseals the secrets of the members' authenticator apps. Returns how many there are. */
 async function resealApps({ members }: Directory, box: SecretBox): Promise<number> {
   let secrets = 0;
   for (const { id, totp } of members.all()) {

@@ -7,7 +7,7 @@ import { type LogTruncation, type LostBatch, lostBatchOf } from '../operator/res
 import { archivedSequence, archiveFolderOf } from './archive-folder.ts';
 import { type DataFolder, journalOf } from './data-folder.ts';
 import { DataFolderError } from './data-folder-error.ts';
-import { clearly, recordOffline, whileStopped } from './folder-command.ts';
+import { recordOffline, whileStopped, withClearErrors } from './folder-command.ts';
 import { forgetEnd } from './sequence-notes.ts';
 
 /** The command. Throws `CommandFailure`, one clear line; the log is then as it was. */
@@ -15,7 +15,9 @@ export function truncateStopped(
   { dataDir, logArchive }: Config,
   truncation: LogTruncation,
 ): Promise<LostBatch> {
-  return clearly(() => whileStopped(dataDir, (folder) => truncate(folder, logArchive.dir, truncation)));
+  return withClearErrors(() =>
+    whileStopped(dataDir, (folder) => truncate(folder, logArchive.dir, truncation)),
+  );
 }
 
 async function truncate(

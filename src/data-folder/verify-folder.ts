@@ -10,7 +10,7 @@ import type { Finding, ReportProgress, Verification } from '../operator/results/
 import { type DataFolder, journalOf, openDirectory, shardNumbers } from './data-folder.ts';
 import { DataFolderError } from './data-folder-error.ts';
 import { checkFolder } from './folder-check.ts';
-import { clearly, whileStopped } from './folder-command.ts';
+import { whileStopped, withClearErrors } from './folder-command.ts';
 import { type Subject, verifyShard } from './verify-shard.ts';
 
 /** Further findings are counted but not listed. */
@@ -33,7 +33,7 @@ const advice: Readonly<Record<Subject | 'folder', string>> = {
 
 /** Throws `CommandFailure`, one clear line, when the folder can't be checked. */
 export function verifyDataFolder(dataDir: string, onProgress: ReportProgress): Promise<Verification> {
-  return clearly(() => whileStopped(dataDir, (folder) => verifyFolder(folder, onProgress)));
+  return withClearErrors(() => whileStopped(dataDir, (folder) => verifyFolder(folder, onProgress)));
 }
 
 /** Verifies a folder that this process has locked. */

@@ -18,7 +18,7 @@ const magic = Buffer.from('payments archive 1\n');
 const blockHeadBytes = 9;
 /** No block is larger: the largest holds one commit batch. */
 const blockBytesMax = 1 << 30;
-/** So much is written and synced at once, so that a sync never delays those of the log for long. */
+/** Written and synced at once: little, so that no sync delays those of the log for long. */
 const writeBytes = 1 << 20;
 
 const encryptedSuffix = '.age';
@@ -41,7 +41,7 @@ export class ArchiveDamaged extends JournalDamaged {
   }
 }
 
-/** Is awaited after so many bytes: it waits until more may be read and written. */
+/** Called after each piece with its bytes. Resolves when more may be read and written. */
 export type Pace = (bytes: number) => Promise<void>;
 
 export interface WriteOptions {

@@ -20,7 +20,7 @@ import {
   valueAt,
 } from './lmdb-pages.ts';
 
-/** A page that is not as expected after so many commits is damaged. */
+/** A page that is still not as expected after this many commits is damaged. */
 const movesMax = 8;
 
 export interface FileRow {

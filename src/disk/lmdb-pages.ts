@@ -8,7 +8,7 @@ import { JournalDamaged } from './storage-errors.ts';
 const magic = 0xbeefc0de;
 const dataVersion = 2;
 const [branchFlag, leafFlag, overflowFlag, metaFlag] = [0x01, 0x02, 0x04, 0x08];
-/** Of a row whose value lies in pages of its own; and of one that is a table. */
+/** The flag of a row whose value lies in pages of its own, and that of a row that is a table. */
 export const bigDataFlag = 0x01;
 const subDatabaseFlag = 0x02;
 export const headerBytes = 24;
@@ -19,7 +19,7 @@ const bigPlaceBytes = 24;
 export const noPage = 0xffff_ffff_ffff_ffffn;
 const metaBytes = 176;
 const depthMax = 32;
-/** So many pages are remembered: whoever looks up many keys meets the same ones again and again. */
+/** How many pages are remembered: a caller that looks up many keys meets the same ones again. */
 const rememberedMax = 256;
 const pageSizes: readonly number[] = [4096, 8192, 16384, 32768, 65536];
 
@@ -133,7 +133,7 @@ export class LmdbPages {
     return found;
   }
 
-  /** The same, read anew and not remembered, for whoever reads each page once. */
+  /** The same without remembering it, for callers that read each page once. */
   fresh(number: bigint, height: number, commit: bigint): Buffer | FileDamage {
     if (height < 1 || height > depthMax) return new FileDamage(0, `a tree has the depth ${height}`);
     const page = this.#read(Number(number) * this.#pageSize, this.#pageSize);

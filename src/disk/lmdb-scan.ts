@@ -16,7 +16,7 @@ export type EachRow = (
   valueEnd: number,
 ) => void;
 
-/** So many bytes are read at once, at most. */
+/** The most bytes that are read at once. */
 const runBytesMax = 256 * 1024;
 
 /** Calls `each` with all rows in the order of their keys. Throws `FileDamage`. */
@@ -30,7 +30,7 @@ export function* scan(file: LmdbFile, table: string, each: EachRow): Generator<v
   const runMax = Math.floor(runBytesMax / pageSize);
   yield* below([Number(tree.root)], tree.depth);
 
-  /** The rows below these pages, which are so many levels above the rows. */
+  /** The rows below these pages. The height of a leaf is 1. */
   function* below(numbers: readonly number[], height: number): Generator<void> {
     if (height === 1) return yield* leaves(numbers);
     for (const number of numbers) {

@@ -15,7 +15,7 @@ const aheadBytesMax = 4 * 1024 * 1024;
  * With more left, by the estimate, a transaction is admitted at once: asking the library is slow.
  */
 const enoughBytes = 1024 * 1024;
-/** So much is written and synced at once. A commit that comes meanwhile may wait for it. */
+/** How much is written and synced at once. A commit that comes in the meantime may wait. */
 const pieceBytesMax = 1024 * 1024;
 const zeros = Buffer.alloc(pieceBytesMax);
 /** What a transaction may use besides its values: the path to its leaf, the list of free pages. */
@@ -95,7 +95,7 @@ export class Preallocation {
     await this.#filling;
   }
 
-  /** Cuts off the part of the file that is not used. The log writes to it no more. */
+  /** Cuts off the unused end of the file, to which the log no longer writes. */
   async finish(): Promise<void> {
     await this.stop();
     const used = usedBytes(this.#environment);

@@ -1,5 +1,5 @@
-// The port to rows that other machines hold, too, as journal/remote-log.ts is that of a log. A
-// write is first there, then in the row store of this machine, which is its mirror.
+// The port to rows that other machines hold, too, as journal/remote-log.ts is the port to such a
+// log. A write goes there first, then into the row store of this machine, which is its mirror.
 
 export type RowChanges = ReadonlyMap<string, Uint8Array | null>;
 

@@ -23,7 +23,7 @@ import { callbackAddressOf, takeCallback } from './network-callbacks.ts';
 interface SiteOptions {
   readonly shards: readonly Pick<ShardClient, 'connected' | 'stalledMs' | 'handOver'>[];
   readonly baseUrl: string;
-  /** Whether the directory may be believed: another node may have changed it else. */
+  /** Whether the directory may be believed; otherwise another node may have changed it. */
   readonly isTrusted: () => boolean;
   /** Whether the service is stopping. */
   readonly isStopping: () => boolean;

@@ -5,7 +5,12 @@ import { availableParallelism } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { shardCountOf } from '../config/config.ts';
 import { postgresOf } from '../config/remote-log.ts';
-import { type DataFolder, hasDataFolder, type Known, openDataFolder } from '../data-folder/data-folder.ts';
+import {
+  type DataFolder,
+  hasDataFolder,
+  openDataFolder,
+  type SharedService,
+} from '../data-folder/data-folder.ts';
 import { lockDataFolder } from '../data-folder/folder-lock.ts';
 import { mirrorDirectory, refuseMirroredDirectory, remoteRowsOf } from '../data-folder/mirrored-directory.ts';
 import type { RemoteRows } from '../disk/remote-rows.ts';
@@ -50,7 +55,7 @@ const aliveMs = 60_000;
  * The service whose log PostgreSQL has: a new data folder becomes another one of that. Asks until
  * PostgreSQL answers. Null without one.
  */
-async function knownService({ config, logger, closers }: Owning): Promise<Known | null> {
+async function knownService({ config, logger, closers }: Owning): Promise<SharedService | null> {
   const options = hasDataFolder(config.dataDir) ? null : postgresOf(config);
   if (options === null) return null;
   const stopping = new AbortController();

@@ -132,7 +132,7 @@ interface Network {
   readCallback?(callback: Callback): Report | Reply;
   /**
    * A call that is sent twice may have two effects. After one that was not answered, `unknown` is
-   * believed when it is still said so many milliseconds later.
+   * believed if it is still the answer this many milliseconds later.
    */
   readonly doubtMs?: number;
   /**

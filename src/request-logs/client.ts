@@ -31,7 +31,7 @@ interface LogPort {
 interface RequestLogClientOptions {
   readonly clock: () => number;
   readonly later: (run: () => void, ms: number) => void;
-  /** Called when so many entries were dropped. */
+  /** Called with the number of entries that were dropped. */
   readonly onDropped: (entries: number) => void;
 }
 

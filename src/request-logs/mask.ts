@@ -165,7 +165,7 @@ function maskedBody(bytes: Uint8Array, isCut: boolean): Buffer | null {
   return masked === text ? null : Buffer.from(masked);
 }
 
-/** Of a text with escaped characters, which may hide digits and names. */
+/** Masks a text with escaped characters, which may hide digits and names. */
 function maskedEscapes(text: string): string {
   const masked = maskText(text);
   try {

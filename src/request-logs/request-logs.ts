@@ -22,7 +22,7 @@ export interface RequestLogsOptions extends ScopeLogOptions {
   readonly hasRoom: () => boolean;
   /** Called with an exception that what an entry holds has caused. */
   readonly onFailed: (error: unknown) => void;
-  /** Called when so many entries could not be written. */
+  /** Called with the number of entries that could not be written. */
   readonly onLost: (entries: number, reason: string) => void;
 }
 
@@ -167,7 +167,9 @@ class ScopePart {
     this.#addRow(entry);
   }
 
-  /** Adds that so many entries before the first one are missing; a reader meets it after these. */
+  /**
+   * Adds a gap: this many entries before the first one are missing. A reader meets it after these.
+   */
   addGap(missing: number): void {
     const writer = new EntryWriter(Buffer.allocUnsafe(gapBytes));
     writer.putGap(0, this.firstAtMs, missing);

@@ -33,7 +33,7 @@ export interface ScopeLogOptions {
   readonly bytesMax: number;
 }
 
-/** So many segments share the size and the time for which entries are kept. */
+/** At least this many segments share the size and the time for which entries are kept. */
 const segmentsMin = 8;
 const segmentBytesMost = 16 * 1024 * 1024;
 

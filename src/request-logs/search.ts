@@ -240,7 +240,7 @@ function routesBelow(pathStart: string): (route: number) => boolean {
   return (route) => may[route] ?? true;
 }
 
-/** Passes the rows whose entries may be wanted; those that are read then are few. */
+/** Passes the rows whose entries may match, so that few entries have to be read. */
 function rowFilterOf(filter: LogFilter): (index: SegmentIndex, row: number) => boolean {
   const { since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY, status, path, object } = filter;
   const key = filter.idempotencyKey === undefined ? null : tagOfKey(filter.idempotencyKey);

@@ -37,7 +37,7 @@ export class LoggedRefusals {
     return false;
   };
 
-  /** To be called now and then: tells how many were left out. */
+  /** Tells how many were left out. Call it now and then. */
   tell(): void {
     if (this.#leftOut === 0) return;
     this.#options.onLeftOut(this.#leftOut);

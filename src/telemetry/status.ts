@@ -22,7 +22,7 @@ export interface StatusOptions {
   readonly config: Config;
   /** The registries of all threads, as `getMetricsAsJSON` gave them. */
   readonly counted: () => Promise<readonly object[]>;
-  /** The endpoints that fail: so many of them, of the shards that answer within a time. */
+  /** The failing endpoints, at most `limit`, of the shards that answer within this time. */
   readonly failing: (limit: number, withinMs: number) => Promise<Failing>;
 }
 

@@ -33,7 +33,7 @@ export function systemClocks(): Clocks {
   };
 }
 
-/** Read alike by all threads of a process, each time anew, and cheaply. */
+/** All threads of a process read the same values, and each reading is fresh and cheap. */
 export const trustClocks: TrustClocks = {
   monotonic() {
     const [seconds, nanoseconds] = process.hrtime();

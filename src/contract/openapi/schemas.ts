@@ -22,7 +22,10 @@ export interface Json {
   readonly anyOf?: readonly Json[];
   readonly oneOf?: readonly Json[];
   readonly items?: Json;
-  /** Of an object the names of its properties; of a parameter whether it is. */
+  /**
+   * For an object, the names of the properties that it must have; for a parameter, whether it must
+   * be sent.
+   */
   readonly required?: readonly string[] | boolean;
   readonly properties?: Readonly<Record<string, Json>>;
   readonly patternProperties?: Readonly<Record<string, Json>>;

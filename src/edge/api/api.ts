@@ -54,7 +54,7 @@ export interface Answered extends AnsweredRequest {
 
 export interface ApiOptions {
   readonly keyRing: KeyRing;
-  /** Whether the directory may be believed: another node may have changed it else. */
+  /** Whether the directory may be believed; otherwise another node may have changed it. */
   readonly isTrusted: () => boolean;
   readonly shards: readonly ShardClient[];
   readonly baseUrl: string;
@@ -316,8 +316,8 @@ export class Api {
   }
 
   /**
-   * To be called before the answer is written, because the connection can't be asked for its
-   * address afterwards.
+   * Call it before the answer is written, because the connection can't be asked for its address
+   * afterwards.
    */
   #finished(
     call: ReceivedCall,

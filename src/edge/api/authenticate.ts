@@ -100,7 +100,7 @@ export function refuseKey(refusal: Refusal, key: KnownKey): RefusedKey {
   return { refusal, key, prefix: null, digest: null };
 }
 
-/** So many digits of a digest are enough to tell keys apart, and too few to find out the key. */
+/** Enough digits of a digest to tell keys apart, and too few to find out the key. */
 const digestShown = 8;
 
 function unknown(text: string, digest: string): RefusedKey {

@@ -13,7 +13,7 @@ import type { RequestHead } from '../http/request-head.ts';
 import { Shares } from '../http/shares.ts';
 import type { KeyRing } from './authenticate.ts';
 
-/** Of all organizations together, for each edge. */
+/** Of all organizations together, at each edge. */
 const streamsMax = 64;
 const pollMs = 250;
 /** uWebSockets.js closes a streamed answer of which nothing was written for 10 seconds. */

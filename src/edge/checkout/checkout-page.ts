@@ -13,7 +13,7 @@ import { linkTo, type Page, sayOf, type Visit } from './document.ts';
 import { failureText, notice } from './notice.ts';
 import { type PageMessage, say } from './page-messages.ts';
 import type { ShownPayment } from './page-port.ts';
-import { givingUp } from './return-links.ts';
+import { giveUpLink } from './return-links.ts';
 
 /** What became of a form that was sent from this page and leads back to it. */
 export interface SentForm extends SentCard {
@@ -72,7 +72,7 @@ export function checkoutPage(
     body: [
       html`<form method="post" action="${linkTo(visit, visit.path)}" class="${byCard ? 'card' : 'cash'} stack" novalidate>${field}<input type="hidden" name="attempt" value="${attempt}">
 ${offered.length === 1 ? only(elementAt(offered, 0)) : choice()}</form>`,
-      givingUp(payment, visit),
+      giveUpLink(payment, visit),
       byCard && !payment.livemode ? testCardList(language) : null,
     ],
   };

@@ -14,8 +14,8 @@ import { notice } from './notice.ts';
 import { waitingPage } from './outcome-pages.ts';
 import { say } from './page-messages.ts';
 import type { PagePort, ShownPayment } from './page-port.ts';
-import { awayLink, givingUp } from './return-links.ts';
-import { changing } from './voucher-page.ts';
+import { awayLink, giveUpLink } from './return-links.ts';
+import { changeForm } from './voucher-page.ts';
 
 /** `field` protects the form that leads back to the choice; it is not in the one to the network. */
 export type HostedPage = (payment: ShownPayment, visit: Visit, field: Html) => Promise<Page>;
@@ -40,8 +40,8 @@ export function createHostedPage(port: Pick<PagePort, 'startPage'>, baseUrl: str
         html`<p>${say('network_text', language)}</p>`,
         button(start, sayOf(visit, payment, 'go_to_network')),
         html`<p class="muted center">${sayOf(visit, payment, 'card_private')}</p>`,
-        changing(payment, visit, field),
-        givingUp(payment, visit),
+        changeForm(payment, visit, field),
+        giveUpLink(payment, visit),
       ],
     };
   };

@@ -17,7 +17,7 @@ const watchSeconds = 5;
  * The query of an address to which a form redirects. A success page with it goes on to the merchant
  * at once.
  */
-export const comingFromForm = 'done=1';
+export const afterForm = 'done=1';
 
 export function waitingPage(payment: ShownPayment, visit: Visit, name: 'opening' | 'processing'): Page {
   return {
@@ -27,7 +27,7 @@ export function waitingPage(payment: ShownPayment, visit: Visit, name: 'opening'
     mark: waitingMark,
     body: [
       name === 'processing' ? paragraph(say('processing_text', visit.language)) : null,
-      awayLink(linkTo(visit, visit.path, comingFromForm), say('check_again', visit.language)),
+      awayLink(linkTo(visit, visit.path, afterForm), say('check_again', visit.language)),
     ],
   };
 }
@@ -102,7 +102,7 @@ export function stalePage(visit: Visit): Page {
 
 /** The page for when the service can't answer now, and can't say whether the form took effect. */
 export function troublePage(visit: Visit): Page {
-  const check = awayLink(linkTo(visit, visit.path, comingFromForm), say('check_payment', visit.language));
+  const check = awayLink(linkTo(visit, visit.path, afterForm), say('check_payment', visit.language));
   return { ...plainPage(visit, 503, 'trouble', check), headers: [['retry-after', '5']] };
 }
 

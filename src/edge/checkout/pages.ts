@@ -162,7 +162,7 @@ export class CheckoutPages {
     const { field } = this.#guard.protect(id, cookie);
     const page = atItsStage ? await this.#submissions[name]({ id, payment, visit, form, field }) : null;
     if (page !== null) return render(page, visit);
-    return redirect(linkTo(visit, path, outcomes.comingFromForm));
+    return redirect(linkTo(visit, path, outcomes.afterForm));
   }
 }
 
@@ -179,7 +179,7 @@ async function backFrom(
   { charge }: ShownPayment,
   visit: Visit,
 ): Promise<PageAnswer> {
-  if (backFrom === 'paid') return redirect(linkTo(visit, path, outcomes.comingFromForm));
+  if (backFrom === 'paid') return redirect(linkTo(visit, path, outcomes.afterForm));
   const wasDeclined = charge?.id === id && charge.status === 'pending' && charge.decline_code !== null;
   if (wasDeclined && method === 'POST') await port.command('leave_network_page', id, {}, visit.language);
   return redirect(linkTo(visit, path));

@@ -23,7 +23,7 @@ export function afterGivingUp({ session, intent }: ShownPayment): string | null 
 }
 
 /** The link with which the customer gives up; null when it would lead nowhere. */
-export function givingUp(payment: ShownPayment, visit: Visit): Html | null {
+export function giveUpLink(payment: ShownPayment, visit: Visit): Html | null {
   const back = afterGivingUp(payment);
   return back === null ? null : awayLink(back, sayOf(visit, payment, 'give_up'));
 }

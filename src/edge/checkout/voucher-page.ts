@@ -30,7 +30,7 @@ export function challengePage(payment: ShownPayment, visit: Visit, field: Html):
       html`<form method="post" action="${linkTo(visit, challengePath(id))}" class="stack">${field}
 <button name="answer" value="pass">${say('challenge_pass', language)}</button>
 <button name="answer" value="fail" class="quiet">${say('challenge_fail', language)}</button></form>`,
-      changing(payment, visit, field),
+      changeForm(payment, visit, field),
     ],
   };
 }
@@ -41,7 +41,7 @@ export function voucherPage(payment: ShownPayment, visit: Visit, field: Html, ba
   const charge = defined(payment.charge, 'this page is of a charge');
   const number = defined(charge.cash_number, 'this page is of a cash code');
   const { agents } = payment;
-  const change = changing(payment, visit, field);
+  const change = changeForm(payment, visit, field);
   return {
     title: say('pay_cash', language),
     payment,
@@ -77,7 +77,11 @@ function copyButton(text: string, language: Language): Html {
  * The form that leads back to the choice, if anything else can be tried. Sending it ends the charge
  * of this page.
  */
-export function changing({ intent, session, charge }: ShownPayment, visit: Visit, field: Html): Html | null {
+export function changeForm(
+  { intent, session, charge }: ShownPayment,
+  visit: Visit,
+  field: Html,
+): Html | null {
   const others = intent.methods_left.filter((method) => method === 'card' || method !== charge?.method);
   if (session === null || others.length === 0) return null;
   return html`<form method="post" action="${linkTo(visit, changePath(visit.path))}" class="screen">${field}

@@ -43,7 +43,7 @@ export function isDashboardPath(path: string): boolean {
 export class DashboardVisits {
   readonly #options: DashboardVisitsOptions;
   readonly #tails: TailStreams;
-  // Of all members together, of one organization, and of one of its members, for each edge.
+  // At each edge: for all members together, for one organization, and for one of its members.
   readonly #slots = { tail: new Shares(256, [16, 4]), export: new Shares(16, [4, 2]) };
 
   constructor(options: DashboardVisitsOptions) {

@@ -1,6 +1,6 @@
-// Which browsers are those of members: the main thread has said so with its answer to an earlier
-// visit. It finds out for each visit anew who somebody is; what is known here only tells whose turn
-// a visit is, so it may be a little late.
+// Which browsers belong to members, as the main thread said with its answer to an earlier visit.
+// The main thread finds out on each visit who somebody is; what is known here only decides whose
+// turn a visit is, so it may be a little out of date.
 
 import { hash } from 'node:crypto';
 

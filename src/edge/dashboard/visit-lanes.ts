@@ -18,12 +18,12 @@ export interface Way {
 }
 
 /** A visit on its way. One of the two is called, once. */
-interface Traveller {
+interface Passage {
   send(): void;
   refuse(): void;
 }
 
-interface Waiting extends Traveller {
+interface Waiting extends Passage {
   readonly id: number;
   readonly owners: readonly string[];
 }
@@ -87,7 +87,7 @@ export class VisitLanes {
   readonly #laneOf = new Map<number, Lane>();
 
   /** A visit with an id that no other has. */
-  put(id: number, { lane: name, owners }: Way, { send, refuse }: Traveller): void {
+  put(id: number, { lane: name, owners }: Way, { send, refuse }: Passage): void {
     const lane = this.#lanes[name];
     this.#laneOf.set(id, lane);
     const refused = () => {

@@ -15,7 +15,7 @@ export type Address = ipaddr.IPv4 | ipaddr.IPv6;
  */
 type ClientAddressOf = (remoteAddress: string, forwardedFor: string) => Address | null;
 
-/** A site (/48) of IPv6 may have so many times as much of anything as one of its networks (/64). */
+/** How many times as much an IPv6 site (/48) may have as one of its networks (/64). */
 export const networksPerSite = 4;
 
 /** The other end of a connection. */

@@ -100,7 +100,7 @@ export class Connections {
     return false;
   }
 
-  /** Whether an address, or its site, has too many with so many more than are known of it. */
+  /** Whether an address, or its site, has too many if it has `more` than are known of it. */
   #isOver(keys: readonly string[], more: number): boolean {
     const { perAddressMax, edges } = this.#options;
     return keys.some((key, i) => {

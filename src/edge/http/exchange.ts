@@ -139,7 +139,7 @@ export class Exchange {
   }
 
   /**
-   * To be called now and then while the client is slow. uWebSockets.js closes a connection whose
+   * Call it now and then while the client is slow. uWebSockets.js closes a connection whose
    * buffers, which may have megabytes, are not taken within 10 seconds; this starts the 10 seconds
    * again.
    */
@@ -220,7 +220,7 @@ export class Exchange {
   }
 
   /**
-   * Gives the pieces of the body to `take` while it is open. To be called before the handler of the
+   * Gives the pieces of the body to `take` while it is open. Call it before the handler of the
    * request returns.
    */
   onPiece(take: (piece: ArrayBuffer, isLast: boolean) => void): void {

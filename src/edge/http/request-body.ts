@@ -28,7 +28,7 @@ const misreadEndBytesMax = 256;
 
 /**
  * Reads a body, and calls back with it when it is whole, or with a refusal when it is not read to
- * its end; not after an abort. To be called before the handler of the request returns.
+ * its end; not after an abort. Call it before the handler of the request returns.
  */
 export function readBody(
   exchange: Exchange,

@@ -1,6 +1,6 @@
-// Slots of something that is bounded for all, such as the streams of an edge: so many in all, and
-// of those so many for each owner at each level, such as an organization and one of its members. So
-// nobody takes those of the others.
+// Slots of something that is bounded for everybody, such as the streams of an edge. Each owner,
+// such as an organization or one of its members, has a share of them, so that nobody takes those of
+// the others.
 
 import { defined, elementAt } from '../../core/assert.ts';
 

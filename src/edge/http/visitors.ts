@@ -45,7 +45,7 @@ export function createVisitorOf(
   };
 }
 
-/** Token buckets by visitor: of so many for a network, a site has a few times as many. */
+/** Token buckets by visitor. A site may have a few times as much as one of its networks. */
 export class VisitorBuckets {
   readonly #networks: KeyedBuckets;
   readonly #sites: KeyedBuckets;
@@ -81,8 +81,8 @@ export interface Callers {
 }
 
 /**
- * So many times as much as for one organization comes from an address for all: a network has one
- * address, and what is wrong with one organization must not hold up the others.
+ * How many times as much may come from an address for all organizations as for one: a network has
+ * one address, and what is wrong with one organization must not hold up the others.
  */
 const organizationsPerCaller = 20;
 

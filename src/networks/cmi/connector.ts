@@ -190,8 +190,8 @@ function mustBeDone({ isDone, fault }: CmiResponse): NetworkOutcome {
 }
 
 /**
- * CMI's page ends with the charge. Until so long afterwards it is asked whether it took a payment
- * all the same.
+ * CMI's page ends with the charge. For this long afterwards, CMI is asked whether it took a payment
+ * after all.
  */
 const pageOverMs = 3_600_000;
 

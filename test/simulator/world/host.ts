@@ -2,7 +2,7 @@
 
 import type { Scheduler } from '../../../src/core/scheduler.ts';
 import { existingDataFolder } from '../../../src/data-folder/data-folder.ts';
-import { reshardTaken } from '../../../src/data-folder/reshard.ts';
+import { reshardLocked } from '../../../src/data-folder/reshard.ts';
 import type { StoredRecord } from '../../../src/domain/record.ts';
 import { JournalDamaged } from '../../../src/journal/journal.ts';
 import { Folder } from '../disk/volume.ts';
@@ -197,7 +197,7 @@ export class Host {
     this.#insteadOfService('reshard', service, (scheduler) =>
       existingDataFolder(dataDir).then(async (old) => {
         const { segmentBytesMax } = settings;
-        await reshardTaken(old, { shards, segmentBytesMax, scheduler });
+        await reshardLocked(old, { shards, segmentBytesMax, scheduler });
       }),
     );
   }
