@@ -1,13 +1,15 @@
-// Validates parameters with a check that is compiled once for each route from its schema. Only when
-// it fails, the first fault is searched for.
+// Validates parameters with a check that is compiled from the route's schema when a thread first
+// needs it: a start does not wait for checks of routes that nobody asks for. Only when the check
+// fails, the first fault is searched for.
 //
 // Of several faults the first one is reported: unknown parameters come before missing ones, missing
 // before invalid ones, and within each the order of the document decides.
 
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { defined, elementAt } from '../../core/assert.ts';
+import { elementAt } from '../../core/assert.ts';
 import { findCardNumber } from '../../core/card-number.ts';
+import { remembering } from '../../core/remembering.ts';
 import { paramPath } from '../echo.ts';
 import { type Refusal, refuse } from '../errors/table.ts';
 import * as limits from '../limits.ts';
@@ -17,13 +19,6 @@ import { compileLengths, isWithin, type LengthSchema, textLengthMax } from './te
 
 /** Parsed parameters: names to JSON values. */
 export type Params = Record<string, unknown>;
-
-interface RouteValidator {
-  readonly check: (params: Params) => boolean;
-  readonly errors: (value: unknown) => readonly SchemaError[];
-  readonly properties: Readonly<Record<string, Schema>>;
-  readonly absence: Absence;
-}
 
 /** What the absence of each parameter means. */
 interface Absence {
@@ -60,27 +55,23 @@ export interface Schema extends LengthSchema {
   readonly anyOf?: readonly Schema[];
 }
 
-const validators: ReadonlyMap<Route, RouteValidator> = new Map(
-  routeTable.map((route) => [route, compileRoute(route)]),
-);
+/** Remembers what follows from a route. */
+const ofRoute = <T>(find: (route: Route) => T) => remembering(routeTable.length, find);
 
-function validatorOf(route: Route): RouteValidator {
-  return defined(validators.get(route), 'each route of the table has a validator');
-}
+const absenceOf = ofRoute(({ params }) => absenceIn(propertiesOf({ params }), params.required));
 
-function compileRoute(route: Route): RouteValidator {
-  const compiled = Compile(route.params as TSchema);
-  const properties = route.params.properties as Record<string, Schema>;
-  const sets = Object.keys(properties).filter((name) => properties[name]?.uniqueItems === true);
-  const fits = compileLengths(route.params);
-  const rest = Compile(withoutOwnChecks(route.params) as TSchema);
-  return {
-    check: (params) => fits(params) && rest.Check(params) && sets.every((name) => isSet(params[name])),
-    errors: (value) => compiled.Errors(value),
-    properties,
-    absence: absenceIn(properties, route.params.required),
-  };
-}
+const checkOf = ofRoute(({ params }): ((given: Params) => boolean) => {
+  const properties = Object.entries(propertiesOf({ params }));
+  const sets = properties.filter(([, { uniqueItems }]) => uniqueItems === true).map(([name]) => name);
+  const fits = compileLengths(params);
+  const rest = Compile(withoutOwnChecks(params) as TSchema);
+  return (given) => fits(given) && rest.Check(given) && sets.every((name) => isSet(given[name]));
+});
+
+const errorsOf = ofRoute(({ params }): ((given: unknown) => readonly SchemaError[]) => {
+  const whole = Compile(params as TSchema);
+  return (given) => whole.Errors(given);
+});
 
 function absenceIn(properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Absence {
   const entries = Object.entries(properties);
@@ -121,7 +112,7 @@ const shortListMax = 8;
 
 /** Fills the route's defaults into `params` for absent parameters, and for those that are null. */
 export function fillDefaults(route: Route, params: Params): void {
-  fillIn(validatorOf(route).absence, params);
+  fillIn(absenceOf(route), params);
 }
 
 function fillIn({ optional, defaults, nested }: Absence, params: Params): void {
@@ -143,23 +134,22 @@ export function isObject(value: unknown): value is Params {
 }
 
 /** The schemas of a route's parameters, by name. */
-export function propertiesOf(route: Route): Readonly<Record<string, Schema>> {
-  return validatorOf(route).properties;
+export function propertiesOf({ params }: Pick<Route, 'params'>): Readonly<Record<string, Schema>> {
+  return params.properties as Record<string, Schema>;
 }
 
 /** Null when `params` fit the route, else the first refusal by precedence. */
 export function validateParams(route: Route, params: Params): Refusal | null {
-  const validator = validatorOf(route);
-  if (validator.check(params)) {
+  if (checkOf(route)(params)) {
     return refuseNone(route, params) ?? refuseBoth(route, params) ?? refuseCursors(params);
   }
-  const unknown = firstUnknown(validator.properties, params);
+  const unknown = firstUnknown(propertiesOf(route), params);
   if (unknown !== null) return refuseUnknown(unknown, 'body');
   const required = route.params.required ?? [];
   for (const name of required) {
     if (!Object.hasOwn(params, name)) return refuse('parameter_missing', { param: name });
   }
-  return refuseNone(route, params) ?? firstInvalid(validator, params);
+  return refuseNone(route, params) ?? firstInvalid(route, params);
 }
 
 /** The path of the first name that the route does not take. */
@@ -207,12 +197,13 @@ function refuseCursors(params: Params): Refusal | null {
   return refuse('parameter_invalid', { param: 'ending_before', message: 'parameter_invalid.cursors' });
 }
 
-function firstInvalid({ errors: errorsOf, properties }: RouteValidator, params: Params): Refusal {
+function firstInvalid(route: Route, params: Params): Refusal {
+  const properties = propertiesOf(route);
   const names = Object.keys(params);
   const short: Params = Object.fromEntries(
     names.map((name) => [name, shortened(properties[name]!, params[name])]),
   );
-  const errors = errorsOf(short);
+  const errors = errorsOf(route)(short);
   // What is told of a whole object with unknown names is told of each name, too.
   const paths = errors.filter(({ keyword }) => keyword !== 'additionalProperties').map(pathOf);
   const wrong = names.find((name) => paths.some(([first]) => first === name)) ?? elementAt(names, 0);
