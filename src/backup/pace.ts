@@ -9,10 +9,7 @@ import type { Pace } from '../disk/archive-file.ts';
 
 /** Shorter waits are put together, because a timer counts milliseconds. */
 const waitMsMin = 1;
-/**
- * A piece that took longer was not held up by others: the process was stopped, or the machine
- * slept.
- */
+/** A piece that took longer was not held up by others: the process or the machine had stopped. */
 const restMsMax = 200;
 
 interface PaceTimes {

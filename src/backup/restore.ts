@@ -74,10 +74,7 @@ interface RestoreOptions {
 const reportFile = 'restored.json';
 const laterFile = 'restored-after.ndjson';
 
-/**
- * When it throws (`DataFolderError`, `JournalDamaged`, or what the disk says) the folder is as
- * empty as before.
- */
+/** When it throws, also what the disk says, the folder is as empty as before. */
 export async function restore(options: RestoreOptions): Promise<Restored> {
   const { from, dataDir } = options;
   const manifest = readManifest(from);

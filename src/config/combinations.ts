@@ -24,10 +24,7 @@ const pairs = [
 ] as const;
 const forDevelopment = ['webhooks.allowPrivate', 'webhooks.allowHttp', 'webhooks.caFile'];
 
-/**
- * Refuses what the schemas can't: values that contradict each other or the environment, and
- * malformed addresses.
- */
+/** Refuses values that contradict each other or the environment, and malformed addresses. */
 export function refuseCombinations(settings: Settings, environment: Environment): void {
   const setting = (path: string) => settingOf(settings, path);
   const refuseAlone = (path: string, absent: string, remedy: string) => {

@@ -226,18 +226,13 @@ export function isGroup(schema: TSchema): schema is TSchema & { properties: Reco
   return Type.IsObject(schema);
 }
 
-/**
- * The environment variable of a key: `webhooks.retrySeconds` → `PAYMENTS_WEBHOOKS_RETRY_SECONDS`.
- */
+/** The environment variable of a key: PAYMENTS_WEBHOOKS_RETRY_SECONDS for webhooks.retrySeconds. */
 export function variableOf(path: string): string {
   const snake = path.replaceAll('.', '_').replace(/[A-Z]/g, (letter) => `_${letter}`);
   return `PAYMENTS_${snake.toUpperCase()}`;
 }
 
-/**
- * What the schema of a value may have. A value that may be absent is a union with null, which comes
- * last.
- */
+/** What the schema of a value may have. One that may be absent is a union with null at the end. */
 export interface AnySchema extends TSchema {
   readonly type?: string;
   readonly minimum?: number;

@@ -31,10 +31,7 @@ export { ConfigError, type Environment } from './settings.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/**
- * The value of NODE_ENV, `development` when unset. Throws `ConfigError` for any other than the
- * three.
- */
+/** The value of NODE_ENV, `development` when unset. Throws `ConfigError` for an unknown one. */
 export function environmentOf(env: Variables): Environment {
   const name = env.NODE_ENV || 'development';
   const known = environments.find((each) => each === name);
@@ -60,9 +57,7 @@ export function loadConfig(env: Variables, configDir: string): Config {
   return assemble(settings);
 }
 
-/**
- * Throws `ConfigError` when a certificate or key file that the configuration names can't be used.
- */
+/** Throws `ConfigError` when a certificate or key file that is named can't be used. */
 export function checkFiles(config: Config): void {
   const cert = readNamed('tlsCertFile', config.tlsCertFile);
   const key = readNamed('tlsKeyFile', config.tlsKeyFile);
@@ -105,10 +100,7 @@ function checkPem(path: string, contents: SecureContextOptions): void {
  */
 const coresPerThread = 4;
 
-/**
- * The configuration with the numbers of edges and of webhook threads filled in: a quarter of the
- * cores each, at least one.
- */
+/** Fills in the numbers of edges and of webhook threads: a quarter of the cores each. */
 export function withThreads(config: Config, cores: number): Config {
   const share = Math.max(1, Math.floor(cores / coresPerThread));
   return {
@@ -118,19 +110,13 @@ export function withThreads(config: Config, cores: number): Config {
   };
 }
 
-/**
- * The number of shards for a new data folder: as configured, or one for each core without an edge,
- * at least one.
- */
+/** The shards of a new data folder: as configured, or one for each core without an edge. */
 export function shardCountOf(config: Config, cores: number): number {
   const { edges } = withThreads(config, cores);
   return config.shards || Math.min(shardsMax, Math.max(1, cores - edges));
 }
 
-/**
- * The public address, without a slash at its end; derived from the host and the `port` listened on
- * when not configured.
- */
+/** The public address without a final slash, by default of the host and the `port` listened on. */
 export function baseUrlOf(config: Config, port: number): string {
   if (config.baseUrl !== null) return config.baseUrl.replace(/\/+$/, '');
   const scheme = config.tlsCertFile === null ? 'http' : 'https';
@@ -210,10 +196,7 @@ function put(settings: Settings, key: ConfigKey, value: unknown, where: string):
   settings.set(key.path, { value, where });
 }
 
-/**
- * The value of a variable's text. Text that is no such value is returned as it is, and refused
- * later.
- */
+/** The value of a variable's text. Text that is no such value stays, and is refused later. */
 function parseVariable(key: ConfigKey, text: string): unknown {
   const { type, items, anyOf }: AnySchema = key.schema;
   if (anyOf !== undefined) return text === '' ? null : parseScalar(anyOf[0].type, text);
@@ -250,10 +233,7 @@ function suggestion(name: string, known: readonly string[]): string {
   return close === undefined ? 'remove it' : `remove it, or did you mean ${close}?`;
 }
 
-/**
- * The candidate with the fewest edits from `name`; undefined when all need more than two, and more
- * than a third of it.
- */
+/** The most similar candidate, if it needs at most two edits, or a third of the name's length. */
 function nearest(name: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1;

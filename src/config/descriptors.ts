@@ -6,10 +6,7 @@ import { openLogsMax } from '../request-logs/request-logs.ts';
 import { ConfigError } from './config.ts';
 import type { Config } from './config-schema.ts';
 
-/**
- * The process itself: its output, the directory, the audit record, and files that are open for a
- * moment.
- */
+/** The process itself: output, directory, audit record, and files that are open for a moment. */
 const ofProcess = 32;
 /** A thread's event loop. */
 const ofThread = 6;
@@ -39,18 +36,12 @@ const attemptsMin = 8;
 /** More connections have to be configured, because each takes memory. */
 const connectionsMaxDefault = 10_000;
 
-/**
- * How many files the process may have open. Node raises its soft limit to the hard one when it
- * starts.
- */
+/** How many files the process may have open. Node raises its soft limit to the hard one. */
 export function openFilesMax(): number {
   return processLimits().open_files ?? Number.MAX_SAFE_INTEGER;
 }
 
-/**
- * The limits of the process, by the names that Node's report has for them, without those that are
- * unlimited.
- */
+/** The limits of the process by their names in Node's report, without unlimited ones. */
 export function processLimits(): Readonly<Record<string, number>> {
   // Without this the report would make a DNS query for every connection.
   Object.assign(process.report, { excludeNetwork: true });

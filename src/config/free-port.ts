@@ -25,10 +25,7 @@ export async function listenOn(
   }
 }
 
-/**
- * The configured port, or a free one for 0. Throws when it is taken, which the edges can't notice
- * as they share a port.
- */
+/** The configured port, or a free one for 0. The edges share it and can't notice a taken one. */
 export async function freePort({ host, port }: Config): Promise<number> {
   const probe = createServer();
   await listenOn(probe, { host, port, exclusive: true }, 'port', 'PAYMENTS_PORT or PAYMENTS_HOST');

@@ -3,9 +3,7 @@
 
 import { defined } from '../core/assert.ts';
 
-/**
- * The configuration can't be used. The message is one line for the person who starts the service.
- */
+/** The configuration can't be used. The message is one line for the person who starts it. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }

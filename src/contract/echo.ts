@@ -7,10 +7,7 @@ const charactersMax = 64;
 /** How far a card number can reach that begins within the first `charactersMax` characters. */
 const searchedMax = 2 * charactersMax;
 
-/**
- * The text as errors show it, at most 64 characters; null when it looks like a card number. May
- * hold lone surrogates.
- */
+/** The text as errors show it; null when it looks like a card number. */
 function shown(text: string): string | null {
   if (findCardNumber(text.length > searchedMax ? text.slice(0, searchedMax) : text)) return null;
   if (text.length <= charactersMax) return text.toWellFormed();

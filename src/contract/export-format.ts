@@ -57,10 +57,7 @@ export function csvLine(values: readonly unknown[], separator: ',' | ';' = ','):
   return `${values.map(csvCell).join(separator)}\r\n`;
 }
 
-/**
- * The characters with which a cell is a formula to a spreadsheet (OWASP, "CSV Injection"), or
- * before which it skips some.
- */
+/** What begins a formula to a spreadsheet (OWASP, "CSV Injection"), or is skipped before one. */
 const formulaStarts: ReadonlySet<string> = new Set('=+-@＝＋－＠\t\r\0');
 
 /**

@@ -28,9 +28,7 @@ const kinds: ReadonlyMap<string, IdKind> = new Map(
   (Object.keys(idPrefixes) as IdKind[]).map((kind) => [idPrefixes[kind], kind]),
 );
 
-/**
- * The kind of object that an id belongs to, by its prefix; undefined when the prefix is unknown.
- */
+/** The kind of object that an id belongs to; undefined when its prefix is unknown. */
 export function kindOfId(id: string): IdKind | undefined {
   return kinds.get(id.slice(0, id.indexOf('_')));
 }

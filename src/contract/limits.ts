@@ -6,9 +6,7 @@ import type { Language } from './vocabulary.ts';
 export const buckets = ['all', 'writes', 'payment_creation', 'search'] as const;
 export type Bucket = (typeof buckets)[number];
 
-/**
- * Requests per minute, for each mode and bucket, unless the organization has a limit of its own.
- */
+/** Requests per minute for each mode and bucket, unless the organization has its own. */
 export const defaultLimits = {
   live: { all: 1200, writes: 300, payment_creation: 120, search: 30 },
   test: { all: 600, writes: 150, payment_creation: 60, search: 30 },
@@ -38,15 +36,10 @@ export const dashboardFormBytesMax = 128 * 1024;
 export const networkCallbackBytesMax = 32 * 1024;
 /** The reports of money that a charge remembers. One more that would not pay it is refused. */
 export const receiptsPerChargeMax = 20;
-/**
- * A body may arrive in this many pieces of any size, and in more if they have at least this many
- * bytes on average.
- */
+/** A body may arrive in this many pieces; in more only if they have this many bytes on average. */
 export const bodyPiecesFree = 256;
 export const bodyPieceBytesMin = 32;
-/**
- * Names in a body, at every depth. Each takes time to check; no valid request has nearly as many.
- */
+/** Names in a body, at every depth. Each takes time to check, and few are needed. */
 export const bodyNamesMax = 1_000;
 export const idempotencyKeyCharactersMax = 255;
 export const idempotencyRetentionMs = 24 * 3600 * 1000;
@@ -79,16 +72,10 @@ export const listLimitDefault = 10;
 export const webhookEndpointsMax = 16;
 /** Deliveries in flight to one endpoint. */
 export const deliveriesInFlightMax = 5;
-/**
- * How much is kept of a receiver's answer to a failed attempt, and for how many attempts of a
- * delivery: the last ones.
- */
+/** What is kept of the answer to a failed attempt, and of how many attempts of a delivery. */
 export const answerKeptBytesMax = 1024;
 export const answersPerDeliveryMax = 2;
-/**
- * The answers of an organization's receivers that are kept a minute, in each mode: what the log
- * has, it has for a day.
- */
+/** Answers of an organization's receivers that are kept a minute. The log has them for a day. */
 export const answersPerMinuteMax = 120;
 /** Deliveries that members and operators can send to an endpoint a minute, one by one. */
 export const sentByHandPerMinuteMax = 30;

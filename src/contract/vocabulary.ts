@@ -3,10 +3,7 @@
 export const modes = ['test', 'live'] as const;
 export type Mode = (typeof modes)[number];
 
-/**
- * The name of a mode. Resources and records have `livemode`; tables with one entry for each mode
- * are keyed by its name.
- */
+/** The name of a mode, which is the key in tables. Resources and records have `livemode`. */
 export function modeOf(livemode: boolean): Mode {
   return livemode ? 'live' : 'test';
 }
@@ -60,10 +57,7 @@ export const sentEventTypes = [
 ] as const;
 export type EventType = (typeof sentEventTypes)[number];
 
-/**
- * Event types an endpoint can subscribe to already; they are sent once payouts and balances reach
- * the API.
- */
+/** Event types that endpoints can subscribe to, sent once payouts and balances reach the API. */
 export const futureEventTypes = [
   'payout.created',
   'payout.paid',

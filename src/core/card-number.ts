@@ -40,9 +40,7 @@ const digitsMin = 13;
 const onlyAsciiDigits = /^[0-9]+$/;
 const beyondAscii = /[\u0080-\uffff]/;
 
-/**
- * One piece; 4-4-4-1 to 4-4-4-7; 4-6-4 and 4-6-5. A plus sign begins a telephone number (E.164).
- */
+/** One piece; 4-4-4-1 to 4-4-4-7; 4-6-4 and 4-6-5. A plus begins a telephone number (E.164). */
 const printedNumbers =
   /(?<![\p{L}\d_-]|\d\.)(?:(?<!\+)\d{13,15}|\d{16,19}|\d{4}([ ._/-])\d{4}\1\d{4}\1\d{1,7}|\d{4}([ ._/-])\d{6}\2\d{4,5})(?![\p{L}\d_-]|\.\d)/gu;
 
@@ -205,9 +203,7 @@ export function issuerRangesOf(brand: CardBrand): (readonly [from: number, to: n
   return issuerRanges.filter((range) => range[2] === brand).map(([from, to]) => [from, to]);
 }
 
-/**
- * Whether the last of two or more ASCII digits is the check digit of the others (ISO/IEC 7812-1).
- */
+/** Whether the last of two or more ASCII digits is the check digit (ISO/IEC 7812-1). */
 export function luhnValid(digits: string): boolean {
   return digits.length > 1 && onlyAsciiDigits.test(digits) && luhnSum(digits, false) % 10 === 0;
 }

@@ -66,9 +66,7 @@ export function moroccoMomentAt(local: string): number | null {
   return moments.find((ms) => `${moroccoDayAt(ms)}T${clock.format(ms)}` === local) ?? null;
 }
 
-/**
- * The first millisecond of a day in Morocco, and of the next; null unless `day` is `2YYY-MM-DD`.
- */
+/** The first millisecond of a day in Morocco and of the next; null unless it is `2YYY-MM-DD`. */
 export function moroccoDayBounds(day: string): { readonly fromMs: number; readonly toMs: number } | null {
   const midnightMs = /^2\d{3}-\d\d-\d\d$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : Number.NaN;
   if (Number.isNaN(midnightMs) || new Date(midnightMs).toISOString().slice(0, 10) !== day) return null;

@@ -1,9 +1,6 @@
 // A pure function that remembers its results: for what many calls ask again.
 
-/**
- * Returns `find` with a memory of its last results. Beyond `max` of them all are forgotten, so that
- * keys that others choose don't fill the memory.
- */
+/** `find` with a memory of its results, which is emptied when it has `max` of them. */
 export function remembering<K, V>(max: number, find: (key: K) => V): (key: K) => V {
   const known = new Map<K, V>();
   return (key) => {

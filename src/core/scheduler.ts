@@ -5,9 +5,7 @@
 export interface Scheduler {
   /** Runs `action` when what is in hand is done, in the order of the calls. */
   soon(action: () => void): void;
-  /**
-   * Milliseconds since a moment of its own, with fractions: for telling how long something took.
-   */
+  /** Milliseconds since a moment of its own, with fractions, to tell how long something took. */
   elapsedMs(): number;
 }
 

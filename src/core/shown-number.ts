@@ -4,10 +4,7 @@ type Language = 'en' | 'fr' | 'ar';
 
 export const noBreakSpace = '\u00a0';
 
-/**
- * A whole number, or its digits, with the thousands apart: `1,200` in English, else `1 200` with a
- * no-break space.
- */
+/** The digits with the thousands apart: `1,200` in English, else `1 200` with a no-break space. */
 export function grouped(number: number | string, language: Language): string {
   const group = language === 'en' ? ',' : noBreakSpace;
   return String(number).replace(/\B(?=(\d{3})+$)/g, group);
@@ -16,10 +13,7 @@ export function grouped(number: number | string, language: Language): string {
 /** Units of time, by the names that numbers of them have in texts. */
 const units = { seconds: 'second', minutes: 'minute', days: 'day' } as const;
 
-/**
- * A number with the name of what it counts, if that is a unit of time: `7 days`, `7 jours`, `7
- * أيام`.
- */
+/** A number with its unit, if its name is one of time: `7 days`, `7 jours`, `7 أيام`. */
 export function counted(number: number, name: string, language: Language): string {
   const unit = units[name as keyof typeof units];
   if (unit === undefined) return grouped(number, language);

@@ -9,10 +9,7 @@ import { createHmac, type Hmac, type KeyObject, timingSafeEqual } from 'node:cry
 export const signatureHeaderName = 'X-Service-Signature';
 
 interface SignatureInput {
-  /**
-   * The active secrets, newest first. There are several while a rolled one overlaps; each has a
-   * signature.
-   */
+  /** The active secrets, newest first. While a rolled one overlaps, each has a signature. */
   readonly secrets: readonly (string | KeyObject)[];
   /** When the message is sent, whole Unix seconds. */
   readonly timestampSeconds: number;
@@ -20,10 +17,7 @@ interface SignatureInput {
   readonly body: string | Uint8Array;
 }
 
-/**
- * The value of the header, `t=<timestamp>,v1=<hex>[,v1=<hex>]`. The key is the whole text of a
- * secret, with its prefix.
- */
+/** The header's value, `t=<timestamp>,v1=<hex>[,v1=<hex>]`, keyed by the whole secret. */
 export function signatureHeader({ secrets, timestampSeconds, body }: SignatureInput): string {
   let header = `t=${timestampSeconds}`;
   for (const secret of secrets)

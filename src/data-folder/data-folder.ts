@@ -59,10 +59,7 @@ export type Layouts = Readonly<Record<string, number>>;
 const formatFile = 'format.json';
 /** The file that a process locks while it uses the folder (see folder-lock.ts). */
 export const lockFile = 'lock';
-/**
- * What may be in a folder that is to become a data folder: from a start that was killed, or of a
- * file system.
- */
+/** What may be in a future data folder: from a start that was killed, or of a file system. */
 const harmless = ['format.json.new', lockFile, 'lost+found'];
 
 export interface DataFolder {
@@ -245,19 +242,13 @@ export function activate(folder: DataFolder): void {
   removeOtherGenerations(folder.path, folder.generation);
 }
 
-/**
- * A folder to be, with an id of its own, that is paused as soon as it is active. Throws
- * `DataFolderError` when something lies there.
- */
+/** A folder to be, paused once it is active. Throws `DataFolderError` when something is there. */
 export function newDataFolder(path: string, shards: number, paused: Paused): DataFolder {
   makeEmptyFolder(path);
   return folderOf(path, newFormat(shards, paused));
 }
 
-/**
- * A folder to be, of a service whose folders lie on several machines. Throws `DataFolderError` when
- * something lies there.
- */
+/** A folder to be of a shared service. Throws `DataFolderError` when something lies there. */
 export function anotherDataFolder(path: string, service: SharedService): DataFolder {
   makeEmptyFolder(path);
   return folderOf(path, { ...service, paused: null });

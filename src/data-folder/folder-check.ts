@@ -48,10 +48,7 @@ interface CheckedFolder {
   readonly ends: Ends;
 }
 
-/**
- * Rejects with `DataFolderError` when a part is in the wrong place, or is older than the rest and
- * that is not accepted.
- */
+/** Rejects with `DataFolderError` when a part is misplaced, or older and that is not accepted. */
 export async function checkFolder(check: FolderCheck): Promise<CheckedFolder> {
   const { folder, directory, acceptLoss, warn } = check;
   const accept = (loss: string) => {

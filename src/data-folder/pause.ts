@@ -17,9 +17,7 @@ export class Pause {
     return this.#paused;
   }
 
-  /**
-   * Ends the pause durably, and has `resume` start the work. Resolves with the pause that ended.
-   */
+  /** Ends the pause durably, and has `resume` start the work. Resolves with what ended. */
   async end(resume: () => Promise<void>): Promise<Paused | null> {
     const was = this.#paused;
     if (was === null) return null;

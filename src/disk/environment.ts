@@ -57,10 +57,7 @@ export function openEnvironment(options: EnvironmentOptions): Environment {
   return environment;
 }
 
-/**
- * Creates an environment that has only its label. The folder gets its name when it is complete and
- * on disk. Rejects with `JournalFailure`.
- */
+/** Creates an environment, under its name once it is on disk. Rejects with `JournalFailure`. */
 export async function createEnvironment(folder: string, mapSize: number, part: Part): Promise<void> {
   const unfinished = `${folder}.new`;
   rmSync(unfinished, { recursive: true, force: true });

@@ -11,9 +11,7 @@ import { dataFile, type Environment, pageBytesOf, usedBytes } from './environmen
 /** As many bytes are filled ahead as are in use, within these bounds. */
 const aheadBytesMin = 256 * 1024;
 const aheadBytesMax = 4 * 1024 * 1024;
-/**
- * With more left, by the estimate, a transaction is admitted at once: asking the library is slow.
- */
+/** With more left, by the estimate, a transaction need not wait: asking the library is slow. */
 const enoughBytes = 1024 * 1024;
 /** How much is written and synced at once. A commit that comes in the meantime may wait. */
 const pieceBytesMax = 1024 * 1024;

@@ -37,10 +37,7 @@ export interface CallbackOptions {
 const heldBack = 'too much that is not genuine, or not new, came from this address; nothing is stored';
 const plainText = headerLines(['Content-Type', 'text/plain; charset=utf-8']);
 
-/**
- * Takes a callback. `refuse` answers one of which nothing was stored, so that the network sends it
- * again.
- */
+/** Takes a callback. `refuse`: nothing was stored, so the network has to send it again. */
 export function takeCallback(
   { shards, callers }: CallbackOptions,
   address: Address,

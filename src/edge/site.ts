@@ -27,10 +27,7 @@ interface SiteOptions {
   readonly isTrusted: () => boolean;
   /** Whether the service is stopping. */
   readonly isStopping: () => boolean;
-  /**
-   * Whether the data folder is paused: the service serves reads, and refuses writes until an
-   * operator resumes it.
-   */
+  /** Whether the folder is paused: reads are served, writes refused until it is resumed. */
   readonly isPaused: () => boolean;
   /** The service is not ready while the disk of a shard keeps a commit waiting for longer. */
   readonly stalledMsMax: number;

@@ -57,9 +57,7 @@ export function diagnose(samples: Samples, freeBytes: number): readonly Check[] 
   ];
 }
 
-/**
- * Whether the disk has room. `readOnly`: the shards that refuse writes because the disk is full.
- */
+/** Whether the disk has room. `readOnly`: the shards that refuse writes because it is full. */
 export function diskCheck(freeBytes: number, readOnly: readonly unknown[]): Check {
   const isTight = freeBytes < roomBytesMin || readOnly.length > 0;
   return {

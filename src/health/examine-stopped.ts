@@ -61,9 +61,7 @@ function sizedForMachine(config: Config): Config {
   return sizedFor(config, shardCountOf(withThreads(config, cores), cores));
 }
 
-/**
- * Opens the folder and its directory as a start does, with the same checks, and closes them again.
- */
+/** Opens the folder and its directory with a start's checks, and closes them again. */
 async function openOnce(config: Config, environment: Environment): Promise<string> {
   const { uid } = statSync(config.dataDir);
   const own = process.getuid?.();

@@ -8,10 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { errorCode } from '../core/errors.ts';
 import { CommandFailure } from '../operator/use-cases/failures.ts';
 
-/**
- * The SHA-256 of uWebSockets.js's binary in uws-pack 20.0.8 for Node 22 (ABI 127), hexadecimal, by
- * platform.
- */
+/** SHA-256 of uWebSockets.js's binary by platform: uws-pack 20.0.8 for Node 22 (ABI 127). */
 const digests: Readonly<Record<string, string>> = {
   'linux-x64': '8cabc918bbf9a07323e54f89a33882491080b2eb35df0607f473ccdb1f3c31af',
   'linux-arm64': 'd4c4f8b2c28c5f6544b49e36d91b0beee238a5b90a07904a947f77061c8b814d',

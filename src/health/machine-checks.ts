@@ -21,9 +21,7 @@ export interface MachineFacts {
   readonly fileSystem: number | null;
   /** How long each sync took, in milliseconds, or why none was possible. */
   readonly syncs: readonly number[] | string;
-  /**
-   * The soft limits of the process by the names in Node's report, without those that are unlimited.
-   */
+  /** The process's soft limits by their names in Node's report, without unlimited ones. */
   readonly limits: Readonly<Record<string, number>>;
   /** How many connections the service takes. */
   readonly connectionsMax: number;
@@ -171,10 +169,7 @@ const syncsMax = 25;
 const syncsMsMax = 2_000;
 const sectorBytes = 4_096;
 
-/**
- * Overwrites sectors of a file in the folder and syncs each, as the log does in a segment that is
- * filled ahead.
- */
+/** Overwrites sectors of a file and syncs each, as the log does in a filled segment. */
 async function timeSyncs(folder: string): Promise<number[]> {
   const path = join(folder, `operator.sync-${randomBytes(6).toString('hex')}`);
   const file = await open(path, 'wx', 0o600);

@@ -128,10 +128,7 @@ export interface ConnectorSettings {
   readonly sealed: Readonly<Record<string, string>>;
 }
 
-/**
- * The connectors of an organization by mode and method. Null: the simulator in test mode, no
- * network in live mode.
- */
+/** By mode and method. Null: the simulator in test mode, no network in live mode. */
 export type OrganizationConnectors = Readonly<
   Record<Mode, Readonly<Record<PaymentMethodType, ConnectorSettings | null>>>
 >;
@@ -144,10 +141,7 @@ export function ownerOfSetting(org: string, mode: Mode, connector: ConnectorName
   return { id: `network/${mode}/${connector}/${setting}`, org };
 }
 
-/**
- * The methods that have a network: all in test mode, which has the simulator. Cards are typed on
- * the service's own page for the simulator only.
- */
+/** The methods with a network. Only the simulator's cards are typed on the service's page. */
 export function availableIn(configured: OrganizationConnectors, mode: Mode): AvailableNetworks {
   const { card, cash } = configured[mode];
   const cardPage = mode === 'test' && card === null ? 'own' : 'hosted';

@@ -50,15 +50,10 @@ interface HttpConnectorOptions {
 /** An id that no operation has. */
 const unknownOperation = 'op_check';
 
-/**
- * Pages that are opened at a time for one organization: every visit asks for one, and the
- * connections are everybody's.
- */
+/** Pages opened at a time for one organization: the connections are everybody's. */
 const pagesOpeningMax = 32;
 
-/**
- * For how long after its end a page is asked about: the integrator may learn late that it was paid.
- */
+/** How long a page is asked about after its end: a payment may become known late. */
 const pageOverMs = 86_400_000;
 
 export function createHttpConnector(options: HttpConnectorOptions): {
@@ -205,10 +200,7 @@ function pageOf({ status, reason, url }: OperationAnswer, { addressFault }: Http
   return url;
 }
 
-/**
- * What became of a page. Without a report its customer may still pay, also when the page was not
- * opened yet.
- */
+/** What became of a page. Without a report, its customer may still pay. */
 function pageOutcome(
   { status, reason, report }: OperationAnswer,
   call: NetworkCall,

@@ -123,10 +123,7 @@ export const Declined = Type.Object(
 
 export const Report = Type.Union([PaidCash, PaidCard, Declined]);
 
-/**
- * The integrator's answer, with status 200. Anything else is no answer, and the service asks again
- * with `status`.
- */
+/** The integrator's answer, with status 200. Otherwise the service asks again with `status`. */
 export const OperationAnswer = Type.Object({
   id: operationId,
   status: Type.Enum(['done', 'pending', 'refused', 'unknown'], {
@@ -170,10 +167,7 @@ export type ReportRead =
   | { readonly is: 'card'; readonly report: Static<typeof PaidCard> }
   | { readonly is: 'declined'; readonly report: Static<typeof Declined> };
 
-/**
- * Names that an object of a report has at most. Of thousands, each would be looked at to say what
- * is wrong.
- */
+/** The most names in an object of a report: each one is looked at to say what is wrong. */
 const namesMax = 16;
 
 /** Reads a report. A text says what is wrong with it. */

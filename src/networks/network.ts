@@ -10,10 +10,7 @@ import type { NetworkOutcome } from '../domain/network-outcomes.ts';
 import type { CardDetails } from '../domain/record.ts';
 import type { AvailableNetworks } from '../shard/account.ts';
 
-/**
- * A card as the customer typed it, ASCII digits only. It lives in the memory of one call to
- * `tokenize`.
- */
+/** A card as it was typed, in ASCII digits. It lives in the memory of one `tokenize`. */
 export interface TypedCard {
   readonly number: string;
   readonly expMonth: number;
@@ -35,15 +32,10 @@ export interface CardProblem {
   readonly problem: 'number' | 'expiry' | 'cvc';
 }
 
-/**
- * Turns a typed card into a token. The number never leaves this function. Rejects when the network
- * can't be asked.
- */
+/** Makes a token of a typed card, whose number stays inside. Rejects when it can't ask. */
 export type Tokenize = (card: TypedCard) => Promise<TokenizedCard | CardProblem>;
 
-/**
- * What a network knows of a call. `unknown` means that the network never saw it, so it may be sent.
- */
+/** What a network knows of a call. `unknown`: it never saw the call, which may be sent. */
 export type LookedUp = NetworkOutcome | 'unknown';
 
 /** Called with the final outcome that follows an `accepted`. */
@@ -110,9 +102,7 @@ export type CallbackOutcome = (typeof callbackOutcomes)[number];
 export interface TakenCallback {
   readonly reply: Reply;
   readonly outcome: CallbackOutcome;
-  /**
-   * The organization's network has signed it, and it told something new, or has to be sent again.
-   */
+  /** The organization's network signed it, and it told something new or has to come again. */
   readonly isNew: boolean;
 }
 
@@ -125,20 +115,14 @@ interface Network {
    * the money is still held, `failed` when it can't be done any more.
    */
   lookup(call: NetworkCall): Promise<LookedUp>;
-  /**
-   * Verifies a callback. Returns the answer to one that is not genuine. Absent: the network posts
-   * none.
-   */
+  /** Verifies a callback, or returns the answer to a false one. Absent: there are none. */
   readCallback?(callback: Callback): Report | Reply;
   /**
    * A call that is sent twice may have two effects. After one that was not answered, `unknown` is
    * believed if it is still the answer this many milliseconds later.
    */
   readonly doubtMs?: number;
-  /**
-   * Asks the network whether it can be used. Rejects with an error that says why not. Absent: there
-   * is nothing to ask.
-   */
+  /** Asks the network whether it can be used. Rejects with why not. Absent: nothing to ask. */
   check?(): Promise<void>;
 }
 
@@ -157,20 +141,14 @@ export interface HostedPayment {
   readonly expiresAtMs: number;
   readonly customer: { readonly name: string | null; readonly email: string | null };
   readonly description: string | null;
-  /**
-   * Where the network sends the browser after a payment, and after none was made. What it sends
-   * along is not believed.
-   */
+  /** Where the browser goes after a payment, and after none. What it brings is not believed. */
   readonly paidUrl: string;
   readonly unpaidUrl: string;
   /** Where the network posts what became of the payment. */
   readonly callbackUrl: string;
 }
 
-/**
- * How the customer's browser gets to the network's page: by a form that is posted to `url`, or by a
- * link when there are no fields.
- */
+/** How a browser gets to the network's page: a form to post, or a link without fields. */
 export interface PageStart {
   readonly url: string;
   readonly fields: readonly (readonly [name: string, value: string])[] | null;
@@ -182,9 +160,7 @@ export interface PageStart {
  */
 export interface CardNetwork extends Network {
   readonly tokenize?: Tokenize;
-  /**
-   * Lets the customer pay. `awaited` when the network can be asked later what became of its page.
-   */
+  /** Lets the customer pay. `awaited`: the network can be asked what became of its page. */
   openPage(call: NetworkCall): Promise<NetworkOutcome>;
   /** Charges the card behind `token`. */
   authorize?(call: NetworkCall, token: string): Promise<NetworkOutcome>;
@@ -220,10 +196,7 @@ export interface CashNetwork extends Network {
 
 export type CashCode = NonNullable<NetworkCall['cash']>;
 
-/**
- * The networks of an organization in a mode. Without a network (null) there are no payments of its
- * method.
- */
+/** The networks of an organization in a mode. Null: no payments by that method. */
 export interface ModeNetworks {
   readonly card: CardNetwork | null;
   readonly cash: CashNetwork | null;
@@ -237,9 +210,7 @@ export interface TellingNetworks extends ModeNetworks {
 /** The networks of all organizations, as they are configured now. */
 export interface Networks {
   of(org: string, mode: Mode): ModeNetworks;
-  /**
-   * The networks that post to the address of `connector`: those of the methods that go through it.
-   */
+  /** The networks of the methods that go through `connector`, and post to its address. */
   posting(org: string, mode: Mode, connector: string): ModeNetworks;
   /** The path to which the network of a method posts. */
   callbackPath(org: string, mode: Mode, method: PaymentMethodType): string;

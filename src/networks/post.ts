@@ -5,17 +5,11 @@ export interface Post {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /**
-   * Has one effect, however often it is sent. Only such a request may be sent again without asking
-   * first.
-   */
+  /** Has one effect, however often it is sent, so that it may be sent again without asking. */
   readonly isIdempotent: boolean;
 }
 
-/**
- * How long a request may take. The runner waits longer for a call, so that its error says what was
- * wrong.
- */
+/** How long a request may take: less than the runner waits, so that its error is told. */
 export const postTimeoutMs = 15_000;
 
 export interface Posted {
@@ -23,8 +17,5 @@ export interface Posted {
   readonly body: string;
 }
 
-/**
- * Sends a request. Rejects when there is no whole answer in time, and when the address may not be
- * used.
- */
+/** Rejects when there is no whole answer in time, or the address may not be used. */
 export type SendPost = (post: Post) => Promise<Posted>;

@@ -41,9 +41,7 @@ const beginsWithQuestion: ReadonlySet<NetworkCall['action']> = new Set([
 export class Runner {
   readonly #options: RunnerOptions;
   readonly #sender: Sender;
-  /**
-   * The calls under way, with the last error of each: one that is given again meanwhile is ignored.
-   */
+  /** The calls under way, with the last error of each. One that is given again is ignored. */
   readonly #underWay = new Map<string, string | null>();
   #isStopped = false;
 
@@ -67,18 +65,12 @@ export class Runner {
     for (const call of taken) this.#ask(call, 0);
   }
 
-  /**
-   * Why a call has no outcome yet: what went wrong when it was last made or asked about; null when
-   * nothing did.
-   */
+  /** What went wrong when a call was last made or asked about; null when nothing did. */
   lastError(callId: string): string | null {
     return this.#underWay.get(callId) ?? null;
   }
 
-  /**
-   * Whether the network owes an outcome. While a customer is on its page it does not, as long as it
-   * can be asked.
-   */
+  /** Whether the network owes an outcome: not while a customer is on its page and it answers. */
   isOwed({ id, action }: Pick<NetworkCall, 'id' | 'action'>): boolean {
     return action !== 'await_card_payment' || typeof this.#underWay.get(id) === 'string';
   }
@@ -140,10 +132,7 @@ export class Runner {
     );
   }
 
-  /**
-   * Asks about a call, unless it has ended meanwhile. `accepted`: how often the network has said
-   * that it is under way.
-   */
+  /** Asks about an open call. `accepted`: how often the network said that it is under way. */
   #ask(call: NetworkCall, tries: number, accepted = 0): void {
     if (!this.#options.isOpen(call.id)) {
       this.#forget(call.id);

@@ -18,29 +18,20 @@ export interface SenderOptions {
   readonly ownership: Ownership;
   readonly networks: Networks;
   readonly timers: Timers;
-  /**
-   * Milliseconds after which a call, or a question about it, counts as failed without an answer.
-   * Longer than either takes.
-   */
+  /** Milliseconds after which a call or a question has failed. Longer than either takes. */
   readonly timeoutMs: number;
 }
 
 export class Sender {
   readonly #options: SenderOptions;
-  /**
-   * The calls that may have been sent and were not answered. `waits`: the network has said that it
-   * does not know the call.
-   */
+  /** Calls that may have been sent, without an answer. `waits`: the network knows nothing. */
   readonly #unanswered = new Map<string, 'unasked' | 'waits'>();
 
   constructor(options: SenderOptions) {
     this.#options = options;
   }
 
-  /**
-   * Sends a call that the network does not know. Without a network it can't have been made, and
-   * there is nobody to ask.
-   */
+  /** Sends a call that the network does not know. Without a network it fails at once. */
   async send(call: NetworkCall): Promise<NetworkOutcome> {
     const { ownership } = this.#options;
     // Not within the time of the call: one that was given up may not be sent after all.
@@ -54,10 +45,7 @@ export class Sender {
     });
   }
 
-  /**
-   * Asks about a call, and sends it when the network does not know it. Rejects while it may be on
-   * its way there.
-   */
+  /** Asks about a call, and sends it if it is unknown. Rejects while it may be on its way. */
   async askFirst(call: NetworkCall): Promise<NetworkOutcome> {
     const network = this.#networkOf(call);
     if (network === null) throw new Error('there is no network to ask about a call that was begun');

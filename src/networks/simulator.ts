@@ -28,9 +28,7 @@ interface SimulatorOptions {
   readonly latencyMs: number;
   /** Milliseconds from the decision to refund until the refund is made. */
   readonly refundSettleMs: number;
-  /**
-   * Milliseconds for which a payment by a test card that is confirmed late stays in `processing`.
-   */
+  /** How long a card payment that is confirmed late stays in `processing`, milliseconds. */
   readonly processingSettleMs: number;
   readonly now: Clock;
   readonly timers: Timers;
@@ -55,10 +53,7 @@ class AnsweredCalls {
     this.#options = options;
   }
 
-  /**
-   * Answers a call with `first`. If the call is new, `later` follows when `laterMs` have passed
-   * since it was decided.
-   */
+  /** Answers a call with `first`. To a new one `later` follows, `laterMs` after its decision. */
   async take(
     call: NetworkCall,
     first: NetworkOutcome,
@@ -105,10 +100,7 @@ class AnsweredCalls {
   }
 }
 
-/**
- * The networks of test mode. Throws for live mode, where a simulated payment would be taken for a
- * real one.
- */
+/** The networks of test mode. In live mode a simulated payment would pass for a real one. */
 export function createSimulator(
   mode: Mode,
   options: SimulatorOptions,
@@ -155,9 +147,7 @@ function tokenize({ number, expMonth, expYear, cvc }: TypedCard, nowMs: number):
   };
 }
 
-/**
- * A token says when its payment ends and how: `sim_now_succeeds`, `sim_later_insufficient_funds`.
- */
+/** When the payment ends and how: `sim_now_succeeds`, `sim_later_insufficient_funds`. */
 function tokenOf({ lingers, decline }: CardBehavior): string {
   return `sim_${lingers ? 'later' : 'now'}_${decline ?? 'succeeds'}`;
 }

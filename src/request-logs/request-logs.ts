@@ -167,9 +167,7 @@ class ScopePart {
     this.#addRow(entry);
   }
 
-  /**
-   * Adds a gap: this many entries before the first one are missing. A reader meets it after these.
-   */
+  /** Adds a gap: this many entries before the first are missing. Readers meet it after them. */
   addGap(missing: number): void {
     const writer = new EntryWriter(Buffer.allocUnsafe(gapBytes));
     writer.putGap(0, this.firstAtMs, missing);

@@ -115,9 +115,7 @@ export type Answers<T extends QuestionTable<T>> = {
   ) => AnswerTo<T[N]> | Promise<AnswerTo<T[N]>>;
 };
 
-/**
- * Answers a question. With `failureOf`, which makes a failure of what is thrown, it never rejects.
- */
+/** Answers a question. With `failureOf`, which makes a failure of an error, it never rejects. */
 export async function answerQuestion<T extends QuestionTable<T>>(
   answers: Answers<T>,
   asked: Question<T>,

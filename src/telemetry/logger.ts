@@ -15,9 +15,7 @@ export type { Logger };
 
 /** The bytes that a pipe takes in one piece (PIPE_BUF on Linux). */
 const writeBytesMax = 4096;
-/**
- * A buffer takes lines for many writes, because a new one for each would cost as much as a line.
- */
+/** A buffer takes lines for many writes: a new one for each would cost as much as a line. */
 const bufferBytes = 64 * 1024;
 /** The most UTF-8 bytes that a UTF-16 unit can take. */
 const utf8BytesMax = 3;
@@ -88,10 +86,7 @@ function openBuffered(): DestinationStream {
   return lines;
 }
 
-/**
- * Encodes lines one behind the other, and writes them together when one more would be too many, or
- * after a moment.
- */
+/** Encodes lines, and writes them together after a moment, or before they are too many. */
 export class GatheredLines implements DestinationStream {
   readonly #writeBytes: (bytes: Uint8Array) => void;
   #buffer = Buffer.allocUnsafe(bufferBytes);
@@ -130,10 +125,7 @@ export class GatheredLines implements DestinationStream {
     this.#start = this.#end;
   }
 
-  /**
-   * The destination may keep the bytes until it can write them, so no part of a buffer is used
-   * twice.
-   */
+  /** The destination may keep the bytes for a while, so no part of a buffer is used twice. */
   #replace(bytes: number): void {
     this.flush();
     this.#buffer = Buffer.allocUnsafe(Math.max(bytes, bufferBytes));

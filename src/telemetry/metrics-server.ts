@@ -12,10 +12,7 @@ const contentType = 'text/plain; version=0.0.4; charset=utf-8';
 const connectionsMax = 16;
 const requestMsMax = 5_000;
 
-/**
- * Serves `text` if configured. Returns the function that ends it. Throws `ConfigError` when the
- * port can't be used.
- */
+/** Serves `text` if configured, until the returned function is called. Throws `ConfigError`. */
 export async function serveMetrics(
   { metrics: { host, port } }: Pick<Config, 'metrics'>,
   text: () => Promise<string>,

@@ -104,10 +104,7 @@ function shardMetricsOf(registry: Registry, shard: string) {
   };
 }
 
-/**
- * Counts the outcomes of webhook deliveries. Every outcome is shown from the start, as other
- * counters are.
- */
+/** Counts the outcomes of webhook deliveries, each from 0 on, as other counters do. */
 function countDeliveries(registry: Registry, shard: string): (outcome: DeliveryOutcome) => void {
   const deliveries = metricsIn(registry).counter(
     'payments_webhook_deliveries_total',
@@ -226,10 +223,7 @@ export function createShardMetrics(registry: Registry, shard: string) {
 
 export type SupervisorMetrics = ReturnType<typeof createSupervisorMetrics>;
 
-/**
- * The metrics of the main thread: the restarts of its threads, and what the process uses.
- * `dataDir`: the data folder.
- */
+/** The metrics of the main thread: restarts, and what the process uses. */
 export function createSupervisorMetrics(registry: Registry, dataDir: string, pause: Pause) {
   const { gauge, counter } = metricsIn(registry);
   gauge('payments_build_info', '1; the labels say which version of the service and of Node it is', [

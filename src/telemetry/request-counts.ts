@@ -9,10 +9,7 @@ const durationMetric = 'payments_request_duration_seconds';
 
 interface RouteCounts {
   readonly byStatus: Map<number, number>;
-  /**
-   * The number of requests in each bucket; the last bucket has those that took longer than every
-   * bound.
-   */
+  /** The requests in each bucket; the last bucket has those beyond every bound. */
   readonly durations: number[];
   durationMsSum: number;
 }

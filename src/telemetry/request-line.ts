@@ -14,10 +14,7 @@ const keysMax = 10_000;
 const firstEnd = ',"replayed":false,"msg":"request"}\n';
 const replayedEnd = ',"replayed":true,"msg":"request"}\n';
 
-/**
- * Returns the function that logs a request, in order with the other lines of `logger`, which is the
- * logger of `thread`.
- */
+/** Returns the function that logs a request, in order with the other lines of the thread. */
 export function createRequestLine(logger: Logger, thread: string): (answered: Answered) => void {
   const stream = (logger as unknown as { [pino.symbols.streamSym]: pino.DestinationStream })[
     pino.symbols.streamSym
@@ -46,10 +43,7 @@ export function createRequestLine(logger: Logger, thread: string): (answered: An
   };
 }
 
-/**
- * Who sent a request, and from where: the part of a line that is the same for most requests with a
- * key.
- */
+/** Who sent a request, and from where: mostly the same text for requests with one key. */
 interface Sender {
   readonly address: string;
   readonly text: string;

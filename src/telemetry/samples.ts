@@ -8,10 +8,7 @@ export interface Sample {
   readonly value: number;
 }
 
-/**
- * Returns the samples of a metric; none before its first count. The samples of a histogram are
- * `…_sum` and `…_count`.
- */
+/** The samples of a metric; none before its first count. A histogram has `…_sum` and `…_count`. */
 export type Samples = (name: string) => readonly Sample[];
 
 /** Adds up the registries of all threads, as `getMetricsAsJSON` gave them. */

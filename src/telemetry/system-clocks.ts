@@ -8,10 +8,7 @@ import type { ClockObserver } from '../core/service-clock.ts';
 import type { TrustClocks } from '../journal/ownership.ts';
 import type { Logger } from './logger.ts';
 
-/**
- * Reading the uptime takes system calls, so the readings between two of them come from Node's
- * clock.
- */
+/** Reading the uptime is slow, so readings in between come from Node's clock. */
 const askedMs = 1_000;
 
 export function systemClocks(): Clocks {

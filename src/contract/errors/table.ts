@@ -74,18 +74,12 @@ export const errors = {
 export type ErrorCode = keyof typeof errors;
 export const errorCodes = Object.keys(errors) as ErrorCode[];
 
-/**
- * The position of a code in the table, which stands for it in messages between threads. 0 means "no
- * error".
- */
+/** The number of a code in messages between threads, from 1 on; 0 means "no error". */
 export const errorNumbers: ReadonlyMap<ErrorCode, number> = new Map(
   errorCodes.map((code, i) => [code, i + 1]),
 );
 
-/**
- * A refusal is a value, not an exception. `message` names a more precise text than the one of the
- * code.
- */
+/** A refusal is a value, not an exception. `message` is more precise than the code's. */
 export interface Refusal {
   readonly code: ErrorCode;
   readonly message?: MessageKey;
@@ -122,10 +116,7 @@ export function statusesOf(code: ErrorCode): readonly number[] {
   return [...new Set([errors[code].status, ...others.map(([, status]) => status)])];
 }
 
-/**
- * Whether a refusal is stored for its idempotency key: as its row says, but never when it says when
- * to try again.
- */
+/** Whether it is stored for its idempotency key: never when it says when to try again. */
 export function isStored({ code, retryAfterSeconds }: Refusal): boolean {
   return errors[code].stored && retryAfterSeconds === undefined;
 }

@@ -18,10 +18,7 @@ export const messages = {
 
 export type MessageKey = keyof typeof messages;
 
-/**
- * The text of `key` in `language`, with its placeholders filled in. Throws when the value of a
- * placeholder is missing.
- */
+/** The text of `key` with its placeholders filled in. Throws when a value is missing. */
 export function format(
   key: MessageKey,
   language: Language,

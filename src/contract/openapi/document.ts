@@ -148,10 +148,7 @@ function describeQuery(route: TableRoute, writing: Writing): Json[] {
   }));
 }
 
-/**
- * The description of a request's body; null for a route without parameters, whose body may be left
- * out.
- */
+/** A request's body; null for a route without parameters, whose body may be left out. */
 function describeBody(route: TableRoute, writing: Writing): Json | null {
   const schema = withNulls(describeSchema(route.params, writing.schemas));
   const properties = Object.entries(schema.properties ?? {});

@@ -343,10 +343,7 @@ export function exampleObjectOf(type: EventType, o: ExampleObjects): EventResour
   return byType[type];
 }
 
-/**
- * Events that an API request causes at once. The customer, the network, an operator or time causes
- * the others.
- */
+/** Events that an API request causes at once. Others have another cause. */
 const requested: readonly EventType[] = [
   'payment_intent.created',
   'payment_intent.canceled',

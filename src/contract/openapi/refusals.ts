@@ -87,20 +87,14 @@ const otherExamples: Readonly<Record<number, Example>> = {
   503: { message: 'api_error.unavailable' },
 };
 
-/**
- * The English body of a refusal with `code`. `status` is given when it differs from the one of the
- * code's row.
- */
+/** The English body of a refusal. `status` is given when it is not the one of the code's row. */
 export function exampleRefusal(code: ErrorCode, baseUrl: string, status?: number): Json {
   const context = { language: 'en', requestId: exampleIds.request, baseUrl } as const;
   const example = otherExamples[status ?? 0] ?? examples[code];
   return JSON.parse(errorBody({ code, ...example }, context)) as Json;
 }
 
-/**
- * The codes that a route can answer with each status: first those of the gates that its requests
- * pass, then its own.
- */
+/** The codes that a route can answer, by status: first those of the gates, then its own. */
 function refusalsByStatus(route: Route): ReadonlyMap<number, readonly ErrorCode[]> {
   const codes = new Set([...checkedCodes(route), ...route.refusals]);
   const byStatus = new Map<number, ErrorCode[]>();
@@ -115,10 +109,7 @@ function refusalsByStatus(route: Route): ReadonlyMap<number, readonly ErrorCode[
   return new Map([...byStatus].sort(([a], [b]) => a - b));
 }
 
-/**
- * The codes with which a request can be refused before its operation runs, in the order of the
- * gates.
- */
+/** The codes of refusals before an operation runs, in the order of the gates. */
 function checkedCodes(route: Route): ErrorCode[] {
   const codes: ErrorCode[] = [
     'invalid_request',

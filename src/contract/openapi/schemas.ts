@@ -22,10 +22,7 @@ export interface Json {
   readonly anyOf?: readonly Json[];
   readonly oneOf?: readonly Json[];
   readonly items?: Json;
-  /**
-   * For an object, the names of the properties that it must have; for a parameter, whether it must
-   * be sent.
-   */
+  /** An object's required properties; for a parameter, whether it is required. */
   readonly required?: readonly string[] | boolean;
   readonly properties?: Readonly<Record<string, Json>>;
   readonly patternProperties?: Readonly<Record<string, Json>>;
@@ -73,10 +70,7 @@ const named = new Map<unknown, string>([
 /** The components of a description, by name. */
 export type SchemaComponents = Map<string, Json>;
 
-/**
- * `schema` for the description: a reference when it has a name (its component is then in
- * `components`), else rewritten.
- */
+/** The schema for the description: a reference to its component if it has a name. */
 export function describeSchema(given: TSchema | Json, components: SchemaComponents): Json {
   const schema = given as Json;
   const name = nameOf(schema);
@@ -90,10 +84,7 @@ export function describeSchema(given: TSchema | Json, components: SchemaComponen
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/**
- * The name of a resource, of a list of them (`RefundList`), or of one that was deleted
- * (`DeletedCustomer`).
- */
+/** The name of a resource, of a list (`RefundList`), or of what was deleted (`DeletedCustomer`). */
 function nameOf(schema: Json): string | undefined {
   const own = named.get(schema);
   if (own !== undefined) return own;
@@ -122,10 +113,7 @@ function rewrite(schema: Json, components: SchemaComponents): Json {
   return { ...rest, properties: Object.fromEntries(described) };
 }
 
-/**
- * Named objects of which each has a value of its own in one property, so that a client knows which
- * one it has.
- */
+/** Named objects, each with a value of its own in one property, by which a client knows it. */
 function discriminated(propertyName: string, members: readonly Json[], describe: (part: Json) => Json): Json {
   const oneOf = members.map(describe);
   const values = members.map(({ properties }) => String(properties?.[propertyName]?.const));
@@ -133,19 +121,14 @@ function discriminated(propertyName: string, members: readonly Json[], describe:
   return { oneOf, discriminator: { propertyName, mapping } };
 }
 
-/**
- * A map from texts to values of one kind. Every text can be a key unless the pattern excludes it.
- */
+/** A map from texts to values of one kind. Any text can be a key unless the pattern excludes it. */
 function mapOf(patternProperties: Readonly<Record<string, Json>>, describe: (part: Json) => Json): Json {
   const [pattern, value] = elementAt(Object.entries(patternProperties), 0);
   const additionalProperties = describe(value);
   return pattern === '^.*$' ? { additionalProperties } : { additionalProperties, propertyNames: { pattern } };
 }
 
-/**
- * The parameters of a described object as a request can have them: an optional one can be null,
- * which means absent.
- */
+/** The parameters as a request can have them: an optional one can be null, which means absent. */
 export function withNulls(described: Json): Json {
   const required = requiredNames(described);
   const properties = Object.entries(described.properties ?? {}).map(([name, property]) => {

@@ -31,28 +31,19 @@ export const shortText = Type.String({ minLength: 1, maxLength: limits.textChara
 export const clearable = <S extends TSchema>(text: S) => Type.Union([Type.Literal(''), text]);
 export const longText = Type.String({ minLength: 1, maxLength: limits.descriptionCharactersMax });
 export const email = Type.String({ format: 'email', maxLength: limits.textCharactersMax });
-/**
- * An address without user name and password: the customer's browser would show them, and a user
- * name can look like a host.
- */
+/** Without user name and password: browsers show them, and a user name can look like a host. */
 export const address = Type.String({
   format: 'uri',
   pattern: '^[Hh][Tt][Tt][Pp][Ss]?://(?![^/?#]*@)[^/?#:]',
   maxLength: limits.urlCharactersMax,
 });
-/**
- * An address in which `{CHECKOUT_SESSION_ID}` is replaced with the session's id. It has no other
- * braces.
- */
+/** An address in which `{CHECKOUT_SESSION_ID}` becomes the session's id. No other braces. */
 export const addressWithSession = Type.String({
   format: 'uri-template',
   pattern: '^[Hh][Tt][Tt][Pp][Ss]?://(?![^/?#]*@)(?![/?#:])[!-z|~]+(\\{CHECKOUT_SESSION_ID\\}[!-z|~]*)*$',
   maxLength: limits.urlCharactersMax,
 });
-/**
- * A webhook address. The address guard decides later whether it is allowed, with an error of its
- * own.
- */
+/** A webhook address. The address guard decides later whether it is allowed. */
 export const webhookAddress = Type.String({ minLength: 1, maxLength: limits.urlCharactersMax });
 export const id = Type.String({ minLength: 1, maxLength: limits.textCharactersMax });
 
@@ -69,9 +60,7 @@ export const paymentIntentData = Type.Object(
   },
   { additionalProperties: false, default: { metadata: {} } },
 );
-/**
- * Metadata of an update. It is merged into the existing metadata; an empty text removes its key.
- */
+/** Metadata to merge into what is there. An empty text removes its key. */
 export const metadataChanges = Type.Record(
   Type.String({ pattern: `^[\\s\\S]{1,${limits.metadataKeyCharactersMax}}$` }),
   Type.String({ maxLength: limits.metadataValueCharactersMax }),

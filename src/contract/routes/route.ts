@@ -10,16 +10,10 @@ export interface Route {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** `{id}` stands for one path segment. */
   readonly path: string;
-  /**
-   * A command changes state, a query reads, an export sends all objects, a stream sends events as
-   * they happen.
-   */
+  /** A command changes state, a query reads, an export sends all objects, a stream sends events. */
   readonly kind: 'command' | 'query' | 'export' | 'stream';
   readonly idempotency: 'required' | 'optional' | 'ignored';
-  /**
-   * The bucket that is spent besides `all` and, for commands, `writes`; `filter` means `search` if
-   * the list is filtered.
-   */
+  /** Spent besides `all` and, for commands, `writes`. `filter`: `search` when it is filtered. */
   readonly spends: Bucket | 'filter' | null;
   /** Test helpers refuse live keys. */
   readonly testOnly?: true;

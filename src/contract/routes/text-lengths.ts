@@ -40,10 +40,7 @@ function hasLongerText(object: unknown, length: number): boolean {
   return false;
 }
 
-/**
- * Null when the schema limits no lengths. The lists of the API hold values of a fixed set, so they
- * need no check.
- */
+/** Null when the schema limits no lengths. Lists have fixed values, so they need no check. */
 function compileExact(schema: LengthSchema, lengths: number[]): LengthCheck | null {
   const max = textLengthMax(schema);
   if (max !== null) {
@@ -64,10 +61,7 @@ function compileExact(schema: LengthSchema, lengths: number[]): LengthCheck | nu
   };
 }
 
-/**
- * The most characters of a text, the largest of several alternatives; null when the schema is not
- * one of a text.
- */
+/** The most characters of a text, the largest of several alternatives; null for no text. */
 export function textLengthMax({ type, maxLength, anyOf }: LengthSchema): number | null {
   if (anyOf !== undefined) {
     const lengths = anyOf.map(textLengthMax).filter((length) => length !== null);

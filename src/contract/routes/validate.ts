@@ -98,10 +98,7 @@ function withoutOwnChecks(schema: unknown): unknown {
   return Object.fromEntries(rest.map(([key, member]) => [key, withoutOwnChecks(member)]));
 }
 
-/**
- * Whether the texts of a list differ, or there is no list. Most lists are so short that a set costs
- * more than it saves.
- */
+/** Whether the texts of a list differ, or there is no list. For short ones a set costs more. */
 function isSet(items: unknown): boolean {
   if (!Array.isArray(items)) return true;
   if (items.length > shortListMax) return new Set(items).size === items.length;
@@ -166,10 +163,7 @@ function firstUnknown(
   return null;
 }
 
-/**
- * The refusal of an unknown parameter, which repeats its name. A name that looks like a card number
- * is not repeated.
- */
+/** Refuses an unknown parameter by its name, unless that looks like a card number. */
 export function refuseUnknown(path: readonly string[], whole: 'body' | 'query'): Refusal {
   const param = paramPath(path, whole);
   return findCardNumber(elementAt(path, path.length - 1).slice(0, limits.urlCharactersMax))
@@ -224,9 +218,7 @@ function compareInDocument(
   return compareInDocument((value as Params)[a], pastA, pastB);
 }
 
-/**
- * The first of two refusals of `params`. Between invalid values the order of the document decides.
- */
+/** The first of two refusals. Between invalid values the order of the document decides. */
 export function firstRefusal(params: Params, a: Refusal | null, b: Refusal | null): Refusal | null {
   if (a === null || b === null) return a ?? b;
   if (a.code !== b.code) return a;

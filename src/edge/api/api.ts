@@ -67,15 +67,9 @@ export interface ApiOptions {
   /** Finds a client's address from that of its connection and the proxies' header. */
   readonly addressOf: (remoteAddress: string, forwardedFor: string) => string;
   readonly onAnswered: (answered: Answered) => void;
-  /**
-   * Whether anybody reads the addresses of requests. Asking a connection for its address costs more
-   * than this question.
-   */
+  /** Whether anybody reads the addresses of requests: to ask a connection for its own is slow. */
   readonly wantsAddress: () => boolean;
-  /**
-   * Whether another request is logged that its shard does not answer. In a flood of these, logging
-   * would cost most.
-   */
+  /** Whether a request without an answer of its shard is logged: in a flood that costs most. */
   readonly logsUnanswered: () => boolean;
   /** Called with a key that was sent and refused. */
   readonly onRefusedKey: (
@@ -84,10 +78,7 @@ export interface ApiOptions {
   ) => void;
 }
 
-/**
- * The shard did not answer in time. A retry with the same idempotency key finds out what the
- * request did.
- */
+/** The shard did not answer in time. A retry with the same key finds out what happened. */
 const timedOut = refuse('api_error', { message: 'api_error.timeout', retryAfterSeconds: 1 });
 /** On every answer, because no cache may store what is about money and changes at any moment. */
 export const notStored = headerLines(['Cache-Control', 'no-store']);
@@ -194,9 +185,7 @@ export class Api {
     );
   }
 
-  /**
-   * Called in the middle of other requests' answers, which must not suffer from an exception here.
-   */
+  /** Called amid other requests' answers, which must not suffer from an exception here. */
   #answered(call: SentCall, answer: AnswerFrame | NoAnswer): void {
     // The shard counts an export that it has admitted until it is told that the export is over.
     const isExport = typeof answer === 'object' && (answer.flags & answerFlags.more) !== 0;
@@ -290,10 +279,7 @@ export class Api {
     this.#writeRefusal(call, refusal, status, body, close);
   }
 
-  /**
-   * Refuses a request that its shard does not answer. There may be floods of these, so this is as
-   * short as it can be.
-   */
+  /** Refuses a request for its shard. It is short, because there may be floods of these. */
   #refuseUnanswered(call: AdmittedCall, why: NoAnswer): void {
     const { refusal, status, bodies } = this.#unanswered[why];
     const [before, after] = elementAt(bodies, call.language);
@@ -315,10 +301,7 @@ export class Api {
     return this.#options.addressOf(exchange.remoteAddress, head.forwardedFor);
   }
 
-  /**
-   * Call it before the answer is written, because the connection can't be asked for its address
-   * afterwards.
-   */
+  /** Call it before the answer is written: afterwards the connection has no address. */
   #finished(
     call: ReceivedCall,
     status: number,

@@ -48,10 +48,7 @@ export interface KeyRingChange {
   readonly keys: readonly (KnownKey & { readonly digest: string })[];
 }
 
-/**
- * The number of headers that are remembered, and the length of the longest, which is enough without
- * padding.
- */
+/** How many headers are remembered, and the length of the longest, which needs no padding. */
 const headersMax = 10_000;
 const headerLengthMax = 256;
 
@@ -117,10 +114,7 @@ const expiredKey = refuse('api_key_expired');
 const inactive = refuse('account_inactive');
 const notActivated = refuse('live_mode_not_activated');
 
-/**
- * The key in a header of either form; null for any other header. With a password the result is no
- * existing key.
- */
+/** The key in a header of either form; null for others. With a password it is no existing key. */
 function keyOf(header: string): string | null {
   const space = header.indexOf(' ');
   const scheme = header.slice(0, space).toLowerCase();

@@ -18,10 +18,7 @@ interface ExportRequest extends ExportOptions {
   readonly query: string;
 }
 
-/**
- * Answers an export that the shard has admitted. When a page fails the connection is closed, so
- * that no file looks whole.
- */
+/** Answers an admitted export. When a page fails the connection is cut: no file looks whole. */
 export async function streamExport(
   exchange: Exchange,
   headers: string,

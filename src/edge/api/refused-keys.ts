@@ -8,16 +8,10 @@ import type { ErrorCode } from '../../contract/errors/table.ts';
 
 export interface RefusedKey {
   readonly code: ErrorCode;
-  /**
-   * How often it was refused. A row without an address counts the keys that have no rows of their
-   * own.
-   */
+  /** How often it was refused. Without an address the row counts keys without own rows. */
   readonly times: number;
   readonly address: string | null;
-  /**
-   * The id and organization of an existing key; otherwise the public start of its text and of its
-   * digest.
-   */
+  /** Of an existing key, its id and organization; of others, the start of text and digest. */
   readonly key: string | null;
   readonly organization: string | null;
   readonly prefix: string | null;

@@ -35,10 +35,7 @@ export function eventSource(shard: ShardClient, org: string, listenKey: Uint8Arr
   };
 }
 
-/**
- * The events after `after`; for null no events, but the newest one as the cursor. None while the
- * shard is not running.
- */
+/** The events after `after`; for null only a cursor. None while the shard is not running. */
 async function eventsAfter(shard: ShardClient, org: string, after: string | null): Promise<StreamStep> {
   const answer = await shard.ask({ kind: 'events_after', org, livemode: false, after, limit: itemsPerStep });
   if (!answer.ok) return { items: [], cursor: after ?? '', isFull: false };

@@ -6,19 +6,14 @@ import type { CardProblem, TypedCard } from '../../networks/network.ts';
 
 export type CardField = CardProblem['problem'];
 
-/**
- * What is wrong: a field alone, when it is of no card that can pay, or with the slip that was made.
- */
+/** What is wrong: a field that fits no card that can pay, or the slip that was made in it. */
 export type CardFault = CardField | `${CardField}_missing` | 'number_short' | 'number_digit';
 
 export function fieldOf(fault: CardFault): CardField {
   return fault.split('_')[0] as CardField;
 }
 
-/**
- * Reads the fields `number`, `expiry` and `cvc`. Digits may be Arabic ones, and a number may be
- * grouped.
- */
+/** Reads `number`, `expiry` and `cvc`. Digits may be Arabic ones, and numbers grouped. */
 export function readCard(form: URLSearchParams): TypedCard | { readonly problems: readonly CardFault[] } {
   const field = (name: CardField) => asciiDigits(form.get(name) ?? '').trim();
   const number = field('number').replace(/[\s-]/g, '');

@@ -12,9 +12,7 @@ import { say } from './page-messages.ts';
 /** Room for a date in any way of writing, and not for a card number. */
 export const expiryLengthMax = 12;
 
-/**
- * What a card form shows of the form that was sent before: never the number, nor the security code.
- */
+/** What is shown again of a form that was sent: never the number nor the security code. */
 export interface SentCard {
   readonly wrong: readonly CardFault[];
   readonly expiry: string;
@@ -27,10 +25,7 @@ const slips = {
   cvc: ['', 'missing'],
 } as const satisfies Record<CardField, readonly string[]>;
 
-/**
- * `focused` is the field that gets the focus, because it is the first to be typed again; null for
- * none.
- */
+/** `focused`: the field that gets the focus, the first to be typed again; null for none. */
 export function cardInputs(
   livemode: boolean,
   language: Language,

@@ -78,9 +78,7 @@ ${offered.length === 1 ? only(elementAt(offered, 0)) : choice()}</form>`,
   };
 }
 
-/**
- * The methods by which another charge can begin, and that of a charge whose card did not arrive.
- */
+/** The methods for another charge, and that of a charge whose card did not arrive. */
 function offeredMethods({ intent, session, charge }: ShownPayment): readonly PaymentMethodType[] {
   if (session === null) return ['card'];
   const open = charge?.status === 'pending' ? charge.method : null;

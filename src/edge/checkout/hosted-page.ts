@@ -64,10 +64,7 @@ function hidden([name, value]: readonly [name: string, value: string]): Html {
   return html`<input type="hidden" name="${name}" value="${value}">`;
 }
 
-/**
- * The customer comes back from the network's page, and the network has not reported the payment
- * yet.
- */
+/** The customer is back from the network's page, and the network has not reported yet. */
 export function backFromNetworkPage(payment: ShownPayment, visit: Visit): Page {
   const page = waitingPage(payment, visit, 'processing');
   const back = awayLink(linkTo(visit, visit.path), say('not_paid_yet', visit.language));

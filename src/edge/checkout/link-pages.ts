@@ -103,10 +103,7 @@ function closedPage(link: ShownLink, visit: Visit): Page {
   };
 }
 
-/**
- * The link was opened too often, or its payment is not possible, for example because a method was
- * switched off.
- */
+/** The link was opened too often, or its payment is not possible now. */
 function unopenedPage(link: ShownLink, visit: Visit, code: string): Page {
   const isBusy = code === 'rate_limit_exceeded';
   return {

@@ -15,10 +15,7 @@ export function notice(message: string, language: Language, focused: boolean): H
 <p>${message}</p></div>`;
 }
 
-/**
- * Why the latest charge failed, in the customer's language; null when it did not fail or the
- * customer ended it.
- */
+/** Why the latest charge failed; null when it did not, or when the customer ended it. */
 export function failureText({ intent, session, charge }: ShownPayment, { language }: Visit): string | null {
   const error = intent.last_payment_error;
   if (error === null || error.charge !== charge?.id) return null;

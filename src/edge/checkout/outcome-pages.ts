@@ -13,10 +13,7 @@ import { afterGivingUp, awayLink } from './return-links.ts';
 /** How often a page that waits for the network looks for news. */
 const watchSeconds = 5;
 
-/**
- * The query of an address to which a form redirects. A success page with it goes on to the merchant
- * at once.
- */
+/** Where a form redirects to. A success page with it goes on to the merchant at once. */
 export const afterForm = 'done=1';
 
 export function waitingPage(payment: ShownPayment, visit: Visit, name: 'opening' | 'processing'): Page {

@@ -363,10 +363,7 @@ export type PageMessage = keyof typeof pageMessages;
 const isolate = '\u2068';
 const popIsolate = '\u2069';
 
-/**
- * The text of `key` in `language` with its values, as plain text, not HTML. Throws when a value is
- * missing.
- */
+/** The text of `key` with its values, as plain text. Throws when one is missing. */
 export function say(
   key: PageMessage,
   language: Language,
@@ -375,10 +372,7 @@ export function say(
   return fillIn(pageMessages[key][language], language, values);
 }
 
-/**
- * A text with its values in place of its placeholders, set as the language wants it. Throws when a
- * value is missing.
- */
+/** A text with its values, set as the language wants it. Throws when one is missing. */
 export function fillIn(
   text: string,
   language: Language,

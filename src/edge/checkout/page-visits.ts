@@ -48,10 +48,7 @@ export function createPagePort(shards: readonly Pick<ShardClient, 'ask' | 'handO
 
 const noBody = Buffer.alloc(0);
 
-/**
- * Answers a visit to a page. `refuse` answers a visit whose form is not read to its end, and closes
- * the connection.
- */
+/** Answers a visit. `refuse` answers one whose form is not read to its end, and closes. */
 export function visitPage(
   pages: CheckoutPages,
   exchange: Exchange,

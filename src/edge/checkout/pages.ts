@@ -62,10 +62,7 @@ export class CheckoutPages {
     this.#links = createLinkPages({ ...options, ...shared, secure: protocol === 'https:' });
   }
 
-  /**
-   * Counts a visit before its form is read. Returns the answer of a visit that is not admitted,
-   * else null.
-   */
+  /** Counts a visit before its form is read. Returns the answer of one that is not admitted. */
   turnAway(request: PageVisit): PageAnswer | null {
     const route = routeOf(request.path);
     const stranger = this.#strangerOf(request);
@@ -90,10 +87,7 @@ export class CheckoutPages {
     }
   }
 
-  /**
-   * Answers a visit that takes long: a redirect to the page in its current state, which continues
-   * to wait.
-   */
+  /** Answers a visit that takes long: a redirect to the page, which continues to wait. */
   goOn(request: PageVisit): PageAnswer {
     const stranger = this.#strangerOf(request);
     return redirect(linkTo(stranger, stranger.path));

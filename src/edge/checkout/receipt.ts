@@ -16,9 +16,7 @@ export function facts(rows: readonly (Fact | false | null)[]): Html {
   return html`<dl>${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
-/**
- * A button that prints the page; without scripts there is none, and the browser's own menu prints.
- */
+/** A button that prints the page. Without scripts there is none, only the browser's menu. */
 export function printButton(label: 'print' | 'print_receipt', language: Language): Html {
   return html`<button type="button" class="quiet" data-print hidden>${say(label, language)}</button>`;
 }

@@ -20,9 +20,7 @@ export interface PageRoute {
   readonly path: string;
   /** The form that may be posted to this address. */
   readonly form: Form | null;
-  /**
-   * The browser comes back from the network's page, by GET or POST, after a payment or after none.
-   */
+  /** The browser is back from the network's page, after a payment or after none. */
   readonly backFrom: 'paid' | 'unpaid' | null;
 }
 

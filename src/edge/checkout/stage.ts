@@ -28,10 +28,7 @@ export type Stage =
   /** The time to pay here is over. */
   | { readonly name: 'expired' };
 
-/**
- * The stage of the payment of `id`, which is a session or a charge. `path` is the address of the
- * stage's page.
- */
+/** The stage of the payment of a session or a charge. `path`: the stage's page. */
 export function stageOf(view: PaymentView & Pick<ShownPayment, 'card_page'>, id: string): Stage {
   const { intent, session, charge } = view;
   if (intent.status === 'succeeded') return { name: 'paid' };

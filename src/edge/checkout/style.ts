@@ -131,10 +131,7 @@ function styleOf(text: string): Style {
 
 export const pageStyle = styleOf(css);
 
-/**
- * The merchant's colour, `#rrggbb`, in place of the pages' own. The border is seen also where the
- * colour is the page's.
- */
+/** The merchant's colour, `#rrggbb`. The border shows where the page has the same colour. */
 export function brandStyle(colour: string): Style {
   assert(/^#[0-9a-f]{6}$/i.test(colour), 'a colour is six hexadecimal digits');
   return styleOf(
@@ -142,10 +139,7 @@ export function brandStyle(colour: string): Style {
   );
 }
 
-/**
- * White or black, whichever has more contrast with a colour (WCAG 2, relative luminance): 4.5 or
- * more.
- */
+/** White or black: whichever has more contrast, 4.5 or more (WCAG 2, relative luminance). */
 function readableOn(colour: string): '#fff' | '#000' {
   const lightness = (at: number) => {
     const share = Number.parseInt(colour.slice(at, at + 2), 16) / 255;

@@ -91,10 +91,7 @@ export class Submissions implements Readonly<Record<Form, Submit>> {
     return tokenized;
   }
 
-  /**
-   * Sends the card to the charge `id`. A decline leads back to the form, if another card can be
-   * tried here.
-   */
+  /** Sends the card to a charge. A decline leads back to the form, if another card can pay. */
   async #pay(submission: Submission, id: string, card: TokenizedCard): Promise<Page | null> {
     const { visit } = submission;
     const result = await this.#port.command('submit_card', id, card, visit.language);
@@ -105,10 +102,7 @@ export class Submissions implements Readonly<Record<Form, Submit>> {
   }
 }
 
-/**
- * The form again, with what is wrong and what was typed; the number and the security code are not
- * repeated.
- */
+/** The form again, with what is wrong and typed, without number and security code. */
 function shownAgain(
   { payment, visit, form, field }: Submission,
   problem: SentForm['problem'],
@@ -118,10 +112,7 @@ function shownAgain(
   return checkoutPage(payment, visit, field, { problem, wrong, expiry });
 }
 
-/**
- * Whether a refusal is because of the payment's state: something else was faster, and the current
- * state is shown.
- */
+/** Null when the payment's state was the reason: then the current state is shown. */
 function refusedPage(code: string, visit: Visit): Page | null {
   if (code === 'resource_missing') return missingPage(visit);
   return errors[code as ErrorCode]?.type === 'invalid_request_error' ? null : troublePage(visit);

@@ -73,10 +73,7 @@ function copyButton(text: string, language: Language): Html {
   return html`<button type="button" class="quiet" data-copy="${text}" data-done="${say('copied', language)}" aria-live="polite" hidden>${say('copy', language)}</button>`;
 }
 
-/**
- * The form that leads back to the choice, if anything else can be tried. Sending it ends the charge
- * of this page.
- */
+/** The form that leads back to the choice, if there is one. It ends the page's charge. */
 export function changeForm(
   { intent, session, charge }: ShownPayment,
   visit: Visit,

@@ -61,10 +61,7 @@ export interface Visited {
   readonly known: KnownMember | null;
 }
 
-/**
- * Why a visit has no answer: the main thread is away or failed, or too many visits like it are on
- * their way.
- */
+/** Why a visit has no answer: the main thread is away or failed, or too many are on their way. */
 export type Unanswered = 'trouble' | 'busy';
 
 /** A visit that was asked about. */
@@ -118,10 +115,7 @@ export class DashboardPort {
 
 export type AnswerVisit = (request: DashboardRequest, gone: AbortSignal) => Promise<Visited>;
 
-/**
- * The main thread's end. A visit that fails has no answer; `onFailed` hears of it. `gone` is
- * aborted when its client leaves.
- */
+/** The main thread's end. `onFailed` hears of failures; `gone` is aborted when a client leaves. */
 export function answerVisits(port: MessagePort, handle: AnswerVisit, onFailed: OnVisitFailed): void {
   const underWay = new Map<number, AbortController>();
   const answer = async (asked: Question<Visits>) => {

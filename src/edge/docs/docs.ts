@@ -26,10 +26,7 @@ interface DocsAnswer {
   readonly document: StaticText;
 }
 
-/**
- * How a reader gets a page: in a language, which is kept in links when the address has asked for
- * it.
- */
+/** How a reader gets a page: in a language, which links keep when the address asked for it. */
 interface Reader {
   readonly language: Language;
   readonly asked: Language | null;

@@ -112,9 +112,7 @@ function rulesOf(schema: Json, isRequest: boolean): Html | null {
 const codes = (values: readonly unknown[]): Html =>
   new Html(values.map((value) => html`<code>${String(value)}</code>`.markup).join(', '));
 
-/**
- * The fields within a value; null when it has none, or when they are on the page of their object.
- */
+/** The fields within a value; null when it has none, or when their object has a page. */
 export function fieldsWithin(schema: Json, links: FieldLinks, isRequest: boolean): Html | null {
   const name = nameOf(schema);
   if (name !== null) {

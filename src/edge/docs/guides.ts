@@ -14,10 +14,7 @@ export interface Guide {
   readonly slug: string;
   readonly title: Texts;
   readonly summary: Texts;
-  /**
-   * Documents, or sections of them, from the root of the project. Those in French lie below
-   * docs/fr.
-   */
+  /** Documents or sections, from the project's root. The French ones lie below docs/fr. */
   readonly parts: readonly string[];
   /** There is no French text of it. */
   readonly englishOnly?: true;
@@ -218,10 +215,7 @@ const headingsOf = remembering(100, (file: string): readonly string[] =>
   [...read(file).matchAll(/^## (.+)$/gm)].map((match) => match[1]!),
 );
 
-/**
- * The parts of a guide in a language. The sections of a translation are in the order of the
- * original.
- */
+/** The parts in a language. The sections of a translation are in the original's order. */
 export function partsOf({ parts, englishOnly }: Guide, language: GuideLanguage): readonly string[] {
   if (language === 'en' || englishOnly === true) return parts;
   return parts.map((part) => {

@@ -27,10 +27,7 @@ export interface DocsPage {
 
 /** What surrounds the pages of a language. */
 export interface Surroundings {
-  /**
-   * The language that the reader has asked for by address, and that links must keep; null for what
-   * the browser prefers.
-   */
+  /** The language that the address asked for, which links keep; null: the browser's. */
   readonly asked: Language | null;
   /** The address of a path of the service. */
   readonly link: (path: string) => string;
@@ -43,10 +40,7 @@ export function isDocsPath(path: string): boolean {
   return path === '/' || path === '/docs' || path.startsWith('/docs/');
 }
 
-/**
- * Writes the addresses of links: behind `prefix`, which a proxy removes, and with the language that
- * was asked for.
- */
+/** Writes addresses behind `prefix`, which a proxy removes, with the language asked for. */
 export function linkWriter(prefix: string, asked: Language | null): (path: string) => string {
   return (path) => {
     const [page, anchor] = path.split('#') as [string, string | undefined];

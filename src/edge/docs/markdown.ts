@@ -22,10 +22,7 @@ export interface Rendered {
 }
 
 export interface Links {
-  /**
-   * The address of what a relative link leads to, named from the root of the project; null if no
-   * page shows it.
-   */
+  /** Where a link leads that is named from the project's root; null if no page shows it. */
   readonly ofFile: (file: string) => string | null;
   /** The address of what `code` names; null if it names nothing. */
   readonly ofCode: (code: string) => string | null;
@@ -40,10 +37,7 @@ export const anchorOf = (heading: string): string =>
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')
     .replaceAll(' ', '-');
 
-/**
- * One section of a document, with its heading, up to the next heading that is as high. Without an
- * anchor, all but the title.
- */
+/** One section of a document with its heading. Without an anchor, all but the title. */
 export function sectionOf(markdown: string, anchor: string | undefined): string {
   if (anchor === undefined) return markdown.replace(/^# .*\n/, '');
   const lines = markdown.split('\n');

@@ -74,10 +74,7 @@ export interface ReferencePage {
 const slugOf = (title: string) => title.toLowerCase().replaceAll(' ', '-');
 const eventsTag = 'Events';
 
-/**
- * Where the reference describes what code names: a route, such as `POST /v1/refunds`, or a type of
- * event.
- */
+/** Where code is described that names a route, such as `POST /v1/refunds`, or an event type. */
 export function linksOfReference(pages: readonly ReferencePage[]): (readonly [code: string, path: string])[] {
   return pages.flatMap(({ path, title, routes }) => [
     ...routes.map(
@@ -89,10 +86,7 @@ export function linksOfReference(pages: readonly ReferencePage[]): (readonly [co
   ]);
 }
 
-/**
- * The pages, in the order of the description. An object is on the page of the first route that
- * answers it.
- */
+/** The pages, in the description's order. An object is on the page that first answers it. */
 export function referencePages(description: Description): readonly ReferencePage[] {
   const placed = new Set<string>();
   return description.tags.map(({ name, description: summary }) => {
@@ -111,10 +105,7 @@ export function referencePages(description: Description): readonly ReferencePage
   });
 }
 
-/**
- * The name of the object that a route answers, if it answers one object that has its own
- * identifier.
- */
+/** The object that a route answers, if it is one with its own identifier. */
 function answeredObject({ responses }: Operation): string | null {
   const response = responses[200];
   const schema = response && 'content' in response ? response.content['application/json']?.schema : undefined;
@@ -226,10 +217,7 @@ function parameterList(parameters: readonly Parameter[], links: FieldLinks): Htm
   return html`<ul class="fields">${items}</ul>`;
 }
 
-/**
- * The example of the description as a sample: with the parameters that are required, or with all of
- * the body's where none is.
- */
+/** The example as a sample: with the required parameters, or all of a body that requires none. */
 export function sampleFor({ method, path, operation }: RouteInReference, description: Description): Sample {
   const parameters = operation.parameters.map((parameter) => resolve(parameter, description));
   const exampleOf = (name: string) =>

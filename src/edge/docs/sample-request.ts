@@ -110,10 +110,7 @@ const steps: { readonly [O in Operation]?: readonly SampleStep[] } = {
   fail_refund: [...paid, refund],
 };
 
-/**
- * The sample of an operation whose example is `request`. Each of its requests has an idempotency
- * key of its own.
- */
+/** The sample of an operation with this example. Each request has its own idempotency key. */
 export function prepared(operation: string, request: SampleRequest, answersText: boolean): Sample {
   const key = operation.replaceAll('_', '-');
   const before = steps[operation as Operation] ?? [];

@@ -9,10 +9,7 @@ import { addressKeys } from './peer-table.ts';
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/**
- * Finds the address from the connection's address and `X-Forwarded-For`. Null when the connection's
- * is no address.
- */
+/** Finds the address behind trusted proxies. Null when the connection's is no address. */
 type ClientAddressOf = (remoteAddress: string, forwardedFor: string) => Address | null;
 
 /** How many times as much an IPv6 site (/48) may have as one of its networks (/64). */
@@ -34,10 +31,7 @@ export function remoteAddressOf(peer: Peer): string {
     : Buffer.from(peer.getRemoteAddressAsText()).toString('latin1');
 }
 
-/**
- * `trustedProxies` are the addresses and networks (`10.0.0.0/8`) of proxies whose `X-Forwarded-For`
- * is trusted. Throws when one is neither.
- */
+/** `trustedProxies`: addresses, or networks such as `10.0.0.0/8`. Throws when one is neither. */
 export function createClientAddress(trustedProxies: readonly string[]): ClientAddressOf {
   const isTrusted = createTrusted(trustedProxies);
   return (remoteAddress, forwardedFor) => {
@@ -53,9 +47,7 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
   };
 }
 
-/**
- * Whether an address is one of these addresses and networks. Throws when one of them is neither.
- */
+/** Whether an address is one of these, or in one of these networks. Throws when one is neither. */
 function createTrusted(trustedProxies: readonly string[]): (address: Address) => boolean {
   const trusted = trustedProxies.map(readNetwork);
   return (address) =>
@@ -83,10 +75,7 @@ export function createNetworksOf(trustedProxies: readonly string[]): (address: s
   };
 }
 
-/**
- * The client's address as text, for logs. An IPv4 address without proxies is used as it is, without
- * being parsed.
- */
+/** The client's address as text, for logs. Without proxies an IPv4 address is not parsed. */
 export function createClientAddressText(
   trustedProxies: readonly string[],
 ): (remoteAddress: string, forwardedFor: string) => string {

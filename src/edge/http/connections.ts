@@ -16,19 +16,14 @@ export type ConnectionRefusal = 'all' | 'address';
 export interface ConnectionsOptions {
   /** The most connections at a time, to all edges. */
   readonly max: number;
-  /**
-   * The most from one address, or one network (/64) of IPv6; a site (/48) has a few times as many.
-   */
+  /** The most from one address, or IPv6 network (/64); a site (/48) has a few times as many. */
   readonly perAddressMax: number;
   /** The number of open connections, in memory that all edges share. */
   readonly open: Int32Array;
   readonly edges: number;
   /** Whether the address is that of a trusted proxy, which has the connections of many clients. */
   readonly isExempt: (address: string) => boolean;
-  /**
-   * Counts the connections to all edges by address; null on systems that can't. Then only the total
-   * is limited.
-   */
+  /** Counts the connections to all edges by address; null where the system can't. */
   readonly countPeers: (() => PeerCounts) | null;
   readonly monotonic: MonotonicClock;
   readonly onRefused: (reason: ConnectionRefusal, address: string) => void;
@@ -62,10 +57,7 @@ export class Connections {
     return this.#here;
   }
 
-  /**
-   * Returns whether a new connection may stay. `closed` is called when it ends, also if it was
-   * refused.
-   */
+  /** Whether a new connection may stay. `closed` is called when it ends, also if refused. */
   opened(peer: Peer): boolean {
     const { max, onRefused } = this.#options;
     this.#here++;

@@ -18,10 +18,7 @@ export function headerLines(...headers: readonly Header[]): string {
   return headers.map(([name, value]) => `\r\n${name}: ${value}`).join('');
 }
 
-/**
- * A client must take this much in the time for slow clients. Over a minute it is some 4 KiB a
- * second.
- */
+/** What a client must take in the time for slow ones: some 4 KiB a second over a minute. */
 const takenBytesMin = 256 * 1024;
 
 export interface Exchanges {
@@ -36,10 +33,7 @@ export interface Exchanges {
   /** Counts what clients have not taken yet. */
   readonly held: HeldAnswers;
   readonly whole: WholeWriter;
-  /**
-   * The parser is running: it has called a handler, and goes on with what it has read when the
-   * handler returns.
-   */
+  /** The parser has called a handler, and goes on with what it has read when that returns. */
   parsing: boolean;
   /** Called with the exceptions of handlers, which would otherwise end the process. */
   readonly onFailed: OnVisitFailed;
@@ -86,10 +80,7 @@ export class Exchange {
   /** The organization whose share the held bytes of the answer count in. */
   holder = '';
   #heldBytes = 0;
-  /**
-   * Since when, by the monotonic clock, the client has not taken enough; null when nothing waits
-   * for it.
-   */
+  /** Since when the client has not taken enough (monotonic); null when nothing waits for it. */
   #stuckAt: number | null = null;
 
   /** Registers a handler of aborts before anything else can happen. */
@@ -190,10 +181,7 @@ export class Exchange {
     this.#exchanges.parsing = false;
   }
 
-  /**
-   * Runs `step`. An exception, now or later, is a bug: the exchange is answered with that, or cut
-   * where it can't be.
-   */
+  /** Runs `step`. An exception is a bug: the exchange is answered with that, or cut. */
   guard(step: () => void | Promise<void>): void {
     try {
       step()?.catch((error) => this.failed(error));
@@ -219,10 +207,7 @@ export class Exchange {
     this.guard(() => (this.handler === null ? this.cut() : this.handler.onTimeout()));
   }
 
-  /**
-   * Gives the pieces of the body to `take` while it is open. Call it before the handler of the
-   * request returns.
-   */
+  /** Gives the body's pieces to `take`. Call it before the handler of the request returns. */
   onPiece(take: (piece: ArrayBuffer, isLast: boolean) => void): void {
     this.#response?.onData((piece, isLast) => {
       if (this.isOpen) this.whileParsing(() => take(piece, isLast));
@@ -292,10 +277,7 @@ export class Exchange {
     });
   }
 
-  /**
-   * Refuses a request that can't be read to its end, and ends the connection, even if the client
-   * does not take the answer.
-   */
+  /** Refuses a request that can't be read to its end, and ends the connection. */
   refuse(status: number, headers: string, body: string): void {
     if (this.isHead) {
       this.answer(status, headers, body);
@@ -319,10 +301,7 @@ export class Exchange {
     });
   }
 
-  /**
-   * The head as one text. uWebSockets.js writes it as it is; a native call for each line would cost
-   * more than the text.
-   */
+  /** The head as one text: a native call for each line would cost more than the text. */
   #head(status: number, headers: string): string {
     return `${answerStart(status)}${this.requestId}${this.#exchanges.commonHeaders}${headers}`;
   }
@@ -367,9 +346,7 @@ export class Exchange {
     });
   }
 
-  /**
-   * Holds what the client has not taken, and calls `onWritable` whenever its connection takes more.
-   */
+  /** Holds what was not taken. Calls `onWritable` whenever the connection takes more. */
   #waitFor(response: HttpResponse, heldBytes: number, onWritable: () => void): void {
     this.#hold(heldBytes);
     response.onWritable(() => {

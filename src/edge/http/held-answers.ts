@@ -26,9 +26,7 @@ export class HeldAnswers {
     return this.#bytes + bytes <= this.#bytesMax && held + bytes <= this.#bytesMax * holderShare;
   }
 
-  /**
-   * Counts bytes that are held from now on. A negative number counts bytes that are held no longer.
-   */
+  /** Counts bytes that are held from now on; a negative number, bytes no longer held. */
   add(holder: string, bytes: number): void {
     this.#bytes += bytes;
     const held = (this.#byHolder.get(holder) ?? 0) + bytes;

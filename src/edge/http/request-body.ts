@@ -82,9 +82,7 @@ export class RequestBody {
     this.#isChunked = isChunked;
   }
 
-  /**
-   * Copies the next piece. Returns the body after the last piece, null before that, or a refusal.
-   */
+  /** Copies the next piece. Returns the body after the last one, null before, or a refusal. */
   add(piece: ArrayBuffer, isLast: boolean): Buffer | Refusal | null {
     const start = this.#bytes;
     const end = start + piece.byteLength;

@@ -88,9 +88,7 @@ class Head implements RequestHead {
   }
 }
 
-/**
- * Reads heads, one after the other: all headers of a request are read before those of another one.
- */
+/** Reads heads one after the other: all headers of a request before those of the next. */
 export class HeadReader {
   #head: Head | null = null;
   /** One function serves all requests, because making one for each would double the cost. */

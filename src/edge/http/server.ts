@@ -29,10 +29,7 @@ export interface ServerOptions {
   readonly requestTimeoutMs: number;
   /** Customers reach the service over https, so browsers are told to use nothing else. */
   readonly httpsOnly: boolean;
-  /**
-   * The time in which a client must take some of a large answer. The connection of a slower one is
-   * cut.
-   */
+  /** The time in which a client must take some of a large answer, or its connection is cut. */
   readonly slowClientMs: number;
   readonly held: HeldAnswers;
   readonly onApi: (exchange: Exchange, head: RequestHead) => void;
@@ -40,20 +37,14 @@ export interface ServerOptions {
   readonly onSite: (exchange: Exchange, head: RequestHead) => void;
   /** Limits the connections. */
   readonly connections: Pick<Connections, 'opened' | 'closed'>;
-  /**
-   * Called with an exception of a handler, which is a bug. The exchange is answered with that, or
-   * cut.
-   */
+  /** Called with an exception of a handler, which is a bug. */
   readonly onFailed: OnVisitFailed;
 }
 
 export interface Server {
   readonly port: number;
   readonly exchanges: Exchanges;
-  /**
-   * Uses these files for new connections. Those that are open stay as they are. Throws when the
-   * files can't be used.
-   */
+  /** Uses these files for new connections. Throws when the files can't be used. */
   useCertificate(files: TlsFiles): void;
   /**
    * Takes no new connections, waits up to `graceMs` for the exchanges under way and for requests
@@ -62,15 +53,9 @@ export interface Server {
   stop(graceMs: number): Promise<void>;
 }
 
-/**
- * The header is valid for a year. It does not include subdomains, which may belong to somebody
- * else.
- */
+/** Valid for a year, without subdomains, which may belong to somebody else. */
 const strictTransport = '\r\nStrict-Transport-Security: max-age=31536000';
-/**
- * TLS 1.2 with forward secrecy and authenticated encryption, which TLS 1.3 always has. TLS 1.1 is
- * refused.
- */
+/** TLS 1.2 with forward secrecy and authenticated encryption, which TLS 1.3 always has. */
 const ciphers = ['ECDHE-ECDSA', 'ECDHE-RSA']
   .flatMap((keys) => [`${keys}-AES128-GCM-SHA256`, `${keys}-AES256-GCM-SHA384`, `${keys}-CHACHA20-POLY1305`])
   .join(':');
@@ -78,10 +63,7 @@ const sweepMs = 500;
 const quietTurns = 10;
 const quietTurnMs = 10;
 
-/**
- * An app can pass the connections that it accepts to others. The types of uWebSockets.js leave
- * these methods out.
- */
+/** An app can pass connections to others by methods that its types leave out. */
 interface App extends uws.TemplatedApp {
   getDescriptor(): number;
   addChildAppDescriptor(descriptor: number): void;
@@ -191,10 +173,7 @@ function openExchange(
   }
 }
 
-/**
- * Times out old exchanges and cuts slow clients. The oldest exchanges come first, so the first
- * young one ends the search.
- */
+/** Times out old exchanges, the oldest first up to a young one, and cuts slow clients. */
 function sweep(exchanges: Exchanges, options: ServerOptions): void {
   const oldest = performance.now() - options.requestTimeoutMs;
   for (const exchange of exchanges.open) {

@@ -9,10 +9,7 @@ export class Shares {
   readonly #levels: readonly { readonly max: number; readonly taken: Map<string, number> }[];
   #taken = 0;
 
-  /**
-   * `ofOwners` has the most of one owner at each level: `[16, 4]` is 16 for an organization and 4
-   * for a member.
-   */
+  /** `ofOwners`: the most of an owner at each level; `[16, 4]`: an organization's, a member's. */
   constructor(max: number, ofOwners: readonly number[]) {
     this.#max = max;
     this.#levels = ofOwners.map((ofOwner) => ({ max: ofOwner, taken: new Map() }));

@@ -71,10 +71,7 @@ export class VisitorBuckets {
   }
 }
 
-/**
- * Limits what comes from an address for an organization, and, more loosely, what comes from it for
- * all.
- */
+/** Limits what comes from an address for an organization and, more loosely, for all. */
 export interface Callers {
   admit(remoteAddress: string, forwardedFor: string, org: string): number | null;
   giveBack(remoteAddress: string, forwardedFor: string, org: string): void;

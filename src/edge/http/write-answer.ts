@@ -30,15 +30,9 @@ export function answerStart(status: number): string {
   return statusLines.get(status) ?? `${status} \r\nRequest-Id: `;
 }
 
-/**
- * Larger answers are written in parts, because uWebSockets.js copies what a slow client has not
- * taken.
- */
+/** Larger ones are written in parts, because uWebSockets.js copies what a client has not taken. */
 export const wholeBytesMax = 64 * 1024;
-/**
- * A connection that takes data again can mostly take a whole part of this size, so little is
- * copied.
- */
+/** A connection that takes data again mostly takes a part of this size, so little is copied. */
 export const partBytes = 16 * 1024;
 
 /** Writes answers that their connections take whole, each in one system call. */

@@ -34,16 +34,10 @@ const messageCharactersMax = 16 * 1024;
 const fieldsMax = 128;
 const nameBytesMax = 64;
 const valueBytesMax = 4 * 1024;
-/**
- * Ampersands in the values: one begins each HTML entity, of which the name of a customer may be
- * full.
- */
+/** Ampersands in the values: each begins an HTML entity, of which a name may be full. */
 const ampersandsMax = 1_024;
 
-/**
- * The attempt that a genuine callback reports; otherwise what is wrong with it, in words for an
- * operator.
- */
+/** The attempt that a genuine callback reports, or what is wrong with it, for an operator. */
 export function readAttempt(body: string, storeKey: string): CmiAttempt | string {
   const posted = fieldsOf(body);
   if (typeof posted === 'string') return posted;
@@ -98,10 +92,7 @@ function fieldOf(part: string): Field {
   return at < 0 ? [unescaped(part), ''] : [unescaped(part.slice(0, at)), unescaped(part.slice(at + 1))];
 }
 
-/**
- * The bytes that a text of a form stands for. What is no pair of digits behind a percent sign stays
- * as it is.
- */
+/** The bytes that a form's text stands for. A percent sign without two digits stays. */
 function unescaped(text: string): string {
   if (!/[%+]/.test(text)) return text;
   const bytes = Buffer.allocUnsafe(text.length);
@@ -144,10 +135,7 @@ function decodedValue(value: string): string {
   return whole.replace(entities, (entity) => bytesOf(decodeEntity(entity, { level: 'html4' })));
 }
 
-/**
- * Without spaces at its ends. A pattern for those at the end would take time that grows with the
- * square of their number.
- */
+/** Without spaces at its ends. A pattern would take time that grows with their square. */
 function trimmedValue(value: string): string {
   let [start, end] = [0, value.length];
   while (start < end && isSpace(value.charCodeAt(start))) start++;

@@ -68,10 +68,7 @@ export function createCmiConnector(options: CmiConnectorOptions): CardNetwork {
 /** An order that never was. */
 const unknownOrder = 'ch_check';
 
-/**
- * Refusals of a refund that may be accepted later: the payment isn't settled yet, or something
- * about it is under way.
- */
+/** Refusals of a refund that may be accepted later: something is not settled yet. */
 const refusedForNow: ReadonlySet<string> = new Set(['CORE-2508', 'CORE-2304', 'CORE-2311', 'CORE-2314']);
 
 /** Errors of the gateway itself, after which nobody knows what it has done. */
@@ -84,9 +81,7 @@ class CmiCalls {
     this.#options = options;
   }
 
-  /**
-   * There is nothing to tell CMI: it hears of a payment when the customer's browser posts the form.
-   */
+  /** There is nothing to tell CMI: the customer's browser tells it by posting the form. */
   openPage(): NetworkOutcome {
     return { result: this.#options.api === null ? 'done' : 'awaited' };
   }
@@ -131,20 +126,14 @@ class CmiCalls {
       throw new Error('asked about an order that never was, the network told of a payment');
   }
 
-  /**
-   * What became of the customer's attempts to pay an order: the one that was accepted, if there is
-   * one.
-   */
+  /** What became of the attempts to pay an order: the accepted one, if there is one. */
   async #sale(order: string): Promise<Transaction | null> {
     const latest = await this.#latest(order);
     const tellsAll = latest === null || (latest.kind === 'sale' && latest.state !== 'declined');
     return tellsAll ? latest : saleOf(await this.#history(order));
   }
 
-  /**
-   * The payments of an order that were accepted. There may be two: `PostAuth` must not take the
-   * second after the first.
-   */
+  /** An order's accepted payments, maybe two: `PostAuth` must not take both. */
   async #sales(order: string): Promise<Transaction[]> {
     const latest = await this.#latest(order);
     if (latest === null) return [];
@@ -180,19 +169,13 @@ function isOurs(name: string): boolean {
   return kindOfId(name) === 'network_call';
 }
 
-/**
- * A refusal doesn't end a call about money that is held: it is tried again, and operators see that
- * it waits.
- */
+/** A refusal doesn't end a call about held money: it is retried, and operators see that. */
 function mustBeDone({ isDone, fault }: CmiResponse): NetworkOutcome {
   if (!isDone) throw new Error(`the network refused it (${fault})`);
   return { result: 'done' };
 }
 
-/**
- * CMI's page ends with the charge. For this long afterwards, CMI is asked whether it took a payment
- * after all.
- */
+/** For this long after the end of its page, CMI is asked whether it took a payment after all. */
 const pageOverMs = 3_600_000;
 
 /** What became of CMI's page. After a refusal the customer may try another card there. */
@@ -273,10 +256,7 @@ function readCallback({ body }: Callback, { clientId, storeKey, api }: CmiConnec
   return { about, says: { result: 'paid', money }, reply };
 }
 
-/**
- * `ACTION=POSTAUTH` takes the money; `APPROVED` takes note of the outcome; `FAILURE` takes note
- * that something is wrong.
- */
+/** `ACTION=POSTAUTH` takes the money; `APPROVED` notes an outcome, `FAILURE` a fault. */
 function replyTo(received: Received, isCaptured: boolean): Reply {
   switch (received) {
     case 'credited':

@@ -17,9 +17,7 @@ export function centimesOf(dirhams: string): number | null {
   return whole === undefined ? null : Number(whole + decimals.padEnd(2, '0'));
 }
 
-/**
- * The centimes of an amount in the status or history of an order. Null when it is no such amount.
- */
+/** The centimes of an amount in the status or history of an order; null when it is none. */
 export function centimesInHistory(text: string): number | null {
   if (text.includes('.')) return centimesOf(text);
   return /^\d{1,14}$/.test(text) ? Number(text) : null;

@@ -50,10 +50,7 @@ export function formFields(
   return [...fields, ['HASH', hashOf(bytes, storeKey).toString('base64')]];
 }
 
-/**
- * A text about the customer, when it is known and can't pass for something else. CMI's clients send
- * no spaces at its ends.
- */
+/** A text about the customer that can't pass for something else, trimmed as CMI's clients do. */
 function fieldAbout(name: string, text: string | null, pattern: RegExp): [string, string][] {
   const value = (text ?? '')
     .replace(/[\s\p{Cc}]+/gu, ' ')

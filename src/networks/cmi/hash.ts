@@ -5,10 +5,7 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/**
- * A field of a form. Name and value have one character for each byte, because the hash is of the
- * bytes that are posted.
- */
+/** A field of a form, one character for each byte, because the hash is of posted bytes. */
 export type Field = readonly [name: string, value: string];
 
 /** The UTF-8 bytes of a text, one character each. */
@@ -36,10 +33,7 @@ function hashInOrder(signed: readonly Field[], storeKey: string): Buffer {
 
 const [backslash, bar] = [0x5c, 0x7c];
 
-/**
- * A value with a backslash before each bar and backslash. Replacing by a pattern takes long when it
- * has nothing else.
- */
+/** A value with its bars and backslashes escaped. A pattern is slow where there are many. */
 function escaped(value: string): string {
   if (!/[\\|]/.test(value)) return value;
   const bytes = Buffer.allocUnsafe(2 * value.length);

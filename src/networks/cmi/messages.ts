@@ -57,10 +57,7 @@ export interface CmiResponse {
 
 const responseCharactersMax = 256 * 1024;
 
-/**
- * Throws when the text is no answer. The error has nothing of the text, because that may say
- * something of a card.
- */
+/** Throws when the text is no answer, without any of the text, which may tell of a card. */
 export function responseOf(text: string): CmiResponse {
   if (text.length > responseCharactersMax) throw new Error('the answer of the network is too long');
   const root = rootOf(text);
