@@ -28,13 +28,9 @@ export type Totals = Readonly<Record<TotalName, number>>;
 
 const nothing: Totals = tableOf(totalNames, () => 0);
 
-/**
- * What a settled charge or refund adds to its day; nothing while it is pending, and for a refund
- * that failed.
- */
+/** What a settled charge or refund adds to its day: a refund that failed adds nothing. */
 function additions(record: ChargeRecord | RefundRecord): Partial<Totals> {
   const { status, amount } = record;
-  if (status === 'pending') return {};
   if (record.kind === 'refund') return status === 'succeeded' ? { refunded: amount, refunds: 1 } : {};
   const { method, failure_code } = record;
   if (status === 'succeeded') return { [`${method}_received`]: amount, [`${method}_succeeded`]: 1 };

@@ -2,11 +2,20 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Totals, totalNames } from '../../src/domain/day-totals.ts';
+import {
+  countInDay,
+  type Part,
+  partNamesOf,
+  partsOf,
+  type Totals,
+  totalNames,
+} from '../../src/domain/day-totals.ts';
+import type { Context } from '../../src/domain/decision.ts';
+import { Draft } from '../../src/domain/draft.ts';
 import { kindIndex } from '../../src/domain/indexes.ts';
-import type { DayTotalRecord } from '../../src/domain/record.ts';
+import type { DayTotalRecord, StoredRecord } from '../../src/domain/record.ts';
 import { createIntent, openCharge, payByCard, scenes } from './scenes.ts';
-import { hourMs, Stage } from './stage.ts';
+import { hourMs, Stage, sandbox } from './stage.ts';
 
 const nothing = Object.fromEntries(totalNames.map((name) => [name, 0])) as unknown as Totals;
 const paid = { card_received: 20_000, card_succeeded: 1 };
@@ -95,4 +104,56 @@ test('a day is Morocco’s, each day has one total, and modes and organizations 
   assert.deepEqual(totalsOf(stage.as({ org: 'org_other00000000000000000000' })), {
     '2026-11-03': { ...nothing, card_received: 300, card_succeeded: 1 },
   });
+});
+
+test('two that one command settles are in one total, and another day in another', () => {
+  const stage = new Stage();
+  const charge = stage.get('charge', payByCard(stage).charge);
+  const ids = ['dt_1', 'dt_2'];
+  const context = { ...sandbox, nowMs: stage.nowMs, newId: () => ids.shift()! };
+  const draft = new Draft(new Stage().world.state, context as unknown as Context);
+  const nextDayMs = charge.settled_at_ms! + 24 * hourMs;
+  countInDay(draft, charge);
+  countInDay(draft, { ...charge, settled_at_ms: nextDayMs, status: 'failed' });
+  countInDay(draft, { ...charge, amount: 1 });
+  const totals = draft.changes as readonly DayTotalRecord[];
+  assert.deepEqual(
+    totals.map(({ id, day, card_received, card_succeeded, card_unpaid }) => [
+      id,
+      day,
+      card_received,
+      card_succeeded,
+      card_unpaid,
+    ]),
+    [
+      ['dt_1', '2026-11-02', 20_001, 2, 0],
+      ['dt_2', '2026-11-03', 0, 0, 1],
+    ],
+  );
+});
+
+test('the charges and refunds come to what the totals tell, part by part', () => {
+  const stage = new Stage();
+  for (const [, run] of rows) run(stage);
+  stage.advance(24 * hourMs);
+  payByCard(stage.as({ livemode: true }));
+  scenes.open(stage);
+  const records = new Map<string, StoredRecord>(stage.world.log.flat().map((change) => [change.id, change]));
+  const [counted, told] = [new Map<string, number>(), new Map<string, number>()];
+  const add = (sums: Map<string, number>, [name, value]: Part) =>
+    sums.set(name, (sums.get(name) ?? 0) + value);
+  for (const record of records.values()) {
+    const parts = partsOf(record);
+    for (const part of parts.counted) add(counted, part);
+    for (const part of parts.told) add(told, part);
+    if (record.kind !== 'day_total') continue;
+    assert.deepEqual(
+      partNamesOf(record),
+      totalNames.map((name) => `${record.org}/${record.livemode ? 'l' : 't'} ${record.day} ${name}`),
+    );
+    assert.ok(parts.told.every(([name, value]) => partNamesOf(record).includes(name) && value > 0));
+    assert.equal(parts.told.length, totalNames.filter((name) => record[name] > 0).length);
+  }
+  assert.deepEqual(counted, told);
+  assert.equal(told.get(`${sandbox.org}/t 2026-11-02 card_received`), 4 * 20_000);
 });

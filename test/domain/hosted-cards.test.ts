@@ -210,6 +210,12 @@ for (const [given, as, expected] of [
   });
 }
 
+test('a report about a charge that there is not is refused', () => {
+  const scene = { ...hosted(), charge: 'ch_x' };
+  receive(scene).expect({ refusal: 'resource_missing' });
+  decline(scene).expect({ refusal: 'resource_missing' });
+});
+
 test('a card that is declined on the network’s page may be followed by another one there', () => {
   const scene = hosted();
   const { stage, charge } = scene;

@@ -90,9 +90,15 @@ test('a code is read as people write it, and belongs to one organization and mod
   const number = stage.get('charge', scene.charge).cash_number!;
   const written = number.replace(/(\d{4})(?=\d)/g, '$1 ');
   const refusal = ['resource_missing', 'number'] as const;
-  stage.as({ org: 'org_other' }).when('pay_cash', { number, amount }).expect({ refusal });
-  stage.as({ livemode: true }).when('pay_cash', { number, amount }).expect({ refusal });
-  stage.when('pay_cash', { number: '000000000000', amount }).expect({ refusal });
+  for (const [of, asked, message] of [
+    [stage.as({ org: 'org_other' }), number, 'resource_missing'],
+    [stage.as({ livemode: true }), number, 'resource_missing.in_test'],
+    [stage, '000000000000', 'resource_missing'],
+  ] as const) {
+    const { outcome } = of.when('pay_cash', { number: asked, amount }).expect({ refusal });
+    assert.ok('refusal' in outcome);
+    assert.equal(outcome.refusal.message, message, 'it says where the code is, to whom it belongs');
+  }
   const { payment_method_details } = stage.given('pay_cash', { number: written, amount });
   assert.equal(payment_method_details.cash.number, number);
   assert.ok(payment_method_details.cash.agent);

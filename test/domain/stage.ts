@@ -3,7 +3,7 @@
 // events.
 //
 // Commands go through `executeCommand`, as in the service. The stage checks for every command that no record changes twice or
-// is ever changed in place, that a refusal changes nothing and has a message in three languages, and that every answer and
+// is ever changed in place, that a new one is created now, that a refusal changes nothing and has a message in three languages, and that every answer and
 // every event matches its published schema.
 
 import assert from 'node:assert/strict';
@@ -97,6 +97,8 @@ export class World {
   checkpointed = 0;
   readonly #chance = createChance(7);
   readonly #draws: number[] = [];
+  /** The ids of all records that there have been. */
+  readonly made = new Set<string>();
   requests = 0;
 
   constructor(settings: Settings) {
@@ -310,6 +312,9 @@ export class Stage {
     assert.equal(new Set(changes.map(({ id }) => id)).size, changes.length, 'no record changes twice');
     for (const change of changes) {
       deepFreeze(change);
+      if (!this.world.made.has(change.id))
+        assert.equal(change.created, Math.floor(this.nowMs / 1000), `${change.kind} is created now`);
+      this.world.made.add(change.id);
       if (change.kind === 'event' && !change.removed) {
         assertFits(Event, JSON.parse(eventJson(change, 0)), change.type);
       }
