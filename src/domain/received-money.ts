@@ -146,15 +146,10 @@ export function reviewStatementMoney(draft: Draft, money: StatementMoney, charge
  * Whether the network has reported other money under this reference: of another charge, or another
  * amount.
  */
-function isOfAnother(
-  draft: Draft,
-  { id, org, livemode, receipts }: ChargeRecord,
-  reference: string,
-): boolean {
+function isOfAnother(draft: Draft, { org, livemode, receipts }: ChargeRecord, reference: string): boolean {
   if (receipts.some((receipt) => receipt.reference === reference)) return true;
-  const charges = draft.view.scan(receiptIndex(scopeOf(org, livemode), reference), { descending: false });
-  for (const charge of charges) if (charge.id !== id) return true;
-  return false;
+  const [other] = draft.view.scan(receiptIndex(scopeOf(org, livemode), reference), { descending: false });
+  return other !== undefined;
 }
 
 /**

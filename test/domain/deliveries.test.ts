@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { idFloor } from '../../src/core/ids.ts';
 import { firstSuccess } from '../../src/domain/attempts.ts';
-import { dueFirstMs } from '../../src/domain/deliveries.ts';
+import { dueFirstMs, resendFailedAtMs } from '../../src/domain/deliveries.ts';
 import { recordsOf } from '../../src/domain/find.ts';
 import { attemptIndex } from '../../src/domain/indexes.ts';
 import type { AttemptResult, DeliveryRecord } from '../../src/domain/record.ts';
@@ -96,6 +96,14 @@ test('the result of an attempt that was under way when the delivery ended is onl
   stage.given('drain_endpoint', {}, endpoint);
   const { status, due_at_ms } = attempt(stage, delivery, 200);
   assert.deepEqual([status, due_at_ms, statuses(stage, delivery)], ['ended', null, [200]]);
+});
+
+test('an attempt that fails once its endpoint is deleted is the last one', () => {
+  const stage = new Stage();
+  const { delivery, endpoint } = deliver(stage);
+  stage.given('delete_webhook_endpoint', {}, endpoint);
+  const { status, due_at_ms } = attempt(stage, delivery, 500);
+  assert.deepEqual([status, due_at_ms], ['ended', null]);
 });
 
 test('a report that comes twice, or out of turn, is recorded once', () => {
@@ -210,6 +218,24 @@ test('all that failed is sent again once an hour, also after a restart, and no m
   press().expect({ refusal: 'rate_limit_exceeded' });
 });
 
+test('of those that failed, the next hundred follow although the first have no event any more', () => {
+  const stage = new Stage();
+  const { endpoint, delivery } = deliver(stage);
+  assert.equal(resendFailedAtMs(stage.get('webhook_endpoint', endpoint)), 0);
+  const failed = [delivery];
+  for (let i = 0; i < 100; i++) {
+    if (failed.length === 100) stage.advance(1000);
+    createIntent(stage);
+    failed.push(stage.world.log.at(-1)!.find(({ kind }) => kind === 'delivery')!.id);
+  }
+  for (const id of failed) for (let i = 0; i < 4; i++) attempt(stage, id, 500);
+  stage.given('prune_events', { before: idFloor('evt', stage.nowMs) });
+  const resend = (after?: string) => stage.when('resend_failed', { after }, endpoint).answer;
+  assert.deepEqual(resend(), { resent: 0, after: failed[99] });
+  assert.deepEqual(resend(failed[99]), { resent: 1, after: null });
+  assert.equal(stage.get('delivery', failed[100]!).status, 'pending');
+});
+
 test('one delivery is resent 35 times at once and then every two seconds; samples count as well', () => {
   const stage = new Stage();
   const { endpoint, delivery } = deliver(stage);
@@ -299,6 +325,26 @@ test('retention counts from when a delivery was over last: one that was sent aga
   stage.advance(hourMs + 1);
   const { changes } = prune();
   assert.deepEqual([changes.length, changes.at(-1)], [5, 'delivery removed']);
+});
+
+test('retention of deliveries stops at the first one of another organization or mode', () => {
+  for (const who of [{ org: 'org_other0000000000000000000' }, { livemode: true }]) {
+    const stage = new Stage();
+    const other = stage.as(who);
+    for (const each of [stage, other, stage]) {
+      stage.advance(1);
+      attempt(each, deliver(each).delivery, 200);
+    }
+    const prune = (each: Stage) =>
+      each.when('prune_deliveries', { endedBeforeMs: stage.nowMs + 1, limit: 500 }).answer;
+    assert.deepEqual([stage, stage, other, stage, stage].map(prune), [
+      { removed: 1 },
+      { removed: 0 },
+      { removed: 1 },
+      { removed: 1 },
+      { removed: 0 },
+    ]);
+  }
 });
 
 test('retention removes old events, some at a time, and ends the deliveries that still wait with them', () => {

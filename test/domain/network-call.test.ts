@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { networkCallOf } from '../../src/domain/network-call.ts';
+import { methodOfCall, networkCallOf } from '../../src/domain/network-call.ts';
 import type { NetworkCallRecord, StoredRecord } from '../../src/domain/record.ts';
 import { RecordStore } from '../../src/store/record-store.ts';
 
@@ -94,4 +94,19 @@ test('a call without its payment is a bug', () => {
     () => networkCallOf(state, { ...record, payment_intent: 'pi_2' }, 0),
     /the payment_intent .* must be there/,
   );
+});
+
+test('calls about cash codes are of the cash network, all others of the card network', () => {
+  const methods = {
+    open_card_page: 'card',
+    issue_cash_code: 'cash',
+    authorize_card: 'card',
+    await_card_payment: 'card',
+    capture_charge: 'card',
+    release_charge: 'card',
+    refund_charge: 'card',
+    cancel_cash_code: 'cash',
+  } as const satisfies Record<NetworkCallRecord['action'], string>;
+  for (const [action, method] of Object.entries(methods))
+    assert.equal(methodOfCall({ action: action as NetworkCallRecord['action'] }), method);
 });

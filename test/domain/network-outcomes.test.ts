@@ -37,6 +37,27 @@ test('an order that is taken twice stays taken', () => {
   assert.equal(stage.get('payment_intent', intent).status, 'succeeded');
 });
 
+test('who has typed a card is told what became of it', () => {
+  for (const [outcome, status] of [
+    [accepted, 'processing'],
+    [done, 'succeeded'],
+    [declinedByBank, 'failed'],
+  ] as const) {
+    const stage = new Stage();
+    assert.deepEqual(stage.settle(scenes.authorizing(stage).call!, outcome).answer, { status });
+  }
+});
+
+test('a cash code that is given up is canceled, and nothing follows whether that was possible or not', () => {
+  for (const outcome of [done, failed]) {
+    const stage = new Stage();
+    const { charge } = scenes.code(stage);
+    const [call] = stage.when('abandon_charge', {}, charge).decision.networkCalls;
+    assert.deepEqual([call!.action, call!.accepted], ['cancel_cash_code', false]);
+    stage.settle(call!, outcome).expect({ answer: {}, changes: ['network_call removed'] });
+  }
+});
+
 test('an opening that is only taken stays open: what may be payable has a holder, and whoever waits is told to try again', () => {
   const stage = new Stage();
   const intent = createIntent(stage, { payment_method_types: ['cash'] });

@@ -70,6 +70,14 @@ test('money of a charge that succeeded: another amount, or a second payment', ()
   }
 });
 
+test('money of a charge that failed came too late, whatever amount it is', () => {
+  const stage = new Stage();
+  const { charge } = scenes.code(stage);
+  stage.given('expire_charge', {}, charge);
+  stage.given('review_statement_money', { reference: 'T1', amount: amount - 1 }, charge);
+  assert.equal(stage.read('list_reviews').data[0].reason, 'late_payment');
+});
+
 test('money of a pending charge is in no review: its report may still pay it', () => {
   const stage = new Stage();
   const { charge } = scenes.code(stage);
@@ -136,6 +144,14 @@ test('what succeeded in a period, by method, page by page', () => {
   stage.given('create_refund', { charge: cards[0]!, amount: 6 });
   stage.advance(hourMs);
   const later = payByCard(stage).charge;
+  const all = { kind: 'charge', methods: ['card'], fromMs: startMs, toMs: startMs + hourMs } as const;
+  const first = settledPage(stage.world.state, { ...sandbox, idLeadMs: 0 }, all, null);
+  // The newest is in cash.
+  assert.deepEqual(
+    first.found.map(({ id }) => id),
+    cards.toReversed().slice(0, 199),
+  );
+  assert.equal(first.next, cards[51]);
   assert.deepEqual(ids({ methods: ['card'] }), cards.toReversed());
   assert.deepEqual(ids({ methods: ['cash'] }), [cash]);
   assert.deepEqual(ids({ kind: 'refund' }), [refund]);
