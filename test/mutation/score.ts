@@ -1,46 +1,49 @@
 // Prints what was killed by what, folder by folder, and what survives.
 
 import type { Mutant } from './instrument.ts';
-
-export interface Result {
-  /** The test file that fails. */
-  readonly units: string | null;
-  readonly simulator: boolean;
-  readonly isCovered: boolean;
-}
+import type { Result } from './judge.ts';
 
 export interface Judged {
   readonly mutant: Mutant;
   readonly result: Result;
 }
 
+const killers = {
+  'unit tests': ({ units }: Result) => units !== null,
+  simulator: ({ simulator }: Result) => simulator !== null,
+  together: ({ units, simulator }: Result) => units !== null || simulator !== null,
+};
+
+export type Killer = keyof typeof killers;
+
+export function shareKilled(judged: readonly Judged[], by: Killer): number {
+  return judged.filter(({ result }) => killers[by](result)).length / judged.length;
+}
+
+export function percent(share: number): string {
+  return `${(100 * share).toFixed(1)} %`;
+}
+
 export function printScore(judged: readonly Judged[]): void {
-  const folderOf = ({ mutant }: Judged) => mutant.file.split('/').slice(0, 2).join('/');
-  console.log('\n                    mutants  unit tests   simulator    together');
-  const byFolder = Object.entries(Object.groupBy(judged, folderOf)).sort();
-  for (const [folder, some] of [...byFolder, ['all', judged] as const]) {
-    const share = (isKilled: (result: Result) => boolean) =>
-      `${((100 * some!.filter(({ result }) => isKilled(result)).length) / some!.length).toFixed(1)} %`.padStart(
-        12,
-      );
-    const units = share(({ units }) => units !== null);
-    const simulator = share(({ simulator }) => simulator);
-    const together = share(({ units, simulator }) => units !== null || simulator);
-    console.log(`${folder.padEnd(18)}${String(some!.length).padStart(9)}${units}${simulator}${together}`);
+  const names = Object.keys(killers) as Killer[];
+  console.log(`\n${''.padEnd(18)}${['mutants', ...names].map((name) => name.padStart(12)).join('')}`);
+  const byFolder = Object.groupBy(judged, ({ mutant }) => mutant.file.split('/').slice(0, 2).join('/'));
+  for (const [folder, some] of [...Object.entries(byFolder).sort(), ['all', judged] as const]) {
+    const cells = [String(some!.length), ...names.map((name) => percent(shareKilled(some!, name)))];
+    console.log(`${folder.padEnd(18)}${cells.map((cell) => cell.padStart(12)).join('')}`);
   }
-  const survivors = judged.filter(({ result }) => result.units === null && !result.simulator);
+  const survivors = judged.filter(({ result }) => !killers.together(result));
   console.log(`\n${survivors.length} survivors by kind:`);
   const byKind = Object.entries(Object.groupBy(survivors, ({ mutant }) => mutant.kind));
   for (const [kind, some] of byKind.sort(([, a], [, b]) => b!.length - a!.length))
     console.log(`${String(some!.length).padStart(6)}  ${kind}`);
-  const place = ({ mutant }: Judged) => `${mutant.file}:${mutant.line}:${mutant.column}`;
   console.log('');
+  const place = ({ mutant: { file, line } }: Judged) => `${file}:${String(line).padStart(4, '0')}`;
   for (const survivor of survivors.sort((a, b) => (place(a) < place(b) ? -1 : 1))) {
-    const { original, replacement, kind } = survivor.mutant;
+    const { file, line, column, original, replacement, kind } = survivor.mutant;
     const notReached = survivor.result.isCovered ? '' : ' (no test comes upon it)';
-    console.log(
-      `${place(survivor)} ${kind}${notReached}\n  - ${oneLine(original)}\n  + ${oneLine(replacement)}`,
-    );
+    console.log(`${file}:${line}:${column} ${kind}${notReached}`);
+    console.log(`  - ${oneLine(original)}\n  + ${oneLine(replacement)}`);
   }
 }
 

@@ -1,37 +1,39 @@
 // Plays seeds for one mutant after the other, and without one tells which mutants each seed comes upon.
 
 import '../simulator/stand-ins.ts';
-import { namespace } from './namespace.ts';
+import { count, switchOn } from './switch.ts';
+
+const atLoad = new Set<string>();
+count(atLoad);
 
 const { planOf } = await import('../simulator/plan.ts');
 const { run } = await import('../simulator/run.ts');
 
 export interface Question {
-  /** Null to ask what the seeds come upon. */
-  readonly mutant: string | null;
+  /** None to ask what the seeds come upon. */
+  readonly mutant?: string;
   readonly seeds: readonly number[];
 }
 
 export interface Answer {
-  readonly found: string | null;
+  /** The seed that finds something, and what. */
+  readonly found: number | null;
+  readonly what: string;
   /** By seed, with what was met while the sources were loaded under `load`. */
   readonly covered: Readonly<Record<string, readonly string[]>>;
 }
 
 async function answer({ mutant, seeds }: Question): Promise<Answer> {
-  const space = namespace();
-  if (mutant !== null) space.activeMutant = mutant;
-  else delete space.activeMutant;
+  switchOn(mutant);
+  const covered: Record<string, readonly string[]> = { load: [...atLoad] };
   for (const seed of seeds) {
-    if (mutant === null) space.currentTestId = String(seed);
+    const ids = new Set<string>();
+    count(mutant === undefined ? ids : null);
     const { finding } = await run(planOf(String(seed)));
-    if (finding !== null) return { found: finding.assertion, covered: {} };
+    if (finding !== null) return { found: seed, what: finding.assertion, covered: {} };
+    covered[seed] = [...ids];
   }
-  delete space.currentTestId;
-  if (mutant !== null) return { found: null, covered: {} };
-  const { static: load, perTest } = space.mutantCoverage!;
-  const bySeed = Object.entries(perTest).map(([seed, counts]) => [seed, Object.keys(counts)]);
-  return { found: null, covered: Object.fromEntries([...bySeed, ['load', Object.keys(load)]]) };
+  return { found: null, what: '', covered: mutant === undefined ? covered : {} };
 }
 
 process.on('message', (question: Question) => {

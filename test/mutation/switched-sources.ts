@@ -1,27 +1,44 @@
-// To be imported before all else (--import): gives the sources that have mutants in them, and where a file is named for it, writes
-// at the end which mutants the process has come upon.
+// To be imported before all else (--import): gives the sources that have mutants in them, and all others and the tests without
+// their types. Where a folder is named for it, writes at the end which mutants a process or a thread has come upon.
 
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { threadId } from 'node:worker_threads';
-import { namespace } from './namespace.ts';
+import { count } from './switch.ts';
 
-const sources = new URL('../../src/', import.meta.url).href;
-const switched = new URL('../../.cache/mutation/src/', import.meta.url);
+const root = new URL('../..', import.meta.url).href;
+const kept = fileURLToPath(new URL('../../.cache/mutation/sources', import.meta.url));
+const texts = new Map<string, string | null>();
+
+function textOf(path: string): string | null {
+  let text = texts.get(path);
+  if (text === undefined) {
+    try {
+      text = readFileSync(join(kept, path), 'utf8');
+    } catch {
+      text = null;
+    }
+    texts.set(path, text);
+  }
+  return text;
+}
 
 registerHooks({
   load(url, context, next) {
-    if (!url.startsWith(sources)) return next(url, context);
-    const file = fileURLToPath(new URL(url.slice(sources.length), switched));
-    if (!existsSync(file)) return next(url, context);
-    return { format: 'module', source: readFileSync(file, 'utf8'), shortCircuit: true };
+    // What follows the path tells one import of a test file from another.
+    const path = url.startsWith(root) ? url.slice(root.length).split('?', 1)[0]! : '';
+    const text = path.endsWith('.ts') ? textOf(path) : null;
+    return text === null ? next(url, context) : { format: 'module', source: text, shortCircuit: true };
   },
 });
 
-const coverage = process.env.MUTATION_COVERAGE;
-if (coverage !== undefined)
-  process.on('exit', () => {
-    const ids = Object.keys(namespace().mutantCoverage?.static ?? {});
-    writeFileSync(`${coverage}.${process.pid}.${threadId}`, JSON.stringify(ids));
-  });
+const folder = process.env.MUTATION_COVERAGE;
+if (folder !== undefined) {
+  const ids = new Set<string>();
+  count(ids);
+  process.on('exit', () =>
+    writeFileSync(join(folder, `${process.pid}.${threadId}`), JSON.stringify([...ids])),
+  );
+}

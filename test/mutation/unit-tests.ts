@@ -1,72 +1,98 @@
-// Test files, each in a process of its own: which mutants they come upon, and whether one of them fails for a mutant.
+// Whether a unit test fails for a mutant.
 
-import { spawn } from 'node:child_process';
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { folders, root } from './instrument.ts';
-import { preload } from './simulator-lane.ts';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { isShort, type TestFile } from './coverage.ts';
+import { type Mutant, root } from './instrument.ts';
+import { Lane } from './lane.ts';
+import type { Answer, Question } from './unit-process.ts';
 
-export interface TestFile {
+interface Part {
   readonly file: string;
+  readonly tests: readonly number[];
   readonly ms: number;
-  readonly covered: readonly string[];
 }
 
-/** A file that takes longer waits for real clocks, disks or processes: it would cost more than it tells. */
-const longestMs = 15_000;
-
-export function testFiles(): string[] {
-  return folders.flatMap((folder) => globSync(`test/${folder}/**/*.test.ts`, { cwd: root })).sort();
+/** All that a file imports, and what that imports, as paths below the root. */
+function importedBy(path: string, seen: Set<string> = new Set()): Set<string> {
+  if (seen.has(path)) return seen;
+  seen.add(path);
+  for (const [, to] of readFileSync(join(root, path), 'utf8').matchAll(
+    /(?:from|import)\s*\(?\s*'(\.[^']+\.ts)'/g,
+  ))
+    importedBy(join(dirname(path), to!), seen);
+  return seen;
 }
 
-/** Null where the file fails, or takes too long, without a mutant. */
-export async function coverageOf(file: string): Promise<TestFile | null> {
-  const folder = mkdtempSync(join(tmpdir(), 'payments-mutation-'));
-  try {
-    const startedAt = performance.now();
-    const env = { MUTATION_COVERAGE: join(folder, 'covered') };
-    if (!(await passes(file, env, longestMs))) return null;
-    const parts = globSync('covered.*', { cwd: folder }).map((part) => join(folder, part));
-    const ids = parts.flatMap((part) => JSON.parse(readFileSync(part, 'utf8')) as string[]);
-    return { file, ms: Math.ceil(performance.now() - startedAt), covered: [...new Set(ids)] };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+/** The time in which tests run for a mutant that acts at load, since it has no narrower choice of them. */
+const atLoadMsMax = 10_000;
+
+export class UnitTests {
+  readonly #files: readonly TestFile[];
+  readonly #imported: ReadonlyMap<string, ReadonlySet<string>>;
+
+  constructor(files: readonly TestFile[]) {
+    this.#files = files;
+    this.#imported = new Map(files.map(({ file }) => [file, importedBy(file)]));
+  }
+
+  /** What may fail for the mutant: of the file `likely` first, then of its own folder, then what takes less time. */
+  partsFor(mutant: Mutant, actsAtLoad: boolean, likely: string | null): Part[] {
+    const own = `test/${mutant.file.split('/')[1]}/`;
+    const rank = ({ file }: Part) => (file === likely ? 0 : file.startsWith(own) ? 1 : 2);
+    const parts = this.#files.flatMap(({ file, tests }): Part[] => {
+      const reaches = actsAtLoad && this.#imported.get(file)!.has(mutant.file);
+      const some = [...tests.keys()].filter(
+        (place) => isShort(tests[place]!) && (reaches || tests[place]!.covered.has(mutant.id)),
+      );
+      const ms = some.reduce((sum, place) => sum + tests[place]!.ms, 0);
+      return some.length === 0 ? [] : [{ file, tests: some, ms }];
+    });
+    parts.sort((a, b) => rank(a) - rank(b) || a.ms - b.ms);
+    if (!actsAtLoad) return parts;
+    let leftMs = atLoadMsMax;
+    return parts.filter(({ ms }) => {
+      leftMs -= ms;
+      return leftMs + ms > 0;
+    });
   }
 }
 
-/** The first of the files that fails for the mutant, or null. */
-export async function killerOf(
-  mutant: string,
-  files: readonly Omit<TestFile, 'covered'>[],
-): Promise<string | null> {
-  for (const { file, ms } of files)
-    if (!(await passes(file, { __STRYKER_ACTIVE_MUTANT__: mutant }, 10_000 + 5 * ms))) return file;
-  return null;
-}
+export class UnitLane {
+  readonly #lane = new Lane<Question, Answer>('unit-process.ts');
 
-function passes(file: string, env: Record<string, string>, limitMs: number): Promise<boolean> {
-  const child = spawn(process.execPath, [...preload, file], {
-    cwd: root,
-    stdio: 'ignore',
-    env: { ...process.env, ...env },
-    detached: true,
-  });
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => endGroup(child.pid!), limitMs);
-    child.once('exit', (code) => {
-      clearTimeout(timer);
-      endGroup(child.pid!);
-      resolve(code === 0);
-    });
-  });
-}
+  /** The first file with a test that fails for the mutant and passes without it; null where none does. */
+  async killerOf(mutant: Mutant, parts: readonly Part[], actsAtLoad: boolean): Promise<string | null> {
+    for (const part of parts) {
+      const answer = await this.#try(part, mutant.id, actsAtLoad);
+      if (answer?.failed === null) continue;
+      if (actsAtLoad || (await this.#isSound(part, mutant.id, answer))) return part.file;
+    }
+    return null;
+  }
 
-/** Tests start processes of their own, which a mutant may leave behind. */
-function endGroup(leader: number): void {
-  try {
-    process.kill(-leader, 'SIGKILL');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  /** The mutant before may have left something behind that the test fails of: then it fails in a new process only if it should. */
+  async #isSound(part: Part, mutant: string, answer: Answer | null): Promise<boolean> {
+    if (answer === null) return true;
+    const failed = answer.failed!;
+    if (failed >= 0 && (await this.#try({ ...part, tests: [failed] }, undefined, false))?.failed === null)
+      return true;
+    this.end();
+    const again = await this.#try(part, mutant, false);
+    this.end();
+    return again?.failed !== null;
+  }
+
+  async #try(
+    { file, tests, ms }: Part,
+    mutant: string | undefined,
+    actsAtLoad: boolean,
+  ): Promise<Answer | null> {
+    const question = mutant === undefined ? { file, tests } : { file, tests, mutant };
+    return this.#lane.ask(question, 5_000 + 10 * ms, actsAtLoad ? mutant : undefined);
+  }
+
+  end(): void {
+    this.#lane.end();
   }
 }
