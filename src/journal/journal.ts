@@ -133,7 +133,10 @@ export interface Log {
 }
 
 export interface CheckpointInput {
-  /** The records that have changed since the last checkpoint, each once; those removed say so. */
+  /**
+   * The records that have changed since the last checkpoint, each once; those removed say so. They
+   * are read more than once. In the order of their keys they take the least room and time.
+   */
   readonly records: Iterable<EncodedRecord>;
   /** The last sequence that the records reflect. */
   readonly sequence: number;

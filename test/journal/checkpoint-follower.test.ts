@@ -5,10 +5,22 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { open as openLmdb } from 'lmdb';
+import { causes } from '../../src/domain/cause.ts';
+import type { Change } from '../../src/domain/record.ts';
+import type { Entry } from '../../src/journal/journal.ts';
 import { readEntries } from '../../src/journal/log/codec.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import type { EncodedRecord } from '../../src/journal/records/record-bytes.ts';
-import { appendTurns, identity, indexRowsOf, paymentIntent, temporaryFolder } from './journal-fixtures.ts';
+import {
+  appendTurns,
+  createEntry,
+  digest,
+  identity,
+  indexRowsOf,
+  paymentIntent,
+  startMs,
+  temporaryFolder,
+} from './journal-fixtures.ts';
 
 const uint32 = 0xce;
 const int32 = 0xd2;
@@ -46,5 +58,67 @@ test('a record has the same bytes in the checkpoint as in the log, whoever wrote
   assert.equal(inLog.length, 6);
   assert.deepEqual([...journal.checkpoint.encodedRecords()].map(hex).sort(), inLog.map(hex).sort());
   assert.deepEqual(journal.checkpoint.get(paymentIntent(2).id), paymentIntent(2));
+  await journal.close();
+});
+
+test('a checkpoint has the last value of each record, in whatever order records were made and changed', async (context) => {
+  const journal = await openJournal({ dir: temporaryFolder(context), identity, indexRowsOf });
+  const last = new Map<string, Change>();
+  const append = async (batches: readonly (readonly Change[])[]) => {
+    for (const changes of batches) {
+      for (const change of changes) last.set(change.id, change);
+      const entries: Entry[] = changes.map((change) => ({
+        changes: [change],
+        idempotency: null,
+        cause: causes.time,
+      }));
+      const { nextSequence: firstSequence } = journal.log;
+      await journal.log.append({ firstSequence, timeMs: startMs, wallMs: startMs, entries }).durable;
+    }
+    await journal.checkpointer.write(journal.log.nextSequence - 1);
+    const expected = [...last.values()].filter(({ removed }) => !removed);
+    const byId = (a: Change, b: Change) => (a.id < b.id ? -1 : 1);
+    assert.deepEqual([...journal.checkpoint.records()].sort(byId), expected.sort(byId));
+    const listed = [...journal.checkpoint.scan('payment_intent/status/succeeded', { descending: false })];
+    const succeeded = expected.filter(
+      (record) => record.kind === 'payment_intent' && record.status === 'succeeded',
+    );
+    assert.deepEqual(
+      listed,
+      succeeded.map(({ id }) => id),
+    );
+  };
+  const paid = { status: 'succeeded' } as const;
+  const removed = { removed: true } as const;
+  await append([
+    [paymentIntent(7), paymentIntent(3), paymentIntent(5), paymentIntent(3, paid)],
+    [paymentIntent(9), paymentIntent(7, paid), paymentIntent(1), paymentIntent(9, removed)],
+  ]);
+  await append([
+    [paymentIntent(8), paymentIntent(2), paymentIntent(7), paymentIntent(5, removed)],
+    [paymentIntent(12, paid), paymentIntent(2, paid), paymentIntent(11), paymentIntent(3)],
+  ]);
+  await journal.close();
+});
+
+test('keys that were used in different hours are found again, and dropped with their hours', async (context) => {
+  const journal = await openJournal({ dir: temporaryFolder(context), identity, indexRowsOf });
+  const hourMs = 3_600_000;
+  const times = [startMs, startMs + 1, startMs + hourMs, startMs + hourMs + 1, startMs + 3 * hourMs];
+  for (const timeMs of times) {
+    const { nextSequence: firstSequence } = journal.log;
+    const entries = [createEntry(firstSequence, true)];
+    await journal.log.append({ firstSequence, timeMs, wallMs: timeMs, entries }).durable;
+  }
+  await journal.checkpointer.write(times.length);
+  const found = (sinceMs: number) =>
+    Array.from(journal.checkpoint.idempotencyRecords(sinceMs), ({ keyDigest, usedAtMs }) => [
+      Buffer.from(keyDigest).toString('hex'),
+      usedAtMs,
+    ]);
+  const expected = times.map((timeMs, i) => [Buffer.from(digest(i + 1)).toString('hex'), timeMs]);
+  assert.deepEqual(found(startMs), expected);
+  await journal.checkpointer.drop(startMs + hourMs);
+  assert.deepEqual(found(startMs), expected.slice(2));
   await journal.close();
 });

@@ -272,7 +272,7 @@ class MemoryCheckpoint implements FollowerCheckpoint {
   *packedIdempotencyRecords(sinceMs: number): Generator<PackedRecords> {
     const list = new IdempotencyRecordList();
     for (const idempotency of this.idempotencyRecords(sinceMs)) list.push(idempotency);
-    yield new PackedRecords(list.rows);
+    yield new PackedRecords(list.rows());
   }
 
   dropIdempotencyRecords(beforeMs: number): void {

@@ -182,7 +182,7 @@ test('what a checkpoint has is loaded as if each key had been added, without tho
   for (const key of keys) list.push({ ...key, slot: 1 });
   const nowMs = keys.at(-1)!.usedAtMs;
   const loaded = new IdempotencyIndex();
-  loaded.load([new PackedRecords(list.rows)], nowMs - idempotencyRetentionMs);
+  loaded.load([new PackedRecords(list.rows())], nowMs - idempotencyRetentionMs);
   const added = new IdempotencyIndex();
   for (const key of keys) added.add(key);
   const more = Array.from({ length: 30_000 }, (_, i) => keyOf(20_000 + i, nowMs + i));

@@ -3,18 +3,18 @@
 // in another thread, so that its own thread writes the log and nothing else. The follower also
 // drops what nothing needs any more.
 
-import { assert } from '../../core/assert.ts';
-import { ClusteredMap } from '../../core/clustered-map.ts';
+import { assert, elementAt } from '../../core/assert.ts';
 import { breath, type Scheduler } from '../../core/scheduler.ts';
 import {
   type Checkpointer,
+  type CheckpointInput,
   type CheckpointSizes,
   JournalDamaged,
   JournalFailure,
   type ReportCompaction,
   type WritableCheckpoint,
 } from '../journal.ts';
-import { readEntries } from '../log/codec.ts';
+import { ChangeInBatch, compareKeys, readEntries } from '../log/codec.ts';
 import { type FollowedLog, responsesOf } from '../log/follow.ts';
 import type { FollowedBatch } from '../log/log-engine.ts';
 import type { EncodedRecord } from '../records/record-bytes.ts';
@@ -23,9 +23,8 @@ import type { MovedResponse } from './response-table.ts';
 
 /** So much of the log is held in memory at once. */
 const partBytesMax = 16 * 1024 * 1024;
-/** Keys of records begin with their time; so many bytes of it are a quarter of a second. */
-const momentBytes = 5;
-const momentOfKey = (key: string) => key.slice(0, momentBytes);
+/** A batch has fewer bytes than this. */
+const batchSpan = 2 ** 32;
 
 /** The checkpoint as its follower writes it. Rejects with, or throws, `JournalFailure`. */
 export interface FollowerCheckpoint extends WritableCheckpoint {
@@ -47,14 +46,19 @@ export interface FollowerCheckpoint extends WritableCheckpoint {
 
 export type BringUp = (checkpoint: WritableCheckpoint, sequence: number) => Promise<unknown>;
 
-/** A part of the log, as a checkpoint takes it: the last value of each record. */
-class LogPart {
-  /** Each record is at the place of its first change. */
-  readonly records: EncodedRecord[] = [];
+/**
+ * A part of the log, as a checkpoint takes it: the last value of each record, in the order of their
+ * keys. Of a change it has only where that lies, because tens of thousands of objects that live for
+ * as long as a part cost the garbage collector most.
+ */
+class LogPart implements CheckpointInput {
   readonly idempotencyRecords = new IdempotencyRecordList();
   sequence: number;
   bytes = 0;
-  readonly #places = new ClusteredMap<number>(momentOfKey);
+  readonly #batches: Buffer[] = [];
+  /** The number of its batch times `batchSpan`, and its place there. */
+  #places: number[] = [];
+  #isOrdered = true;
 
   constructor(afterSequence: number) {
     this.sequence = afterSequence;
@@ -62,20 +66,46 @@ class LogPart {
 
   add(batch: FollowedBatch): void {
     assert(batch.firstSequence <= this.sequence + 1, 'a checkpoint leaves out no entry');
+    const start = (this.#batches.push(batch.bytes) - 1) * batchSpan;
     for (const { sequence, records, idempotency } of readEntries(batch.bytes)) {
       if (sequence <= this.sequence) continue;
-      for (const encoded of records) this.#change(encoded);
+      for (const { at } of records) this.#places.push(start + at);
       if (idempotency !== null) this.idempotencyRecords.push(idempotency);
     }
     this.sequence = batch.lastSequence;
     this.bytes += batch.bytes.length;
+    this.#isOrdered = false;
   }
 
-  #change(encoded: EncodedRecord): void {
-    const key = encoded.key.toString('latin1');
-    const place = this.#places.get(key) ?? this.records.length;
-    if (place === this.records.length) this.#places.set(key, place);
-    this.records[place] = encoded;
+  get records(): Iterable<EncodedRecord> {
+    this.#order();
+    return { [Symbol.iterator]: () => this.#ordered() };
+  }
+
+  get recordCount(): number {
+    this.#order();
+    return this.#places.length;
+  }
+
+  *#ordered(): Generator<EncodedRecord> {
+    for (const place of this.#places) yield new ChangeInBatch(this.#batchAt(place), place % batchSpan);
+  }
+
+  /** Sorts the changes, of which most are in order, and leaves out those with a later one. */
+  #order(): void {
+    if (this.#isOrdered) return;
+    const compare = (a: number, b: number) =>
+      compareKeys(this.#batchAt(a), a % batchSpan, this.#batchAt(b), b % batchSpan);
+    const sorted = this.#places.sort(compare);
+    this.#places = sorted.filter((place, i) => {
+      const next = sorted[i + 1];
+      return next === undefined || compare(place, next) !== 0;
+    });
+    this.#isOrdered = true;
+  }
+
+  #batchAt(place: number): Buffer {
+    return elementAt(this.#batches, Math.floor(place / batchSpan));
   }
 }
 
@@ -114,7 +144,7 @@ export class CheckpointFollower implements Checkpointer {
     while (checkpoint.sequence < sequence) {
       const part = await this.#read(checkpoint.sequence, sequence);
       await checkpoint.write(part);
-      written += part.records.length;
+      written += part.recordCount;
     }
     assert(checkpoint.sequence === sequence, 'a checkpoint ends with a commit batch');
     return written;

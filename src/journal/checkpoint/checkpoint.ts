@@ -183,7 +183,7 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
     );
     for (const encoded of records) this.#gather(encoded);
     this.#commit(() => {
-      this.#records.write();
+      this.#records.write(records);
       this.#index.write();
       for (const [key, value] of packIdempotencyRecords(idempotencyRecords, sequence))
         this.#idempotency.putSync(key, value);
@@ -193,12 +193,12 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
     this.#sequence = sequence;
   }
 
-  /** The record's own row, and those of indexes that are new or stale. */
+  /** Gathers the index rows of a record that are new or stale. */
   #gather(encoded: EncodedRecord): void {
     // A record in a commit batch makes a new view each time it is asked.
     const views = { key: encoded.key, value: encoded.value };
     const id = idOfEncoded(views);
-    const stored = this.#records.change(id, views.key, encoded);
+    const stored = this.#records.before(id, views);
     const before = stored === undefined ? [] : this.#indexRowsOf(decodeIndexed(id, stored));
     this.#index.change(before, isRemoved(views) ? [] : this.#indexRowsOf(decodeIndexed(id, views.value)));
   }

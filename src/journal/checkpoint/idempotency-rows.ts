@@ -42,13 +42,18 @@ export class IdempotencyRecordList implements Iterable<IdempotencyRecord> {
     this.length++;
   }
 
-  /** The rows of all records so far. The view is valid until the next `push`. */
-  get rows(): Buffer {
-    return this.#bytes.subarray(0, this.length * rowBytes);
+  /** The rows of these records. The view is valid until the next `push`. */
+  rows(start = 0, end = this.length): Buffer {
+    return this.#bytes.subarray(start * rowBytes, end * rowBytes);
+  }
+
+  /** The hour in which a record's key was used, since 1970. */
+  hourAt(number: number): number {
+    return Math.floor(this.#bytes.readDoubleLE(number * rowBytes + 32) / hourMs);
   }
 
   [Symbol.iterator](): Generator<IdempotencyRecord> {
-    return new PackedRecords(this.rows)[Symbol.iterator]();
+    return new PackedRecords(this.rows())[Symbol.iterator]();
   }
 }
 
@@ -57,17 +62,23 @@ export function packIdempotencyRecords(
   keys: Iterable<IdempotencyRecord>,
   sequence: number,
 ): [key: Buffer, value: Buffer][] {
-  const byHour = new Map<number, IdempotencyRecordList>();
-  for (const idempotency of keys) {
-    const hour = Math.floor(idempotency.usedAtMs / hourMs);
-    let list = byHour.get(hour);
-    if (list === undefined) {
-      list = new IdempotencyRecordList();
-      byHour.set(hour, list);
-    }
-    list.push(idempotency);
+  const list = keys instanceof IdempotencyRecordList ? keys : listOf(keys);
+  const byHour = new Map<number, Buffer[]>();
+  for (let start = 0, end = 0; start < list.length; start = end) {
+    const hour = list.hourAt(start);
+    while (end < list.length && list.hourAt(end) === hour) end++;
+    const rows = list.rows(start, end);
+    const others = byHour.get(hour);
+    if (others === undefined) byHour.set(hour, [rows]);
+    else others.push(rows);
   }
-  return [...byHour].map(([hour, list]) => [valueKey(hour, sequence), withChecksum(list.rows)]);
+  return [...byHour].map(([hour, rows]) => [valueKey(hour, sequence), withChecksum(Buffer.concat(rows))]);
+}
+
+function listOf(keys: Iterable<IdempotencyRecord>): IdempotencyRecordList {
+  const list = new IdempotencyRecordList();
+  for (const idempotency of keys) list.push(idempotency);
+  return list;
 }
 
 /** The smallest key of a value with rows that were used in the hour of `timeMs` or later. */

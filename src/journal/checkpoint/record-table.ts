@@ -2,10 +2,10 @@
 // they are appended and fill their pages. Records that never change have a table of their own,
 // whose pages stay full.
 
-import { idPrefixes } from '../../contract/id-prefixes.ts';
+import { kindOfId } from '../../contract/id-prefixes.ts';
 import { assert, elementAt } from '../../core/assert.ts';
 import { type Environment, openTable, rowsIn, type Table } from '../../disk/environment.ts';
-import type { Change } from '../../domain/record.ts';
+import type { Change, RecordKind } from '../../domain/record.ts';
 import {
   decodeRecord,
   type EncodedRecord,
@@ -13,19 +13,20 @@ import {
   isRemoved,
   isSound,
   keyOfId,
+  kindOfEncoded,
 } from '../records/record-bytes.ts';
 import { checkpointTables } from './checkpoint-tables.ts';
 import type { Read } from './index-table.ts';
 
 const readRecordsMax = 1_000;
 const beforeAll = Buffer.alloc(0);
-const unchanging: ReadonlySet<string> = new Set([idPrefixes.event, idPrefixes.attempt]);
+const unchanging: ReadonlySet<string | undefined> = new Set<RecordKind>(['event', 'attempt']);
 
 /** The tables by their names: records that change, and those that never do. */
 export const recordTables = [checkpointTables.records, checkpointTables.unchanging] as const;
 
 export function recordTableOf(id: string): (typeof recordTables)[number] {
-  return recordTables[unchanging.has(id.slice(0, id.indexOf('_'))) ? 1 : 0];
+  return recordTables[unchanging.has(kindOfId(id)) ? 1 : 0];
 }
 
 export type OnDamage = (id: string, error: Error) => void;
@@ -34,14 +35,6 @@ const rethrow: OnDamage = (_id, error) => {
   throw error;
 };
 
-interface Gathered {
-  readonly encodedRecords: EncodedRecord[];
-  last: Buffer;
-  /** The last one comes after all of the table. */
-  isNew: boolean;
-  isSorted: boolean;
-}
-
 export class RecordTables {
   readonly #changing: Table;
   readonly #unchanging: Table;
@@ -49,7 +42,6 @@ export class RecordTables {
   readonly #damaged: (defect: string) => Error;
   /** The key of the newest record of each table, once it is needed. */
   readonly #newest = new Map<Table, Buffer>();
-  readonly #gathered = new Map<Table, Gathered>();
 
   /** `damaged` makes the error for a damaged record. */
   constructor(environment: Environment, read: Read, damaged: (defect: string) => Error) {
@@ -61,6 +53,10 @@ export class RecordTables {
 
   #tableOf(id: string): Table {
     return recordTableOf(id) === recordTables[0] ? this.#changing : this.#unchanging;
+  }
+
+  #tableOfEncoded(encoded: EncodedRecord): Table {
+    return unchanging.has(kindOfEncoded(encoded)) ? this.#unchanging : this.#changing;
   }
 
   get(id: string): Change | undefined {
@@ -122,23 +118,11 @@ export class RecordTables {
     }
   }
 
-  /**
-   * Gathers a record to write or to remove. Returns the value that it replaces, valid until the
-   * next read.
-   */
-  change(id: string, key: Buffer, encoded: EncodedRecord): Buffer | undefined {
-    const table = this.#tableOf(id);
-    let gathered = this.#gathered.get(table);
-    if (gathered === undefined) {
-      gathered = { encodedRecords: [], last: this.#newestOf(table), isNew: true, isSorted: true };
-      this.#gathered.set(table, gathered);
-    }
-    const follows = key.compare(gathered.last) > 0;
-    if (!follows && gathered.encodedRecords.length > 0) gathered.isSorted = false;
-    gathered.isNew = (follows && gathered.isNew) || key.compare(this.#newestOf(table)) > 0;
-    gathered.last = key;
-    gathered.encodedRecords.push(encoded);
-    return gathered.isNew ? undefined : this.#valueOf(table, key, id);
+  /** The value that a record has before it is written. It is valid until the next read. */
+  before(id: string, encoded: EncodedRecord): Buffer | undefined {
+    const { key } = encoded;
+    const table = this.#tableOfEncoded(encoded);
+    return key.compare(this.#newestOf(table)) > 0 ? undefined : this.#valueOf(table, key, id);
   }
 
   #newestOf(table: Table): Buffer {
@@ -151,25 +135,22 @@ export class RecordTables {
     return newest;
   }
 
-  write(): void {
-    for (const [table, { encodedRecords, isSorted }] of this.#gathered) {
-      if (!isSorted) encodedRecords.sort((a, b) => a.key.compare(b.key));
-      let newest = this.#newestOf(table);
-      // Those that come after all others are at the end.
-      let isNew = false;
-      for (const encoded of encodedRecords) {
-        const { key, value } = encoded;
-        isNew ||= key.compare(newest) > 0;
-        if (isRemoved({ key, value })) table.removeSync(key);
-        else if (!isNew) table.putSync(key, value);
-        else {
-          assert(table.putSync(key, value, { append: true }), 'a key after the newest comes last');
-          newest = key;
-        }
+  /** Writes the records, or removes them. Those that come after all others go to the end. */
+  write(records: Iterable<EncodedRecord>): void {
+    for (const encoded of records) {
+      // A record in a commit batch makes a new view each time it is asked.
+      const views = { key: encoded.key, value: encoded.value };
+      const { key, value } = views;
+      const table = this.#tableOfEncoded(views);
+      if (isRemoved(views)) table.removeSync(key);
+      else if (key.compare(this.#newestOf(table)) <= 0) table.putSync(key, value);
+      else {
+        assert(table.putSync(key, value, { append: true }), 'a key after the newest comes last');
+        this.#newest.set(table, key);
       }
-      this.#newest.set(table, Buffer.from(newest));
     }
-    this.#gathered.clear();
+    // They are views of what the caller lets go.
+    for (const [table, key] of this.#newest) this.#newest.set(table, Buffer.from(key));
   }
 }
 

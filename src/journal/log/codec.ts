@@ -74,7 +74,7 @@ export interface BatchHeader {
 
 /** An entry as it lies in the log: views of its batch, which is checked. */
 export interface StoredEntry extends Omit<ReplayedEntry, 'changes'> {
-  readonly records: readonly EncodedRecord[];
+  readonly records: readonly ChangeInBatch[];
 }
 
 const causeAt = 6;
@@ -270,7 +270,7 @@ export function* readEntries(bytes: Buffer): Generator<StoredEntry> {
   const { firstSequence, timeMs } = readBatchHeader(bytes);
   const end = headerBytes + bytes.readUInt32LE(bodyBytesAt);
   for (let at = headerBytes, sequence = firstSequence; at < end; sequence++) {
-    const records = new Array<EncodedRecord>(bytes.readUInt16LE(at));
+    const records = new Array<ChangeInBatch>(bytes.readUInt16LE(at));
     const offset = bytes.readUInt32LE(at + 2);
     const cause = readCause(bytes, at + causeAt);
     at = causeEnd(bytes, at + causeAt);
@@ -300,31 +300,41 @@ export function decodeBatch(bytes: Buffer): ReplayedEntry[] {
   }));
 }
 
-/** The change at `at` of a commit batch. Thousands are held: views would take ten times as much. */
-class ChangeInBatch implements EncodedRecord {
+/** The change at `at` of a commit batch. Each `key` and `value` is a new view. */
+export class ChangeInBatch implements EncodedRecord {
   readonly #bytes: Buffer;
-  readonly #at: number;
+  readonly at: number;
 
   constructor(bytes: Buffer, at: number) {
     this.#bytes = bytes;
-    this.#at = at;
+    this.at = at;
   }
 
   get #valueAt(): number {
-    return this.#at + changeHeadBytes + this.#bytes[this.#at]!;
+    return this.at + changeHeadBytes + this.#bytes[this.at]!;
   }
 
   get end(): number {
-    return this.#valueAt + this.#bytes.readUInt32LE(this.#at + 1);
+    return this.#valueAt + this.#bytes.readUInt32LE(this.at + 1);
   }
 
   get key(): Buffer {
-    return this.#bytes.subarray(this.#at + changeHeadBytes, this.#valueAt);
+    return this.#bytes.subarray(this.at + changeHeadBytes, this.#valueAt);
   }
 
   get value(): Buffer {
     return this.#bytes.subarray(this.#valueAt, this.end);
   }
+}
+
+/** Compares the keys of two changes, each at its place in a commit batch. */
+export function compareKeys(a: Buffer, aAt: number, b: Buffer, bAt: number): number {
+  const bytes = Math.min(a[aAt]!, b[bAt]!);
+  for (let i = 0; i < bytes; i++) {
+    const difference = a[aAt + changeHeadBytes + i]! - b[bAt + changeHeadBytes + i]!;
+    if (difference !== 0) return difference;
+  }
+  return a[aAt]! - b[bAt]!;
 }
 
 function responseStart(bytes: Buffer, offset: number): number {

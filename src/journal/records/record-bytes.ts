@@ -13,7 +13,7 @@ import { assert } from '../../core/assert.ts';
 import { remembering } from '../../core/remembering.ts';
 import { checksumBytes } from '../../disk/checksum.ts';
 import type { IndexedRecord } from '../../domain/indexes.ts';
-import type { StoredRecord } from '../../domain/record.ts';
+import type { RecordKind, StoredRecord } from '../../domain/record.ts';
 import { ByteWriter } from './byte-writer.ts';
 import { packedBytes, packText, unpackText, writePacked } from './packed-text.ts';
 import {
@@ -113,6 +113,10 @@ export function isRemoved({ value }: EncodedRecord): boolean {
   return (value[flagsAt]! & flags.removed) !== 0;
 }
 
+export function kindOfEncoded({ value }: EncodedRecord): RecordKind {
+  return kindOf(value[0]!);
+}
+
 export function organizationOf({ value }: EncodedRecord): string {
   return organizationIn(value);
 }
@@ -132,9 +136,8 @@ export function decodeIndexed(id: string, value: Buffer): IndexedRecord {
   const head = headOf(id, value);
   const count = indexedIn(head.kind, value[1]!);
   if (count === null) return decodeRecord(id, value);
-  const packed = valuesIn(value);
   const values: unknown[] = [];
-  packr.unpackMultiple(packed.subarray(arrayHeadBytes(packed)), (each) => {
+  packr.unpackMultiple(valuesIn(value, 'items'), (each) => {
     values.push(each);
     return values.length < count;
   });
@@ -152,13 +155,12 @@ function headOf(id: string, value: Buffer): RecordHead {
   return head;
 }
 
-function valuesIn(value: Buffer): Buffer {
-  return value.subarray(organizationAt + value[organizationAt - 1]!, value.length - checksumBytes);
-}
-
-/** The bytes before the first item of an array: one with up to 15 items has a short head. */
-function arrayHeadBytes(packed: Buffer): number {
-  return packed[0]! < 0xa0 ? 1 : 3;
+/** The array of the values, or what of it comes after its head. */
+function valuesIn(value: Buffer, part: 'array' | 'items' = 'array'): Buffer {
+  const start = organizationAt + value[organizationAt - 1]!;
+  // An array with up to 15 items has a short head.
+  const headBytes = part === 'array' ? 0 : value[start]! < 0xa0 ? 1 : 3;
+  return value.subarray(start + headBytes, value.length - checksumBytes);
 }
 
 /** Null when the bytes are damaged. */
