@@ -28,6 +28,10 @@ export const leasesMax = 16_384;
 const smallWindowSize = deliveriesInFlightMax;
 /** What a leased delivery takes in memory besides its body. */
 const deliveryBytes = 1024;
+/** New deliveries of one endpoint that are kept to be leased, as long as all have few. */
+export const freshMax = 4_096;
+/** Beyond so many of all endpoints, half a KiB each, an endpoint keeps as many as it may lease. */
+const freshOfAllMax = 16_384;
 
 /** A delivery that the webhook thread has. */
 interface Lease {
@@ -73,12 +77,6 @@ function nextDueMsOf({ nextDueMs, fresh: [first] }: EndpointQueue): number {
   return Math.min(nextDueMs, first?.delivery.due_at_ms ?? Infinity);
 }
 
-/** From now on, its fresh deliveries are found in the index. */
-function leaveToIndex(queue: EndpointQueue): void {
-  queue.nextDueMs = nextDueMsOf(queue);
-  queue.fresh = [];
-}
-
 export class Outbox {
   readonly #records: RecordStore;
   /** For deliveries that can't be read, or whose event can't. */
@@ -94,6 +92,8 @@ export class Outbox {
   #leasedCount = 0;
   #leasedBytes = 0;
   readonly #leasedBytesMax: number;
+  /** The fresh deliveries of all endpoints. */
+  #freshCount = 0;
   #wakeMs = 0;
   /** The webhook thread is new and knows no endpoint yet. */
   #isOpening = false;
@@ -129,7 +129,7 @@ export class Outbox {
       queue.leased.clear();
       queue.resent.clear();
       queue.cursor = undefined;
-      queue.fresh = [];
+      this.#leaveToIndex(queue);
       queue.nextDueMs = queue.waiting > 0 ? 0 : Infinity;
       this.#changed.add(id);
       this.#ready.add(id);
@@ -140,7 +140,9 @@ export class Outbox {
   endpointChanged({ id, status }: WebhookEndpointRecord): void {
     this.#changed.add(id);
     if (status === 'deleted') {
-      for (const lease of this.#queues.get(id)?.leased.values() ?? []) this.#free(lease);
+      const queue = this.#queues.get(id);
+      for (const lease of queue?.leased.values() ?? []) this.#free(lease);
+      if (queue !== undefined) this.#leaveToIndex(queue);
       this.#queues.delete(id);
       this.#ready.delete(id);
       return;
@@ -163,27 +165,48 @@ export class Outbox {
     if (queue === undefined) return;
     const { id, event, due_at_ms: dueMs, removed } = delivery;
     const isNew = isNewDelivery(delivery);
-    if (!isNew) {
-      if (queue.fresh.some((each) => each.delivery.id === id)) leaveToIndex(queue);
-      if (typeof this.#records.get('delivery', id)?.due_at_ms === 'number') queue.waiting--;
-      assert(queue.waiting >= 0, 'every waiting delivery was counted');
-    }
+    if (isNew) this.#bodies.added(event);
+    else this.#changedBefore(queue, delivery);
     if (dueMs === null || removed) return;
     queue.waiting++;
     this.#ready.add(delivery.endpoint);
-    if (isNew) this.#bodies.countDelivery(event);
     const key = timeKey(dueMs) + id;
     const last = queue.fresh.at(-1)?.key ?? queue.cursor;
     const isLast = last === undefined ? queue.waiting === 1 : key > last;
-    if (isNew && isLast && dueMs < queue.nextDueMs && queue.fresh.length < windowSize) {
+    if (isNew && isLast && dueMs < queue.nextDueMs && this.#hasFreshRoom(queue)) {
       queue.fresh.push({ key, delivery });
+      this.#freshCount++;
       return;
     }
-    leaveToIndex(queue);
+    // Once this is due, the next lease looks into the index, for those that are fresh as well.
     if (queue.cursor !== undefined && key <= queue.cursor) queue.cursor = undefined;
     queue.nextDueMs = Math.min(queue.nextDueMs, dueMs);
     this.#wakeMs = Math.min(this.#wakeMs, dueMs);
     if (dueMs === dueFirstMs && queue.leased.has(id)) queue.resent.add(id);
+  }
+
+  /** A delivery that there was before is about to change. */
+  #changedBefore(queue: EndpointQueue, { id, event, status, removed }: DeliveryRecord): void {
+    const before = this.#records.get('delivery', id);
+    if (before === undefined) return;
+    const [was, is] = [before.status === 'pending', status === 'pending' && !removed];
+    if (was !== is) this.#bodies.changed(event, is);
+    if (before.due_at_ms === null) return;
+    queue.waiting--;
+    assert(queue.waiting >= 0, 'every waiting delivery was counted');
+    const [first] = queue.fresh;
+    if (first !== undefined && timeKey(before.due_at_ms) + id >= first.key) this.#leaveToIndex(queue);
+  }
+
+  #hasFreshRoom({ fresh }: EndpointQueue): boolean {
+    return fresh.length < (this.#freshCount < freshOfAllMax ? freshMax : windowSize);
+  }
+
+  /** From now on, its fresh deliveries are found in the index. */
+  #leaveToIndex(queue: EndpointQueue): void {
+    queue.nextDueMs = nextDueMsOf(queue);
+    this.#freshCount -= queue.fresh.length;
+    queue.fresh = [];
   }
 
   /** An attempt was reported, which ends the lease of its delivery. */
@@ -273,7 +296,7 @@ export class Outbox {
     deliveries: DueDelivery[],
   ): void {
     let count = 0;
-    queue.fresh = [];
+    this.#leaveToIndex(queue);
     queue.nextDueMs = Infinity;
     const index = endpointDueIndex(id);
     const range = { after: queue.cursor, descending: false };
@@ -295,6 +318,7 @@ export class Outbox {
     for (let count = 0; count < room && !this.#isFull; ) {
       const next = queue.fresh.shift();
       if (next === undefined) return;
+      this.#freshCount--;
       queue.cursor = next.key;
       if (this.#give(index, queue, next.delivery, deliveries)) count++;
     }

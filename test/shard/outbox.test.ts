@@ -6,7 +6,7 @@ import { dueFirstMs } from '../../src/domain/deliveries.ts';
 import type { Change, DeliveryRecord, EventRecord, WebhookEndpointRecord } from '../../src/domain/record.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
 import type { Peer } from '../../src/shard/commit-batch.ts';
-import { leasesMax, type Outbox, windowSize } from '../../src/shard/outbox.ts';
+import { freshMax, leasesMax, type Outbox, windowSize } from '../../src/shard/outbox.ts';
 import { Outboxes, webhookThreadOf } from '../../src/shard/outboxes.ts';
 import { Tasks } from '../../src/shard/tasks.ts';
 import { RecordStore } from '../../src/store/record-store.ts';
@@ -349,6 +349,41 @@ test('new deliveries are leased without a look at the index; their event says ho
   bench.apply(endpoint('we_b', 'deleted'));
   const [left, ...others] = bench.takeOnce(nowMs).deliveries;
   assert.deepEqual([JSON.parse(left!.body).pending_webhooks, others], [1, []], 'one endpoint is gone');
+});
+
+test('new deliveries wait for their lease without the index, and a body counts what is pending by then', () => {
+  const bench = new Bench(endpoint('we_a'), endpoint('we_b'));
+  bench.outbox.open(peer);
+  bench.takeOnce(nowMs);
+  bench.apply({ ...event, id: 'evt_2' });
+  const late = bench.deliver('we_a', windowSize + 3, { event: 'evt_2' }).slice(windowSize);
+  const [other] = bench.deliver('we_b', 1, { event: 'evt_2' });
+  const window = bench.take();
+  bench.state.scan = assert.fail;
+  const retried = { status: 'pending', due_at_ms: nowMs + 60_000 } as const;
+  for (const id of window.slice(0, 2)) bench.record(id, done);
+  bench.record(window[2]!, retried);
+  bench.record(other!, done);
+  const { deliveries } = bench.takeOnce(nowMs);
+  assert.deepEqual(
+    deliveries.map(({ id }) => id),
+    late,
+  );
+  for (const { body } of deliveries) assert.equal(JSON.parse(body).pending_webhooks, windowSize + 3 + 1 - 3);
+});
+
+test('more new deliveries than are kept for an endpoint are leased in their order', () => {
+  const bench = new Bench(endpoint('we_a'), endpoint('we_b'));
+  const ids = bench.deliver('we_a', freshMax + 100);
+  const [other] = bench.deliver('we_b', 1);
+  const seen = bench.take();
+  assert.deepEqual(seen, [...ids.slice(0, 16), other, ...ids.slice(16, windowSize)]);
+  const leased = ids.slice(0, windowSize);
+  for (let at = 0; at < leased.length; at++) {
+    bench.record(leased[at]!, done);
+    if (at % 16 === 15) leased.push(...bench.take());
+  }
+  assert.deepEqual(leased, ids);
 });
 
 test('new deliveries that find no room, or are resent meanwhile, are leased from the index in their order', () => {
