@@ -134,16 +134,26 @@ export class OwnerConnection {
     }
   }
 
-  /** Ends the connection when an answer is late and another server has been promoted meanwhile. */
+  /**
+   * Ends the connection when an answer is late that will never come: another server has been
+   * promoted meanwhile, or the server has answered, and something between has forgotten the
+   * connection. TCP would go on for a quarter of an hour.
+   */
   #watch(primary: Primary): () => void {
     let cancel = () => {};
     let isOver = false;
+    let wasAnswered = false;
     const look = async () => {
       const newest = await findPrimary(this.#options);
       if (typeof newest !== 'string') {
-        const reason = new Error(`${newest.name} was promoted`);
-        newest.destroy(reason);
-        if (newest.timeline > primary.timeline) primary.destroy(reason);
+        const isPromoted = newest.timeline > primary.timeline;
+        const isAnswered = !isPromoted && !(await this.#isAtWork(newest, primary));
+        // The first time the answer may have just left.
+        if (isPromoted) primary.destroy(new Error(`${newest.name} was promoted`));
+        else if (isAnswered && wasAnswered)
+          primary.destroy(new Error(`an answer of ${primary.name} was lost`));
+        wasAnswered = isAnswered;
+        newest.destroy(new Error('it is known'));
       }
       if (!isOver) cancel = this.#options.timers.after(doubtMs, look);
     };
@@ -154,6 +164,16 @@ export class OwnerConnection {
     };
   }
 
+  /** Whether the server is at work for a connection, or that can't be known now. */
+  async #isAtWork(newest: Primary, primary: Primary): Promise<boolean> {
+    const cancel = this.#options.timers.after(acquireMs, () =>
+      newest.destroy(new Error('it does not answer')),
+    );
+    const isAtWork = await newest.isAtWorkFor(primary).catch(() => true);
+    cancel();
+    return isAtWork;
+  }
+
   /** Throws `JournalFailure` when the settings that came with a write promise too little. */
   requireDurable(settings: DurabilitySettings): void {
     const defect = durabilityDefect(settings, this.#options.isSingle);
@@ -161,8 +181,14 @@ export class OwnerConnection {
   }
 
   async read<Row extends Record<string, unknown>>(text: string, values: unknown[]): Promise<Row[]> {
-    if (this.#primary === null || this.#isClosed) throw closed();
-    return this.#primary.query<Row>({ text, values });
+    const primary = this.#primary;
+    if (primary === null || this.#isClosed) throw closed();
+    const stopWatching = this.#watch(primary);
+    try {
+      return await primary.query<Row>({ text, values });
+    } finally {
+      stopWatching();
+    }
   }
 
   #tell(trouble: string | null): void {

@@ -68,6 +68,16 @@ export class Primary {
     return warning;
   }
 
+  /** Whether the server is at work for another connection, or waits for its standbys there. */
+  async isAtWorkFor(other: Primary): Promise<boolean> {
+    const { processID } = other.client as unknown as { processID: number };
+    const rows = await this.query({
+      text: "select 1 from pg_stat_activity where pid = $1 and state = 'active'",
+      values: [processID],
+    });
+    return rows.length > 0;
+  }
+
   /** Rejects also when the connection ends. */
   async query<Row extends pg.QueryResultRow>(config: pg.QueryConfig): Promise<Row[]> {
     try {

@@ -11,6 +11,8 @@ export class Link {
   readonly #server: Server;
   readonly #pairs = new Set<readonly [client: Socket, server: Socket]>();
   readonly #cut = new Set<Direction>();
+  /** Whose bytes go nowhere. */
+  readonly #forgotten = new Set<readonly [client: Socket, server: Socket]>();
 
   constructor(target: number) {
     this.#target = target;
@@ -28,13 +30,14 @@ export class Link {
     const server = connect(this.#target, '127.0.0.1');
     const pair = [client, server] as const;
     this.#pairs.add(pair);
-    client.on('data', (bytes) => this.#cut.has('requests') || server.write(bytes));
-    server.on('data', (bytes) => this.#cut.has('answers') || client.write(bytes));
+    const isLost = (direction: Direction) => this.#cut.has(direction) || this.#forgotten.has(pair);
+    client.on('data', (bytes) => isLost('requests') || server.write(bytes));
+    server.on('data', (bytes) => isLost('answers') || client.write(bytes));
     for (const socket of pair) {
       socket.on('error', () => {});
       // Nobody hears through a cut link that the other end has closed.
       socket.on('close', () => {
-        if (this.#cut.size > 0) return;
+        if (this.#cut.size > 0 || this.#forgotten.has(pair)) return;
         for (const each of pair) each.destroy();
         this.#pairs.delete(pair);
       });
@@ -46,6 +49,11 @@ export class Link {
     for (const direction of directions) this.#cut.add(direction);
   }
 
+  /** What goes over the connections that are open is lost, and neither end hears of it; new ones work. */
+  forget(): void {
+    for (const pair of this.#pairs) this.#forgotten.add(pair);
+  }
+
   /** New connections work again; those that have lost something stay lost. */
   mend(): void {
     this.#cut.clear();
@@ -55,6 +63,7 @@ export class Link {
 
   #close(): void {
     this.mend();
+    this.#forgotten.clear();
     this.#server.close();
   }
 }

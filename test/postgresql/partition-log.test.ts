@@ -2,11 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { systemTimers, type Timers } from '../../src/core/scheduler.ts';
 import { encodeBatch, endOfBatch } from '../../src/journal/log/codec.ts';
 import { parseJournalUrl } from '../../src/postgresql/journal-url.ts';
 import { PostgresLog } from '../../src/postgresql/partition-log.ts';
 import { identity, startMs, tag, turnAt } from '../journal/journal-fixtures.ts';
+import { Link } from './links.ts';
 import { leftOut, type PostgresServers, startServers } from './servers.ts';
 
 const skip = { skip: leftOut };
@@ -14,7 +16,7 @@ const skip = { skip: leftOut };
 const retryMs = 200;
 
 function logOn(
-  servers: PostgresServers,
+  servers: Pick<PostgresServers, 'url'>,
   timers: Timers,
   isSingle: boolean,
   troubles: (string | null)[] = [],
@@ -106,3 +108,37 @@ test('the newest owner alone is confirmed', skip, async (context) => {
   assert.equal(await confirmed, 'not confirmed');
   await older.close();
 });
+
+test(
+  'an answer that was lost on its way is not waited for; one that waits for a standby is',
+  skip,
+  async (context) => {
+    const servers = await startServers(context, 1);
+    const [primary, standby] = servers.all;
+    const link = await new Link(primary!.port).open(context);
+    const url = `postgresql://payments@127.0.0.1:${link.port}/payments`;
+    const log = logOn({ url }, systemTimers, false);
+    const { epoch } = await log.acquire(0);
+    const batchAt = (sequence: number) => {
+      const { bytes } = encodeBatch(turnAt(sequence, 1), tag, epoch);
+      return { firstSequence: sequence, timeMs: startMs, end: endOfBatch(bytes), bytes };
+    };
+    await log.append(epoch, batchAt(1));
+
+    // Longer than an answer that was lost would be waited for.
+    standby!.freeze();
+    const waiting = log.append(epoch, batchAt(2));
+    const fate = await Promise.race([waiting.then(() => 'appended'), wait(4_000, 'waits')]);
+    assert.equal(fate, 'waits');
+    standby!.thaw();
+    await waiting;
+
+    // Something between the two has forgotten the connection.
+    link.forget();
+    await assert.rejects(log.append(epoch, batchAt(3)), {
+      outcome: 'unknown',
+      message: /an answer of .* was lost/,
+    });
+    await log.close();
+  },
+);

@@ -1,8 +1,11 @@
 // What the command does, apart from the stand-ins that must be there before the sources are loaded.
 
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { keepPlan } from './found/plans.ts';
 import { assertions, Counts } from './kernel/findings.ts';
-import { planOf } from './plan.ts';
+import { type Found, searchIn } from './parallel.ts';
+import { type Plan, planOf } from './plan.ts';
 import { findPlanted } from './planted/find.ts';
 import { type Outcome, run } from './run.ts';
 import { shrink } from './shrink.ts';
@@ -14,32 +17,31 @@ export async function command(args: readonly string[]): Promise<number> {
     options: {
       seed: { type: 'string' },
       seeds: { type: 'string' },
+      step: { type: 'string' },
+      plan: { type: 'string' },
+      keep: { type: 'string' },
       time: { type: 'string' },
+      processes: { type: 'string' },
       trace: { type: 'boolean' },
       planted: { type: 'boolean' },
       'as-it-is': { type: 'boolean' },
     },
   });
   if (values.planted) return findPlanted(positionals) === 0 ? 0 : 1;
-  const [from, to] = rangeOf(values.seed, values.seeds);
-  const untilMs = performance.now() + Number(values.time ?? Infinity) * 1000;
-  const [reached, happened] = [new Counts(), new Counts()];
-  let seeds = 0;
-  const startedAt = performance.now();
-  for (let seed = from; seed <= to && performance.now() < untilMs; seed++) {
-    const outcome = await run(planOf(String(seed)), values.trace === true);
-    seeds++;
-    reached.addAll(outcome.reached);
-    happened.addAll(outcome.happened);
-    if (values.trace) console.log(outcome.lines.join('\n'));
-    if (outcome.finding === null) continue;
-    await report(outcome, values['as-it-is'] !== true);
-    return 1;
+  const shown = { trace: values.trace === true, shrinks: values['as-it-is'] !== true, keep: values.keep };
+  if (values.plan !== undefined) {
+    const { plan } = JSON.parse(readFileSync(values.plan, 'utf8')) as { readonly plan: Plan };
+    return runAll([plan], Infinity, shown);
   }
-  const seconds = (performance.now() - startedAt) / 1000;
-  console.log(`${seeds} seeds in ${seconds.toFixed(1)} s, nothing found`);
-  printCoverage(reached, happened);
-  return 0;
+  const [from, to] = rangeOf(values.seed, values.seeds);
+  const seconds = Number(values.time ?? Infinity);
+  const processes = Number(values.processes ?? 1);
+  if (processes > 1) return tell(await searchIn(processes, from, to, seconds), shown);
+  return runAll(plansOf(from, to, Number(values.step ?? 1)), seconds, shown);
+}
+
+function* plansOf(from: number, to: number, step: number): Generator<Plan> {
+  for (let seed = from; seed <= to; seed += step) yield planOf(String(seed));
 }
 
 function rangeOf(seed: string | undefined, seeds: string | undefined): [number, number] {
@@ -49,7 +51,50 @@ function rangeOf(seed: string | undefined, seeds: string | undefined): [number, 
   return [Number(from), to === '' ? Infinity : Number(to)];
 }
 
-async function report({ plan, finding, digest }: Outcome, shrinks: boolean): Promise<void> {
+interface Shown {
+  readonly trace: boolean;
+  readonly shrinks: boolean;
+  /** The name under which the plan of a finding is kept. */
+  readonly keep: string | undefined;
+}
+
+/** Runs plans until one finds something, or the time is over. */
+async function runAll(plans: Iterable<Plan>, seconds: number, shown: Shown): Promise<number> {
+  const startedAt = performance.now();
+  const found: Found = { seeds: 0, seconds: 0, reached: new Counts(), happened: new Counts(), finding: null };
+  for (const plan of plans) {
+    if (performance.now() - startedAt >= seconds * 1000) break;
+    const outcome = await run(plan, shown.trace);
+    found.seeds++;
+    found.reached.addAll(outcome.reached);
+    found.happened.addAll(outcome.happened);
+    if (shown.trace) console.log(outcome.lines.join('\n'));
+    if (outcome.finding === null) continue;
+    found.finding = outcome;
+    break;
+  }
+  found.seconds = (performance.now() - startedAt) / 1000;
+  // A search of several processes puts together what each has found.
+  process.send?.({ ...found, reached: found.reached.entries(), happened: found.happened.entries(), finding: found.finding?.plan.seed });
+  return tell(found, shown);
+}
+
+async function tell({ seeds, seconds, reached, happened, finding }: Found, shown: Shown): Promise<number> {
+  if (finding !== null) {
+    await report(finding, shown);
+    return 1;
+  }
+  const pace = `${(seeds / seconds).toFixed(1)} a second`;
+  console.log(`${seeds} seeds in ${seconds.toFixed(1)} s, ${pace}, nothing found`);
+  const line = (name: string, count: number) => console.log(`${String(count).padStart(12)}  ${name}`);
+  console.log('\nassertions reached:');
+  for (const name of assertions) line(name, reached.get(name));
+  console.log('\nwhat happened:');
+  for (const [name, count] of happened.entries()) line(name, count);
+  return 0;
+}
+
+async function report({ plan, finding, digest }: Outcome, { shrinks, keep }: Shown): Promise<void> {
   console.log(`seed ${plan.seed}: ${finding!.assertion}\n  ${finding!.message}\n  digest ${digest}`);
   if (!shrinks) return;
   const short = await shrink(plan, finding!.assertion);
@@ -57,12 +102,5 @@ async function report({ plan, finding, digest }: Outcome, shrinks: boolean): Pro
   console.log(
     `\nthe shortest trace found, ${short.steps.length} of ${plan.steps.length} steps:\n${lines.join('\n')}`,
   );
-}
-
-function printCoverage(reached: Counts, happened: Counts): void {
-  const line = (name: string, count: number) => console.log(`${String(count).padStart(12)}  ${name}`);
-  console.log('\nassertions reached:');
-  for (const name of assertions) line(name, reached.get(name));
-  console.log('\nwhat happened:');
-  for (const [name, count] of happened.entries()) line(name, count);
+  if (keep !== undefined) keepPlan(keep, short, finding!.assertion);
 }

@@ -3,7 +3,10 @@
 //   npm run simulate -- --seed 7              one seed, with its trace where it finds something
 //   npm run simulate -- --seeds 1..2000       many; stops at the first finding
 //   npm run simulate -- --seeds 1.. --time 60 as many as fit into so many seconds
+//   npm run simulate -- --seeds 1.. --time 600 --processes 2   in so many processes at once
 //   npm run simulate -- --seed 7 --as-it-is   without making what it finds shorter
+//   npm run simulate -- --seed 7 --keep NAME  keeps the shortest plan that finds the same, in test/simulator/found
+//   npm run simulate -- --plan FILE           one that was kept
 //   npm run simulate -- --planted [name …]    each planted bug, or these, until it is found
 //   npm run simulate -- --seed 7 --trace      the whole trace
 

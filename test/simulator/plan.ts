@@ -3,6 +3,7 @@
 // the others still mean something, which is how a trace is made shorter.
 
 import type { ClientBounds } from '../../src/shard/client.ts';
+import { type ClusterFaultKind, hasNodes, planWithNodes } from './cluster-plan.ts';
 import { Random } from './kernel/random.ts';
 
 /** What a run injects; each seed has some of them only, so that no fault always hides another one. */
@@ -70,12 +71,16 @@ export type ActKind = (typeof actKinds)[number];
 export interface Step {
   readonly atMs: number;
   readonly kind: 'act' | 'fault';
-  readonly what: ActKind | FaultKind;
+  readonly what: ActKind | FaultKind | ClusterFaultKind;
   /** Where the step's own chance comes from. */
   readonly number: number;
 }
 
 export interface Settings {
+  /** The nodes that share the service over PostgreSQL; 0: the data folder alone has everything. */
+  readonly nodes: number;
+  /** A call that is sent twice has two effects at the networks of live mode. */
+  readonly repeatsEffects: boolean;
   readonly shards: number;
   readonly organizations: number;
   readonly checkpointIntervalMs: number;
@@ -165,6 +170,11 @@ const faultWeights: Readonly<Record<ScatteredFault, number>> = {
 };
 
 export function planOf(seed: string): Plan {
+  if (hasNodes(seed)) return planWithNodes(planWithoutCrowds(seed), (random) => weighted(random, acts));
+  return planWithoutNodes(seed);
+}
+
+export function planWithoutNodes(seed: string): Plan {
   const plan = withOvertakenOwners(withCrowds(planWithoutCrowds(seed)));
   return withReaders(withDamage(withHostedCards(withLinks(plan))));
 }
@@ -259,6 +269,8 @@ function planWithoutCrowds(seed: string): Plan {
   const sometimes = (probability: number, value: number) => (random.chance(probability) ? value : 0);
   const segmentBytesMax = Math.floor(random.skewed(20_000, 150_000));
   const settings: Settings = {
+    nodes: 0,
+    repeatsEffects: false,
     shards: random.between(1, 3),
     organizations: random.between(1, 3),
     checkpointIntervalMs: Math.floor(random.skewed(100, 6_000)),

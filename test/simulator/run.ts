@@ -1,12 +1,15 @@
 // One run: plays a plan against the service on the simulated machine, restarts what crashes, and in the end heals everything
 // and looks whether all is there. The same plan gives the same run, to the last byte of its trace.
 
+import type { ClusterFaultKind } from './cluster-plan.ts';
 import { type Counts, Finding } from './kernel/findings.ts';
 import type { ActKind, FaultKind } from './plan.ts';
 import { type Plan, planOf } from './plan.ts';
 import { type ActContext, act } from './world/acts.ts';
 import { auditAnswers, auditDamaged, auditRecordsAtEnd } from './world/audit-end.ts';
 import { Clients, type Shop } from './world/clients.ts';
+import { Cluster } from './world/cluster.ts';
+import { injectInCluster } from './world/cluster-faults.ts';
 import { auditDayCap } from './world/day-cap.ts';
 import { keepShard } from './world/earlier-shard.ts';
 import { inject } from './world/faults.ts';
@@ -55,7 +58,7 @@ export async function run(plan: Plan = planOf('0'), isKept = false): Promise<Out
     process.off('unhandledRejection', strays);
   }
   const { judge, happened, trace, simulation } = world;
-  happened.addAll(world.machine.struck);
+  for (const { struck } of world.machines) happened.addAll(struck);
   if (judge.finding !== null) world.note(`FOUND: ${judge.finding.assertion}: ${judge.finding.message}`);
   const { finding, reached } = judge;
   return {
@@ -71,7 +74,7 @@ export async function run(plan: Plan = planOf('0'), isKept = false): Promise<Out
 
 async function play(world: World, plan: Plan): Promise<void> {
   const { simulation, judge } = world;
-  const host = new Host(world);
+  const host = world.hasNodes ? new Cluster(world) : new Host(world);
   const service = () => host.service;
   const clients = new Clients(world, service);
   const operators = new Operators(world, clients, service);
@@ -99,11 +102,13 @@ async function play(world: World, plan: Plan): Promise<void> {
     simulation.after(lane, atMs, () => {
       world.note(`step ${number}: ${what}`);
       if (kind === 'act') act(context, what as ActKind, number);
+      else if (host instanceof Cluster) injectInCluster(world, host, what as ClusterFaultKind, number);
       else inject(world, host, what as FaultKind, number);
     });
   }
   await until(beganMs + (plan.steps.at(-1)?.atMs ?? 0) + 1_000, () => false);
-  await heal(world, host, clients, operators, shops, until);
+  if (host instanceof Cluster) await healCluster(world, host, clients, operators, shops, until);
+  else await heal(world, host, clients, operators, shops, until);
 }
 
 /** An organization with both modes on, and a key for each. */
@@ -127,6 +132,66 @@ async function tighten(world: World, clients: Clients, operators: Operators, sho
   const limit = { perMinute, source: 'custom', untilMs: null } as const;
   await operators.run((directory) => directory.setLimit(shop.org, 'live', 'all', limit));
   clients.limits.set(shop.apiKey, new Limits(world, perMinute));
+}
+
+/** The same of a cluster: in the end every mirror has what the log has, and another node takes over. */
+async function healCluster(
+  world: World,
+  cluster: Cluster,
+  clients: Clients,
+  operators: Operators,
+  shops: readonly Shop[],
+  until: (untilMs: number, isDone: () => boolean) => Promise<boolean>,
+): Promise<void> {
+  const { simulation, judge } = world;
+  world.note('everything is healed');
+  world.isHealed = true;
+  cluster.heal();
+  const endMs = simulation.nowMs + healingMs;
+  // Of what a wrong promotion has lost nobody can say more than that it is told.
+  const isTold = () => world.isDamaged && cluster.nodes.some(({ refusal }) => refusal !== null);
+  await until(endMs, () => isTold() || (clients.outstanding === 0 && cluster.isReady));
+  if (judge.finding !== null || isTold()) return cluster.end();
+  judge.check(
+    'whatever was asked is answered in the end',
+    clients.outstanding === 0 && cluster.isReady,
+    () => (cluster.isReady ? `${clients.outstanding} requests have no answer` : 'no node serves'),
+  );
+  await until(endMs, () => isTold() || cluster.isIdle);
+  if (isTold()) return cluster.end();
+  judge.check(
+    'whatever was asked is answered in the end',
+    cluster.isIdle,
+    () => `${cluster.openWork} are open still`,
+  );
+  if (!world.isDamaged) {
+    clients.run(() => auditAnswers(world, clients, operators, shops));
+    await until(endMs + healingMs, () => clients.outstanding === 0);
+    await until(endMs + healingMs, () => cluster.isIdle);
+    if (judge.finding === null) auditRecordsAtEnd(world, clients, cluster.records());
+  }
+  if (judge.finding === null) await auditMirrors(world, cluster, until);
+  const { serving, starts } = cluster;
+  cluster.stop();
+  await until(
+    simulation.nowMs + healingMs,
+    () => cluster.starts > starts && cluster.isReady && cluster.serving !== serving,
+  );
+  if (judge.finding === null)
+    judge.check('the service starts on what a crash leaves', cluster.isReady, () => 'no node takes over');
+  cluster.end();
+}
+
+const followedMs = 10_000;
+
+/** Nothing happens any more but what the clock does: soon every node has all of the log. */
+async function auditMirrors(
+  { simulation, judge }: World,
+  cluster: Cluster,
+  until: (untilMs: number, isDone: () => boolean) => Promise<boolean>,
+): Promise<void> {
+  await until(simulation.nowMs + followedMs, () => cluster.strayMirror === null);
+  judge.check('a mirror holds what the log holds', cluster.strayMirror === null, () => cluster.strayMirror!);
 }
 
 async function heal(

@@ -1,5 +1,5 @@
-// Gives the sources of the service their stand-ins: what they import of the storage library, of `node:fs` and of `node:crypto`,
-// and what reads the pages of a file, is the simulated disk and chance from the seed. Nothing in the sources knows. To be
+// Gives the sources of the service their stand-ins: what they import of the storage library, of `node:fs`, of `node:crypto` and of
+// `pg`, and what reads the pages of a file, is the simulated disk, chance from the seed, and the simulated PostgreSQL. Nothing in the sources knows. To be
 // imported before them.
 
 import { readFileSync } from 'node:fs';
@@ -12,11 +12,13 @@ const standIns: Readonly<Record<string, string>> = {
   'node:fs': './disk/node-fs.ts',
   'node:fs/promises': './disk/node-fs-promises.ts',
   'node:crypto': './disk/node-crypto.ts',
+  pg: './postgresql/pg.ts',
 };
 /** Of sources of the service, by their paths. */
 const standInsOfSources: Readonly<Record<string, string>> = {
   'disk/lmdb-file.ts': './disk/lmdb-file.ts',
   'disk/lmdb-scan.ts': './disk/lmdb-file.ts',
+  'postgresql/schema.ts': './postgresql/schema.ts',
 };
 
 function standInOf(specifier: string, parent: string): string | undefined {

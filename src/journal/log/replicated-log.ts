@@ -29,6 +29,8 @@ export class ReplicatedLog implements LogEngine {
   #sending: Promise<void> | null = null;
   #nextSequence: number | null = null;
   #acknowledged = 0;
+  /** What the mirror had when the partition was acquired. */
+  #acquired = 0;
   #failure: JournalFailure | null = null;
   /** Metadata that is not on its way yet. */
   #metadata = new Map<string, Uint8Array>();
@@ -62,6 +64,7 @@ export class ReplicatedLog implements LogEngine {
     await this.#catchUp(acquired, mirroredEnd(this.#mirror, checkpointed));
     this.#mirror.noteEpoch(acquired.epoch);
     this.#acknowledged = acquired.end.sequence;
+    this.#acquired = acquired.end.sequence;
     this.#noted = acquired.metadata;
     this.#onOwnership(true);
     const isHeld = () => this.#failure === null && this.#isTrusted();
@@ -162,7 +165,7 @@ export class ReplicatedLog implements LogEngine {
     this.#noting = true;
     const metadata = this.#metadata;
     this.#metadata = new Map();
-    const mirrored = this.#mirror.durableEnd?.sequence ?? 0;
+    const mirrored = this.#mirror.durableEnd?.sequence ?? this.#acquired;
     this.#remote.note(this.#epoch, metadata, mirrored).then(
       () => {
         this.#noting = false;

@@ -1,9 +1,11 @@
-// The machine that the simulated service runs on: its disk, and what befalls it. The stand-ins for `node:fs` and the storage
-// library, which the sources are given in their place, do all that they do through the machine that is in use.
+// A machine that a node of the simulated service runs on: its disk, its clocks, and what befalls it. The stand-ins for `node:fs`
+// and the storage library, which the sources are given in their place, do all that they do through the machine that the
+// current lane runs on.
 
 import { Counts } from '../kernel/findings.ts';
 import type { Random } from '../kernel/random.ts';
-import type { Lane, Simulation } from '../kernel/simulation.ts';
+import type { Lane, Place, Simulation } from '../kernel/simulation.ts';
+import { MachineClocks } from './clocks.ts';
 import { type DiskFault, type EnvironmentFile, MachineDown, Volume } from './volume.ts';
 
 /** How a commit fails that the run has asked to fail: before anything was written, or when all was. */
@@ -33,12 +35,16 @@ interface Open {
 
 const errnoOf = { 'io-error': 5, full: 28 } as const;
 
-export class Machine {
+export class Machine implements Place {
   readonly simulation: Simulation;
+  readonly name: string;
+  readonly clocks: MachineClocks;
   readonly volume = new Volume();
   readonly random: Random;
   /** The process, or the whole machine, has ended in the middle of an operation. */
   isDown = false;
+  /** Nothing that runs on it goes on, while time passes. */
+  isFrozen = false;
   /** How many times longer than usual a commit takes. */
   slowness = 1;
   /** Disk operations so far. */
@@ -61,14 +67,21 @@ export class Machine {
   /** Who has met a write error inside the storage library in the task that runs. */
   failedLane: Lane | null = null;
 
-  constructor(simulation: Simulation) {
+  constructor(simulation: Simulation, name: string) {
     this.simulation = simulation;
-    this.random = simulation.random('disk');
+    this.name = name;
+    this.clocks = new MachineClocks(simulation, name === '' ? '' : ` of ${name}`);
+    this.random = simulation.random(name === '' ? 'disk' : `disk of ${name}`);
+  }
+
+  /** A lane of the process that is the service. */
+  lane(name: string): Lane {
+    return this.simulation.lane(this.name === '' ? name : `${this.name} ${name}`, this);
   }
 
   /** A lane that is a process of its own. */
-  lane(name: string): Lane {
-    const lane = this.simulation.lane(name);
+  processLane(name: string): Lane {
+    const lane = this.lane(name);
     this.#apart.add(lane);
     return lane;
   }
@@ -155,7 +168,7 @@ export class Machine {
 
   /** A write that is on its way when its owner ends may arrive when the next owner is at work. */
   #finishLate(pending: PendingCommit): void {
-    const lane = this.simulation.lane('late write');
+    const lane = this.lane('late write');
     const late = { ...pending, lane };
     this.pending.add(late);
     this.simulation.after(lane, this.random.skewed(10, 2_000), () => {
@@ -167,7 +180,7 @@ export class Machine {
   }
 
   #finishOvertaken(pending: PendingCommit): void {
-    const late = { ...pending, lane: this.simulation.lane('late write') };
+    const late = { ...pending, lane: this.lane('late write') };
     this.pending.add(late);
     this.#overtaken.add(late);
   }
@@ -221,15 +234,18 @@ export function placeOf(path: string): string {
   return 'folder';
 }
 
-let inUse: Machine | null = null;
+let inUse: Simulation | null = null;
 
-export function useMachine(machine: Machine): void {
-  inUse = machine;
+/** What runs from now on runs in the lanes of this simulation. */
+export function useSimulation(simulation: Simulation): void {
+  inUse = simulation;
 }
 
+/** The machine that the current lane runs on. */
 export function theMachine(): Machine {
-  if (inUse === null) throw new Error('no machine is in use');
-  return inUse;
+  const place = inUse?.current.place;
+  if (place instanceof Machine) return place;
+  throw new Error(`the lane "${inUse?.current.name}" runs on no machine`);
 }
 
 /** What the library, or the system, throws. */

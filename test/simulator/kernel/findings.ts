@@ -41,6 +41,9 @@ export const assertions = [
   'a write error inside the storage library ends the process',
   'damage is noticed',
   'a shard that is put back is noticed',
+  'a mirror holds what the log holds',
+  'a wrong promotion is refused and told',
+  'the service is back within five seconds',
   'whatever was asked is answered in the end',
 ] as const;
 export type Assertion = (typeof assertions)[number];

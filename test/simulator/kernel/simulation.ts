@@ -7,16 +7,27 @@
 import { Random } from './random.ts';
 import { TimerHeap } from './timer-heap.ts';
 
+/** What lanes run on: while it is frozen none of them goes on, and what comes for them waits. */
+export interface Place {
+  readonly isFrozen: boolean;
+}
+
 export class Lane {
   readonly name: string;
+  readonly place: Place | null;
   readonly ready: (() => void)[] = [];
   isCut = false;
   /** Hears what a task throws. */
   onError: (error: unknown) => void;
 
-  constructor(name: string, onError: (error: unknown) => void) {
+  constructor(name: string, place: Place | null, onError: (error: unknown) => void) {
     this.name = name;
+    this.place = place;
     this.onError = onError;
+  }
+
+  get isWaiting(): boolean {
+    return this.ready.length > 0 && this.place?.isFrozen !== true;
   }
 }
 
@@ -49,8 +60,9 @@ export class Simulation {
     return new Random(`${this.seed}/${name}`);
   }
 
-  lane(name: string): Lane {
-    const lane = new Lane(name, this.#onError);
+  /** `place`: what it runs on, where that may be frozen. */
+  lane(name: string, place: Place | null = null): Lane {
+    const lane = new Lane(name, place, this.#onError);
     this.#lanes.push(lane);
     return lane;
   }
@@ -85,7 +97,7 @@ export class Simulation {
    */
   async run(untilMs: number, isOver: () => boolean, onTask: () => void): Promise<boolean> {
     while (!isOver()) {
-      const waiting = this.#lanes.filter(({ ready }) => ready.length > 0);
+      const waiting = this.#lanes.filter((lane) => lane.isWaiting);
       if (waiting.length === 0) {
         const next = this.#timers.next;
         if (next === undefined) return false;

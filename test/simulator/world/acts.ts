@@ -10,7 +10,7 @@ import type { ActKind } from '../plan.ts';
 import type { Clients, Shop } from './clients.ts';
 import type { Fact } from './facts.ts';
 import { filterOf, type Operators } from './operators.ts';
-import type { Service } from './service.ts';
+import type { Entrance } from './service.ts';
 import type { World } from './world.ts';
 
 export interface ActContext {
@@ -18,7 +18,7 @@ export interface ActContext {
   readonly clients: Clients;
   readonly operators: Operators;
   readonly shops: readonly Shop[];
-  readonly service: () => Service | null;
+  readonly service: () => Entrance | null;
 }
 
 interface Act extends ActContext {

@@ -56,7 +56,7 @@ export class ArchiveProcess {
 
   constructor(world: World, folder: DataFolder) {
     this.#world = world;
-    this.lane = world.machine.lane('archive');
+    this.lane = world.machine.processLane('archive');
     world.simulation.soon(this.lane, () => this.#begin(folder));
   }
 

@@ -48,7 +48,7 @@ export class Backups {
   #command(name: string, run: () => Promise<void>): void {
     const { simulation, machine, judge } = this.#world;
     if (this.#lane !== null || this.#world.isDamaged) return;
-    const lane = machine.lane(name);
+    const lane = machine.processLane(name);
     this.#lane = lane;
     const over = (error?: unknown) => {
       if (this.#lane === lane) this.#lane = null;

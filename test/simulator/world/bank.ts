@@ -9,6 +9,9 @@ import type { Random } from '../kernel/random.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import type { World } from './world.ts';
 
+/** Longer than a call is under way to a network where it may have two effects. */
+const doubtMs = 5_000;
+
 /** What a call came to at the network. */
 export interface Effect {
   readonly call: string;
@@ -36,8 +39,8 @@ export class Bank {
     this.#random = world.simulation.random('bank');
   }
 
-  /** The networks of live mode, for the thread that asks for them. */
-  connect(): TellingNetworks {
+  /** The networks of live mode, for the thread of an owner that asks for them. */
+  connect(owner: string): TellingNetworks {
     const lane = this.#world.simulation.current;
     const onOutcome = (listener: OutcomeListener) => {
       this.#listeners = this.#listeners.filter(({ lane }) => !lane.isCut);
@@ -49,14 +52,15 @@ export class Bank {
       const effect = this.effects.get(id);
       return effect === undefined ? 'unknown' : this.#answerOf(effect);
     };
-    const take = (call: NetworkCall) => this.#take(call);
+    const take = (call: NetworkCall) => this.#take(call, owner);
     const { hostedCards } = this.#world;
+    const doubt = this.#repeats ? { doubtMs } : {};
     return {
       card:
         hostedCards === null
-          ? { openPage: take, authorize: take, refund: take, lookup }
-          : hostedCards.connect(take, lookup),
-      cash: { issue: take, cancel: take, lookup },
+          ? { openPage: take, authorize: take, refund: take, lookup, ...doubt }
+          : hostedCards.connect(take, lookup, owner),
+      cash: { issue: take, cancel: take, lookup, ...doubt },
       onOutcome,
     };
   }
@@ -66,17 +70,24 @@ export class Bank {
     return !this.#world.isHealed && this.#random.chance(this.#world.settings.bankTroubleRate);
   }
 
+  /** A call that is sent twice has two effects, as CMI's have. */
+  get #repeats(): boolean {
+    return this.#world.settings.repeatsEffects;
+  }
+
   /** On the way to the network: it may be slow, or not be reached. */
   async underWay(): Promise<void> {
     const troubled = this.isTroubled;
-    await this.#world.simulation.wait(this.#random.skewed(0.5, troubled ? 30_000 : 200));
+    await this.#world.simulation.wait(
+      this.#random.skewed(0.5, troubled ? (this.#repeats ? 2_000 : 30_000) : 200),
+    );
     if (!troubled || this.#random.chance(0.4)) return;
     this.#world.happened.add('network not reached');
     throw new Error('the network was not reached');
   }
 
-  async #take(call: NetworkCall): Promise<NetworkOutcome> {
-    this.#world.calls(call);
+  async #take(call: NetworkCall, owner: string): Promise<NetworkOutcome> {
+    this.#world.calls(call, owner);
     await this.underWay();
     if (this.isTroubled && this.#random.chance(0.3)) this.#isTakenLate(call);
     const effect = this.#effectOf(call);
@@ -94,7 +105,7 @@ export class Bank {
     const { simulation, happened } = this.#world;
     happened.add('network call taken late');
     const lane = simulation.lane(`queue ${call.id}`);
-    simulation.after(lane, this.#random.skewed(100, 10_000), () => {
+    simulation.after(lane, this.#random.skewed(100, this.#repeats ? 2_000 : 10_000), () => {
       simulation.cut(lane);
       this.#effectOf(call);
     });
@@ -112,8 +123,9 @@ export class Bank {
       this.#world.happened.add('network call repeated');
       this.#world.judge.check(
         'a network call has one effect',
-        known.said === said,
-        () => `the call ${call.id} was first ${known.said} and is now ${said}`,
+        known.said === said && !this.#repeats,
+        () =>
+          `the call ${call.id} was first ${known.said} and is ${this.#repeats ? 'done again' : 'now'} ${said}`,
       );
       return known;
     }
@@ -160,14 +172,14 @@ export class Bank {
   }
 
   /** Listens to the simulated networks of test mode. */
-  overhear(networks: TellingNetworks): TellingNetworks {
+  overhear(networks: TellingNetworks, owner: string): TellingNetworks {
     const heard = (call: NetworkCall, final: NetworkOutcome) => {
       const { id, action, amount, livemode, charge } = call;
       const effect = { call: id, action, amount, livemode, charge, said: '', final, finalAtMs: 0 };
       if (final.result !== 'accepted') this.effects.set(id, effect);
     };
     const hear = async (call: NetworkCall, outcome: Promise<NetworkOutcome>) => {
-      this.#world.calls(call);
+      this.#world.calls(call, owner);
       calls.set(call.id, call);
       const final = await outcome;
       heard(call, final);

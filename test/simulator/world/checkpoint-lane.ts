@@ -5,6 +5,7 @@ import type { ShardIdentity } from '../../../src/disk/identity.ts';
 import { indexRowsOf } from '../../../src/domain/indexes.ts';
 import type { Checkpointer, CheckpointSizes, ReportCompaction } from '../../../src/journal/journal.ts';
 import { openFollower } from '../../../src/journal/open-journal.ts';
+import type { Machine } from '../disk/machine.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Lane, Simulation } from '../kernel/simulation.ts';
 import { archiveDir } from './archive-process.ts';
@@ -29,11 +30,12 @@ export class CheckpointLane implements Checkpointer {
   #last: Promise<unknown> = Promise.resolve();
 
   /** `shard` is the lane that asks and is answered. */
-  constructor(simulation: Simulation, shard: Lane, name: string, options: CheckpointLaneOptions) {
+  constructor(machine: Machine, shard: Lane, name: string, options: CheckpointLaneOptions) {
+    const { simulation } = machine;
     this.#simulation = simulation;
     this.#shard = shard;
     this.#options = options;
-    this.lane = simulation.lane(name);
+    this.lane = machine.lane(name);
     this.#random = simulation.random(`${name} at ${simulation.tasks}`);
   }
 

@@ -6,7 +6,7 @@ import type { Random } from '../kernel/random.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import type { Resource } from './facts.ts';
 import type { Limits } from './limits.ts';
-import type { Answer, Request, Service } from './service.ts';
+import type { Answer, Entrance, Request } from './service.ts';
 import type { World } from './world.ts';
 
 /** An organization in one mode, and the key that its server uses. */
@@ -42,7 +42,7 @@ export class Clients {
   readonly #world: World;
   readonly #lane: Lane;
   readonly #random: Random;
-  readonly #service: () => Service | null;
+  readonly #service: () => Entrance | null;
   readonly keyed: Keyed[] = [];
   /** Requests that have no final answer yet. */
   outstanding = 0;
@@ -51,7 +51,7 @@ export class Clients {
   /** The limits that are watched, by the API key of their shop. */
   readonly limits = new Map<string, Limits>();
 
-  constructor(world: World, service: () => Service | null) {
+  constructor(world: World, service: () => Entrance | null) {
     this.#world = world;
     this.#lane = world.simulation.lane('clients');
     this.#random = world.simulation.random('clients');

@@ -11,13 +11,14 @@ import type { Lane } from '../kernel/simulation.ts';
 import { type Backup, Backups, dataDir } from './backups.ts';
 import type { EarlierShard } from './earlier-shard.ts';
 import { isOfDisk } from './failures.ts';
+import type { Runs } from './runs.ts';
 import { Service } from './service.ts';
 import type { World } from './world.ts';
 
 /** An operator looks at a restored service before resuming it. */
 const pauseMs = 2_000;
 
-export class Host {
+export class Host implements Runs {
   readonly #world: World;
   readonly #lane: Lane;
   service: Service | null = null;
@@ -54,7 +55,7 @@ export class Host {
     }
     this.starts++;
     this.#world.note(`start ${this.starts}`);
-    const service: Service = new Service(this.#world, (error) =>
+    const service: Service = new Service(this.#world, this.#world.machine, null, (error) =>
       simulation.soon(this.#lane, () => {
         if (this.service === service) this.#couldNotGoOn(error);
       }),
@@ -230,7 +231,7 @@ export class Host {
   /** Runs a command as a process of its own; `over` hears of its end unless that is a crash. */
   #run(name: string, run: (scheduler: Scheduler) => Promise<void>, over: (error?: unknown) => void): void {
     const { simulation, machine } = this.#world;
-    const lane = simulation.lane(name);
+    const lane = machine.lane(name);
     this.#command = lane;
     const scheduler = { soon: (action: () => void) => simulation.soon(lane, action), elapsedMs: () => 0 };
     const ended = (error?: unknown) => {
@@ -288,35 +289,15 @@ export class Host {
     this.isReady = false;
   }
 
-  #states() {
-    return (this.service?.shards ?? []).map((thread) => thread?.shard?.state);
-  }
-
-  /** What the service has yet to do by itself: deliveries to make, network calls to settle. */
   get openWork(): number {
-    let open = 0;
-    for (const state of this.#states()) {
-      if (state === undefined) return Infinity;
-      open += state.records.count('operation') + state.outboxes.draining.size;
-      for (const endpoint of state.records.scan('endpoint', { descending: false })) {
-        if (endpoint.kind === 'webhook_endpoint' && endpoint.status === 'enabled')
-          open += state.records.count(`due/endpoint=${endpoint.id}`);
-      }
-    }
-    return open;
+    return this.service?.openWork ?? 0;
   }
 
   get isIdle(): boolean {
     return this.isReady && this.openWork === 0;
   }
 
-  /** Every record of every shard, as the shards show them. */
   records(): Map<string, StoredRecord> {
-    const records = new Map<string, StoredRecord>();
-    for (const thread of this.service?.shards ?? [])
-      for (const [id, record] of thread?.records() ?? []) records.set(id, record);
-    return new Map(
-      [...records].sort(([a], [b]) => (a.slice(a.indexOf('_')) < b.slice(b.indexOf('_')) ? -1 : 1)),
-    );
+    return this.service?.records() ?? new Map();
   }
 }

@@ -16,7 +16,7 @@ import type {
 } from '../../../src/networks/network.ts';
 import type { InternalAnswer } from '../../../src/shard/protocol.ts';
 import type { Random } from '../kernel/random.ts';
-import type { Service } from './service.ts';
+import type { Entrance } from './service.ts';
 import type { World } from './world.ts';
 
 /** What a customer has paid on the page of a charge. */
@@ -89,10 +89,11 @@ export class HostedCards {
   connect(
     refund: (call: NetworkCall) => Promise<NetworkOutcome>,
     lookUpRefund: CardNetwork['lookup'],
+    owner: string,
   ): CardNetwork {
     const { bank } = this.#world;
     const said = async <T>(call: NetworkCall, does: () => T): Promise<T> => {
-      this.#world.calls(call);
+      this.#world.calls(call, owner);
       await bank.underWay();
       const outcome = does();
       if (!bank.isTroubled) return outcome;
@@ -168,7 +169,7 @@ export class HostedCards {
   }
 
   /** A customer pays on the page of a charge of so many centimes. */
-  pay(org: string, charge: string, amount: number, service: () => Service | null): void {
+  pay(org: string, charge: string, amount: number, service: () => Entrance | null): void {
     const world = this.#world;
     const page = this.#pageOf(charge);
     // Asking tells of the first payment only, so there is no other one before the service knows of that.
@@ -199,7 +200,7 @@ export class HostedCards {
   }
 
   /** Posts a report, again and again until the service has taken it. */
-  #report(org: string, payment: Payment, service: () => Service | null, inMs: number): void {
+  #report(org: string, payment: Payment, service: () => Entrance | null, inMs: number): void {
     this.#reporting++;
     const again = () => this.#report(org, payment, service, retryMs);
     this.#post(org, JSON.stringify(payment), genuine, service, inMs, (reply) => {
@@ -218,7 +219,7 @@ export class HostedCards {
     else payment.isCaptured = true;
   }
 
-  #forge(org: string, { charge, reference, amount }: Payment, service: () => Service | null): void {
+  #forge(org: string, { charge, reference, amount }: Payment, service: () => Entrance | null): void {
     this.#world.happened.add('report forged');
     const body = JSON.stringify({ charge, reference: `${reference}-forged`, amount, currency: 'mad' });
     this.#post(org, body, 'forged', service, this.#random.skewed(1, 5_000), (reply) =>
@@ -235,7 +236,7 @@ export class HostedCards {
     org: string,
     body: string,
     signature: string,
-    service: () => Service | null,
+    service: () => Entrance | null,
     inMs: number,
     done: (reply: Reply | null) => void,
   ): void {

@@ -3,9 +3,9 @@
 
 import type { StoredRecord } from '../../../src/domain/record.ts';
 import { ofKind } from '../../domain/invariants.ts';
+import { startMs } from '../disk/clocks.ts';
 import { Random } from '../kernel/random.ts';
 import type { Clients } from './clients.ts';
-import { startMs } from './clocks.ts';
 import type { Host } from './host.ts';
 import type { World } from './world.ts';
 

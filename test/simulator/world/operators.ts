@@ -5,7 +5,7 @@ import type { Random } from '../kernel/random.ts';
 import { listPaths } from './acts.ts';
 import type { Clients, Shop } from './clients.ts';
 import type { Fact, Resource } from './facts.ts';
-import type { Service } from './service.ts';
+import type { Entrance } from './service.ts';
 import type { World } from './world.ts';
 
 /** A list's filter. */
@@ -56,10 +56,10 @@ interface IssuedKey {
 export class Operators {
   readonly #world: World;
   readonly #clients: Clients;
-  readonly #service: () => Service | null;
+  readonly #service: () => Entrance | null;
   readonly keys: IssuedKey[] = [];
 
-  constructor(world: World, clients: Clients, service: () => Service | null) {
+  constructor(world: World, clients: Clients, service: () => Entrance | null) {
     this.#world = world;
     this.#clients = clients;
     this.#service = service;

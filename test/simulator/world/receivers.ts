@@ -2,9 +2,11 @@
 // says and answer with an error all the same. They keep what they got.
 
 import { deliveriesInFlightMax } from '../../../src/contract/limits.ts';
+import type { Clocks } from '../../../src/core/clock.ts';
 import type { AttemptResult } from '../../../src/domain/record.ts';
 import type { SealedAttempt } from '../../../src/webhooks/attempt.ts';
 import type { Random } from '../kernel/random.ts';
+import type { Lane } from '../kernel/simulation.ts';
 import type { World } from './world.ts';
 
 /** Of the endpoints that fail at times. */
@@ -13,30 +15,36 @@ const lostShare = 0.3;
 export class Receivers {
   readonly #world: World;
   readonly #random: Random;
+  readonly #lane: Lane;
   /** How often each endpoint has got each event, answered with a success or not. */
   readonly got = new Map<string, Map<string, number>>();
   /** The deliveries that were answered with a success, as `endpoint event`. */
   readonly accepted = new Set<string>();
   /** The deliveries in flight to each endpoint, by webhook thread. */
-  readonly #inFlight = new Map<number, Map<string, number>>();
+  readonly #inFlight = new Map<string, Map<string, number>>();
   readonly #lost = new Map<string, boolean>();
 
   constructor(world: World) {
     this.#world = world;
     this.#random = world.simulation.random('receivers');
+    this.#lane = world.simulation.lane('receivers');
   }
 
   /** A webhook thread has ended, and with it its connections. */
-  disconnected(thread: number): void {
-    this.#inFlight.delete(thread);
+  disconnected(sender: string): void {
+    this.#inFlight.delete(sender);
   }
 
   /** An attempt, as a webhook thread makes it. */
-  async attempt(thread: number, { endpoint, body, sealed }: SealedAttempt): Promise<AttemptResult> {
-    const { judge, simulation, settings, clocks, isHealed } = this.#world;
+  async attempt(
+    sender: string,
+    { endpoint, body, sealed }: SealedAttempt,
+    clocks: Pick<Clocks, 'wall'>,
+  ): Promise<AttemptResult> {
+    const { judge, simulation, settings, isHealed } = this.#world;
     this.#world.goesOut(`a delivery to ${endpoint}`);
-    const inFlight = this.#inFlight.get(thread) ?? new Map<string, number>();
-    this.#inFlight.set(thread, inFlight);
+    const inFlight = this.#inFlight.get(sender) ?? new Map<string, number>();
+    this.#inFlight.set(sender, inFlight);
     inFlight.set(endpoint, (inFlight.get(endpoint) ?? 0) + 1);
     const flights = [...this.#inFlight.values()].reduce((sum, each) => sum + (each.get(endpoint) ?? 0), 0);
     judge.check(
@@ -57,17 +65,32 @@ export class Receivers {
       : trouble
         ? this.#random.pick(['slow', 'dead', 'error', 'error after all'] as const)
         : 'sound';
-    await simulation.wait(this.#random.skewed(1, how === 'slow' ? 9_000 : 150));
+    const sending = simulation.current;
+    const tookMs = this.#random.skewed(1, how === 'slow' ? 9_000 : 150);
+    await this.#takes(tookMs);
     const isTaken = how === 'slow' || how === 'sound' || how === 'error after all';
     const { id } = JSON.parse(body) as { id: string };
     if (isTaken) this.#take(endpoint, id, how !== 'error after all');
     if (trouble) this.#world.happened.add(`receiver: ${how}`);
     inFlight.set(endpoint, inFlight.get(endpoint)! - 1);
+    await this.#answers(sending);
     const done = { at_ms: atMs, duration_ms: Math.max(0, clocks.wall() - atMs), answer: '' };
     if (how === 'dead') return { ...done, status: null, failure: 'connection refused' };
     return isTaken && how !== 'error after all'
       ? { ...done, status: 200, failure: null }
       : { ...done, status: 500, failure: 'status 500' };
+  }
+
+  /** A receiver goes on although the node that has sent to it does not. */
+  #takes(ms: number): Promise<void> {
+    const { simulation, hasNodes } = this.#world;
+    if (!hasNodes) return simulation.wait(ms);
+    return new Promise((resolve) => void simulation.after(this.#lane, ms, resolve));
+  }
+
+  #answers(sending: Lane): Promise<void> | null {
+    const { simulation, hasNodes } = this.#world;
+    return hasNodes ? new Promise((resolve) => simulation.soon(sending, resolve)) : null;
   }
 
   /** Some receivers never answer again: what is sent to them is tried to the end of the schedule, and given up. */

@@ -3,16 +3,27 @@
 
 import { languages } from '../../../src/contract/vocabulary.ts';
 import { archivedSequence, archiveFolderOf } from '../../../src/data-folder/archive-folder.ts';
-import { type DataFolder, noteLayouts, openDataFolder } from '../../../src/data-folder/data-folder.ts';
+import {
+  type DataFolder,
+  hasDataFolder,
+  type Known,
+  noteLayouts,
+  openDataFolder,
+} from '../../../src/data-folder/data-folder.ts';
 import { DiskRoom } from '../../../src/data-folder/disk-space.ts';
 import { checkFolder } from '../../../src/data-folder/folder-check.ts';
+import { mirrorDirectory } from '../../../src/data-folder/mirrored-directory.ts';
 import { Pause } from '../../../src/data-folder/pause.ts';
 import { SequenceNotes } from '../../../src/data-folder/sequence-notes.ts';
 import { Directory, type DirectoryChange } from '../../../src/directory/directory.ts';
 import { atWriteError } from '../../../src/disk/storage-errors.ts';
+import type { StoredRecord } from '../../../src/domain/record.ts';
 import { KeyRing } from '../../../src/edge/api/authenticate.ts';
 import { matchRoute } from '../../../src/edge/http/router.ts';
-import { JournalDamaged } from '../../../src/journal/journal.ts';
+import { JournalDamaged, JournalFailure } from '../../../src/journal/journal.ts';
+import { OwnershipBoard } from '../../../src/journal/ownership.ts';
+import { PostgresRows } from '../../../src/postgresql/directory-rows.ts';
+import { serviceIn } from '../../../src/postgresql/owner-connection.ts';
 import { ShardClient } from '../../../src/shard/client.ts';
 import { answerFlags, noVersion, requestFlags } from '../../../src/shard/frames.ts';
 import { clientBounds } from '../../../src/shard/memory.ts';
@@ -25,13 +36,16 @@ import type {
 } from '../../../src/shard/protocol.ts';
 import { shardOfOrganization } from '../../../src/shard/shard-map.ts';
 import { accountOf, keyRingChangeOf } from '../../../src/threads/directory-projections.ts';
+import type { Machine } from '../disk/machine.ts';
 import type { Lane } from '../kernel/simulation.ts';
+import type { PostgresServers } from '../postgresql/servers.ts';
 import { Admission } from './admission.ts';
 import { ArchiveProcess, archiveDir } from './archive-process.ts';
 import { dataDir } from './backups.ts';
 import { channel } from './channel.ts';
 import { isOfDisk } from './failures.ts';
 import { ShardThread } from './shard-thread.ts';
+import { aloneClaim, type Claim, ownerOptions, StandBy } from './stand-by.ts';
 import { WebhookThread, webhookThreads } from './webhook-thread.ts';
 import type { World } from './world.ts';
 
@@ -68,8 +82,14 @@ export function resetRequestIds(): void {
   requests = 0;
 }
 
+/** The ways into a service. */
+export type Entrance = Pick<Service, 'request' | 'giveUp' | 'ask' | 'handOver' | 'operate'>;
+
 export class Service {
   readonly #world: World;
+  readonly #machine: Machine;
+  /** Null where no nodes share the service. */
+  readonly #servers: PostgresServers | null;
   readonly #main: Lane;
   readonly #edge: Lane;
   readonly #keys = new KeyRing();
@@ -79,8 +99,11 @@ export class Service {
   readonly #webhooks: WebhookThread[] = [];
   #archive: ArchiveProcess | null = null;
   #folder!: DataFolder;
+  #standBy: StandBy | null = null;
+  #claim!: Claim;
+  #board!: OwnershipBoard;
   #pause!: Pause;
-  #notes!: SequenceNotes;
+  #notes: SequenceNotes | null = null;
   directory: Directory | null = null;
   #isStopping = false;
   onShardStart: () => void = () => {};
@@ -88,17 +111,25 @@ export class Service {
   readonly #onEnded: (error: unknown) => void;
 
   /** `onEnded` hears why the process can't go on. */
-  constructor(world: World, onEnded: (error: unknown) => void) {
+  constructor(
+    world: World,
+    machine: Machine,
+    servers: PostgresServers | null,
+    onEnded: (error: unknown) => void,
+  ) {
     this.#world = world;
-    this.#main = world.simulation.lane('main');
-    this.#edge = world.simulation.lane('edge');
+    this.#machine = machine;
+    this.#servers = servers;
+    this.#main = machine.lane('main');
+    this.#edge = machine.lane('edge');
     this.#onEnded = onEnded;
     atWriteError.run = ({ message }) => this.#endAtWriteError(message);
   }
 
   /** The service ends when one of its threads meets a write error inside the storage library; a command goes on. */
   #endAtWriteError(message: string): void {
-    const { simulation, machine } = this.#world;
+    const { simulation } = this.#world;
+    const machine = this.#machine;
     if (!this.lanes.includes(simulation.current)) return;
     this.#world.note(`${message}: the process ends itself`);
     machine.endHere(`write error in ${simulation.current.name.replace(/ \d+$/, '')}`);
@@ -112,12 +143,12 @@ export class Service {
   }
 
   async #open(ready: () => void): Promise<void> {
-    const { clocks, settings, judge, note, simulation } = {
-      ...this.#world,
-      note: (text: string) => this.#world.note(text),
-    };
-    this.#folder = await openDataFolder(dataDir, 0, settings.shards);
+    const { settings, judge, simulation } = this.#world;
+    const { clocks } = this.#machine;
+    const note = (text: string) => this.#world.note(text);
+    this.#folder = await openDataFolder(dataDir, 0, settings.shards, await this.#knownService());
     this.#world.folderInUse = this.#folder;
+    const remote = await this.#own();
     this.#pause = new Pause(this.#folder);
     this.#world.isPaused = this.#pause.paused !== null;
     const { directory: folder, directoryPart: part, shards } = this.#folder;
@@ -134,6 +165,7 @@ export class Service {
         if (fatal) this.#onEnded(error);
       },
       isDiskFull: () => room.isFull(),
+      remote,
     });
     const { ends } = await checkFolder({
       folder: this.#folder,
@@ -143,18 +175,18 @@ export class Service {
         judge.check('the service starts on what a crash leaves', this.#world.isDamaged, () => message),
     });
     noteLayouts(this.#folder);
-    this.#notes = new SequenceNotes({
+    const notes = new SequenceNotes({
       folder: this.#folder,
       ends,
       timers: { after: (ms, run) => simulation.after(this.#main, ms, run) },
       onFailure: (error) => note(`the notes could not be written: ${(error as Error).message}`),
     });
+    this.#notes = notes;
     this.directory = directory;
     directory.onChange((change) => this.#changed(change));
     directory.store.onChange((revision) => this.#noteDirectory(revision));
     for (const change of directory.snapshot()) this.#keys.put(keyRingChangeOf(change));
-    for (let thread = 0; thread < webhookThreads; thread++)
-      this.#webhooks.push(new WebhookThread(this.#world, thread));
+    for (let thread = 0; thread < webhookThreads; thread++) this.#webhooks.push(this.#webhookThread(thread));
     if (settings.archiveAgeMs > 0) this.#archive = new ArchiveProcess(this.#world, this.#folder);
     const waited = new Set<number>();
     this.#onShardReady = (number) => {
@@ -172,6 +204,75 @@ export class Service {
     }
   }
 
+  /** The service whose log PostgreSQL has: a new data folder becomes another one of that. */
+  async #knownService(): Promise<Known | null> {
+    const servers = this.#servers;
+    if (servers === null || hasDataFolder(dataDir)) return null;
+    const { simulation } = this.#world;
+    const options = {
+      address: { hosts: servers.hosts, user: 'payments', database: 'payments' },
+      password: null,
+      ca: null,
+      timers: { after: (ms: number, run: () => void) => simulation.after(this.#main, ms, run) },
+    };
+    for (;;) {
+      const found = await serviceIn(options);
+      if (found === null) return null;
+      if (typeof found !== 'string') return { ...found, id: found.folder };
+      await new Promise<void>((resolve) => void simulation.after(this.#main, 1_000, resolve));
+    }
+  }
+
+  /** Stands by until the node has the lease, and takes the directory. */
+  async #own(): Promise<PostgresRows | null> {
+    const servers = this.#servers;
+    const { simulation } = this.#world;
+    if (servers === null) {
+      this.#claimed(aloneClaim(this.#folder.shards));
+      return null;
+    }
+    this.#standBy = new StandBy({
+      world: this.#world,
+      machine: this.#machine,
+      servers,
+      main: this.#main,
+      folder: this.#folder,
+      process: `process ${simulation.tasks} of ${this.#machine.name}`,
+      onEnded: this.#onEnded,
+    });
+    this.#claimed(await this.#standBy.claim());
+    const { lease } = this.#claim;
+    const remote = new PostgresRows(ownerOptions(this.#world, servers, this.#main, this.#folder, lease));
+    await mirrorDirectory(remote, this.#folder);
+    return remote;
+  }
+
+  #claimed(claim: Claim): void {
+    this.#claim = claim;
+    this.#board = new OwnershipBoard(claim.ownership, this.#machine.clocks.trust);
+  }
+
+  #webhookThread(thread: number): WebhookThread {
+    const { quietMs } = this.#claim;
+    return new WebhookThread({
+      world: this.#world,
+      machine: this.#machine,
+      thread,
+      board: this.#board,
+      quietMs,
+    });
+  }
+
+  /** Where this node passes requests on to while it stands by; null: nowhere, or it serves itself. */
+  get holder(): string | null {
+    return this.#standBy?.holder ?? null;
+  }
+
+  /** The edges listen: the node has what a service needs. */
+  get isListening(): boolean {
+    return this.directory !== null;
+  }
+
   #startShard(number: number): void {
     this.onShardStart();
     const directory = this.directory!;
@@ -182,11 +283,15 @@ export class Service {
       .filter(({ id }) => this.shardOf(id) === number);
     const thread: ShardThread = new ShardThread({
       world: this.#world,
+      machine: this.#machine,
+      servers: this.#servers,
+      lease: this.#claim.lease,
+      board: this.#board,
       number,
       folder: this.#folder,
       accounts,
       revision: directory.revision,
-      onDurable: (end) => simulation.soon(this.#main, () => this.#notes.note(number, end)),
+      onDurable: (end) => simulation.soon(this.#main, () => this.#notes?.note(number, end)),
       onFailure: (error) => simulation.soon(this.#main, () => this.shardEnded(number, thread, error)),
     });
     this.shards[number] = thread;
@@ -216,18 +321,20 @@ export class Service {
    * behind what that one writes.
    */
   shardEnded(number: number, thread: ShardThread, error: unknown, isOvertaken = false): void {
-    if (this.shards[number] !== thread || this.#isStopping || this.#world.machine.isDown) return;
-    const { simulation, machine } = this.#world;
+    if (this.shards[number] !== thread || this.#isStopping || this.#machine.isDown) return;
+    const { simulation } = this.#world;
     this.#world.note(`shard ${number} ends: ${error instanceof Error ? error.message : error}`);
     this.#judgeFailure(error);
     for (const lane of thread.lanes) simulation.cut(lane);
-    machine.released(thread.lanes, isOvertaken);
+    this.#machine.released(thread.lanes, isOvertaken);
     this.shards[number] = null;
     simulation.soon(this.#edge, () => this.#clients[number]!.disconnect());
     if (error instanceof JournalDamaged) {
       this.#onEnded(error);
       return;
     }
+    // The thread of the lease says so soon, too.
+    if (error instanceof JournalFailure && error.outcome === 'fenced') return;
     simulation.after(this.#main, restartMs, () => {
       if (!this.#isStopping) this.#startShard(number);
     });
@@ -249,7 +356,7 @@ export class Service {
   restartWebhooks(ended: number): void {
     if (this.#webhooks[ended] === undefined) return;
     this.#webhooks[ended].cut();
-    const started = new WebhookThread(this.#world, ended);
+    const started = this.#webhookThread(ended);
     this.#webhooks[ended] = started;
     for (const [number, thread] of this.shards.entries())
       if (thread !== null && this.#clients[number]!.connected) started.connect(number, thread);
@@ -327,7 +434,11 @@ export class Service {
     done: (answer: Answer | null) => void,
     call: Call,
   ): void {
-    const known = this.#keys.authenticate(`Bearer ${apiKey}`, this.#world.clocks.wall);
+    if (!this.#board.isTrusted()) {
+      done(null);
+      return;
+    }
+    const known = this.#keys.authenticate(`Bearer ${apiKey}`, this.#machine.clocks.wall);
     const requestId = `req_${String(++requests).padStart(25, '0')}`;
     const none = { replayed: false, originalRequest: '', retryAfterSeconds: 0 };
     if ('refusal' in known) {
@@ -415,8 +526,9 @@ export class Service {
       );
       void Promise.all(stops).then(async () => {
         await this.#stopArchive();
-        await this.#notes.close();
+        await this.#notes?.close();
         await this.directory?.closeStore();
+        await this.#standBy?.stop();
         stopped();
       });
     });
@@ -433,17 +545,53 @@ export class Service {
     });
   }
 
-  /** Nothing of this process runs any more. */
-  cut(): void {
+  /** Whether the process may believe itself. */
+  get isTrusted(): boolean {
+    return this.#board?.isTrusted() ?? false;
+  }
+
+  /** How far the mirrors of the partitions have come; without a checksum where the node stands by. */
+  get mirrorEnds(): readonly { readonly sequence: number; readonly checksum: number | null }[] {
+    if (!this.isListening)
+      return (this.#standBy?.followed ?? []).map((sequence) => ({ sequence, checksum: null }));
+    return this.shards.map((thread) => thread?.mirrorEnd ?? { sequence: 0, checksum: null });
+  }
+
+  get openWork(): number {
+    let open = 0;
+    for (const state of this.shards.map((thread) => thread?.shard?.state)) {
+      if (state === undefined) return Infinity;
+      open += state.records.count('operation') + state.outboxes.draining.size;
+      for (const endpoint of state.records.scan('endpoint', { descending: false })) {
+        if (endpoint.kind === 'webhook_endpoint' && endpoint.status === 'enabled')
+          open += state.records.count(`due/endpoint=${endpoint.id}`);
+      }
+    }
+    return open;
+  }
+
+  /** Every record of every shard, as the shards show them. */
+  records(): Map<string, StoredRecord> {
+    const records = new Map<string, StoredRecord>();
+    for (const thread of this.shards)
+      for (const [id, record] of thread?.records() ?? []) records.set(id, record);
+    return new Map(
+      [...records].sort(([a], [b]) => (a.slice(a.indexOf('_')) < b.slice(b.indexOf('_')) ? -1 : 1)),
+    );
+  }
+
+  /** Nothing of this process runs any more. `isSilent`: its machine ends, and nobody is told. */
+  cut(isSilent = false): void {
     const { simulation } = this.#world;
     this.#isStopping = true;
-    for (const webhooks of this.#webhooks) webhooks.cut();
+    for (const webhooks of this.#webhooks) webhooks.cut(isSilent);
     const ofArchive = this.#archive === null ? [] : [this.#archive.lane];
     for (const lane of [...this.lanes, ...ofArchive]) simulation.cut(lane);
   }
 
   /** The threads of the process that write. */
   get lanes(): readonly Lane[] {
-    return [this.#main, this.#edge, ...this.shards.flatMap((thread) => thread?.lanes ?? [])];
+    const ofLease = this.#standBy?.lanes ?? [];
+    return [this.#main, this.#edge, ...ofLease, ...this.shards.flatMap((thread) => thread?.lanes ?? [])];
   }
 }

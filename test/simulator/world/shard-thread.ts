@@ -6,8 +6,11 @@ import { indexRowsOf } from '../../../src/domain/indexes.ts';
 import type { Change, StoredRecord } from '../../../src/domain/record.ts';
 import type { Journal, LogEnd, OwnJournal } from '../../../src/journal/journal.ts';
 import { openJournal } from '../../../src/journal/open-journal.ts';
+import type { OwnershipBoard } from '../../../src/journal/ownership.ts';
+import type { RemoteLog } from '../../../src/journal/remote-log.ts';
 import type { Networks, TellingNetworks } from '../../../src/networks/network.ts';
 import { createSimulator } from '../../../src/networks/simulator.ts';
+import { PostgresLog } from '../../../src/postgresql/partition-log.ts';
 import type { ShardAccount } from '../../../src/shard/account.ts';
 import type { Peer } from '../../../src/shard/commit-batch.ts';
 import { memoryShares, shardMibMin } from '../../../src/shard/memory.ts';
@@ -15,14 +18,17 @@ import type { FromShard, ToShard } from '../../../src/shard/protocol.ts';
 import type { Shard } from '../../../src/shard/shard.ts';
 import { shardOfOrganization } from '../../../src/shard/shard-map.ts';
 import { HostedShard } from '../../../src/threads/hosted-shard.ts';
+import type { Machine } from '../disk/machine.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Lane } from '../kernel/simulation.ts';
+import type { PostgresServers } from '../postgresql/servers.ts';
 import type { Admission } from './admission.ts';
 import { auditRecovery } from './audit-recovery.ts';
 import type { End } from './channel.ts';
 import { CheckpointLane } from './checkpoint-lane.ts';
 import { pageMs } from './hosted-cards.ts';
 import { Undurable } from './prompt-reads.ts';
+import { ownerOptions } from './stand-by.ts';
 import { webhookThreads } from './webhook-thread.ts';
 import type { World } from './world.ts';
 
@@ -31,6 +37,11 @@ const dayMs = 86_400_000;
 
 export interface ShardThreadOptions {
   readonly world: World;
+  readonly machine: Machine;
+  /** Null where the data folder alone holds the log. */
+  readonly servers: PostgresServers | null;
+  readonly lease: number | null;
+  readonly board: OwnershipBoard;
   readonly number: number;
   readonly folder: DataFolder;
   readonly accounts: readonly ShardAccount[];
@@ -51,16 +62,19 @@ export class ShardThread {
   #hosted: HostedShard | undefined;
   #admission: Admission | null = null;
   readonly #peers: Peer[] = [];
+  /** Where several may append to a log, each has a history of its own. */
+  readonly #owner: string;
 
   constructor(options: ShardThreadOptions) {
-    const { world, number, folder } = options;
+    const { world, machine, number, folder } = options;
     const { simulation } = world;
     this.#options = options;
-    this.lane = simulation.lane(`shard ${number}`);
+    this.lane = machine.lane(`shard ${number}`);
     this.undurable = new Undurable(simulation);
+    this.#owner = options.servers === null ? '' : this.lane.name + simulation.tasks;
     this.lane.onError = options.onFailure;
     this.#random = simulation.random(`shard ${number} at ${simulation.tasks}`);
-    this.#checkpointer = new CheckpointLane(simulation, this.lane, `checkpoint ${number}`, {
+    this.#checkpointer = new CheckpointLane(machine, this.lane, `checkpoint ${number}`, {
       dir: folder.shardDir(number),
       identity: folder.shardIdentity(number),
       segmentBytesMax: world.settings.segmentBytesMax,
@@ -81,14 +95,18 @@ export class ShardThread {
   }
 
   async #open(): Promise<void> {
-    const { world, number, folder, accounts, revision, onFailure } = this.#options;
-    const { simulation, machine, clocks, settings } = world;
+    const { world, machine, board, number, folder, accounts, revision, onFailure } = this.#options;
+    const { simulation, settings } = world;
+    const { clocks } = machine;
     this.#journal = await openJournal({
       dir: folder.shardDir(number),
       identity: folder.shardIdentity(number),
       indexRowsOf,
       segmentBytesMax: settings.segmentBytesMax,
       checkpointer: this.#checkpointer,
+      ...this.#remote(),
+      onOwnership: (isHeld) => board.setHeld(number, isHeld),
+      isTrusted: () => board.isTrusted(),
     });
     const timers = { after: (ms: number, run: () => void) => simulation.after(this.lane, ms, run) };
     const scheduler = {
@@ -109,7 +127,11 @@ export class ShardThread {
       accounts,
       revision,
       paused: folder.paused !== null && world.isPaused,
-      networks: networksOf(world.bank.overhear(test), world.bank.connect(), settings.hasHostedCards),
+      networks: networksOf(
+        world.bank.overhear(test, this.#owner),
+        world.bank.connect(this.#owner),
+        settings.hasHostedCards,
+      ),
       timers,
       settings: {
         baseUrl: 'https://pay.test',
@@ -157,8 +179,30 @@ export class ShardThread {
     const isHere = (org: string) => shardOfOrganization(org, folder.shards) === number;
     auditRecovery(world, hosted.shard, this.#records, isHere);
     this.#history.recovered(this.#journal.log.nextSequence, this.#records);
+    this.#auditMirror();
     await hosted.start();
     machine.step();
+  }
+
+  /** What was recovered is what PostgreSQL has, unless somebody else has taken the partition meanwhile. */
+  #auditMirror(): void {
+    const { world, servers, number } = this.#options;
+    const row = servers?.primary.tables.partition(number);
+    if (row === undefined || row.epoch !== this.#journal.ownership.epoch) return;
+    const { nextSequence } = this.#journal.log;
+    world.judge.check(
+      'a mirror holds what the log holds',
+      nextSequence === row.next_sequence,
+      () =>
+        `partition ${number} is recovered up to ${nextSequence - 1} and ends with ${row.next_sequence - 1}`,
+    );
+  }
+
+  #remote(): { readonly remote?: RemoteLog } {
+    const { world, servers, folder, lease, number } = this.#options;
+    if (servers === null) return {};
+    const options = ownerOptions(world, servers, this.lane, folder, lease);
+    return { remote: new PostgresLog({ ...options, partition: number }) };
   }
 
   /** Undefined while it has not recovered. */
@@ -221,7 +265,7 @@ export class ShardThread {
 
   get #history() {
     const { world, folder, number } = this.#options;
-    return world.historyOf(folder, number);
+    return world.historyOf(folder, number, this.#owner);
   }
 
   /** The data folder is not paused any more. */
@@ -239,6 +283,12 @@ export class ShardThread {
     world.happened.add('damage told');
     world.judge.check('damage is noticed', world.isDamaged, () => `${reason}, and nothing was damaged`);
     if (!world.isDamaged) onFailure(new Error(reason));
+  }
+
+  /** How far the log has come on this machine. */
+  get mirrorEnd(): { readonly sequence: number; readonly checksum: number | null } {
+    const { durableEnd, nextSequence } = this.#journal.log;
+    return durableEnd ?? { sequence: nextSequence - 1, checksum: null };
   }
 
   putAccount(account: ShardAccount): void {

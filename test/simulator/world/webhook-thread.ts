@@ -1,8 +1,10 @@
 // A webhook thread, put together as src/threads/webhook-thread.ts does it: the dispatcher in a lane, with receivers in the
 // place of attempts.
 
+import type { OwnershipBoard } from '../../../src/journal/ownership.ts';
 import type { FromShard, ToShard } from '../../../src/shard/protocol.ts';
 import { Dispatcher } from '../../../src/webhooks/dispatcher.ts';
+import type { Machine } from '../disk/machine.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import { channel, type End } from './channel.ts';
 import type { ShardThread } from './shard-thread.ts';
@@ -13,26 +15,37 @@ const concurrency = 12;
 const settleMs = 300;
 const tickMs = 1_000;
 
+export interface WebhookThreadOptions {
+  readonly world: World;
+  readonly machine: Machine;
+  readonly thread: number;
+  readonly board: OwnershipBoard;
+  /** Attempts of another node may be under way for so long. */
+  readonly quietMs: number;
+}
+
 export class WebhookThread {
   readonly #world: World;
   readonly #lane: Lane;
   readonly #dispatcher: Dispatcher;
   readonly #ports = new Map<number, End<ToShard, FromShard>>();
 
-  readonly #thread: number;
+  /** Whom receivers take it for. */
+  readonly #sender: string;
 
-  constructor(world: World, thread: number) {
+  constructor({ world, machine, thread, board, quietMs }: WebhookThreadOptions) {
     this.#world = world;
-    this.#thread = thread;
-    const { simulation, clocks, receivers, judge } = world;
-    const lane = simulation.lane(`webhooks ${thread}`);
+    const { simulation, receivers, judge } = world;
+    const { clocks } = machine;
+    this.#sender = `${machine.name} ${thread} at ${simulation.tasks}`;
+    const lane = machine.lane(`webhooks ${thread}`);
     this.#lane = lane;
     this.#dispatcher = new Dispatcher({
       concurrency,
       clock: clocks.wall,
       monotonic: clocks.monotonic,
-      isHeld: () => true,
-      attempt: (input) => receivers.attempt(thread, input),
+      isHeld: (shard) => board.isHeld(shard),
+      attempt: (input) => receivers.attempt(this.#sender, input, clocks),
       hangUp: () => {},
       send: (shard, message) => this.#ports.get(shard)?.postMessage({ outbox: { thread, ...message } }),
       onAttempted: () => {},
@@ -40,7 +53,7 @@ export class WebhookThread {
         judge.check('the service fails of what failed, and of nothing else', false, () => String(error)),
       later: (run, ms) => void simulation.after(lane, ms, run),
     });
-    simulation.after(lane, settleMs, () => {
+    simulation.after(lane, Math.max(settleMs, quietMs), () => {
       if (!world.isPaused) this.#dispatcher.start();
     });
     this.#tick();
@@ -72,8 +85,10 @@ export class WebhookThread {
     this.#world.simulation.soon(this.#lane, () => this.#dispatcher.start());
   }
 
-  cut(): void {
+  /** `isSilent`: receivers do not hear of the end of the connections. */
+  cut(isSilent = false): void {
     this.#world.simulation.cut(this.#lane);
-    this.#world.receivers.disconnected(this.#thread);
+    if (isSilent && this.#world.hasNodes) return;
+    this.#world.receivers.disconnected(this.#sender);
   }
 }

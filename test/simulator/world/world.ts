@@ -3,23 +3,25 @@
 
 import type { DataFolder } from '../../../src/data-folder/data-folder.ts';
 import type { NetworkCall } from '../../../src/domain/network-call.ts';
-import { Machine, useMachine } from '../disk/machine.ts';
+import type { MachineClocks } from '../disk/clocks.ts';
+import { Machine, useSimulation } from '../disk/machine.ts';
 import { MachineDown } from '../disk/volume.ts';
 import { Counts, Finding, Judge } from '../kernel/findings.ts';
 import { Simulation } from '../kernel/simulation.ts';
 import { Trace } from '../kernel/trace.ts';
 import type { Settings } from '../plan.ts';
 import { Bank } from './bank.ts';
-import { MachineClocks } from './clocks.ts';
 import { Facts } from './facts.ts';
 import { History } from './history.ts';
 import { HostedCards } from './hosted-cards.ts';
 import { Receivers } from './receivers.ts';
 
+const nodeNames = ['a', 'b', 'c'];
+
 export class World {
   readonly simulation: Simulation;
-  readonly machine: Machine;
-  readonly clocks: MachineClocks;
+  /** One for each node. */
+  readonly machines: readonly Machine[];
   readonly judge: Judge;
   /** Faults that were injected, and what happened because of them. */
   readonly happened = new Counts();
@@ -48,17 +50,31 @@ export class World {
 
   constructor(seed: string, settings: Settings, isKept: boolean) {
     this.simulation = new Simulation(seed, (error) => this.#uncaught(error));
-    this.machine = new Machine(this.simulation);
-    useMachine(this.machine);
-    this.judge = new Judge(() => this.machine.isDown);
-    this.clocks = new MachineClocks(this.simulation);
-    this.clocks.drift = settings.drift;
+    useSimulation(this.simulation);
+    const names = settings.nodes === 0 ? [''] : nodeNames.slice(0, settings.nodes);
+    this.machines = names.map((name) => new Machine(this.simulation, name));
+    for (const { clocks } of this.machines) clocks.drift = settings.drift;
+    this.judge = new Judge(() => this.machines.some(({ isDown }) => isDown));
     this.settings = settings;
     this.trace = new Trace(() => this.simulation.nowMs, isKept);
     this.facts = new Facts(this.judge, () => this.simulation.nowMs);
     this.bank = new Bank(this);
     this.hostedCards = settings.hasHostedCards ? new HostedCards(this) : null;
     this.receivers = new Receivers(this);
+  }
+
+  /** Nodes share the service. */
+  get hasNodes(): boolean {
+    return this.settings.nodes > 0;
+  }
+
+  /** The machine of a service without nodes. */
+  get machine(): Machine {
+    return this.machines[0]!;
+  }
+
+  get clocks(): MachineClocks {
+    return this.machine.clocks;
   }
 
   /** What a task throws that nobody takes ends a process; when it is not because the process has ended already, it is a bug. */
@@ -68,9 +84,9 @@ export class World {
     this.judge.found(new Finding('the service fails of what failed, and of nothing else', what));
   }
 
-  /** What a shard has appended to its log. */
-  historyOf(folder: Pick<DataFolder, 'id' | 'generation'>, shard: number): History {
-    const name = prefixOf(folder) + shard;
+  /** What a shard has appended to its log; where several owners may, each of them. */
+  historyOf(folder: Pick<DataFolder, 'id' | 'generation'>, shard: number, owner = ''): History {
+    const name = `${prefixOf(folder)}${shard} ${owner}`;
     const history = this.#histories.get(name) ?? new History();
     this.#histories.set(name, history);
     return history;
@@ -81,10 +97,12 @@ export class World {
     if (this.isPaused) this.sentInPause.push(what);
   }
 
-  /** A network is called. */
-  calls({ id, action }: Pick<NetworkCall, 'id' | 'action'>): void {
+  /** A network is called by an owner of the log. */
+  calls({ id, action }: Pick<NetworkCall, 'id' | 'action'>, owner: string): void {
     this.goesOut(`${action} ${id}`);
-    const inUse = [...this.#histories].filter(([name]) => name.startsWith(prefixOf(this.folderInUse!)));
+    const inUse = [...this.#histories].filter(
+      ([name]) => name.startsWith(prefixOf(this.folderInUse!)) && name.endsWith(` ${owner}`),
+    );
     this.judge.check(
       'a network is called for what is durable',
       !inUse.some(([, history]) => history.isPending(id)),

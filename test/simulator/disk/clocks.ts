@@ -2,28 +2,43 @@
 // clock begins anew with each boot.
 
 import type { Clocks } from '../../../src/core/clock.ts';
+import type { TrustClocks } from '../../../src/journal/ownership.ts';
 import type { Simulation } from '../kernel/simulation.ts';
 
 export const startMs = Date.UTC(2026, 10, 2, 12);
 
 export class MachineClocks implements Clocks {
   readonly #simulation: Simulation;
+  readonly #name: string;
   /** Milliseconds too many in each that passes. */
   drift = 0;
   #offMs = 0;
   #boots = 1;
   #bootedMs = 0;
+  #suspendedMs = 0;
 
-  constructor(simulation: Simulation) {
+  constructor(simulation: Simulation, name: string) {
     this.#simulation = simulation;
+    this.#name = name;
   }
 
   readonly wall = (): number => Math.floor(startMs + this.#simulation.nowMs * (1 + this.drift) + this.#offMs);
 
   readonly monotonic = (): number => Math.floor((this.#simulation.nowMs - this.#bootedMs) * (1 + this.drift));
 
+  /** The clocks that a deadline is held against. The first one stands still while the machine is suspended. */
+  readonly trust: TrustClocks = {
+    monotonic: () => (this.#simulation.nowMs - this.#bootedMs - this.#suspendedMs) * (1 + this.drift),
+    wall: () => startMs + this.#simulation.nowMs * (1 + this.drift) + this.#offMs,
+  };
+
+  /** The machine was suspended for so long. */
+  slept(ms: number): void {
+    this.#suspendedMs += ms;
+  }
+
   get boot(): string {
-    return `boot ${this.#boots}`;
+    return `boot ${this.#boots}${this.#name}`;
   }
 
   /** Somebody sets the wall clock. */
@@ -44,5 +59,6 @@ export class MachineClocks implements Clocks {
   reboot(): void {
     this.#boots++;
     this.#bootedMs = this.#simulation.nowMs;
+    this.#suspendedMs = 0;
   }
 }

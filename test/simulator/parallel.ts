@@ -1,0 +1,55 @@
+// Searches in several processes at once, each of which takes every so manieth seed.
+
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { Counts } from './kernel/findings.ts';
+import { planOf } from './plan.ts';
+import { type Outcome, run } from './run.ts';
+
+const main = fileURLToPath(new URL('./main.ts', import.meta.url));
+
+/** What came of a search. */
+export interface Found {
+  seeds: number;
+  seconds: number;
+  readonly reached: Counts;
+  readonly happened: Counts;
+  finding: Outcome | null;
+}
+
+interface Told {
+  readonly seeds: number;
+  readonly seconds: number;
+  readonly reached: readonly [string, number][];
+  readonly happened: readonly [string, number][];
+  readonly finding: string | undefined;
+}
+
+/** Ends when one of the processes finds something. */
+export async function searchIn(processes: number, from: number, to: number, seconds: number): Promise<Found> {
+  const found: Found = { seeds: 0, seconds: 0, reached: new Counts(), happened: new Counts(), finding: null };
+  let seed: string | undefined;
+  const children = Array.from({ length: processes }, (_, i) => {
+    const range = `${from + i}..${to === Infinity ? '' : to}`;
+    const args = ['--as-it-is', '--seeds', range, '--step', String(processes)];
+    if (seconds !== Infinity) args.push('--time', String(seconds));
+    return fork(main, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  });
+  const ended = children.map(
+    (child) =>
+      new Promise<void>((resolve) => {
+        child.on('message', (told: Told) => {
+          found.seeds += told.seeds;
+          found.seconds = Math.max(found.seconds, told.seconds);
+          for (const [name, count] of told.reached) found.reached.add(name, count);
+          for (const [name, count] of told.happened) found.happened.add(name, count);
+          seed ??= told.finding;
+          if (seed !== undefined) for (const each of children) each.kill();
+        });
+        child.on('exit', () => resolve());
+      }),
+  );
+  await Promise.all(ended);
+  if (seed !== undefined) found.finding = await run(planOf(seed));
+  return found;
+}

@@ -1,0 +1,199 @@
+// The faults of runs with nodes: of the nodes, of the links between them and PostgreSQL, and of PostgreSQL. Whatever goes on
+// again after a while is a disturbance, too.
+
+import type { ClusterFaultKind } from '../cluster-plan.ts';
+import { Random } from '../kernel/random.ts';
+import type { PostgresServer } from '../postgresql/server.ts';
+import type { Cluster } from './cluster.ts';
+import type { ClusterNode } from './cluster-node.ts';
+import type { World } from './world.ts';
+
+interface Fault {
+  readonly world: World;
+  readonly cluster: Cluster;
+  readonly random: Random;
+}
+
+export function injectInCluster(
+  world: World,
+  cluster: Cluster,
+  what: ClusterFaultKind,
+  number: number,
+): void {
+  if (world.isHealed) return;
+  const random = new Random(`${world.simulation.seed}/fault ${number}`);
+  world.happened.add(`fault: ${what}`);
+  cluster.disturbed();
+  faults[what]({ world, cluster, random });
+}
+
+/** Something happens later, unless everything is healed by then. */
+function later({ world, cluster }: Fault, ms: number, action: () => void): void {
+  const { simulation } = world;
+  const lane = simulation.lane('fault');
+  simulation.after(lane, ms, () => {
+    simulation.cut(lane);
+    if (world.isHealed) return;
+    cluster.disturbed();
+    action();
+  });
+}
+
+/** Mostly the node that serves. */
+function nodeOf({ cluster, random }: Fault): ClusterNode {
+  return (random.chance(0.7) ? cluster.serving : null) ?? random.pick(cluster.nodes);
+}
+
+const downMs = (random: Random) => Math.floor(random.skewed(100, 15_000));
+const awayMs = (random: Random) => random.skewed(300, 10_000);
+
+function freeze(fault: Fault, isSuspended: boolean): void {
+  nodeOf(fault).freeze(awayMs(fault.random), isSuspended);
+}
+
+/** One way or both, between a node and PostgreSQL mostly. */
+function cutLink(fault: Fault): void {
+  const { world, cluster, random } = fault;
+  const { links, servers, nodes } = cluster;
+  const node = nodeOf(fault).machine.name;
+  const others = nodes.map(({ machine }) => machine.name).filter((name) => name !== node);
+  const places = servers.all.map(({ name }) => name);
+  const ways: (readonly [string, string])[] = [];
+  const kind = random.pick(['primary', 'all', 'all', 'node', 'standbys'] as const);
+  if (kind === 'primary') ways.push([node, servers.primary.name]);
+  else if (kind === 'all') for (const place of places) ways.push([node, place]);
+  else if (kind === 'node') ways.push([node, random.pick(others)]);
+  else for (const { name } of servers.standbys) ways.push([servers.primary.name, name]);
+  const which = random.pick(['there', 'back', 'both'] as const);
+  const cut = ways.flatMap(([from, to]) => [
+    ...(which === 'back' ? [] : [[from, to] as const]),
+    ...(which === 'there' ? [] : [[to, from] as const]),
+  ]);
+  world.note(`cut: ${cut.map((way) => way.join(' to ')).join(', ')}`);
+  for (const [from, to] of cut) links.cut(from, to);
+  later(fault, awayMs(random), () => {
+    for (const [from, to] of cut) links.heal(from, to);
+    world.note(`no longer cut: ${cut.map((way) => way.join(' to ')).join(', ')}`);
+  });
+}
+
+function restart(fault: Fault, server: PostgresServer, isSilent: boolean, afterMs: number): void {
+  fault.world.note(`PostgreSQL ${server.name} ends${isSilent ? ' with its machine' : ''}`);
+  server.crash(isSilent);
+  later(fault, afterMs, () => {
+    fault.world.note(`PostgreSQL ${server.name} starts`);
+    server.start();
+  });
+}
+
+/** The primary goes, or nobody reaches it; a standby is promoted; later the old one is back, and then follows the new one. */
+function promote(fault: Fault, gone: 'ends' | 'stays', isWrong: boolean): void {
+  const { world, cluster, random } = fault;
+  const { servers } = cluster;
+  const old = servers.primary;
+  if (!old.isRunning || old.isFrozen) return;
+  if (gone === 'stays') old.isFrozen = true;
+  else old.crash(random.chance(0.5));
+  world.note(`PostgreSQL ${old.name} ${gone === 'stays' ? 'is frozen' : 'ends'}`);
+  later(fault, random.skewed(200, 4_000), () => {
+    const acknowledged = old.acknowledged;
+    if (servers.primary !== old || servers.promote(random, isWrong) === null) {
+      old.isFrozen = false;
+      return old.start();
+    }
+    const { primary } = servers;
+    const isLost = acknowledged > primary.log.length;
+    world.note(`PostgreSQL ${primary.name} is promoted${isLost ? ', and lacks what was acknowledged' : ''}`);
+    if (isLost) {
+      world.happened.add('a wrong promotion');
+      world.isForgetful = !world.isDamaged;
+      world.isDamaged = true;
+    }
+    later(fault, random.skewed(200, 6_000), () => {
+      world.note(`PostgreSQL ${old.name} is back, as the primary that it was`);
+      old.isFrozen = false;
+      old.start();
+      later(fault, random.skewed(500, 4_000), () => {
+        if (servers.primary === old) return;
+        world.note(`PostgreSQL ${old.name} follows ${servers.primary.name}`);
+        old.followAnew(servers.primary);
+      });
+    });
+  });
+}
+
+const faults: Readonly<Record<ClusterFaultKind, (fault: Fault) => void>> = {
+  'kill node': (fault) => nodeOf(fault).crash(false, downMs(fault.random)),
+  'power cut of a node': (fault) => nodeOf(fault).crash(true, downMs(fault.random)),
+  'freeze node': (fault) => freeze(fault, false),
+  'suspend node': (fault) => freeze(fault, true),
+  'stop node': (fault) => nodeOf(fault).stop(),
+  'clock of a node set'(fault) {
+    const { random } = fault;
+    nodeOf(fault).machine.clocks.step(
+      (random.chance(0.5) ? 1 : -1) * Math.floor(random.skewed(10, 3_600_000)),
+    );
+  },
+  'move the lease'({ cluster, random }) {
+    cluster.servers.primary.nameSuccessor(random.pick(cluster.nodes).machine.name);
+  },
+  'cut link': cutLink,
+  'slow link'(fault) {
+    const { cluster, random } = fault;
+    const name = random.pick([nodeOf(fault).machine.name, cluster.servers.primary.name]);
+    cluster.links.slow(name, random.skewed(5, 200));
+    later(fault, awayMs(random), () => cluster.links.slow(name, 1));
+  },
+  'broken connections'(fault) {
+    const { cluster } = fault;
+    const [node, server] = [nodeOf(fault).machine.name, cluster.servers.primary.name];
+    cluster.links.breakSilently(server, node, 0.5);
+  },
+  'lost answers'({ cluster, random }) {
+    for (const session of cluster.servers.primary.sessions)
+      if (random.chance(0.5)) session.losesAnswer = true;
+  },
+  'restart PostgreSQL'(fault) {
+    const { cluster, random } = fault;
+    const server = random.chance(0.7) ? cluster.servers.primary : random.pick(cluster.servers.all);
+    restart(fault, server, random.chance(0.3), random.skewed(100, 5_000));
+  },
+  'freeze PostgreSQL'(fault) {
+    const { cluster, random } = fault;
+    const server = random.pick(cluster.servers.all);
+    server.isFrozen = true;
+    later(fault, awayMs(random), () => {
+      server.isFrozen = false;
+    });
+  },
+  'cancel waits'(fault) {
+    const { world, cluster, random } = fault;
+    const { links, servers } = cluster;
+    const { primary } = servers;
+    // Something waits for the standbys, because none of them answers.
+    for (const { name } of servers.standbys) links.cut(primary.name, name);
+    later(fault, random.skewed(20, 2_000), () => {
+      world.note(`${primary.cancelWaits()} waits are cancelled at PostgreSQL ${primary.name}`);
+      const goesOn = () => {
+        for (const { name } of servers.all) links.heal(primary.name, name);
+      };
+      // Mostly the primary is gone before they are there again.
+      if (random.chance(0.5)) promote(fault, 'ends', false);
+      later(fault, random.skewed(50, 5_000), goesOn);
+    });
+  },
+  promotion: (fault) => promote(fault, 'ends', false),
+  'two primaries': (fault) => promote(fault, 'stays', false),
+  'wrong promotion'(fault) {
+    const { cluster } = fault;
+    const { primary } = cluster.servers;
+    // One of the standbys is behind by then.
+    const [first] = cluster.servers.standbys;
+    if (first === undefined) return;
+    cluster.links.cut(primary.name, first.name);
+    later(fault, fault.random.skewed(300, 4_000), () => {
+      promote(fault, 'ends', true);
+      later(fault, 1, () => cluster.links.heal(primary.name, first.name));
+    });
+  },
+};

@@ -1,0 +1,164 @@
+// A node of a cluster: a machine, and the process of the service on it, which is started again after it has ended.
+
+import { JournalDamaged } from '../../../src/journal/journal.ts';
+import type { Machine } from '../disk/machine.ts';
+import { Finding } from '../kernel/findings.ts';
+import type { Lane } from '../kernel/simulation.ts';
+import type { PostgresServers } from '../postgresql/servers.ts';
+import type { Cluster } from './cluster.ts';
+import { isOfDisk } from './failures.ts';
+import { Service } from './service.ts';
+import type { World } from './world.ts';
+
+const restartMs = 500;
+
+export class ClusterNode {
+  readonly machine: Machine;
+  readonly #world: World;
+  readonly #servers: PostgresServers;
+  readonly #cluster: Cluster;
+  readonly #lane: Lane;
+  service: Service | null = null;
+  isReady = false;
+  starts = 0;
+  onReady = () => {};
+  /** Why an operator has to look; null: nobody has to. */
+  refusal: string | null = null;
+  #isOver = false;
+
+  constructor(world: World, machine: Machine, servers: PostgresServers, cluster: Cluster) {
+    this.#world = world;
+    this.machine = machine;
+    this.#servers = servers;
+    this.#cluster = cluster;
+    this.#lane = world.simulation.lane(`host of ${machine.name}`);
+  }
+
+  /** It has the lease, and may believe so. */
+  get isServing(): boolean {
+    return this.isReady && !this.machine.isFrozen && this.service?.isTrusted === true;
+  }
+
+  start(): void {
+    if (this.service !== null || this.#isOver || this.refusal !== null) return;
+    const { simulation } = this.#world;
+    const { name } = this.machine;
+    this.starts++;
+    this.#world.note(`${name}: start ${this.starts}`);
+    const service: Service = new Service(this.#world, this.machine, this.#servers, (error) =>
+      simulation.soon(this.#lane, () => {
+        if (this.service === service) this.#couldNotGoOn(error);
+      }),
+    );
+    this.service = service;
+    service.onShardStart = this.#cluster.onShardStart;
+    service.start(() =>
+      simulation.soon(this.#lane, () => {
+        if (this.service !== service || this.isReady) return;
+        this.isReady = true;
+        this.#world.note(`${name} serves`);
+        this.onReady();
+      }),
+    );
+  }
+
+  #couldNotGoOn(error: unknown): void {
+    const { name, message, stack } = error as Error;
+    const { judge, isDamaged, happened } = this.#world;
+    this.#world.note(`${this.machine.name}: the process ends: ${message}`);
+    if (error instanceof JournalDamaged) {
+      // An operator has to promote the right standby, or to accept the loss.
+      judge.check('the service starts on what a crash leaves', isDamaged, () => message);
+      const isTold = /PostgreSQL has lost what it had acknowledged/.test(message);
+      judge.check('a wrong promotion is refused and told', isTold, () => message);
+      happened.add('a node refuses what PostgreSQL has lost');
+      this.refusal = message;
+      this.#end();
+      return;
+    }
+    if (!isOfDisk(error) && name !== 'ServiceCrash')
+      judge.found(new Finding('the service fails of what failed, and of nothing else', stack ?? message));
+    this.#end();
+    this.#startIn(restartMs);
+  }
+
+  #end(): void {
+    this.service?.cut();
+    this.machine.ended(false);
+    this.service = null;
+    this.isReady = false;
+  }
+
+  #startIn(ms: number): void {
+    this.#world.simulation.after(this.#lane, ms, () => this.start());
+  }
+
+  /** The process ends now, and with the power what was not synced. */
+  crash(withPower: boolean, afterMs: number): void {
+    if (this.service === null || this.#isOver) return;
+    this.#world.note(`${this.machine.name}: ${withPower ? 'the power fails' : 'the process is killed'}`);
+    this.service.cut(withPower);
+    this.service = null;
+    this.isReady = false;
+    this.machine.isFrozen = false;
+    this.machine.ended(withPower);
+    if (withPower) this.machine.clocks.reboot();
+    this.#startIn(afterMs);
+  }
+
+  /** Stops as it is told to, and is started again. */
+  stop(): void {
+    const { service } = this;
+    if (service === null || this.machine.isFrozen) return;
+    this.#world.note(`${this.machine.name}: stop`);
+    this.isReady = false;
+    const stopped = () =>
+      this.#world.simulation.soon(this.#lane, () => {
+        if (this.service !== service) return;
+        this.#end();
+        this.#startIn(restartMs);
+      });
+    service.stop(stopped);
+    // What does not end within five seconds is ended.
+    this.#world.simulation.after(this.#lane, 4_500, () => {
+      if (this.service === service) this.crash(false, restartMs);
+    });
+  }
+
+  /** Nothing goes on for a while. `isSuspended`: with the machine, whose clock stands still meanwhile. */
+  freeze(ms: number, isSuspended: boolean): void {
+    const { machine } = this;
+    if (this.service === null || machine.isFrozen) return;
+    const { service } = this;
+    machine.isFrozen = true;
+    this.#world.note(`${machine.name} ${isSuspended ? 'is suspended' : 'is frozen'}`);
+    this.#world.simulation.after(this.#lane, ms, () => {
+      if (isSuspended) machine.clocks.slept(ms);
+      if (this.service === service) this.thaw();
+    });
+  }
+
+  thaw(): void {
+    if (!this.machine.isFrozen) return;
+    this.machine.isFrozen = false;
+    this.#world.note(`${this.machine.name} goes on`);
+    this.#cluster.disturbed();
+  }
+
+  heal(): void {
+    this.thaw();
+    this.machine.clocks.correct();
+    this.machine.slowness = 1;
+    this.start();
+  }
+
+  /** To be called after every task: a process that has ended in its middle is gone now. */
+  afterTask(): void {
+    if (this.machine.isDown) this.crash(false, restartMs);
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#end();
+  }
+}

@@ -1,0 +1,222 @@
+// Nodes that share a service over PostgreSQL, and whoever runs them: each is started again after it has ended, and requests go
+// to any of them. A node that stands by passes them on to the one that it takes for the holder of the lease.
+
+import type { StoredRecord } from '../../../src/domain/record.ts';
+import { Folder } from '../disk/volume.ts';
+import { Links } from '../net/links.ts';
+import { useServers } from '../postgresql/pg.ts';
+import { PostgresServers } from '../postgresql/servers.ts';
+import { dataDir } from './backups.ts';
+import { ClusterNode } from './cluster-node.ts';
+import type { Runs } from './runs.ts';
+import type { Answer, Call, Entrance } from './service.ts';
+import type { World } from './world.ts';
+
+/** So long after the last disturbance the service must be there. */
+const backMsMax = 5_000;
+const watchMs = 250;
+
+export class Cluster implements Runs {
+  readonly #world: World;
+  readonly links: Links;
+  readonly servers: PostgresServers;
+  readonly nodes: readonly ClusterNode[];
+  onShardStart: () => void = () => {};
+  /** When something was last injected, or was over. */
+  #disturbedMs = 0;
+  #isOver = false;
+
+  constructor(world: World) {
+    const { simulation, machines } = world;
+    this.#world = world;
+    this.links = new Links(simulation);
+    this.servers = new PostgresServers(this.links);
+    useServers(this.servers);
+    for (const { volume } of machines) {
+      volume.put(dataDir, new Folder());
+      volume.root.history = [volume.root.entries];
+    }
+    this.nodes = machines.map((machine) => new ClusterNode(world, machine, this.servers, this));
+  }
+
+  /** The first node makes the service, and the others join it. */
+  start(): void {
+    const [first, ...others] = this.nodes;
+    first!.onReady = () => {
+      first!.onReady = () => {};
+      for (const node of others) node.start();
+      this.disturbed();
+      this.#watch();
+    };
+    first!.start();
+  }
+
+  get starts(): number {
+    return this.nodes.reduce((sum, { starts }) => sum + starts, 0);
+  }
+
+  /** Something was injected, or is over: the service may need its time. */
+  disturbed(): void {
+    this.#disturbedMs = this.#world.simulation.nowMs;
+  }
+
+  named(name: string): ClusterNode | undefined {
+    return this.nodes.find(({ machine }) => machine.name === name);
+  }
+
+  /** The node that serves: the one of the newest lease. */
+  get serving(): ClusterNode | null {
+    return this.nodes.find((node) => node.isServing) ?? null;
+  }
+
+  get isReady(): boolean {
+    return this.serving !== null;
+  }
+
+  get openWork(): number {
+    return this.serving?.service?.openWork ?? Infinity;
+  }
+
+  get isIdle(): boolean {
+    return this.openWork === 0;
+  }
+
+  records(): Map<string, StoredRecord> {
+    return this.serving?.service?.records() ?? new Map();
+  }
+
+  /** The way in: any node that runs. A load balancer leaves out those that refuse connections. */
+  get service(): Entrance | null {
+    const running = this.nodes.filter(({ service }) => service !== null);
+    return running.length === 0 ? null : this.#through(this.links.random.pick(running));
+  }
+
+  #through(node: ClusterNode): Entrance {
+    const { simulation } = this.#world;
+    const reach = (use: (service: Entrance) => void, refused: () => void) => {
+      const { service } = node;
+      if (service === null) refused();
+      else if (service.isListening) use(service);
+      else this.#passOn(node, use, refused);
+    };
+    /** What comes back passes by the node, too. */
+    const back =
+      <T>(done: (answer: T) => void) =>
+      (answer: T) => {
+        if (!node.machine.isFrozen) done(answer);
+      };
+    return {
+      request: (request, done) => {
+        const call: Call = { withdraw() {} };
+        reach(
+          (service) => {
+            const passed = service.request(request, back<Answer | null>(done));
+            call.withdraw = () => service.giveUp(passed);
+          },
+          () => void simulation.after(simulation.current, 1, () => done(null)),
+        );
+        return call;
+      },
+      giveUp: (call) => call.withdraw(),
+      ask: (org, request, done) =>
+        reach(
+          (service) => service.ask(org, request, back(done)),
+          () => {},
+        ),
+      handOver: (org, request, done) =>
+        reach(
+          (service) => service.handOver(org, request, back(done)),
+          () => {},
+        ),
+      // An operator goes to a machine whose service takes commands.
+      operate: (command, done) => {
+        const listening = this.nodes.filter(({ service }) => service?.isListening);
+        if (listening.length > 0) this.links.random.pick(listening).service!.operate(command, done);
+      },
+    };
+  }
+
+  /** To the node that this one takes for the holder of the lease. */
+  #passOn({ machine, service }: ClusterNode, use: (service: Entrance) => void, refused: () => void): void {
+    const holder = service?.holder ?? null;
+    if (holder === null) {
+      refused();
+      return;
+    }
+    if (machine.isFrozen || this.links.isCut(machine.name, holder)) return;
+    const target = this.named(holder)?.service ?? null;
+    if (target?.isListening) use(target);
+    else refused();
+  }
+
+  /** To be called after every task. */
+  afterTask(): void {
+    for (const node of this.nodes) node.afterTask();
+  }
+
+  /** Once nothing has disturbed it for a while, and PostgreSQL and a node are there, somebody serves. */
+  #watch(): void {
+    const { simulation, judge, isDamaged } = this.#world;
+    const lane = simulation.lane('watch');
+    simulation.after(lane, watchMs, () => {
+      simulation.cut(lane);
+      if (this.#isOver) return;
+      if (!this.#isFit || isDamaged) this.disturbed();
+      const calmMs = simulation.nowMs - this.#disturbedMs;
+      if (calmMs > backMsMax)
+        judge.check(
+          'the service is back within five seconds',
+          this.isReady,
+          () => `nobody serves ${Math.floor(calmMs)} ms after the last disturbance`,
+        );
+      this.#watch();
+    });
+  }
+
+  get #isFit(): boolean {
+    const { primary } = this.servers;
+    const isFit = ({ service, machine: { isFrozen, name, slowness } }: ClusterNode) =>
+      service !== null &&
+      !isFrozen &&
+      slowness === 1 &&
+      !this.links.isCut(name, primary.name) &&
+      !this.links.isCut(primary.name, name);
+    return this.servers.isWhole && this.nodes.some(isFit);
+  }
+
+  /** Nothing is injected any more. */
+  heal(): void {
+    this.links.healAll();
+    this.servers.heal();
+    for (const node of this.nodes) node.heal();
+    this.disturbed();
+  }
+
+  /** Stops the node that serves, as an operator does: another one takes over. */
+  stop(): void {
+    this.disturbed();
+    this.serving?.stop();
+  }
+
+  end(): void {
+    this.#isOver = true;
+    for (const node of this.nodes) node.end();
+  }
+
+  /** Whether each mirror holds what the log holds, by the end of each partition. */
+  get strayMirror(): string | null {
+    const { tables } = this.servers.primary;
+    for (const { machine, service } of this.nodes) {
+      for (const [partition, end] of service?.mirrorEnds.entries() ?? []) {
+        const row = tables.partition(partition);
+        const isSame =
+          row !== undefined &&
+          end.sequence === row.next_sequence - 1 &&
+          (end.checksum === null || end.sequence === 0 || end.checksum === row.checksum);
+        if (!isSame)
+          return `${machine.name} has partition ${partition} up to ${end.sequence}, and PostgreSQL up to ${(row?.next_sequence ?? 1) - 1}`;
+      }
+    }
+    return null;
+  }
+}

@@ -1,0 +1,25 @@
+// Whoever runs the service, on one machine or several, as a run sees it.
+
+import type { StoredRecord } from '../../../src/domain/record.ts';
+import type { Entrance } from './service.ts';
+
+export interface Runs {
+  /** The way in; null: nobody listens. */
+  readonly service: Entrance | null;
+  readonly isReady: boolean;
+  readonly starts: number;
+  /** What the service has yet to do by itself: deliveries to make, network calls to settle. */
+  readonly openWork: number;
+  readonly isIdle: boolean;
+  /** Hears of each start of a shard. */
+  onShardStart: () => void;
+  start(): void;
+  /** Stops the service as an operator does, and starts it again. */
+  stop(): void;
+  /** To be called after every task. */
+  afterTask(): void;
+  /** Every record of every shard, as the shards show them. */
+  records(): Map<string, StoredRecord>;
+  /** Nothing is started any more. */
+  end(): void;
+}
