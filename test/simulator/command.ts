@@ -75,7 +75,12 @@ async function runAll(plans: Iterable<Plan>, seconds: number, shown: Shown): Pro
   }
   found.seconds = (performance.now() - startedAt) / 1000;
   // A search of several processes puts together what each has found.
-  process.send?.({ ...found, reached: found.reached.entries(), happened: found.happened.entries(), finding: found.finding?.plan.seed });
+  process.send?.({
+    ...found,
+    reached: found.reached.entries(),
+    happened: found.happened.entries(),
+    finding: found.finding?.plan.seed,
+  });
   return tell(found, shown);
 }
 

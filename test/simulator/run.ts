@@ -97,7 +97,8 @@ async function play(world: World, plan: Plan): Promise<void> {
   await until(setUpMs, () => clients.outstanding === 0);
   const beganMs = simulation.nowMs;
   const context: ActContext = { world, clients, operators, shops, service };
-  const lane = simulation.lane('plan');
+  // An operator sits at the machine, where there is one.
+  const lane = simulation.lane('plan', world.hasNodes ? null : world.machine);
   for (const { atMs, kind, what, number } of plan.steps) {
     simulation.after(lane, atMs, () => {
       world.note(`step ${number}: ${what}`);

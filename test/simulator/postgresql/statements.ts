@@ -342,14 +342,12 @@ const unnamed: readonly (readonly [beginning: string, statement: Statement])[] =
             const row = tables.partition(partition);
             if (row === undefined) return [];
             const { mirrored, next_sequence } = row;
-            return tables
-              .logAfter(partition, sequences[i]!, logLimit)
-              .map((each) => ({
-                ...logColumns(each),
-                partition,
-                mirrored: String(mirrored),
-                next_sequence: String(next_sequence),
-              }));
+            return tables.logAfter(partition, sequences[i]!, logLimit).map((each) => ({
+              ...logColumns(each),
+              partition,
+              mirrored: String(mirrored),
+              next_sequence: String(next_sequence),
+            }));
           }),
         );
       },

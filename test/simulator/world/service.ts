@@ -6,9 +6,9 @@ import { archivedSequence, archiveFolderOf } from '../../../src/data-folder/arch
 import {
   type DataFolder,
   hasDataFolder,
-  type Known,
   noteLayouts,
   openDataFolder,
+  type SharedService,
 } from '../../../src/data-folder/data-folder.ts';
 import { DiskRoom } from '../../../src/data-folder/disk-space.ts';
 import { checkFolder } from '../../../src/data-folder/folder-check.ts';
@@ -205,7 +205,7 @@ export class Service {
   }
 
   /** The service whose log PostgreSQL has: a new data folder becomes another one of that. */
-  async #knownService(): Promise<Known | null> {
+  async #knownService(): Promise<SharedService | null> {
     const servers = this.#servers;
     if (servers === null || hasDataFolder(dataDir)) return null;
     const { simulation } = this.#world;
