@@ -38,8 +38,7 @@ const preferred = remembering(256, (acceptLanguage: string): Language => {
     const language = languages.find((candidate) => candidate === primary);
     if (language) qualities.set(language, Math.max(qualities.get(language) ?? 0, quality));
   }
-  // A map iterates in the order of first insertion, so the languages that only `*` covers come
-  // last.
+  // A map iterates in the order of insertion, so languages that only `*` covers come last.
   for (const language of languages) {
     if (!qualities.has(language)) qualities.set(language, wildcardQuality);
   }

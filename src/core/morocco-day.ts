@@ -33,10 +33,7 @@ function label(atMs: number): string {
 const hourMs = 3_600_000;
 const dayOfHour = remembering(10_000, (hour: number) => label(hour * hourMs));
 
-/**
- * The day in Morocco (`YYYY-MM-DD`) at a time, Unix milliseconds. The offset has always been whole
- * hours, so one look-up an hour is enough.
- */
+/** The day in Morocco. Its offset is always whole hours, so one look-up an hour is enough. */
 export function moroccoDayAt(ms: number): string {
   return dayOfHour(Math.floor(ms / hourMs));
 }
@@ -55,10 +52,7 @@ export function moroccoTimeText(ms: number): string {
   return `${day}/${month}/${year} ${clock.format(ms)}`;
 }
 
-/**
- * The moment at which clocks in Morocco show this time (`2YYY-MM-DDThh:mm`), the first one when
- * they show it twice; null when they never do.
- */
+/** The first moment when clocks in Morocco show `2YYY-MM-DDThh:mm`; null when they never do. */
 export function moroccoMomentAt(local: string): number | null {
   const utcMs = /^2\d{3}-\d\d-\d\dT\d\d:\d\d$/.test(local) ? Date.parse(`${local}Z`) : Number.NaN;
   if (Number.isNaN(utcMs)) return null;

@@ -40,10 +40,7 @@ const endBytesMax = 64;
 /** Ends that come within this time are written together. */
 const gatherMs = 1_000;
 
-/**
- * The ends that were noted of a folder's shards; null when the notes can't be read. A folder that
- * has none yet, or none of its generation, has no end.
- */
+/** The noted ends, null for shards without one; null when the notes can't be read. */
 export function readEnds({ path, id, generation, shards }: NotedFolder): Ends | null {
   const bytes = bytesOf(join(path, fileName));
   const note = bytes === null ? null : newestIn(bytes);

@@ -33,10 +33,7 @@ export class RowStore {
   readonly #folder: string;
   readonly #environment: Rows;
 
-  /**
-   * Opens a store; `readOnly` when somebody else may write it. Throws `JournalDamaged`, or
-   * `ForeignPart` when another part is in its place.
-   */
+  /** Opens a store; `readOnly` beside a writer. Throws `JournalDamaged`, or `ForeignPart`. */
   constructor(folder: string, part: Part, readOnly = false) {
     this.#folder = folder;
     try {

@@ -10,7 +10,7 @@ import { freeBytesIn, freeBytesMin } from '../data-folder/disk-space.ts';
 import type { Check } from '../operator/use-cases/services.ts';
 import { examinePostgres } from '../postgresql/examine.ts';
 import { type Samples, samplesOf } from '../telemetry/samples.ts';
-import { examineMachine } from './machine-checks.ts';
+import { checked, examineMachine } from './machine-checks.ts';
 
 /** Below this an operator should make room. Below a tenth of it, writes are refused. */
 const roomBytesMin = 10 * freeBytesMin;
@@ -43,14 +43,11 @@ export function diagnose(samples: Samples, freeBytes: number): readonly Check[] 
   const down = shardsWhere('payments_shard_up', (value) => value === 0);
   const readOnly = shardsWhere('payments_read_only', (value) => value === 1);
   return [
-    {
-      name: 'shards',
-      ok: down.length === 0,
-      detail:
-        down.length === 0
-          ? `${shardCount} of ${shardCount} serve`
-          : `not serving: ${down.join(', ')} of ${shardCount}; the log says why`,
-    },
+    checked(
+      'shards',
+      down.length === 0 ? null : `not serving: ${down.join(', ')} of ${shardCount}; the log says why`,
+      `${shardCount} of ${shardCount} serve`,
+    ),
     diskCheck(freeBytes, readOnly),
     clockCheck(samples),
     scrubCheck(samples),
@@ -78,23 +75,18 @@ function clockCheck(samples: Samples): Check {
   const jumps = most('payments_clock_jumps_total');
   const before = jumps === 0 ? 'has not stepped since the start' : `steps since the start: ${jumps}`;
   const where = off > 0 ? 'ahead' : 'behind';
-  return {
-    name: 'clock',
-    ok: off === 0,
-    detail:
-      off === 0
-        ? before
-        : `the machine's clock stepped and is ${Math.round(Math.abs(off))} s ${where}; ${before}; ` +
-          'check how this machine keeps its time',
-  };
+  const fault =
+    `the machine's clock stepped and is ${Math.round(Math.abs(off))} s ${where}; ${before}; ` +
+    'check how this machine keeps its time';
+  return checked('clock', off === 0 ? null : fault, before);
 }
 
 /** Whether the folder waits for an operator after a restore. */
 function pauseCheck(paused: Paused | null): Check {
-  const name = 'pause';
-  if (paused === null) return { name, ok: true, detail: 'none' };
-  const detail = `paused since ${paused.since}, ${paused.reason}: deal with what lies after it, then run "payments resume"`;
-  return { name, ok: false, detail };
+  const fault =
+    paused &&
+    `paused since ${paused.since}, ${paused.reason}: deal with what lies after it, then run "payments resume"`;
+  return checked('pause', fault, 'none');
 }
 
 /** Whether the scrubber has found damage. */
@@ -103,14 +95,8 @@ function scrubCheck(samples: Samples): Check {
   const places = damaged.map(
     ({ labels, value }) => `shard ${labels.shard} in ${value} ${value === 1 ? 'place' : 'places'}`,
   );
-  return {
-    name: 'stored data',
-    ok: damaged.length === 0,
-    detail:
-      damaged.length === 0
-        ? 'the scrubber has found no damage'
-        : `damaged: ${places.join(', ')}; the log says where ("the scrubber has found damage") and what to do`,
-  };
+  const fault = `damaged: ${places.join(', ')}; the log says where ("the scrubber has found damage") and what to do`;
+  return checked('stored data', damaged.length === 0 ? null : fault, 'the scrubber has found no damage');
 }
 
 /** Whether the folder is still the one that the service was started with. */
@@ -118,16 +104,12 @@ function folderCheck(folder: DataFolder): Check {
   const is = describeFolder(folder);
   try {
     const id = folderIdOf(folder.path);
-    if (id === folder.id) return { name: 'folder', ok: true, detail: is };
     const now = id === null ? 'is no data folder any more' : `is another one now (${id})`;
-    return {
-      name: 'folder',
-      ok: false,
-      detail: `${folder.path} ${now}; the service runs on ${is}: stop it and put that folder back`,
-    };
+    const fault = `${folder.path} ${now}; the service runs on ${is}: stop it and put that folder back`;
+    return checked('folder', id === folder.id ? null : fault, is);
   } catch (error) {
     if (!(error instanceof DataFolderError)) throw error;
-    return { name: 'folder', ok: false, detail: error.message };
+    return checked('folder', error.message, is);
   }
 }
 

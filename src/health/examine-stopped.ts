@@ -16,7 +16,7 @@ import { openSecretsKeys, secretsKeyFileOf } from '../data-folder/secrets-key.ts
 import { JournalDamaged } from '../journal/journal.ts';
 import type { Check } from '../operator/use-cases/services.ts';
 import { describeFolder, diskCheck, postgresqlChecks } from './doctor.ts';
-import { examineMachine } from './machine-checks.ts';
+import { checked, examineMachine } from './machine-checks.ts';
 
 export async function examineStopped(config: Config, environment: Environment): Promise<readonly Check[]> {
   const { dataDir } = config;
@@ -47,12 +47,12 @@ export async function examineStopped(config: Config, environment: Environment): 
 /** A step of a start: its result in words, or why the start would fail. */
 async function check(name: string, run: () => string | Promise<string>): Promise<Check> {
   try {
-    return { name, ok: true, detail: await run() };
+    return checked(name, null, await run());
   } catch (error) {
     const isExpected =
       error instanceof ConfigError || error instanceof DataFolderError || error instanceof JournalDamaged;
     if (!isExpected) throw error;
-    return { name, ok: false, detail: error.message };
+    return checked(name, error.message, '');
   }
 }
 

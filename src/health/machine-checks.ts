@@ -68,78 +68,69 @@ export function diagnoseMachine(facts: MachineFacts): readonly Check[] {
     limitsCheck(facts),
     timeCheck(facts.clockSynchronized),
     nodeCheck(facts),
-    {
-      name: 'binary',
-      ok: facts.binaryFault === null,
-      detail: facts.binaryFault ?? 'the HTTP server is the one that this project was built with',
-    },
+    checked('binary', facts.binaryFault, 'the HTTP server is the one that this project was built with'),
   ];
+}
+
+/** A check: what is wrong, or else (null) what was found. */
+export function checked(name: string, fault: string | null, found: string): Check {
+  return { name, ok: fault === null, detail: fault ?? found };
 }
 
 function fileSystemCheck(type: number | null): Check {
   const name = 'file system';
-  if (type === null) return { name, ok: true, detail: 'not known: this system does not tell its type' };
+  if (type === null) return checked(name, null, 'not known: this system does not tell its type');
   const fault = unfit[type];
-  if (fault !== undefined)
-    return { name, ok: false, detail: `${fault}: put the data folder on a local disk, with ext4 or xfs` };
-  return {
+  return checked(
     name,
-    ok: true,
-    detail: fileSystems[type] ?? `type 0x${type.toString(16)}, which is not known to be unfit`,
-  };
+    fault === undefined ? null : `${fault}: put the data folder on a local disk, with ext4 or xfs`,
+    fileSystems[type] ?? `type 0x${type.toString(16)}, which is not known to be unfit`,
+  );
 }
 
 function syncCheck(syncs: MachineFacts['syncs']): Check {
-  const name = 'sync';
-  if (typeof syncs === 'string')
-    return {
-      name,
-      ok: false,
-      detail: `a file can't be written and synced (${syncs}): check the owner and the permissions of the folder`,
-    };
+  if (typeof syncs === 'string') {
+    const fault = `a file can't be written and synced (${syncs}): check the owner and the permissions of the folder`;
+    return checked('sync', fault, '');
+  }
   const sorted = [...syncs].sort((a, b) => a - b);
   const [median, worst] = [elementAt(sorted, sorted.length >> 1), elementAt(sorted, sorted.length - 1)];
   const took = `${median.toFixed(2)} ms in the median, ${worst.toFixed(2)} ms at most`;
-  const ok = median <= syncMsMax;
-  return { name, ok, detail: ok ? took : `${took}: every write waits for two syncs, so use a faster disk` };
+  const isSlow = median > syncMsMax;
+  return checked(
+    'sync',
+    isSlow ? `${took}: every write waits for two syncs, so use a faster disk` : null,
+    took,
+  );
 }
 
 function limitsCheck({ limits, connectionsMax }: MachineFacts): Check {
   const { open_files: files, file_size_blocks: fileSize, virtual_memory_bytes: memory } = limits;
   const faults = [
-    ...(connectionsMax < connectionsMin
-      ? [
-          `${files} open files leave ${connectionsMax} connections: raise it with "ulimit -n 65536" or LimitNOFILE`,
-        ]
-      : []),
-    ...(memory === undefined
-      ? []
-      : [
-          `virtual memory is limited to ${memory} bytes and LMDB maps more: raise it with "ulimit -v unlimited"`,
-        ]),
-    ...(fileSize === undefined
-      ? []
-      : [`the size of files is limited to ${fileSize} blocks: raise it with "ulimit -f unlimited"`]),
-  ];
+    connectionsMax < connectionsMin &&
+      `${files} open files leave ${connectionsMax} connections: raise it with "ulimit -n 65536" or LimitNOFILE`,
+    memory !== undefined &&
+      `virtual memory is limited to ${memory} bytes and LMDB maps more: raise it with "ulimit -v unlimited"`,
+    fileSize !== undefined &&
+      `the size of files is limited to ${fileSize} blocks: raise it with "ulimit -f unlimited"`,
+  ].filter((fault) => fault !== false);
   const found = `${files ?? 'any number of'} open files, ${connectionsMax} connections`;
-  return { name: 'limits', ok: faults.length === 0, detail: faults.length === 0 ? found : faults.join('; ') };
+  return checked('limits', faults.length === 0 ? null : faults.join('; '), found);
 }
 
 function timeCheck(synchronized: boolean | null): Check {
-  const details = {
-    true: 'the clock is synchronized',
-    false: 'the clock is not synchronized: run chrony or systemd-timesyncd',
-    null: 'the system does not tell whether its clock is synchronized: make sure that chrony or systemd-timesyncd runs',
-  } as const;
-  return { name: 'time', ok: synchronized !== false, detail: details[`${synchronized}`] };
+  return checked(
+    'time',
+    synchronized === false ? 'the clock is not synchronized: run chrony or systemd-timesyncd' : null,
+    synchronized === true
+      ? 'the clock is synchronized'
+      : 'the system does not tell whether its clock is synchronized: make sure that chrony or systemd-timesyncd runs',
+  );
 }
 
 function nodeCheck({ node, nodePinned }: MachineFacts): Check {
-  const ok = isAtLeast(node, nodePinned);
-  const detail = ok
-    ? node
-    : `${node} is older than ${nodePinned}, which comes with the project: run "npm ci"`;
-  return { name: 'node', ok, detail };
+  const fault = `${node} is older than ${nodePinned}, which comes with the project: run "npm ci"`;
+  return checked('node', isAtLeast(node, nodePinned) ? null : fault, node);
 }
 
 function isAtLeast(version: string, wanted: string): boolean {

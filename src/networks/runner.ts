@@ -14,10 +14,7 @@ import type { NetworkOutcome } from '../domain/network-outcomes.ts';
 import { Sender, type SenderOptions } from './sender.ts';
 
 export interface RunnerOptions extends SenderOptions {
-  /**
-   * Applies an outcome durably, by an `apply_network_outcome` command. When it rejects it is called
-   * again, so it may get an outcome twice.
-   */
+  /** Applies an outcome durably. When it rejects it is called again, so maybe twice. */
   readonly apply: (callId: string, outcome: NetworkOutcome) => Promise<void>;
   /** Whether a call has no final outcome yet. */
   readonly isOpen: (callId: string) => boolean;

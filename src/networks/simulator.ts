@@ -135,8 +135,7 @@ export function createSimulator(
 function tokenize({ number, expMonth, expYear, cvc }: TypedCard, nowMs: number): TokenizedCard | CardProblem {
   const card = testCards.find((candidate) => candidate.number === number);
   if (card === undefined) return { problem: 'number' };
-  // A card is valid until the end of its month. Banks differ in the hour; here it is the end in
-  // UTC.
+  // A card is valid until the end of its month, here in UTC. Banks differ in the hour.
   if (!(expMonth >= 1 && expMonth <= 12) || Date.UTC(expYear, expMonth) <= nowMs)
     return { problem: 'expiry' };
   if (!/^[0-9]+$/.test(cvc) || cvc.length !== (card.brand === 'amex' ? 4 : 3)) return { problem: 'cvc' };

@@ -65,14 +65,12 @@ type Printer = Pick<Console, 'error' | 'warn'>;
 function openBuffered(): DestinationStream {
   const destination = pino.destination({
     fd: terminal,
-    // The end of the thread can't wait for an asynchronous write, whose lines would be lost or come
-    // after later ones.
+    // A thread's end can't wait for asynchronous writes: lines would be lost or misplaced.
     sync: true,
     contentMode: 'buffer',
     maxLength: unwrittenBytesMax,
   } as Parameters<typeof pino.destination>[0]);
-  // When lines can't be written, because the reader has closed or the disk is full, the thread goes
-  // on, and can end.
+  // When lines can't be written (reader gone, disk full), the thread goes on, and can end.
   let isRefused = false;
   destination.on('error', () => {
     isRefused = true;

@@ -252,8 +252,7 @@ export function createSupervisorMetrics(registry: Registry, dataDir: string, pau
     'payments_directory_failures_total',
     'Changes of organizations and keys that could not be written',
   );
-  // The library samples the event loop a hundred times a second, which would be most of the work of
-  // an idle service.
+  // By default the library samples the event loop so often that it is most of an idle service.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
   return {
     countLostEntries: countLostEntries(registry),

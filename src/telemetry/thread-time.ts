@@ -69,8 +69,7 @@ export function countThreadTime(
 /** The processor time of a thread so far; null where the system doesn't tell. */
 export function processorSeconds({ task }: Pick<ThreadGauge, 'task'>): number | null {
   try {
-    // The time on a processor and the time waiting for one, in nanoseconds, and the number of time
-    // slices.
+    // Nanoseconds on a processor and waiting for one, and the number of time slices.
     const [onProcessor] = readFileSync(`/proc/${task}/schedstat`, 'latin1').split(' ');
     return Number(onProcessor) / 1e9;
   } catch {

@@ -144,8 +144,7 @@ export function headerRefs(route: Route, status: number): Json {
   if (route.idempotency !== 'ignored' && storedStatuses.has(status)) {
     names.push('Idempotent-Replayed', 'Original-Request');
   }
-  // A webhook address whose name does not resolve now may do later, so its refusal has a
-  // Retry-After.
+  // A webhook address that does not resolve now may do later: its refusal has a Retry-After.
   const looksUp = status === 400 && route.refusals.includes('url_not_allowed');
   if (looksUp || retryAfterStatuses.includes(status)) names.push('Retry-After');
   if (status === 401) names.push('WWW-Authenticate');

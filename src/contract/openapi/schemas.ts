@@ -76,8 +76,7 @@ export function describeSchema(given: TSchema | Json, components: SchemaComponen
   const name = nameOf(schema);
   if (name === undefined) return rewrite(schema, components);
   if (!components.has(name)) {
-    // The name is added before the parts are described, so that the components are in the order of
-    // their first use.
+    // The name comes before its parts: components are in the order of their first use.
     components.set(name, {});
     components.set(name, { title: name, ...rewrite(schema, components) });
   }

@@ -63,10 +63,7 @@ export class EventStreams {
     return this.#slots.isFull([org]) ? tooMany : null;
   }
 
-  /**
-   * Answers with the stream, which was not refused. It ends when the client leaves, the service
-   * stops, or the key no longer works.
-   */
+  /** Answers with the stream, until the client leaves, the service stops or the key ends. */
   async stream(
     exchange: Exchange,
     headers: string,

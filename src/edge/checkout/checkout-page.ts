@@ -37,8 +37,7 @@ export function checkoutPage(
       : null;
   const said = sent === null || sent.problem === 'declined' ? usedUp : sent.problem;
   const message = said === null ? failureText(payment, visit) : say(said, language);
-  // A customer who can type a card now begins there, and a screen reader reads the message with the
-  // field.
+  // Who can type a card now begins there. A screen reader reads the message with the field.
   const startsAtField = byCard && (said === null || said === 'check_fields') && message !== null;
   const focused = startsAtField ? fieldOf(sent?.wrong[0] ?? 'number') : null;
   const attempt = payment.session === null ? '' : (payment.charge?.id ?? '');

@@ -46,7 +46,12 @@ export function createPagePort(shards: readonly Pick<ShardClient, 'ask' | 'handO
   };
 }
 
-const noBody = Buffer.alloc(0);
+/** A visit as plain data. */
+export function pageVisitOf({ remoteAddress, requestId }: Exchange, head: RequestHead): PageVisit {
+  const { method, path, query, acceptLanguage, cookie, forwardedFor, secFetchSite } = head;
+  const headers = { acceptLanguage, cookie, forwardedFor, secFetchSite };
+  return { method, path, query, headers, remoteAddress, requestId };
+}
 
 /** Answers a visit. `refuse` answers one whose form is not read to its end, and closes. */
 export function visitPage(
@@ -55,19 +60,7 @@ export function visitPage(
   head: RequestHead,
   refuse: (refusal: Refusal) => void,
 ): void {
-  const visit: PageVisit = {
-    method: head.method,
-    path: head.path,
-    query: head.query,
-    headers: {
-      acceptLanguage: head.acceptLanguage,
-      cookie: head.cookie,
-      forwardedFor: head.forwardedFor,
-      secFetchSite: head.secFetchSite,
-    },
-    remoteAddress: exchange.remoteAddress,
-    requestId: exchange.requestId,
-  };
+  const visit = pageVisitOf(exchange, head);
   exchange.entry = 'page';
   const reply = ({ status, headers, body }: PageAnswer) =>
     exchange.answer(status, headerLines(...headers), body);
@@ -77,11 +70,6 @@ export function visitPage(
     exchange.guard(async () => reply(await pages.handle({ ...visit, body })));
   };
   const turnedAway = pages.turnAway(visit);
-  if (turnedAway !== null) {
-    reply(turnedAway);
-  } else if (head.method !== 'POST') {
-    handle(noBody);
-  } else {
-    takeBody(exchange, head, { bytesMax: formBytesMax, take: handle, refuse });
-  }
+  if (turnedAway !== null) reply(turnedAway);
+  else takeBody(exchange, head, { bytesMax: formBytesMax, take: handle, refuse });
 }

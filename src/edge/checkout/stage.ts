@@ -42,15 +42,13 @@ export function stageOf(view: PaymentView & Pick<ShownPayment, 'card_page'>, id:
     if (session === null || intent.methods_left.length === 0) return { name: 'failed' };
     return { name: 'choose', path: checkoutPath(session.id) };
   }
-  // Another charge has followed this one. Within a session the customer began it, so the page goes
-  // on with it.
+  // Another charge followed this one. The customer of a session began it: the page goes on.
   if (charge === null || (session === null && charge.id !== id)) return { name: 'expired' };
   if (charge.over) return { name: 'expired' };
   if (charge.method === 'cash') return { name: 'voucher', path: voucherPath(charge.id) };
   if (charge.challenge) return { name: 'challenge', path: cardPath(charge.id) };
   if (view.card_page === 'hosted') return { name: 'hosted', path: cardPath(charge.id) };
-  // A charge of a session is opened when the card is sent. If the card did not follow, the customer
-  // sends it again.
+  // A session's charge is opened when the card is sent. One that did not follow is sent again.
   if (session !== null) return { name: 'choose', path: checkoutPath(session.id) };
   return { name: 'card', path: cardPath(charge.id) };
 }

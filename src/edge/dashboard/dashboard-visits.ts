@@ -11,6 +11,7 @@ import { streamExport } from '../api/export-stream.ts';
 import { render, type Visit } from '../checkout/document.ts';
 import { tooManyPage, troublePage } from '../checkout/outcome-pages.ts';
 import type { PageAnswer } from '../checkout/page-port.ts';
+import { pageVisitOf } from '../checkout/page-visits.ts';
 import { type Exchange, headerLines } from '../http/exchange.ts';
 import { takeBody } from '../http/request-body.ts';
 import type { RequestHead } from '../http/request-head.ts';
@@ -32,7 +33,6 @@ interface DashboardVisitsOptions {
 
 /** When somebody may try again who has too much under way. */
 const busySeconds = 5;
-const noBody = Buffer.alloc(0);
 
 /** Whether the main thread answers: the dashboard's pages, and the logos of organizations. */
 export function isDashboardPath(path: string): boolean {
@@ -68,10 +68,11 @@ export class DashboardVisits {
           replyTrouble(exchange, stranger);
         },
       };
-      exchange.guard(() => this.#answerWith(exchange, stranger, requestOf(exchange, head, body)));
+      const { contentType = '' } = head;
+      const request = { ...pageVisitOf(exchange, head), contentType, body, isRepeated: false };
+      exchange.guard(() => this.#answerWith(exchange, stranger, request));
     };
-    if (head.method === 'POST') takeBody(exchange, head, { bytesMax: dashboardFormBytesMax, take, refuse });
-    else take(noBody);
+    takeBody(exchange, head, { bytesMax: dashboardFormBytesMax, take, refuse });
   }
 
   async #answerWith(exchange: Exchange, stranger: Visit, request: DashboardRequest): Promise<void> {
@@ -112,19 +113,6 @@ export class DashboardVisits {
     const { site, network } = visitors.visitorOf(remoteAddress, forwardedFor);
     return { lane: method === 'POST' ? 'forms' : 'pages', owners: [site, network] };
   }
-}
-
-/** What the main thread is told of a visit. */
-function requestOf(
-  { remoteAddress, requestId }: Exchange,
-  head: RequestHead,
-  body: Buffer,
-): DashboardRequest {
-  const { method, path, query, contentType = '' } = head;
-  const { acceptLanguage, cookie, forwardedFor, secFetchSite } = head;
-  const headers = { acceptLanguage, cookie, forwardedFor, secFetchSite };
-  const isRepeated = false;
-  return { method, path, query, headers, remoteAddress, requestId, contentType, body, isRepeated };
 }
 
 function replyTooMany(exchange: Exchange, stranger: Visit, waitSeconds: number): void {

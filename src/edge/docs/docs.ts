@@ -6,6 +6,7 @@ import { negotiateLanguage } from '../../contract/language.ts';
 import type { Json } from '../../contract/openapi/schemas.ts';
 import { type Language, languages } from '../../contract/vocabulary.ts';
 import { html } from '../../html/html.ts';
+import type { RequestHead } from '../http/request-head.ts';
 import { StaticText } from '../http/static-text.ts';
 import { type GuideLanguage, guideLanguageOf, guideLanguages } from './guides.ts';
 import { type DocsPage, documentOf, linkWriter, type Surroundings } from './layout.ts';
@@ -14,12 +15,7 @@ import { createSources, pageGroups, type Source } from './pages.ts';
 import { type Description, type ReferencePage, referencePages } from './reference.ts';
 import { type IndexedSection, indexOf, type SearchIndex, search } from './search.ts';
 
-interface DocsVisit {
-  readonly path: string;
-  /** Without the question mark. */
-  readonly query: string;
-  readonly acceptLanguage: string;
-}
+type DocsVisit = Pick<RequestHead, 'path' | 'query' | 'acceptLanguage'>;
 
 interface DocsAnswer {
   readonly status: number;

@@ -47,8 +47,7 @@ const width = 352;
 function picture(language: Language): Html {
   const say = sayDocs(language);
   const isRightToLeft = language === 'ar';
-  // Positions are counted from the side where reading begins. SVG mirrors no shapes, and anchors
-  // texts by their direction.
+  // From where reading begins: SVG mirrors no shapes, and anchors texts by direction.
   const start = (x: number, length = 0) => String(isRightToLeft ? width - x - length : x);
   const text = (x: number, y: number, size: number, key: DocsMessage, kind = '') =>
     html`<text x="${start(x)}" y="${String(y)}" font-size="${String(size)}" class="${kind}">${say(key)}</text>`;

@@ -214,10 +214,7 @@ export class Exchange {
     });
   }
 
-  /**
-   * Answers. `headers` are those besides the common ones, as `headerLines` returns them. The body's
-   * bytes may change after the call.
-   */
+  /** Answers. `headers`: besides the common ones. The body's bytes may change after the call. */
   answer(status: number, headers: string, body: string | Uint8Array): void {
     const response = this.#response;
     if (response === null || this.#streaming) return;

@@ -54,13 +54,13 @@ interface BodyTaker {
   readonly refuse: (refusal: Refusal) => void;
 }
 
-/** Reads the body that a head announces. */
+/** Reads the body that the head of a POST announces; that of anything else is empty. */
 export function takeBody(
   exchange: Exchange,
-  head: { readonly hasBody: boolean; readonly bodyBytes: number },
+  head: { readonly method: string; readonly hasBody: boolean; readonly bodyBytes: number },
   { bytesMax, take, refuse }: BodyTaker,
 ): void {
-  if (!head.hasBody) {
+  if (head.method !== 'POST' || !head.hasBody) {
     take(nothing);
   } else if (head.bodyBytes > bytesMax) {
     refuse(bodyTooLarge(bytesMax));

@@ -46,10 +46,7 @@ export interface Server {
   readonly exchanges: Exchanges;
   /** Uses these files for new connections. Throws when the files can't be used. */
   useCertificate(files: TlsFiles): void;
-  /**
-   * Takes no new connections, waits up to `graceMs` for the exchanges under way and for requests
-   * that are arriving on open connections, then closes.
-   */
+  /** Takes no new connections, waits up to `graceMs` for what is under way, then closes. */
   stop(graceMs: number): Promise<void>;
 }
 

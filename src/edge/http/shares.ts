@@ -15,10 +15,7 @@ export class Shares {
     this.#levels = ofOwners.map((ofOwner) => ({ max: ofOwner, taken: new Map() }));
   }
 
-  /**
-   * Whether its owners, one at each level from the largest down, get no slot: one of them has as
-   * many as it may have, or all are taken.
-   */
+  /** Whether its owners, from the largest down, get no slot: their share or all are taken. */
   isFull(owners: readonly string[]): boolean {
     const isOver = this.#levels.some(({ max, taken }, i) => (taken.get(elementAt(owners, i)) ?? 0) >= max);
     return isOver || this.#taken >= this.#max;

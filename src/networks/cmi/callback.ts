@@ -151,8 +151,7 @@ function attemptOf(fields: ReadonlyMap<string, string>): CmiAttempt | string {
   const field = (name: string) => fields.get(name) ?? '';
   const order = field('oid');
   if (!/^[\w-]{1,64}$/.test(order)) return 'it names no order that could be ours';
-  // There is no code when the customer did not pass the bank's challenge, so that no bank was
-  // asked.
+  // Without a code the customer did not pass the bank's challenge: no bank was asked.
   const returnCode = field('ProcReturnCode');
   const isAuthorized = returnCode === '00';
   if (isAuthorized !== /^approved$/i.test(field('Response')))
