@@ -13,6 +13,7 @@ import { startService } from '../service.ts';
 import { longestFiles } from './longest-files.ts';
 import longestReporter from './longest-reporter.ts';
 import { prepareModules } from './prepare-modules.ts';
+import { sharedProcesses } from './shared-processes.ts';
 import skippedReporter from './skipped-reporter.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -35,7 +36,8 @@ if (given.length === 0) {
 }
 
 const timeout = 600_000;
-const concurrency = availableParallelism();
+/** One more than there are processors, because most files also wait: for a timer, a disk, or the end of a process. */
+const concurrency = availableParallelism() + 1;
 
 /** Runs what is named by the command line of node:test, whose options may be among it. */
 async function runNamed(): Promise<void> {
@@ -63,7 +65,8 @@ async function runAll(): Promise<void> {
   const gone = longestFiles.filter((file) => !found.includes(file));
   if (gone.length > 0)
     throw new Error(`test/runner/longest-files.ts names files that are gone: ${gone.join(', ')}`);
-  const files = [...new Set([...longestFiles, ...found])].map((file) => join(root, file));
+  const others = found.filter((file) => !longestFiles.includes(file));
+  const files = [...longestFiles.map((file) => join(root, file)), ...sharedProcesses(others, root, scratch)];
   Object.assign(process.env, env);
   process.chdir(root);
   const ending = new AbortController();

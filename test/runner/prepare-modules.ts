@@ -54,18 +54,30 @@ const left = [
   'typebox/*',
 ];
 
-/** What starts as a process or a thread of the service, with what these share in files that they share. */
+/** What starts as a process or a thread of the service. */
 async function bundleService(outdir: string): Promise<void> {
-  const entryPoints = globSync(['src/main/payments.ts', 'src/threads/*-{thread,process}.ts'], { cwd: root });
+  // Each command loads what it needs when it runs.
+  await bundleEntries(['src/main/payments.ts'], outdir, { splitting: true });
+  // A thread loads all at once, and one file sooner than many.
+  const threads = globSync('src/threads/*-{thread,process}.ts', { cwd: root });
+  const own = threads.filter((path) => !path.endsWith('supervised-thread.ts'));
+  await bundleEntries(own, outdir, { splitting: false });
+}
+
+async function bundleEntries(
+  entryPoints: readonly string[],
+  outdir: string,
+  { splitting }: { readonly splitting: boolean },
+): Promise<void> {
   await build({
-    entryPoints: entryPoints.filter((path) => !path.endsWith('supervised-thread.ts')),
+    entryPoints: [...entryPoints],
     absWorkingDir: root,
     outdir,
     outbase: '.',
     outExtension: { '.js': '.mjs' },
     chunkNames: 'chunks/[hash]',
     bundle: true,
-    splitting: true,
+    splitting,
     external: left,
     // What a package requires of Node's own.
     banner: {
