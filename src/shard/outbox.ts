@@ -16,8 +16,10 @@ import type { Peer } from './commit-batch.ts';
 import type { EventBodies } from './event-bodies.ts';
 import type { DueDelivery, EndpointChange, OutboxBatch } from './protocol.ts';
 
-/** Leases of one endpoint: enough to keep attempts going while reports are on their way. */
-export const windowSize = 32;
+/**
+ * Leases of one endpoint: enough to keep attempts going while reports gather and are on their way.
+ */
+export const windowSize = 128;
 /** Leases that one commit batch gives, so that requests don't wait for the rest. */
 const perBatchMax = 256;
 /** Leases that one endpoint gets before the next one has its turn. */

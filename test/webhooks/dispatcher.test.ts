@@ -366,7 +366,7 @@ test('reports wait for each other, but not once many have gathered', async () =>
   const bench = new Bench();
   bench.holdsReports = true;
   bench.take({ endpoints: [enabled('a')] });
-  bench.hand('a', 32);
+  bench.hand('a', 2 * reportsAtOnce);
   await bench.underWay[0]!.end();
   await bench.underWay[0]!.end();
   assert.deepEqual([bench.sent.length, bench.waiting.length], [0, 1], 'one timer for both');
