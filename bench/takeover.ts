@@ -1,22 +1,23 @@
-// `node bench/takeover.ts INTENTS KILLS`: how long it takes until another node serves when the one that serves is killed, with so
-// many payment intents stored. Two nodes share a service over a PostgreSQL primary and a standby, all on this machine. A client
+// `node bench/takeover.ts INTENTS KILLS [FOLDER]`: how long it takes until another node serves when the one that serves is killed,
+// with so many payment intents stored; in a folder that was filled before (`fillFolder`), which stays as it is, or in a new one. Two nodes share a service over a PostgreSQL primary and a standby, all on this machine. A client
 // sends creates to the node that is left, and counts from the kill to the first that is answered. Meanwhile the other node
 // starts again, stands by, and is the next to take over.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, cpSync } from 'node:fs';
+import { copyFileSync, cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { paymentsWith } from '../test/main/payments-command.ts';
 import { PostgresServers } from '../test/postgresql/servers.ts';
-import { fillFolder } from './growth.ts';
+import { type FilledFolder, fillFolder } from './growth.ts';
 import { median } from './report.ts';
 import { freePort, temporaryFolder } from './targets.ts';
 
 const intents = Number(process.argv[2] ?? 1_000_000);
 const kills = Number(process.argv[3] ?? 30);
+const kept = process.argv[4];
 const days = 30;
 /** Creates between two kills. */
 const creates = 500;
@@ -104,10 +105,18 @@ async function killed(serving: Node, next: Node, key: string): Promise<number> {
   return performance.now() - fromMs;
 }
 
+/** A copy of a filled folder, beside which lies `FOLDER.json`. */
+function copied(folder: string): FilledFolder {
+  const dataDir = join(temporaryFolder(), 'data');
+  cpSync(folder, dataDir, { recursive: true });
+  copyFileSync(`${folder}.secrets-key`, `${dataDir}.secrets-key`);
+  return { ...(JSON.parse(readFileSync(`${folder}.json`, 'utf8')) as FilledFolder), dataDir };
+}
+
 const servers = new PostgresServers();
 const nodes: Node[] = [];
 try {
-  const filled = await fillFolder(intents, days);
+  const filled = kept === undefined ? await fillFolder(intents, days) : copied(kept);
   await servers.start(1);
   const moved = await paymentsWith(
     { PAYMENTS_JOURNAL_URL: servers.url },

@@ -13,8 +13,8 @@ export interface RelayOptions {
   readonly perAddressMax: number;
   /** The network of an address, and its site where it has one; nothing: it is not limited. */
   readonly networksOf: (address: string) => readonly string[];
-  /** The HTTP response to a client that nobody serves now; null: its connection is closed. */
-  readonly refusal: string | null;
+  /** Makes the HTTP response to a client that nobody serves now; null: its connection is closed. */
+  readonly refusal: (() => string) | null;
   readonly connectMs: number;
 }
 
@@ -108,7 +108,7 @@ export class Relay {
       client
         .setTimeout(connectMs, () => client.destroy())
         .resume()
-        .end(refusal);
+        .end(refusal());
   }
 
   #keep(socket: Socket): void {

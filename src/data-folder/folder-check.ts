@@ -19,6 +19,8 @@ interface FolderCheck {
   readonly directory: Directory;
   /** Accept parts that are older than the rest. */
   readonly acceptLoss: boolean;
+  /** This process has checked the shards' files: it stood by, and followed their logs. */
+  readonly isChecked?: boolean;
   /** Called with each loss that is accepted. */
   readonly warn: (message: string) => void;
   /** Hears what is damaged of a shard, which would stay down after a start. */
@@ -100,7 +102,7 @@ async function inspectShard(
   number: number,
   noted: NotedEnd | null,
 ): Promise<ShardFindings | null> {
-  const { folder, acceptLoss, warn, onDamage = () => {} } = check;
+  const { folder, acceptLoss, isChecked = false, warn, onDamage = () => {} } = check;
   const look = (journal: InspectedJournal): ShardFindings => {
     const { checkpoint, logEnd, isWhole, organizationsInLog } = journal;
     if (acceptLoss) {
@@ -121,7 +123,7 @@ async function inspectShard(
     return { number, checkpoint: sequence, logEnd, end, isOther, directoryRevision, isWhole, organizations };
   };
   try {
-    return await inspectJournal(journalOf(folder, number), look);
+    return await inspectJournal({ ...journalOf(folder, number), isChecked }, look);
   } catch (error) {
     if (error instanceof ForeignPart) throw new DataFolderError(error.message);
     if (!(error instanceof JournalDamaged)) throw error;

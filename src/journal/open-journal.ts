@@ -181,7 +181,7 @@ export function openFollower(
   );
 }
 
-function checkedDepth({ isChecked = false }: Pick<JournalOptions, 'isChecked'>): CheckDepth {
+export function checkedDepth({ isChecked = false }: Pick<JournalOptions, 'isChecked'>): CheckDepth {
   return isChecked ? 'leaves' : 'none';
 }
 

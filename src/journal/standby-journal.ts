@@ -12,6 +12,7 @@ import { mirrorBatch, mirroredEnd, refuseDivergence } from './log/mirror.ts';
 import { markMirror } from './log/mirror-mark.ts';
 import { Segments } from './log/segments.ts';
 import {
+  checkedDepth,
   createJournal,
   type JournalOptions,
   mapSizesOf,
@@ -44,7 +45,7 @@ export async function openStandby(options: JournalOptions): Promise<StandbyJourn
   const { log: logMapSize, state } = mapSizesOf(options);
   await createJournal(dir, identity, state);
   const checkpoint = openCheckpoint(options);
-  const segments = new Segments(join(dir, 'log'), logMapSize, identity, 'write', 'leaves');
+  const segments = new Segments(join(dir, 'log'), logMapSize, identity, 'write', checkedDepth(options));
   const follower = new CheckpointFollower(followedLog(segments), checkpoint, scheduler, logBytesMax);
   const mirror = new SegmentedLog({
     segments,

@@ -24,6 +24,7 @@ import { followedLog, recoverLog } from './log/follow.ts';
 import { checksumAt, endOf, readStoredResponse, Segments } from './log/segments.ts';
 import {
   acceptMissingSegment,
+  checkedDepth,
   foldersOfJournal,
   type JournalOptions,
   mapSizesOf,
@@ -112,7 +113,8 @@ export async function inspectJournal<T>(
 ): Promise<T> {
   const { dir, identity } = options;
   const checkpoint = openCheckpoint(options);
-  const segments = new Segments(join(dir, 'log'), mapSizesOf(options).log, identity);
+  const { log: mapSize } = mapSizesOf(options);
+  const segments = new Segments(join(dir, 'log'), mapSize, identity, 'write', checkedDepth(options));
   try {
     const isWhole = checkSegments(segments, checkpoint.sequence);
     return look({

@@ -15,14 +15,10 @@ import { lockDataFolder } from '../data-folder/folder-lock.ts';
 import { mirrorDirectory, refuseMirroredDirectory, remoteRowsOf } from '../data-folder/mirrored-directory.ts';
 import type { RemoteRows } from '../disk/remote-rows.ts';
 import { serviceIn } from '../postgresql/owner-connection.ts';
-import type { Claim } from '../threads/supervisor.ts';
-import { type Owning, standBy } from './stand-by.ts';
+import { type Owning, type StoodBy, standBy } from './stand-by.ts';
 
-export interface Owned {
+export interface Owned extends StoodBy {
   readonly folder: DataFolder;
-  readonly claim: Claim;
-  /** The metrics of what keeps the claim, as prom-client's JSON. */
-  readonly counted: () => Promise<readonly object[]>;
   /** The directory as the other machines hold it; null where the data folder alone does. */
   readonly remote: RemoteRows | null;
 }
@@ -44,8 +40,8 @@ async function ownAll(owning: Owning): Promise<Owned> {
   const defaultShards = shardCountOf(config, availableParallelism());
   const known = await knownService(owning);
   const folder = await openDataFolder(config.dataDir, config.shards, defaultShards, known);
-  const { claim, counted } = await standBy(owning, folder);
-  return { folder, claim, counted, remote: await ownDirectory(owning, folder, claim.lease) };
+  const stoodBy = await standBy(owning, folder);
+  return { folder, ...stoodBy, remote: await ownDirectory(owning, folder, stoodBy.claim.lease) };
 }
 
 const knownRetryMs = 1_000;

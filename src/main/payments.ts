@@ -158,8 +158,10 @@ const host: CliHost = {
 };
 
 // When the launcher is killed, this process must end, too; otherwise it would keep the port and the
-// data folder.
-process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+// data folder. The launcher may have been killed while this process loaded its files.
+const endAtOnce = () => void process.kill(process.pid, 'SIGKILL');
+if (process.connected === false) endAtOnce();
+process.once('disconnect', endAtOnce);
 process.channel?.unref();
 
 // A process that ends before the command has ended has crashed, and so has one whose command nobody

@@ -1,7 +1,7 @@
 // A node among those that share the service stands by until it has the lease: it follows the
 // partitions, passes connections on to the node that serves, and shows its metrics.
 
-import { randomUUID } from 'node:crypto';
+import { randomFillSync, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Relay } from '../cluster/relay.ts';
 import { baseUrlOf, ConfigError, environmentOf } from '../config/config.ts';
@@ -9,8 +9,10 @@ import type { Config } from '../config/config-schema.ts';
 import { postgresOf } from '../config/remote-log.ts';
 import { sizedFor } from '../config/sizing.ts';
 import { errorBody, unavailable } from '../contract/errors/table.ts';
+import { idPrefixes } from '../contract/id-prefixes.ts';
 import { defined } from '../core/assert.ts';
 import { errorText } from '../core/errors.ts';
+import { createIdFactory, createRandomText } from '../core/ids.ts';
 import { type DataFolder, shardNumbers } from '../data-folder/data-folder.ts';
 import { serviceOf } from '../data-folder/mirrored-directory.ts';
 import { requireKeysOf } from '../data-folder/secrets-key.ts';
@@ -25,6 +27,7 @@ import { serveMetrics } from '../telemetry/metrics-server.ts';
 import { ProgressBoard } from '../threads/progress-board.ts';
 import type { Claim } from '../threads/supervisor.ts';
 import { Thread, ThreadFailure } from '../threads/thread.ts';
+import { kindsOf, WaitingThreads } from '../threads/thread-kinds.ts';
 import type { LeaseThreadData, News, StandbyThreadData } from '../threads/thread-protocol.ts';
 import type { ServiceManager } from './service-manager.ts';
 
@@ -42,9 +45,19 @@ export interface Owning {
   readonly closers: (() => Promise<unknown>)[];
 }
 
-interface StoodBy {
+export interface StoodBy {
   readonly claim: Claim;
+  /** The metrics of what keeps the claim, as prom-client's JSON. */
   readonly counted: () => Promise<readonly object[]>;
+  /** Threads of the service that have loaded their files meanwhile. */
+  readonly threads: WaitingThreads;
+  /** The thread that stood by has checked the files of the shards. */
+  readonly isChecked: boolean;
+}
+
+/** Of a node that has not stood by. */
+function unprepared() {
+  return { threads: new WaitingThreads(), isChecked: false };
 }
 
 /** The first node has the lease at once, and needs to follow nobody. */
@@ -54,7 +67,10 @@ const aloneMs = 1_000;
 export async function standBy(owning: Owning, folder: DataFolder): Promise<StoodBy> {
   const ownership = OwnershipBoard.memory(folder.shards);
   const { node } = owning.config.cluster;
-  if (node === null) return { claim: { ownership, lease: null, quietMs: 0 }, counted: async () => [] };
+  if (node === null) {
+    const claim = { ownership, lease: null, quietMs: 0 };
+    return { claim, counted: async () => [], ...unprepared() };
+  }
   const data: LeaseThreadData = {
     config: owning.config,
     service: serviceOf(folder),
@@ -72,9 +88,13 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
     else if (news.type === 'lease_wanted')
       owning.told.reject(new ServiceCrash(`the lease moves to node ${news.successor}`));
   });
+  const counted = async () => counts([lease]);
   const first = await Promise.race([taken.promise, wait(aloneMs, null)]);
-  const claim = first ?? (await follow(owning, folder, { data, relay, lease, taken: taken.promise }));
-  return { claim, counted: async () => counts([lease]) };
+  if (first !== null) return { claim: first, counted, ...unprepared() };
+  const threads = new WaitingThreads(kindsOf(sizedFor(owning.config, folder.shards), folder.shards));
+  owning.closers.push(() => threads.stop());
+  const claim = await follow(owning, folder, { data, relay, lease, taken: taken.promise });
+  return { claim, counted, threads, isChecked: true };
 }
 
 type Taken = Extract<News, { type: 'lease_taken' }>;
@@ -153,7 +173,7 @@ function keep(
   data: unknown,
   onNews?: (news: News) => void,
 ): Kept {
-  const thread = Thread.worker(entry, data, onNews);
+  const thread = Thread.worker({ name, entry }).begin(data, onNews);
   let isStopping = false;
   const stop = once(() => {
     isStopping = true;
@@ -184,18 +204,22 @@ function relayOf(config: Config, shards: number, port: number): Relay {
     perAddressMax: Math.ceil(perAddressMax / 2),
     networksOf: createNetworksOf(config.pages.trustedProxies),
     connectMs,
-    refusal: tlsCertFile === null ? refusalOf(baseUrlOf(config, port)) : null,
+    refusal: tlsCertFile === null ? () => refusalOf(baseUrlOf(config, port)) : null,
   });
 }
 
+const ids = createIdFactory(createRandomText(randomFillSync));
+
 /** The HTTP response while nobody serves. */
 function refusalOf(baseUrl: string): string {
-  const body = errorBody(unavailable, { language: 'en', requestId: '', baseUrl });
+  const requestId = ids.next(idPrefixes.request, 0, Date.now());
+  const body = errorBody(unavailable, { language: 'en', requestId, baseUrl });
   const lines = [
     'HTTP/1.1 503 Service Unavailable',
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Cache-Control: no-store',
+    `Request-Id: ${requestId}`,
     `Retry-After: ${unavailable.retryAfterSeconds}`,
     'Connection: close',
   ];

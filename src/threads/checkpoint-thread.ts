@@ -27,7 +27,7 @@ import { ScrubTimer } from './scrub-timer.ts';
 import { TaskGate } from './task-gate.ts';
 import { startOfThread } from './thread-side.ts';
 
-const { data, main: shard } = startOfThread<CheckpointThreadData>();
+const { data, main: shard } = await startOfThread<CheckpointThreadData>();
 const { number, dir, identity, isChecked, config, gate } = data;
 const tasks = new TaskGate(gate);
 const answer = (message: FromCheckpointThread) => shard.postMessage(message);

@@ -2,7 +2,6 @@
 // thread. When the thread ends unexpectedly, its tasks fail and the shard is told at once, because
 // a shard must not go on without it.
 
-import type { Worker } from 'node:worker_threads';
 import {
   type Checkpointer,
   type CheckpointSizes,
@@ -20,57 +19,67 @@ import {
   type FromCheckpointThread,
   type TaskFailure,
 } from './checkpoint-protocol.ts';
-import { startWorker } from './start-worker.ts';
+import { startWorker, type WaitingWorker } from './start-worker.ts';
 import { TaskGate } from './task-gate.ts';
 
 const entry = new URL('./checkpoint-thread.ts', import.meta.url);
 
 export class CheckpointWorker implements Checkpointer {
-  readonly #worker: Worker;
-  readonly #gate: TaskGate;
+  readonly #start: WaitingWorker;
+  readonly #gateMemory = TaskGate.memory();
+  readonly #gate = new TaskGate(this.#gateMemory);
   readonly #tasks: Questions<CheckpointTasks>;
   readonly #ended: Promise<void>;
   readonly #gauge = Promise.withResolvers<ThreadGauge>();
   #failure: Error | null = null;
   #isClosing = false;
+  #onEnded: (error: Error) => void = () => {};
+  #onScrubbed: (state: ScrubState, totalBytes: number) => void = () => {};
 
-  /**
-   * Starts the thread. `onEnded` is called with the reason when it ends without having been closed,
-   * `onScrubbed` with how far its scrubber has come, and how many bytes are stored.
-   */
-  constructor(
-    target: CheckpointTarget,
-    onEnded: (error: Error) => void,
-    onScrubbed: (state: ScrubState, totalBytes: number) => void = () => {},
-  ) {
-    const gate = TaskGate.memory();
-    this.#gate = new TaskGate(gate);
-    const data: CheckpointThreadData = { ...target, gate };
-    const worker = startWorker(entry, { workerData: data });
-    this.#worker = worker;
+  /** Starts the thread, which waits for its shard. */
+  constructor() {
+    this.#start = startWorker(entry);
+    const { worker } = this.#start;
     this.#tasks = new Questions(
       (task) => worker.postMessage(task),
       (failure) => errorOf(failure as TaskFailure),
     );
-    this.#worker.on('message', (message: FromCheckpointThread) => {
+    worker.on('message', (message: FromCheckpointThread) => {
       if ('gauge' in message) return this.#gauge.resolve(message.gauge);
-      if ('scrubbed' in message) return onScrubbed(message.scrubbed, message.totalBytes);
+      if ('scrubbed' in message) return this.#onScrubbed(message.scrubbed, message.totalBytes);
       this.#tasks.take(message);
     });
-    this.#worker.on('error', (error) => {
+    worker.on('error', (error) => {
       this.#failure = new JournalFailure(`the checkpoint thread failed: ${error.message}`, {
         diskFull: false,
         cause: error,
       });
     });
     this.#ended = new Promise((resolve) => {
-      this.#worker.on('exit', () => {
+      worker.on('exit', () => {
         this.#failure ??= new JournalFailure('the checkpoint thread has ended', { diskFull: false });
         this.#tasks.end(this.#failure);
-        if (!this.#isClosing) onEnded(this.#failure);
+        if (!this.#isClosing) this.#onEnded(this.#failure);
         resolve();
       });
     });
+  }
+
+  /**
+   * Has the thread keep a shard's checkpoint. `onEnded` is called with the reason when it ends
+   * without having been closed, `onScrubbed` with how far its scrubber has come, and how many bytes
+   * are stored.
+   */
+  begin(
+    target: CheckpointTarget,
+    onEnded: (error: Error) => void,
+    onScrubbed: (state: ScrubState, totalBytes: number) => void = () => {},
+  ): this {
+    this.#onEnded = onEnded;
+    this.#onScrubbed = onScrubbed;
+    this.#start.begin({ ...target, gate: this.#gateMemory } satisfies CheckpointThreadData);
+    if (this.#failure !== null) onEnded(this.#failure);
+    return this;
   }
 
   /** Measures the thread. Resolves once it runs. */

@@ -44,7 +44,7 @@ import type { EdgeThreadData, Instruction, Notice, ThreadQuestions } from './thr
 import { commonAnswers, startOfThread } from './thread-side.ts';
 import { Visits } from './visits.ts';
 
-const { data, main } = startOfThread<EdgeThreadData>();
+const { data, main } = await startOfThread<EdgeThreadData>();
 const { number, config, port, shards: shardCount, baseUrl, keys, listenKey, paused } = data;
 const tell = (notice: Notice) => main.postMessage(notice);
 const thread = `edge-${number}`;

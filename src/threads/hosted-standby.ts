@@ -6,6 +6,7 @@ import type { Scheduler, Timers } from '../core/scheduler.ts';
 import type { ShardIdentity } from '../disk/identity.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import { openStandby, type StandbyJournal } from '../journal/standby-journal.ts';
+import { inspectJournal } from '../journal/stopped-journal.ts';
 import type { LogFollower } from '../postgresql/log-follower.ts';
 import { segmentRetentionMs } from '../shard/metadata.ts';
 
@@ -69,14 +70,9 @@ export class HostedStandby {
   async #openAll(): Promise<void> {
     const { shards, follower, segmentBytesMax, logBytesMax, scheduler, onFollowed } = this.#options;
     for (const { dir, identity } of shards) {
-      const journal = await openStandby({
-        dir,
-        identity,
-        indexRowsOf,
-        segmentBytesMax,
-        logBytesMax,
-        scheduler,
-      });
+      const options = { dir, identity, indexRowsOf, segmentBytesMax, logBytesMax, scheduler };
+      const isChecked = await inspectJournal(options, ({ isWhole }) => isWhole);
+      const journal = await openStandby({ ...options, isChecked });
       this.#journals.push(journal);
       const found = await follower.endOf(identity.shard);
       await journal.refuseDivergence(found, (sequence) => follower.checksumAt(identity.shard, sequence));

@@ -17,7 +17,7 @@ import { ProgressBoard } from './progress-board.ts';
 import type { Instruction, LeaseThreadData, Notice, ThreadQuestions } from './thread-protocol.ts';
 import { commonAnswers, startOfThread } from './thread-side.ts';
 
-const { data, main } = startOfThread<LeaseThreadData>();
+const { data, main } = await startOfThread<LeaseThreadData>();
 const { config, service, identity } = data;
 const { address, beatMs, trustMs, takeMs } = config.cluster;
 const tell = (notice: Notice) => main.postMessage(notice);

@@ -17,7 +17,7 @@ import type { Instruction, Notice, RequestLogThreadData, ThreadQuestions } from 
 import { commonAnswers, startOfThread } from './thread-side.ts';
 import { Visits } from './visits.ts';
 
-const { data, main } = startOfThread<RequestLogThreadData>();
+const { data, main } = await startOfThread<RequestLogThreadData>();
 const { config } = data;
 const tell = (notice: Notice) => main.postMessage(notice);
 const logger = await createLogger({ level: config.logLevel, thread: 'request-logs' });

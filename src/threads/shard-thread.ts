@@ -34,7 +34,9 @@ import type { Notice, ShardThreadData, ThreadQuestions } from './thread-protocol
 import { commonAnswers, startOfThread } from './thread-side.ts';
 import { Visits } from './visits.ts';
 
-const { data, main } = startOfThread<ShardThreadData>();
+// Its thread takes time to start, and begins when this one does.
+const checkpointer = new CheckpointWorker();
+const { data, main } = await startOfThread<ShardThreadData>();
 const { number, dir, identity, shards, isChecked, config, accounts, revision, paused } = data;
 const tell = (notice: Notice) => main.postMessage(notice);
 /** The journal waits for other machines, and holds nothing yet that a stop would have to finish. */
@@ -71,8 +73,8 @@ function fail(error: unknown): void {
 }
 process.on('uncaughtException', fail);
 
-// The thread is started early, because that takes time; it has no task before the journal is open.
-const checkpointer = new CheckpointWorker({ number, dir, identity, isChecked, config }, fail, scrubbed);
+// It has no task before the journal is open.
+checkpointer.begin({ number, dir, identity, isChecked, config }, fail, scrubbed);
 // The end of this thread ends the checkpoint thread, too, which must not happen in the middle of a
 // transaction.
 process.on('exit', () => checkpointer.finishTask(checkpointTaskMsMax));

@@ -20,7 +20,7 @@ import { ProgressBoard } from './progress-board.ts';
 import type { Instruction, Notice, StandbyThreadData, ThreadQuestions } from './thread-protocol.ts';
 import { commonAnswers, startOfThread } from './thread-side.ts';
 
-const { data, main } = startOfThread<StandbyThreadData>();
+const { data, main } = await startOfThread<StandbyThreadData>();
 const { config, service, shards } = data;
 const tell = (notice: Notice) => main.postMessage(notice);
 const logger = await createLogger({ level: config.logLevel, thread: 'standby' });

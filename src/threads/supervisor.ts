@@ -21,6 +21,7 @@ import { accountOf, keyRingChangeOf } from './directory-projections.ts';
 import { createRequestLogClient } from './request-log-client.ts';
 import { SupervisedThread, type SupervisedThreadOptions } from './supervised-thread.ts';
 import { Thread, ThreadFailure } from './thread.ts';
+import { kinds, type WaitingThreads } from './thread-kinds.ts';
 import type {
   ArchiveProcessData,
   EdgeThreadData,
@@ -30,11 +31,7 @@ import type {
   WebhookThreadData,
 } from './thread-protocol.ts';
 
-const shardEntry = new URL('./shard-thread.ts', import.meta.url);
-const edgeEntry = new URL('./edge-thread.ts', import.meta.url);
 const archiveEntry = new URL('./archive-process.ts', import.meta.url);
-const requestLogEntry = new URL('./request-log-thread.ts', import.meta.url);
-const webhookEntry = new URL('./webhook-thread.ts', import.meta.url);
 
 /** What a process may believe itself to own, and how it came to it. */
 export interface Claim {
@@ -58,6 +55,8 @@ export interface SupervisorOptions {
   readonly secretsKeys: readonly string[];
   /** What this process may believe itself to own. */
   readonly claim: Claim;
+  /** Some were started ahead. */
+  readonly threads: WaitingThreads;
   readonly port: number;
   readonly baseUrl: string;
   readonly logger: Logger;
@@ -135,7 +134,8 @@ export class Supervisor {
   }
 
   #edge(number: number): SupervisedThread {
-    const { directory, claim, port, baseUrl, onEdgeEnded, onRefusedKeys } = this.#options;
+    const { directory, claim, threads, port, baseUrl, onEdgeEnded, onRefusedKeys } = this.#options;
+    const kind = kinds.edge(number);
     const make = async () => {
       const listenKey = await directory.listenKey();
       const data: EdgeThreadData = {
@@ -150,7 +150,7 @@ export class Supervisor {
         listenKey,
         paused: this.#isPaused,
       };
-      return Thread.worker(edgeEntry, data, (news) => {
+      return threads.take(kind).begin(data, (news) => {
         if (news.type === 'refused_keys') onRefusedKeys(news.refused);
         else if (news.type === 'used_keys') directory.keyUses.note(news.used);
       });
@@ -163,7 +163,7 @@ export class Supervisor {
       this.#options.onDashboardPort(port1);
       edge.connectDashboard(port2);
     };
-    return this.#keep({ name: `edge ${number}`, make, onStarted, onLost: onEdgeEnded });
+    return this.#keep({ name: kind.name, make, onStarted, onLost: onEdgeEnded });
   }
 
   /**
@@ -171,7 +171,8 @@ export class Supervisor {
    * journals.
    */
   #webhookThread(number: number): SupervisedThread {
-    const { secretsKeys, claim } = this.#options;
+    const { secretsKeys, claim, threads } = this.#options;
+    const kind = kinds.webhooks(number);
     const make = () => {
       const data: WebhookThreadData = {
         number,
@@ -181,10 +182,10 @@ export class Supervisor {
         ownership: claim.ownership,
         quietMs: claim.quietMs,
       };
-      return Thread.worker(webhookEntry, data);
+      return threads.take(kind).begin(data);
     };
     const onStarted = (thread: Thread) => this.#linkShards(thread);
-    return this.#keep({ name: `webhook thread ${number}`, make, onStarted });
+    return this.#keep({ name: kind.name, make, onStarted });
   }
 
   /**
@@ -194,14 +195,14 @@ export class Supervisor {
   #logThread(): SupervisedThread {
     const make = () => {
       const data: RequestLogThreadData = { config: this.#config };
-      return Thread.worker(requestLogEntry, data);
+      return this.#options.threads.take(kinds.requestLogs).begin(data);
     };
     const onStarted = (logs: Thread) => {
       linkRequestLogs(logs, (port) => this.requestLogs?.connect(port));
       for (const { thread } of this.#edges)
         if (thread !== null) linkRequestLogs(logs, (port) => thread.connectRequestLogs(port));
     };
-    return this.#keep({ name: 'the thread of the request logs', make, onStarted });
+    return this.#keep({ name: kinds.requestLogs.name, make, onStarted });
   }
 
   /**
@@ -229,7 +230,7 @@ export class Supervisor {
   #shard(number: number): SupervisedThread {
     const { metrics } = this.#options;
     return this.#keep({
-      name: `shard ${number}`,
+      name: kinds.shard(number, this.#config).name,
       fields: { shard: number },
       make: () => this.#makeShard(number),
       onReady: (shard) => {
@@ -248,7 +249,7 @@ export class Supervisor {
   }
 
   #makeShard(number: number): Thread {
-    const { folder, checked, directory, notes, secretsKeys, claim, baseUrl } = this.#options;
+    const { folder, checked, directory, notes, secretsKeys, claim, threads, baseUrl } = this.#options;
     const organizations = directory.snapshot().map(({ organization }) => organization);
     const data: ShardThreadData = {
       number,
@@ -268,7 +269,7 @@ export class Supervisor {
     const onNews = (news: News) => {
       if (news.type === 'durable') notes.note(number, news.end);
     };
-    return Thread.worker(shardEntry, data, onNews, this.#config.memory.shardMib);
+    return threads.take(kinds.shard(number, this.#config)).begin(data, onNews);
   }
 
   /**

@@ -6,15 +6,20 @@ import type { Registry } from 'prom-client';
 import { defined } from '../core/assert.ts';
 import type { Answers } from '../rpc/questions.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { Beginning } from './start-worker.ts';
 import type { ThreadQuestions } from './thread-protocol.ts';
 
 /** The environment variable with the data that a process is started with. */
 export const startDataVariable = 'PAYMENTS_START_DATA';
 
-/** How this thread was started, and its port to the thread that started it. */
-export function startOfThread<Data>(): { readonly data: Data; readonly main: MessagePort } {
-  const data: Data = workerData;
-  return { data, main: defined(parentPort, 'this file is the entry of a thread') };
+/** Waits for the data that this thread begins with. `main`: its port to who has started it. */
+export async function startOfThread<Data>(): Promise<{ readonly data: Data; readonly main: MessagePort }> {
+  const main = defined(parentPort, 'this file is the entry of a thread');
+  const start: MessagePort = workerData;
+  const beginning = await new Promise<Beginning<Data>>((resolve) => start.once('message', resolve));
+  start.close();
+  if (beginning === null) process.exit(0);
+  return { data: beginning.data, main };
 }
 
 /** How this process was started. */

@@ -1,14 +1,14 @@
-// A thread as the main thread sees it: it is started, asked, and told to stop. Instructions can be
-// sent at once; the thread handles them when it is ready. A question that is open when the thread
-// ends is rejected. What must not share this process's memory runs in a process of its own, and is
-// a thread to the rest of the service all the same.
+// A thread as the main thread sees it: it is started, told to begin, asked, and told to stop.
+// Instructions can be sent at once; the thread handles them when it is ready. A question that is
+// open when the thread ends is rejected. What must not share this process's memory runs in a
+// process of its own, and is a thread to the rest of the service all the same.
 
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import type { MessagePort, TransferListItem } from 'node:worker_threads';
 import { Questions } from '../rpc/questions.ts';
-import { startWorker } from './start-worker.ts';
+import { startWorker, type WaitingWorker } from './start-worker.ts';
 import type { Instruction, News, Notice, ThreadQuestions } from './thread-protocol.ts';
 import { startDataVariable } from './thread-side.ts';
 
@@ -35,16 +35,28 @@ export class ThreadFailure extends Error {
 
 /** What a thread runs in. */
 interface Carrier {
+  /** It waits until this is called; null: it has begun. */
+  readonly waiting: Pick<WaitingWorker, 'begin' | 'abandon'> | null;
   postMessage(message: Instruction, transfer?: readonly TransferListItem[]): void;
   onMessage(listener: (notice: Notice) => void): void;
   onError(listener: (error: NodeJS.ErrnoException) => void): void;
   onExit(listener: (code: number | null) => void): void;
 }
 
-function carrierThread(entry: URL, data: unknown, heapMib?: number): Carrier {
+/** A thread of this process. */
+export interface WorkerKind {
+  readonly name: string;
+  readonly entry: URL;
+  /** The largest size of its heap: a thread that needs more ends. */
+  readonly heapMib?: number;
+}
+
+function carrierThread({ name, entry, heapMib }: WorkerKind): Carrier {
   const limits = heapMib === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: heapMib } };
-  const worker = startWorker(entry, { workerData: data, ...limits });
+  const waiting = startWorker(entry, { name, ...limits });
+  const { worker } = waiting;
   return {
+    waiting,
     postMessage: (message, transfer) => worker.postMessage(message, transfer),
     onMessage: (listener) => worker.on('message', listener),
     onError: (listener) => worker.on('error', listener),
@@ -57,6 +69,7 @@ function carrierProcess(entry: URL, data: unknown): Carrier {
   const env = { ...process.env, [startDataVariable]: JSON.stringify(data) };
   const child = fork(fileURLToPath(entry), [], { env, execArgv: [] });
   return {
+    waiting: null,
     postMessage: (message) => void (child.connected && child.send(message)),
     onMessage: (listener) => child.on('message', listener),
     onError: (listener) => child.on('error', listener),
@@ -66,9 +79,13 @@ function carrierProcess(entry: URL, data: unknown): Carrier {
 
 export class Thread {
   readonly #worker: Carrier;
+  #waiting: Carrier['waiting'];
+  #onNews: (news: News) => void = () => {};
   readonly #questions: Questions<ThreadQuestions>;
   #isReady = false;
   #failure: ThreadFailure | null = null;
+  /** Why it answers nothing any more; null: it has not ended. */
+  #gone: ThreadFailure | null = null;
   /**
    * Resolves when the thread has ended: with the failure, or with null when it was told to stop.
    */
@@ -76,23 +93,19 @@ export class Thread {
   /** Resolves when the thread is ready; rejects when it ends before. */
   readonly ready: Promise<void>;
 
-  /** `heapMib`: the largest size of its heap. A thread that needs more ends. */
-  static worker(
-    entry: URL,
-    data: unknown,
-    onNews: (news: News) => void = () => {},
-    heapMib?: number,
-  ): Thread {
-    return new Thread(carrierThread(entry, data, heapMib), onNews, heapMib);
+  /** One that loads its files, and then waits until it is to begin. */
+  static worker(kind: WorkerKind): Thread {
+    return new Thread(carrierThread(kind), kind.heapMib);
   }
 
-  /** One that runs in a process of its own; `data` is plain JSON. */
+  /** One that runs in a process of its own, and begins at once; `data` is plain JSON. */
   static process(entry: URL, data: unknown): Thread {
-    return new Thread(carrierProcess(entry, data), () => {});
+    return new Thread(carrierProcess(entry, data));
   }
 
-  private constructor(carrier: Carrier, onNews: (news: News) => void, heapMib?: number) {
+  private constructor(carrier: Carrier, heapMib?: number) {
     this.#worker = carrier;
+    this.#waiting = carrier.waiting;
     this.#questions = new Questions((question) => carrier.postMessage(question));
     const ready = Promise.withResolvers<void>();
     this.ready = ready.promise;
@@ -104,7 +117,7 @@ export class Thread {
         ready.resolve();
       } else if (notice.type === 'failed') this.#failure = new ThreadFailure(notice.message, notice.fatal);
       else if ('question' in notice) this.#questions.take(notice);
-      else onNews(notice);
+      else this.#onNews(notice);
     });
     this.#worker.onError((error) => {
       const advice = error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? `; its heap may take ${heapMib} MiB` : '';
@@ -114,12 +127,19 @@ export class Thread {
       this.#worker.onExit((code) => {
         this.#isReady = false;
         if (code !== 0) this.#failure ??= new ThreadFailure(`the thread ended with code ${code}`, false);
-        const failure = this.#failure ?? new ThreadFailure('the thread has ended', false);
-        this.#questions.end(failure);
-        ready.reject(failure);
+        this.#gone = this.#failure ?? new ThreadFailure('the thread has ended', false);
+        this.#questions.end(this.#gone);
+        ready.reject(this.#gone);
         resolve(this.#failure);
       });
     });
+  }
+
+  begin(data: unknown, onNews: (news: News) => void = () => {}): this {
+    this.#onNews = onNews;
+    this.#waiting?.begin(data);
+    this.#waiting = null;
+    return this;
   }
 
   /** It has become ready and has not ended. */
@@ -139,8 +159,10 @@ export class Thread {
     this.#worker.postMessage({ type: 'dashboard', port } satisfies Instruction, [port]);
   }
 
-  /** Asks a question. Rejects when the thread ends before it has answered. */
+  /** Asks a question. Rejects when the thread has ended, or ends before it has answered. */
   get ask(): Questions<ThreadQuestions>['ask'] {
+    const gone = this.#gone;
+    if (gone !== null) return () => Promise.reject(gone);
     return this.#questions.ask.bind(this.#questions);
   }
 
@@ -149,7 +171,8 @@ export class Thread {
    * thread is terminated: one that is within LMDB's library would end the process.
    */
   async stop(): Promise<void> {
-    await this.#questions.ask('stop', {}).catch(() => {});
+    if (this.#waiting !== null) this.#waiting.abandon();
+    else await this.ask('stop', {}).catch(() => {});
     await this.ended;
   }
 }

@@ -21,7 +21,7 @@ import type { Instruction, Notice, ThreadQuestions, WebhookThreadData } from './
 import { commonAnswers, startOfThread } from './thread-side.ts';
 import { Visits } from './visits.ts';
 
-const { data, main } = startOfThread<WebhookThreadData>();
+const { data, main } = await startOfThread<WebhookThreadData>();
 const { number: thread, config, secretsKeys, paused } = data;
 const name = `webhooks-${thread}`;
 const tell = (notice: Notice) => main.postMessage(notice);

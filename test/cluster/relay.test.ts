@@ -18,7 +18,7 @@ async function relayOn(context: TestContext, more: Partial<RelayOptions> = {}) {
     connectionsMax: 100,
     perAddressMax: 100,
     networksOf: () => [],
-    refusal,
+    refusal: () => refusal,
     connectMs: 500,
     ...more,
   });

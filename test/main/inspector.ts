@@ -33,8 +33,8 @@ export async function endThread(
   how: keyof typeof endings = 'throws',
 ): Promise<void> {
   const threads = `process.getBuiltinModule('node:worker_threads')`;
-  const number = `Number(${threads}.workerData?.number ?? 0)`;
-  const isChosen = `process.argv.at(-1)?.endsWith('/${entry}') && ${number} === ${shard}`;
+  const isShard = `!/^shard (?!${shard}$)/.test(${threads}.threadName)`;
+  const isChosen = `process.argv.at(-1)?.endsWith('/${entry}') && ${isShard}`;
   const told = await evaluateInThreads(service, `if (${isChosen}) { setTimeout(${endings[how]}); 'told' }`);
   if (told === 0) throw new Error(`no thread runs ${entry} ${shard}`);
 }

@@ -54,6 +54,16 @@ test("the machine's own Node runs the pinned one", async (context) => {
   }
 });
 
+test('a service whose launcher is killed while it starts ends, too', async () => {
+  const child = spawn(process.execPath, [join(root, 'src/main/serve.mjs'), 'serve'], {
+    env: { ...process.env, NODE_ENV: 'test', PAYMENTS_DATA_DIR: temporaryFolder() },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  child.disconnect();
+  const [, signal]: unknown[] = await once(child, 'exit');
+  assert.equal(signal, 'SIGKILL');
+});
+
 test('who ends npm or npx ends the service', async () => {
   for (const [command, ...args] of [
     ['npm', 'start'],

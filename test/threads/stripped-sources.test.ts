@@ -20,7 +20,7 @@ const entry = new URL(
 const env = { ...process.env, PREPARED_MODULES: '' };
 
 async function found(): Promise<unknown> {
-  const [message] = await once(startWorker(entry, { env }), 'message');
+  const [message] = await once(startWorker(entry, { env }).worker, 'message');
   return message;
 }
 

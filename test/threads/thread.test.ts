@@ -1,0 +1,47 @@
+// A thread as the main thread sees it, with small threads of its own.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Thread, ThreadFailure } from '../../src/threads/thread.ts';
+
+const thread = (source: string) =>
+  Thread.worker({ name: 'a test', entry: new URL(`data:text/javascript,${encodeURIComponent(source)}`) });
+
+/** Tells what it began with, by its failure. */
+const telling = `
+  import { parentPort, workerData } from 'node:worker_threads';
+  workerData.once('message', (beginning) => {
+    if (beginning === null) process.exit(0);
+    parentPort.postMessage({ type: 'failed', message: String(beginning.data), fatal: true });
+    setTimeout(() => process.exit(1));
+  });
+`;
+
+test('a thread begins when it is told to, however long it has waited', async () => {
+  const waiting = thread(telling);
+  assert.equal(
+    await Promise.race([waiting.ended, new Promise((resolve) => setImmediate(resolve))]),
+    undefined,
+  );
+  assert.deepEqual(await waiting.begin('data').ended, new ThreadFailure('data', true));
+});
+
+test('a thread that is not needed ends without having begun', async () => {
+  const waiting = thread(telling);
+  await waiting.stop();
+  assert.equal(await waiting.ended, null);
+});
+
+test('one that failed while it waited says so to whoever has it begin', async () => {
+  const waiting = thread("throw new Error('no such file')");
+  await waiting.ended;
+  assert.match((await waiting.begin('data').ended)!.message, /no such file/);
+  await assert.rejects(waiting.ready, /no such file/);
+});
+
+test('one that has ended answers nothing, and is stopped', async () => {
+  const ended = thread(telling).begin('data');
+  await ended.ended;
+  await assert.rejects(ended.ask('metrics', {}), { message: 'data' });
+  await ended.stop();
+});
