@@ -97,6 +97,8 @@ export async function startService(
     readonly openFiles?: number;
     /** A command that the service is an argument of, and that becomes it or passes signals on. */
     readonly under?: readonly string[];
+    /** How long it may take; a node that stands by serves much later. */
+    readonly startMsMax?: number;
     /** Gets the process before it listens. */
     readonly onSpawn?: (child: ChildProcess) => void;
   } = {},
@@ -129,7 +131,7 @@ export async function startService(
   void exited.then((code) => listening.reject(new Error(`the service ended with code ${code}:\n${output}`)));
   const timer = setTimeout(
     () => listening.reject(new Error(`the service did not start in time:\n${output}`)),
-    startMsMax,
+    options.startMsMax ?? startMsMax,
   );
   const url = await listening.promise.finally(() => clearTimeout(timer));
   // A test that fails must end although it has not stopped its service.

@@ -174,6 +174,7 @@ test('what a shard is made of runs by the scheduler, the timers and the clocks t
 
 test('the journal and the disk are ports: what lies above imports only what these files offer', () => {
   const port = [
+    'journal/dialect.ts',
     'journal/journal.ts',
     'journal/ownership.ts',
     'journal/remote-log.ts',

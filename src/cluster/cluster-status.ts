@@ -7,6 +7,8 @@ export interface ClusterNode {
   readonly role: NodeRole;
   /** As host:port; null: the other nodes can't pass requests on to it. */
   readonly address: string | null;
+  /** The version of the service that it runs; null: one that did not say so. */
+  readonly release: string | null;
   /** ISO 8601. */
   readonly started: string;
   /** How long ago it was heard of. */

@@ -17,6 +17,10 @@ export interface LeaseKeeperOptions extends LeaseTiming {
   readonly onTrusted: (sent: Moment, trustMs: number) => void;
   /** `isClean`: the holder before had stopped, or there was none. */
   readonly onTaken: (epoch: number, isClean: boolean) => void;
+  /** Why this node can't follow a holder, and must not be the next one; null: it can. */
+  readonly refusalOf: (seen: Lease) => string | null;
+  /** Hears that reason. Nothing happens any more. */
+  readonly onRefused: (reason: string) => void;
   /** Another node has taken the lease. Nothing happens any more. */
   readonly onLost: () => void;
   /** Hears at which address the holder is, when that changes. */
@@ -28,12 +32,15 @@ export interface LeaseKeeperOptions extends LeaseTiming {
 }
 
 const retryMs = 100;
+/** A node that stands by looks so often between two beats: it sees soon that one is missing. */
+const looksPerBeat = 5;
 
 export class LeaseKeeper {
   readonly #options: LeaseKeeperOptions;
   #epoch: number | null = null;
   #isStopping = false;
-  #isLost = false;
+  /** Nothing happens any more: the lease is lost, or the node must not have it. */
+  #isOver = false;
   #isWanted = false;
   #seen: Lease | null = null;
   /** For how long the lease was seen as it is, over reads that were answered. */
@@ -57,21 +64,21 @@ export class LeaseKeeper {
     this.#isStopping = true;
     this.#wake();
     await this.#ended;
-    if (this.#epoch !== null && !this.#isLost) await this.#options.table.release(this.#epoch).catch(() => {});
+    if (this.#epoch !== null && !this.#isOver) await this.#options.table.release(this.#epoch).catch(() => {});
   }
 
   async #run(): Promise<void> {
     const { beatMs, now } = this.#options;
-    while (!this.#isStopping && !this.#isLost) {
+    while (!this.#isStopping && !this.#isOver) {
       const fromMs = now().monotonicMs;
-      let waitMs = beatMs;
+      let waitMs = retryMs;
       try {
         if (this.#epoch === null) await this.#watch();
         else await this.#beat(this.#epoch);
+        waitMs = this.#epoch === null ? beatMs / looksPerBeat : beatMs;
         this.#tell(null);
       } catch (error) {
         this.#tell((error as Error).message);
-        waitMs = retryMs;
       }
       await this.#pause(Math.max(0, fromMs + waitMs - now().monotonicMs));
     }
@@ -81,6 +88,11 @@ export class LeaseKeeper {
     const { table, process, node, beatMs, takeMs, now } = this.#options;
     const seen = await table.look();
     const atMs = now().monotonicMs;
+    const refusal = seen && this.#options.refusalOf(seen);
+    if (refusal !== null) {
+      this.#isOver = true;
+      return this.#options.onRefused(refusal);
+    }
     this.#tellHolder(seen?.isReleased === false ? seen.address : null);
     const isSame = seen !== null && seen.epoch === this.#seen?.epoch && seen.beat === this.#seen.beat;
     // What passed without an answer does not count: the holder may not have been heard either.
@@ -114,7 +126,7 @@ export class LeaseKeeper {
     const sent = now();
     const kept = await table.beat(epoch);
     if (kept === null) {
-      this.#isLost = true;
+      this.#isOver = true;
       return onLost();
     }
     onTrusted(sent, trustMs);
@@ -137,7 +149,7 @@ export class LeaseKeeper {
   }
 
   async #pause(ms: number): Promise<void> {
-    if (this.#isStopping || this.#isLost) return;
+    if (this.#isStopping || this.#isOver) return;
     await new Promise<void>((resolve) => {
       const cancel = this.#options.timers.after(ms, resolve);
       this.#wake = () => {

@@ -2,6 +2,8 @@
 // directory. It lies where the log lies, and has no clock: its holder raises `beat`, and whoever
 // sees the same beat for long enough takes it, with the next epoch.
 
+import type { Dialect } from '../journal/dialect.ts';
+
 export interface Lease {
   readonly epoch: number;
   readonly beat: number;
@@ -15,6 +17,8 @@ export interface Lease {
   readonly address: string | null;
   /** The node that is to have it next; null: any. */
   readonly successor: string | null;
+  /** In which form the holder writes; null: a release that did not say so. */
+  readonly dialect: Dialect | null;
 }
 
 /** Where the lease lies. Everything rejects with an error when nobody answers. */

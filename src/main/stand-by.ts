@@ -3,6 +3,7 @@
 
 import { randomFillSync, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
+import manifest from '../../package.json' with { type: 'json' };
 import { Relay } from '../cluster/relay.ts';
 import { baseUrlOf, ConfigError, environmentOf } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
@@ -74,7 +75,7 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
   const data: LeaseThreadData = {
     config: owning.config,
     service: serviceOf(folder),
-    identity: { node, process: randomUUID() },
+    identity: { node, process: randomUUID(), release: manifest.version },
     ownership,
     progress: ProgressBoard.memory(folder.shards),
   };

@@ -15,6 +15,7 @@ interface NodeRow {
   readonly process: string;
   readonly node: string;
   readonly address: string | null;
+  readonly release: string | null;
   readonly started: Date;
   readonly seen_seconds: number;
   readonly behind: string;
@@ -52,23 +53,26 @@ export async function readCluster(primary: Primary): Promise<ClusterStatus> {
 
 async function nodesAt(primary: Primary, holder: string | null): Promise<ClusterNode[]> {
   const rows = await primary.query<NodeRow>({
-    text: `select process, node, address, started_at as started,
+    text: `select process, node, address, release, started_at as started,
              extract(epoch from now() - seen_at)::float8 as seen_seconds,
              (select coalesce(sum(greatest(next_sequence - 1 - coalesce((followed ->> partition::text)::bigint, 0), 0)), 0)
                 from payments.partitions where partition >= 0) as behind
            from payments.nodes order by node, started_at`,
   });
-  const nodes = rows.map(({ process, node, address, started, seen_seconds, behind }): ClusterNode => {
-    const serves = process === holder;
-    return {
-      node,
-      role: seen_seconds > goneSeconds ? 'gone' : serves ? 'serves' : 'stands by',
-      address,
-      started: started.toISOString(),
-      seen_seconds: Math.max(0, Math.round(seen_seconds * 10) / 10),
-      behind_entries: serves ? null : Number(behind),
-    };
-  });
+  const nodes = rows.map(
+    ({ process, node, address, release, started, seen_seconds, behind }): ClusterNode => {
+      const serves = process === holder;
+      return {
+        node,
+        role: seen_seconds > goneSeconds ? 'gone' : serves ? 'serves' : 'stands by',
+        address,
+        release,
+        started: started.toISOString(),
+        seen_seconds: Math.max(0, Math.round(seen_seconds * 10) / 10),
+        behind_entries: serves ? null : Number(behind),
+      };
+    },
+  );
   // A node that has started again is there as another process.
   const isBack = (gone: ClusterNode) => nodes.some(({ node, role }) => node === gone.node && role !== 'gone');
   return nodes.filter((node) => node.role !== 'gone' || !isBack(node));

@@ -2,12 +2,15 @@
 // with what is there, so of two nodes that take the lease one gets it.
 
 import type { Lease, LeaseTable } from '../cluster/lease.ts';
+import { type Dialect, dialect } from '../journal/dialect.ts';
 import { OwnerConnection, type OwnerOptions } from './owner-connection.ts';
 
 /** The node that looks and takes. */
 export interface NodeIdentity {
   readonly node: string;
   readonly process: string;
+  /** The version of the service that it runs. */
+  readonly release: string;
 }
 
 interface LeaseColumns {
@@ -19,13 +22,14 @@ interface LeaseColumns {
   readonly released: boolean;
   readonly successor: string | null;
   readonly address: string | null;
+  readonly dialect: Dialect | null;
 }
 
-export const leaseColumns = `epoch, beat, lease.node, lease.process, released, successor,
+export const leaseColumns = `epoch, beat, lease.node, lease.process, released, successor, dialect,
   (select address from payments.nodes where nodes.process = lease.process) as address`;
 
 export function leaseOf(row: LeaseColumns): Lease {
-  const { epoch, beat, node, process, released, successor, address } = row;
+  const { epoch, beat, node, process, released, successor, address, dialect } = row;
   return {
     epoch: Number(epoch),
     beat: Number(beat),
@@ -34,6 +38,7 @@ export function leaseOf(row: LeaseColumns): Lease {
     isReleased: released,
     address,
     successor,
+    dialect,
   };
 }
 
@@ -56,15 +61,16 @@ export class PostgresLease implements LeaseTable {
     const { node, process } = this.#identity;
     const taken =
       seen === null
-        ? `insert into payments.lease (epoch, node, process) values (1, $1, $2) on conflict do nothing`
-        : `update payments.lease set epoch = epoch + 1, beat = 0, node = $1, process = $2, released = false, successor = null
-           where epoch = $5 and beat = $6`;
+        ? `insert into payments.lease (epoch, node, process, dialect) values (1, $1, $2, $5) on conflict do nothing`
+        : `update payments.lease set epoch = epoch + 1, beat = 0, node = $1, process = $2, released = false,
+             successor = null, dialect = $5
+           where epoch = $6 and beat = $7`;
     const [row] = await this.#run<{ epoch: string }>(
       seen === null ? 'take-first' : 'take',
       `with taken as (${taken} returning epoch)
        insert into payments.takeovers (epoch, node, previous, reason)
        select epoch, $1, $3, $4 from taken returning epoch`,
-      [node, process, seen?.node ?? null, reason, ...(seen === null ? [] : [seen.epoch, seen.beat])],
+      [node, process, seen?.node ?? null, reason, dialect, ...(seen === null ? [] : [seen.epoch, seen.beat])],
     );
     return row === undefined ? null : Number(row.epoch);
   }
@@ -89,12 +95,12 @@ export class PostgresLease implements LeaseTable {
 
   /** Says that this node is there, and how far it follows the partitions. */
   async noteNode(address: string | null, followed: Readonly<Record<string, number>>): Promise<void> {
-    const { node, process } = this.#identity;
+    const { node, process, release } = this.#identity;
     await this.#run(
       'note-node',
-      `insert into payments.nodes (process, node, address, followed) values ($1, $2, $3, $4)
+      `insert into payments.nodes (process, node, address, followed, release) values ($1, $2, $3, $4, $5)
        on conflict (process) do update set address = $3, followed = $4, seen_at = now()`,
-      [process, node, address, JSON.stringify(followed)],
+      [process, node, address, JSON.stringify(followed), release],
     );
   }
 

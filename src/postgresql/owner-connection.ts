@@ -57,6 +57,7 @@ export class OwnerConnection {
         this.#tell(null);
         return found;
       }
+      if (this.#isClosed) break;
       this.#tell(found);
       await this.#pause(retryMs);
     }

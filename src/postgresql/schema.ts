@@ -74,9 +74,17 @@ const migrations: readonly (readonly string[])[] = [
        started_at timestamptz not null default now(),
        seen_at timestamptz not null default now()) with (fillfactor = 30)`,
   ],
+  [
+    // The oldest version whose services can go on with these tables: nodes of two releases do.
+    'alter table payments.version add column oldest integer not null default 3',
+    'alter table payments.lease add column dialect jsonb',
+    'alter table payments.nodes add column release text',
+  ],
 ];
 
 export const schemaVersion = migrations.length;
+/** Later migrations only add what a service that does not know of it can leave alone. */
+const oldestVersion = 3;
 
 /** Throws an error of PostgreSQL's, or one that says that the tables are newer. */
 export async function migrate(client: Client): Promise<void> {
@@ -86,16 +94,18 @@ export async function migrate(client: Client): Promise<void> {
     const { rows: schemas } = await client.query("select 1 from pg_namespace where nspname = 'payments'");
     if (schemas.length === 0) await client.query('create schema payments');
     await client.query('create table if not exists payments.version (version integer not null)');
-    const { rows } = await client.query<{ version: number }>('select version from payments.version');
-    const version = rows[0]?.version ?? 0;
-    if (version > schemaVersion)
+    const { rows } = await client.query<{ version: number; oldest?: number }>(
+      'select * from payments.version',
+    );
+    const { version = 0, oldest = version } = rows[0] ?? {};
+    if (oldest > schemaVersion)
       throw new NewerSchema(
         `its tables have version ${version}, and this service knows ${schemaVersion}: start the newer service`,
       );
     for (const statement of migrations.slice(version).flat()) await client.query(statement);
     if (version < schemaVersion) {
       await client.query('delete from payments.version');
-      await client.query('insert into payments.version values ($1)', [schemaVersion]);
+      await client.query('insert into payments.version values ($1, $2)', [schemaVersion, oldestVersion]);
     }
     await keepDays(client);
     await forgetRemovedRows(client);

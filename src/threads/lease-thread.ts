@@ -6,6 +6,7 @@ import { LeaseKeeper } from '../cluster/lease-keeper.ts';
 import { ownerOptionsOf } from '../config/remote-log.ts';
 import { defined } from '../core/assert.ts';
 import { systemTimers } from '../core/scheduler.ts';
+import { unreadableOf } from '../journal/dialect.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
 import { PostgresLease } from '../postgresql/lease-table.ts';
 import { type Answers, answerQuestion } from '../rpc/questions.ts';
@@ -48,6 +49,17 @@ const keeper = new LeaseKeeper({
     metrics.taken(epoch);
     logger.info({ epoch, isClean }, `node ${identity.node} has the lease`);
     tell({ type: 'lease_taken', epoch, isClean });
+  },
+  refusalOf: ({ node, dialect }) => {
+    const unreadable = dialect && unreadableOf(dialect);
+    return (
+      unreadable &&
+      `node ${node} writes what this release can't read (${unreadable}): start a release here that is not older than its own`
+    );
+  },
+  onRefused(message) {
+    tell({ type: 'failed', message, fatal: true });
+    setImmediate(() => process.exit(1));
   },
   onLost() {
     metrics.lost();

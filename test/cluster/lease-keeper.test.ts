@@ -27,7 +27,7 @@ class World {
   async pass(ms: number): Promise<void> {
     const untilMs = this.nowMs + ms;
     for (;;) {
-      for (let n = 0; n < 8; n++) await turn();
+      await turn();
       const next = this.#due
         .filter(({ atMs, node }) => atMs <= untilMs && node?.isFrozen !== true)
         .toSorted((a, b) => a.atMs - b.atMs)[0];
@@ -78,6 +78,7 @@ class Table {
             address: null,
             isReleased: false,
             successor: null,
+            dialect: null,
           };
           this.takeovers.push(`${name}: ${reason}`);
           return epoch;
@@ -132,6 +133,8 @@ class Node {
       onTrusted: (sent, ms) => this.board.trust(sent, ms),
       onTaken: (epoch, isClean) => this.told.push(`taken ${epoch} ${isClean ? 'clean' : 'unclean'}`),
       onLost: () => this.told.push('lost'),
+      refusalOf: () => null,
+      onRefused() {},
       onHolder() {},
       onWanted: (successor) => this.told.push(`wanted ${successor}`),
       onTrouble: (trouble) => this.told.push(trouble === null ? 'fine' : `trouble: ${trouble}`),

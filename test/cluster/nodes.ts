@@ -30,6 +30,8 @@ export interface NodeOptions {
   readonly launcher?: string;
 }
 
+const servesMsMax = 600_000;
+
 export function startNode(context: TestContext, options: NodeOptions): Node {
   const { url, name, secretsKeyOf, dataDir = temporaryFolder() } = options;
   if (secretsKeyOf !== undefined) copyFileSync(`${secretsKeyOf}.secrets-key`, `${dataDir}.secrets-key`);
@@ -37,6 +39,7 @@ export function startNode(context: TestContext, options: NodeOptions): Node {
   let output = '';
   const serving = startService({
     dataDir,
+    startMsMax: servesMsMax,
     ...(options.launcher !== undefined && { launcher: options.launcher }),
     env: {
       ...crampedEnv,

@@ -45,7 +45,7 @@ import {
   writeRecord,
 } from '../records/record-bytes.ts';
 
-const format = 8;
+export const batchFormat = 8;
 const bodyBytesAt = 40;
 const responsesBytesAt = 44;
 const tagAt = 48;
@@ -115,7 +115,7 @@ export function encodeBatch(batch: LogBatch, tag: Buffer, epoch: number): Encode
   const { length } = writer;
   const bytes = writer.copy();
   bytes.fill(0, 0, 8);
-  bytes[0] = format;
+  bytes[0] = batchFormat;
   bytes.writeDoubleLE(firstSequence, 8);
   bytes.writeDoubleLE(firstSequence + entries.length - 1, 16);
   bytes.writeDoubleLE(timeMs, 24);
@@ -225,7 +225,7 @@ function writeBody(body: KeyedResponse['body']): number {
  */
 export function checkedHeader(bytes: Buffer, sequence: number | null, tag: Buffer): BatchHeader | string {
   if (bytes.length < headerBytes) return `it has ${bytes.length} bytes, fewer than its header`;
-  if (bytes[0] !== format) return `its format ${bytes[0]} is unknown`;
+  if (bytes[0] !== batchFormat) return `its format ${bytes[0]} is unknown`;
   if (bytes.readUInt32LE(4) !== crc32(bytes.subarray(8))) return 'its checksum does not match';
   if (tag.compare(bytes, tagAt, tagAt + tagBytes) !== 0) return 'it is of another shard, or data folder';
   const header = readBatchHeader(bytes);

@@ -55,6 +55,7 @@ const nodeTable = tableOf<ClusterNode>([
   'role',
   ['behind', 'behind_entries'],
   ['seen', ({ seen_seconds: seconds }) => `${seconds} s ago`],
+  'release',
   'started',
   'address',
 ]);
