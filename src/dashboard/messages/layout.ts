@@ -1,123 +1,90 @@
 // The texts that all pages of the dashboard share: the header, the navigation, and what components
 // say.
 
-import { sayFrom } from './say.ts';
+import { sayFrom, texts } from './say.ts';
 
-export const layoutTexts = {
-  brand: { en: 'Payments', fr: 'Paiements', ar: 'المدفوعات' },
-  dashboard: { en: 'Dashboard', fr: 'Tableau de bord', ar: 'لوحة التحكم' },
-  skip: { en: 'Skip to the content', fr: 'Aller au contenu', ar: 'انتقل إلى المحتوى' },
-  needs_you: { en: 'needs you', fr: 'à voir', ar: 'يحتاجك' },
-  menu: { en: 'Menu', fr: 'Menu', ar: 'القائمة' },
-  views: { en: 'Sections', fr: 'Rubriques', ar: 'الأقسام' },
-  languages: { en: 'Language', fr: 'Langue', ar: 'اللغة' },
-  error: { en: 'Error', fr: 'Erreur', ar: 'خطأ' },
-  problem: { en: 'There is a problem', fr: 'Il y a un problème', ar: 'هناك مشكلة' },
-  test_mode: { en: 'Test mode', fr: 'Mode test', ar: 'وضع الاختبار' },
-  live_mode: { en: 'Live mode', fr: 'Mode réel', ar: 'الوضع الحقيقي' },
-  test_banner: {
-    en: 'Test mode: no real money moves here.',
-    fr: 'Mode test : aucun argent réel ne circule ici.',
-    ar: 'وضع الاختبار: لا تُحوَّل هنا أي أموال حقيقية.',
-  },
-  to_test: { en: 'Switch to test mode', fr: 'Passer en mode test', ar: 'انتقل إلى وضع الاختبار' },
-  to_live: { en: 'Switch to live mode', fr: 'Passer en mode réel', ar: 'انتقل إلى الوضع الحقيقي' },
-  organizations: { en: 'Organizations', fr: 'Organisations', ar: 'المؤسسات' },
-  account: { en: 'Your account', fr: 'Votre compte', ar: 'حسابك' },
-  sign_out: { en: 'Sign out', fr: 'Se déconnecter', ar: 'تسجيل الخروج' },
-  developers: { en: 'Developers', fr: 'Développeurs', ar: 'المطوّرون' },
-  organization: { en: 'Organization', fr: 'Organisation', ar: 'المؤسسة' },
-  home: { en: 'Home', fr: 'Accueil', ar: 'الرئيسية' },
-  cash: { en: 'Cash', fr: 'Espèces', ar: 'النقد' },
-  customers: { en: 'Customers', fr: 'Clients', ar: 'العملاء' },
-  checkout: { en: 'Checkout', fr: 'Pages de paiement', ar: 'صفحات الدفع' },
-  keys: { en: 'API keys', fr: 'Clés d’API', ar: 'مفاتيح API' },
-  webhooks: { en: 'Webhooks', fr: 'Webhooks', ar: 'إشعارات الويب' },
-  events: { en: 'Events', fr: 'Événements', ar: 'الأحداث' },
-  requests: { en: 'Request logs', fr: 'Journal des requêtes', ar: 'سجل الطلبات' },
-  limits: { en: 'Limits', fr: 'Limites', ar: 'الحدود' },
-  settings: { en: 'Settings', fr: 'Paramètres', ar: 'الإعدادات' },
-  members: { en: 'Members', fr: 'Membres', ar: 'الأعضاء' },
-  audit: { en: 'Audit log', fr: 'Journal d’audit', ar: 'سجل التدقيق' },
-  live: { en: 'Live', fr: 'En direct', ar: 'مباشر' },
-  refresh: { en: 'Refresh', fr: 'Actualiser', ar: 'تحديث' },
-  newer: { en: 'Newer', fr: 'Plus récents', ar: 'الأحدث' },
-  older: { en: 'Older', fr: 'Plus anciens', ar: 'الأقدم' },
-  pages: { en: 'Pages', fr: 'Pages', ar: 'الصفحات' },
-  filter: { en: 'Filter', fr: 'Filtrer', ar: 'تصفية' },
-  more_filters: { en: 'All filters', fr: 'Tous les filtres', ar: 'كل عوامل التصفية' },
-  clear_filters: { en: 'Clear the filters', fr: 'Effacer les filtres', ar: 'إزالة التصفية' },
-  copy: { en: 'Copy', fr: 'Copier', ar: 'نسخ' },
-  copied: { en: 'Copied', fr: 'Copié', ar: 'نُسخ' },
-  are_you_sure: {
-    en: '{action}: are you sure?',
-    fr: '{action} : confirmez-vous ?',
-    ar: '{action}: هل أنت متأكد؟',
-  },
-  optional: { en: 'optional', fr: 'facultatif', ar: 'اختياري' },
-  missing_title: { en: 'Page not found', fr: 'Page introuvable', ar: 'الصفحة غير موجودة' },
-  missing_text: {
-    en: 'There is nothing at this address, or you can’t see it.',
-    fr: 'Il n’y a rien à cette adresse, ou vous ne pouvez pas le voir.',
-    ar: 'لا يوجد شيء في هذا العنوان، أو لا يمكنك رؤيته.',
-  },
-  forbidden_title: { en: 'Not allowed', fr: 'Non autorisé', ar: 'غير مسموح' },
-  forbidden_text: {
-    en: 'Your role, {role}, does not allow this. An owner of the organization can change your role.',
-    fr: 'Votre rôle, {role}, ne le permet pas. Un propriétaire de l’organisation peut changer votre rôle.',
-    ar: 'دورك، {role}، لا يسمح بهذا. يمكن لمالك المؤسسة تغيير دورك.',
-  },
-  test_only_text: {
-    en: 'This exists in test mode only. Switch to test mode.',
-    fr: 'Cela n’existe qu’en mode test. Passez en mode test.',
-    ar: 'هذا متاح في وضع الاختبار فقط. انتقل إلى وضع الاختبار.',
-  },
-  suspended_title: {
-    en: 'The organization is suspended',
-    fr: 'L’organisation est suspendue',
-    ar: 'المؤسسة موقوفة',
-  },
-  suspended_text: {
-    en: 'You can read everything, but nothing can be changed or exported until whoever runs this service reinstates the organization.',
-    fr: 'Vous pouvez tout lire, mais rien ne peut être modifié ni exporté tant que l’exploitant de ce service ne l’a pas rétablie.',
-    ar: 'يمكنك قراءة كل شيء، لكن لا يمكن تغيير أو تصدير أي شيء حتى يعيد مشغّل هذه الخدمة تفعيل المؤسسة.',
-  },
-  method_title: {
-    en: 'This address takes no forms',
-    fr: 'Cette adresse n’accepte pas de formulaire',
-    ar: 'هذا العنوان لا يقبل النماذج',
-  },
-  stale_title: {
-    en: 'This form is out of date',
-    fr: 'Ce formulaire est périmé',
-    ar: 'انتهت صلاحية هذا النموذج',
-  },
-  stale_text: {
-    en: 'Nothing was done. Go back, reload the page and send the form again.',
-    fr: 'Rien n’a été fait. Revenez en arrière, rechargez la page et renvoyez le formulaire.',
-    ar: 'لم يُنفَّذ شيء. ارجع وأعد تحميل الصفحة ثم أرسل النموذج مرة أخرى.',
-  },
-  trouble_title: {
-    en: 'This can’t be shown right now',
-    fr: 'Impossible d’afficher cette page pour le moment',
-    ar: 'يتعذر عرض هذه الصفحة الآن',
-  },
-  trouble_text: {
-    en: 'Something went wrong on our side. Check what has been saved before you send a form again.',
-    fr: 'Un problème est survenu de notre côté. Vérifiez ce qui est en vigueur avant de renvoyer un formulaire.',
-    ar: 'حدث خلل من جانبنا. تحقق من الوضع الحالي قبل إعادة إرسال أي نموذج.',
-  },
-  too_many_title: { en: 'Too many searches', fr: 'Trop de recherches', ar: 'عمليات بحث كثيرة جدًا' },
-  too_many_text: {
-    en: 'Your organization has made too many searches. Try again in {seconds}.',
-    fr: 'Votre organisation a fait trop de recherches. Réessayez dans {seconds}.',
-    ar: 'أجرت مؤسستك عمليات بحث كثيرة جدًا. حاول مجددًا بعد {seconds}.',
-  },
-  go_home: { en: 'Go to the home page', fr: 'Aller à l’accueil', ar: 'انتقل إلى الرئيسية' },
-  owner: { en: 'Owner', fr: 'Propriétaire', ar: 'مالك' },
-  developer: { en: 'Developer', fr: 'Développeur', ar: 'مطوّر' },
-  support: { en: 'Support', fr: 'Assistance', ar: 'دعم' },
-  viewer: { en: 'Viewer', fr: 'Lecteur', ar: 'مطّلع' },
-} as const;
+export const layoutTexts = texts({
+  brand: 'Payments | Paiements | المدفوعات',
+  dashboard: 'Dashboard | Tableau de bord | لوحة التحكم',
+  skip: 'Skip to the content | Aller au contenu | انتقل إلى المحتوى',
+  needs_you: 'needs you | à voir | يحتاجك',
+  menu: 'Menu | Menu | القائمة',
+  views: 'Sections | Rubriques | الأقسام',
+  languages: 'Language | Langue | اللغة',
+  error: 'Error | Erreur | خطأ',
+  problem: 'There is a problem | Il y a un problème | هناك مشكلة',
+  test_mode: 'Test mode | Mode test | وضع الاختبار',
+  live_mode: 'Live mode | Mode réel | الوضع الحقيقي',
+  test_banner: `Test mode: no real money moves here.
+    Mode test : aucun argent réel ne circule ici.
+    وضع الاختبار: لا تُحوَّل هنا أي أموال حقيقية.`,
+  to_test: 'Switch to test mode | Passer en mode test | انتقل إلى وضع الاختبار',
+  to_live: 'Switch to live mode | Passer en mode réel | انتقل إلى الوضع الحقيقي',
+  organizations: 'Organizations | Organisations | المؤسسات',
+  account: 'Your account | Votre compte | حسابك',
+  sign_out: 'Sign out | Se déconnecter | تسجيل الخروج',
+  developers: 'Developers | Développeurs | المطوّرون',
+  organization: 'Organization | Organisation | المؤسسة',
+  home: 'Home | Accueil | الرئيسية',
+  cash: 'Cash | Espèces | النقد',
+  customers: 'Customers | Clients | العملاء',
+  checkout: 'Checkout | Pages de paiement | صفحات الدفع',
+  keys: 'API keys | Clés d’API | مفاتيح API',
+  webhooks: 'Webhooks | Webhooks | إشعارات الويب',
+  events: 'Events | Événements | الأحداث',
+  requests: 'Request logs | Journal des requêtes | سجل الطلبات',
+  limits: 'Limits | Limites | الحدود',
+  settings: 'Settings | Paramètres | الإعدادات',
+  members: 'Members | Membres | الأعضاء',
+  audit: 'Audit log | Journal d’audit | سجل التدقيق',
+  live: 'Live | En direct | مباشر',
+  refresh: 'Refresh | Actualiser | تحديث',
+  newer: 'Newer | Plus récents | الأحدث',
+  older: 'Older | Plus anciens | الأقدم',
+  pages: 'Pages | Pages | الصفحات',
+  filter: 'Filter | Filtrer | تصفية',
+  more_filters: 'All filters | Tous les filtres | كل عوامل التصفية',
+  clear_filters: 'Clear the filters | Effacer les filtres | إزالة التصفية',
+  copy: 'Copy | Copier | نسخ',
+  copied: 'Copied | Copié | نُسخ',
+  are_you_sure: '{action}: are you sure? | {action} : confirmez-vous ? | {action}: هل أنت متأكد؟',
+  missing_title: 'Page not found | Page introuvable | الصفحة غير موجودة',
+  missing_text: `There is nothing at this address, or you can’t see it.
+    Il n’y a rien à cette adresse, ou vous ne pouvez pas le voir.
+    لا يوجد شيء في هذا العنوان، أو لا يمكنك رؤيته.`,
+  forbidden_title: 'Not allowed | Non autorisé | غير مسموح',
+  forbidden_text: `Your role, {role}, does not allow this. An owner of the organization can change your role.
+    Votre rôle, {role}, ne le permet pas. Un propriétaire de l’organisation peut changer votre rôle.
+    دورك، {role}، لا يسمح بهذا. يمكن لمالك المؤسسة تغيير دورك.`,
+  test_only_text: `This exists in test mode only. Switch to test mode.
+    Cela n’existe qu’en mode test. Passez en mode test.
+    هذا متاح في وضع الاختبار فقط. انتقل إلى وضع الاختبار.`,
+  suspended_title: 'The organization is suspended | L’organisation est suspendue | المؤسسة موقوفة',
+  suspended_text: `You can read everything, but nothing can be changed or exported until whoever runs this service reinstates the organization.
+    Vous pouvez tout lire, mais rien ne peut être modifié ni exporté tant que l’exploitant de ce service ne l’a pas rétablie.
+    يمكنك قراءة كل شيء، لكن لا يمكن تغيير أو تصدير أي شيء حتى يعيد مشغّل هذه الخدمة تفعيل المؤسسة.`,
+  method_title: `This address takes no forms
+    Cette adresse n’accepte pas de formulaire
+    هذا العنوان لا يقبل النماذج`,
+  stale_title: 'This form is out of date | Ce formulaire est périmé | انتهت صلاحية هذا النموذج',
+  stale_text: `Nothing was done. Go back, reload the page and send the form again.
+    Rien n’a été fait. Revenez en arrière, rechargez la page et renvoyez le formulaire.
+    لم يُنفَّذ شيء. ارجع وأعد تحميل الصفحة ثم أرسل النموذج مرة أخرى.`,
+  trouble_title: `This can’t be shown right now
+    Impossible d’afficher cette page pour le moment
+    يتعذر عرض هذه الصفحة الآن`,
+  trouble_text: `Something went wrong on our side. Check what has been saved before you send a form again.
+    Un problème est survenu de notre côté. Vérifiez ce qui est en vigueur avant de renvoyer un formulaire.
+    حدث خلل من جانبنا. تحقق من الوضع الحالي قبل إعادة إرسال أي نموذج.`,
+  too_many_title: 'Too many searches | Trop de recherches | عمليات بحث كثيرة جدًا',
+  too_many_text: `Your organization has made too many searches. Try again in {seconds}.
+    Votre organisation a fait trop de recherches. Réessayez dans {seconds}.
+    أجرت مؤسستك عمليات بحث كثيرة جدًا. حاول مجددًا بعد {seconds}.`,
+  go_home: 'Go to the home page | Aller à l’accueil | انتقل إلى الرئيسية',
+  owner: 'Owner | Propriétaire | مالك',
+  developer: 'Developer | Développeur | مطوّر',
+  support: 'Support | Assistance | دعم',
+  viewer: 'Viewer | Lecteur | مطّلع',
+});
 
 export const sayLayout = sayFrom(layoutTexts);

@@ -1,267 +1,171 @@
 // The texts of the pages about payments and cash.
 
-import { sayFrom } from './say.ts';
+import { sayFrom, texts } from './say.ts';
 
-export const paymentMessages = {
-  search: { en: 'Search', fr: 'Rechercher', ar: 'بحث' },
-  search_hint: {
-    en: 'An id, a cash code, an e-mail address, an amount, a card’s last four digits, a reference, a metadata value, or words of the description',
-    fr: 'Identifiant, code espèces, adresse e-mail, montant, quatre derniers chiffres de la carte, référence, valeur de métadonnée ou mots de la description',
-    ar: 'مُعرّف أو رمز نقدي أو بريد إلكتروني أو مبلغ أو آخر أربعة أرقام من البطاقة أو مرجع أو قيمة من البيانات الوصفية أو كلمات من الوصف',
-  },
-  status: { en: 'Status', fr: 'Statut', ar: 'الحالة' },
-  any: { en: 'Any', fr: 'Tous', ar: 'الكل' },
-  method: { en: 'Method', fr: 'Moyen', ar: 'الوسيلة' },
-  card: { en: 'Card', fr: 'Carte', ar: 'بطاقة' },
-  cash: { en: 'Cash', fr: 'Espèces', ar: 'نقدًا' },
-  created: { en: 'Created', fr: 'Créé le', ar: 'أُنشئ في' },
-  reference: { en: 'Reference', fr: 'Référence', ar: 'المرجع' },
-  requires_payment_method: { en: 'Not paid yet', fr: 'Pas encore payé', ar: 'لم تُدفع بعد' },
-  requires_action: { en: 'Waits for the customer', fr: 'En attente du client', ar: 'بانتظار العميل' },
-  processing: { en: 'Being confirmed', fr: 'En cours de confirmation', ar: 'قيد التأكيد' },
-  succeeded: { en: 'Paid', fr: 'Payé', ar: 'مدفوعة' },
-  canceled: { en: 'Canceled', fr: 'Annulé', ar: 'ملغاة' },
-  refunded: { en: 'Refunded', fr: 'Remboursé', ar: 'مستردة' },
-  partly_refunded: { en: 'Partly refunded', fr: 'Remboursé en partie', ar: 'مستردة جزئيًا' },
-  pending: { en: 'Pending', fr: 'En attente', ar: 'قيد الانتظار' },
-  failed: { en: 'Failed', fr: 'Échoué', ar: 'فشلت' },
-  why_failed: { en: 'Why it failed', fr: 'Motif de l’échec', ar: 'سبب الفشل' },
-  generic_decline: { en: 'Card declined', fr: 'Carte refusée', ar: 'رُفضت البطاقة' },
-  insufficient_funds: { en: 'Insufficient funds', fr: 'Provision insuffisante', ar: 'الرصيد غير كافٍ' },
-  lost_card: { en: 'Lost card', fr: 'Carte perdue', ar: 'بطاقة مفقودة' },
-  stolen_card: { en: 'Stolen card', fr: 'Carte volée', ar: 'بطاقة مسروقة' },
-  expired_card: { en: 'Expired card', fr: 'Carte expirée', ar: 'بطاقة منتهية الصلاحية' },
-  incorrect_cvc: { en: 'Wrong security code', fr: 'Code de sécurité erroné', ar: 'رمز أمان خاطئ' },
-  processing_error: {
-    en: 'The bank could not process it',
-    fr: 'La banque n’a pas pu traiter le paiement',
-    ar: 'تعذّر على البنك معالجة الدفع',
-  },
-  do_not_honor: { en: 'Refused by the bank', fr: 'Refusée par la banque', ar: 'رفضها البنك' },
-  transaction_not_allowed: {
-    en: 'The card does not allow this payment',
-    fr: 'La carte n’autorise pas ce paiement',
-    ar: 'البطاقة لا تسمح بهذا الدفع',
-  },
-  cash_payment_refused: {
-    en: 'The cash payment was refused',
-    fr: 'Le paiement en espèces a été refusé',
-    ar: 'رُفض الدفع نقدًا',
-  },
-  payment_attempt_expired: {
-    en: 'The customer did not pay in time',
-    fr: 'Le client n’a pas payé à temps',
-    ar: 'لم يدفع العميل في الوقت المحدد',
-  },
-  payment_attempt_canceled: {
-    en: 'Ended before it was paid',
-    fr: 'Interrompue avant le paiement',
-    ar: 'أُنهيت قبل الدفع',
-  },
-  made: { en: 'Made', fr: 'Effectué', ar: 'تمّ' },
-  no_payments: { en: 'No payments yet', fr: 'Aucun paiement pour le moment', ar: 'لا توجد مدفوعات بعد' },
-  none_found: { en: 'Nothing found', fr: 'Aucun résultat', ar: 'لم يُعثر على شيء' },
-  searched_to: {
-    en: 'The payments back to {date} were searched.',
-    fr: 'La recherche a porté sur les paiements jusqu’au {date}.',
-    ar: 'شمل البحث المدفوعات حتى {date}.',
-  },
-  search_on: { en: 'Search older payments', fr: 'Chercher plus loin', ar: 'ابحث في الأقدم' },
-  export: { en: 'Export', fr: 'Exporter', ar: 'تصدير' },
-  export_what: { en: 'What', fr: 'Quoi', ar: 'ماذا' },
-  export_payment_intents: { en: 'Payments', fr: 'Paiements', ar: 'المدفوعات' },
-  export_charges: { en: 'Attempts to pay', fr: 'Tentatives de paiement', ar: 'محاولات الدفع' },
-  export_refunds: { en: 'Refunds', fr: 'Remboursements', ar: 'المبالغ المستردة' },
-  format: { en: 'Format', fr: 'Format', ar: 'الصيغة' },
-  format_hint: {
-    en: 'For accountants: dirhams, times in Morocco, words. The others are exact, as the API answers.',
-    fr: 'Comptabilité\u00a0: dirhams, heure du Maroc, libellés. Les autres sont exacts, comme les réponses de l’API.',
-    ar: 'للمحاسبة: الدرهم وتوقيت المغرب وكلمات. أما الصيغ الأخرى فمطابقة لأجوبة API.',
-  },
-  format_accounts: { en: 'For accountants (CSV)', fr: 'Pour la comptabilité (CSV)', ar: 'للمحاسبة (CSV)' },
-  format_csv: { en: 'Exact (CSV)', fr: 'Exact (CSV)', ar: 'مطابق (CSV)' },
-  format_ndjson: { en: 'Exact (NDJSON)', fr: 'Exact (NDJSON)', ar: 'مطابق (NDJSON)' },
-  export_all: {
-    en: 'All payments. Filter the list above to export only some.',
-    fr: 'Tous les paiements. Filtrez la liste ci-dessus pour n’en exporter qu’une partie.',
-    ar: 'كل المدفوعات. صفِّ القائمة أعلاه لتصدير بعضها فقط.',
-  },
-  export_filtered: {
-    en: 'What the filters above select.',
-    fr: 'Ce que sélectionnent les filtres ci-dessus.',
-    ar: 'ما تحدده عوامل التصفية أعلاه.',
-  },
-  paid_with: { en: 'Card or code', fr: 'Carte ou code', ar: 'البطاقة أو الرمز' },
-  currency: { en: 'Currency', fr: 'Devise', ar: 'العملة' },
-  refund_heading: { en: 'Refund', fr: 'Remboursement', ar: 'الاسترداد' },
-  settled: { en: 'Settled', fr: 'Réglé le', ar: 'تاريخ التسوية' },
-  download: { en: 'Download', fr: 'Télécharger', ar: 'تنزيل' },
-  date_invalid: {
-    en: 'Give the day as YYYY-MM-DD.',
-    fr: 'Indiquez le jour sous la forme AAAA-MM-JJ.',
-    ar: 'اكتب اليوم على شكل YYYY-MM-DD.',
-  },
-  refunds: { en: 'Refunds', fr: 'Remboursements', ar: 'المبالغ المستردة' },
-  session: { en: 'Checkout session', fr: 'Session de paiement', ar: 'جلسة الدفع' },
-  attempts: { en: 'Attempts to pay', fr: 'Tentatives de paiement', ar: 'محاولات الدفع' },
-  no_reason: { en: 'No reason', fr: 'Sans motif', ar: 'دون سبب' },
-  duplicate: { en: 'Paid twice', fr: 'Payé en double', ar: 'دُفع مرتين' },
-  fraudulent: { en: 'Fraud', fr: 'Fraude', ar: 'احتيال' },
-  requested_by_customer: {
-    en: 'The customer asked for it',
-    fr: 'À la demande du client',
-    ar: 'بطلب من العميل',
-  },
-  abandoned: { en: 'The customer gave up', fr: 'Le client a renoncé', ar: 'تراجع العميل' },
-  refund: { en: 'Refund', fr: 'Rembourser', ar: 'استرداد' },
-  refund_hint: {
-    en: 'At most {amount}. Leave it empty to refund all of it.',
-    fr: 'Au plus {amount}. Laissez vide pour tout rembourser.',
-    ar: '{amount} على الأكثر. اتركه فارغًا لردّ المبلغ كله.',
-  },
-  refund_go_on: { en: 'Refund…', fr: 'Rembourser…', ar: 'استرداد…' },
-  refund_question: {
-    en: 'Refund {amount} to {to}?',
-    fr: 'Rembourser {amount} sur {to}\u00a0?',
-    ar: 'هل تريد ردّ {amount} إلى {to}؟',
-  },
-  refund_to_card: {
-    en: 'the card that paid',
-    fr: 'la carte qui a payé',
-    ar: 'البطاقة التي دُفع بها',
-  },
-  refund_final: {
-    en: 'A refund can’t be taken back.',
-    fr: 'Un remboursement ne peut pas être annulé.',
-    ar: 'لا يمكن التراجع عن الاسترداد.',
-  },
-  refund_now: { en: 'Refund {amount}', fr: 'Rembourser {amount}', ar: 'ردّ {amount}' },
-  refund_not: { en: 'Back to the payment', fr: 'Retour au paiement', ar: 'العودة إلى الدفعة' },
-  left_after: {
-    en: 'Refundable afterwards',
-    fr: 'Remboursable ensuite',
-    ar: 'القابل للاسترداد بعد ذلك',
-  },
-  nothing_to_refund: {
-    en: 'Nothing of this payment can be refunded.',
-    fr: 'Rien ne peut être remboursé sur ce paiement.',
-    ar: 'لا يمكن استرداد أي مبلغ من هذه الدفعة.',
-  },
-  refund_done: {
-    en: 'The refund is on its way to the customer.',
-    fr: 'Le remboursement est en route vers le client.',
-    ar: 'المبلغ المسترد في طريقه إلى العميل.',
-  },
-  cancel: { en: 'Cancel the payment', fr: 'Annuler le paiement', ar: 'إلغاء الدفعة' },
-  cancel_explained: {
-    en: 'The customer can’t pay any more after that.',
-    fr: 'Le client ne pourra plus payer ensuite.',
-    ar: 'لن يتمكن العميل من الدفع بعد ذلك.',
-  },
-  cancel_done: { en: 'The payment is canceled.', fr: 'Le paiement est annulé.', ar: 'أُلغيت الدفعة.' },
-  amount_too_small: {
-    en: 'The smallest amount is {amount}.',
-    fr: 'Le plus petit montant est {amount}.',
-    ar: 'أصغر مبلغ هو {amount}.',
-  },
-  amount_too_large: {
-    en: 'At most {amount} can be refunded.',
-    fr: 'On peut rembourser {amount} au plus.',
-    ar: 'يمكن استرداد {amount} على الأكثر.',
-  },
-  timeline: { en: 'What happened', fr: 'Historique', ar: 'ما الذي حدث' },
-  when: { en: 'When', fr: 'Quand', ar: 'متى' },
-  what: { en: 'What', fr: 'Quoi', ar: 'ماذا' },
-  by_request: { en: 'API request', fr: 'Requête API', ar: 'طلب API' },
-  by_customer: { en: 'The customer', fr: 'Le client', ar: 'العميل' },
-  by_network: { en: 'The payment network', fr: 'Le réseau de paiement', ar: 'شبكة الدفع' },
-  by_time: { en: 'Time ran out', fr: 'Délai écoulé', ar: 'انتهت المهلة' },
-  by_operator: { en: 'A person', fr: 'Une personne', ar: 'شخص' },
-  'payment_intent.created': { en: 'Payment created', fr: 'Paiement créé', ar: 'أُنشئت الدفعة' },
-  'payment_intent.requires_action': {
-    en: 'The customer can pay',
-    fr: 'Le client peut payer',
-    ar: 'يمكن للعميل الدفع',
-  },
-  'payment_intent.processing': {
-    en: 'The customer sent the payment',
-    fr: 'Le client a envoyé le paiement',
-    ar: 'أرسل العميل الدفع',
-  },
-  'payment_intent.canceled': { en: 'Payment canceled', fr: 'Paiement annulé', ar: 'أُلغيت الدفعة' },
-  'charge.succeeded': {
-    en: '{amount} received',
-    fr: '{amount} reçus',
-    ar: 'استُلم {amount}',
-  },
-  'charge.failed': { en: 'The attempt failed', fr: 'La tentative a échoué', ar: 'فشلت المحاولة' },
-  'refund.created': {
-    en: 'Refund of {amount} asked for',
-    fr: 'Remboursement de {amount} demandé',
-    ar: 'طُلب استرداد {amount}',
-  },
-  'refund.updated': { en: '{amount} refunded', fr: '{amount} remboursés', ar: 'رُدّ {amount}' },
-  'refund.failed': {
-    en: 'The refund of {amount} failed',
-    fr: 'Le remboursement de {amount} a échoué',
-    ar: 'فشل استرداد {amount}',
-  },
-  'review.opened': {
-    en: 'Review opened: {amount} arrived',
-    fr: 'Vérification ouverte : {amount} arrivés',
-    ar: 'فُتحت مراجعة: وصل {amount}',
-  },
-  'review.closed': { en: 'Review closed', fr: 'Vérification close', ar: 'أُغلقت المراجعة' },
-  make_cash: { en: 'Make a cash payment', fr: 'Créer un paiement en espèces', ar: 'إنشاء دفعة نقدية' },
-  customer_email: {
-    en: 'Customer’s e-mail address',
-    fr: 'Adresse e-mail du client',
-    ar: 'البريد الإلكتروني للعميل',
-  },
-  email_hint: {
-    en: 'Optional. The payment is listed with this customer.',
-    fr: 'Facultatif. Le paiement est rattaché à ce client.',
-    ar: 'اختياري. تُدرج الدفعة مع هذا العميل.',
-  },
-  email_invalid: {
-    en: 'This is not an e-mail address.',
-    fr: 'Ce n’est pas une adresse e-mail.',
-    ar: 'هذا ليس بريدًا إلكترونيًا.',
-  },
-  description_hint: {
-    en: 'Optional. The customer sees it.',
-    fr: 'Facultatif. Le client le voit.',
-    ar: 'اختياري. يراه العميل.',
-  },
-  make_code: { en: 'Make the code', fr: 'Créer le code', ar: 'أنشئ الرمز' },
-  code: { en: 'Code', fr: 'Code', ar: 'الرمز' },
-  cash_done: {
-    en: 'The code is issued. The customer pays it at an agent.',
-    fr: 'Le code est émis. Le client le règle chez un agent.',
-    ar: 'صدر الرمز. يدفعه العميل عند وكيل.',
-  },
-  print_voucher: { en: 'Voucher to print', fr: 'Bon à imprimer', ar: 'قسيمة للطباعة' },
-  card_page: { en: 'Page to pay', fr: 'Page de paiement', ar: 'صفحة الدفع' },
-  waiting_codes: { en: 'Codes that wait', fr: 'Codes en attente', ar: 'رموز بانتظار الدفع' },
-  no_waiting_codes: {
-    en: 'No code waits for a payment',
-    fr: 'Aucun code en attente de paiement',
-    ar: 'لا يوجد رمز بانتظار الدفع',
-  },
-  ends: { en: 'Ends', fr: 'Expire le', ar: 'ينتهي في' },
-  find_code: { en: 'Find a code', fr: 'Trouver un code', ar: 'البحث عن رمز' },
-  code_hint: { en: '12 digits', fr: '12 chiffres', ar: '12 رقمًا' },
-  find: { en: 'Find', fr: 'Trouver', ar: 'ابحث' },
-  code_unknown: {
-    en: 'No payment has this code.',
-    fr: 'Aucun paiement ne porte ce code.',
-    ar: 'لا توجد دفعة بهذا الرمز.',
-  },
-  cash_unavailable: {
-    en: 'Cash is not available in this mode.',
-    fr: 'Les espèces ne sont pas disponibles dans ce mode.',
-    ar: 'الدفع نقدًا غير متاح في هذا الوضع.',
-  },
-} as const;
+export const paymentMessages = texts({
+  search: 'Search | Rechercher | بحث',
+  search_hint: `An id, a cash code, an e-mail address, an amount, a card’s last four digits, a reference, a metadata value, or words of the description
+    Identifiant, code espèces, adresse e-mail, montant, quatre derniers chiffres de la carte, référence, valeur de métadonnée ou mots de la description
+    مُعرّف أو رمز نقدي أو بريد إلكتروني أو مبلغ أو آخر أربعة أرقام من البطاقة أو مرجع أو قيمة من البيانات الوصفية أو كلمات من الوصف`,
+  any: 'Any | Tous | الكل',
+  method: 'Method | Moyen | الوسيلة',
+  card: 'Card | Carte | بطاقة',
+  cash: 'Cash | Espèces | نقدًا',
+  reference: 'Reference | Référence | المرجع',
+  requires_payment_method: 'Not paid yet | Pas encore payé | لم تُدفع بعد',
+  requires_action: 'Waits for the customer | En attente du client | بانتظار العميل',
+  processing: 'Being confirmed | En cours de confirmation | قيد التأكيد',
+  succeeded: 'Paid | Payé | مدفوعة',
+  canceled: 'Canceled | Annulé | ملغاة',
+  refunded: 'Refunded | Remboursé | مستردة',
+  partly_refunded: 'Partly refunded | Remboursé en partie | مستردة جزئيًا',
+  pending: 'Pending | En attente | قيد الانتظار',
+  failed: 'Failed | Échoué | فشلت',
+  why_failed: 'Why it failed | Motif de l’échec | سبب الفشل',
+  generic_decline: 'Card declined | Carte refusée | رُفضت البطاقة',
+  insufficient_funds: 'Insufficient funds | Provision insuffisante | الرصيد غير كافٍ',
+  lost_card: 'Lost card | Carte perdue | بطاقة مفقودة',
+  stolen_card: 'Stolen card | Carte volée | بطاقة مسروقة',
+  expired_card: 'Expired card | Carte expirée | بطاقة منتهية الصلاحية',
+  incorrect_cvc: 'Wrong security code | Code de sécurité erroné | رمز أمان خاطئ',
+  processing_error: `The bank could not process it
+    La banque n’a pas pu traiter le paiement
+    تعذّر على البنك معالجة الدفع`,
+  do_not_honor: 'Refused by the bank | Refusée par la banque | رفضها البنك',
+  transaction_not_allowed: `The card does not allow this payment
+    La carte n’autorise pas ce paiement
+    البطاقة لا تسمح بهذا الدفع`,
+  cash_payment_refused: 'The cash payment was refused | Le paiement en espèces a été refusé | رُفض الدفع نقدًا',
+  payment_attempt_expired: `The customer did not pay in time
+    Le client n’a pas payé à temps
+    لم يدفع العميل في الوقت المحدد`,
+  payment_attempt_canceled: 'Ended before it was paid | Interrompue avant le paiement | أُنهيت قبل الدفع',
+  made: 'Made | Effectué | تمّ',
+  no_payments: 'No payments yet | Aucun paiement pour le moment | لا توجد مدفوعات بعد',
+  searched_to: `The payments back to {date} were searched.
+    La recherche a porté sur les paiements jusqu’au {date}.
+    شمل البحث المدفوعات حتى {date}.`,
+  search_on: 'Search older payments | Chercher plus loin | ابحث في الأقدم',
+  export: 'Export | Exporter | تصدير',
+  export_what: 'What | Quoi | ماذا',
+  export_payment_intents: 'Payments | Paiements | المدفوعات',
+  export_charges: 'Attempts to pay | Tentatives de paiement | محاولات الدفع',
+  export_refunds: 'Refunds | Remboursements | المبالغ المستردة',
+  format: 'Format | Format | الصيغة',
+  format_hint: `For accountants: dirhams, times in Morocco, words. The others are exact, as the API answers.
+    Comptabilité\u00a0: dirhams, heure du Maroc, libellés. Les autres sont exacts, comme les réponses de l’API.
+    للمحاسبة: الدرهم وتوقيت المغرب وكلمات. أما الصيغ الأخرى فمطابقة لأجوبة API.`,
+  format_accounts: 'For accountants (CSV) | Pour la comptabilité (CSV) | للمحاسبة (CSV)',
+  format_csv: 'Exact (CSV) | Exact (CSV) | مطابق (CSV)',
+  format_ndjson: 'Exact (NDJSON) | Exact (NDJSON) | مطابق (NDJSON)',
+  export_all: `All payments. Filter the list above to export only some.
+    Tous les paiements. Filtrez la liste ci-dessus pour n’en exporter qu’une partie.
+    كل المدفوعات. صفِّ القائمة أعلاه لتصدير بعضها فقط.`,
+  export_filtered: `What the filters above select.
+    Ce que sélectionnent les filtres ci-dessus.
+    ما تحدده عوامل التصفية أعلاه.`,
+  paid_with: 'Card or code | Carte ou code | البطاقة أو الرمز',
+  currency: 'Currency | Devise | العملة',
+  refund_heading: 'Refund | Remboursement | الاسترداد',
+  settled: 'Settled | Réglé le | تاريخ التسوية',
+  download: 'Download | Télécharger | تنزيل',
+  date_invalid: `Give the day as YYYY-MM-DD.
+    Indiquez le jour sous la forme AAAA-MM-JJ.
+    اكتب اليوم على شكل YYYY-MM-DD.`,
+  refunds: 'Refunds | Remboursements | المبالغ المستردة',
+  session: 'Checkout session | Session de paiement | جلسة الدفع',
+  attempts: 'Attempts to pay | Tentatives de paiement | محاولات الدفع',
+  no_reason: 'No reason | Sans motif | دون سبب',
+  duplicate: 'Paid twice | Payé en double | دُفع مرتين',
+  fraudulent: 'Fraud | Fraude | احتيال',
+  requested_by_customer: 'The customer asked for it | À la demande du client | بطلب من العميل',
+  abandoned: 'The customer gave up | Le client a renoncé | تراجع العميل',
+  refund: 'Refund | Rembourser | استرداد',
+  refund_hint: `At most {amount}. Leave it empty to refund all of it.
+    Au plus {amount}. Laissez vide pour tout rembourser.
+    {amount} على الأكثر. اتركه فارغًا لردّ المبلغ كله.`,
+  refund_go_on: 'Refund… | Rembourser… | استرداد…',
+  refund_question: `Refund {amount} to {to}?
+    Rembourser {amount} sur {to}\u00a0?
+    هل تريد ردّ {amount} إلى {to}؟`,
+  refund_to_card: 'the card that paid | la carte qui a payé | البطاقة التي دُفع بها',
+  refund_final: `A refund can’t be taken back.
+    Un remboursement ne peut pas être annulé.
+    لا يمكن التراجع عن الاسترداد.`,
+  refund_now: 'Refund {amount} | Rembourser {amount} | ردّ {amount}',
+  refund_not: 'Back to the payment | Retour au paiement | العودة إلى الدفعة',
+  left_after: 'Refundable afterwards | Remboursable ensuite | القابل للاسترداد بعد ذلك',
+  nothing_to_refund: `Nothing of this payment can be refunded.
+    Rien ne peut être remboursé sur ce paiement.
+    لا يمكن استرداد أي مبلغ من هذه الدفعة.`,
+  refund_done: `The refund is on its way to the customer.
+    Le remboursement est en route vers le client.
+    المبلغ المسترد في طريقه إلى العميل.`,
+  cancel: 'Cancel the payment | Annuler le paiement | إلغاء الدفعة',
+  cancel_explained: `The customer can’t pay any more after that.
+    Le client ne pourra plus payer ensuite.
+    لن يتمكن العميل من الدفع بعد ذلك.`,
+  cancel_done: 'The payment is canceled. | Le paiement est annulé. | أُلغيت الدفعة.',
+  amount_too_small: `The smallest amount is {amount}.
+    Le plus petit montant est {amount}.
+    أصغر مبلغ هو {amount}.`,
+  amount_too_large: `At most {amount} can be refunded.
+    On peut rembourser {amount} au plus.
+    يمكن استرداد {amount} على الأكثر.`,
+  timeline: 'What happened | Historique | ما الذي حدث',
+  when: 'When | Quand | متى',
+  what: 'What | Quoi | ماذا',
+  by_request: 'API request | Requête API | طلب API',
+  by_customer: 'The customer | Le client | العميل',
+  by_network: 'The payment network | Le réseau de paiement | شبكة الدفع',
+  by_time: 'Time ran out | Délai écoulé | انتهت المهلة',
+  by_operator: 'A person | Une personne | شخص',
+  'payment_intent.created': 'Payment created | Paiement créé | أُنشئت الدفعة',
+  'payment_intent.requires_action': 'The customer can pay | Le client peut payer | يمكن للعميل الدفع',
+  'payment_intent.processing': `The customer sent the payment
+    Le client a envoyé le paiement
+    أرسل العميل الدفع`,
+  'payment_intent.canceled': 'Payment canceled | Paiement annulé | أُلغيت الدفعة',
+  'charge.succeeded': '{amount} received | {amount} reçus | استُلم {amount}',
+  'charge.failed': 'The attempt failed | La tentative a échoué | فشلت المحاولة',
+  'refund.created': 'Refund of {amount} asked for | Remboursement de {amount} demandé | طُلب استرداد {amount}',
+  'refund.updated': '{amount} refunded | {amount} remboursés | رُدّ {amount}',
+  'refund.failed': `The refund of {amount} failed
+    Le remboursement de {amount} a échoué
+    فشل استرداد {amount}`,
+  'review.opened': `Review opened: {amount} arrived
+    Vérification ouverte : {amount} arrivés
+    فُتحت مراجعة: وصل {amount}`,
+  'review.closed': 'Review closed | Vérification close | أُغلقت المراجعة',
+  make_cash: 'Make a cash payment | Créer un paiement en espèces | إنشاء دفعة نقدية',
+  customer_email: 'Customer’s e-mail address | Adresse e-mail du client | البريد الإلكتروني للعميل',
+  email_hint: `Optional. The payment is listed with this customer.
+    Facultatif. Le paiement est rattaché à ce client.
+    اختياري. تُدرج الدفعة مع هذا العميل.`,
+  email_invalid: `This is not an e-mail address.
+    Ce n’est pas une adresse e-mail.
+    هذا ليس بريدًا إلكترونيًا.`,
+  description_hint: `Optional. The customer sees it.
+    Facultatif. Le client le voit.
+    اختياري. يراه العميل.`,
+  make_code: 'Make the code | Créer le code | أنشئ الرمز',
+  code: 'Code | Code | الرمز',
+  cash_done: `The code is issued. The customer pays it at an agent.
+    Le code est émis. Le client le règle chez un agent.
+    صدر الرمز. يدفعه العميل عند وكيل.`,
+  print_voucher: 'Voucher to print | Bon à imprimer | قسيمة للطباعة',
+  card_page: 'Page to pay | Page de paiement | صفحة الدفع',
+  waiting_codes: 'Codes that wait | Codes en attente | رموز بانتظار الدفع',
+  no_waiting_codes: `No code waits for a payment
+    Aucun code en attente de paiement
+    لا يوجد رمز بانتظار الدفع`,
+  find_code: 'Find a code | Trouver un code | البحث عن رمز',
+  code_hint: '12 digits | 12 chiffres | 12 رقمًا',
+  find: 'Find | Trouver | ابحث',
+  code_unknown: 'No payment has this code. | Aucun paiement ne porte ce code. | لا توجد دفعة بهذا الرمز.',
+  cash_unavailable: `Cash is not available in this mode.
+    Les espèces ne sont pas disponibles dans ce mode.
+    الدفع نقدًا غير متاح في هذا الوضع.`,
+});
 
 export const sayPayment = sayFrom(paymentMessages);

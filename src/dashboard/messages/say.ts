@@ -2,42 +2,56 @@
 // dashboard has a table of its own. All share the texts below; a part that says one of them
 // otherwise has it in its own table.
 
-import type { Language } from '../../contract/vocabulary.ts';
-import { defined } from '../../core/assert.ts';
+import { type Language, languages } from '../../contract/vocabulary.ts';
+import { assert, defined } from '../../core/assert.ts';
+import { namesOf, tableOf } from '../../core/tables.ts';
 import { fillIn } from '../../edge/checkout/page-messages.ts';
 
-export const sharedTexts = {
-  amount: { en: 'Amount', fr: 'Montant', ar: 'المبلغ' },
-  amount_dirhams: { en: 'Amount in dirhams', fr: 'Montant en dirhams', ar: 'المبلغ بالدرهم' },
-  amount_invalid: {
-    en: 'Give the amount in dirhams, for example 1,250.50.',
-    fr: 'Indiquez le montant en dirhams, par exemple 1 250,50.',
-    ar: 'اكتب المبلغ بالدرهم، مثل 1250,50.',
-  },
-  at: { en: 'Time', fr: 'Heure', ar: 'الوقت' },
-  attempt: { en: 'Attempt', fr: 'Tentative', ar: 'المحاولة' },
-  by: { en: 'By', fr: 'Par', ar: 'بواسطة' },
-  customer: { en: 'Customer', fr: 'Client', ar: 'العميل' },
-  description: { en: 'Description', fr: 'Description', ar: 'الوصف' },
-  details: { en: 'Details', fr: 'Détails', ar: 'التفاصيل' },
-  email: { en: 'E-mail address', fr: 'Adresse e-mail', ar: 'البريد الإلكتروني' },
-  from: { en: 'From', fr: 'Du', ar: 'من' },
-  id: { en: 'ID', fr: 'Identifiant', ar: 'المعرّف' },
-  metadata: { en: 'Metadata', fr: 'Métadonnées', ar: 'البيانات الوصفية' },
-  named: { en: '{name}: {value}', fr: '{name} : {value}', ar: '{name}: {value}' },
-  object: { en: 'Object', fr: 'Objet', ar: 'الكائن' },
-  outcome: { en: 'Outcome', fr: 'Résultat', ar: 'النتيجة' },
-  payment: { en: 'Payment', fr: 'Paiement', ar: 'الدفعة' },
-  payments: { en: 'Payments', fr: 'Paiements', ar: 'المدفوعات' },
-  reason: { en: 'Reason', fr: 'Motif', ar: 'السبب' },
-  received: { en: 'Received', fr: 'Reçu', ar: 'المستلَم' },
-  reviews: { en: 'Reviews', fr: 'Vérifications', ar: 'المراجعات' },
-  save: { en: 'Save', fr: 'Enregistrer', ar: 'حفظ' },
-  to: { en: 'To', fr: 'Au', ar: 'إلى' },
-  version: { en: 'API version', fr: 'Version de l’API', ar: 'إصدار API' },
-} as const;
+export const sharedTexts = texts({
+  amount: 'Amount | Montant | المبلغ',
+  amount_dirhams: 'Amount in dirhams | Montant en dirhams | المبلغ بالدرهم',
+  amount_invalid: `Give the amount in dirhams, for example 1,250.50.
+    Indiquez le montant en dirhams, par exemple 1 250,50.
+    اكتب المبلغ بالدرهم، مثل 1250,50.`,
+  at: 'Time | Heure | الوقت',
+  attempt: 'Attempt | Tentative | المحاولة',
+  by: 'By | Par | بواسطة',
+  created: 'Created | Créé le | أُنشئ في',
+  customer: 'Customer | Client | العميل',
+  description: 'Description | Description | الوصف',
+  details: 'Details | Détails | التفاصيل',
+  email: 'E-mail address | Adresse e-mail | البريد الإلكتروني',
+  ends: 'Ends | Expire le | ينتهي في',
+  from: 'From | Du | من',
+  id: 'ID | Identifiant | المعرّف',
+  metadata: 'Metadata | Métadonnées | البيانات الوصفية',
+  name: 'Name | Nom | الاسم',
+  named: '{name}: {value} | {name} : {value} | {name}: {value}',
+  none_found: 'Nothing found | Aucun résultat | لم يُعثر على شيء',
+  object: 'Object | Objet | الكائن',
+  outcome: 'Outcome | Résultat | النتيجة',
+  payment: 'Payment | Paiement | الدفعة',
+  payments: 'Payments | Paiements | المدفوعات',
+  reason: 'Reason | Motif | السبب',
+  received: 'Received | Reçu | المستلَم',
+  reviews: 'Reviews | Vérifications | المراجعات',
+  save: 'Save | Enregistrer | حفظ',
+  since: 'since | depuis | منذ',
+  status: 'Status | Statut | الحالة',
+  to: 'To | Au | إلى',
+  version: 'API version | Version de l’API | إصدار API',
+});
 
-export type Texts = Readonly<Record<string, Readonly<Record<Language, string>>>>;
+export type Texts<Key extends string = string> = Readonly<Record<Key, Readonly<Record<Language, string>>>>;
+
+/** Texts as they are written down: in English, French and Arabic, with ` | ` or a line break between. */
+export function texts<Key extends string>(written: Readonly<Record<Key, string>>): Texts<Key> {
+  return tableOf(namesOf(written), (key) => {
+    const inAll = written[key].split(/ \| |\n */);
+    assert(inAll.length === languages.length, `${key} is there in each language`);
+    return tableOf(languages, (language) => defined(inAll[languages.indexOf(language)], key));
+  });
+}
 
 /** Says a text as plain text, not HTML. Throws when a value is missing. */
 export type Say<Key extends string> = (
@@ -46,9 +60,9 @@ export type Say<Key extends string> = (
 ) => string;
 
 /** Returns the function that says the texts of a table in the language of a request. */
-export function sayFrom<T extends Texts>(texts: T) {
-  const all: Texts = { ...sharedTexts, ...texts };
-  return ({ language }: { readonly language: Language }): Say<keyof T & string> =>
+export function sayFrom<Key extends string>(table: Texts<Key>) {
+  const all: Texts = { ...sharedTexts, ...table };
+  return ({ language }: { readonly language: Language }): Say<Key> =>
     (key, values = {}) =>
       fillIn(defined(all[key], 'a text')[language], language, values);
 }

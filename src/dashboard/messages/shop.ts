@@ -1,213 +1,144 @@
 // The texts of the pages about customers, checkout sessions and reviews.
 
-import { sayFrom } from './say.ts';
+import { sayFrom, texts } from './say.ts';
 
-export const shopMessages = {
-  name: { en: 'Name', fr: 'Nom', ar: 'الاسم' },
-  phone: { en: 'Telephone', fr: 'Téléphone', ar: 'الهاتف' },
-  since: { en: 'Since', fr: 'Depuis', ar: 'منذ' },
-  no_customers: { en: 'No customers yet', fr: 'Aucun client pour le moment', ar: 'لا يوجد عملاء بعد' },
-  no_customers_text: {
-    en: 'Customers come by the API, or with the e-mail address of a payment that you make here.',
-    fr: 'Les clients viennent de l’API, ou de l’adresse e-mail d’un paiement créé ici.',
-    ar: 'يأتي العملاء عبر API أو مع البريد الإلكتروني لدفعة تنشئها هنا.',
-  },
-  none_found: { en: 'Nothing found', fr: 'Aucun résultat', ar: 'لم يُعثر على شيء' },
-  no_payments: {
-    en: 'No payments of this customer yet',
-    fr: 'Aucun paiement de ce client pour le moment',
-    ar: 'لا توجد مدفوعات لهذا العميل بعد',
-  },
-  deleted: { en: 'Deleted customer', fr: 'Client supprimé', ar: 'عميل محذوف' },
-  session: { en: 'Session', fr: 'Session', ar: 'الجلسة' },
-  status: { en: 'Status', fr: 'Statut', ar: 'الحالة' },
-  created: { en: 'Created', fr: 'Créé le', ar: 'أُنشئ في' },
-  ends: { en: 'Ends', fr: 'Expire le', ar: 'ينتهي في' },
-  open: { en: 'Open', fr: 'Ouverte', ar: 'مفتوحة' },
-  complete: { en: 'Paid', fr: 'Payée', ar: 'مدفوعة' },
-  expired: { en: 'Expired', fr: 'Expirée', ar: 'منتهية' },
-  no_sessions: {
-    en: 'No checkout sessions yet',
-    fr: 'Aucune session de paiement',
-    ar: 'لا توجد جلسات دفع بعد',
-  },
-  make_link: { en: 'Make a payment link', fr: 'Créer un lien de paiement', ar: 'إنشاء رابط دفع' },
-  links: { en: 'Payment links', fr: 'Liens de paiement', ar: 'روابط الدفع' },
-  sessions: { en: 'Checkout sessions', fr: 'Sessions de paiement', ar: 'جلسات الدفع' },
-  link_use: { en: 'Can be paid', fr: 'Peut être payé', ar: 'يمكن دفعه' },
-  link_single: { en: 'Once', fr: 'Une fois', ar: 'مرة واحدة' },
-  link_many: { en: 'Any number of times', fr: 'Autant de fois qu’on veut', ar: 'مرات غير محدودة' },
-  link_lasts: { en: 'Ends', fr: 'Prend fin', ar: 'ينتهي' },
-  lasts_hour: { en: 'After an hour', fr: 'Après une heure', ar: 'بعد ساعة' },
-  lasts_day: { en: 'After a day', fr: 'Après un jour', ar: 'بعد يوم' },
-  lasts_week: { en: 'After a week', fr: 'Après une semaine', ar: 'بعد أسبوع' },
-  lasts_month: { en: 'After 30 days', fr: 'Après 30 jours', ar: 'بعد 30 يومًا' },
-  lasts_quarter: { en: 'After 90 days', fr: 'Après 90 jours', ar: 'بعد 90 يومًا' },
-  lasts_year: { en: 'After a year', fr: 'Après un an', ar: 'بعد سنة' },
-  lasts_always: { en: 'Never', fr: 'Jamais', ar: 'أبدًا' },
-  ends_at: { en: 'Or ends at', fr: 'Ou prend fin le', ar: 'أو ينتهي في' },
-  ends_at_hint: {
-    en: 'Day and time in Morocco. Leave it empty to keep the choice above.',
-    fr: 'Jour et heure du Maroc. Laissez vide pour garder le choix ci-dessus.',
-    ar: 'اليوم والساعة بتوقيت المغرب. اتركه فارغًا للإبقاء على الاختيار أعلاه.',
-  },
-  ends_at_invalid: {
-    en: 'Enter a day and a time, such as 2026-12-31T18:00.',
-    fr: 'Indiquez un jour et une heure, par exemple 2026-12-31T18:00.',
-    ar: 'أدخل يومًا وساعة، مثل 2026-12-31T18:00.',
-  },
-  ends_at_soon: {
-    en: 'Choose a time that is at least half an hour from now.',
-    fr: 'Choisissez une heure dans une demi-heure au moins.',
-    ar: 'اختر وقتًا بعد نصف ساعة من الآن على الأقل.',
-  },
-  ends_at_late: {
-    en: 'Choose a day within a year from now.',
-    fr: 'Choisissez un jour dans l’année qui vient.',
-    ar: 'اختر يومًا خلال سنة من الآن.',
-  },
-  link_active: { en: 'Active', fr: 'Actif', ar: 'نشط' },
-  link_paused: { en: 'Paused', fr: 'En pause', ar: 'متوقف مؤقتًا' },
-  link_ended: { en: 'Ended', fr: 'Terminé', ar: 'منتهٍ' },
-  link_used: { en: 'Paid', fr: 'Payé', ar: 'مدفوع' },
-  link_payments: {
-    en: 'Payments with this link',
-    fr: 'Paiements par ce lien',
-    ar: 'المدفوعات عبر هذا الرابط',
-  },
-  link_change: { en: 'Pause or remove', fr: 'Mettre en pause ou supprimer', ar: 'الإيقاف المؤقت أو الحذف' },
-  link_pause: { en: 'Pause the link', fr: 'Mettre le lien en pause', ar: 'أوقف الرابط مؤقتًا' },
-  link_pause_text: {
-    en: 'Nobody can open it until you open it again. Whoever has opened it already can still pay.',
-    fr: 'Personne ne pourra l’ouvrir avant sa réactivation. Qui l’a déjà ouvert peut encore payer.',
-    ar: 'لن يتمكن أحد من فتحه حتى تعيد تفعيله. من فتحه من قبل يمكنه الدفع.',
-  },
-  link_pause_done: { en: 'The link is paused.', fr: 'Le lien est en pause.', ar: 'أُوقف الرابط مؤقتًا.' },
-  link_resume: { en: 'Open the link again', fr: 'Réactiver le lien', ar: 'أعد تفعيل الرابط' },
-  link_resume_text: {
-    en: 'Customers can pay with it again.',
-    fr: 'Les clients pourront à nouveau payer avec ce lien.',
-    ar: 'سيتمكن العملاء من الدفع به من جديد.',
-  },
-  link_resume_done: {
-    en: 'Customers can pay with the link again.',
-    fr: 'Les clients peuvent à nouveau payer avec ce lien.',
-    ar: 'يمكن للعملاء الدفع بالرابط من جديد.',
-  },
-  link_remove: { en: 'Remove the link', fr: 'Supprimer le lien', ar: 'احذف الرابط' },
-  link_remove_text: {
-    en: 'Its address stops working for good. The payments made with it stay.',
-    fr: 'Son adresse cesse de fonctionner définitivement. Les paiements effectués restent.',
-    ar: 'يتوقف عنوانه عن العمل نهائيًا. وتبقى المدفوعات التي تمت به.',
-  },
-  link: { en: 'Payment link', fr: 'Lien de paiement', ar: 'رابط الدفع' },
-  link_done: {
-    en: 'The link is ready. Send it to your customer, or let them scan the code.',
-    fr: 'Le lien est prêt. Envoyez-le à votre client ou faites-lui scanner le code.',
-    ar: 'الرابط جاهز. أرسله إلى عميلك أو دعه يمسح الرمز.',
-  },
-  link_qr: {
-    en: 'The payment link as a QR code',
-    fr: 'Le lien de paiement en code QR',
-    ar: 'رابط الدفع كرمز QR',
-  },
-  open_page: { en: 'Open the page', fr: 'Ouvrir la page', ar: 'افتح الصفحة' },
-  what_for: { en: 'What it is for', fr: 'Objet', ar: 'الغرض' },
-  what_for_hint: {
-    en: 'The customer sees it on the page.',
-    fr: 'Le client le voit sur la page.',
-    ar: 'يراه العميل في الصفحة.',
-  },
-  reference: { en: 'Your reference', fr: 'Votre référence', ar: 'مرجعك' },
-  reference_hint: {
-    en: 'Optional, for example the number of an order.',
-    fr: 'Facultatif, par exemple un numéro de commande.',
-    ar: 'اختياري، مثل رقم الطلب.',
-  },
-  methods: { en: 'The customer can pay', fr: 'Le client peut payer', ar: 'يمكن للعميل الدفع' },
-  card: { en: 'By card', fr: 'Par carte', ar: 'بالبطاقة' },
-  cash: { en: 'In cash', fr: 'En espèces', ar: 'نقدًا' },
-  method_missing: {
-    en: 'Choose at least one way to pay.',
-    fr: 'Choisissez au moins un moyen de paiement.',
-    ar: 'اختر وسيلة دفع واحدة على الأقل.',
-  },
-  no_methods: {
-    en: 'Nobody can pay in this mode yet',
-    fr: 'Personne ne peut encore payer dans ce mode',
-    ar: 'لا يمكن لأحد الدفع في هذا الوضع بعد',
-  },
-  no_methods_text: {
-    en: 'You can make a link once a payment method has a payment network and is switched on.',
-    fr: 'Un moyen de paiement doit avoir un réseau de paiement et être activé avant que vous puissiez créer un lien.',
-    ar: 'يجب أن تكون لوسيلة الدفع شبكة دفع وأن تكون مفعّلة قبل أن تتمكن من إنشاء رابط.',
-  },
-  what_is_missing: { en: 'See what is missing', fr: 'Voir ce qui manque', ar: 'اعرف ما ينقص' },
-  success_url: {
-    en: 'Where the customer goes after paying',
-    fr: 'Où va le client après le paiement',
-    ar: 'إلى أين يذهب العميل بعد الدفع',
-  },
-  success_url_hint: {
-    en: 'A page of your shop. Leave it as it is to show the receipt.',
-    fr: 'Une page de votre boutique. Laissez-la telle quelle pour afficher le reçu.',
-    ar: 'صفحة من متجرك. اتركها كما هي لعرض الإيصال.',
-  },
-  expire: { en: 'End the link now', fr: 'Mettre fin au lien', ar: 'أنهِ الرابط الآن' },
-  expire_text: {
-    en: 'Nobody can pay with it after that.',
-    fr: 'Personne ne pourra plus payer avec.',
-    ar: 'لن يتمكن أحد من الدفع به بعد ذلك.',
-  },
-  expire_done: { en: 'The link has ended.', fr: 'Le lien n’est plus valable.', ar: 'انتهى الرابط.' },
-  show: { en: 'Show', fr: 'Afficher', ar: 'عرض' },
-  open_reviews: { en: 'Open', fr: 'Ouvertes', ar: 'المفتوحة' },
-  all_reviews: { en: 'All', fr: 'Toutes', ar: 'الكل' },
-  no_open_reviews: { en: 'Nothing to look at', fr: 'Rien à vérifier', ar: 'لا شيء للمراجعة' },
-  no_open_reviews_text: {
-    en: 'A review is opened when money of another amount arrives, or money that comes too late.',
-    fr: 'Une vérification s’ouvre quand un autre montant arrive, ou de l’argent arrivé trop tard.',
-    ar: 'تُفتح مراجعة عندما يصل مبلغ مختلف أو يصل المال متأخرًا.',
-  },
-  review: { en: 'Review', fr: 'Vérification', ar: 'المراجعة' },
-  expected: { en: 'Expected', fr: 'Attendu', ar: 'المتوقع' },
-  difference: { en: 'Difference', fr: 'Écart', ar: 'الفرق' },
-  too_much: { en: '{amount} too much', fr: '{amount} en trop', ar: '{amount} زيادة' },
-  too_little: { en: '{amount} too little', fr: '{amount} manquants', ar: '{amount} نقص' },
-  no_difference: { en: 'None', fr: 'Aucun', ar: 'لا يوجد' },
-  amount_mismatch: { en: 'Another amount', fr: 'Autre montant', ar: 'مبلغ مختلف' },
-  late_payment: { en: 'Too late', fr: 'Trop tard', ar: 'متأخر' },
-  amount_mismatch_text: {
-    en: 'The customer paid another amount than was asked for. Nothing was credited to the payment.',
-    fr: 'Le client a payé un autre montant que celui demandé. Rien n’a été crédité au paiement.',
-    ar: 'دفع العميل مبلغًا غير المطلوب. لم يُقيَّد شيء في الدفعة.',
-  },
-  late_payment_text: {
-    en: 'The money arrived after the attempt to pay had ended, or its network had reported it for another payment before. Nothing was credited to the payment.',
-    fr: 'L’argent est arrivé après la fin de la tentative, ou son réseau l’avait déjà signalé pour un autre paiement. Rien n’a été crédité au paiement.',
-    ar: 'وصل المال بعد انتهاء المحاولة، أو سبق أن أبلغت الشبكة عنه لدفعة أخرى. لم يُقيَّد شيء في الدفعة.',
-  },
-  closed: { en: 'Closed', fr: 'Close', ar: 'مغلقة' },
-  approved: { en: 'You keep the money', fr: 'Vous gardez l’argent', ar: 'تحتفظ بالمال' },
-  refunded: { en: 'The money goes back', fr: 'L’argent est rendu', ar: 'يُردّ المال' },
-  close: { en: 'Close it', fr: 'Clore', ar: 'الإغلاق' },
-  close_text: {
-    en: 'This notes what you decided; it moves no money. Agree with the payment network, or pay the customer back, outside of this service.',
-    fr: 'Cela note votre décision sans déplacer d’argent. Voyez avec le réseau de paiement ou remboursez le client en dehors de ce service.',
-    ar: 'هذا يسجّل قرارك ولا ينقل أي مال. اتفق مع شبكة الدفع أو ردّ المال للعميل خارج هذه الخدمة.',
-  },
-  close_approved: { en: 'We keep the money', fr: 'Nous gardons l’argent', ar: 'نحتفظ بالمال' },
-  close_refunded: {
-    en: 'We give the money back',
-    fr: 'Nous rendons l’argent',
-    ar: 'نردّ المال',
-  },
-  close_done: { en: 'The review is closed.', fr: 'La vérification est close.', ar: 'أُغلقت المراجعة.' },
-  already_closed: {
-    en: 'Somebody has closed this review already.',
-    fr: 'Cette vérification a déjà été close.',
-    ar: 'أُغلقت هذه المراجعة من قبل.',
-  },
-} as const;
+export const shopMessages = texts({
+  phone: 'Telephone | Téléphone | الهاتف',
+  since: 'Since | Depuis | منذ',
+  no_customers: 'No customers yet | Aucun client pour le moment | لا يوجد عملاء بعد',
+  no_customers_text: `Customers come by the API, or with the e-mail address of a payment that you make here.
+    Les clients viennent de l’API, ou de l’adresse e-mail d’un paiement créé ici.
+    يأتي العملاء عبر API أو مع البريد الإلكتروني لدفعة تنشئها هنا.`,
+  no_payments: `No payments of this customer yet
+    Aucun paiement de ce client pour le moment
+    لا توجد مدفوعات لهذا العميل بعد`,
+  deleted: 'Deleted customer | Client supprimé | عميل محذوف',
+  session: 'Session | Session | الجلسة',
+  open: 'Open | Ouverte | مفتوحة',
+  complete: 'Paid | Payée | مدفوعة',
+  expired: 'Expired | Expirée | منتهية',
+  no_sessions: 'No checkout sessions yet | Aucune session de paiement | لا توجد جلسات دفع بعد',
+  make_link: 'Make a payment link | Créer un lien de paiement | إنشاء رابط دفع',
+  links: 'Payment links | Liens de paiement | روابط الدفع',
+  sessions: 'Checkout sessions | Sessions de paiement | جلسات الدفع',
+  link_use: 'Can be paid | Peut être payé | يمكن دفعه',
+  link_single: 'Once | Une fois | مرة واحدة',
+  link_many: 'Any number of times | Autant de fois qu’on veut | مرات غير محدودة',
+  link_lasts: 'Ends | Prend fin | ينتهي',
+  lasts_hour: 'After an hour | Après une heure | بعد ساعة',
+  lasts_day: 'After a day | Après un jour | بعد يوم',
+  lasts_week: 'After a week | Après une semaine | بعد أسبوع',
+  lasts_month: 'After 30 days | Après 30 jours | بعد 30 يومًا',
+  lasts_quarter: 'After 90 days | Après 90 jours | بعد 90 يومًا',
+  lasts_year: 'After a year | Après un an | بعد سنة',
+  lasts_always: 'Never | Jamais | أبدًا',
+  ends_at: 'Or ends at | Ou prend fin le | أو ينتهي في',
+  ends_at_hint: `Day and time in Morocco. Leave it empty to keep the choice above.
+    Jour et heure du Maroc. Laissez vide pour garder le choix ci-dessus.
+    اليوم والساعة بتوقيت المغرب. اتركه فارغًا للإبقاء على الاختيار أعلاه.`,
+  ends_at_invalid: `Enter a day and a time, such as 2026-12-31T18:00.
+    Indiquez un jour et une heure, par exemple 2026-12-31T18:00.
+    أدخل يومًا وساعة، مثل 2026-12-31T18:00.`,
+  ends_at_soon: `Choose a time that is at least half an hour from now.
+    Choisissez une heure dans une demi-heure au moins.
+    اختر وقتًا بعد نصف ساعة من الآن على الأقل.`,
+  ends_at_late: `Choose a day within a year from now.
+    Choisissez un jour dans l’année qui vient.
+    اختر يومًا خلال سنة من الآن.`,
+  link_active: 'Active | Actif | نشط',
+  link_paused: 'Paused | En pause | متوقف مؤقتًا',
+  link_ended: 'Ended | Terminé | منتهٍ',
+  link_used: 'Paid | Payé | مدفوع',
+  link_payments: 'Payments with this link | Paiements par ce lien | المدفوعات عبر هذا الرابط',
+  link_change: 'Pause or remove | Mettre en pause ou supprimer | الإيقاف المؤقت أو الحذف',
+  link_pause: 'Pause the link | Mettre le lien en pause | أوقف الرابط مؤقتًا',
+  link_pause_text: `Nobody can open it until you open it again. Whoever has opened it already can still pay.
+    Personne ne pourra l’ouvrir avant sa réactivation. Qui l’a déjà ouvert peut encore payer.
+    لن يتمكن أحد من فتحه حتى تعيد تفعيله. من فتحه من قبل يمكنه الدفع.`,
+  link_pause_done: 'The link is paused. | Le lien est en pause. | أُوقف الرابط مؤقتًا.',
+  link_resume: 'Open the link again | Réactiver le lien | أعد تفعيل الرابط',
+  link_resume_text: `Customers can pay with it again.
+    Les clients pourront à nouveau payer avec ce lien.
+    سيتمكن العملاء من الدفع به من جديد.`,
+  link_resume_done: `Customers can pay with the link again.
+    Les clients peuvent à nouveau payer avec ce lien.
+    يمكن للعملاء الدفع بالرابط من جديد.`,
+  link_remove: 'Remove the link | Supprimer le lien | احذف الرابط',
+  link_remove_text: `Its address stops working for good. The payments made with it stay.
+    Son adresse cesse de fonctionner définitivement. Les paiements effectués restent.
+    يتوقف عنوانه عن العمل نهائيًا. وتبقى المدفوعات التي تمت به.`,
+  link: 'Payment link | Lien de paiement | رابط الدفع',
+  link_done: `The link is ready. Send it to your customer, or let them scan the code.
+    Le lien est prêt. Envoyez-le à votre client ou faites-lui scanner le code.
+    الرابط جاهز. أرسله إلى عميلك أو دعه يمسح الرمز.`,
+  link_qr: 'The payment link as a QR code | Le lien de paiement en code QR | رابط الدفع كرمز QR',
+  open_page: 'Open the page | Ouvrir la page | افتح الصفحة',
+  what_for: 'What it is for | Objet | الغرض',
+  what_for_hint: `The customer sees it on the page.
+    Le client le voit sur la page.
+    يراه العميل في الصفحة.`,
+  reference: 'Your reference | Votre référence | مرجعك',
+  reference_hint: `Optional, for example the number of an order.
+    Facultatif, par exemple un numéro de commande.
+    اختياري، مثل رقم الطلب.`,
+  methods: 'The customer can pay | Le client peut payer | يمكن للعميل الدفع',
+  card: 'By card | Par carte | بالبطاقة',
+  cash: 'In cash | En espèces | نقدًا',
+  method_missing: `Choose at least one way to pay.
+    Choisissez au moins un moyen de paiement.
+    اختر وسيلة دفع واحدة على الأقل.`,
+  no_methods: `Nobody can pay in this mode yet
+    Personne ne peut encore payer dans ce mode
+    لا يمكن لأحد الدفع في هذا الوضع بعد`,
+  no_methods_text: `You can make a link once a payment method has a payment network and is switched on.
+    Un moyen de paiement doit avoir un réseau de paiement et être activé avant que vous puissiez créer un lien.
+    يجب أن تكون لوسيلة الدفع شبكة دفع وأن تكون مفعّلة قبل أن تتمكن من إنشاء رابط.`,
+  what_is_missing: 'See what is missing | Voir ce qui manque | اعرف ما ينقص',
+  success_url: `Where the customer goes after paying
+    Où va le client après le paiement
+    إلى أين يذهب العميل بعد الدفع`,
+  success_url_hint: `A page of your shop. Leave it as it is to show the receipt.
+    Une page de votre boutique. Laissez-la telle quelle pour afficher le reçu.
+    صفحة من متجرك. اتركها كما هي لعرض الإيصال.`,
+  expire: 'End the link now | Mettre fin au lien | أنهِ الرابط الآن',
+  expire_text: `Nobody can pay with it after that.
+    Personne ne pourra plus payer avec.
+    لن يتمكن أحد من الدفع به بعد ذلك.`,
+  expire_done: 'The link has ended. | Le lien n’est plus valable. | انتهى الرابط.',
+  show: 'Show | Afficher | عرض',
+  open_reviews: 'Open | Ouvertes | المفتوحة',
+  all_reviews: 'All | Toutes | الكل',
+  no_open_reviews: 'Nothing to look at | Rien à vérifier | لا شيء للمراجعة',
+  no_open_reviews_text: `A review is opened when money of another amount arrives, or money that comes too late.
+    Une vérification s’ouvre quand un autre montant arrive, ou de l’argent arrivé trop tard.
+    تُفتح مراجعة عندما يصل مبلغ مختلف أو يصل المال متأخرًا.`,
+  review: 'Review | Vérification | المراجعة',
+  expected: 'Expected | Attendu | المتوقع',
+  difference: 'Difference | Écart | الفرق',
+  too_much: '{amount} too much | {amount} en trop | {amount} زيادة',
+  too_little: '{amount} too little | {amount} manquants | {amount} نقص',
+  no_difference: 'None | Aucun | لا يوجد',
+  amount_mismatch: 'Another amount | Autre montant | مبلغ مختلف',
+  late_payment: 'Too late | Trop tard | متأخر',
+  amount_mismatch_text: `The customer paid another amount than was asked for. Nothing was credited to the payment.
+    Le client a payé un autre montant que celui demandé. Rien n’a été crédité au paiement.
+    دفع العميل مبلغًا غير المطلوب. لم يُقيَّد شيء في الدفعة.`,
+  late_payment_text: `The money arrived after the attempt to pay had ended, or its network had reported it for another payment before. Nothing was credited to the payment.
+    L’argent est arrivé après la fin de la tentative, ou son réseau l’avait déjà signalé pour un autre paiement. Rien n’a été crédité au paiement.
+    وصل المال بعد انتهاء المحاولة، أو سبق أن أبلغت الشبكة عنه لدفعة أخرى. لم يُقيَّد شيء في الدفعة.`,
+  closed: 'Closed | Close | مغلقة',
+  approved: 'You keep the money | Vous gardez l’argent | تحتفظ بالمال',
+  refunded: 'The money goes back | L’argent est rendu | يُردّ المال',
+  close: 'Close it | Clore | الإغلاق',
+  close_text: `This notes what you decided; it moves no money. Agree with the payment network, or pay the customer back, outside of this service.
+    Cela note votre décision sans déplacer d’argent. Voyez avec le réseau de paiement ou remboursez le client en dehors de ce service.
+    هذا يسجّل قرارك ولا ينقل أي مال. اتفق مع شبكة الدفع أو ردّ المال للعميل خارج هذه الخدمة.`,
+  close_approved: 'We keep the money | Nous gardons l’argent | نحتفظ بالمال',
+  close_refunded: 'We give the money back | Nous rendons l’argent | نردّ المال',
+  close_done: 'The review is closed. | La vérification est close. | أُغلقت المراجعة.',
+  already_closed: `Somebody has closed this review already.
+    Cette vérification a déjà été close.
+    أُغلقت هذه المراجعة من قبل.`,
+});
 
 export const sayShop = sayFrom(shopMessages);
