@@ -25,6 +25,8 @@ export async function readIncoming(
     cookie,
     secFetchSite,
     isRepeated,
+    problems: {},
+    status: 200,
     gone,
     client: addressOf(remoteAddress, forwardedFor),
     visitor: visitorOf(remoteAddress, forwardedFor),

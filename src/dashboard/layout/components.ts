@@ -6,7 +6,8 @@ import type { Language } from '../../contract/vocabulary.ts';
 import { formatAmount } from '../../core/money.ts';
 import { type Html, html } from '../../html/html.ts';
 import { sayLayout } from '../messages/layout.ts';
-import { viewLink } from './links.ts';
+import type { Say } from '../messages/say.ts';
+import { hrefOf, viewLink } from './links.ts';
 import type { MemberRequest, PageRequest, ViewRequest } from './row.ts';
 
 type Content = Html | string | number | null;
@@ -61,24 +62,19 @@ export function list<R>(
 }
 
 /** Names and values; those with a null value are left out. */
-export function definitions(items: readonly (readonly [name: string, value: Content])[]): Html {
+export function definitions(items: readonly (readonly [name: string | Html, value: Content])[]): Html {
   const shown = items.filter(([, value]) => value !== null);
   return html`<dl>${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${isolated(value)}</dd></div>`)}</dl>`;
 }
 
-/**
- * Links to the pages before and after one of a list. A query is that of the page; null where there
- * is none.
- */
-export function pager(
-  request: ViewRequest,
-  path: string,
-  queries: {
-    readonly newer: Readonly<Record<string, string>> | null;
-    readonly older: Readonly<Record<string, string>> | null;
-  },
-): Html | null {
-  const { newer, older } = queries;
+/** The queries of the pages before and after one of a list; null where there is none. */
+export interface PagerQueries {
+  readonly newer: Readonly<Record<string, string>> | null;
+  readonly older: Readonly<Record<string, string>> | null;
+}
+
+/** Links to the pages before and after one of a list. */
+export function pager(request: ViewRequest, path: string, { newer, older }: PagerQueries): Html | null {
   if (newer === null && older === null) return null;
   const say = sayLayout(request);
   return html`<nav class="pager" aria-label="${say('pages')}">
@@ -86,30 +82,34 @@ ${newer && html`<a rel="prev" href="${viewLink(request, path, newer)}">${say('ne
 ${older && html`<a rel="next" href="${viewLink(request, path, older)}">${say('older')}</a>`}</nav>`;
 }
 
-/** A form that filters a list by its query. */
-export function filters(request: ViewRequest, path: string, fields: readonly Html[]): Html {
+/** A form that filters a list by its query, which the fields show. */
+export function filters<Request extends ViewRequest>(
+  request: Request,
+  path: string,
+  fieldsOf: (filter: Request) => readonly Html[],
+): Html {
   const { query } = request;
   const say = sayLayout(request);
   const isFiltered = [...query.keys()].some((name) => name !== 'done');
   // On a narrow screen the fields beside the search are folded. Without a name the box is not sent.
   return html`<form method="get" action="${viewLink(request, path)}" class="filters" role="search">
-<div class="fold"><input type="checkbox" id="unfolded"${isFiltered && html` checked`}><label for="unfolded">${say('more_filters')}</label></div>${fields}
+<div class="fold"><input type="checkbox" id="unfolded"${isFiltered && html` checked`}><label for="unfolded">${say('more_filters')}</label></div>${fieldsOf({ ...request, form: query })}
 <button class="quiet">${say('filter')}</button>
 ${isFiltered && html`<a href="${viewLink(request, path)}">${say('clear_filters')}</a>`}</form>`;
 }
 
 /**
- * A form that is posted: with the session's key, and an idempotency key of its own, so that a
- * double click counts once.
+ * A form that is posted to a path (`hrefOf`): with the session's key, and an idempotency key of its
+ * own, so that a double click counts once.
  */
 export function form(
-  request: MemberRequest,
-  action: string,
+  request: MemberRequest | ViewRequest,
+  path: string,
   body: Content | readonly Html[],
   options: { readonly files?: true; readonly className?: string } = {},
 ): Html {
   const encoding = options.files && html` enctype="multipart/form-data"`;
-  return html`<form method="post" action="${action}" class="${options.className ?? 'stack'}"${encoding ?? false} novalidate>
+  return html`<form method="post" action="${hrefOf(request, path)}" class="${options.className ?? 'stack'}"${encoding ?? false} novalidate>
 ${hidden('form_key', request.session.formKey)}${hidden('idempotency_key', keyOf(request))}${body}</form>`;
 }
 
@@ -125,26 +125,28 @@ export function hidden(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${value}">`;
 }
 
-/** What is wrong with the fields of a form, by their names; '' for the form as a whole. */
-export type Problems = Readonly<Record<string, string>>;
+/**
+ * What a field shows: its label as the page says it, what was typed, and what is wrong with it. For
+ * a filter, `form` is the query.
+ */
+export interface FormRequest<Key extends string> extends Pick<PageRequest, 'problems'> {
+  readonly form: URLSearchParams;
+  readonly say: Say<Key>;
+}
 
 interface FieldOptions {
-  readonly name: string;
-  readonly label: string;
+  /** The name in the form, when it is not the key of the label. */
+  readonly name?: string;
+  /** What the field shows when nothing was typed. */
   readonly value?: string;
-  readonly hint?: string | null;
-  readonly type?:
-    | 'text'
-    | 'email'
-    | 'password'
-    | 'search'
-    | 'date'
-    | 'datetime-local'
-    | 'number'
-    | 'url'
-    | 'color';
-  readonly problems?: Problems;
+  /** What was typed is not shown again. */
+  readonly fresh?: true;
+  readonly hint?: string;
   readonly required?: true;
+}
+
+interface InputOptions extends FieldOptions {
+  readonly type?: 'email' | 'password' | 'search' | 'date' | 'datetime-local' | 'url' | 'color';
   /** Other attributes: `autocomplete="email"`. */
   readonly attributes?: Html;
   /** Codes, amounts and addresses are written from left to right in every language. */
@@ -152,60 +154,81 @@ interface FieldOptions {
 }
 
 /** An input with its label, its hint, and what is wrong with it. */
-export function field(options: FieldOptions): Html {
-  const { name, value = '', type = 'text', required, attributes = null, ltr } = options;
-  return labelled(options, (described) => {
+export function field<Key extends string>(
+  request: FormRequest<Key>,
+  label: Parameters<Say<Key>>[0],
+  options: InputOptions = {},
+): Html {
+  const { type = 'text', required, attributes = null, ltr } = options;
+  const shown = type === 'password' ? ({ ...options, fresh: true } as const) : options;
+  return labelled(request, label, shown, (name, value, described) => {
     const direction = ltr && html` dir="ltr"`;
     return html`<input id="${name}" name="${name}" type="${type}" value="${value}"${direction ?? false}${required === true && html` required`}${described}${attributes && html` ${attributes}`}>`;
   });
 }
 
-export function textArea(options: FieldOptions & { readonly rows?: number }): Html {
-  const { name, value = '', required, rows = 4 } = options;
+export function textArea<Key extends string>(
+  request: FormRequest<Key>,
+  label: Parameters<Say<Key>>[0],
+  options: FieldOptions = {},
+): Html {
   return labelled(
+    request,
+    label,
     options,
-    (described) =>
-      html`<textarea id="${name}" name="${name}" rows="${rows}"${required === true && html` required`}${described}>${value}</textarea>`,
+    (name, value, described) =>
+      html`<textarea id="${name}" name="${name}" rows="4"${options.required === true && html` required`}${described}>${value}</textarea>`,
   );
 }
 
-/** A choice of one of several values. */
-export function select(
-  options: Omit<FieldOptions, 'type' | 'ltr'> & {
-    readonly choices: readonly (readonly [value: string, text: string])[];
-  },
+/** A choice of one of several values; a text alone is a value that is shown as it is. */
+export function select<Key extends string>(
+  request: FormRequest<Key>,
+  label: Parameters<Say<Key>>[0],
+  choices: readonly (string | readonly [value: string, text: string])[],
+  options: FieldOptions = {},
 ): Html {
-  const { name, value = '', choices } = options;
-  return labelled(options, (described) => {
-    const items = choices.map(
-      ([each, text]) => html`<option value="${each}"${each === value && html` selected`}>${text}</option>`,
-    );
+  return labelled(request, label, options, (name, value, described) => {
+    const items = choices.map((choice) => {
+      const [each, text] = typeof choice === 'string' ? [choice, choice] : choice;
+      return html`<option value="${each}"${each === value && html` selected`}>${text}</option>`;
+    });
     return html`<select id="${name}" name="${name}"${described}>${items}</select>`;
   });
 }
 
-export function checkbox(options: {
-  readonly name: string;
-  readonly label: string;
-  readonly value?: string;
-  readonly checked?: boolean;
-}): Html {
-  const { name, label, value = 'on', checked = false } = options;
+export function checkbox(name: string, label: string, checked: boolean, value = 'on'): Html {
   const id = value === 'on' ? name : `${name}-${value}`;
   return html`<div class="check"><input type="checkbox" id="${id}" name="${name}" value="${value}"${checked && html` checked`}><label for="${id}">${label}</label></div>`;
 }
 
-function labelled(
-  { name, label, hint = null, problems = {} }: Pick<FieldOptions, 'name' | 'label' | 'hint' | 'problems'>,
-  control: (described: Html) => Html,
+/** Boxes of which several may be ticked, with what is wrong with them together. */
+export function checkboxes<Key extends string>(
+  { problems, say }: FormRequest<Key>,
+  name: string,
+  legend: Parameters<Say<Key>>[0],
+  boxes: readonly Html[],
+  attributes: Html | false = false,
+): Html {
+  const problem = problems[name];
+  return html`<fieldset id="${name}"${attributes}><legend>${say(legend)}</legend>
+${problem !== undefined && html`<span class="wrong">${problem}</span>`}${boxes}</fieldset>`;
+}
+
+function labelled<Key extends string>(
+  { form: sent, problems, say }: FormRequest<Key>,
+  label: Parameters<Say<Key>>[0],
+  { name = label, value = '', fresh, hint }: FieldOptions,
+  control: (name: string, value: string, described: Html) => Html,
 ): Html {
   const problem = problems[name] ?? null;
   const notes = [hint && `${name}-hint`, problem && `${name}-wrong`].filter(Boolean).join(' ');
   const described = html`${problem !== null && html` aria-invalid="true"`}${notes !== '' && html` aria-describedby="${notes}"`}`;
-  return html`<div class="field"><label for="${name}">${label}</label>
-${hint && html`<span class="hint" id="${name}-hint">${hint}</span>`}
+  const shown = fresh ? value : (sent.get(name) ?? value);
+  return html`<div class="field"><label for="${name}">${say(label)}</label>
+${hint ? html`<span class="hint" id="${name}-hint">${hint}</span>` : null}
 ${problem && html`<span class="wrong" id="${name}-wrong">${problem}</span>`}
-${control(described)}</div>`;
+${control(name, shown, described)}</div>`;
 }
 
 export function submit(text: string, kind: 'main' | 'quiet' | 'danger' = 'main'): Html {
@@ -228,15 +251,33 @@ export function finalSubmit(
   return html`<button class="${kind}"${sent} data-confirm="${question}">${text}</button>`;
 }
 
+/** A link to a page below the organization and mode, named by a text of people. */
+export function linked(request: ViewRequest, path: string, text: string): Html {
+  return html`<a href="${viewLink(request, path)}"><bdi>${text}</bdi></a>`;
+}
+
+/** A link to a page below the organization and mode, named by a code such as an id. */
+export function linkedCode(
+  request: ViewRequest,
+  path: string,
+  code: string,
+  query: Readonly<Record<string, string>> = {},
+): Html {
+  return html`<a href="${viewLink(request, path, query)}" dir="ltr">${code}</a>`;
+}
+
 /** A link that looks like a button. */
 export function button(text: string, href: string, kind: 'main' | 'quiet' = 'main'): Html {
   return html`<a class="button ${kind}" href="${href}">${text}</a>`;
 }
 
-/** The summary of what is wrong with a form; null when nothing is. Each line leads to its field. */
-export function errorSummary(request: Pick<PageRequest, 'language'>, problems: Problems): Html | null {
+/**
+ * The summary of what is wrong with a form, which gets the focus; null when nothing is. Each line
+ * leads to its field.
+ */
+export function errorSummary(request: Pick<PageRequest, 'language' | 'problems'>): Html | null {
   const say = sayLayout(request);
-  const lines = Object.entries(problems).map(([name, problem]) =>
+  const lines = Object.entries(request.problems).map(([name, problem]) =>
     name === '' ? html`<li>${problem}</li>` : html`<li><a href="#${name}">${problem}</a></li>`,
   );
   if (lines.length === 0) return null;
@@ -252,13 +293,12 @@ function doneNotice(text: string): Html {
  * Says what was done before a redirect led here, as `done` in the address names it. Anybody can
  * write such an address.
  */
-export function doneOf<Key>(
-  { query }: Pick<PageRequest, 'query'>,
-  texts: Readonly<Record<string, Key>>,
-  say: (key: Key) => string,
+export function doneOf<Key extends string>(
+  { query, problems, say }: Pick<PageRequest, 'query' | 'problems'> & { readonly say: Say<Key> },
+  texts: Readonly<Record<string, Parameters<Say<Key>>[0]>>,
 ): Html | null {
   const done = Object.entries(texts).find(([name]) => name === query.get('done'));
-  return done === undefined ? null : doneNotice(say(done[1]));
+  return done === undefined || Object.keys(problems).length > 0 ? null : doneNotice(say(done[1]));
 }
 
 export function emptyState(title: string, body: Content = null): Html {

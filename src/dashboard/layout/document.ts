@@ -9,10 +9,9 @@ import { languageLinks } from '../../html/language-links.ts';
 import { pageHeaders } from '../../html/page-headers.ts';
 import { siteStyle } from '../../html/site-style.ts';
 import { sayLayout } from '../messages/layout.ts';
-import { errorSummary, hidden, type Problems } from './components.ts';
+import { errorSummary, form, hidden } from './components.ts';
 import { brandMark, viewIcons } from './icons.ts';
 import { link, viewLink } from './links.ts';
-import { tailScript } from './live-list.ts';
 import {
   type MemberRequest,
   type PageRequest,
@@ -24,6 +23,8 @@ import {
 
 /** The script of every page: buttons that copy, and buttons that ask once more. */
 const buttonsScript = scriptAsset('buttons.js');
+/** The script of lists that are kept up to date. */
+export const tailScript = scriptAsset('tail.js');
 
 /** The files that pages of the dashboard load. A page works without each of the scripts. */
 export const dashboardAssets: readonly Asset[] = [siteStyle, buttonsScript, tailScript];
@@ -36,13 +37,11 @@ const headers = pageHeaders([
 ]);
 
 export interface Content {
-  /** Unless it is given, 200, or 400 with problems. */
+  /** That of the request unless it is given. */
   readonly status?: number;
   /** Also the page's heading. */
   readonly title: string;
   readonly body: Inserted;
-  /** What is wrong with a form: a summary of it gets the focus. */
-  readonly problems?: Problems;
   /** Actions beside the heading. */
   readonly actions?: Inserted;
   readonly scripts?: readonly Asset[];
@@ -74,6 +73,17 @@ export function page(
       navigation: navigation(request, active),
     },
   );
+}
+
+/** A page of an organization with one form, which is sent to a path below organization and mode. */
+export function formPage(
+  request: ViewRequest,
+  title: string,
+  path: string,
+  fields: readonly Html[],
+  intro: Html | null = null,
+): DashboardAnswer {
+  return page(request, { title, body: [intro, form(request, path, fields, { className: 'sheet stack' })] });
 }
 
 /** A page of a member that belongs to no organization: the account. */
@@ -113,8 +123,8 @@ const noOrganization = { mode: null, header: null, navigation: null };
 function whole(request: PageRequest, content: Content, around: Surroundings): DashboardAnswer {
   const { language, prefix } = request;
   const say = sayLayout(request);
-  const { title, problems = {}, actions = null, body, scripts = [], cookies = [] } = content;
-  const alert = errorSummary(request, problems);
+  const { title, actions = null, body, scripts = [], cookies = [] } = content;
+  const alert = errorSummary(request);
   const shownTitle = alert === null ? title : say('named', { name: say('error'), value: title });
   const others = languageLinks(languages, language, say('languages'), (lang) =>
     link(request, request.address, { ...Object.fromEntries(request.query), lang }),
@@ -140,7 +150,7 @@ ${shown(body)}
 `;
   return {
     kind: 'page',
-    status: content.status ?? (alert === null ? 200 : 400),
+    status: content.status ?? request.status,
     headers: [
       ...headers,
       ['content-type', 'text/html; charset=utf-8'],

@@ -52,13 +52,16 @@ function shown(
 ): DashboardAnswer {
   const { status, title, text } = kinds[kind];
   const say = sayLayout(request);
-  return plainPage(request, {
-    status,
-    title: say(title),
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-    body: [
-      html`<p>${say(text, values)}</p>`,
-      html`<p>${button(say('go_home'), link(request, '/dashboard'), 'quiet')}</p>`,
-    ],
-  });
+  return plainPage(
+    { ...request, problems: {} },
+    {
+      status,
+      title: say(title),
+      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+      body: [
+        html`<p>${say(text, values)}</p>`,
+        html`<p>${button(say('go_home'), link(request, '/dashboard'), 'quiet')}</p>`,
+      ],
+    },
+  );
 }

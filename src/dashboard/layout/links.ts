@@ -1,6 +1,6 @@
 // Addresses within the dashboard. All are made here, with the prefix that a proxy removes.
 
-import type { PageRequest, ViewRequest } from './row.ts';
+import type { MemberRequest, PageRequest, ViewRequest } from './row.ts';
 
 type Query = Readonly<Record<string, string>>;
 
@@ -15,6 +15,11 @@ export function link({ prefix }: Pick<PageRequest, 'prefix'>, path: string, quer
 export function viewLink(request: ViewRequest, path: string, query: Query = {}): string {
   const { organization, mode } = request;
   return link(request, `/dashboard/${organization.id}/${mode}/${path}`, query);
+}
+
+/** An address of the service for a path that begins with `/`; else one as `viewLink` makes it. */
+export function hrefOf(request: MemberRequest | ViewRequest, path: string): string {
+  return 'mode' in request && !path.startsWith('/') ? viewLink(request, path) : link(request, path);
 }
 
 /**

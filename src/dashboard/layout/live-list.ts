@@ -2,20 +2,35 @@
 // which the edge streams: the page and the stream show the same list.
 
 import type { DashboardAnswer, TailSource } from '../../edge/dashboard/dashboard-port.ts';
-import { scriptAsset } from '../../html/assets.ts';
 import { type Html, html } from '../../html/html.ts';
 import { sayLayout } from '../messages/layout.ts';
+import { type PagerQueries, pager } from './components.ts';
+import { page, tailScript } from './document.ts';
 import { viewLink } from './links.ts';
-import type { ViewRequest } from './row.ts';
-
-/** The script of lists that are kept up to date. */
-export const tailScript = scriptAsset('tail.js');
+import { type ViewRequest, viewOf } from './row.ts';
 
 /**
- * The list with what keeps it up to date. `path` is that of its tail, which gets the query of the
- * page.
+ * A page with a list, its filters and its pager. `path` is that of the list's tail, which gets the
+ * query of the page; null for a list that is not kept up to date.
  */
-export function liveList(request: ViewRequest, path: string, list: Html): Html {
+export function listPage(
+  request: ViewRequest,
+  filters: Html,
+  list: Html,
+  queries: PagerQueries,
+  path: string | null,
+): DashboardAnswer {
+  return page(request, {
+    scripts: path === null ? [] : [tailScript],
+    body: [
+      filters,
+      path === null ? list : liveList(request, path, list),
+      pager(request, viewOf(request.path), queries),
+    ],
+  });
+}
+
+function liveList(request: ViewRequest, path: string, list: Html): Html {
   const say = sayLayout(request);
   const query = Object.fromEntries(request.query);
   return html`<div class="stack" data-tail="${viewLink(request, path, query)}"><p>

@@ -4,14 +4,17 @@
 import type { Static } from 'typebox';
 import type { Operation, RouteOf } from '../../contract/routes/table.ts';
 import type { Language, Mode } from '../../contract/vocabulary.ts';
+import { hasName } from '../../core/tables.ts';
 import type { Member, Role } from '../../directory/members.ts';
 import type { Organization } from '../../directory/organization.ts';
+import { DirectoryRefusal, type RefusalCode } from '../../directory/refusal.ts';
 import type { Session } from '../../directory/sessions.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import type { Visitor } from '../../edge/http/visitors.ts';
 import type { MemberAction } from '../../operator/audit/audit-actions.ts';
 import type { PlacedRow } from '../../operator/audit/audit-row.ts';
 import type { ApiAnswer, ApiCall, OperatorServices } from '../../operator/use-cases/services.ts';
+import type { Say } from '../messages/say.ts';
 import type { TooMany } from '../pages/searches.ts';
 import type { Permission } from '../people/roles.ts';
 
@@ -33,7 +36,7 @@ export function viewOf(path: string): View {
   return views.find((view) => view === path.split('/')[0]) ?? 'home';
 }
 
-export interface Row {
+export interface Row<Request = ViewRequest> {
   readonly method: 'GET' | 'POST';
   /** Below `/dashboard/{org}/{mode}`; `{id}` matches one segment: `payments/{id}/refund`. */
   readonly path: string;
@@ -41,19 +44,40 @@ export interface Row {
   /** Needs the password again if it was given more than ten minutes ago. */
   readonly stepUp?: true;
   readonly testOnly?: true;
-  readonly handle: Handle;
+  readonly handle: (request: Request) => DashboardAnswer | Promise<DashboardAnswer>;
 }
 
-type Handle = (request: ViewRequest) => DashboardAnswer | Promise<DashboardAnswer>;
-type Options = Pick<Row, 'stepUp' | 'testOnly'>;
+/** Defines a row by its path, permission, handler and options. */
+const rowOf =
+  (method: Row['method']) =>
+  <Request>(
+    path: string,
+    permission: Permission,
+    handle: Row<Request>['handle'],
+    options: Pick<Row, 'stepUp' | 'testOnly'> = {},
+  ): Row<Request> => ({ method, path, permission, handle, ...options });
 
-export function get(path: string, permission: Permission, handle: Handle, options: Options = {}): Row {
-  return { method: 'GET', path, permission, handle, ...options };
+export const get = rowOf('GET');
+export const post = rowOf('POST');
+
+/** A request whose pages say the texts of a table, in its language. */
+export type Saying<SayIn extends (request: PageRequest) => Say<never>, Request = ViewRequest> = Request & {
+  readonly say: ReturnType<SayIn>;
+};
+
+/** Rows whose requests say the texts of a table. */
+export function saying<SayIn extends (request: PageRequest) => Say<never>>(
+  sayIn: SayIn,
+  rows: readonly Row<Saying<SayIn>>[],
+): Row[] {
+  return rows.map((row) => ({
+    ...row,
+    handle: (request) => row.handle({ ...request, say: sayIn(request) } as Saying<SayIn>),
+  }));
 }
 
-export function post(path: string, permission: Permission, handle: Handle, options: Options = {}): Row {
-  return { method: 'POST', path, permission, handle, ...options };
-}
+/** What is wrong with the fields of a form, by their names; '' for the form as a whole. */
+export type Problems = Readonly<Record<string, string>>;
 
 /** A request of somebody who may be nobody yet: what every page needs. */
 export interface PageRequest {
@@ -63,6 +87,32 @@ export interface PageRequest {
   readonly query: URLSearchParams;
   /** The start of the path that a proxy removes from the service's addresses; '' for none. */
   readonly prefix: string;
+  /** What is wrong with the form that came, when a page is shown in answer to it. */
+  readonly problems: Problems;
+  /** Of the page; 200 unless something is wrong. */
+  readonly status: number;
+}
+
+/** The request with what is wrong with its form, so that a page can show both. */
+export function refused<Request extends PageRequest>(
+  request: Request,
+  problems: Problems,
+  status = 400,
+): Request {
+  return { ...request, problems, status };
+}
+
+/**
+ * The request with what the directory refuses of its form: the field that each code is about, and
+ * the code's text. Throws any other error.
+ */
+export function refusedBy<
+  Code extends RefusalCode,
+  Request extends PageRequest & { readonly say: Say<Code> },
+>(request: Request, error: unknown, fields: Readonly<Record<Code, string>>): Request {
+  const code = error instanceof DirectoryRefusal ? error.code : null;
+  if (code === null || !hasName(fields, code)) throw error;
+  return refused(request, { [fields[code]]: request.say(code) });
 }
 
 /** A request as it came from an edge, read. */

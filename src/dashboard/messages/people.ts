@@ -227,5 +227,3 @@ export const peopleMessages = texts({
 });
 
 export const sayPeople = sayFrom(peopleMessages);
-
-export type PeopleMessage = Parameters<ReturnType<typeof sayPeople>>[0];

@@ -9,8 +9,7 @@ import type { OperatorRow, PlacedRow } from '../../operator/audit/audit-row.ts';
 import * as ui from '../layout/components.ts';
 import { page } from '../layout/document.ts';
 import { tooManyPage } from '../layout/errors.ts';
-import { viewLink } from '../layout/links.ts';
-import { get, type Row, type ViewRequest } from '../layout/row.ts';
+import { get, type Row, type Saying, saying } from '../layout/row.ts';
 import { auditMessages, sayAudit } from '../messages/audit.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { saySettings } from '../messages/settings.ts';
@@ -21,7 +20,9 @@ const shownMax = 50;
 const readMax = 1_000;
 const operator = 'operator';
 
-export const auditRows: readonly Row[] = [get('audit', 'audit.read', list)];
+export const auditRows: readonly Row[] = saying(saySettings, [get('audit', 'audit.read', list)]);
+
+type Request = Saying<typeof saySettings>;
 
 const outcomes = {
   asked: ['asked', 'warn'],
@@ -29,13 +30,9 @@ const outcomes = {
   refused: ['refused', 'plain'],
   usage: ['refused', 'plain'],
   failed: ['failed', 'bad'],
-} as const satisfies Record<
-  OperatorRow['outcome'],
-  readonly [key: Parameters<ReturnType<typeof saySettings>>[0], tone: ui.Tone]
->;
+} as const satisfies Record<OperatorRow['outcome'], readonly [key: string, tone: ui.Tone]>;
 
-async function list(request: ViewRequest): Promise<DashboardAnswer> {
-  const say = saySettings(request);
+async function list(request: Request): Promise<DashboardAnswer> {
   const [who = '', action = '', before = ''] = ['who', 'action', 'before'].map(
     (name) => request.query.get(name) ?? '',
   );
@@ -47,9 +44,9 @@ async function list(request: ViewRequest): Promise<DashboardAnswer> {
   const none = older === null ? 'audit_none' : 'audit_none_yet';
   return page(request, {
     body: [
-      html`<p>${say('audit_intro')}</p>`,
+      html`<p>${request.say('audit_intro')}</p>`,
       filterForm(request, actions),
-      actionTable(request, shown, ui.emptyState(say(none))),
+      actionTable(request, shown, ui.emptyState(request.say(none))),
       ui.pager(request, active, {
         newer: isPlace ? { who, action } : null,
         older: older === null ? null : { who, action, before: String(older) },
@@ -89,8 +86,8 @@ function authorOf({ by }: OperatorRow): string {
   return by !== null && 'member' in by ? by.member : operator;
 }
 
-function actionTable(request: ViewRequest, rows: readonly OperatorRow[], empty: Html) {
-  const say = saySettings(request);
+function actionTable(request: Request, rows: readonly OperatorRow[], empty: Html) {
+  const { say } = request;
   return ui.list(
     sayLayout(request)(active),
     [
@@ -114,7 +111,7 @@ function actionTable(request: ViewRequest, rows: readonly OperatorRow[], empty: 
 }
 
 /** What was done, by whom and to what, as a sentence with a link to it. */
-function sentenceOf(request: ViewRequest, row: OperatorRow): Html {
+function sentenceOf(request: Request, row: OperatorRow): Html {
   const { language, services } = request;
   const say = sayAudit(request);
   const { action, object, outcome } = row;
@@ -140,10 +137,7 @@ function sentenceOf(request: ViewRequest, row: OperatorRow): Html {
   const text = about?.startsWith(memberPrefix) ? nameOf(about) : (about ?? '–');
   const path = about === undefined ? null : placeOf(about, action);
   const mode = given.mode === 'live' || given.mode === 'test' ? given.mode : request.mode;
-  const shown =
-    path === null
-      ? html`<bdi>${text}</bdi>`
-      : html`<a href="${viewLink({ ...request, mode }, path)}"><bdi>${text}</bdi></a>`;
+  const shown = path === null ? html`<bdi>${text}</bdi>` : ui.linked({ ...request, mode }, path, text);
   return html`${before}${shown}${after}`;
 }
 
@@ -162,28 +156,16 @@ function placeOf(id: string, action: string): string | null {
 }
 
 /** What a member gave with an action. */
-function detailsOf(request: ViewRequest, row: OperatorRow): Html | null {
-  const say = saySettings(request);
+function detailsOf(request: Request, row: OperatorRow): Html | null {
   if (authorOf(row) === operator) return null;
-  return html` <details><summary>${say('details')}</summary>${ui.code(JSON.stringify(row.params))}</details>`;
+  return html` <details><summary>${request.say('details')}</summary>${ui.code(JSON.stringify(row.params))}</details>`;
 }
 
-function filterForm(request: ViewRequest, actions: ReadonlySet<string>) {
-  const { organization, query, services } = request;
-  const say = saySettings(request);
+function filterForm(request: Request, actions: ReadonlySet<string>) {
+  const { organization, say, services } = request;
   const members = services.directory.members.of(organization.id).map(({ id, email }) => [id, email] as const);
-  return ui.filters(request, active, [
-    ui.select({
-      name: 'who',
-      label: say('who'),
-      value: query.get('who') ?? '',
-      choices: [['', say('anybody')], ...members, [operator, say(operator)]],
-    }),
-    ui.select({
-      name: 'action',
-      label: say('action'),
-      value: query.get('action') ?? '',
-      choices: [['', say('any_action')], ...[...actions].sort().map((each) => [each, each] as const)],
-    }),
+  return ui.filters(request, active, (filter) => [
+    ui.select(filter, 'who', [['', say('anybody')], ...members, [operator, say(operator)]]),
+    ui.select(filter, 'action', [['', say('any_action')], ...[...actions].sort()]),
   ]);
 }

@@ -10,8 +10,7 @@ import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { tooManyText } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
-import { get, post, type Row, type ViewRequest } from '../layout/row.ts';
-import { sayLayout } from '../messages/layout.ts';
+import { get, post, type Row, refused, type Saying, saying } from '../layout/row.ts';
 import { sayPayment } from '../messages/payments.ts';
 import { mayDo } from '../people/roles.ts';
 import { showPayment } from './payment.ts';
@@ -27,65 +26,50 @@ import {
 } from './payment-questions.ts';
 import { cashNumberIn } from './payments.ts';
 
-export const cashRows: readonly Row[] = [
+export const cashRows: readonly Row[] = saying(sayPayment, [
   get('cash', 'payments.read', showCash),
   get('cash/find', 'payments.read', findCode),
   post('cash', 'payments.write', makeCashPayment),
-];
+]);
 
-async function showCash(
-  request: ViewRequest,
-  problems: ui.Problems = {},
-  status = 200,
-): Promise<DashboardAnswer> {
-  const say = sayLayout(request);
+type Request = Saying<typeof sayPayment>;
+
+async function showCash(request: Request): Promise<DashboardAnswer> {
   return page(request, {
-    title: say('cash'),
-    status,
-    problems,
     body: [
-      mayDo(request.role, 'payments.write') ? makeForm(request, problems) : null,
-      findForm(request, problems),
+      mayDo(request.role, 'payments.write') ? makeForm(request) : null,
+      findForm(request),
       await waitingCodes(request),
     ],
   });
 }
 
-function makeForm(request: ViewRequest, problems: ui.Problems): Html {
-  const say = sayPayment(request);
+function makeForm(request: Request): Html {
+  const { say } = request;
   const title = say('make_cash');
   if (!availableMethods(request).includes('cash'))
     return ui.section(title, html`<p>${say('cash_unavailable')}</p>`);
-  const given = (name: string) => ({ name, value: request.form.get(name) ?? '', problems });
-  return ui.section(
-    title,
-    ui.form(
-      request,
-      viewLink(request, 'cash'),
-      html`${amountField(request, problems)}${ui.field({
-        ...given('description'),
-        label: say('description'),
-        hint: say('description_hint'),
-      })}${ui.field({
-        ...given('email'),
-        label: say('customer_email'),
-        hint: say('email_hint'),
-        type: 'email',
-        attributes: html`autocomplete="off"`,
-      })}${ui.submit(say('make_code'))}`,
-    ),
-  );
+  const fields = [
+    amountField(request),
+    ui.field(request, 'description', { hint: say('description_hint') }),
+    ui.field(request, 'customer_email', {
+      name: 'email',
+      hint: say('email_hint'),
+      type: 'email',
+      attributes: html`autocomplete="off"`,
+    }),
+  ];
+  return ui.section(title, ui.form(request, 'cash', [...fields, ui.submit(say('make_code'))]));
 }
 
-async function makeCashPayment(request: ViewRequest): Promise<DashboardAnswer> {
-  const { form: sent } = request;
-  const say = sayPayment(request);
+async function makeCashPayment(request: Request): Promise<DashboardAnswer> {
+  const { form: sent, say } = request;
   const centimes = parseAmount(sent.get('amount') ?? '');
-  if (centimes === null) return showCash(request, { amount: say('amount_invalid') }, 400);
+  if (centimes === null) return showCash(refused(request, { amount: say('amount_invalid') }));
   // Each of the three requests has a key of its own, which follows from that of the form.
   const key = sent.get('idempotency_key')!;
   const customer = await customerOf(request, `${key}-customer`);
-  if ('problem' in customer) return showCash(request, { email: customer.problem }, 400);
+  if ('problem' in customer) return showCash(refused(request, { email: customer.problem }));
   const description = (sent.get('description') ?? '').trim();
   const created = await perform(request, 'create_payment_intent', {
     params: {
@@ -96,7 +80,7 @@ async function makeCashPayment(request: ViewRequest): Promise<DashboardAnswer> {
       ...(description && { description }),
     },
   });
-  if (!created.ok) return refused(request, created);
+  if (!created.ok) return showCash(refusedBy(request, created));
   const { id } = created.body;
   const confirmed = await perform(request, 'confirm_payment_intent', {
     id,
@@ -104,26 +88,24 @@ async function makeCashPayment(request: ViewRequest): Promise<DashboardAnswer> {
     idempotencyKey: `${key}-confirm`,
   });
   // A form that may be sent again goes on with the same payment.
-  if (!confirmed.ok && !isFinal(confirmed)) return refused(request, confirmed);
+  if (!confirmed.ok && !isFinal(confirmed)) return showCash(refusedBy(request, confirmed));
   // The payment exists: its page says why it has no code, and lets it be canceled.
   if (!confirmed.ok)
-    return showPayment({ ...request, id }, { '': confirmed.error.message }, confirmed.status);
+    return showPayment(refused({ ...request, id }, { '': confirmed.error.message }, confirmed.status));
   return redirect(viewLink(request, `payments/${id}`, { done: 'cash' }));
 }
 
-function refused(request: ViewRequest, answer: Refused): Promise<DashboardAnswer> {
-  const { param } = answer.error;
-  const problem = amountProblem(request.language, answer.error, { methods: ['cash'] });
-  const name = param === 'amount' || param === 'description' ? param : '';
-  return showCash(request, { [name]: problem }, answer.status);
+function refusedBy(request: Request, { error, status }: Refused): Request {
+  const { param } = error;
+  const problem = amountProblem(request.language, error, { methods: ['cash'] });
+  return refused(request, { [param === 'amount' || param === 'description' ? param : '']: problem }, status);
 }
 
 /** The customer with the e-mail address that was typed: the newest who has it, or a new one. */
 async function customerOf(
-  request: ViewRequest,
+  request: Request,
   idempotencyKey: string,
 ): Promise<{ id: string | null } | { problem: string }> {
-  const say = sayPayment(request);
   const email = (request.form.get('email') ?? '').trim();
   if (email === '') return { id: null };
   const [known] = await customersWith(request, email);
@@ -131,36 +113,32 @@ async function customerOf(
   const created = await perform(request, 'create_customer', { params: { email }, idempotencyKey });
   if (created.ok) return { id: created.body.id };
   const isWrong = created.error.param === 'email';
-  return { problem: isWrong ? say('email_invalid') : created.error.message };
+  return { problem: isWrong ? request.say('email_invalid') : created.error.message };
 }
 
-function findForm(request: ViewRequest, problems: ui.Problems): Html {
-  const say = sayPayment(request);
+function findForm(request: Request): Html {
+  const { query, say } = request;
+  const number = ui.field({ ...request, form: query }, 'code', {
+    name: 'number',
+    hint: say('code_hint'),
+    attributes: html`inputmode="numeric" autocomplete="off"`,
+    ltr: true,
+  });
   return ui.section(
     say('find_code'),
-    html`<form method="get" action="${viewLink(request, 'cash/find')}" class="filters">${ui.field({
-      name: 'number',
-      label: say('code'),
-      hint: say('code_hint'),
-      value: request.query.get('number') ?? '',
-      problems,
-      attributes: html`inputmode="numeric" autocomplete="off"`,
-      ltr: true,
-    })}${ui.submit(say('find'), 'quiet')}</form>`,
+    html`<form method="get" action="${viewLink(request, 'cash/find')}" class="filters">${number}${ui.submit(say('find'), 'quiet')}</form>`,
   );
 }
 
-async function findCode(request: ViewRequest): Promise<DashboardAnswer> {
-  const say = sayPayment(request);
+async function findCode(request: Request): Promise<DashboardAnswer> {
   const number = cashNumberIn(request.query.get('number') ?? '');
   const story = number === null ? null : await askStory(request, number);
   if (story !== null) return redirect(viewLink(request, `payments/${story.intent.id}`));
-  return showCash(request, { number: say('code_unknown') }, 404);
+  return showCash(refused(request, { number: request.say('code_unknown') }, 404));
 }
 
-async function waitingCodes(request: ViewRequest): Promise<Html> {
-  const { language, query } = request;
-  const say = sayPayment(request);
+async function waitingCodes(request: Request): Promise<Html> {
+  const { language, query, say } = request;
   const search = { ...everyPayment, state: 'requires_action', method: 'cash' } as const;
   const found = await findPayments(request, { ...search, before: beforeIn(query) }, false);
   const title = say('waiting_codes');

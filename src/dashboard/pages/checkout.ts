@@ -7,40 +7,39 @@ import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
-import { get, post, type ResultOf, type Row, type ViewRequest } from '../layout/row.ts';
+import { get, post, type ResultOf, type Row, refused, type Saying, saying } from '../layout/row.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { sayShop } from '../messages/shop.ts';
 import { mayDo } from '../people/roles.ts';
 import { addressPart, linkRows, linksPart } from './links.ts';
-import { listPage } from './list-page.ts';
+import { listPart } from './list-part.ts';
 import { paymentLink } from './payment-parts.ts';
 import { perform } from './payment-questions.ts';
 
-export const checkoutRows: readonly Row[] = [
+export const checkoutRows: readonly Row[] = saying(sayShop, [
   get('checkout', 'payments.read', listSessions),
   ...linkRows,
   get('checkout/{id}', 'payments.read', showSession),
   post('checkout/{id}/expire', 'payments.write', expireSession),
-];
+]);
 
+type Request = Saying<typeof sayShop>;
 type Session = ResultOf<'create_checkout_session'>;
 
-function sessionBadge({ language }: ViewRequest, { status }: Session): Html {
-  const say = sayShop({ language });
+function sessionBadge({ say }: Request, { status }: Session): Html {
   return ui.badge(say(status), status === 'complete' ? 'good' : status === 'open' ? 'warn' : 'plain');
 }
 
-async function listSessions(request: ViewRequest): Promise<DashboardAnswer> {
-  const { language, role } = request;
-  const say = sayShop(request);
-  const { data, queries } = await listPage<Session>(request, 'list_checkout_sessions');
+async function listSessions(request: Request): Promise<DashboardAnswer> {
+  const { language, role, say } = request;
+  const { data, queries } = await listPart<Session>(request, 'list_checkout_sessions');
   const list = ui.table<Session>(
     sayLayout(request)('checkout'),
     [
       [
         say('session'),
         ({ id, client_reference_id: reference, description }) =>
-          html`<a href="${viewLink(request, `checkout/${id}`)}"><bdi>${description ?? reference ?? id}</bdi></a>`,
+          ui.linked(request, `checkout/${id}`, description ?? reference ?? id),
       ],
       [say('amount'), (session) => ui.amount(language, session.amount, session.currency), 'numeric'],
       [say('status'), (session) => sessionBadge(request, session)],
@@ -61,25 +60,16 @@ async function listSessions(request: ViewRequest): Promise<DashboardAnswer> {
   });
 }
 
-const doneTexts = { expire: 'expire_done' } as const;
-
-async function showSession(
-  request: ViewRequest,
-  problems: ui.Problems = {},
-  status = 200,
-): Promise<DashboardAnswer> {
-  const { language, id } = request;
-  const say = sayShop(request);
+async function showSession(request: Request): Promise<DashboardAnswer> {
+  const { language, id, say } = request;
   const found = await request.api('retrieve_checkout_session', { id });
   if (!found.ok) return errorPage(request, 'missing');
   const session = found.body;
   return page(request, {
     title: formatAmount(session.amount, session.currency, language),
-    status,
-    problems,
     actions: sessionBadge(request, session),
     body: [
-      ui.doneOf(request, doneTexts, say),
+      ui.doneOf(request, { expire: 'expire_done' }),
       session.url === null ? null : addressPart(request, session.url),
       ui.section(
         say('details'),
@@ -98,22 +88,16 @@ async function showSession(
   });
 }
 
-function expirePart(request: ViewRequest, { id, status }: Session): Html | null {
-  const say = sayShop(request);
-  if (status !== 'open' || !mayDo(request.role, 'payments.write')) return null;
-  return ui.section(
-    say('expire'),
-    ui.form(
-      request,
-      viewLink(request, `checkout/${id}/expire`),
-      html`<p class="muted">${say('expire_text')}</p>${ui.finalSubmit(request, say('expire'))}`,
-    ),
-  );
+function expirePart(request: Request, { id, status }: Session): Html | null {
+  const { role, say } = request;
+  if (status !== 'open' || !mayDo(role, 'payments.write')) return null;
+  const body = html`<p class="muted">${say('expire_text')}</p>${ui.finalSubmit(request, say('expire'))}`;
+  return ui.section(say('expire'), ui.form(request, `checkout/${id}/expire`, body));
 }
 
-async function expireSession(request: ViewRequest): Promise<DashboardAnswer> {
+async function expireSession(request: Request): Promise<DashboardAnswer> {
   const { id } = request;
   const expired = await perform(request, 'expire_checkout_session', { id, params: {} });
   if (expired.ok) return redirect(viewLink(request, `checkout/${id}`, { done: 'expire' }));
-  return showSession(request, { '': expired.error.message }, expired.status);
+  return showSession(refused(request, { '': expired.error.message }, expired.status));
 }

@@ -5,26 +5,27 @@ import { html } from '../../html/html.ts';
 import * as ui from '../layout/components.ts';
 import { page } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
-import { viewLink } from '../layout/links.ts';
-import { get, type ResultOf, type Row, type ViewRequest } from '../layout/row.ts';
+import { listPage } from '../layout/live-list.ts';
+import { get, type ResultOf, type Row, type Saying, saying } from '../layout/row.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { sayShop } from '../messages/shop.ts';
-import { listPage } from './list-page.ts';
+import { listPart } from './list-part.ts';
 import { paymentsTable } from './payment-parts.ts';
 import { beforeIn, everyPayment, listPayments } from './payment-questions.ts';
 
-export const customerRows: readonly Row[] = [
+export const customerRows: readonly Row[] = saying(sayShop, [
   get('customers', 'payments.read', listCustomers),
   get('customers/{id}', 'payments.read', showCustomer),
-];
+]);
+
+type Request = Saying<typeof sayShop>;
 
 type Customer = ResultOf<'create_customer'>;
 
-async function listCustomers(request: ViewRequest): Promise<DashboardAnswer> {
-  const { language, query } = request;
-  const say = sayShop(request);
+async function listCustomers(request: Request): Promise<DashboardAnswer> {
+  const { language, query, say } = request;
   const email = (query.get('email') ?? '').trim();
-  const { data, queries } = await listPage<Customer>(request, 'list_customers', { email });
+  const { data, queries } = await listPart<Customer>(request, 'list_customers', { email });
   const empty =
     email === ''
       ? ui.emptyState(say('no_customers'), html`<p>${say('no_customers_text')}</p>`)
@@ -32,11 +33,7 @@ async function listCustomers(request: ViewRequest): Promise<DashboardAnswer> {
   const list = ui.list<Customer>(
     sayLayout(request)('customers'),
     [
-      [
-        say('customer'),
-        ({ id, name, email }) =>
-          html`<a href="${viewLink(request, `customers/${id}`)}"><bdi>${name ?? email ?? id}</bdi></a>`,
-      ],
+      [say('customer'), ({ id, name, email }) => ui.linked(request, `customers/${id}`, name ?? email ?? id)],
       [say('email'), ({ email }) => email && html`<bdi>${email}</bdi>`],
       [say('phone'), ({ phone }) => phone && html`<bdi dir="ltr">${phone}</bdi>`],
       [say('since'), ({ created }) => ui.time(language, created * 1000)],
@@ -44,20 +41,14 @@ async function listCustomers(request: ViewRequest): Promise<DashboardAnswer> {
     data,
     empty,
   );
-  return page(request, {
-    body: [
-      ui.filters(request, 'customers', [
-        ui.field({ name: 'email', label: say('email'), value: email, type: 'search', ltr: true }),
-      ]),
-      list,
-      ui.pager(request, 'customers', queries),
-    ],
-  });
+  const filters = ui.filters(request, 'customers', (filter) => [
+    ui.field(filter, 'email', { type: 'search', ltr: true }),
+  ]);
+  return listPage(request, filters, list, queries, null);
 }
 
-async function showCustomer(request: ViewRequest): Promise<DashboardAnswer> {
-  const { id, query } = request;
-  const say = sayShop(request);
+async function showCustomer(request: Request): Promise<DashboardAnswer> {
+  const { id, query, say } = request;
   const found = await request.api('retrieve_customer', { id });
   if (!found.ok) return errorPage(request, 'missing');
   const customer = found.body as Customer | { readonly id: string; readonly deleted: true };
@@ -79,11 +70,8 @@ async function showCustomer(request: ViewRequest): Promise<DashboardAnswer> {
   });
 }
 
-function detailsOf(
-  request: ViewRequest,
-  { id, name, email, phone, description, created, metadata }: Customer,
-) {
-  const say = sayShop(request);
+function detailsOf(request: Request, { id, name, email, phone, description, created, metadata }: Customer) {
+  const { say } = request;
   return ui.definitions([
     [say('customer'), ui.copyable(request, id)],
     [say('name'), name],

@@ -12,26 +12,36 @@ import type {
 } from '../../domain/record.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
-import { OperatorFailure } from '../../operator/use-cases/failures.ts';
 import { records } from '../../operator/use-cases/shard-records.ts';
 import { attemptsOf, resend, resendFailed, sendSample } from '../../operator/use-cases/webhook-commands.ts';
 import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
-import { get, post, type Row, type ViewRequest } from '../layout/row.ts';
+import { get, post, type Row, refused, type Saying, saying } from '../layout/row.ts';
 import { sayWebhooks } from '../messages/webhooks.ts';
 import { mayDo } from '../people/roles.ts';
-import { cursorIn, ownRecord } from './own-record.ts';
+import { about, cursorIn, ownRecord, refusalOf } from './own-record.ts';
 
 const shownMax = 25;
 
-export const deliveryRows: readonly Row[] = [
-  get('webhooks/deliveries/{id}', 'developers.read', show),
-  post('webhooks/deliveries/{id}/resend', 'webhooks.write', resendOne),
-  post('webhooks/{id}/resend-failed', 'webhooks.write', resendAll),
-  post('webhooks/{id}/sample', 'webhooks.write', sample, { testOnly: true }),
-];
+export const deliveryRows: readonly Row[] = saying(sayWebhooks, [
+  get('webhooks/deliveries/{id}', 'developers.read', about(deliveryIn, show)),
+  post('webhooks/deliveries/{id}/resend', 'webhooks.write', about(deliveryIn, resendOne)),
+  post('webhooks/{id}/resend-failed', 'webhooks.write', about(endpointIn, resendAll)),
+  post('webhooks/{id}/sample', 'webhooks.write', about(endpointIn, sample), { testOnly: true }),
+]);
+
+type Request = Saying<typeof sayWebhooks>;
+
+function deliveryIn(request: Request): Promise<DeliveryRecord | null> {
+  return ownRecord(request, request.id, 'delivery');
+}
+
+/** The endpoint that the address names, be it deleted. */
+export function endpointIn(request: Request): Promise<WebhookEndpointRecord | null> {
+  return ownRecord(request, request.id, 'webhook_endpoint');
+}
 
 const tones = {
   pending: 'warn',
@@ -42,18 +52,18 @@ const tones = {
 
 /** A table of deliveries, or that there is none. `samples`: the events that were made up. */
 export function deliveryTable(
-  request: ViewRequest,
+  request: Request,
   deliveries: readonly DeliveryRecord[],
   samples: ReadonlySet<string>,
 ): Html {
-  const say = sayWebhooks(request);
+  const { say } = request;
   return ui.list(
     say('deliveries'),
     [
       [
         say('delivery'),
         ({ id, event, event_type: type }) =>
-          html`<a href="${viewLink(request, `webhooks/deliveries/${id}`)}" dir="ltr">${type}</a>${samples.has(event) && html` ${sampleBadge(request)}`}`,
+          html`${ui.linkedCode(request, `webhooks/deliveries/${id}`, type)}${samples.has(event) && html` ${sampleBadge(request)}`}`,
       ],
       [say('status'), (delivery) => statusBadge(request, delivery)],
       [say('attempts'), ({ attempt_count }) => attempt_count, 'numeric'],
@@ -64,16 +74,14 @@ export function deliveryTable(
   );
 }
 
-function statusBadge({ language }: ViewRequest, { status, tries }: DeliveryRecord): Html {
-  const say = sayWebhooks({ language });
+function statusBadge({ say }: Request, { status, tries }: DeliveryRecord): Html {
   if (status === 'pending' && tries > 0) return ui.badge(say('retrying'), 'bad');
   return ui.badge(say(status), tones[status]);
 }
 
 /** What the page of an endpoint shows of its deliveries, and what can be sent. */
-export async function deliveriesOf(request: ViewRequest, endpoint: WebhookEndpointRecord): Promise<Html[]> {
-  const { language, query, role, mode } = request;
-  const say = sayWebhooks(request);
+export async function deliveriesOf(request: Request, endpoint: WebhookEndpointRecord): Promise<Html[]> {
+  const { language, query, role, mode, say } = request;
   const { id, org, livemode, status } = endpoint;
   const failedOnly = query.get('failed') === '1';
   const index = fieldIndex('delivery', scopeOf(org, livemode), failedOnly ? 'failed' : 'endpoint', id);
@@ -90,12 +98,9 @@ export async function deliveriesOf(request: ViewRequest, endpoint: WebhookEndpoi
   const again =
     againAtMs > request.services.now()
       ? html`<span class="hint">${say('resend_failed_at')} ${ui.time(language, againAtMs)}</span>`
-      : ui.form(
-          request,
-          viewLink(request, `${path}/resend-failed`),
-          ui.submit(say('resend_failed'), 'quiet'),
-          { className: 'inline' },
-        );
+      : ui.form(request, `${path}/resend-failed`, ui.submit(say('resend_failed'), 'quiet'), {
+          className: 'inline',
+        });
   const pages = ui.pager(request, path, {
     newer: before === undefined ? null : kept,
     older: listed.length > shownMax ? { ...kept, before: shown.at(-1)!.id } : null,
@@ -113,7 +118,7 @@ export async function deliveriesOf(request: ViewRequest, endpoint: WebhookEndpoi
 
 /** The events of these deliveries that were made up: there are none in live mode. */
 async function samplesAmong(
-  request: ViewRequest,
+  request: Request,
   deliveries: readonly DeliveryRecord[],
 ): Promise<ReadonlySet<string>> {
   if (request.mode === 'live') return new Set();
@@ -123,43 +128,27 @@ async function samplesAmong(
 }
 
 /** Deliveries that wait after an attempt that failed, those that are tried last first. */
-async function retriedOf({ services }: ViewRequest, endpoint: string): Promise<DeliveryRecord[]> {
+async function retriedOf({ services }: Request, endpoint: string): Promise<DeliveryRecord[]> {
   const waiting = await records<DeliveryRecord>(services, endpoint, endpointDueIndex(endpoint), {
     limit: 4 * shownMax,
   });
   return waiting.filter(({ attempt_count }) => attempt_count > 0).slice(0, shownMax);
 }
 
-function sampleForm(request: ViewRequest, endpoint: string): Html {
-  const say = sayWebhooks(request);
-  const type = ui.select({
-    name: 'type',
-    label: say('type'),
-    value: 'payment_intent.succeeded',
-    choices: sentEventTypes.map((each) => [each, each]),
-  });
+function sampleForm(request: Request, endpoint: string): Html {
+  const { say } = request;
+  const type = ui.select(request, 'type', sentEventTypes, { value: 'payment_intent.succeeded' });
   const body = [type, ui.submit(say('send'), 'quiet')];
-  return ui.section(say('sample'), ui.form(request, viewLink(request, `webhooks/${endpoint}/sample`), body));
+  return ui.section(say('sample'), ui.form(request, `webhooks/${endpoint}/sample`, body));
 }
 
 /** The mark of an event that was made up. */
-export function sampleBadge(request: Pick<ViewRequest, 'language'>): Html {
-  return ui.badge(sayWebhooks(request)('is_sample'));
+export function sampleBadge({ say }: Request): Html {
+  return ui.badge(say('is_sample'));
 }
 
-async function show(request: ViewRequest): Promise<DashboardAnswer> {
-  const delivery = await ownRecord<DeliveryRecord>(request, request.id, 'delivery');
-  if (delivery === null) return errorPage(request, 'missing');
-  return deliveryPage(request, delivery, null);
-}
-
-async function deliveryPage(
-  request: ViewRequest,
-  delivery: DeliveryRecord,
-  refusal: string | null,
-): Promise<DashboardAnswer> {
-  const { language, role } = request;
-  const say = sayWebhooks(request);
+async function show(request: Request, delivery: DeliveryRecord): Promise<DashboardAnswer> {
+  const { language, role, say } = request;
   const { id, event, event_type: type, endpoint, due_at_ms: dueMs, created } = delivery;
   const [owner, sent] = await Promise.all([
     ownRecord<WebhookEndpointRecord>(request, endpoint, 'webhook_endpoint'),
@@ -168,15 +157,14 @@ async function deliveryPage(
   const mark = sent?.sample === true && html` ${sampleBadge(request)}`;
   const isSent = owner?.status === 'enabled';
   const again = isSent
-    ? ui.form(request, viewLink(request, `webhooks/deliveries/${id}/resend`), ui.submit(say('resend')))
+    ? ui.form(request, `webhooks/deliveries/${id}/resend`, ui.submit(say('resend')))
     : html`<p class="hint">${say(owner?.status === 'disabled' ? 'not_enabled' : 'endpoint_gone')}</p>`;
   return page(request, {
     title: say('delivery'),
-    problems: refusal === null ? {} : { '': say('refused', { reason: refusal }) },
     body: [
-      ui.doneOf(request, { sent: 'done_sent' } as const, say),
+      ui.doneOf(request, { sent: 'done_sent' }),
       ui.definitions([
-        [say('event'), html`<a href="${viewLink(request, `events/${event}`)}" dir="ltr">${type}</a>${mark}`],
+        [say('event'), html`${ui.linkedCode(request, `events/${event}`, type)}${mark}`],
         [say('status'), statusBadge(request, delivery)],
         [
           say('next_attempt'),
@@ -193,8 +181,8 @@ async function deliveryPage(
 }
 
 /** The attempts of a delivery, with what is not kept of them. */
-async function attemptList(request: ViewRequest, delivery: DeliveryRecord): Promise<Html[]> {
-  const say = sayWebhooks(request);
+async function attemptList(request: Request, delivery: DeliveryRecord): Promise<Html[]> {
+  const { say } = request;
   const attempts = await attemptsOf(request.services, delivery);
   const goneCount = delivery.attempt_count - attempts.length;
   const columns: ui.Column<AttemptResult>[] = [
@@ -218,74 +206,52 @@ async function attemptList(request: ViewRequest, delivery: DeliveryRecord): Prom
   ];
 }
 
-function answerOf({ language }: ViewRequest, { failure, answer }: AttemptResult): Html | string {
-  const say = sayWebhooks({ language });
+function answerOf({ say }: Request, { failure, answer }: AttemptResult): Html | string {
   if (answer !== null) return answer === '' ? '–' : ui.code(answer);
   return failure === null ? '–' : say('answer_not_kept');
 }
 
-async function resendOne(request: ViewRequest): Promise<DashboardAnswer> {
-  const delivery = await ownRecord<DeliveryRecord>(request, request.id, 'delivery');
-  if (delivery === null) return errorPage(request, 'missing');
+async function resendOne(request: Request, delivery: DeliveryRecord): Promise<DashboardAnswer> {
   const { id } = delivery;
-  try {
-    await request.act('webhooks.resend', { delivery: id }, () => resend(request.services, id));
-    return redirect(viewLink(request, `webhooks/deliveries/${id}`, { done: 'sent' }));
-  } catch (error) {
-    if (!(error instanceof OperatorFailure)) throw error;
-    return deliveryPage(request, delivery, error.message);
-  }
+  const reason = await refusalOf(
+    request.act('webhooks.resend', { delivery: id }, () => resend(request.services, id)),
+  );
+  if (reason === null) return redirect(viewLink(request, `webhooks/deliveries/${id}`, { done: 'sent' }));
+  return show(refused(request, { '': request.say('refused', { reason }) }), delivery);
 }
 
 /** Says why nothing was changed about an endpoint, or sent to it. */
-export function refusedPage(request: ViewRequest, status: number, message: string): DashboardAnswer {
-  const say = sayWebhooks(request);
-  const back = ui.button(say('back'), viewLink(request, `webhooks/${request.id}`), 'quiet');
-  return page(request, {
-    status,
-    title: say('endpoint'),
-    problems: { '': message },
-    body: html`<p>${back}</p>`,
-  });
+export function refusedPage(request: Request, message: string, status = 400): DashboardAnswer {
+  const { id, say } = request;
+  const back = ui.button(say('back'), viewLink(request, `webhooks/${id}`), 'quiet');
+  const body = html`<p>${back}</p>`;
+  return page(refused(request, { '': message }, status), { title: say('endpoint'), body });
 }
 
 /**
  * Begins to send all failed deliveries again, and answers at once: it goes on when the page is
  * left.
  */
-async function resendAll(request: ViewRequest): Promise<DashboardAnswer> {
-  const endpoint = await ownRecord<WebhookEndpointRecord>(request, request.id, 'webhook_endpoint');
-  if (endpoint === null) return errorPage(request, 'missing');
-  const { id } = endpoint;
+async function resendAll(request: Request, { id }: WebhookEndpointRecord): Promise<DashboardAnswer> {
   const begun = Promise.withResolvers<void>();
   // Whether it succeeds is in the audit record, and the deliveries that it did not come to are
   // listed as failed.
   const done = request.act('webhooks.resend-failed', { endpoint: id }, () =>
     resendFailed(request.services, id, begun.resolve),
   );
-  try {
-    await Promise.race([begun.promise, done]);
-  } catch (error) {
-    if (!(error instanceof OperatorFailure)) throw error;
-    return refusedPage(request, 400, error.message);
-  }
+  const refusal = await refusalOf(Promise.race([begun.promise, done]));
+  if (refusal !== null) return refusedPage(request, refusal);
   done.catch(() => {});
   return redirect(viewLink(request, `webhooks/${id}`, { done: 'resending' }));
 }
 
-async function sample(request: ViewRequest): Promise<DashboardAnswer> {
-  const endpoint = await ownRecord<WebhookEndpointRecord>(request, request.id, 'webhook_endpoint');
-  const type = request.form.get('type') ?? '';
-  if (endpoint?.status !== 'enabled' || !sentEventTypes.some((each) => each === type)) {
-    return errorPage(request, 'missing');
-  }
-  const { id } = endpoint;
+async function sample(request: Request, { id, status }: WebhookEndpointRecord): Promise<DashboardAnswer> {
+  const type = sentEventTypes.find((each) => each === request.form.get('type'));
+  if (status !== 'enabled' || type === undefined) return errorPage(request, 'missing');
   const send = () => sendSample(request.services, id, type);
-  try {
-    await request.once(() => request.act('webhooks.sample', { endpoint: id, type }, send));
-  } catch (error) {
-    if (!(error instanceof OperatorFailure)) throw error;
-    return refusedPage(request, 400, error.message);
-  }
+  const refusal = await refusalOf(
+    request.once(() => request.act('webhooks.sample', { endpoint: id, type }, send)),
+  );
+  if (refusal !== null) return refusedPage(request, refusal);
   return redirect(viewLink(request, `webhooks/${id}`, { done: 'sent' }));
 }

@@ -2,13 +2,13 @@
 // gets.
 
 import { eventTypes } from '../../contract/vocabulary.ts';
+import type { WebhookEndpointRecord } from '../../domain/record.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { html } from '../../html/html.ts';
 import * as ui from '../layout/components.ts';
-import { page } from '../layout/document.ts';
-import { viewLink } from '../layout/links.ts';
-import type { ViewRequest } from '../layout/row.ts';
-import { sayWebhooks } from '../messages/webhooks.ts';
+import { formPage } from '../layout/document.ts';
+import type { Saying } from '../layout/row.ts';
+import type { sayWebhooks } from '../messages/webhooks.ts';
 
 interface EndpointFields {
   readonly url: string;
@@ -21,41 +21,34 @@ export function endpointFields(form: URLSearchParams): EndpointFields {
   return { url: (form.get('url') ?? '').trim(), events: events.includes('*') ? ['*'] : events };
 }
 
+/** `path`: where the form is sent. `endpoint`: as it is now; null for a new one. */
 export function endpointForm(
-  request: ViewRequest,
-  shown: {
-    readonly title: string;
-    /** Below the organization and mode. */
-    readonly action: string;
-    readonly values: EndpointFields;
-    readonly problems: ui.Problems;
-  },
+  request: Saying<typeof sayWebhooks>,
+  title: string,
+  path: string,
+  endpoint: Pick<WebhookEndpointRecord, 'url' | 'enabled_events'> | null,
 ): DashboardAnswer {
-  const say = sayWebhooks(request);
-  const { title, action, values, problems } = shown;
-  const all = [['*', say('all_events')] as const];
-  const boxes = [...all, ...eventTypes.map((type) => [type, type] as const)].map(([value, label]) =>
-    ui.checkbox({ name: 'enabled_events', value, label, checked: values.events.includes(value) }),
+  const { form: sent, say } = request;
+  const chosen = sent.has('url') ? endpointFields(sent).events : (endpoint?.enabled_events ?? []);
+  const types = [['*', say('all_events')] as const, ...eventTypes.map((type) => [type, type] as const)];
+  const boxes = types.map(([value, label]) =>
+    ui.checkbox(
+      'enabled_events',
+      label,
+      chosen.some((each) => each === value),
+      value,
+    ),
   );
-  const wrong = problems.enabled_events;
   const body = [
-    ui.field({
-      name: 'url',
-      label: say('url'),
+    ui.field(request, 'url', {
+      value: endpoint?.url ?? '',
       hint: say('url_hint'),
       type: 'url',
-      value: values.url,
-      problems,
       required: true,
       ltr: true,
     }),
-    html`<fieldset id="enabled_events" tabindex="-1"><legend>${say('events')}</legend>
-${wrong !== undefined && html`<span class="wrong">${wrong}</span>`}${boxes}</fieldset>`,
+    ui.checkboxes(request, 'enabled_events', 'events', boxes, html` tabindex="-1"`),
     ui.submit(say('save')),
   ];
-  return page(request, {
-    title,
-    problems,
-    body: ui.form(request, viewLink(request, action), body, { className: 'sheet stack' }),
-  });
+  return formPage(request, title, path, body);
 }

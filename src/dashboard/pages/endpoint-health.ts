@@ -7,10 +7,11 @@ import { type Html, html } from '../../html/html.ts';
 import { healthOf } from '../../operator/use-cases/webhook-commands.ts';
 import type { EndpointNow, HourOfAttempts } from '../../shard/endpoint-health.ts';
 import * as ui from '../layout/components.ts';
-import type { View, ViewRequest } from '../layout/row.ts';
-import { sayWebhooks } from '../messages/webhooks.ts';
+import type { Saying, View, ViewRequest } from '../layout/row.ts';
+import type { sayWebhooks } from '../messages/webhooks.ts';
 import { ownRecords } from './own-record.ts';
 
+type Request = Saying<typeof sayWebhooks>;
 export type EndpointStatus = WebhookEndpointRecord['status'];
 const unknown = { nextAttemptMs: null, health: null } as const;
 const hourMs = 3_600_000;
@@ -51,11 +52,10 @@ export function isFailing(now: EndpointNow | undefined): boolean {
 }
 
 export function endpointBadge(
-  { language }: ViewRequest,
+  { language, say }: Request,
   status: EndpointStatus,
   now: EndpointNow | undefined,
 ): Html {
-  const say = sayWebhooks({ language });
   const { nextAttemptMs, health } = now ?? unknown;
   if (status !== 'enabled') return ui.badge(say(status), 'plain');
   if (health?.failingSinceMs == null) return ui.badge(say('enabled'), 'good');
@@ -67,20 +67,18 @@ export function endpointBadge(
 }
 
 /** The last answer, and the share of the attempts of 24 hours that failed. */
-export function lastAnswerOf({ language }: ViewRequest, now: EndpointNow | undefined): Html | string {
+export function lastAnswerOf({ say }: Request, now: EndpointNow | undefined): Html | string {
   const { health } = now ?? unknown;
   if (health === null) return '–';
   if (health.lastStatus !== null) return String(health.lastStatus);
-  return health.lastFailure === null
-    ? sayWebhooks({ language })('succeeded')
-    : html`<span dir="ltr">${health.lastFailure}</span>`;
+  return health.lastFailure === null ? say('succeeded') : html`<span dir="ltr">${health.lastFailure}</span>`;
 }
 
-export function shareOf({ language }: ViewRequest, now: EndpointNow | undefined): string {
+export function shareOf({ say }: Request, now: EndpointNow | undefined): string {
   const { health } = now ?? unknown;
   if (health === null || health.attempts === 0) return '–';
   const { failed, attempts } = health;
-  return sayWebhooks({ language })('failed_of', { failed, attempts });
+  return say('failed_of', { failed, attempts });
 }
 
 export function medianOf(now: EndpointNow | undefined): Html | string {
@@ -94,13 +92,12 @@ const [width, height] = [720, 90];
 
 /** The attempts of the last hours as bars, failed ones below; null when there were none. */
 export function hoursChart(
-  { language }: ViewRequest,
+  { language, say }: Request,
   now: EndpointNow | undefined,
   nowMs: number,
 ): Html | null {
   const { health } = now ?? unknown;
   if (health === null || health.attempts === 0) return null;
-  const say = sayWebhooks({ language });
   const most = Math.max(...health.hours.map(({ attempts }) => attempts));
   const firstMs = Math.floor(nowMs / hourMs) * hourMs - (hours - 1) * hourMs;
   const step = width / hours;

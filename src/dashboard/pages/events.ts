@@ -9,27 +9,28 @@ import { type Html, html } from '../../html/html.ts';
 import * as ui from '../layout/components.ts';
 import { page } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
-import { viewLink } from '../layout/links.ts';
-import { liveList, tailAnswer, tailScript } from '../layout/live-list.ts';
-import { get, type ResultOf, type Row, type ViewRequest } from '../layout/row.ts';
+import { listPage, tailAnswer } from '../layout/live-list.ts';
+import { get, type ResultOf, type Row, type Saying, saying } from '../layout/row.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { sayWebhooks } from '../messages/webhooks.ts';
 import { deliveryTable, sampleBadge } from './deliveries.ts';
-import { listPage } from './list-page.ts';
+import { listPart } from './list-part.ts';
 import { ownRecords } from './own-record.ts';
 
 const active = 'events';
 const tailPath = 'events/tail';
 type Event = ResultOf<'retrieve_event'>;
 
-export const eventRows: readonly Row[] = [
+type Request = Saying<typeof sayWebhooks>;
+
+export const eventRows: readonly Row[] = saying(sayWebhooks, [
   get('events', 'developers.read', list),
   get(tailPath, 'developers.read', streamList),
   get('events/{id}', 'developers.read', show),
-];
+]);
 
 /** The filters of the address, as parameters of the API's list. */
-function filtersOf({ query }: ViewRequest): Record<string, string> {
+function filtersOf({ query }: Request): Record<string, string> {
   const type = query.get('type') ?? '';
   const from = moroccoDayBounds(query.get('from') ?? '');
   const to = moroccoDayBounds(query.get('to') ?? '');
@@ -41,40 +42,37 @@ function filtersOf({ query }: ViewRequest): Record<string, string> {
   };
 }
 
-function eventsOf(request: ViewRequest) {
+function eventsOf(request: Request) {
   const kept = Object.fromEntries(
     ['type', 'from', 'to'].map((name) => [name, request.query.get(name) ?? '']),
   );
-  return listPage<Event>(request, 'list_events', filtersOf(request), kept);
+  return listPart<Event>(request, 'list_events', filtersOf(request), kept);
 }
 
-async function streamList(request: ViewRequest): Promise<DashboardAnswer> {
+async function streamList(request: Request): Promise<DashboardAnswer> {
   const { isThere, data } = await eventsOf(request);
   return isThere ? tailAnswer(request, 'events', eventTable(request, data)) : errorPage(request, 'trouble');
 }
 
-async function list(request: ViewRequest): Promise<DashboardAnswer> {
+async function list(request: Request): Promise<DashboardAnswer> {
   const { isThere, data, isNewest, queries } = await eventsOf(request);
   if (!isThere) return errorPage(request, 'trouble');
-  const shown = eventTable(request, data);
-  return page(request, {
-    title: sayLayout(request)(active),
-    scripts: isNewest ? [tailScript] : [],
-    body: [
-      filterForm(request),
-      isNewest ? liveList(request, tailPath, shown) : shown,
-      ui.pager(request, active, queries),
-    ],
-  });
+  return listPage(
+    request,
+    filterForm(request),
+    eventTable(request, data),
+    queries,
+    isNewest ? tailPath : null,
+  );
 }
 
-function eventTable(request: ViewRequest, events: readonly Event[]): Html {
-  const say = sayWebhooks(request);
+function eventTable(request: Request, events: readonly Event[]): Html {
+  const { say } = request;
   const columns: ui.Column<Event>[] = [
     [
       say('type'),
       ({ id, type, sample }) =>
-        html`<a href="${viewLink(request, `events/${id}`)}" dir="ltr">${type}</a>${sample === true && html` ${sampleBadge(request)}`}`,
+        html`${ui.linkedCode(request, `events/${id}`, type)}${sample === true && html` ${sampleBadge(request)}`}`,
     ],
     [say('object'), ({ data }) => html`<code dir="ltr">${(data.object as { id: string }).id}</code>`],
     [say('created'), ({ created }) => ui.time(request.language, created * 1000)],
@@ -82,27 +80,17 @@ function eventTable(request: ViewRequest, events: readonly Event[]): Html {
   return ui.list(sayLayout(request)(active), columns, events, ui.emptyState(say('no_event')));
 }
 
-function filterForm(request: ViewRequest) {
-  const { query } = request;
-  const say = sayWebhooks(request);
-  const any = ['', say('any_type')] as const;
-  const day = (name: 'from' | 'to') =>
-    ui.field({ name, label: say(name), type: 'date', value: query.get(name) ?? '' });
-  return ui.filters(request, active, [
-    ui.select({
-      name: 'type',
-      label: say('type'),
-      value: query.get('type') ?? '',
-      choices: [any, ...sentEventTypes.map((type) => [type, type] as const)],
-    }),
-    day('from'),
-    day('to'),
+function filterForm(request: Request): Html {
+  const any = ['', request.say('any_type')] as const;
+  return ui.filters(request, active, (filter) => [
+    ui.select(filter, 'type', [any, ...sentEventTypes]),
+    ui.field(filter, 'from', { type: 'date' }),
+    ui.field(filter, 'to', { type: 'date' }),
   ]);
 }
 
-async function show(request: ViewRequest): Promise<DashboardAnswer> {
-  const { language } = request;
-  const say = sayWebhooks(request);
+async function show(request: Request): Promise<DashboardAnswer> {
+  const { language, say } = request;
   const found = await request.api('retrieve_event', { id: request.id });
   if (!found.ok) return errorPage(request, 'missing');
   const event = found.body;
@@ -119,8 +107,7 @@ async function show(request: ViewRequest): Promise<DashboardAnswer> {
         [say('created'), ui.time(language, event.created * 1000)],
         [
           say('request'),
-          event.request.id &&
-            html`<a href="${viewLink(request, `requests/${event.request.id}`)}" dir="ltr">${event.request.id}</a>`,
+          event.request.id && ui.linkedCode(request, `requests/${event.request.id}`, event.request.id),
         ],
         [
           say('idempotency_key'),

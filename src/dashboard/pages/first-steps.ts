@@ -9,11 +9,13 @@ import { type Html, html } from '../../html/html.ts';
 import { stepMark } from '../../html/marks.ts';
 import * as ui from '../layout/components.ts';
 import { link, viewLink } from '../layout/links.ts';
-import type { ViewRequest } from '../layout/row.ts';
-import { sayHome } from '../messages/home.ts';
+import type { Saying } from '../layout/row.ts';
+import type { sayHome } from '../messages/home.ts';
 import { mayDo } from '../people/roles.ts';
 import { ownRecords } from './own-record.ts';
 import { availableMethods } from './payment-parts.ts';
+
+type Request = Saying<typeof sayHome>;
 
 interface Step {
   readonly text: string;
@@ -29,12 +31,11 @@ interface Step {
  * The steps of the request's mode; null once all of them are done. Those of test mode end with the
  * first payment.
  */
-export async function firstSteps(request: ViewRequest, hasPayments: boolean): Promise<Html | null> {
-  const { mode } = request;
+export async function firstSteps(request: Request, hasPayments: boolean): Promise<Html | null> {
+  const { mode, say } = request;
   if (mode === 'test' && hasPayments) return null;
   const steps = mode === 'test' ? await testSteps(request) : await liveSteps(request);
   if (steps.every(({ isDone }) => isDone === true)) return null;
-  const say = sayHome(request);
   const list = html`<ol class="steps">${steps.map((step) => item(request, step))}</ol>`;
   if (!hasPayments) return ui.section(say('first_steps'), list);
   // Whoever takes payments by links alone needs no key: the list is out of their way.
@@ -43,16 +44,14 @@ export async function firstSteps(request: ViewRequest, hasPayments: boolean): Pr
   return ui.section(say('first_steps'), html`<details><summary>${summary}</summary>${list}</details>`);
 }
 
-function item({ language }: ViewRequest, { text, href, isDone, note }: Step): Html {
-  const say = sayHome({ language });
+function item({ say }: Request, { text, href, isDone, note }: Step): Html {
   const state = isDone !== null && html` <span class="unseen">(${say(isDone ? 'done' : 'to_do')})</span>`;
   const shown = href === null ? text : html`<a href="${href}">${text}</a>`;
   return html`<li>${stepMark(isDone)}<div>${shown}${state}${note !== undefined && html`<div class="muted">${note}</div>`}</div></li>`;
 }
 
-async function testSteps(request: ViewRequest): Promise<Step[]> {
-  const { role } = request;
-  const say = sayHome(request);
+async function testSteps(request: Request): Promise<Step[]> {
+  const { role, say } = request;
   const developing = mayDo(role, 'developers.read')
     ? [keyStep(request, 'step_keys'), await endpointStep(request)]
     : [];
@@ -63,15 +62,14 @@ async function testSteps(request: ViewRequest): Promise<Step[]> {
   ];
 }
 
-async function liveSteps(request: ViewRequest): Promise<Step[]> {
-  const say = sayHome(request);
+async function liveSteps(request: Request): Promise<Step[]> {
   const [endpoint, paid] = await Promise.all([
     endpointStep(request),
     request.api('list_payment_intents', { query: { status: 'succeeded', limit: '1' } }),
   ]);
   const { id, liveActivated } = request.organization;
   const activation: Step = {
-    text: say('step_activation'),
+    text: request.say('step_activation'),
     href: settingsLink(request),
     isDone: liveActivated,
     ...(!liveActivated && { note: operatorNote(request, 'activation_note', `payments org activate ${id}`) }),
@@ -81,18 +79,17 @@ async function liveSteps(request: ViewRequest): Promise<Step[]> {
     networkStep(request),
     keyStep(request, 'step_keys_live'),
     endpoint,
-    linkStep(request, say('step_payment_live'), paid.ok && paid.body.data.length > 0),
+    linkStep(request, request.say('step_payment_live'), paid.ok && paid.body.data.length > 0),
   ];
 }
 
-function settingsLink(request: ViewRequest): string | null {
+function settingsLink(request: Request): string | null {
   return request.views.includes('settings') ? viewLink(request, 'settings') : null;
 }
 
 /** Done when a payment can be taken: a method has a network, and is switched on. */
-function networkStep(request: ViewRequest): Step {
-  const { organization } = request;
-  const say = sayHome(request);
+function networkStep(request: Request): Step {
+  const { organization, say } = request;
   const isDone = availableMethods(request).length > 0;
   const connected = paymentMethodTypes.find((method) => organization.connectors.live[method] !== null);
   const step = { text: say('step_network'), href: settingsLink(request), isDone };
@@ -101,28 +98,21 @@ function networkStep(request: ViewRequest): Step {
   return { ...step, note: operatorNote(request, 'method_off_note', order) };
 }
 
-function operatorNote(
-  request: ViewRequest,
-  text: 'activation_note' | 'method_off_note',
-  order: string,
-): Html {
-  const say = sayHome(request);
-  return html`${say(text)} <code dir="ltr">${order}</code>`;
+function operatorNote(request: Request, text: 'activation_note' | 'method_off_note', order: string): Html {
+  return html`${request.say(text)} <code dir="ltr">${order}</code>`;
 }
 
-function keyStep(request: ViewRequest, text: 'step_keys' | 'step_keys_live'): Step {
-  const { organization, mode, views, services } = request;
+function keyStep(request: Request, text: 'step_keys' | 'step_keys_live'): Step {
+  const { organization, mode, views, services, say } = request;
   const { directory, now } = services;
-  const say = sayHome(request);
   const isDone = directory
     .keysOf(organization.id)
     .some((key) => key.mode === mode && key.kind === 'secret' && keyStatus(key, now()) === 'active');
   return { text: say(text), href: views.includes('keys') ? viewLink(request, 'keys') : null, isDone };
 }
 
-async function endpointStep(request: ViewRequest): Promise<Step> {
-  const { views } = request;
-  const say = sayHome(request);
+async function endpointStep(request: Request): Promise<Step> {
+  const { views, say } = request;
   const endpoints = await ownRecords<WebhookEndpointRecord>(request, (scope) =>
     kindIndex('webhook_endpoint', scope),
   );
@@ -134,7 +124,7 @@ async function endpointStep(request: ViewRequest): Promise<Step> {
 }
 
 /** Led to only where a payment can be taken. */
-function linkStep(request: ViewRequest, text: string, isDone: boolean): Step {
+function linkStep(request: Request, text: string, isDone: boolean): Step {
   const canBeMade = mayDo(request.role, 'payments.write') && availableMethods(request).length > 0;
   return { text, href: canBeMade ? viewLink(request, 'checkout/new') : null, isDone };
 }

@@ -12,9 +12,8 @@ import { type Html, html } from '../../html/html.ts';
 import * as ui from '../layout/components.ts';
 import { page } from '../layout/document.ts';
 import { link, viewLink } from '../layout/links.ts';
-import { get, type Row, type ViewRequest } from '../layout/row.ts';
+import { get, type Row, type Saying, saying, type ViewRequest } from '../layout/row.ts';
 import { sayHome } from '../messages/home.ts';
-import { sayLayout } from '../messages/layout.ts';
 import { mayDo } from '../people/roles.ts';
 import { dayChart } from './day-chart.ts';
 import { healthByEndpoint, lastFailed } from './endpoint-health.ts';
@@ -24,7 +23,9 @@ import { paymentsTable } from './payment-parts.ts';
 import { everyPayment, listPayments } from './payment-questions.ts';
 import { openReviews } from './reviews.ts';
 
-export const homeRows: readonly Row[] = [get('home', 'payments.read', showHome)];
+export const homeRows: readonly Row[] = saying(sayHome, [get('home', 'payments.read', showHome)]);
+
+type Request = Saying<typeof sayHome>;
 
 const periods = [7, 30, 90] as const;
 const recentMax = 5;
@@ -43,8 +44,7 @@ const noMoney = {
   refunded: 0,
 };
 
-async function showHome(request: ViewRequest): Promise<DashboardAnswer> {
-  const say = sayLayout(request);
+async function showHome(request: Request): Promise<DashboardAnswer> {
   const period = periods.find((days) => String(days) === request.query.get('days')) ?? 30;
   const { payments } = await listPayments(request, { ...everyPayment, limit: recentMax });
   const isNew = payments.length === 0;
@@ -60,19 +60,18 @@ async function showHome(request: ViewRequest): Promise<DashboardAnswer> {
         recentPart(request, payments),
         steps,
       ];
-  return page(request, { title: say('home'), body: [passwordNotice(request), ...body] });
+  return page(request, { body: [passwordNotice(request), ...body] });
 }
 
 /** Somebody who came by a link alone can't come back. */
-function passwordNotice(request: ViewRequest): Html | null {
-  const say = sayHome(request);
+function passwordNotice(request: Request): Html | null {
   if (request.member.password !== null) return null;
-  const choose = html`<a href="${link(request, '/dashboard/me')}">${say('choose_password')}</a>`;
-  return html`<div class="notice warn"><p>${say('no_password')} ${choose}</p></div>`;
+  const choose = html`<a href="${link(request, '/dashboard/me')}">${request.say('choose_password')}</a>`;
+  return html`<div class="notice warn"><p>${request.say('no_password')} ${choose}</p></div>`;
 }
 
 /** The last days, today included, oldest first. Days without any money are there, too. */
-async function lastDays(request: ViewRequest, period: number): Promise<Day[]> {
+async function lastDays(request: Request, period: number): Promise<Day[]> {
   const totals = await ownRecords<DayTotalRecord>(request, (scope) => kindIndex('day_total', scope));
   const byDay = new Map(totals.map((total) => [total.day, total]));
   // At noon of each day, because a day in Morocco may have 23 or 25 hours.
@@ -83,14 +82,13 @@ async function lastDays(request: ViewRequest, period: number): Promise<Day[]> {
   });
 }
 
-function periodLinks(request: ViewRequest, period: number): Html {
-  const say = sayHome(request);
+function periodLinks(request: Request, period: number): Html {
   const items = periods.map((days) => {
     const current = days === period && html` aria-current="true"`;
     const href = viewLink(request, 'home', { days: String(days) });
-    return html`<li><a href="${href}"${current}>${say('days', { days })}</a></li>`;
+    return html`<li><a href="${href}"${current}>${request.say('days', { days })}</a></li>`;
   });
-  return html`<nav class="periods" aria-label="${say('period')}"><ul>${items}</ul></nav>`;
+  return html`<nav class="periods" aria-label="${request.say('period')}"><ul>${items}</ul></nav>`;
 }
 
 function sumOf(days: readonly Day[], name: Exclude<keyof Day, 'day'>): number {
@@ -146,8 +144,7 @@ function percent(
   return format.format(share);
 }
 
-function chartPart({ language }: ViewRequest, days: readonly Day[]): Html {
-  const say = sayHome({ language });
+function chartPart({ language, say }: Request, days: readonly Day[]): Html {
   const title = say('money_in');
   if (days.every(({ card_received, cash_received }) => card_received + cash_received === 0))
     return ui.section(title, html`<p>${say('nothing_in')}</p>`);
@@ -178,8 +175,8 @@ function chartPart({ language }: ViewRequest, days: readonly Day[]): Html {
   );
 }
 
-function recentPart(request: ViewRequest, payments: readonly FoundPayment[]): Html {
-  const say = sayHome(request);
+function recentPart(request: Request, payments: readonly FoundPayment[]): Html {
+  const { say } = request;
   const list = paymentsTable(
     request,
     { payments: [...payments], stoppedAt: null },
@@ -190,9 +187,8 @@ function recentPart(request: ViewRequest, payments: readonly FoundPayment[]): Ht
 }
 
 /** Null when nothing needs anybody and that need not be said, because there are steps to take. */
-async function attentionPart(request: ViewRequest, hasSteps: boolean): Promise<Html | null> {
-  const { language, role } = request;
-  const say = sayHome(request);
+async function attentionPart(request: Request, hasSteps: boolean): Promise<Html | null> {
+  const { language, role, say } = request;
   const [reviews, failing] = await Promise.all([openReviews(request), failingEndpoints(request)]);
   const items: Html[] = [];
   if (reviews.length > 0) {
@@ -223,7 +219,7 @@ type Failing = WebhookEndpointRecord & { readonly sinceMs: number | null };
  * The enabled endpoints whose last attempt failed, or that have a delivery which failed for good
  * lately.
  */
-async function failingEndpoints(request: ViewRequest): Promise<Failing[]> {
+async function failingEndpoints(request: Request): Promise<Failing[]> {
   const health = await healthByEndpoint(request);
   const endpoints = await ownRecords<WebhookEndpointRecord>(request, (scope) =>
     kindIndex('webhook_endpoint', scope),

@@ -7,144 +7,103 @@ import { DirectoryRefusal } from '../../directory/refusal.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import * as ui from '../layout/components.ts';
-import { page, redirect } from '../layout/document.ts';
-import { errorPage } from '../layout/errors.ts';
+import { formPage, page, redirect } from '../layout/document.ts';
 import { viewLink } from '../layout/links.ts';
-import { get, post, type Row, type ViewRequest } from '../layout/row.ts';
+import { get, post, type Row, refused, refusedBy, type Saying, saying } from '../layout/row.ts';
 import { sayKeys } from '../messages/keys.ts';
 import { mayDo } from '../people/roles.ts';
 import { overlapField, overlapSecondsOf } from './overlap.ts';
+import { about } from './own-record.ts';
 
 const active = 'keys';
 
 const stepUp = { stepUp: true } as const;
 
-export const keyRows: readonly Row[] = [
+type Request = Saying<typeof sayKeys>;
+
+export const keyRows: readonly Row[] = saying(sayKeys, [
   get('keys', 'developers.read', list),
-  get('keys/new', 'keys.write', (request) => creation(request), stepUp),
+  get('keys/new', 'keys.write', creation, stepUp),
   post('keys/new', 'keys.write', create, stepUp),
-  get('keys/{id}/name', 'keys.write', withKey(naming)),
-  post('keys/{id}/name', 'keys.write', withKey(name)),
-  get('keys/{id}/roll', 'keys.write', withKey(rolling), stepUp),
-  post('keys/{id}/roll', 'keys.write', withKey(roll), stepUp),
-  get('keys/{id}/revoke', 'keys.write', withKey(revoking), stepUp),
-  post('keys/{id}/revoke', 'keys.write', withKey(revoke), stepUp),
-];
+  get('keys/{id}/name', 'keys.write', about(keyIn, naming)),
+  post('keys/{id}/name', 'keys.write', about(keyIn, name)),
+  get('keys/{id}/roll', 'keys.write', about(keyIn, rolling), stepUp),
+  post('keys/{id}/roll', 'keys.write', about(keyIn, roll), stepUp),
+  get('keys/{id}/revoke', 'keys.write', about(keyIn, revoking), stepUp),
+  post('keys/{id}/revoke', 'keys.write', about(keyIn, revoke), stepUp),
+]);
 
 /** The keys of the request's organization and mode, newest first. */
-function keysOf({ organization, mode, services }: ViewRequest): ApiKey[] {
+function keysOf({ organization, mode, services }: Request): ApiKey[] {
   return services.directory
     .keysOf(organization.id)
     .filter((key) => key.mode === mode)
     .reverse();
 }
 
-type Handle = (request: ViewRequest, key: ApiKey) => ReturnType<Row['handle']>;
-
-/**
- * Handles a request about the key that the address names, if it belongs to the request's
- * organization and mode.
- */
-function withKey(handle: Handle): Row['handle'] {
-  return (request) => {
-    const key = keysOf(request).find(({ id }) => id === request.id);
-    return key === undefined ? errorPage(request, 'missing') : handle(request, key);
-  };
+/** The key that the address names, if it belongs to the request's organization and mode. */
+function keyIn(request: Request): ApiKey | undefined {
+  return keysOf(request).find(({ id }) => id === request.id);
 }
 
-const tones = { active: 'good', revoked: 'plain', expired: 'plain' } as const satisfies Record<
-  string,
-  ui.Tone
->;
-
-function list(request: ViewRequest): DashboardAnswer {
-  const { language, mode, organization, role } = request;
-  const say = sayKeys(request);
+function list(request: Request): DashboardAnswer {
+  const { language, mode, organization, role, say } = request;
   const { directory, now } = request.services;
   const mayWrite = mayDo(role, 'keys.write');
+  const timeOr = (ms: number | null, otherwise: string) => (ms === null ? otherwise : ui.time(language, ms));
   const actionsOf = (key: ApiKey): Html | null => {
     if (!mayWrite || keyStatus(key, now()) !== 'active') return null;
-    const rename = html`<a href="${viewLink(request, `keys/${key.id}/name`)}">${say(key.name === null ? 'give_name' : 'rename')}</a>`;
-    const roll = html`<a href="${viewLink(request, `keys/${key.id}/roll`)}">${say('roll')}</a>`;
-    const revoke = html`<a href="${viewLink(request, `keys/${key.id}/revoke`)}">${say('revoke')}</a>`;
-    return html`<span class="actions">${rename}${key.rolledTo === null && roll}${revoke}</span>`;
+    const action = (path: 'name' | 'roll' | 'revoke', text: string) =>
+      html`<a href="${viewLink(request, `keys/${key.id}/${path}`)}">${text}</a>`;
+    const rename = action('name', say(key.name === null ? 'give_name' : 'rename'));
+    const roll = key.rolledTo === null && action('roll', say('roll'));
+    return html`<span class="actions">${rename}${roll}${action('revoke', say('revoke'))}</span>`;
   };
-  const keys = keysOf(request);
+  const badgeOf = (key: ApiKey) => {
+    const status = keyStatus(key, now());
+    return ui.badge(say(status), status === 'active' ? 'good' : 'plain');
+  };
   const columns: ui.Column<ApiKey>[] = [
     [say('name'), ({ name }) => name ?? '–'],
     [say('key'), (key) => html`<code dir="ltr">…${key.hint}</code>`],
     [say('kind'), (key) => say(key.kind)],
-    [
-      say('status'),
-      (key) => {
-        const status = keyStatus(key, now());
-        return ui.badge(say(status), tones[status]);
-      },
-    ],
+    [say('status'), badgeOf],
     [say('created'), (key) => ui.time(language, key.created * 1000)],
-    [
-      say('last_used'),
-      (key) => {
-        const lastMs = directory.keyUses.lastMs(key.id);
-        return lastMs === null ? say('never') : ui.time(language, lastMs);
-      },
-    ],
-    [
-      say('ends'),
-      (key) => {
-        const endMs = key.revokedAtMs ?? key.expiresAtMs;
-        return endMs === null ? '–' : ui.time(language, endMs);
-      },
-    ],
+    [say('last_used'), (key) => timeOr(directory.keyUses.lastMs(key.id), say('never'))],
+    [say('ends'), (key) => timeOr(key.revokedAtMs ?? key.expiresAtMs, '–')],
     ...(mayWrite ? [[say('actions'), actionsOf] as const] : []),
   ];
   return page(request, {
     actions: mayWrite ? ui.button(say('create'), viewLink(request, 'keys/new')) : null,
     body: [
-      ui.doneOf(request, { revoked: 'done_revoked', again: 'done_again', named: 'done_named' } as const, say),
+      ui.doneOf(request, { revoked: 'done_revoked', again: 'done_again', named: 'done_named' }),
       html`<p>${say('intro')}</p>`,
       mode === 'live' && !organization.liveActivated ? html`<p class="muted">${say('not_live')}</p>` : null,
-      ui.table(say('list'), columns, keys, ui.emptyState(say('none'))),
+      ui.table(say('list'), columns, keysOf(request), ui.emptyState(say('none'))),
     ],
   });
 }
 
-function nameField({ language, form: typed }: ViewRequest, name: string | null, problems: ui.Problems): Html {
-  const say = sayKeys({ language });
-  return ui.field({
-    name: 'name',
-    label: say('name'),
-    hint: say('name_hint'),
-    value: typed.get('name') ?? name ?? '',
-    problems,
-    attributes: html`maxlength="255" autocomplete="off"`,
-  });
+function nameField(request: Request, value: string): Html {
+  const attributes = html`maxlength="255" autocomplete="off"`;
+  return ui.field(request, 'name', { value, hint: request.say('name_hint'), attributes });
 }
 
-/** The problem of a form whose name was refused; throws what it is not about. */
-function nameProblem({ language }: ViewRequest, error: unknown): ui.Problems {
-  if (!(error instanceof DirectoryRefusal) || error.code !== 'name_invalid') throw error;
-  return { name: sayKeys({ language })('name_invalid') };
+/** A name that can't be given is refused at its field. */
+const nameRefusals = { name_invalid: 'name' } as const;
+
+function creation(request: Request): DashboardAnswer {
+  const { say } = request;
+  const kinds = keyKinds.map((each) => [each, say(each)] as const);
+  const body = [
+    nameField(request, ''),
+    ui.select(request, 'kind', kinds, { hint: say('kind_hint') }),
+    ui.submit(say('create')),
+  ];
+  return formPage(request, say('create'), 'keys/new', body);
 }
 
-function creation(request: ViewRequest, problems: ui.Problems = {}): DashboardAnswer {
-  const say = sayKeys(request);
-  const kind = ui.select({
-    name: 'kind',
-    label: say('kind'),
-    hint: say('kind_hint'),
-    value: request.form.get('kind') ?? '',
-    choices: keyKinds.map((each) => [each, say(each)]),
-  });
-  const body = [nameField(request, null, problems), kind, ui.submit(say('create'))];
-  return page(request, {
-    title: say('create'),
-    problems,
-    body: ui.form(request, viewLink(request, 'keys/new'), body, { className: 'sheet stack' }),
-  });
-}
-
-async function create(request: ViewRequest): Promise<DashboardAnswer> {
+async function create(request: Request): Promise<DashboardAnswer> {
   const { organization, mode } = request;
   const kind = keyKinds.find((each) => each === request.form.get('kind'));
   if (kind === undefined) return creation(request);
@@ -152,7 +111,7 @@ async function create(request: ViewRequest): Promise<DashboardAnswer> {
   try {
     keyName(name);
   } catch (error) {
-    return creation(request, nameProblem(request, error));
+    return creation(refusedBy(request, error, nameRefusals));
   }
   const params = { org: organization.id, mode, kind, name };
   const { directory } = request.services;
@@ -163,45 +122,32 @@ async function create(request: ViewRequest): Promise<DashboardAnswer> {
   });
 }
 
-function naming(
-  request: ViewRequest,
-  { id, hint, name: current }: ApiKey,
-  problems: ui.Problems = {},
-): DashboardAnswer {
-  const say = sayKeys(request);
-  const body = [nameField(request, current, problems), ui.submit(say('save'))];
-  return page(request, {
-    title: say('name_title', { hint }),
-    problems,
-    body: ui.form(request, viewLink(request, `keys/${id}/name`), body, { className: 'sheet stack' }),
-  });
+function naming(request: Request, { id, hint, name }: ApiKey): DashboardAnswer {
+  const { say } = request;
+  const body = [nameField(request, name ?? ''), ui.submit(say('save'))];
+  return formPage(request, say('name_title', { hint }), `keys/${id}/name`, body);
 }
 
-async function name(request: ViewRequest, key: ApiKey): Promise<DashboardAnswer> {
+async function name(request: Request, key: ApiKey): Promise<DashboardAnswer> {
   const typed = request.form.get('name') ?? '';
   try {
     await request.act('key.name', { key: key.id, name: typed }, () =>
       request.services.directory.nameKey(key.id, typed),
     );
   } catch (error) {
-    return naming(request, key, nameProblem(request, error));
+    return naming(refusedBy(request, error, nameRefusals), key);
   }
   return redirect(viewLink(request, active, { done: 'named' }));
 }
 
-function rolling(request: ViewRequest, { id, hint }: ApiKey): DashboardAnswer {
-  const say = sayKeys(request);
-  const body = [overlapField(request.language, say('overlap')), ui.submit(say('roll'))];
-  return page(request, {
-    title: say('roll_title', { hint }),
-    body: [
-      html`<p>${say('roll_intro')}</p>`,
-      ui.form(request, viewLink(request, `keys/${id}/roll`), body, { className: 'sheet stack' }),
-    ],
-  });
+function rolling(request: Request, { id, hint }: ApiKey): DashboardAnswer {
+  const { say } = request;
+  const body = [overlapField(request, 'overlap'), ui.submit(say('roll'))];
+  const intro = html`<p>${say('roll_intro')}</p>`;
+  return formPage(request, say('roll_title', { hint }), `keys/${id}/roll`, body, intro);
 }
 
-async function roll(request: ViewRequest, key: ApiKey): Promise<DashboardAnswer> {
+async function roll(request: Request, key: ApiKey): Promise<DashboardAnswer> {
   const overlapSeconds = overlapSecondsOf(request.form);
   if (overlapSeconds === null) return rolling(request, key);
   const params = { key: key.id, overlapSeconds };
@@ -209,16 +155,18 @@ async function roll(request: ViewRequest, key: ApiKey): Promise<DashboardAnswer>
   return shownOnce(request, () => request.act('key.roll', params, async () => withId(await change())));
 }
 
-function revoking(request: ViewRequest, { id, hint }: ApiKey): DashboardAnswer {
-  const say = sayKeys(request);
-  const action = viewLink(request, `keys/${id}/revoke`);
+function revoking(request: Request, { id, hint }: ApiKey): DashboardAnswer {
+  const { say } = request;
   return page(request, {
     title: say('revoke_title', { hint }),
-    body: [html`<p>${say('revoke_intro')}</p>`, ui.form(request, action, ui.submit(say('revoke'), 'danger'))],
+    body: [
+      html`<p>${say('revoke_intro')}</p>`,
+      ui.form(request, `keys/${id}/revoke`, ui.submit(say('revoke'), 'danger')),
+    ],
   });
 }
 
-async function revoke(request: ViewRequest, { id }: ApiKey): Promise<DashboardAnswer> {
+async function revoke(request: Request, { id }: ApiKey): Promise<DashboardAnswer> {
   await request.act('key.revoke', { key: id }, () => request.services.directory.revokeKey(id));
   return redirect(viewLink(request, active, { done: 'revoked' }));
 }
@@ -233,12 +181,16 @@ function withId<M extends MadeKey>(made: M): M & { readonly id: string } {
   return { ...made, id: made.key.id };
 }
 
+function backToKeys(request: Request): Html {
+  return html`<p>${ui.button(request.say('back'), viewLink(request, active), 'quiet')}</p>`;
+}
+
 /** Makes a key, and shows its text. A form that comes again makes none. */
 async function shownOnce(
-  request: ViewRequest,
+  request: Request,
   make: () => Promise<MadeKey & { readonly old: ApiKey | null }>,
 ): Promise<DashboardAnswer> {
-  const say = sayKeys(request);
+  const { say } = request;
   try {
     const made = await request.once(make);
     if (made === null) return redirect(viewLink(request, active, { done: 'again' }));
@@ -253,14 +205,13 @@ async function shownOnce(
           [say('key'), ui.copyable(request, text)],
           [say('old_works'), old && ui.time(request.language, old.expiresAtMs!)],
         ]),
-        html`<p>${ui.button(say('back'), viewLink(request, active), 'quiet')}</p>`,
+        backToKeys(request),
       ],
     });
   } catch (error) {
     if (!(error instanceof DirectoryRefusal)) throw error;
     const reason = error.code === 'too_many_keys' ? 'too_many_keys' : 'refused';
     const problems = { '': say(reason, { max: activeKeysMax }) };
-    const back = ui.button(say('back'), viewLink(request, active), 'quiet');
-    return page(request, { problems, body: html`<p>${back}</p>` });
+    return page(refused(request, problems), { body: backToKeys(request) });
   }
 }

@@ -15,15 +15,24 @@ import {
   stateOf,
 } from '../../directory/limit-request.ts';
 import { withLimitRequest } from '../../directory/limit-requests.ts';
-import { DirectoryRefusal, type RefusalCode } from '../../directory/refusal.ts';
+import type { RefusalCode } from '../../directory/refusal.ts';
 import { type ActiveLimit, activeLimits } from '../../domain/active-limits.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { LimitLevels } from '../../shard/scope.ts';
 import * as ui from '../layout/components.ts';
-import { page, redirect } from '../layout/document.ts';
+import { formPage, page, redirect } from '../layout/document.ts';
 import { viewLink } from '../layout/links.ts';
-import { get, post, type Row, type ViewRequest } from '../layout/row.ts';
+import {
+  get,
+  type Problems,
+  post,
+  type Row,
+  refused,
+  refusedBy,
+  type Saying,
+  saying,
+} from '../layout/row.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { sayLimits } from '../messages/limits.ts';
 import { mayDo } from '../people/roles.ts';
@@ -31,11 +40,13 @@ import { mayDo } from '../people/roles.ts';
 const active = 'limits';
 const randomText = createRandomText(randomFillSync);
 
-export const limitRows: readonly Row[] = [
+type Request = Saying<typeof sayLimits>;
+
+export const limitRows: readonly Row[] = saying(sayLimits, [
   get('limits', 'developers.read', show),
-  get('limits/request', 'limits.request', (request) => requestForm(request, {})),
+  get('limits/request', 'limits.request', requestForm),
   post('limits/request', 'limits.request', sendRequest),
-];
+]);
 
 interface Line {
   readonly mode: Mode;
@@ -50,17 +61,13 @@ function bucketName(bucket: Bucket, language: Language): string {
   return name[0]!.toUpperCase() + name.slice(1);
 }
 
-async function levelsOf(
-  { organization: { id: org }, services }: ViewRequest,
-  mode: Mode,
-): Promise<LimitLevels> {
+async function levelsOf({ organization: { id: org }, services }: Request, mode: Mode): Promise<LimitLevels> {
   const { body } = await services.askShard(org, { kind: 'limit_levels', org, livemode: mode === 'live' });
   return JSON.parse(body);
 }
 
-async function show(request: ViewRequest): Promise<DashboardAnswer> {
-  const { organization, role } = request;
-  const say = sayLimits(request);
+async function show(request: Request): Promise<DashboardAnswer> {
+  const { organization, role, say } = request;
   const levels = {
     test: await levelsOf(request, 'test'),
     live: await levelsOf(request, 'live'),
@@ -79,7 +86,7 @@ async function show(request: ViewRequest): Promise<DashboardAnswer> {
   return page(request, {
     actions: mayDo(role, 'limits.request') ? ask : null,
     body: [
-      ui.doneOf(request, { requested: 'done' } as const, say),
+      ui.doneOf(request, { requested: 'done' }),
       html`<p>${say('intro')}</p>`,
       limitTable(request, lines),
       today &&
@@ -96,9 +103,8 @@ async function show(request: ViewRequest): Promise<DashboardAnswer> {
   });
 }
 
-function limitTable(request: ViewRequest, lines: readonly Line[]): Html {
-  const { language } = request;
-  const say = sayLimits(request);
+function limitTable(request: Request, lines: readonly Line[]): Html {
+  const { language, say } = request;
   return ui.table(
     sayLayout(request)(active),
     [
@@ -122,8 +128,7 @@ function limitTable(request: ViewRequest, lines: readonly Line[]): Html {
   );
 }
 
-function meter({ language }: ViewRequest, used: number, all: number): Html {
-  const say = sayLimits({ language });
+function meter({ say }: Request, used: number, all: number): Html {
   const text = say('of', { used, all });
   return html`<meter min="0" max="${all}" value="${used}" aria-label="${text}"></meter> ${text}`;
 }
@@ -133,9 +138,8 @@ const tones = { open: 'warn', approved: 'good', denied: 'bad' } as const satisfi
   ui.Tone
 >;
 
-function requestList(request: ViewRequest): Html {
-  const { language, organization } = request;
-  const say = sayLimits(request);
+function requestList(request: Request): Html {
+  const { language, organization, say } = request;
   const wish = (perMinute: number, untilMs: number | null) =>
     html`${say('granted', { value: perMinute })}, ${untilMs === null ? say('no_end') : html`${say('until')} ${ui.time(language, untilMs)}`}`;
   const columns: ui.Column<LimitRequest>[] = [
@@ -165,48 +169,26 @@ function requestList(request: ViewRequest): Html {
   );
 }
 
-function requestForm(request: ViewRequest, problems: ui.Problems): DashboardAnswer {
-  const { language, mode, query, form: typed } = request;
-  const say = sayLimits(request);
-  const value = (name: string, preset = '') => typed.get(name) ?? query.get(name) ?? preset;
-  const body = [
-    html`<div class="pair">${ui.select({
-      name: 'bucket',
-      label: say('bucket'),
-      value: value('bucket'),
-      problems,
-      choices: buckets.map((bucket) => [bucket, bucketName(bucket, language)] as const),
-    })}${ui.select({
-      name: 'mode',
-      label: say('mode'),
-      value: value('mode', mode),
-      problems,
-      choices: requestedModes.map((each) => [each, say(each)] as const),
-    })}</div>`,
-    html`<div class="pair">${ui.field({
-      name: 'value',
-      label: say('value'),
-      value: value('value'),
-      problems,
-      required: true,
-      ltr: true,
-      attributes: html`inputmode="numeric" maxlength="10"`,
-    })}${ui.field({ name: 'until', label: say('end'), type: 'date', value: value('until'), problems })}</div>`,
-    ui.textArea({
-      name: 'reason',
-      label: say('reason'),
-      hint: say('reason_hint'),
-      value: value('reason'),
-      problems,
-      required: true,
-    }),
-    ui.submit(say('send')),
-  ];
-  return page(request, {
-    title: say('request'),
-    problems,
-    body: ui.form(request, viewLink(request, 'limits/request'), body, { className: 'sheet stack' }),
+function requestForm(request: Request): DashboardAnswer {
+  const { language, mode, query, say } = request;
+  const given = (name: string, preset = '') => query.get(name) ?? preset;
+  const bucketChoices = buckets.map((each) => [each, bucketName(each, language)] as const);
+  const modeChoices = requestedModes.map((each) => [each, say(each)] as const);
+  const bucket = ui.select(request, 'bucket', bucketChoices, { value: given('bucket') });
+  const chosenMode = ui.select(request, 'mode', modeChoices, { value: given('mode', mode) });
+  const value = ui.field(request, 'value', {
+    value: given('value'),
+    required: true,
+    ltr: true,
+    attributes: html`inputmode="numeric" maxlength="10"`,
   });
+  const until = ui.field(request, 'end', { name: 'until', type: 'date', value: given('until') });
+  return formPage(request, say('request'), 'limits/request', [
+    html`<div class="pair">${bucket}${chosenMode}</div>`,
+    html`<div class="pair">${value}${until}</div>`,
+    ui.textArea(request, 'reason', { hint: say('reason_hint'), value: given('reason'), required: true }),
+    ui.submit(say('send')),
+  ]);
 }
 
 /** The field of the form that each refusal of the directory is about. */
@@ -218,11 +200,10 @@ const fieldsOf = {
   text_invalid: 'reason',
 } as const satisfies Partial<Record<RefusalCode, string>>;
 
-async function sendRequest(request: ViewRequest): Promise<DashboardAnswer> {
+async function sendRequest(request: Request): Promise<DashboardAnswer> {
   const { organization, member } = request;
-  const say = sayLimits(request);
   const wish = wishOf(request);
-  if ('problems' in wish) return requestForm(request, wish.problems);
+  if ('problems' in wish) return requestForm(refused(request, wish.problems));
   const id = `lrq_${randomText(24)}`;
   try {
     await request.once(() =>
@@ -235,15 +216,12 @@ async function sendRequest(request: ViewRequest): Promise<DashboardAnswer> {
       }),
     );
   } catch (error) {
-    const code = error instanceof DirectoryRefusal ? (error.code as keyof typeof fieldsOf | null) : null;
-    if (code === null || !(code in fieldsOf)) throw error;
-    return requestForm(request, { [fieldsOf[code]]: say(code) });
+    return requestForm(refusedBy(request, error, fieldsOf));
   }
   return redirect(viewLink(request, active, { done: 'requested' }));
 }
 
-function wishOf({ form: typed, language }: ViewRequest): LimitWish | { readonly problems: ui.Problems } {
-  const say = sayLimits({ language });
+function wishOf({ form: typed, say }: Request): LimitWish | { readonly problems: Problems } {
   const problems: Record<string, string> = {};
   const bucket = buckets.find((each) => each === typed.get('bucket'));
   const mode = requestedModes.find((each) => each === typed.get('mode'));

@@ -5,22 +5,25 @@ import { methodAmountMin, paymentLinkLastsMsMax, paymentLinkLastsMsMin } from '.
 import { checkoutPath } from '../../contract/page-paths.ts';
 import { formatAmount, parseAmount } from '../../core/money.ts';
 import { moroccoMomentAt } from '../../core/morocco-day.ts';
+import { namesOf } from '../../core/tables.ts';
 import type { LinkState, LinkView, NewPaymentLink } from '../../domain/payment-links.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import { qrCode } from '../../html/qr-code.ts';
-import { OperatorFailure } from '../../operator/use-cases/failures.ts';
+import { isRefusal } from '../../operator/use-cases/failures.ts';
 import { command } from '../../operator/use-cases/shard-records.ts';
 import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
-import { get, post, type Row, type ViewRequest } from '../layout/row.ts';
+import { get, post, refused, type Saying } from '../layout/row.ts';
 import { sayShop } from '../messages/shop.ts';
 import { mayDo } from '../people/roles.ts';
 import { amountField, amountProblem, availableMethods } from './payment-parts.ts';
 
-export const linkRows: readonly Row[] = [
+type Request = Saying<typeof sayShop>;
+
+export const linkRows = [
   get('checkout/new', 'payments.write', showForm),
   post('checkout/new', 'payments.write', makeLink),
   get('checkout/links/{id}', 'payments.read', showLink),
@@ -42,13 +45,13 @@ const lastsMs = {
 const uses = ['single', 'many'] as const;
 
 /** All of them: their number is bounded. */
-async function linksOf({ organization, mode, services }: ViewRequest): Promise<LinkView[]> {
+async function linksOf({ organization, mode, services }: Request): Promise<LinkView[]> {
   const scope = { org: organization.id, livemode: mode === 'live' };
   const { body } = await services.askShard(organization.id, { kind: 'payment_links', ...scope });
   return JSON.parse(body);
 }
 
-async function linkNamed(request: ViewRequest): Promise<LinkView | null> {
+async function linkNamed(request: Request): Promise<LinkView | null> {
   const links = await linksOf(request);
   return links.find(({ id }) => id === request.id) ?? null;
 }
@@ -60,14 +63,13 @@ const tones: Readonly<Record<LinkState, ui.Tone>> = {
   used: 'plain',
 };
 
-function linkBadge({ language }: ViewRequest, state: LinkState): Html {
+function linkBadge({ language }: Request, state: LinkState): Html {
   return ui.badge(sayShop({ language })(`link_${state}`), tones[state]);
 }
 
 /** The links of the organization; null when it has none. */
-export async function linksPart(request: ViewRequest): Promise<Html | null> {
-  const { language } = request;
-  const say = sayShop(request);
+export async function linksPart(request: Request): Promise<Html | null> {
+  const { language, say } = request;
   const links = await linksOf(request);
   if (links.length === 0) return null;
   return ui.section(
@@ -78,7 +80,7 @@ export async function linksPart(request: ViewRequest): Promise<Html | null> {
         [
           say('link'),
           ({ id, client_reference_id: reference, description }) =>
-            html`<a href="${viewLink(request, `checkout/links/${id}`)}"><bdi>${description ?? reference ?? id}</bdi></a>`,
+            ui.linked(request, `checkout/links/${id}`, description ?? reference ?? id),
         ],
         [say('amount'), ({ amount, currency }) => ui.amount(language, amount, currency), 'numeric'],
         [say('status'), ({ state }) => linkBadge(request, state)],
@@ -91,80 +93,54 @@ export async function linksPart(request: ViewRequest): Promise<Html | null> {
 }
 
 /** The page where the customer pays shows the receipt afterwards. */
-function receiptPage({ services }: ViewRequest): string {
+function receiptPage({ services }: Request): string {
   return services.baseUrl + checkoutPath('{CHECKOUT_SESSION_ID}');
 }
 
-function showForm(request: ViewRequest, problems: ui.Problems = {}, status = 200): DashboardAnswer {
-  const { form: sent } = request;
-  const say = sayShop(request);
-  const given = (name: string, otherwise = '') => ({ name, value: sent.get(name) ?? otherwise, problems });
-  const chosen = sent.getAll('method');
+function showForm(request: Request): DashboardAnswer {
+  const { form: sent, say } = request;
+  const title = say('make_link');
   const methods = availableMethods(request);
-  if (methods.length === 0)
-    return page(request, { title: say('make_link'), status, body: noMethods(request) });
-  const choices = methods.map((method) =>
-    ui.checkbox({
-      name: 'method',
-      value: method,
-      label: say(method),
-      checked: sent.size === 0 || chosen.includes(method),
-    }),
+  if (methods.length === 0) return page({ ...request, problems: {} }, { title, body: noMethods(request) });
+  const chosen = sent.getAll('method');
+  const boxes = methods.map((method) =>
+    ui.checkbox('method', say(method), sent.size === 0 || chosen.includes(method), method),
   );
-  const wrong = problems.method ?? null;
+  const useChoices = uses.map((use) => [use, say(`link_${use}`)] as const);
+  const lastsChoices = namesOf(lastsMs).map((name) => [name, say(`lasts_${name}`)] as const);
+  const use = ui.select(request, 'link_use', useChoices, { name: 'use', value: 'single' });
+  const lasts = ui.select(request, 'link_lasts', lastsChoices, { name: 'lasts', value: 'week' });
+  const body = [
+    amountField(request),
+    ui.field(request, 'what_for', { name: 'description', hint: say('what_for_hint') }),
+    ui.checkboxes(request, 'method', 'methods', boxes),
+    ui.field(request, 'reference', { hint: say('reference_hint') }),
+    html`<div class="pair">${use}${lasts}</div>`,
+    ui.field(request, 'ends_at', { hint: say('ends_at_hint'), type: 'datetime-local' }),
+    ui.field(request, 'success_url', {
+      value: receiptPage(request),
+      hint: say('success_url_hint'),
+      type: 'url',
+      ltr: true,
+    }),
+    ui.submit(title),
+  ];
   return page(request, {
-    title: say('make_link'),
-    status,
-    problems,
-    body: html`<div class="sheet">${ui.form(
-      request,
-      viewLink(request, 'checkout/new'),
-      html`${amountField(request, problems)}${ui.field({
-        ...given('description'),
-        label: say('what_for'),
-        hint: say('what_for_hint'),
-      })}<fieldset id="method"><legend>${say('methods')}</legend>
-${wrong && html`<span class="wrong">${wrong}</span>`}${choices}</fieldset>${ui.field({
-        ...given('reference'),
-        label: say('reference'),
-        hint: say('reference_hint'),
-      })}<div class="pair">${ui.select({
-        ...given('use', 'single'),
-        label: say('link_use'),
-        choices: uses.map((use) => [use, say(`link_${use}`)] as const),
-      })}${ui.select({
-        ...given('lasts', 'week'),
-        label: say('link_lasts'),
-        choices: Object.keys(lastsMs).map(
-          (name) => [name, say(`lasts_${name as keyof typeof lastsMs}`)] as const,
-        ),
-      })}</div>${ui.field({
-        ...given('ends_at'),
-        label: say('ends_at'),
-        hint: say('ends_at_hint'),
-        type: 'datetime-local',
-      })}${ui.field({
-        ...given('success_url', receiptPage(request)),
-        label: say('success_url'),
-        hint: say('success_url_hint'),
-        type: 'url',
-        ltr: true,
-      })}${ui.submit(say('make_link'))}`,
-    )}</div>`,
+    title,
+    body: html`<div class="sheet">${ui.form(request, 'checkout/new', body)}</div>`,
   });
 }
 
 /** Says why there is no form, and where that is changed. */
-function noMethods(request: ViewRequest): Html {
-  const say = sayShop(request);
+function noMethods(request: Request): Html {
+  const { say } = request;
   const steps = ui.button(say('what_is_missing'), viewLink(request, 'home'), 'quiet');
   const body = html`<p>${say('no_methods_text')}</p>${request.mode === 'live' && html`<p>${steps}</p>`}`;
   return ui.emptyState(say('no_methods'), html`<div class="stack">${body}</div>`);
 }
 
-async function makeLink(request: ViewRequest): Promise<DashboardAnswer> {
-  const { language, organization, mode, form: sent } = request;
-  const say = sayShop(request);
+async function makeLink(request: Request): Promise<DashboardAnswer> {
+  const { language, organization, mode, form: sent, say } = request;
   const centimes = parseAmount(sent.get('amount') ?? '');
   const methods = availableMethods(request).filter((method) => sent.getAll('method').includes(method));
   const least = Math.max(0, ...methods.map((method) => methodAmountMin[method]));
@@ -178,7 +154,7 @@ async function makeLink(request: ViewRequest): Promise<DashboardAnswer> {
     ...(methods.length === 0 && { method: say('method_missing') }),
   };
   if (centimes === null || typeof lasts === 'string' || Object.keys(problems).length > 0)
-    return showForm(request, problems, 400);
+    return showForm(refused(request, problems));
   const text = (name: string) => (sent.get(name) ?? '').trim() || undefined;
   const params: NewPaymentLink = {
     order: {
@@ -201,7 +177,7 @@ async function makeLink(request: ViewRequest): Promise<DashboardAnswer> {
     return redirect(viewLink(request, `checkout/links/${id}`, { done: 'link' }));
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    return showForm(request, { '': error.message }, 400);
+    return showForm(refused(request, { '': error.message }));
   }
 }
 
@@ -209,7 +185,7 @@ async function makeLink(request: ViewRequest): Promise<DashboardAnswer> {
 function lastsOf({
   form: sent,
   services,
-}: ViewRequest): number | null | 'ends_at_invalid' | 'ends_at_soon' | 'ends_at_late' {
+}: Request): number | null | 'ends_at_invalid' | 'ends_at_soon' | 'ends_at_late' {
   const typed = (sent.get('ends_at') ?? '').trim();
   if (typed === '') {
     const [, ms] = Object.entries(lastsMs).find(([name]) => name === sent.get('lasts')) ?? ['', lastsMs.week];
@@ -222,15 +198,11 @@ function lastsOf({
   return ms > paymentLinkLastsMsMax ? 'ends_at_late' : ms;
 }
 
-function isRefusal(error: unknown): error is OperatorFailure {
-  return error instanceof OperatorFailure && error.kind === 'refused';
-}
-
 const doneTexts = { link: 'link_done', pause: 'link_pause_done', resume: 'link_resume_done' } as const;
 
 /** The address of a page where a customer pays, to copy, to scan and to open. */
-export function addressPart(request: ViewRequest, url: string): Html {
-  const say = sayShop(request);
+export function addressPart(request: Request, url: string): Html {
+  const { say } = request;
   return ui.section(
     say('link'),
     html`<p>${ui.copyable(request, url)}</p>${qrCode(url, say('link_qr'))}
@@ -238,9 +210,8 @@ export function addressPart(request: ViewRequest, url: string): Html {
   );
 }
 
-async function showLink(request: ViewRequest): Promise<DashboardAnswer> {
-  const { language } = request;
-  const say = sayShop(request);
+async function showLink(request: Request): Promise<DashboardAnswer> {
+  const { language, say } = request;
   const link = await linkNamed(request);
   if (link === null) return errorPage(request, 'missing');
   const { id, url, state, single_use, ends_at_ms: endsAtMs } = link;
@@ -248,7 +219,7 @@ async function showLink(request: ViewRequest): Promise<DashboardAnswer> {
     title: formatAmount(link.amount, link.currency, language),
     actions: linkBadge(request, state),
     body: [
-      ui.doneOf(request, doneTexts, say),
+      ui.doneOf(request, doneTexts),
       addressPart(request, url),
       ui.section(
         say('details'),
@@ -270,28 +241,21 @@ async function showLink(request: ViewRequest): Promise<DashboardAnswer> {
   });
 }
 
-function changePart(request: ViewRequest, { id, state }: LinkView): Html | null {
-  const say = sayShop(request);
-  if (!mayDo(request.role, 'payments.write')) return null;
-  const isPaused = state === 'paused';
+function changePart(request: Request, { id, state }: LinkView): Html | null {
+  const { role, say } = request;
+  if (!mayDo(role, 'payments.write')) return null;
+  const change = state === 'active' ? 'pause' : state === 'paused' ? 'resume' : null;
   const pause =
-    (state === 'active' || isPaused) &&
-    ui.form(
-      request,
-      viewLink(request, `checkout/links/${id}/pause`),
-      html`<p class="muted">${say(isPaused ? 'link_resume_text' : 'link_pause_text')}</p>${ui.hidden('paused', isPaused ? 'no' : 'yes')}${ui.submit(say(isPaused ? 'link_resume' : 'link_pause'), 'quiet')}`,
-    );
+    change &&
+    html`<p class="muted">${say(`link_${change}_text`)}</p>${ui.hidden('paused', change === 'pause' ? 'yes' : 'no')}${ui.submit(say(`link_${change}`), 'quiet')}`;
+  const remove = html`<p class="muted">${say('link_remove_text')}</p>${ui.finalSubmit(request, say('link_remove'))}`;
   return ui.section(say('link_change'), [
-    ...(pause === false ? [] : [pause]),
-    ui.form(
-      request,
-      viewLink(request, `checkout/links/${id}/remove`),
-      html`<p class="muted">${say('link_remove_text')}</p>${ui.finalSubmit(request, say('link_remove'))}`,
-    ),
+    ...(pause === null ? [] : [ui.form(request, `checkout/links/${id}/pause`, pause)]),
+    ui.form(request, `checkout/links/${id}/remove`, remove),
   ]);
 }
 
-async function pauseLink(request: ViewRequest): Promise<DashboardAnswer> {
+async function pauseLink(request: Request): Promise<DashboardAnswer> {
   const { id, mode, form: sent } = request;
   if ((await linkNamed(request)) === null) return errorPage(request, 'missing');
   const paused = sent.get('paused') === 'yes';
@@ -301,7 +265,7 @@ async function pauseLink(request: ViewRequest): Promise<DashboardAnswer> {
   return redirect(viewLink(request, `checkout/links/${id}`, { done: paused ? 'pause' : 'resume' }));
 }
 
-async function removeLink(request: ViewRequest): Promise<DashboardAnswer> {
+async function removeLink(request: Request): Promise<DashboardAnswer> {
   const { id, mode } = request;
   // The second click of a double click finds nothing left to remove.
   if ((await linkNamed(request)) !== null)

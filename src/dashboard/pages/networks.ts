@@ -17,17 +17,17 @@ import {
 } from '../../networks/connectors.ts';
 import { configureConnector, type NewConnector } from '../../operator/use-cases/network-commands.ts';
 import * as ui from '../layout/components.ts';
-import { viewLink } from '../layout/links.ts';
-import type { ViewRequest } from '../layout/row.ts';
-import { type NetworkMessage, sayNetworks } from '../messages/networks.ts';
+import type { Problems, Saying } from '../layout/row.ts';
+import type { NetworkMessage, sayNetworks } from '../messages/networks.ts';
 import { mayDo } from '../people/roles.ts';
 
 const textCharactersMax = 2_048;
 
-/** What the section about networks shows. `problems` are those of its forms. */
-export function networkSection(request: ViewRequest, baseUrl: string, problems: ui.Problems): Html[] {
-  const { organization, mode, role } = request;
-  const say = sayNetworks(request);
+type Request = Saying<typeof sayNetworks>;
+
+/** What the section about networks shows. */
+export function networkSection(request: Request): Html[] {
+  const { organization, mode, role, say } = request;
   const configured = organization.connectors[mode];
   const mayChange = mayDo(role, 'settings.write');
   const shown = paymentMethodTypes.flatMap((method) => definitionsOf(request, method, mayChange));
@@ -37,8 +37,8 @@ export function networkSection(request: ViewRequest, baseUrl: string, problems: 
     const isUsed = paymentMethodTypes.some((method) => configured[method]?.connector === name);
     const heading = html`<h3>${say(isUsed ? name : `connect_${name}`)}</h3>`;
     return isUsed
-      ? [heading, reportAddress(request, baseUrl, name), disconnectForm(request, name)]
-      : [heading, connectForm(request, name, problems)];
+      ? [heading, reportAddress(request, name), disconnectForm(request, name)]
+      : [heading, connectForm(request, name)];
   });
   return [list, ...forms];
 }
@@ -48,11 +48,10 @@ export function networkSection(request: ViewRequest, baseUrl: string, problems: 
  * token.
  */
 function definitionsOf(
-  { organization, mode, language }: ViewRequest,
+  { organization, mode, say }: Request,
   method: PaymentMethodType,
   mayChange: boolean,
 ): (readonly [name: string, value: Html | string])[] {
-  const say = sayNetworks({ language });
   const own: ConnectorSettings | null = organization.connectors[mode][method];
   const name = say(method);
   if (own === null) return mode === 'test' ? [[name, say('simulator')]] : [];
@@ -75,66 +74,49 @@ function labelOf(network: ConnectorName, { name }: ConnectorSetting): NetworkMes
   return `${network}_${name}` as NetworkMessage;
 }
 
-function reportAddress(
-  { organization, mode, language }: ViewRequest,
-  baseUrl: string,
-  network: ConnectorName,
-): Html {
-  const say = sayNetworks({ language });
-  const address = baseUrl + networkPath(network, organization.id, mode);
-  return html`<p>${say('report_to')} ${ui.copyable({ language }, address)}</p>`;
+function reportAddress(request: Request, network: ConnectorName): Html {
+  const { organization, mode, services, say } = request;
+  const address = services.baseUrl + networkPath(network, organization.id, mode);
+  return html`<p>${say('report_to')} ${ui.copyable(request, address)}</p>`;
 }
 
-function connectForm(request: ViewRequest, network: ConnectorName, problems: ui.Problems): Html {
-  const say = sayNetworks(request);
+function connectForm(request: Request, network: ConnectorName): Html {
+  const { say } = request;
   const fields = settingsOf(network).map((setting) => {
     const { name, is, required } = setting;
     const label = labelOf(network, setting);
-    return ui.field({
+    return ui.field(request, label, {
       name,
-      label: say(label),
       hint: say(`${label}_hint` as NetworkMessage),
-      type: is === 'address' ? 'url' : is === 'secret' ? 'password' : 'text',
-      ...(is !== 'secret' && { value: request.form.get(name) ?? '' }),
-      problems,
+      ...(is === 'address' && { type: 'url' }),
+      ...(is === 'secret' && { type: 'password' }),
       ...(required && { required }),
       ltr: true,
       attributes: html`autocomplete="off"`,
     });
   });
-  const body = [
-    ui.hidden('network', network),
-    ...fields,
-    methodChoice(request, network),
-    ui.submit(say('connect')),
-  ];
-  return ui.form(request, viewLink(request, 'settings/network'), body);
+  const fixed = ui.hidden('network', network);
+  const body = [fixed, ...fields, methodChoice(request, network), ui.submit(say('connect'))];
+  return ui.form(request, 'settings/network', body);
 }
 
 /** Which payments go through a network that is for several methods. */
-function methodChoice({ language, form: typed }: ViewRequest, network: ConnectorName): Html {
-  const say = sayNetworks({ language });
+function methodChoice(request: Request, network: ConnectorName): Html {
   const { methods }: ConnectorRow = connectors[network];
   if (methods.length === 1) return ui.hidden('methods', methods[0]!);
-  return ui.select({
-    name: 'methods',
-    label: say('methods'),
-    value: typed.get('methods') ?? '',
-    choices: ([...methods, 'both'] as const).map((choice) => [choice, say(choice)]),
-  });
+  const choices = ([...methods, 'both'] as const).map((choice) => [choice, request.say(choice)] as const);
+  return ui.select(request, 'methods', choices);
 }
 
-function disconnectForm(request: ViewRequest, network: ConnectorName): Html {
-  const say = sayNetworks(request);
-  const end = ui.finalSubmit(request, say('disconnect'));
+function disconnectForm(request: Request, network: ConnectorName): Html {
+  const end = ui.finalSubmit(request, request.say('disconnect'));
   const body = [ui.hidden('network', network), ui.hidden('disconnect', '1'), end];
-  return ui.form(request, viewLink(request, 'settings/network'), body);
+  return ui.form(request, 'settings/network', body);
 }
 
 /** Connects or disconnects a network. Returns the problems of the form; none when it was done. */
-export async function saveNetwork(request: ViewRequest): Promise<ui.Problems> {
-  const { organization, mode, form: typed, services } = request;
-  const say = sayNetworks(request);
+export async function saveNetwork(request: Request): Promise<Problems> {
+  const { organization, mode, form: typed, services, say } = request;
   const network = connectorNames.find((name) => name === typed.get('network'));
   if (network === undefined) return { '': say('unknown_network') };
   const params = { org: organization.id, mode, network };
@@ -160,35 +142,22 @@ export async function saveNetwork(request: ViewRequest): Promise<ui.Problems> {
 /** What somebody has typed for a connector. A field that was left empty is not given. */
 function typedSettings(
   network: ConnectorName,
-  typed: ViewRequest['form'],
+  typed: URLSearchParams,
 ): Pick<NewConnector, 'settings' | 'secrets'> {
-  const given = settingsOf(network).flatMap(({ name, is }) => {
-    const value = (typed.get(name) ?? '').trim().slice(0, textCharactersMax);
-    return value === '' ? [] : [{ name, value, isSecret: is === 'secret' }];
-  });
-  const part = (wanted: boolean) =>
-    Object.fromEntries(
-      given.filter(({ isSecret }) => isSecret === wanted).map(({ name, value }) => [name, value]),
-    );
+  const part = (isSecret: boolean) => {
+    const names = settingsOf(network).filter(({ is }) => (is === 'secret') === isSecret);
+    const values = names.map(({ name }) => [
+      name,
+      (typed.get(name) ?? '').trim().slice(0, textCharactersMax),
+    ]);
+    return Object.fromEntries(values.filter(([, value]) => value !== ''));
+  };
   return { settings: part(false), secrets: part(true) };
 }
 
-function problemOf(
-  network: ConnectorName,
-  { setting, fault }: SettingFault,
-  { language }: ViewRequest,
-): string {
-  const say = sayNetworks({ language });
+function problemOf(network: ConnectorName, { setting, fault }: SettingFault, { say }: Request): string {
   const row = settingsOf(network).find(({ name }) => name === setting)!;
   const label = say(labelOf(network, row));
-  switch (fault) {
-    case 'address':
-      return say('address_invalid', { label });
-    case 'too_short':
-      return say('too_short', { label, count: row.charactersMin ?? 1 });
-    case 'hidden':
-      return say('hidden', { label });
-    default:
-      return say('missing', { label });
-  }
+  if (fault === 'too_short') return say('too_short', { label, count: row.charactersMin ?? 1 });
+  return say(fault === 'address' ? 'address_invalid' : fault === 'hidden' ? 'hidden' : 'missing', { label });
 }

@@ -1,11 +1,36 @@
-// Records of the request's organization and mode, and no others: one that an address names, those
-// of an index, and where a page of them begins.
+// What pages show and change of one thing: records of the request's organization and mode, and no
+// others, one that an address names or those of an index, and where a page of them begins.
 
 import { type IdKind, kindOfId } from '../../contract/id-prefixes.ts';
 import { scopeOf } from '../../domain/indexes.ts';
-import { OperatorFailure } from '../../operator/use-cases/failures.ts';
+import { isRefusal, OperatorFailure } from '../../operator/use-cases/failures.ts';
 import { recordOf, records } from '../../operator/use-cases/shard-records.ts';
-import type { ViewRequest } from '../layout/row.ts';
+import { errorPage } from '../layout/errors.ts';
+import type { Row, ViewRequest } from '../layout/row.ts';
+
+/**
+ * Handles requests about one thing with what `find` finds of it. Without any there is no such page.
+ */
+export function about<Request extends ViewRequest, Found>(
+  find: (request: Request) => Promise<Found | null> | Found | null | undefined,
+  handle: (request: Request, found: Found) => ReturnType<Row['handle']>,
+): Row<Request>['handle'] {
+  return async (request) => {
+    const found = (await find(request)) ?? null;
+    return found === null ? errorPage(request, 'missing') : handle(request, found);
+  };
+}
+
+/** Resolves with why an action was refused, or could not be carried out; null when it was done. */
+export async function refusalOf(action: Promise<unknown>): Promise<string | null> {
+  try {
+    await action;
+    return null;
+  } catch (error) {
+    if (error instanceof OperatorFailure) return error.message;
+    throw error;
+  }
+}
 
 /** Null when there is no such record of this kind in the request's organization and mode. */
 export async function ownRecord<R extends { readonly org: string; readonly livemode: boolean }>(
@@ -18,7 +43,7 @@ export async function ownRecord<R extends { readonly org: string; readonly livem
     const record = await recordOf<R>(services, id, kind);
     return record.org === organization.id && record.livemode === (mode === 'live') ? record : null;
   } catch (error) {
-    if (error instanceof OperatorFailure && error.kind === 'refused') return null;
+    if (isRefusal(error)) return null;
     throw error;
   }
 }

@@ -47,17 +47,9 @@ export function availableMethods({ organization, mode }: ViewRequest): PaymentMe
  * The field for an amount in dirhams, as people type it, with what was typed. Without a hint it has
  * to be filled in.
  */
-export function amountField(
-  { language, form: sent }: ViewRequest,
-  problems: ui.Problems,
-  hint?: string,
-): Html {
-  const say = sayPayment({ language });
-  return ui.field({
+export function amountField(request: ViewRequest, hint?: string): Html {
+  return ui.field({ ...request, say: sayPayment(request) }, 'amount_dirhams', {
     name: 'amount',
-    label: say('amount_dirhams'),
-    value: sent.get('amount') ?? '',
-    problems,
     attributes: html`inputmode="decimal" autocomplete="off"`,
     ...(hint === undefined ? { required: true } : { hint }),
   });
@@ -102,7 +94,7 @@ export function codeText(number: string): string {
 
 /** A link to a payment, named by what is known of it. */
 export function paymentLink(request: ViewRequest, id: string, text = id): Html {
-  return html`<a href="${viewLink(request, `payments/${id}`)}"><bdi>${text}</bdi></a>`;
+  return ui.linked(request, `payments/${id}`, text);
 }
 
 /** Payments as a table, with a link to the older ones. `path` and `query` are those of the page. */

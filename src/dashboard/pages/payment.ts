@@ -8,7 +8,7 @@ import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
-import { get, post, type Row, type ViewRequest } from '../layout/row.ts';
+import { get, post, type Row, refused, type Saying, saying } from '../layout/row.ts';
 import { paymentMessages, sayPayment } from '../messages/payments.ts';
 import { mayDo } from '../people/roles.ts';
 import { cursorIn } from './own-record.ts';
@@ -17,36 +17,31 @@ import { askStory, perform } from './payment-questions.ts';
 import { reasonChoices, refundPart, refundRows } from './refund.ts';
 import { createStepAuthors } from './step-authors.ts';
 
-export const paymentRows: readonly Row[] = [
+type Request = Saying<typeof sayPayment>;
+
+export const paymentRows: readonly Row[] = saying(sayPayment, [
   get('payments/{id}', 'payments.read', showPayment),
   post('payments/{id}/cancel', 'payments.write', cancelPayment),
   ...refundRows(showPayment),
-];
+]);
 
 /** Where a page of refunds begins, in the address. */
 const refundsBefore = 'refunds_before';
 const doneTexts = { refund: 'refund_done', cancel: 'cancel_done', cash: 'cash_done' } as const;
 
-export async function showPayment(
-  request: ViewRequest,
-  problems: ui.Problems = {},
-  status = 200,
-): Promise<DashboardAnswer> {
+export async function showPayment(request: Request): Promise<DashboardAnswer> {
   const { language, id, query } = request;
-  const say = sayPayment(request);
   const story = await askStory(request, id, cursorIn(query, refundsBefore, 'refund'));
   if (story?.intent.id !== id) return errorPage(request, 'missing');
   const { intent, state } = story;
   return page(request, {
     title: formatAmount(intent.amount, intent.currency, language),
-    status,
-    problems,
     actions: stateBadge(language, state),
     body: [
-      Object.keys(problems).length === 0 ? ui.doneOf(request, doneTexts, say) : null,
+      ui.doneOf(request, doneTexts),
       payPart(request, story),
       detailsPart(request, story),
-      refundPart(request, story, problems),
+      refundPart(request, story),
       timelinePart(request, story),
       attemptsPart(request, story),
       refundsPart(request, story),
@@ -56,8 +51,7 @@ export async function showPayment(
 }
 
 /** How the customer can pay now: the code with its voucher, or the page for the card. */
-function payPart({ language }: ViewRequest, { intent: { next_action: next } }: PaymentStory): Html | null {
-  const say = sayPayment({ language });
+function payPart({ language, say }: Request, { intent: { next_action: next } }: PaymentStory): Html | null {
   if (next === null) return null;
   if (next.type === 'redirect_to_url') {
     const { url } = next.redirect_to_url;
@@ -72,41 +66,27 @@ function payPart({ language }: ViewRequest, { intent: { next_action: next } }: P
 
 const cancelReasons = ['requested_by_customer', 'abandoned', 'duplicate', 'fraudulent'] as const;
 
-function cancelPart(request: ViewRequest, { intent, cancelable }: PaymentStory): Html | null {
-  const say = sayPayment(request);
-  if (!cancelable || !mayDo(request.role, 'payments.write')) return null;
-  return ui.section(
-    say('cancel'),
-    ui.form(
-      request,
-      viewLink(request, `payments/${intent.id}/cancel`),
-      html`<p class="muted">${say('cancel_explained')}</p>${ui.select({
-        name: 'cancellation_reason',
-        label: say('reason'),
-        choices: reasonChoices(request, cancelReasons),
-      })}${ui.finalSubmit(request, say('cancel'))}`,
-    ),
-  );
+function cancelPart(request: Request, { intent, cancelable }: PaymentStory): Html | null {
+  const { role, say } = request;
+  if (!cancelable || !mayDo(role, 'payments.write')) return null;
+  const choices = reasonChoices(request, cancelReasons);
+  const reason = ui.select(request, 'reason', choices, { name: 'cancellation_reason', fresh: true });
+  const body = html`<p class="muted">${say('cancel_explained')}</p>${reason}${ui.finalSubmit(request, say('cancel'))}`;
+  return ui.section(say('cancel'), ui.form(request, `payments/${intent.id}/cancel`, body));
 }
 
-async function cancelPayment(request: ViewRequest): Promise<DashboardAnswer> {
+async function cancelPayment(request: Request): Promise<DashboardAnswer> {
   const { id, form: sent } = request;
   const reason = sent.get('cancellation_reason');
   const params = reason ? { cancellation_reason: reason } : {};
   const answer = await perform(request, 'cancel_payment_intent', { id, params });
   if (answer.ok) return redirect(viewLink(request, `payments/${id}`, { done: 'cancel' }));
-  return showPayment(request, { '': answer.error.message }, answer.status);
+  return showPayment(refused(request, { '': answer.error.message }, answer.status));
 }
 
-function detailsPart(
-  request: ViewRequest,
-  { intent, state, session, customer, reviews }: PaymentStory,
-): Html {
-  const { language } = request;
+function detailsPart(request: Request, { intent, state, session, customer, reviews }: PaymentStory): Html {
+  const { language, say } = request;
   const error = intent.last_payment_error;
-  const say = sayPayment(request);
-  const linked = (path: string, text: string) =>
-    html`<a href="${viewLink(request, path)}"><bdi>${text}</bdi></a>`;
   return ui.section(
     say('details'),
     ui.definitions([
@@ -118,22 +98,23 @@ function detailsPart(
       [say('reference'), session?.client_reference_id ?? null],
       [
         say('customer'),
-        customer && linked(`customers/${customer.id}`, customer.name ?? customer.email ?? customer.id),
+        customer &&
+          ui.linked(request, `customers/${customer.id}`, customer.name ?? customer.email ?? customer.id),
       ],
-      [say('session'), session && linked(`checkout/${session.id}`, session.id)],
+      [say('session'), session && ui.linked(request, `checkout/${session.id}`, session.id)],
       [
         say('reviews'),
         reviews.length === 0
           ? null
-          : html`${reviews.map(({ id }) => html`<div>${linked(`reviews/${id}`, id)}</div>`)}`,
+          : html`${reviews.map(({ id }) => html`<div>${ui.linked(request, `reviews/${id}`, id)}</div>`)}`,
       ],
       [say('metadata'), ui.metadata({ ...session?.metadata, ...intent.metadata })],
     ]),
   );
 }
 
-function timelinePart(request: ViewRequest, story: PaymentStory): Html {
-  const say = sayPayment(request);
+function timelinePart(request: Request, story: PaymentStory): Html {
+  const { say } = request;
   const authorOf = createStepAuthors(request);
   return ui.section(
     say('timeline'),
@@ -149,9 +130,8 @@ function timelinePart(request: ViewRequest, story: PaymentStory): Html {
   );
 }
 
-function stepText(request: ViewRequest, { type, amount, failure, event }: Step): Html | string {
-  const { language, views } = request;
-  const say = sayPayment(request);
+function stepText(request: Request, { type, amount, failure, event }: Step): Html | string {
+  const { language, views, say } = request;
   const text =
     type in paymentMessages
       ? say(type as keyof typeof paymentMessages, {
@@ -169,8 +149,7 @@ const tones: Readonly<Record<'pending' | 'succeeded' | 'failed', ui.Tone>> = {
   failed: 'bad',
 };
 
-function attemptsPart({ language }: ViewRequest, { charges }: PaymentStory): Html | null {
-  const say = sayPayment({ language });
+function attemptsPart({ language, say }: Request, { charges }: PaymentStory): Html | null {
   if (charges.length === 0) return null;
   return ui.section(
     say('attempts'),
@@ -197,10 +176,9 @@ function attemptsPart({ language }: ViewRequest, { charges }: PaymentStory): Htm
   );
 }
 
-function refundsPart(request: ViewRequest, { intent, refunds, olderRefunds }: PaymentStory): Html | null {
+function refundsPart(request: Request, { intent, refunds, olderRefunds }: PaymentStory): Html | null {
   if (refunds.length === 0) return null;
-  const { language, query } = request;
-  const say = sayPayment(request);
+  const { language, query, say } = request;
   const outcomes = { pending: 'pending', succeeded: 'made', failed: 'failed' } as const;
   const pages = ui.pager(request, `payments/${intent.id}`, {
     newer: query.has(refundsBefore) ? {} : null,

@@ -10,18 +10,18 @@ import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import * as ui from '../layout/components.ts';
 import { viewLink } from '../layout/links.ts';
-import { get, type Row, type ViewRequest } from '../layout/row.ts';
+import { get, type Problems, type Saying } from '../layout/row.ts';
 import { sayPayment } from '../messages/payments.ts';
 
-type SearchOf = (
-  request: ViewRequest,
-) => Promise<{ readonly search: PaymentSearch; readonly problems: ui.Problems }>;
-type ShowPayments = (request: ViewRequest) => Promise<DashboardAnswer>;
+type Request = Saying<typeof sayPayment>;
 
 /** `searchOf` reads the filters of the page; `showPayments` shows what is wrong with them. */
-export function exportRows(searchOf: SearchOf, showPayments: ShowPayments): readonly Row[] {
+export function exportRows(
+  searchOf: (request: Request) => Promise<{ readonly search: PaymentSearch; readonly problems: Problems }>,
+  showPayments: (request: Request) => Promise<DashboardAnswer>,
+) {
   return [
-    get('payments/export', 'payments.read', async (request) => {
+    get('payments/export', 'payments.read', async (request: Request) => {
       const { search, problems } = await searchOf(request);
       if (Object.keys(problems).length > 0) return showPayments(request);
       return exportOf(request, search);
@@ -34,31 +34,26 @@ const formats = ['accounts', 'csv', 'ndjson'] as const;
 /** The filters of the page, as its address has them. */
 const filterNames = ['q', 'status', 'method', 'from', 'to'] as const;
 
-export function exportForm(request: ViewRequest): Html {
-  const say = sayPayment(request);
+export function exportForm(request: Request): Html {
+  const { query, say } = request;
   const kept = filterNames.flatMap((name) => {
-    const value = request.query.get(name) ?? '';
+    const value = query.get(name) ?? '';
     return value === '' ? [] : [ui.hidden(name, value)];
   });
+  const exports = exported.map((name) => [name, say(`export_${name}`)] as const);
+  const forms = formats.map((format) => [format, say(`format_${format}`)] as const);
+  const what = ui.select(request, 'export_what', exports, { name: 'what' });
+  const format = ui.select(request, 'format', forms, { hint: say('format_hint') });
   return html`<details class="sheet"><summary>${say('export')}</summary>
 <p class="muted">${say(kept.length === 0 ? 'export_all' : 'export_filtered')}</p>
-<form method="get" action="${viewLink(request, 'payments/export')}" class="filters">${kept}${ui.select({
-    name: 'what',
-    label: say('export_what'),
-    choices: exported.map((name) => [name, say(`export_${name}`)] as const),
-  })}${ui.select({
-    name: 'format',
-    label: say('format'),
-    hint: say('format_hint'),
-    choices: formats.map((format) => [format, say(`format_${format}`)] as const),
-  })}${ui.submit(say('download'), 'quiet')}</form></details>`;
+<form method="get" action="${viewLink(request, 'payments/export')}" class="filters">${kept}${what}${format}${ui.submit(say('download'), 'quiet')}</form></details>`;
 }
 
 /**
  * The edge streams it. What is exported was made in the period of the filters; the others are those
  * of its payment.
  */
-function exportOf(request: ViewRequest, search: PaymentSearch): DashboardAnswer {
+function exportOf(request: Request, search: PaymentSearch): DashboardAnswer {
   const { query, organization, mode, member, language } = request;
   const what = exported.find((name) => name === query.get('what')) ?? exported[0];
   const format = formats.find((name) => name === query.get('format')) ?? formats[0];

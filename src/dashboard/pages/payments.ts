@@ -10,21 +10,22 @@ import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { tooManyPage } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
-import { get, type Row, type ViewRequest } from '../layout/row.ts';
+import { get, type Problems, type Row, refused, type Saying, saying } from '../layout/row.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { sayPayment } from '../messages/payments.ts';
 import { paymentsTable } from './payment-parts.ts';
 import { askStory, beforeIn, customersWith, everyPayment, findPayments } from './payment-questions.ts';
 import { exportForm, exportRows } from './payments-export.ts';
 
-export const paymentsRows: readonly Row[] = [
+type Request = Saying<typeof sayPayment>;
+
+export const paymentsRows: readonly Row[] = saying(sayPayment, [
   get('payments', 'payments.read', showPayments),
   ...exportRows(searchOf, showPayments),
-];
+]);
 
-async function showPayments(request: ViewRequest): Promise<DashboardAnswer> {
-  const { query } = request;
-  const say = sayPayment(request);
+async function showPayments(request: Request): Promise<DashboardAnswer> {
+  const { query, say } = request;
   const text = textIn(query);
   const direct = text === '' ? null : await placeOf(request, text);
   if (direct !== null) return redirect(viewLink(request, direct));
@@ -33,15 +34,13 @@ async function showPayments(request: ViewRequest): Promise<DashboardAnswer> {
   if ('waitSeconds' in found) return tooManyPage(request, found);
   const kept = Object.fromEntries([...query].filter(([name]) => name !== 'before'));
   const isFiltered = Object.keys(kept).length > 0;
-  const title = sayLayout(request)('payments');
-  return page(request, {
-    title,
-    status: 200,
-    problems,
+  // A filter that makes no sense is told, and left out.
+  const shown = refused(request, problems, 200);
+  return page(shown, {
     body: [
-      filterForm(request, problems),
+      filterForm(shown),
       paymentsTable(request, found, {
-        caption: title,
+        caption: sayLayout(request)('payments'),
         limit: search.limit,
         path: 'payments',
         query: kept,
@@ -53,7 +52,7 @@ async function showPayments(request: ViewRequest): Promise<DashboardAnswer> {
 }
 
 /** The page of the one thing that a search names; null when the text is for the list. */
-async function placeOf(request: ViewRequest, text: string): Promise<string | null> {
+async function placeOf(request: Request, text: string): Promise<string | null> {
   const kind = kindOfId(text);
   if (kind === 'customer' && /^\w+$/.test(text)) return `customers/${text}`;
   const number = cashNumberIn(text);
@@ -80,10 +79,9 @@ function textIn(query: URLSearchParams): string {
   return (query.get('q') ?? '').trim();
 }
 
-async function searchOf(request: ViewRequest): Promise<{ search: PaymentSearch; problems: ui.Problems }> {
-  const { query } = request;
+async function searchOf(request: Request): Promise<{ search: PaymentSearch; problems: Problems }> {
+  const { query, say } = request;
   const text = textIn(query);
-  const say = sayPayment(request);
   const problems: Record<string, string> = {};
   const day = (name: string) => {
     const value = query.get(name) ?? '';
@@ -107,28 +105,15 @@ async function searchOf(request: ViewRequest): Promise<{ search: PaymentSearch; 
   return { search, problems };
 }
 
-function filterForm(request: ViewRequest, problems: ui.Problems): Html {
-  const say = sayPayment(request);
-  const given = (name: string) => ({ name, value: request.query.get(name) ?? '', problems });
+function filterForm(request: Request): Html {
+  const { say } = request;
   const any = ['', say('any')] as const;
-  return ui.filters(request, 'payments', [
-    ui.field({
-      ...given('q'),
-      label: say('search'),
-      hint: say('search_hint'),
-      type: 'search',
-    }),
-    ui.select({
-      ...given('status'),
-      label: say('status'),
-      choices: [any, ...paymentStates.map((state) => [state, say(state)] as const)],
-    }),
-    ui.select({
-      ...given('method'),
-      label: say('method'),
-      choices: [any, ['card', say('card')], ['cash', say('cash')]],
-    }),
-    ui.field({ ...given('from'), label: say('from'), type: 'date' }),
-    ui.field({ ...given('to'), label: say('to'), type: 'date' }),
+  const states = paymentStates.map((state) => [state, say(state)] as const);
+  return ui.filters(request, 'payments', (filter) => [
+    ui.field(filter, 'search', { name: 'q', hint: say('search_hint'), type: 'search' }),
+    ui.select(filter, 'status', [any, ...states]),
+    ui.select(filter, 'method', [any, ['card', say('card')], ['cash', say('cash')]]),
+    ui.field(filter, 'from', { type: 'date' }),
+    ui.field(filter, 'to', { type: 'date' }),
   ]);
 }

@@ -10,19 +10,20 @@ import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
-import { get, post, type Row, type ViewRequest } from '../layout/row.ts';
+import { get, type Problems, post, refused, type Saying } from '../layout/row.ts';
 import { sayPayment } from '../messages/payments.ts';
 import { mayDo } from '../people/roles.ts';
 import { amountField, amountProblem } from './payment-parts.ts';
 import { askStory, perform } from './payment-questions.ts';
 
+type Request = Saying<typeof sayPayment>;
 /** Shows the page of the payment with what is wrong. */
-type ShowPayment = (request: ViewRequest, problems: ui.Problems, status: number) => Promise<DashboardAnswer>;
+type ShowPayment = (request: Request) => Promise<DashboardAnswer>;
 
-export function refundRows(showPayment: ShowPayment): readonly Row[] {
+export function refundRows(showPayment: ShowPayment) {
   return [
-    get('payments/{id}/refund', 'refunds.write', (request) => confirmRefund(request, showPayment)),
-    post('payments/{id}/refund', 'refunds.write', (request) => refundPayment(request, showPayment)),
+    get('payments/{id}/refund', 'refunds.write', (request: Request) => confirmRefund(request, showPayment)),
+    post('payments/{id}/refund', 'refunds.write', (request: Request) => refundPayment(request, showPayment)),
   ];
 }
 
@@ -32,44 +33,33 @@ const refundReasons = ['requested_by_customer', 'duplicate', 'fraudulent'] as co
  * The form below the details of a payment; null when nothing can be paid back, or not by this
  * member.
  */
-export function refundPart(
-  request: ViewRequest,
-  { intent, refundable }: PaymentStory,
-  problems: ui.Problems,
-): Html | null {
-  const { language, role, form: sent } = request;
-  const say = sayPayment(request);
+export function refundPart(request: Request, { intent, refundable }: PaymentStory): Html | null {
+  const { language, role, say } = request;
   if (refundable === 0 || !mayDo(role, 'refunds.write')) return null;
-  const most = formatAmount(refundable, intent.currency, language);
+  const hint = say('refund_hint', { amount: formatAmount(refundable, intent.currency, language) });
+  const reason = ui.select(request, 'reason', reasonChoices(request, refundReasons));
   return ui.section(
     say('refund'),
     html`<form method="get" action="${viewLink(request, `payments/${intent.id}/refund`)}" class="stack" novalidate>
-<div class="pair">${amountField(request, problems, say('refund_hint', { amount: most }))}${ui.select({
-      name: 'reason',
-      label: say('reason'),
-      value: sent.get('reason') ?? '',
-      choices: reasonChoices(request, refundReasons),
-    })}</div>${ui.submit(say('refund_go_on'), 'quiet')}</form>`,
+<div class="pair">${amountField(request, hint)}${reason}</div>${ui.submit(say('refund_go_on'), 'quiet')}</form>`,
   );
 }
 
 /** The reasons as choices, none first. */
 export function reasonChoices<
   Reason extends 'requested_by_customer' | 'duplicate' | 'fraudulent' | 'abandoned',
->({ language }: ViewRequest, reasons: readonly Reason[]): (readonly [value: string, text: string])[] {
-  const say = sayPayment({ language });
+>({ say }: Request, reasons: readonly Reason[]): (readonly [value: string, text: string])[] {
   return [['', say('no_reason')], ...reasons.map((reason) => [reason, say(reason)] as const)];
 }
 
-async function confirmRefund(request: ViewRequest, showPayment: ShowPayment): Promise<DashboardAnswer> {
-  const { id, language, query } = request;
-  const say = sayPayment(request);
+async function confirmRefund(request: Request, showPayment: ShowPayment): Promise<DashboardAnswer> {
+  const { id, language, query, say } = request;
   const story = await askStory(request, id);
   if (story?.intent.id !== id) return errorPage(request, 'missing');
   const { intent, refundable } = story;
   const typed = (query.get('amount') ?? '').trim();
   const centimes = typed === '' ? refundable : parseAmount(typed);
-  const again = (problems: ui.Problems) => showPayment({ ...request, form: query }, problems, 400);
+  const again = (problems: Problems) => showPayment(refused({ ...request, form: query }, problems));
   if (refundable === 0) return again({ '': say('nothing_to_refund') });
   if (centimes === null || centimes === 0) return again({ amount: say('amount_invalid') });
   if (centimes > refundable) {
@@ -90,26 +80,25 @@ ${ui.definitions([
 ])}
 ${ui.form(
   request,
-  viewLink(request, `payments/${id}/refund`),
+  `payments/${id}/refund`,
   html`${ui.hidden('amount', (centimes / 100).toFixed(2))}${ui.hidden('reason', reason ?? '')}<div class="actions">${ui.submit(say('refund_now', { amount }), 'danger')}${ui.button(say('refund_not'), paymentAddress, 'quiet')}</div>`,
 )}</div>`,
   });
 }
 
 /** Where the money goes: the card that paid. */
-function destination({ language }: ViewRequest, { charges }: PaymentStory): string {
+function destination({ language }: Request, { charges }: PaymentStory): string {
   const details = charges.find(({ status }) => status === 'succeeded')?.payment_method_details;
   if (details?.type !== 'card' || details.card === null) return sayPayment({ language })('refund_to_card');
   // The digits of a card stand from left to right also in Arabic.
   return `\u2066${brandName(details.card.brand)} •••• ${details.card.last4}\u2069`;
 }
 
-async function refundPayment(request: ViewRequest, showPayment: ShowPayment): Promise<DashboardAnswer> {
-  const { id, language, form: sent } = request;
-  const say = sayPayment(request);
+async function refundPayment(request: Request, showPayment: ShowPayment): Promise<DashboardAnswer> {
+  const { id, language, form: sent, say } = request;
   // The page that asks has filled it in.
   const centimes = parseAmount(sent.get('amount') ?? '');
-  if (centimes === null) return showPayment(request, { amount: say('amount_invalid') }, 400);
+  if (centimes === null) return showPayment(refused(request, { amount: say('amount_invalid') }));
   const reason = sent.get('reason') || undefined;
   const answer = await perform(request, 'create_refund', {
     params: { payment_intent: id, amount: centimes, ...(reason && { reason }) },
@@ -118,5 +107,5 @@ async function refundPayment(request: ViewRequest, showPayment: ShowPayment): Pr
   const { error, status } = answer;
   const most = (await askStory(request, id))?.refundable ?? 0;
   const problem = amountProblem(language, error, { methods: ['card'], most });
-  return showPayment(request, { [error.param === 'amount' ? 'amount' : '']: problem }, status);
+  return showPayment(refused(request, { [error.param === 'amount' ? 'amount' : '']: problem }, status));
 }

@@ -15,8 +15,8 @@ import { isPlace, type LogFilter, type LogPage, statusRangeOf } from '../../requ
 import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { viewLink } from '../layout/links.ts';
-import { liveList, tailAnswer, tailScript } from '../layout/live-list.ts';
-import { get, type ResultOf, type Row, type View, type ViewRequest } from '../layout/row.ts';
+import { listPage, tailAnswer } from '../layout/live-list.ts';
+import { get, type ResultOf, type Row, type Saying, saying, type View } from '../layout/row.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { sayRequests } from '../messages/requests.ts';
 
@@ -24,45 +24,38 @@ const active = 'requests';
 const tailPath = 'requests/tail';
 const shownMax = 50;
 
-export const requestRows: readonly Row[] = [
+type Request = Saying<typeof sayRequests>;
+
+export const requestRows: readonly Row[] = saying(sayRequests, [
   get(active, 'developers.read', showList),
   get(tailPath, 'developers.read', streamList),
   get('requests/{id}', 'developers.read', showRequest),
-];
+]);
 
 const filterNames = ['q', 'status', 'path', 'from', 'to'] as const;
-const filterValue = ({ query }: ViewRequest, name: (typeof filterNames)[number]) =>
+const filterValue = ({ query }: Request, name: (typeof filterNames)[number]) =>
   (query.get(name) ?? '').trim();
-const isFiltered = (request: ViewRequest) => filterNames.some((name) => filterValue(request, name) !== '');
+const isFiltered = (request: Request) => filterNames.some((name) => filterValue(request, name) !== '');
 
-async function showList(request: ViewRequest): Promise<DashboardAnswer> {
-  const say = sayLayout(request);
+async function showList(request: Request): Promise<DashboardAnswer> {
   const text = filterValue(request, 'q');
   if (kindOfId(text) === 'request')
     return redirect(viewLink(request, `requests/${encodeURIComponent(text)}`));
   const found = await search(request);
-  const list = listOf(request, found);
   const kept = Object.fromEntries(filterNames.map((name) => [name, filterValue(request, name)]));
   const isNewest = !request.query.has('before');
-  return page(request, {
-    title: say(active),
-    scripts: isNewest ? [tailScript] : [],
-    body: [
-      filterForm(request),
-      isNewest ? liveList(request, tailPath, list) : list,
-      ui.pager(request, active, {
-        newer: isNewest ? null : kept,
-        older: found?.older ? { ...kept, before: found.older } : null,
-      }),
-    ],
-  });
+  const queries = {
+    newer: isNewest ? null : kept,
+    older: found?.older ? { ...kept, before: found.older } : null,
+  };
+  return listPage(request, filterForm(request), listOf(request, found), queries, isNewest ? tailPath : null);
 }
 
-async function streamList(request: ViewRequest): Promise<DashboardAnswer> {
+async function streamList(request: Request): Promise<DashboardAnswer> {
   return tailAnswer(request, 'requests', listOf(request, await search(request)));
 }
 
-function search(request: ViewRequest): Promise<LogPage | null> {
+function search(request: Request): Promise<LogPage | null> {
   const { organization, mode, query, services } = request;
   const before = query.get('before') ?? '';
   return services.requestLogs('search', {
@@ -74,7 +67,7 @@ function search(request: ViewRequest): Promise<LogPage | null> {
 }
 
 /** The filters of the address. The text of the search is an object's id, or an idempotency key. */
-function filterOf(request: ViewRequest): LogFilter {
+function filterOf(request: Request): LogFilter {
   const text = filterValue(request, 'q');
   const path = filterValue(request, 'path');
   return {
@@ -87,45 +80,27 @@ function filterOf(request: ViewRequest): LogFilter {
   };
 }
 
-function filterForm(request: ViewRequest): Html {
-  const say = sayRequests(request);
-  const day = (name: 'from' | 'to') =>
-    ui.field({ name, label: say(name), type: 'date', value: filterValue(request, name) });
-  return ui.filters(request, active, [
-    ui.field({
-      name: 'q',
-      label: say('search'),
-      type: 'search',
-      value: filterValue(request, 'q'),
-      ltr: true,
-    }),
-    ui.select({
-      name: 'status',
-      label: say('status'),
-      value: filterValue(request, 'status'),
-      choices: [
-        ['', say('any_status')],
-        ['2xx', say('succeeded')],
-        ['4xx', say('refused')],
-        ['5xx', say('failed')],
-        ...shownStatuses.map((status) => [status, status] as const),
-      ],
-    }),
-    ui.field({
-      name: 'path',
-      label: say('path'),
-      value: filterValue(request, 'path'),
-      ltr: true,
-    }),
-    day('from'),
-    day('to'),
+function filterForm(request: Request): Html {
+  const { say } = request;
+  const outcomes = [
+    ['', say('any_status')],
+    ['2xx', say('succeeded')],
+    ['4xx', say('refused')],
+    ['5xx', say('failed')],
+  ] as const;
+  return ui.filters(request, active, (filter) => [
+    ui.field(filter, 'search', { name: 'q', type: 'search', ltr: true }),
+    ui.select(filter, 'status', [...outcomes, ...shownStatuses]),
+    ui.field(filter, 'path', { ltr: true }),
+    ui.field(filter, 'from', { type: 'date' }),
+    ui.field(filter, 'to', { type: 'date' }),
   ]);
 }
 
 const shownStatuses = ['400', '401', '402', '403', '404', '409', '429', '500', '503'];
 
-function listOf(request: ViewRequest, found: LogPage | null): Html {
-  const say = sayRequests(request);
+function listOf(request: Request, found: LogPage | null): Html {
+  const { say } = request;
   if (found === null) return ui.emptyState(say('unavailable'));
   const none = html`<p>${say('none_text')}</p>`;
   const empty = isFiltered(request) ? ui.emptyState(say('none_found')) : ui.emptyState(say('none'), none);
@@ -133,9 +108,9 @@ function listOf(request: ViewRequest, found: LogPage | null): Html {
   return ui.list(sayLayout(request)(active), columnsOf(request), found.found, emptyYet);
 }
 
-function columnsOf(request: ViewRequest): ui.Column<LoggedRequest | Gap>[] {
-  const say = sayRequests(request);
-  type Cell = (entry: LoggedRequest) => Html | null;
+function columnsOf(request: Request): ui.Column<LoggedRequest | Gap>[] {
+  const { say } = request;
+  type Cell = (entry: LoggedRequest) => Html | string | null;
   const ofRequest = (cell: Cell) => (entry: LoggedRequest | Gap) => ('missing' in entry ? null : cell(entry));
   return [
     [
@@ -143,7 +118,7 @@ function columnsOf(request: ViewRequest): ui.Column<LoggedRequest | Gap>[] {
       (entry) =>
         'missing' in entry
           ? say('missing_entries', { count: entry.missing })
-          : html`<a href="${viewLink(request, `requests/${entry.request}`)}" dir="ltr">${entry.method} ${entry.path}</a>`,
+          : ui.linkedCode(request, `requests/${entry.request}`, `${entry.method} ${entry.path}`),
     ],
     [
       say('status'),
@@ -154,11 +129,10 @@ function columnsOf(request: ViewRequest): ui.Column<LoggedRequest | Gap>[] {
     ],
     [
       say('idempotency_key'),
-      ofRequest(({ idempotency_key, replayed }) => {
-        if (idempotency_key === null) return null;
-        const note = replayed && html` ${ui.badge(say('replayed'))}`;
-        return html`<code dir="ltr">${idempotency_key}</code>${note || null}`;
-      }),
+      ofRequest(
+        ({ idempotency_key: key, replayed }) =>
+          key && html`<code dir="ltr">${key}</code>${replayed && html` ${ui.badge(say('replayed'))}`}`,
+      ),
     ],
     [
       say('duration'),
@@ -185,10 +159,13 @@ function exactTime(iso: string): Html {
   return html`<time datetime="${iso}" dir="ltr">${timeFormat.format(new Date(iso))}</time>`;
 }
 
-async function showRequest(request: ViewRequest): Promise<DashboardAnswer> {
-  const say = sayRequests(request);
+async function showRequest(request: Request): Promise<DashboardAnswer> {
+  const { say } = request;
   const entry = await findWritten(request);
-  if (entry === null) return missingPage(request);
+  if (entry === null) {
+    const body = ui.emptyState(say('not_kept'), html`<p>${say('not_kept_text')}</p>`);
+    return page(request, { status: 404, title: request.id, body });
+  }
   const { method, path, query, request_body, request_cut, answer_body, answer_cut, masked } = entry;
   const events = await eventsOf(request, entry);
   return page(request, {
@@ -197,12 +174,10 @@ async function showRequest(request: ViewRequest): Promise<DashboardAnswer> {
       masked ? html`<div class="notice"><p>${say('masked')}</p></div>` : null,
       ui.definitions(factsOf(request, entry)),
       events.length > 0 ? ui.section(say('events'), eventList(request, events)) : null,
-      ui.section(
-        say('request'),
-        [query === '' ? null : ui.code(`?${query}`), ...bodyOf(request, request_body, request_cut)].filter(
-          (part) => part !== null,
-        ),
-      ),
+      ui.section(say('request'), [
+        ...(query === '' ? [] : [ui.code(`?${query}`)]),
+        ...bodyOf(request, request_body, request_cut),
+      ]),
       ui.section(say('answer'), bodyOf(request, answer_body, answer_cut)),
     ],
   });
@@ -213,7 +188,7 @@ const writtenMs = 2_000;
 const pollMs = 100;
 
 /** Finds a request; one that was just made may wait in the buffer of its edge for half a second. */
-async function findWritten({ organization, mode, id, services }: ViewRequest): Promise<LoggedRequest | null> {
+async function findWritten({ organization, mode, id, services }: Request): Promise<LoggedRequest | null> {
   const scope = { org: organization.id, mode };
   for (;;) {
     const entry = await services.requestLogs('find', { scope, request: id });
@@ -227,24 +202,12 @@ function isRecent(request: string, { now }: Pick<OperatorServices, 'now'>): bool
   return ageMs >= 0 && ageMs < writtenMs;
 }
 
-function missingPage(request: ViewRequest): DashboardAnswer {
-  const say = sayRequests(request);
-  const body = html`<p>${say('not_kept_text')}</p>`;
-  return page(request, {
-    status: 404,
-    title: request.id,
-    body: ui.emptyState(say('not_kept'), body),
-  });
-}
-
 function factsOf(
-  request: ViewRequest,
+  request: Request,
   entry: LoggedRequest,
 ): readonly (readonly [string, Html | string | null])[] {
-  const say = sayRequests(request);
+  const { say } = request;
   const { status, code: reason, idempotency_key: key, original_request: original, object } = entry;
-  const found = (text: string) =>
-    html`<a href="${viewLink(request, active, { q: text })}" dir="ltr">${text}</a>`;
   return [
     [say('request'), ui.copyable(request, entry.request)],
     [say('time'), exactTime(entry.time)],
@@ -252,11 +215,8 @@ function factsOf(
     [say('code'), reason && html`<code dir="ltr">${reason}</code>`],
     [say('duration'), say('milliseconds', { count: entry.duration_ms })],
     [say('object'), object && objectLink(request, object)],
-    [say('idempotency_key'), key && found(key)],
-    [
-      say('replay_of'),
-      original && html`<a href="${viewLink(request, `requests/${original}`)}" dir="ltr">${original}</a>`,
-    ],
+    [say('idempotency_key'), key && ui.linkedCode(request, active, key, { q: key })],
+    [say('replay_of'), original && ui.linkedCode(request, `requests/${original}`, original)],
     [say('api_version'), entry.api_version],
     [say('key'), entry.key && html`<code dir="ltr">${entry.key}</code>`],
     [
@@ -278,11 +238,11 @@ const viewsOfKinds: Partial<Record<IdKind, View>> = {
 };
 
 /** Leads to the object where the member may see it, and otherwise to the requests about it. */
-function objectLink(request: ViewRequest, object: string): Html {
+function objectLink(request: Request, object: string): Html {
   const view = viewsOfKinds[kindOfId(object) ?? 'request'];
   const isOpen = view !== undefined && request.views.includes(view);
-  const href = isOpen ? viewLink(request, `${view}/${object}`) : viewLink(request, active, { q: object });
-  return html`<a href="${href}" dir="ltr">${object}</a>`;
+  if (isOpen) return ui.linkedCode(request, `${view}/${object}`, object);
+  return ui.linkedCode(request, active, object, { q: object });
 }
 
 type Event = ResultOf<'retrieve_event'>;
@@ -291,7 +251,7 @@ const eventSpanSeconds = 60;
 const eventPagesMax = 5;
 
 /** The events that name the request, of the time in which it was answered. */
-async function eventsOf(request: ViewRequest, entry: LoggedRequest): Promise<Event[]> {
+async function eventsOf(request: Request, entry: LoggedRequest): Promise<Event[]> {
   if (!request.views.includes('events') || entry.method === 'GET') return [];
   const answered = Math.floor(Date.parse(entry.time) / 1000);
   const began = answered - Math.ceil(entry.duration_ms / 1000) - 1;
@@ -317,16 +277,13 @@ async function eventsOf(request: ViewRequest, entry: LoggedRequest): Promise<Eve
   return found;
 }
 
-function eventList(request: ViewRequest, events: readonly Event[]): Html {
-  const items = events.map(
-    ({ id, type }) => html`<li><a href="${viewLink(request, `events/${id}`)}" dir="ltr">${type}</a></li>`,
-  );
+function eventList(request: Request, events: readonly Event[]): Html {
+  const items = events.map(({ id, type }) => html`<li>${ui.linkedCode(request, `events/${id}`, type)}</li>`);
   return html`<ul>${items}</ul>`;
 }
 
 /** A body with a field on each line, as far as it is whole. */
-function bodyOf({ language }: ViewRequest, body: string, isCut: boolean): Html[] {
-  const say = sayRequests({ language });
+function bodyOf({ say }: Request, body: string, isCut: boolean): Html[] {
   if (body === '') return [html`<p>${say('no_body')}</p>`];
   const note = html`<p>${say('body_cut')}</p>`;
   return [ui.code(indented(body)), ...(isCut ? [note] : [])];

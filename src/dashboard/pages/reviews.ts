@@ -6,79 +6,55 @@ import { fieldIndex } from '../../domain/indexes.ts';
 import type { ReviewRecord } from '../../domain/record.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
-import { OperatorFailure } from '../../operator/use-cases/failures.ts';
+import { isRefusal } from '../../operator/use-cases/failures.ts';
 import { command } from '../../operator/use-cases/shard-records.ts';
 import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
-import { get, post, type Row, type ViewRequest } from '../layout/row.ts';
+import { listPage } from '../layout/live-list.ts';
+import { get, post, type Row, refused, type Saying, saying, type ViewRequest } from '../layout/row.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { sayShop } from '../messages/shop.ts';
 import { mayDo } from '../people/roles.ts';
-import { listPage } from './list-page.ts';
+import { listPart } from './list-part.ts';
 import { ownRecords } from './own-record.ts';
 import { paymentLink } from './payment-parts.ts';
 
-export const reviewRows: readonly Row[] = [
+export const reviewRows: readonly Row[] = saying(sayShop, [
   get('reviews', 'payments.read', listReviews),
   get('reviews/{id}', 'payments.read', showReview),
   post('reviews/{id}/close', 'reviews.write', closeReview),
-];
+]);
 
-type Review = Pick<
-  ReviewRecord,
-  | 'id'
-  | 'created'
-  | 'payment_intent'
-  | 'charge'
-  | 'open'
-  | 'reason'
-  | 'amount_expected'
-  | 'amount_received'
-  | 'closed_reason'
->;
+type Request = Saying<typeof sayShop>;
+
+/** A review as the shard and the API have it. */
+type Review = Omit<ReviewRecord, 'kind' | 'org' | 'livemode'>;
 
 /** The open reviews of an organization in one mode, newest first. */
 export function openReviews(request: ViewRequest): Promise<ReviewRecord[]> {
   return ownRecords<ReviewRecord>(request, (scope) => fieldIndex('review', scope, 'open', 'true'));
 }
 
-async function listReviews(request: ViewRequest): Promise<DashboardAnswer> {
-  const say = sayShop(request);
+async function listReviews(request: Request): Promise<DashboardAnswer> {
+  const { say } = request;
   const all = request.query.get('show') === 'all';
   const none = { newer: null, older: null };
   const { data, queries } = all
-    ? await listPage<Review>(request, 'list_reviews')
+    ? await listPart<Review>(request, 'list_reviews', {}, { show: 'all' })
     : { data: await openReviews(request), queries: none };
-  const shown = { newer: withAll(queries.newer), older: withAll(queries.older) };
   const empty = ui.emptyState(say('no_open_reviews'), html`<p>${say('no_open_reviews_text')}</p>`);
-  return page(request, {
-    body: [
-      ui.filters(request, 'reviews', [
-        ui.select({
-          name: 'show',
-          label: say('show'),
-          value: all ? 'all' : '',
-          choices: [
-            ['', say('open_reviews')],
-            ['all', say('all_reviews')],
-          ],
-        }),
-      ]),
-      reviewsTable(request, data, empty),
-      ui.pager(request, 'reviews', shown),
-    ],
-  });
+  const choices = [
+    ['', say('open_reviews')],
+    ['all', say('all_reviews')],
+  ] as const;
+  const filters = ui.filters(request, 'reviews', (filter) => [ui.select(filter, 'show', choices)]);
+  return listPage(request, filters, reviewsTable(request, data, empty), queries, null);
 }
 
-function withAll(query: Readonly<Record<string, string>> | null): Readonly<Record<string, string>> | null {
-  return query && { ...query, show: 'all' };
-}
-
-function reviewsTable(request: ViewRequest, reviews: readonly Review[], empty: Html): Html {
-  const { language } = request;
-  const say = sayShop(request);
+function reviewsTable(request: Request, reviews: readonly Review[], empty: Html): Html {
+  const { language, say } = request;
   return ui.list<Review>(
     sayLayout(request)('reviews'),
     [
@@ -96,25 +72,21 @@ function reviewsTable(request: ViewRequest, reviews: readonly Review[], empty: H
   );
 }
 
-function reviewBadge({ language }: ViewRequest, { open, closed_reason: closed }: Review): Html {
-  const say = sayShop({ language });
+function reviewBadge({ say }: Request, { open, closed_reason: closed }: Review): Html {
   return open ? ui.badge(say('open'), 'warn') : ui.badge(say(closed ?? 'closed'));
 }
 
-async function showReview(request: ViewRequest, problem = '', status = 200): Promise<DashboardAnswer> {
-  const { language, id } = request;
-  const say = sayShop(request);
+async function showReview(request: Request): Promise<DashboardAnswer> {
+  const { language, id, say } = request;
   const found = await request.api('retrieve_review', { id });
   if (!found.ok) return errorPage(request, 'missing');
   const review = found.body as Review;
   const { reason, amount_expected: expected, amount_received: received } = review;
   return page(request, {
     title: say(reason),
-    status,
-    problems: problem === '' ? {} : { '': problem },
     actions: reviewBadge(request, review),
     body: [
-      ui.doneOf(request, { close: 'close_done' } as const, say),
+      ui.doneOf(request, { close: 'close_done' }),
       ui.section(
         say('details'),
         html`<p>${say(`${reason}_text`)}</p>${ui.definitions([
@@ -131,8 +103,7 @@ async function showReview(request: ViewRequest, problem = '', status = 200): Pro
   });
 }
 
-function differenceText({ language }: ViewRequest, centimes: number): string {
-  const say = sayShop({ language });
+function differenceText({ language, say }: Request, centimes: number): string {
   if (centimes === 0) return say('no_difference');
   const difference = formatAmount(Math.abs(centimes), 'mad', language);
   return say(centimes > 0 ? 'too_much' : 'too_little', { amount: difference });
@@ -140,25 +111,18 @@ function differenceText({ language }: ViewRequest, centimes: number): string {
 
 const closedReasons = ['approved', 'refunded'] as const;
 
-function closePart(request: ViewRequest, { id, open }: Review): Html | null {
-  const say = sayShop(request);
-  if (!open || !mayDo(request.role, 'reviews.write')) return null;
+function closePart(request: Request, { id, open }: Review): Html | null {
+  const { role, say } = request;
+  if (!open || !mayDo(role, 'reviews.write')) return null;
   const buttons = closedReasons.map((as) =>
     ui.finalSubmit(request, say(`close_${as}`), 'quiet', { name: 'as', value: as }),
   );
-  return ui.section(
-    say('close'),
-    ui.form(
-      request,
-      viewLink(request, `reviews/${id}/close`),
-      html`<p>${say('close_text')}</p><div class="actions">${buttons}</div>`,
-    ),
-  );
+  const body = html`<p>${say('close_text')}</p><div class="actions">${buttons}</div>`;
+  return ui.section(say('close'), ui.form(request, `reviews/${id}/close`, body));
 }
 
-async function closeReview(request: ViewRequest): Promise<DashboardAnswer> {
-  const { id, form: sent, mode } = request;
-  const say = sayShop(request);
+async function closeReview(request: Request): Promise<DashboardAnswer> {
+  const { id, form: sent, mode, say } = request;
   const as = closedReasons.find((each) => each === sent.get('as'));
   const found = await request.api('retrieve_review', { id });
   if (!found.ok || as === undefined) return errorPage(request, 'missing');
@@ -167,10 +131,11 @@ async function closeReview(request: ViewRequest): Promise<DashboardAnswer> {
       command(request.services, id, 'close_review', { as }),
     );
   } catch (error) {
-    if (!(error instanceof OperatorFailure && error.kind === 'refused')) throw error;
+    if (!isRefusal(error)) throw error;
     // A double click has closed it in the same way.
     const now = await request.api('retrieve_review', { id });
-    if (!now.ok || now.body.closed_reason !== as) return showReview(request, say('already_closed'), 409);
+    if (!now.ok || now.body.closed_reason !== as)
+      return showReview(refused(request, { '': say('already_closed') }, 409));
   }
   return redirect(viewLink(request, `reviews/${id}`, { done: 'close' }));
 }

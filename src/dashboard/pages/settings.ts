@@ -4,14 +4,14 @@
 import { type Language, languages } from '../../contract/vocabulary.ts';
 import { checkedColour, logoOf, logoPathOf, logoTypes } from '../../directory/branding.ts';
 import { type Organization, withBranding, withName, withReceipts } from '../../directory/organization.ts';
-import { DirectoryRefusal, type RefusalCode } from '../../directory/refusal.ts';
+import type { RefusalCode } from '../../directory/refusal.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
-import { html } from '../../html/html.ts';
+import { type Html, html } from '../../html/html.ts';
 import { languageNames } from '../../html/language-links.ts';
 import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { link, viewLink } from '../layout/links.ts';
-import { get, post, type Row, type ViewRequest } from '../layout/row.ts';
+import { get, post, type Row, refused, refusedBy, type Saying, saying } from '../layout/row.ts';
 import { sayNetworks } from '../messages/networks.ts';
 import { saySettings } from '../messages/settings.ts';
 import { mayDo } from '../people/roles.ts';
@@ -19,30 +19,31 @@ import { networkSection, saveNetwork } from './networks.ts';
 
 const active = 'settings';
 
-export const settingsRows: readonly Row[] = [
-  get('settings', 'settings.read', (request) => show(request, {})),
+type Request = Saying<typeof saySettings>;
+
+export const settingsRows: readonly Row[] = saying(saySettings, [
+  get('settings', 'settings.read', show),
   post('settings', 'settings.write', saveShop),
   post('settings/network', 'settings.write', connectNetwork, { stepUp: true }),
   post('settings/logo', 'settings.write', saveLogo),
   post('settings/receipts', 'settings.write', saveReceipts),
-];
+]);
 
 /** What a colour input shows when the organization has no colour. */
 const presetColour = '#1b5cc4';
 
-function show(request: ViewRequest, problems: ui.Problems): DashboardAnswer {
-  const { language, organization, role } = request;
-  const say = saySettings(request);
+function show(request: Request): DashboardAnswer {
+  const { language, organization, role, say } = request;
   const { id, liveActivated, apiVersion, created } = organization;
+  const networks = { ...request, say: sayNetworks(request) };
   return page(request, {
-    problems,
     body: [
-      ui.doneOf(request, { saved: 'done' } as const, say),
+      ui.doneOf(request, { saved: 'done' }),
       html`<p>${say('intro')}</p>`,
       ...(mayDo(role, 'settings.write')
         ? [
-            ui.section(say('shop'), shopForm(request, problems)),
-            ui.section(say('logo'), logoForm(request, problems)),
+            ui.section(say('shop'), shopForm(request)),
+            ui.section(say('logo'), logoForm(request)),
             request.services.mail === null ? null : ui.section(say('receipts'), receiptsForm(request)),
           ]
         : [
@@ -52,10 +53,7 @@ function show(request: ViewRequest, problems: ui.Problems): DashboardAnswer {
               [say('logo'), logo(request)],
             ]),
           ]),
-      ui.section(
-        sayNetworks(request)('networks'),
-        networkSection(request, request.services.baseUrl, problems),
-      ),
+      ui.section(networks.say('networks'), networkSection(networks)),
       ui.section(
         say('organization'),
         ui.definitions([
@@ -69,82 +67,61 @@ function show(request: ViewRequest, problems: ui.Problems): DashboardAnswer {
   });
 }
 
-function colourOf(request: ViewRequest) {
+function colourOf(request: Request) {
   const { colour } = request.organization.branding;
   return colour === null ? saySettings(request)('standard') : html`<code dir="ltr">${colour}</code>`;
 }
 
-function logo(request: ViewRequest) {
-  const say = saySettings(request);
+function logo(request: Request) {
   const { id, name, branding } = request.organization;
   const path = logoPathOf(id, branding);
-  if (path === null) return say('no_logo');
-  return html`<img src="${link(request, path)}" alt="${say('logo_of', { name })}" height="64">`;
+  if (path === null) return request.say('no_logo');
+  return html`<img src="${link(request, path)}" alt="${request.say('logo_of', { name })}" height="64">`;
 }
 
-function shopForm(request: ViewRequest, problems: ui.Problems) {
-  const { organization, form: typed } = request;
-  const say = saySettings(request);
+function shopForm(request: Request): Html {
+  const { organization, form: typed, say } = request;
   const { name, branding } = organization;
-  const isTyped = typed.has('name');
-  const body = [
-    ui.field({
-      name: 'name',
-      label: say('name'),
-      value: typed.get('name') ?? name,
-      problems,
-      required: true,
-      attributes: html`maxlength="255" autocomplete="organization"`,
-    }),
-    ui.checkbox({
-      name: 'own_colour',
-      label: say('own_colour'),
-      checked: isTyped ? typed.has('own_colour') : branding.colour !== null,
-    }),
-    ui.field({
-      name: 'colour',
-      label: say('colour'),
+  const hasColour = typed.has('name') ? typed.has('own_colour') : branding.colour !== null;
+  const attributes = html`maxlength="255" autocomplete="organization"`;
+  return ui.form(request, active, [
+    ui.field(request, 'name', { value: name, required: true, attributes }),
+    ui.checkbox('own_colour', say('own_colour'), hasColour),
+    ui.field(request, 'colour', {
       hint: say('colour_hint'),
       type: 'color',
-      value: typed.get('colour') ?? branding.colour ?? presetColour,
-      problems,
+      value: branding.colour ?? presetColour,
     }),
     ui.submit(say('save')),
-  ];
-  return ui.form(request, viewLink(request, active), body);
+  ]);
 }
 
-function logoForm(request: ViewRequest, problems: ui.Problems) {
-  const say = saySettings(request);
-  const action = viewLink(request, 'settings/logo');
+function logoForm(request: Request): Html[] {
+  const { organization, problems, say } = request;
+  const path = 'settings/logo';
   const wrong = problems.logo ?? null;
   const choose = html`<div class="field"><label for="logo">${say('logo')}</label>
 <span class="hint" id="logo-hint">${say('logo_hint')}</span>
 ${wrong && html`<span class="wrong" id="logo-wrong">${wrong}</span>`}
 <input type="file" id="logo" name="logo" accept="${logoTypes.join(',')}" aria-describedby="logo-hint"${wrong !== null && html` aria-invalid="true"`}></div>`;
-  const upload = ui.form(request, action, [choose, ui.submit(say('upload'))], { files: true });
-  if (request.organization.branding.logo === null) return [html`<p>${logo(request)}</p>`, upload];
+  const upload = ui.form(request, path, [choose, ui.submit(say('upload'))], { files: true });
   const remove = [ui.hidden('remove', '1'), ui.submit(say('remove'), 'danger')];
-  return [html`<p>${logo(request)}</p>`, upload, ui.form(request, action, remove)];
+  const parts = [html`<p>${logo(request)}</p>`, upload];
+  return organization.branding.logo === null ? parts : [...parts, ui.form(request, path, remove)];
 }
 
-function receiptsForm(request: ViewRequest) {
-  const say = saySettings(request);
-  const { receipts } = request.organization;
-  const choice = ui.select({
+function receiptsForm(request: Request): Html {
+  const { say } = request;
+  const named = languages.map((language) => [language, languageNames[language]] as const);
+  const choice = ui.select(request, 'receipts_language', [['', say('receipts_off')], ...named], {
     name: 'receipts',
-    label: say('receipts_language'),
-    value: receipts ?? '',
-    choices: [
-      ['', say('receipts_off')],
-      ...languages.map((language) => [language, languageNames[language]] as const),
-    ],
+    value: request.organization.receipts ?? '',
   });
-  const form = ui.form(request, viewLink(request, 'settings/receipts'), [choice, ui.submit(say('save'))]);
+  const form = ui.form(request, 'settings/receipts', [choice, ui.submit(say('save'))]);
   return html`<p>${say('receipts_text')}</p>${form}`;
 }
 
-async function saveShop(request: ViewRequest): Promise<DashboardAnswer> {
+async function saveShop(request: Request): Promise<DashboardAnswer> {
   const { form: typed, organization } = request;
   const name = typed.get('name') ?? '';
   const colour = typed.has('own_colour') ? (typed.get('colour') ?? '') : null;
@@ -153,7 +130,7 @@ async function saveShop(request: ViewRequest): Promise<DashboardAnswer> {
   );
 }
 
-async function saveLogo(request: ViewRequest): Promise<DashboardAnswer> {
+async function saveLogo(request: Request): Promise<DashboardAnswer> {
   const { organization, files, form: typed } = request;
   const isRemoved = typed.has('remove');
   const file = files.get('logo') ?? new Uint8Array();
@@ -162,15 +139,15 @@ async function saveLogo(request: ViewRequest): Promise<DashboardAnswer> {
   );
 }
 
-async function saveReceipts(request: ViewRequest): Promise<DashboardAnswer> {
+async function saveReceipts(request: Request): Promise<DashboardAnswer> {
   const typed = request.form.get('receipts') ?? '';
   const receipts = languages.find((language): language is Language => language === typed) ?? null;
   return save(request, { org: request.organization.id, receipts }, (each) => withReceipts(each, receipts));
 }
 
-async function connectNetwork(request: ViewRequest): Promise<DashboardAnswer> {
-  const problems = await saveNetwork(request);
-  if (Object.keys(problems).length > 0) return show(request, problems);
+async function connectNetwork(request: Request): Promise<DashboardAnswer> {
+  const problems = await saveNetwork({ ...request, say: sayNetworks(request) });
+  if (Object.keys(problems).length > 0) return show(refused(request, problems));
   return redirect(viewLink(request, active, { done: 'saved' }));
 }
 
@@ -183,20 +160,17 @@ const fieldsOf = {
 } as const satisfies Partial<Record<RefusalCode, string>>;
 
 async function save(
-  request: ViewRequest,
+  request: Request,
   params: object,
   rule: (organization: Organization) => Organization,
 ): Promise<DashboardAnswer> {
   const { organization } = request;
-  const say = saySettings(request);
   try {
     await request.act('org.settings', params, () =>
       request.services.directory.changeOrganization(organization.id, rule),
     );
   } catch (error) {
-    const code = error instanceof DirectoryRefusal ? (error.code as keyof typeof fieldsOf | null) : null;
-    if (code === null || !(code in fieldsOf)) throw error;
-    return show(request, { [fieldsOf[code]]: say(code) });
+    return show(refusedBy(request, error, fieldsOf));
   }
   return redirect(viewLink(request, active, { done: 'saved' }));
 }

@@ -4,8 +4,8 @@
 import type { Step } from '../../domain/payment-story.ts';
 import { type Html, html } from '../../html/html.ts';
 import { viewLink } from '../layout/links.ts';
-import type { ViewRequest } from '../layout/row.ts';
-import { sayPayment } from '../messages/payments.ts';
+import type { Saying } from '../layout/row.ts';
+import type { sayPayment } from '../messages/payments.ts';
 
 const says = {
   request: 'by_request',
@@ -19,9 +19,8 @@ const says = {
  * Returns the function that tells who made a step. A step whose cause is not known any more has
  * nobody.
  */
-export function createStepAuthors(request: ViewRequest): (step: Step) => Html | string | null {
-  const { services, views } = request;
-  const say = sayPayment(request);
+export function createStepAuthors(request: Saying<typeof sayPayment>): (step: Step) => Html | string | null {
+  const { services, views, say } = request;
 
   function linked(id: string | null): Html | null {
     if (id === null) return null;

@@ -4,16 +4,16 @@
 
 import type { WebhookEndpointRecord } from '../../domain/record.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
-import { type Html, html } from '../../html/html.ts';
+import { html } from '../../html/html.ts';
 import { rollSecret, secretsOf } from '../../operator/use-cases/webhook-commands.ts';
 import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
-import { get, post, type ResultOf, type Row, type ViewRequest } from '../layout/row.ts';
+import { get, post, type ResultOf, type Row, refused, type Saying, saying } from '../layout/row.ts';
 import { sayWebhooks } from '../messages/webhooks.ts';
 import { mayDo } from '../people/roles.ts';
-import { deliveriesOf, refusedPage } from './deliveries.ts';
+import { deliveriesOf, endpointIn, refusedPage } from './deliveries.ts';
 import { endpointFields, endpointForm } from './endpoint-form.ts';
 import {
   type EndpointStatus,
@@ -27,52 +27,40 @@ import {
   shareOf,
 } from './endpoint-health.ts';
 import { overlapField, overlapSecondsOf } from './overlap.ts';
-import { ownRecord } from './own-record.ts';
+import { about } from './own-record.ts';
 
 const active = 'webhooks';
 type Endpoint = ResultOf<'create_webhook_endpoint'>;
 
-export const webhookRows: readonly Row[] = [
+type Request = Saying<typeof sayWebhooks>;
+
+export const webhookRows: readonly Row[] = saying(sayWebhooks, [
   get('webhooks', 'developers.read', list),
-  get('webhooks/new', 'webhooks.write', (request) => creation(request, {})),
+  get('webhooks/new', 'webhooks.write', creation),
   post('webhooks/new', 'webhooks.write', create),
-  get('webhooks/{id}', 'developers.read', inEndpoint(show)),
-  get(
-    'webhooks/{id}/edit',
+  get('webhooks/{id}', 'developers.read', about(endpointIn, show)),
+  get('webhooks/{id}/edit', 'webhooks.write', about(liveEndpointIn, editing)),
+  post('webhooks/{id}/edit', 'webhooks.write', about(liveEndpointIn, edit)),
+  post(
+    'webhooks/{id}/enable',
     'webhooks.write',
-    inEndpoint(async (request, endpoint) => editing(request, endpoint, {})),
+    about(liveEndpointIn, (request) => update(request, false)),
   ),
-  post('webhooks/{id}/edit', 'webhooks.write', inEndpoint(edit)),
-  ...(['enable', 'disable'] as const).map(
-    (change): Row =>
-      post(
-        `webhooks/{id}/${change}`,
-        'webhooks.write',
-        inEndpoint((request) => update(request, { disabled: change === 'disable' })),
-      ),
-  ),
-  get(
-    'webhooks/{id}/delete',
+  post(
+    'webhooks/{id}/disable',
     'webhooks.write',
-    inEndpoint(async (request, endpoint) => deletion(request, endpoint)),
+    about(liveEndpointIn, (request) => update(request, true)),
   ),
-  post('webhooks/{id}/delete', 'webhooks.write', inEndpoint(remove)),
-  get('webhooks/{id}/secret', 'secrets.read', inEndpoint(showSecret), { stepUp: true }),
-  post('webhooks/{id}/secret', 'secrets.read', inEndpoint(roll), { stepUp: true }),
-];
+  get('webhooks/{id}/delete', 'webhooks.write', about(liveEndpointIn, deletion)),
+  post('webhooks/{id}/delete', 'webhooks.write', about(liveEndpointIn, remove)),
+  get('webhooks/{id}/secret', 'secrets.read', about(liveEndpointIn, showSecret), { stepUp: true }),
+  post('webhooks/{id}/secret', 'secrets.read', about(liveEndpointIn, roll), { stepUp: true }),
+]);
 
-type Handle = (request: ViewRequest, endpoint: WebhookEndpointRecord) => Promise<DashboardAnswer>;
-
-/**
- * Handles a request about an endpoint of the request's organization and mode. Of one that was
- * deleted there is its page alone.
- */
-function inEndpoint(handle: Handle): Row['handle'] {
-  return async (request) => {
-    const endpoint = await ownRecord<WebhookEndpointRecord>(request, request.id, 'webhook_endpoint');
-    const isThere = endpoint !== null && (endpoint.status !== 'deleted' || handle === show);
-    return isThere ? handle(request, endpoint) : errorPage(request, 'missing');
-  };
+/** The endpoint that the address names. Of a deleted one there is its page alone. */
+async function liveEndpointIn(request: Request): Promise<WebhookEndpointRecord | null> {
+  const endpoint = await endpointIn(request);
+  return endpoint?.status === 'deleted' ? null : endpoint;
 }
 
 const doneKeys = {
@@ -83,17 +71,14 @@ const doneKeys = {
   resending: 'resending',
 } as const;
 
-async function list(request: ViewRequest): Promise<DashboardAnswer> {
-  const say = sayWebhooks(request);
+async function list(request: Request): Promise<DashboardAnswer> {
+  const { say } = request;
   const listed = await request.api('list_webhook_endpoints', { query: { limit: '100' } });
   if (!listed.ok) return errorPage(request, 'trouble');
   const endpoints = listed.body.data as Endpoint[];
   const [failed, health] = await Promise.all([failedOf(request, endpoints), healthByEndpoint(request)]);
   const columns: ui.Column<Endpoint>[] = [
-    [
-      say('url'),
-      ({ id, url }) => html`<a href="${viewLink(request, `webhooks/${id}`)}" dir="ltr">${url}</a>`,
-    ],
+    [say('url'), ({ id, url }) => ui.linkedCode(request, `webhooks/${id}`, url)],
     [say('status'), ({ id, status }) => endpointBadge(request, status as EndpointStatus, health.get(id))],
     [say('last_answer'), ({ id }) => lastAnswerOf(request, health.get(id))],
     [say('failed_24h'), ({ id }) => shareOf(request, health.get(id))],
@@ -114,7 +99,7 @@ async function list(request: ViewRequest): Promise<DashboardAnswer> {
   return page(request, {
     actions: mayDo(request.role, 'webhooks.write') ? add : null,
     body: [
-      ui.doneOf(request, doneKeys, say),
+      ui.doneOf(request, doneKeys),
       html`<p>${say('intro')}</p>`,
       ui.table(say('endpoints'), columns, endpoints, ui.emptyState(say('none'))),
     ],
@@ -122,85 +107,60 @@ async function list(request: ViewRequest): Promise<DashboardAnswer> {
 }
 
 /** The endpoints with deliveries that have failed for good. */
-async function failedOf(request: ViewRequest, endpoints: readonly Endpoint[]): Promise<Set<string>> {
+async function failedOf(request: Request, endpoints: readonly Endpoint[]): Promise<Set<string>> {
   const failed = await Promise.all(endpoints.map(({ id }) => lastFailed(request, id)));
   return new Set(endpoints.filter((_, i) => failed[i] !== undefined).map(({ id }) => id));
 }
 
-function creation(request: ViewRequest, problems: ui.Problems): DashboardAnswer {
-  const say = sayWebhooks(request);
-  return endpointForm(request, {
-    title: say('create'),
-    action: 'webhooks/new',
-    values: endpointFields(request.form),
-    problems,
-  });
+function creation(request: Request): DashboardAnswer {
+  return endpointForm(request, request.say('create'), 'webhooks/new', null);
 }
 
-async function create(request: ViewRequest): Promise<DashboardAnswer> {
+async function create(request: Request): Promise<DashboardAnswer> {
   const { url, events } = endpointFields(request.form);
-  const made = await request.api('create_webhook_endpoint', {
-    params: { url, enabled_events: events },
-  });
-  if (!made.ok) return creation(request, { [made.error.param ?? '']: made.error.message });
-  return redirect(viewLink(request, `webhooks/${made.body.id}`, { done: 'created' }));
+  const made = await request.api('create_webhook_endpoint', { params: { url, enabled_events: events } });
+  if (made.ok) return redirect(viewLink(request, `webhooks/${made.body.id}`, { done: 'created' }));
+  return creation(refused(request, { [made.error.param ?? '']: made.error.message }));
 }
 
-function editing(
-  request: ViewRequest,
-  endpoint: WebhookEndpointRecord,
-  problems: ui.Problems,
-): DashboardAnswer {
-  const say = sayWebhooks(request);
-  const typed = endpointFields(request.form);
-  const values = request.form.has('url') ? typed : { url: endpoint.url, events: endpoint.enabled_events };
-  return endpointForm(request, {
-    title: say('edit_title'),
-    action: `webhooks/${endpoint.id}/edit`,
-    values,
-    problems,
-  });
+function editing(request: Request, endpoint: WebhookEndpointRecord): DashboardAnswer {
+  return endpointForm(request, request.say('edit_title'), `webhooks/${endpoint.id}/edit`, endpoint);
 }
 
-async function edit(request: ViewRequest, endpoint: WebhookEndpointRecord): Promise<DashboardAnswer> {
+async function edit(request: Request, endpoint: WebhookEndpointRecord): Promise<DashboardAnswer> {
   const { url, events } = endpointFields(request.form);
   const params = { url, enabled_events: events };
   const changed = await request.api('update_webhook_endpoint', { id: endpoint.id, params });
-  if (!changed.ok) return editing(request, endpoint, { [changed.error.param ?? '']: changed.error.message });
-  return redirect(viewLink(request, `webhooks/${endpoint.id}`, { done: 'changed' }));
+  if (changed.ok) return redirect(viewLink(request, `webhooks/${endpoint.id}`, { done: 'changed' }));
+  return editing(refused(request, { [changed.error.param ?? '']: changed.error.message }), endpoint);
 }
 
-async function update(
-  request: ViewRequest,
-  params: { readonly disabled: boolean },
-): Promise<DashboardAnswer> {
+async function update(request: Request, disabled: boolean): Promise<DashboardAnswer> {
   const { id } = request;
-  const changed = await request.api('update_webhook_endpoint', { id, params });
+  const changed = await request.api('update_webhook_endpoint', { id, params: { disabled } });
   if (changed.ok) return redirect(viewLink(request, `webhooks/${id}`, { done: 'changed' }));
-  return refusedPage(request, changed.status, changed.error.message);
+  return refusedPage(request, changed.error.message, changed.status);
 }
 
-function deletion(request: ViewRequest, { id, url }: WebhookEndpointRecord): DashboardAnswer {
-  const say = sayWebhooks(request);
-  const action = viewLink(request, `webhooks/${id}/delete`);
+function deletion(request: Request, { id, url }: WebhookEndpointRecord): DashboardAnswer {
+  const { say } = request;
   return page(request, {
     title: say('delete_title'),
     body: [
       html`<p>${say('delete_intro', { url })}</p>`,
-      ui.form(request, action, ui.submit(say('delete'), 'danger')),
+      ui.form(request, `webhooks/${id}/delete`, ui.submit(say('delete'), 'danger')),
     ],
   });
 }
 
-async function remove(request: ViewRequest, { id }: WebhookEndpointRecord): Promise<DashboardAnswer> {
+async function remove(request: Request, { id }: WebhookEndpointRecord): Promise<DashboardAnswer> {
   const removed = await request.api('delete_webhook_endpoint', { id });
   if (removed.ok) return redirect(viewLink(request, active, { done: 'deleted' }));
-  return refusedPage(request, removed.status, removed.error.message);
+  return refusedPage(request, removed.error.message, removed.status);
 }
 
-async function show(request: ViewRequest, endpoint: WebhookEndpointRecord): Promise<DashboardAnswer> {
-  const { language, role } = request;
-  const say = sayWebhooks(request);
+async function show(request: Request, endpoint: WebhookEndpointRecord): Promise<DashboardAnswer> {
+  const { language, role, say } = request;
   const { id, url, status, enabled_events: types, api_version, created } = endpoint;
   const at = (change: string) => viewLink(request, `webhooks/${id}/${change}`);
   const other = status === 'enabled' ? 'disable' : 'enable';
@@ -208,7 +168,7 @@ async function show(request: ViewRequest, endpoint: WebhookEndpointRecord): Prom
   const changes = isThere &&
     mayDo(role, 'webhooks.write') && [
       ui.button(say('edit'), at('edit'), 'quiet'),
-      ui.form(request, at(other), ui.submit(say(other), 'quiet'), { className: 'inline' }),
+      ui.form(request, `webhooks/${id}/${other}`, ui.submit(say(other), 'quiet'), { className: 'inline' }),
       ui.button(say('delete'), at('delete'), 'quiet'),
     ];
   const secret =
@@ -221,7 +181,7 @@ async function show(request: ViewRequest, endpoint: WebhookEndpointRecord): Prom
   return page(request, {
     title: say('endpoint'),
     body: [
-      ui.doneOf(request, doneKeys, say),
+      ui.doneOf(request, doneKeys),
       ui.definitions([
         [say('url'), html`<span dir="ltr">${url}</span>`],
         [say('status'), endpointBadge(request, status, now)],
@@ -241,41 +201,38 @@ async function show(request: ViewRequest, endpoint: WebhookEndpointRecord): Prom
   });
 }
 
-async function showSecret(
-  request: ViewRequest,
-  { id }: Pick<WebhookEndpointRecord, 'id'>,
-): Promise<DashboardAnswer> {
-  const { language } = request;
-  const say = sayWebhooks(request);
+async function showSecret(request: Request): Promise<DashboardAnswer> {
+  const { id, language, say } = request;
   const { secrets } = await request.act('webhooks.show-secret', { endpoint: id }, () =>
     secretsOf(request.services, id),
   );
-  const rolling = [overlapField(language, say('old_secret')), ui.submit(say('roll_secret'))];
-  const items = secrets.map(({ secret, expires }): [string | Html, Html] => [
+  const rolling = [overlapField(request, 'old_secret'), ui.submit(say('roll_secret'))];
+  const untilOf = (expires: string | null) =>
     expires === null
       ? say('active_secret')
-      : html`${say('secret_until')} ${ui.time(language, Date.parse(expires))}`,
-    ui.copyable(request, secret),
-  ]);
+      : html`${say('secret_until')} ${ui.time(language, Date.parse(expires))}`;
+  const shown = secrets.map(
+    ({ secret, expires }) => [untilOf(expires), ui.copyable(request, secret)] as const,
+  );
   return page(request, {
     title: say('secret'),
     body: [
-      ui.doneOf(request, doneKeys, say),
+      ui.doneOf(request, doneKeys),
       html`<p>${say('secret_intro')}</p>`,
-      html`<dl>${items.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`,
-      html`<section class="sheet stack"><h2>${say('roll_secret')}</h2>
-<p>${say('roll_intro')}</p>${ui.form(request, viewLink(request, `webhooks/${id}/secret`), rolling)}</section>`,
+      ui.definitions(shown),
+      ui.section(say('roll_secret'), [
+        html`<p>${say('roll_intro')}</p>`,
+        ui.form(request, `webhooks/${id}/secret`, rolling),
+      ]),
       html`<p>${ui.button(say('back'), viewLink(request, `webhooks/${id}`), 'quiet')}</p>`,
     ],
   });
 }
 
-async function roll(
-  request: ViewRequest,
-  { id }: Pick<WebhookEndpointRecord, 'id'>,
-): Promise<DashboardAnswer> {
+async function roll(request: Request): Promise<DashboardAnswer> {
+  const { id } = request;
   const overlapSeconds = overlapSecondsOf(request.form);
-  if (overlapSeconds === null) return showSecret(request, { id });
+  if (overlapSeconds === null) return showSecret(request);
   const params = { endpoint: id, overlapSeconds };
   await request.once(() =>
     request.act('webhooks.roll-secret', params, () => rollSecret(request.services, id, overlapSeconds)),

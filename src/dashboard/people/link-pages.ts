@@ -2,8 +2,7 @@
 // sign-in in development. A GET changes nothing, because mail programs and chats open links, too;
 // the form uses the link up.
 
-import { checkedPersonName, type Member, type Role } from '../../directory/members.ts';
-import { DirectoryRefusal } from '../../directory/refusal.ts';
+import type { Member } from '../../directory/members.ts';
 import { linkDays, type SignInLink } from '../../directory/sign-in-links.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
@@ -11,37 +10,44 @@ import * as ui from '../layout/components.ts';
 import { plainPage, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { link as linkTo } from '../layout/links.ts';
-import type { Incoming } from '../layout/row.ts';
+import { refused } from '../layout/row.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { sayMails } from '../messages/mails.ts';
-import { sayPeople } from '../messages/people.ts';
-import { nameField, newPasswordField, passwordProblems } from './fields.ts';
+import {
+  guardedForm,
+  nameField,
+  nameProblems,
+  newPasswordField,
+  type OpenRequest,
+  passwordProblems,
+  tooMany,
+} from './fields.ts';
 import { busySeconds, type People } from './people.ts';
-import { tooMany } from './sign-in.ts';
 import { signUpByLink } from './sign-up.ts';
 import { waitingMember } from './turns.ts';
 
 type Invitation = SignInLink & { readonly kind: 'invitation' };
 
-export async function showLink(incoming: Incoming, people: People, token: string): Promise<DashboardAnswer> {
+export async function showLink(
+  request: OpenRequest,
+  people: People,
+  token: string,
+): Promise<DashboardAnswer> {
   const link = findLink(people, token);
-  return link === null ? goneLink(incoming) : linkPage(incoming, people, link);
+  return link === null ? goneLink(request) : linkPage(request, people, link);
 }
 
-export async function useLink(incoming: Incoming, people: People, token: string): Promise<DashboardAnswer> {
+export async function useLink(request: OpenRequest, people: People, token: string): Promise<DashboardAnswer> {
   const link = findLink(people, token);
-  if (link === null) return goneLink(incoming);
-  const { cookie, secFetchSite, form } = incoming;
-  if (!people.guard.accepts(link.digest, cookie, secFetchSite, form)) return errorPage(incoming, 'stale');
-  if (link.kind === 'sign_in') return signInByLink(incoming, people, link);
-  if (link.kind === 'reset') return reset(incoming, people, link);
+  if (link === null) return goneLink(request);
+  if (!people.isGenuine(request, link.digest)) return errorPage(request, 'stale');
+  if (link.kind === 'sign_in') return signInByLink(request, people, link);
+  if (link.kind === 'reset') return reset(request, people, link);
   if (link.kind === 'sign_up')
-    return signUpByLink(incoming, people, link, (problems, status) =>
-      linkPage(incoming, people, link, problems, status),
-    );
+    return signUpByLink(request, people, link, (shown) => linkPage(shown, people, link));
   const member = people.directory.members.findByEmail(link.email);
-  const isSignedIn = member !== undefined && people.memberOf(incoming)?.member.id === member.id;
-  return isSignedIn ? join(incoming, people, link, member) : joinAsNew(incoming, people, link);
+  const isSignedIn = member !== undefined && people.memberOf(request)?.member.id === member.id;
+  return isSignedIn ? join(request, people, link, member) : joinAsNew(request, people, link);
 }
 
 /**
@@ -55,28 +61,32 @@ function findLink({ directory, isSignUpOpen }: People, token: string): SignInLin
   return directory.organization(link.org).status === 'active' ? link : null;
 }
 
-async function signInByLink(incoming: Incoming, people: People, link: SignInLink): Promise<DashboardAnswer> {
+async function signInByLink(
+  request: OpenRequest,
+  people: People,
+  link: SignInLink,
+): Promise<DashboardAnswer> {
   const member = people.directory.members.findByEmail(link.email);
-  if (member === undefined || !(await people.directory.links.use(link))) return goneLink(incoming);
-  return redirect(linkTo(incoming, '/dashboard'), [await people.signIn(member, incoming)]);
+  if (member === undefined || !(await people.directory.links.use(link))) return goneLink(request);
+  return redirect(linkTo(request, '/dashboard'), [await people.signIn(member, request)]);
 }
 
-async function reset(incoming: Incoming, people: People, link: SignInLink): Promise<DashboardAnswer> {
+async function reset(request: OpenRequest, people: People, link: SignInLink): Promise<DashboardAnswer> {
   const { members, links, sessions } = people.directory;
   const member = members.findByEmail(link.email);
-  if (member === undefined) return goneLink(incoming);
-  const password = incoming.form.get('password') ?? '';
-  const problems = passwordProblems(incoming, password, member);
-  if (Object.keys(problems).length > 0) return linkPage(incoming, people, link, problems);
-  const hash = await people.passwords.hash(password, waitingMember(incoming, link.digest));
-  if (hash === null) return linkPage(incoming, people, link, tooMany(incoming, busySeconds), 429);
-  if (!(await links.use(link))) return goneLink(incoming);
+  if (member === undefined) return goneLink(request);
+  const password = request.form.get('password') ?? '';
+  const problems = passwordProblems(request, password, member);
+  if (Object.keys(problems).length > 0) return linkPage(refused(request, problems), people, link);
+  const hash = await people.passwords.hash(password, waitingMember(request, link.digest));
+  if (hash === null) return linkPage(tooMany(request, busySeconds), people, link);
+  if (!(await links.use(link))) return goneLink(request);
   const changed = await people.act(member, 'member.reset-password', {}, () =>
     members.change(member.id, (each) => ({ ...each, password: hash, totp: null, recoveryCodes: [] })),
   );
   await links.endOwn(member.email);
   await sessions.endAll(member.id);
-  return redirect(linkTo(incoming, '/dashboard'), [await people.signIn(changed, incoming)]);
+  return redirect(linkTo(request, '/dashboard'), [await people.signIn(changed, request)]);
 }
 
 /**
@@ -84,89 +94,69 @@ async function reset(incoming: Incoming, people: People, link: SignInLink): Prom
  * is said before, and a password that is not used takes its turn, too. It is not tried as the
  * account's, which is for the sign-in.
  */
-async function joinAsNew(incoming: Incoming, people: People, link: Invitation): Promise<DashboardAnswer> {
-  const say = sayPeople(incoming);
+async function joinAsNew(request: OpenRequest, people: People, link: Invitation): Promise<DashboardAnswer> {
+  const { form: sent, say } = request;
   const { members, links } = people.directory;
-  const name = incoming.form.get('name') ?? '';
-  const password = incoming.form.get('password') ?? '';
+  const name = sent.get('name') ?? '';
+  const password = sent.get('password') ?? '';
   const problems = {
-    ...nameProblems(incoming, name),
-    ...passwordProblems(incoming, password, { email: link.email, name }),
+    ...nameProblems(request, name),
+    ...passwordProblems(request, password, { email: link.email, name }),
   };
-  if (Object.keys(problems).length > 0) return linkPage(incoming, people, link, problems);
-  const hash = await people.passwords.hash(password, waitingMember(incoming, link.digest));
-  if (hash === null) return linkPage(incoming, people, link, tooMany(incoming, busySeconds), 429);
+  if (Object.keys(problems).length > 0) return linkPage(refused(request, problems), people, link);
+  const hash = await people.passwords.hash(password, waitingMember(request, link.digest));
+  if (hash === null) return linkPage(tooMany(request, busySeconds), people, link);
   if (members.findByEmail(link.email) !== undefined) {
     const problem = say('invitation_sign_in', { email: link.email });
-    return linkPage(incoming, people, link, { '': problem });
+    return linkPage(refused(request, { '': problem }), people, link);
   }
-  if (!(await links.use(link))) return goneLink(incoming);
+  if (!(await links.use(link))) return goneLink(request);
   const member = await members.create(link.email, name, hash, { [link.org]: link.role });
   const joined = { org: link.org, role: link.role };
   await people.act(member, 'member.join', joined, async () => member, link.org);
-  return redirect(homeOf(incoming, link), [await people.signIn(member, incoming)]);
+  return redirect(homeOf(request, link), [await people.signIn(member, request)]);
 }
 
 /** The member who was invited is signed in. */
 async function join(
-  incoming: Incoming,
+  request: OpenRequest,
   people: People,
   link: Invitation,
   invited: Member,
 ): Promise<DashboardAnswer> {
   const { members, links } = people.directory;
-  if (!(await links.use(link))) return goneLink(incoming);
+  if (!(await links.use(link))) return goneLink(request);
   const joined = { org: link.org, role: link.role };
   const act = () => members.setRole(invited.id, link.org, link.role);
   await people.act(invited, 'member.join', joined, act, link.org);
-  return redirect(homeOf(incoming, link));
+  return redirect(homeOf(request, link));
 }
 
-function homeOf(incoming: Incoming, { org }: Invitation): string {
-  return linkTo(incoming, `/dashboard/${org}/test/home`);
+function homeOf(request: OpenRequest, { org }: Invitation): string {
+  return linkTo(request, `/dashboard/${org}/test/home`);
 }
 
-export function nameProblems({ language }: Incoming, name: string): ui.Problems {
-  const say = sayPeople({ language });
-  try {
-    checkedPersonName(name);
-    return {};
-  } catch (error) {
-    if (!(error instanceof DirectoryRefusal)) throw error;
-    return { name: say('name_invalid') };
-  }
-}
-
-function linkPage(
-  incoming: Incoming,
-  people: People,
-  link: SignInLink,
-  problems: ui.Problems = {},
-  status = Object.keys(problems).length === 0 ? 200 : 400,
-): DashboardAnswer {
-  const { address } = incoming;
-  const { field: key, setCookie } = people.guard.protect(link.digest, incoming.cookie);
-  const { title, text, body } = contentOf(incoming, people, link, problems);
-  const action = html`<form method="post" action="${linkTo(incoming, address)}" class="sheet stack" novalidate>${key}${ui.hidden('email', link.email)}${body}</form>`;
-  const isForNewMember = link.kind === 'invitation' && !isForVisitor(incoming, people, link);
-  return plainPage(incoming, {
-    status,
+function linkPage(request: OpenRequest, people: People, link: SignInLink): DashboardAnswer {
+  const { title, text, body } = contentOf(request, people, link);
+  const fields = html`${ui.hidden('email', link.email)}${body}`;
+  const { form, cookies } = guardedForm(request, people, link.digest, request.address, fields);
+  const isForNewMember = link.kind === 'invitation' && !isForVisitor(request, people, link);
+  return plainPage(request, {
     title,
-    problems,
-    cookies: setCookie === null ? [] : [setCookie],
-    body: [html`<p>${text}</p>`, isForNewMember ? signInToJoin(incoming) : null, action],
+    cookies,
+    body: [html`<p>${text}</p>`, isForNewMember ? signInToJoin(request) : null, form],
   });
 }
 
 /** Whether the visitor is signed in as the member who was invited. */
-function isForVisitor(incoming: Incoming, people: People, { email }: Invitation): boolean {
-  return people.memberOf(incoming)?.member.email === email;
+function isForVisitor(request: OpenRequest, people: People, { email }: Invitation): boolean {
+  return people.memberOf(request)?.member.email === email;
 }
 
 /** The page is the same whether the address has an account or not. */
-function signInToJoin(incoming: Incoming): Html {
-  const say = sayPeople(incoming);
-  const href = linkTo(incoming, '/dashboard/sign-in', { next: incoming.address });
+function signInToJoin(request: OpenRequest): Html {
+  const { address, say } = request;
+  const href = linkTo(request, '/dashboard/sign-in', { next: address });
   return html`<p>${say('invitation_has_account')} <a href="${href}">${say('sign_in')}</a></p>`;
 }
 
@@ -176,56 +166,44 @@ interface LinkContent {
   readonly body: Html;
 }
 
-function contentOf(incoming: Incoming, people: People, link: SignInLink, problems: ui.Problems): LinkContent {
-  const say = sayPeople(incoming);
+function contentOf(request: OpenRequest, people: People, link: SignInLink): LinkContent {
+  const { say } = request;
   const { email } = link;
-  if (link.kind === 'sign_in')
-    return {
-      title: say('sign_in'),
-      text: say('link_sign_in_text', { email }),
-      body: ui.submit(say('sign_in')),
-    };
-  const password = newPasswordField(incoming, problems);
-  if (link.kind === 'reset')
-    return {
-      title: say('reset_title'),
-      text: say('reset_text', { email }),
-      body: html`${password}${ui.submit(say('save'))}`,
-    };
-  if (link.kind === 'sign_up')
-    return {
-      title: say('sign_up'),
-      text: sayMails(incoming)('confirmed', { email, organization: link.organization }),
-      body: html`${password}${ui.submit(say('sign_up'))}`,
-    };
-  return invitationContent(incoming, people, link, problems, password);
+  const password = newPasswordField(request);
+  switch (link.kind) {
+    case 'sign_in':
+      return {
+        title: say('sign_in'),
+        text: say('link_sign_in_text', { email }),
+        body: ui.submit(say('sign_in')),
+      };
+    case 'reset':
+      return {
+        title: say('reset_title'),
+        text: say('reset_text', { email }),
+        body: html`${password}${ui.submit(say('save'))}`,
+      };
+    case 'sign_up':
+      return {
+        title: say('sign_up'),
+        text: sayMails(request)('confirmed', { email, organization: link.organization }),
+        body: html`${password}${ui.submit(say('sign_up'))}`,
+      };
+    case 'invitation': {
+      const organization = people.directory.organization(link.org).name;
+      const fields = isForVisitor(request, people, link) ? null : html`${nameField(request)}${password}`;
+      return {
+        title: say('invitation_title', { organization }),
+        text: say('invitation_text', { email, role: sayLayout(request)(link.role) }),
+        body: html`${fields}${ui.submit(say('join'))}`,
+      };
+    }
+  }
 }
 
-function invitationContent(
-  incoming: Incoming,
-  people: People,
-  link: Invitation,
-  problems: ui.Problems,
-  password: Html,
-): LinkContent {
-  const say = sayPeople(incoming);
-  const { email, org, role } = link;
-  const organization = people.directory.organization(org).name;
-  const title = say('invitation_title', { organization });
-  const text = say('invitation_text', { email, role: roleName(role, incoming) });
-  if (isForVisitor(incoming, people, link)) return { title, text, body: ui.submit(say('join')) };
-  const name = nameField(incoming, incoming.form.get('name') ?? '', problems);
-  return { title, text, body: html`${name}${password}${ui.submit(say('join'))}` };
-}
-
-function roleName(role: Role, { language }: Incoming): string {
-  const say = sayLayout({ language });
-  return say(role);
-}
-
-function goneLink(incoming: Incoming): DashboardAnswer {
-  const say = sayPeople(incoming);
-  return plainPage(incoming, {
+function goneLink(request: OpenRequest): DashboardAnswer {
+  const { say } = request;
+  return plainPage(request, {
     status: 404,
     title: say('link_missing_title'),
     body: html`<p>${say('link_missing', { days: linkDays })}</p>`,

@@ -98,7 +98,7 @@ export class People {
   }
 
   /** The signed-in member of a request; null for nobody. */
-  memberOf(incoming: Incoming): MemberRequest | null {
+  memberOf<Request extends Incoming>(incoming: Request): (Request & MemberRequest) | null {
     const found = this.#find(incoming, !incoming.isRepeated);
     return found && { ...incoming, ...found, organizations: this.organizationsOf(found.member) };
   }
@@ -143,6 +143,11 @@ export class People {
     return isOwnSite && given.length === expected.length && timingSafeEqual(given, expected);
   }
 
+  /** Whether a form about `id` comes from a page that this browser was given. */
+  isGenuine({ cookie, secFetchSite, form }: Incoming, id: string): boolean {
+    return this.guard.accepts(id, cookie, secFetchSite, form);
+  }
+
   /** Opens a session in place of the one that the browser has. Returns the cookie to set. */
   async signIn(member: Member, incoming: Incoming): Promise<string> {
     const { sessions } = this.directory;
@@ -154,7 +159,10 @@ export class People {
   }
 
   /** Signs a member in whose first page is the answer to this request. */
-  async signInHere(member: Member, incoming: Incoming): Promise<{ cookie: string; request: MemberRequest }> {
+  async signInHere<Request extends Incoming>(
+    member: Member,
+    incoming: Request,
+  ): Promise<{ cookie: string; request: Request & MemberRequest }> {
     const cookie = await this.signIn(member, incoming);
     const request = this.memberOf({ ...incoming, cookie });
     return { cookie, request: defined(request, 'who was signed in is known') };

@@ -6,7 +6,7 @@ import { html } from '../../html/html.ts';
 import { memberPage, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { link } from '../layout/links.ts';
-import type { Incoming, MemberRequest } from '../layout/row.ts';
+import type { Incoming } from '../layout/row.ts';
 import { sayPeople } from '../messages/people.ts';
 import {
   endSessions,
@@ -19,6 +19,7 @@ import {
   turnTwoStepOff,
   turnTwoStepOn,
 } from './account.ts';
+import type { OpenRequest, OwnRequest } from './fields.ts';
 import { showLink, useLink } from './link-pages.ts';
 import type { People } from './people.ts';
 import { showSignIn, signIn, signInWithCode } from './sign-in.ts';
@@ -26,9 +27,9 @@ import { showSignUp, takeSignUp } from './sign-up.ts';
 import { askToConfirm, confirm, showConfirm } from './step-up.ts';
 
 /** For anybody; `token` is the last segment of the address of a link. */
-type Open = (incoming: Incoming, people: People, token: string) => Promise<DashboardAnswer>;
+type Open = (request: OpenRequest, people: People, token: string) => Promise<DashboardAnswer>;
 /** For members who are signed in. The key of a form is checked before. */
-type Own = (request: MemberRequest, people: People) => Promise<DashboardAnswer>;
+type Own = (request: OwnRequest, people: People) => Promise<DashboardAnswer>;
 
 interface PublicRoute {
   readonly method: 'GET' | 'POST';
@@ -75,13 +76,14 @@ export function answerPublicRoute(incoming: Incoming, people: People): Promise<D
     const page = link(incoming, fitting[0]!.own ? '/dashboard/me' : '/dashboard/sign-in');
     return Promise.resolve(method === 'GET' ? redirect(page) : errorPage(incoming, 'method'));
   }
-  if (route.open !== undefined) return route.open(incoming, people, path.split('/').at(-1)!);
-  return enter(route, incoming, people);
+  const request = { ...incoming, say: sayPeople(incoming) };
+  if (route.open !== undefined) return route.open(request, people, path.split('/').at(-1)!);
+  return enter(route, request, people);
 }
 
 async function enter(
   { own, method, path, stepUp }: PublicRoute,
-  incoming: Incoming,
+  incoming: OpenRequest,
   people: People,
 ): Promise<DashboardAnswer> {
   const request = people.memberOf(incoming);
@@ -109,9 +111,9 @@ export function toSignIn(incoming: Incoming, again = false): DashboardAnswer {
   return redirect(link(incoming, '/dashboard/sign-in', { next, again: again ? 'yes' : '' }));
 }
 
-async function toFirstOrganization(request: MemberRequest, people: People): Promise<DashboardAnswer> {
-  const [first] = request.organizations;
-  const say = sayPeople(request);
+async function toFirstOrganization(request: OwnRequest, people: People): Promise<DashboardAnswer> {
+  const { organizations, say } = request;
+  const [first] = organizations;
   if (first === undefined)
     return memberPage(request, {
       title: say('no_organization_title'),
@@ -121,10 +123,8 @@ async function toFirstOrganization(request: MemberRequest, people: People): Prom
   return redirect(link(request, `/dashboard/${first.id}/${mode}/home`));
 }
 
-async function signOut(
-  { member, session, ...request }: MemberRequest,
-  people: People,
-): Promise<DashboardAnswer> {
+async function signOut(request: OwnRequest, people: People): Promise<DashboardAnswer> {
+  const { member, session } = request;
   await people.act(member, 'member.sign-out', {}, () => people.directory.sessions.end(member.id, session.id));
   return redirect(link(request, '/dashboard/sign-in'), [people.cookies.clearSession()]);
 }

@@ -11,9 +11,8 @@ import * as ui from '../layout/components.ts';
 import { plainPage, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { link, nextAddress } from '../layout/links.ts';
-import type { Incoming } from '../layout/row.ts';
-import { sayPeople } from '../messages/people.ts';
-import { knownPasswordField } from './fields.ts';
+import { refused } from '../layout/row.ts';
+import { guardedForm, knownPasswordField, type OpenRequest, tooMany } from './fields.ts';
 import { type People, untried } from './people.ts';
 import { isCode } from './second-step.ts';
 import { waitingStranger } from './turns.ts';
@@ -32,125 +31,92 @@ interface Pending {
   readonly next: string;
 }
 
-export async function showSignIn(incoming: Incoming, people: People): Promise<DashboardAnswer> {
-  const next = nextAddress(incoming.query.get('next'));
-  return people.memberOf(incoming) === null || incoming.query.has('again')
-    ? signInPage(incoming, people, next)
-    : redirect(incoming.prefix + next);
+export async function showSignIn(request: OpenRequest, people: People): Promise<DashboardAnswer> {
+  const next = nextAddress(request.query.get('next'));
+  return people.memberOf(request) === null || request.query.has('again')
+    ? signInPage(request, people, next)
+    : redirect(request.prefix + next);
 }
 
-export async function signIn(incoming: Incoming, people: People): Promise<DashboardAnswer> {
-  const { form, prefix } = incoming;
-  const say = sayPeople(incoming);
-  if (!isGenuine(incoming, people, address)) return errorPage(incoming, 'stale');
-  const next = nextAddress(form.get('next'));
-  const email = form.get('email') ?? '';
-  const tried = await people.tryGuess(incoming, `password ${email.trim().toLowerCase()}`, async () => {
+export async function signIn(request: OpenRequest, people: People): Promise<DashboardAnswer> {
+  const { form: sent, prefix, say, visitor } = request;
+  if (!people.isGenuine(request, address)) return errorPage(request, 'stale');
+  const next = nextAddress(sent.get('next'));
+  const email = sent.get('email') ?? '';
+  const tried = await people.tryGuess(request, `password ${email.trim().toLowerCase()}`, async () => {
     const member = people.directory.members.findByEmail(email) ?? null;
-    const waiter = waitingStranger(incoming, incoming.visitor.site);
-    const isRight = await people.passwords.isRight(
-      form.get('password') ?? '',
-      member?.password ?? null,
-      waiter,
-    );
+    const waiter = waitingStranger(request, visitor.site);
+    const stored = member?.password ?? null;
+    const isRight = await people.passwords.isRight(sent.get('password') ?? '', stored, waiter);
     return isRight === null ? untried : isRight ? member : null;
   });
-  if (tried === null) return signInPage(incoming, people, next, 400, { '': say('wrong_sign_in') });
-  if ('waitSeconds' in tried)
-    return signInPage(incoming, people, next, 429, tooMany(incoming, tried.waitSeconds));
+  if (tried === null) return signInPage(refused(request, { '': say('wrong_sign_in') }), people, next);
+  if ('waitSeconds' in tried) return signInPage(tooMany(request, tried.waitSeconds), people, next);
   const member = tried.right;
-  if (member.totp !== null) return codePage(incoming, people, sealPending(people, member, next));
-  return redirect(prefix + next, [await people.signIn(member, incoming)]);
+  if (member.totp !== null) return codePage(request, people, sealPending(people, member, next));
+  return redirect(prefix + next, [await people.signIn(member, request)]);
 }
 
-export async function signInWithCode(incoming: Incoming, people: People): Promise<DashboardAnswer> {
-  const { form, prefix } = incoming;
-  const say = sayPeople(incoming);
-  if (!isGenuine(incoming, people, codeAddress)) return errorPage(incoming, 'stale');
-  const sealed = form.get('pending') ?? '';
+export async function signInWithCode(request: OpenRequest, people: People): Promise<DashboardAnswer> {
+  const { form: sent, prefix, say } = request;
+  if (!people.isGenuine(request, codeAddress)) return errorPage(request, 'stale');
+  const sealed = sent.get('pending') ?? '';
   const pending = openPending(people, sealed);
-  if (pending === null) return redirect(link(incoming, address));
+  if (pending === null) return redirect(link(request, address));
   const { member, next } = pending;
-  const tried = await people.tryGuess(incoming, `code ${member.id}`, () =>
-    isCode(people, member, form.get('code') ?? ''),
+  const tried = await people.tryGuess(request, `code ${member.id}`, () =>
+    isCode(people, member, sent.get('code') ?? ''),
   );
-  if (tried === null) return codePage(incoming, people, sealed, 400, { code: say('wrong_code') });
-  if ('waitSeconds' in tried)
-    return codePage(incoming, people, sealed, 429, tooMany(incoming, tried.waitSeconds));
-  return redirect(prefix + next, [await people.signIn(tried.right, incoming)]);
+  if (tried === null) return codePage(refused(request, { code: say('wrong_code') }), people, sealed);
+  if ('waitSeconds' in tried) return codePage(tooMany(request, tried.waitSeconds), people, sealed);
+  return redirect(prefix + next, [await people.signIn(tried.right, request)]);
 }
 
-function isGenuine({ cookie, secFetchSite, form }: Incoming, people: People, id: string): boolean {
-  return people.guard.accepts(id, cookie, secFetchSite, form);
-}
-
-export function tooMany({ language }: Pick<Incoming, 'language'>, waitSeconds: number): ui.Problems {
-  const say = sayPeople({ language });
-  const text =
-    waitSeconds > 60
-      ? say('too_many_attempts', { minutes: Math.ceil(waitSeconds / 60) })
-      : say('too_many_attempts_now', { seconds: waitSeconds });
-  return { '': text };
-}
-
-function signInPage(
-  incoming: Incoming,
-  people: People,
-  next: string,
-  status = 200,
-  problems: ui.Problems = {},
-): DashboardAnswer {
-  const { form } = incoming;
-  const say = sayPeople(incoming);
-  const { field: key, setCookie } = people.guard.protect(address, incoming.cookie);
-  return plainPage(incoming, {
-    status,
-    title: say('sign_in'),
-    problems,
-    cookies: setCookie === null ? [] : [setCookie],
-    body: [
-      html`<form method="post" action="${link(incoming, address)}" class="sheet stack" novalidate>${key}${ui.hidden('next', next)}
-${ui.field({ name: 'email', label: say('email'), type: 'email', value: form.get('email') ?? '', required: true, ltr: true, attributes: html`autocomplete="username" maxlength="254"` })}
-${knownPasswordField('password', say('password'), {})}
+function signInPage(request: OpenRequest, people: People, next: string): DashboardAnswer {
+  const { say } = request;
+  const email = ui.field(request, 'email', {
+    type: 'email',
+    required: true,
+    ltr: true,
+    attributes: html`autocomplete="username" maxlength="254"`,
+  });
+  const { form, cookies } = guardedForm(
+    request,
+    people,
+    address,
+    address,
+    html`${ui.hidden('next', next)}
+${email}
+${knownPasswordField(request, 'password', 'password')}
 ${ui.submit(say('sign_in'))}
-<p class="safe muted">${lockIcon}<span>${say('check_address')} <bdi dir="ltr">${people.baseUrl}</bdi></span></p></form>`,
+<p class="safe muted">${lockIcon}<span>${say('check_address')} <bdi dir="ltr">${people.baseUrl}</bdi></span></p>`,
+  );
+  return plainPage(request, {
+    title: say('sign_in'),
+    cookies,
+    body: [
+      form,
       people.isSignUpOpen
-        ? html`<p class="muted">${say('no_account_yet')} <a href="${link(incoming, '/dashboard/sign-up')}">${say('sign_up')}</a></p>`
+        ? html`<p class="muted">${say('no_account_yet')} <a href="${link(request, '/dashboard/sign-up')}">${say('sign_up')}</a></p>`
         : html`<p class="muted">${say('no_account')}</p>`,
       html`<p class="muted">${say('lost_password')}</p>`,
     ],
   });
 }
 
-function codePage(
-  incoming: Incoming,
-  people: People,
-  sealed: string,
-  status = 200,
-  problems: ui.Problems = {},
-): DashboardAnswer {
-  const say = sayPeople(incoming);
-  const { field: key } = people.guard.protect(codeAddress, incoming.cookie);
-  return plainPage(incoming, {
-    status,
-    title: say('code_title'),
-    problems,
-    body: html`<form method="post" action="${link(incoming, codeAddress)}" class="sheet stack" novalidate>${key}${ui.hidden('pending', sealed)}
-${codeField(incoming, problems)}${ui.submit(say('continue'))}</form>`,
-  });
-}
-
-function codeField({ language }: Incoming, problems: ui.Problems) {
-  const say = sayPeople({ language });
-  return ui.field({
-    name: 'code',
-    label: say('code'),
+function codePage(request: OpenRequest, people: People, sealed: string): DashboardAnswer {
+  const { say } = request;
+  const code = ui.field(request, 'code', {
+    fresh: true,
     hint: say('code_hint'),
-    problems,
     required: true,
     ltr: true,
     attributes: html`autocomplete="one-time-code" maxlength="40" autocapitalize="off" spellcheck="false"`,
   });
+  const body = html`${ui.hidden('pending', sealed)}
+${code}${ui.submit(say('continue'))}`;
+  const { form, cookies } = guardedForm(request, people, codeAddress, codeAddress, body);
+  return plainPage(request, { title: say('code_title'), cookies, body: form });
 }
 
 function sealPending(people: People, { id, password }: Member, next: string): string {

@@ -13,6 +13,10 @@ export class OperatorFailure extends Error {
   }
 }
 
+export function isRefusal(error: unknown): error is OperatorFailure {
+  return error instanceof OperatorFailure && error.kind === 'refused';
+}
+
 /** The failure of a command that was called wrongly. */
 export function wrongUsage(message: string): OperatorFailure {
   return new OperatorFailure('usage', message);

@@ -1,18 +1,19 @@
-// A page of one of the API's lists, with the queries of the pages before and after it.
+// A part of one of the API's lists, with the queries of the pages before and after it.
 
 import { idPrefixes } from '../../contract/id-prefixes.ts';
+import type { PagerQueries } from '../layout/components.ts';
 import type { ViewRequest } from '../layout/row.ts';
 
 type ListOperation = 'list_customers' | 'list_checkout_sessions' | 'list_reviews' | 'list_events';
 type Query = Readonly<Record<string, string>>;
 
-interface ListPage<R> {
+interface ListPart<R> {
   /** Whether the shard has answered. */
   readonly isThere: boolean;
   readonly data: readonly R[];
   /** Without a cursor: the newest are shown. */
   readonly isNewest: boolean;
-  readonly queries: { readonly newer: Query | null; readonly older: Query | null };
+  readonly queries: PagerQueries;
 }
 
 const limit = '20';
@@ -22,12 +23,12 @@ const cursors = ['starting_after', 'ending_before'] as const;
  * `filters` are parameters of the list; empty ones are left out. `kept` is what the queries keep of
  * the page's own. A cursor that names nothing gives the first page.
  */
-export async function listPage<R extends { readonly id: string }>(
+export async function listPart<R extends { readonly id: string }>(
   request: ViewRequest,
   operation: ListOperation,
   filters: Query = {},
   kept = filters,
-): Promise<ListPage<R>> {
+): Promise<ListPart<R>> {
   const given = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== ''));
   const cursor = cursors.find((name) => request.query.has(name));
   const at = cursor && request.query.get(cursor)!;
