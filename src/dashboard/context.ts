@@ -73,9 +73,9 @@ export function createContext(
 }
 
 /**
- * Whether the refusal is the answer to this form for good. It may be stored for the form's key, so
- * the form gets another key when it is shown again. After any other refusal it keeps its key,
- * because the command may have run.
+ * Whether the refusal is final. It may be stored for the form's key, so the form gets another key
+ * when it is shown again. After any other refusal it keeps its key, because the command may have
+ * run.
  */
 export function isFinal({ status }: { readonly status: number }): boolean {
   return status < 500 && status !== 409 && status !== 429;
@@ -94,8 +94,8 @@ const keptMax = 1_000;
 
 /**
  * The forms that were carried out lately, by their idempotency keys, for what no command of the API
- * does: a double click or a reload makes no second key and no second secret. The answers, which may
- * show a secret once, are kept nowhere.
+ * does: a double click or a reload makes no second key and no second secret. The answers are not
+ * stored, because they may show a secret that is shown once.
  */
 export class RecentForms {
   readonly #keys = new Set<string>();

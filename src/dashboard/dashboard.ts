@@ -28,7 +28,7 @@ import { askToConfirm } from './people/step-up.ts';
 export interface DashboardOptions extends Omit<PeopleOptions, 'directory' | 'secrets' | 'secure' | 'mail'> {
   readonly services: Omit<OperatorServices, 'author' | 'language'>;
   readonly trustedProxies: readonly string[];
-  /** Called with what a handler threw, and the id of the request's request. */
+  /** Called with what a handler threw, and the id of the request. */
   readonly onError: (error: unknown, requestId: string) => void;
 }
 
@@ -124,8 +124,8 @@ export class Dashboard {
 }
 
 /**
- * The logo of an organization, for the pages where its customers pay; null when there is none like
- * that, or not any more. The address has its digest, so what is at it never changes.
+ * The logo of an organization, for the pages where its customers pay; null when it has no such logo
+ * (any more). The address contains the logo's digest, so what it leads to never changes.
  */
 function logoAt(directory: Directory, path: string): DashboardAnswer | null {
   const org = path.split('/')[2] ?? '';

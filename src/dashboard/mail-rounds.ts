@@ -1,6 +1,6 @@
-// Looks at all organizations again and again for what is to be mailed. How far one was told is a
-// row of the directory, written in the commit that queues the mails: nothing is lost with the
-// process, nor told again after a start.
+// Goes round all organizations again and again, looking for what is to be mailed. What was mailed is
+// a row of the directory, written in the commit that queues the mails: a crash loses nothing, and
+// nothing is told again after a start.
 
 import { pack } from 'msgpackr';
 import type { Alongside } from '../directory/token-rows.ts';
@@ -12,7 +12,7 @@ export interface MailRoundsOptions {
   readonly outbox: Pick<MailOutbox, 'plan'>;
   /** The folder was restored and not resumed: another service may tell the same people. */
   readonly isPaused: () => boolean;
-  /** The shards were not asked, or the disk did not take what they said; it is tried again. */
+  /** A shard could not be asked, or the row could not be written; it is tried again. */
   readonly onFailure: (org: string, error: unknown) => void;
 }
 
@@ -50,7 +50,7 @@ export abstract class MailRounds<Row extends { readonly org: string }> {
   async stop(): Promise<void> {
     this.stopped = true;
     clearTimeout(this.#timer ?? undefined);
-    // Not for an answer of a shard, which is not used any more.
+    // The answer of a shard is not waited for: nobody uses it any more.
     await this.#writing.catch(() => {});
   }
 

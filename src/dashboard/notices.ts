@@ -19,7 +19,7 @@ import { mayDo, type Permission } from './people/roles.ts';
 const noticeKinds = ['activated', 'limit', 'review', 'failing'] as const;
 type NoticeKind = (typeof noticeKinds)[number];
 
-/** Where each is seen, and who may see it. */
+/** The page that each leads to, and the permission that it needs. */
 const pages = {
   activated: { path: 'home', permission: 'payments.read' },
   limit: { path: 'limits', permission: 'developers.read' },
@@ -27,7 +27,7 @@ const pages = {
   failing: { path: 'webhooks', permission: 'developers.read' },
 } as const satisfies Record<NoticeKind, { readonly path: string; readonly permission: Permission }>;
 
-/** What members of an organization were told. */
+/** What the members of an organization were told so far. */
 interface Told {
   readonly org: string;
   readonly activated: boolean;
@@ -35,7 +35,7 @@ interface Told {
   readonly decidedMs: number;
   /** The newest review; '' when none was. */
   readonly review: string;
-  /** When an endpoint that fails was told, by its id. */
+  /** When members were told of a failing endpoint, by its id. */
   readonly endpoints: Readonly<Record<string, number>>;
   /** When the last mail of each kind was queued. */
   readonly lastMs: Readonly<Partial<Record<NoticeKind, number>>>;
@@ -74,7 +74,7 @@ export class Notices extends MailRounds<Told> {
     }
   }
 
-  /** What the directory knows is told also while a shard does not answer. */
+  /** News from the directory goes out even while a shard does not answer. */
   async #lookAt(org: string, members: readonly Member[]): Promise<void> {
     for (const kind of noticeKinds) {
       const wanting = members.filter((member) => wants(member, org, kind));
@@ -93,7 +93,7 @@ export class Notices extends MailRounds<Told> {
     await this.#queue(kind, organization, members, next);
   }
 
-  /** What there is to tell, as it is when it was told; null: nothing. */
+  /** What changes in `told` with the news of a kind; null without news. */
   async #newsOf(
     kind: NoticeKind,
     organization: Organization,
@@ -103,12 +103,12 @@ export class Notices extends MailRounds<Told> {
     if (kind === 'activated')
       return organization.liveActivated && !told.activated ? { activated: true } : null;
     if (kind === 'limit') return newDecision(organization, told);
-    // Shards are asked where somebody wants to know.
+    // A shard is asked only when a member wants its news.
     if (!organization.liveActivated || !isWanted) return null;
     return kind === 'review' ? this.#newReview(told) : this.#newFailing(told);
   }
 
-  /** Without room for any of its mails today, nothing is written, and it is told later. */
+  /** When today's bounds leave room for none of the mails, nothing is written, and it is tried later. */
   async #queue(
     kind: NoticeKind,
     { id, name, liveActivated }: Organization,
@@ -128,7 +128,7 @@ export class Notices extends MailRounds<Told> {
     );
   }
 
-  /** A review of the last day that was not told; an older one was there before mails were. */
+  /** The newest review of the last day, unless it was told; an older one may be from before mails. */
   async #newReview({ org, review }: Told): Promise<Partial<Told> | null> {
     const { services } = this.options;
     const index = fieldIndex('review', scopeOf(org, true), 'open', 'true');
@@ -138,7 +138,7 @@ export class Notices extends MailRounds<Told> {
     return isNews ? { review: newest.id } : null;
   }
 
-  /** The endpoints that have failed for an hour, if one of them was not told in the last day. */
+  /** The endpoints that have failed for an hour and were not told in the last day. */
   async #newFailing({ org, endpoints: told }: Told): Promise<Partial<Told> | null> {
     const { services } = this.options;
     const nowMs = services.now();
@@ -153,7 +153,7 @@ export class Notices extends MailRounds<Told> {
   }
 }
 
-/** Whether a mail of this outbox to a member still has somebody who wants it. */
+/** Whether the recipient of a queued notice still wants it. */
 export function isNoticeWanted(
   { org, to, expiresMs }: Pick<QueuedMail, 'org' | 'to' | 'expiresMs'>,
   { members, store }: OperatorServices['directory'],
@@ -169,7 +169,7 @@ function wants(member: Member, org: string, kind: NoticeKind): boolean {
   return role !== undefined && wantsNotices(member, role) && mayDo(role, pages[kind].permission);
 }
 
-/** What an organization is taken to know: one that is older than a day knows what is so now. */
+/** What counts as told at first: for an organization older than a day, all that is so now. */
 function toldSoFar(organization: Organization, nowMs: number): Told {
   const isNew = organization.created * 1000 > nowMs - dayMs;
   return {

@@ -15,16 +15,16 @@ import type { Letter, QueuedMail } from '../mail/outbox.ts';
 import type { OperatorServices } from '../operator/use-cases/services.ts';
 import { MailRounds, type MailRoundsOptions, nothing, wantedMs } from './mail-rounds.ts';
 
-/** How far the events of an organization were looked at. */
+/** How far the events of an organization were read. */
 interface Followed {
   readonly org: string;
-  /** The id of the newest event that was, or an id that is older than the first. */
+  /** The id of the newest event that was read, or an id older than the first one's. */
   readonly after: string;
 }
 
 const lookMs = 2_000;
 const eventsPerStep = 16;
-/** So many steps an organization has in a round, then the others have their turn. */
+/** How many steps an organization may take in a round, so that the others get their turn. */
 const stepsMax = 200;
 
 export class Receipts extends MailRounds<Followed> {
@@ -50,7 +50,7 @@ export class Receipts extends MailRounds<Followed> {
   async #follow({ id, name }: Organization, language: Language): Promise<void> {
     const { askShard, now } = this.options.services;
     const given = { kind: 'events_after', org: id, livemode: true, limit: eventsPerStep } as const;
-    // What was paid before receipts were wanted gets none, but a payment right after gets its own.
+    // Payments from before receipts were switched on get none; the first one after does.
     let after = this.rows.get(id)?.after ?? idFloor(idPrefixes.event, now() - lookMs);
     for (let step = 1; !this.stopped; step++) {
       const { body, cursor } = await askShard(id, { ...given, after });
@@ -68,7 +68,7 @@ export class Receipts extends MailRounds<Followed> {
     }
   }
 
-  /** The letter about an event; null when it is about nothing that a customer gets a receipt for. */
+  /** The receipt for an event; null for an event that causes none. */
   async #letterOf(event: ReceiptEvent, organization: string, language: Language): Promise<Letter | null> {
     const { type, created, data } = event;
     const { object } = data;
@@ -89,7 +89,7 @@ export class Receipts extends MailRounds<Followed> {
     });
   }
 
-  /** Null when it is not there any more. */
+  /** Null when it no longer exists. */
   async #record<R>(id: string): Promise<R | null> {
     try {
       return JSON.parse((await this.options.services.askShard(id, { kind: 'record', id })).body) as R;
@@ -99,7 +99,7 @@ export class Receipts extends MailRounds<Followed> {
     }
   }
 
-  /** Receipts for which there is no room today are left out. */
+  /** Receipts beyond today's bounds are left out. */
   async #write(org: string, followed: Followed | null, letters: readonly Letter[]): Promise<void> {
     const { services, outbox } = this.options;
     const about = { org, isNewcomer: false, kind: 'receipt', link: null } as const;
@@ -130,7 +130,7 @@ function languageOf({ status, liveActivated, receipts }: Organization): Language
   return status === 'active' && liveActivated ? receipts : null;
 }
 
-/** Whether a receipt of the outbox is still to be sent. */
+/** Whether a queued receipt is still to be sent. */
 export function isReceiptWanted(
   { org, expiresMs }: Pick<QueuedMail, 'org' | 'expiresMs'>,
   directory: OperatorServices['directory'],

@@ -57,11 +57,11 @@ browserTest('an endpoint that fails looks like it, everywhere', async () => {
     return /4 of 4/.test(await main());
   });
   const listed = await main();
-  assert.match(listed, /Failing since .+\s+Next try .+/);
+  assert.match(listed, /Failing since .+\s+Next attempt .+/);
   assert.match(listed, /\b500\b/);
   if (process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/failing-list.png` });
   const navigation = page.locator('nav.views');
-  await navigation.getByText('needs you').first().waitFor();
+  await navigation.getByText('needs attention').first().waitFor();
 
   await page.goto(dashboard.address('home'));
   assert.match(await main(), /Deliveries to .+\/hooks have failed since/);
@@ -87,7 +87,7 @@ browserTest('an endpoint that fails looks like it, everywhere', async () => {
   assert.equal(await page.getByRole('button', { name: 'Resend' }).count(), 0);
   assert.match(await main(), /Nothing can be sent again while the endpoint is disabled/);
   assert.doesNotMatch(await main(), /Next attempt/);
-  assert.equal(await navigation.getByText('needs you').count(), 0, 'a disabled endpoint needs nobody');
+  assert.equal(await navigation.getByText('needs attention').count(), 0, 'a disabled endpoint needs no attention');
 
   await service.call(`/v1/webhook_endpoints/${id}`, { key, body: { disabled: false } });
   status = 200;
@@ -95,7 +95,7 @@ browserTest('an endpoint that fails looks like it, everywhere', async () => {
   await eventually(async () => {
     await page.goto(dashboard.address('webhooks'));
     // The navigation is asked for beside the page, so it may be a moment older.
-    return /4 of 5/.test(await main()) && (await navigation.getByText('needs you').count()) === 0;
+    return /4 of 5/.test(await main()) && (await navigation.getByText('needs attention').count()) === 0;
   });
   assert.match(await main(), /Enabled/);
 });

@@ -42,7 +42,7 @@ browserTest('live mode has first steps of its own, each linked and ticked by wha
   for (const { id, mode } of await service.operate<{ id: string; mode: string }[]>('key.list', { org }))
     if (mode === 'live') await service.operate('key.revoke', { key: id });
   assert.deepEqual(await doneSteps(), []);
-  assert.equal(await page.getByText('Nothing needs you.').count(), 0);
+  assert.equal(await page.getByText('Nothing needs your attention.').count(), 0);
   assert.equal(await page.getByText(/test card/).count(), 0);
   const activate = page.getByText(`payments org activate ${org}`);
   await activate.waitFor();
@@ -98,7 +98,7 @@ browserTest('live mode has first steps of its own, each linked and ticked by wha
   assert.equal(response.status, 200);
   await page.goto(dashboard.address('home', 'live'));
   assert.equal(await page.locator('.steps').count(), 0, 'all are done');
-  await page.getByText('Nothing needs you.').waitFor();
+  await page.getByText('Nothing needs your attention.').waitFor();
   const { id } = made.json;
   assert.equal((await call(`/v1/webhook_endpoints/${id}`, { disabled: true })).status, 200);
   assert.deepEqual(await doneSteps(), ['activated', 'network', 'key', 'payment'], 'what is so no longer');

@@ -78,7 +78,7 @@ browserTest('requests are listed, filtered, and shown with their answers', async
 
 browserTest('the list stays up to date until it is paused, with what clients wrote as text', async () => {
   await open(`requests?q=${encodeURIComponent(markup)}`);
-  await page.getByText('No request fits').waitFor();
+  await page.getByText('No request matches').waitFor();
   const live = page.getByRole('button', { name: 'Live' });
   assert.equal(await live.getAttribute('aria-pressed'), 'true');
   await create({}, markup);

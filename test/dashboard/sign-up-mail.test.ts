@@ -63,7 +63,7 @@ test('nothing is made before the link of the mail is used, which works once and 
   const before = await organizations();
   const asked = await ask('Amina@Souk.ma ', 'Win at evil.example');
   assert.equal(asked.status, 200, asked.body);
-  assert.match(asked.body, /Look into your mailbox/);
+  assert.match(asked.body, /Check your mailbox/);
   assert.doesNotMatch(asked.body, /sk_test/);
   const link = await linkTo('amina@souk.ma');
   assert.doesNotMatch(

@@ -1,4 +1,4 @@
-// The pages that say why a visit got nothing.
+// The pages that say why a request was not answered as asked.
 
 import type { Role } from '../../directory/members.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';

@@ -11,7 +11,7 @@ export function link({ prefix }: Pick<PageRequest, 'prefix'>, path: string, quer
   return prefix + path + (text === '' ? '' : `?${text}`);
 }
 
-/** An address of the request's organization and mode: `viewLink(visit, 'payments/pi_…')`. */
+/** An address of the request's organization and mode: `viewLink(request, 'payments/pi_…')`. */
 export function viewLink(request: ViewRequest, path: string, query: Query = {}): string {
   const { organization, mode } = request;
   return link(request, `/dashboard/${organization.id}/${mode}/${path}`, query);

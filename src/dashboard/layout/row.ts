@@ -130,7 +130,7 @@ export interface Incoming extends PageRequest {
   readonly visitor: Visitor;
   /** Aborted when the client has left. */
   readonly gone: AbortSignal;
-  /** A stream asks again, which is no use of the session. */
+  /** A stream asks again, which does not count as use of the session. */
   readonly isRepeated: boolean;
 }
 
@@ -138,7 +138,7 @@ export interface Incoming extends PageRequest {
 export interface MemberRequest extends Incoming {
   readonly member: Member;
   readonly session: Session;
-  /** Their names are for the switch. */
+  /** With their names, for the menu that switches between them. */
   readonly organizations: readonly { readonly id: string; readonly name: string }[];
 }
 

@@ -156,7 +156,7 @@ export const auditMessages = texts({
   backup: `{who} made a backup of the service
     {who} a sauvegardé le service
     أخذ {who} نسخة احتياطية من الخدمة`,
-  compact: `{who} gave unused disk space back
+  compact: `{who} released unused disk space
     {who} a libéré l’espace disque inutilisé
     حرّر {who} مساحة القرص غير المستعملة`,
   'events.follow': '{who} followed the events | {who} a suivi les événements | تابع {who} الأحداث',
@@ -167,7 +167,7 @@ export const auditMessages = texts({
   'limits.requests': `{who} looked at the requests for higher limits
     {who} a consulté les demandes de limites plus élevées
     اطّلع {who} على طلبات رفع الحدود`,
-  'limits.reset': `{who} took all limits back to the usual ones
+  'limits.reset': `{who} reset all limits to the defaults
     {who} a rétabli les limites habituelles
     أعاد {who} الحدود المعتادة`,
   'limits.show': '{who} looked at the limits | {who} a consulté les limites | اطّلع {who} على الحدود',
@@ -184,8 +184,8 @@ export const auditMessages = texts({
   'member.recovery-codes': `{who} made new recovery codes
     {who} a créé de nouveaux codes de secours
     أنشأ {who} رموز استرداد جديدة`,
-  'member.rename': '{who} took another name | {who} a changé de nom | غيّر {who} اسمه',
-  'member.reset': `{who} made a link with which {object} sets a new password
+  'member.rename': '{who} changed their name | {who} a changé de nom | غيّر {who} اسمه',
+  'member.reset': `{who} made a link with which {object} can set a new password
     {who} a créé un lien pour que {object} choisisse un nouveau mot de passe
     أنشأ {who} رابطًا ليختار {object} كلمة مرور جديدة`,
   'member.reset-password': `{who} set a new password with a link
@@ -224,7 +224,7 @@ export const auditMessages = texts({
   'review.list': `{who} looked at the reviews
     {who} a consulté les vérifications
     اطّلع {who} على المراجعات`,
-  trigger: `{who} made a test event happen
+  trigger: `{who} triggered a test event
     {who} a déclenché un événement de test
     أحدث {who} حدثًا للاختبار`,
   'webhooks.attempts': `{who} looked at the attempts of the delivery {object}

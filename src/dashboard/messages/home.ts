@@ -29,7 +29,7 @@ export const homeMessages = texts({
     Aucun encaissement pendant cette période.
     لم تصل أي مبالغ خلال هذه الفترة.`,
   to_look_at: 'To look at | À vérifier | يحتاج إلى انتباهك',
-  all_well: 'Nothing needs you. | Rien ne demande votre attention. | لا شيء يحتاج إلى انتباهك.',
+  all_well: 'Nothing needs your attention. | Rien ne demande votre attention. | لا شيء يحتاج إلى انتباهك.',
   open_reviews: 'Open reviews: {count} | Vérifications ouvertes : {count} | مراجعات مفتوحة: {count}',
   failing_endpoint: `Deliveries to {url} have failed
     Des envois vers {url} ont échoué

@@ -65,7 +65,7 @@ export const keyMessages = texts({
   not_live: `Live keys work once your account is activated.
     Les clés réelles fonctionnent dès que votre compte est activé.
     تعمل مفاتيح الوضع الحقيقي بعد تفعيل حسابك.`,
-  too_many_keys: `There are {max} keys that work in this mode. Revoke some first, or roll one that stops at once.
+  too_many_keys: `This mode has {max} active keys. Revoke some first, or roll one without an overlap.
     Ce mode compte {max} clés actives. Révoquez-en d’abord, ou renouvelez-en une qui cesse aussitôt.
     في هذا الوضع {max} مفتاح نشط. ألغِ بعضها أولًا، أو جدّد مفتاحًا يتوقف فورًا.`,
   refused: `This key can’t be changed any more.

@@ -7,7 +7,7 @@ export const layoutTexts = texts({
   brand: 'Payments | Paiements | المدفوعات',
   dashboard: 'Dashboard | Tableau de bord | لوحة التحكم',
   skip: 'Skip to the content | Aller au contenu | انتقل إلى المحتوى',
-  needs_you: 'needs you | à voir | يحتاجك',
+  needs_you: 'needs attention | à voir | يحتاجك',
   menu: 'Menu | Menu | القائمة',
   views: 'Sections | Rubriques | الأقسام',
   languages: 'Language | Langue | اللغة',

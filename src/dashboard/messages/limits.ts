@@ -34,7 +34,7 @@ export const limitMessages = texts({
     Ce qui est prévu, et combien de requêtes vous attendez.
     ما الذي سيحدث، وكم طلبًا تتوقع.`,
   send: 'Send the request | Envoyer la demande | إرسال الطلب',
-  done: `The request is sent. You see the decision here.
+  done: `The request is sent. You will see the decision here.
     La demande est envoyée. La décision s’affichera ici.
     أُرسل الطلب. سيظهر القرار هنا.`,
   state: 'State | État | الحالة',

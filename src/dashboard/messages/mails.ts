@@ -10,8 +10,8 @@ export const mailMessages = texts({
     تصلك رسالة عندما تحتاج دفعة حقيقية إلى مراجعة، وعندما يفشل التسليم إلى نقطة استقبال منذ ساعة، وعند تفعيل الوضع الحقيقي، وعند الرد على طلب حد أعلى: ما يسمح دورك برؤيته، رسالة واحدة على الأكثر في الساعة لكل نوع.`,
   notices_wanted: 'Send me these mails | M’envoyer ces courriels | أرسلوا إليّ هذه الرسائل',
   notices_language: 'Language of the mails | Langue des courriels | لغة الرسائل',
-  mailed_title: 'Look into your mailbox | Consultez votre messagerie | راجع بريدك',
-  mailed: `A mail is on its way to {email}. It says how to go on. If none comes within a few minutes, look among unwanted mails, and check the address; you can ask again tomorrow.
+  mailed_title: 'Check your mailbox | Consultez votre messagerie | راجع بريدك',
+  mailed: `A mail is on its way to {email}. It tells you how to continue. If none comes within a few minutes, look in your spam folder, and check the address; you can ask again tomorrow.
     Un courriel est en route vers {email}. Il dit comment continuer. S’il n’arrive pas en quelques minutes, regardez parmi les indésirables et vérifiez l’adresse ; vous pouvez redemander demain.
     رسالة في طريقها إلى {email}، وفيها كيف تتابع. إذا لم تصل خلال بضع دقائق، فابحث في الرسائل غير المرغوبة وتحقق من العنوان؛ يمكنك الطلب مجددًا غدًا.`,
   confirmed: `Your address {email} is confirmed once you choose a password here. Your shop: {organization}.

@@ -13,7 +13,7 @@ export const paymentMessages = texts({
   cash: 'Cash | Espèces | نقدًا',
   reference: 'Reference | Référence | المرجع',
   requires_payment_method: 'Not paid yet | Pas encore payé | لم تُدفع بعد',
-  requires_action: 'Waits for the customer | En attente du client | بانتظار العميل',
+  requires_action: 'Waiting for the customer | En attente du client | بانتظار العميل',
   processing: 'Being confirmed | En cours de confirmation | قيد التأكيد',
   succeeded: 'Paid | Payé | مدفوعة',
   canceled: 'Canceled | Annulé | ملغاة',
@@ -155,8 +155,8 @@ export const paymentMessages = texts({
     صدر الرمز. يدفعه العميل عند وكيل.`,
   print_voucher: 'Voucher to print | Bon à imprimer | قسيمة للطباعة',
   card_page: 'Page to pay | Page de paiement | صفحة الدفع',
-  waiting_codes: 'Codes that wait | Codes en attente | رموز بانتظار الدفع',
-  no_waiting_codes: `No code waits for a payment
+  waiting_codes: 'Codes waiting to be paid | Codes en attente | رموز بانتظار الدفع',
+  no_waiting_codes: `No code is waiting to be paid
     Aucun code en attente de paiement
     لا يوجد رمز بانتظار الدفع`,
   find_code: 'Find a code | Trouver un code | البحث عن رمز',

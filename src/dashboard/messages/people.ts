@@ -29,7 +29,7 @@ export const peopleMessages = texts({
   sign_up_later: `Too many accounts were created lately. Try again tomorrow.
     Trop de comptes ont été créés récemment. Réessayez demain.
     أُنشئت حسابات كثيرة مؤخرًا. حاول مجددًا غدًا.`,
-  sign_up_has_account: 'You have an account already? | Vous avez déjà un compte ? | لديك حساب؟',
+  sign_up_has_account: 'Do you have an account already? | Vous avez déjà un compte ? | لديك حساب؟',
   sign_up_done_title: `{organization}: all is ready
     {organization} : tout est prêt
     {organization}: كل شيء جاهز`,

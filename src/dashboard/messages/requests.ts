@@ -37,8 +37,8 @@ export const requestMessages = texts({
   none_text: `Each request to the API with one of this mode’s keys, and each change made here, appears here within a second.
     Chaque requête à l’API avec une clé de ce mode, et chaque changement fait ici, apparaît ici en moins d’une seconde.
     يظهر هنا كل طلب إلى API بأحد مفاتيح هذا الوضع، وكل تغيير يُجرى هنا، في أقل من ثانية.`,
-  none_found: 'No request fits | Aucune requête ne correspond | لا طلب مطابق',
-  none_found_yet: `No request fits among those that were searched. Older ones may: go on to them.
+  none_found: 'No request matches | Aucune requête ne correspond | لا طلب مطابق',
+  none_found_yet: `No request that was searched matches. Older ones may: go on to them.
     Aucune requête ne correspond parmi celles examinées. Les plus anciennes peuvent correspondre : poursuivez.
     لا طلب مطابق بين ما بُحث فيه. قد تطابق الأقدم: تابع إليها.`,
   not_kept: `The request logs don’t have this request

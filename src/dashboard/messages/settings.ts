@@ -49,7 +49,7 @@ export const settingsMessages = texts({
     Ce que les membres ont fait ici et ce que les opérateurs du service ont fait pour cette organisation, du plus récent au plus ancien.
     ما فعله الأعضاء هنا وما فعله مشغلو الخدمة لهذه المؤسسة، الأحدث أولًا.`,
   audit_none: 'There is nothing here. | Il n’y a rien ici. | لا يوجد شيء هنا.',
-  audit_none_yet: `Nothing fits among the actions that were searched. Older ones may: go on to them.
+  audit_none_yet: `No action that was searched matches. Older ones may: go on to them.
     Rien ne correspond parmi les actions parcourues. Les plus anciennes peuvent correspondre : poursuivez.
     لا شيء مطابق بين الإجراءات التي بُحث فيها. قد تطابق الأقدم: تابع إليها.`,
   who: 'Who | Qui | من',

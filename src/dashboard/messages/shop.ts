@@ -129,7 +129,7 @@ export const shopMessages = texts({
   closed: 'Closed | Close | مغلقة',
   approved: 'You keep the money | Vous gardez l’argent | تحتفظ بالمال',
   refunded: 'The money goes back | L’argent est rendu | يُردّ المال',
-  close: 'Close it | Clore | الإغلاق',
+  close: 'Close the review | Clore | الإغلاق',
   close_text: `This notes what you decided; it moves no money. Agree with the payment network, or pay the customer back, outside of this service.
     Cela note votre décision sans déplacer d’argent. Voyez avec le réseau de paiement ou remboursez le client en dehors de ce service.
     هذا يسجّل قرارك ولا ينقل أي مال. اتفق مع شبكة الدفع أو ردّ المال للعميل خارج هذه الخدمة.`,

@@ -33,7 +33,6 @@ export const webhookMessages = texts({
     Plus rien n’est envoyé à {url}, ni ce qui attend. C’est irréversible.
     لن يُرسل شيء إلى {url} بعد الآن، ولا ما ينتظر الإرسال. لا يمكن التراجع عن ذلك.`,
   failing: 'Failing | En échec | تفشل',
-  next_try: 'Next try | Prochain essai | المحاولة التالية',
   last_answer: 'Last answer | Dernière réponse | آخر رد',
   failed_24h: 'Failed in 24 hours | Échecs en 24 heures | الفاشلة خلال 24 ساعة',
   failed_of: '{failed} of {attempts} | {failed} sur {attempts} | {failed} من {attempts}',

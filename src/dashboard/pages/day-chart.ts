@@ -6,7 +6,7 @@ import { grouped } from '../../core/shown-number.ts';
 import { type Html, html } from '../../html/html.ts';
 
 interface Bar {
-  /** What a pointer on the bar is told. */
+  /** Shown when the pointer is on the bar. */
   readonly label: string;
   /** Centimes. */
   readonly card: number;

@@ -62,7 +62,7 @@ export function endpointBadge(
   const next =
     nextAttemptMs === null
       ? null
-      : html`<br><span class="hint">${say('next_try')} ${ui.time(language, nextAttemptMs)}</span>`;
+      : html`<br><span class="hint">${say('next_attempt')} ${ui.time(language, nextAttemptMs)}</span>`;
   return html`${ui.badge(say('failing'), 'bad')} ${say('since')} ${ui.time(language, health.failingSinceMs)}${next}`;
 }
 

@@ -123,7 +123,7 @@ async function endpointStep(request: Request): Promise<Step> {
   };
 }
 
-/** Led to only where a payment can be taken. */
+/** It leads to the form only where a payment can be taken. */
 function linkStep(request: Request, text: string, isDone: boolean): Step {
   const canBeMade = mayDo(request.role, 'payments.write') && availableMethods(request).length > 0;
   return { text, href: canBeMade ? viewLink(request, 'checkout/new') : null, isDone };

@@ -63,7 +63,7 @@ async function showHome(request: Request): Promise<DashboardAnswer> {
   return page(request, { body: [passwordNotice(request), ...body] });
 }
 
-/** Somebody who came by a link alone can't come back. */
+/** A member without a password can't sign in again. */
 function passwordNotice(request: Request): Html | null {
   if (request.member.password !== null) return null;
   const choose = html`<a href="${link(request, '/dashboard/me')}">${request.say('choose_password')}</a>`;
@@ -209,7 +209,7 @@ async function attentionPart(request: Request, hasSteps: boolean): Promise<Html 
   return ui.section(say('to_look_at'), body);
 }
 
-/** A failed delivery counts for so long. */
+/** For how long a failed delivery is shown here. */
 const failingMs = 7 * dayMs;
 
 /** An endpoint, and since when every attempt failed; null: it fails no longer. */

@@ -1,6 +1,6 @@
 // Searches of the dashboard that read many records because no index finds what they look for. They
-// spend no rate limit of the API, and have one of the same size of their own, for each organization
-// and mode. Those of an organization take turns, so however many its members begin at once, its
+// spend no rate limit of the API: each organization and mode has another one of the same size for
+// them. The searches of an organization take turns, so however many its members begin at once, its
 // shard reads for one of them at a time.
 
 import type { Mode } from '../../contract/vocabulary.ts';
@@ -29,7 +29,7 @@ export interface TooMany {
   readonly waitSeconds: number;
 }
 
-/** When a member may try again who has too many searches waiting. */
+/** After how many seconds a member with too many waiting searches may try again. */
 const busySeconds = 5;
 
 export class Searches {
@@ -37,7 +37,7 @@ export class Searches {
   readonly #monotonic: MonotonicClock;
   /** By organization and mode. */
   readonly #buckets = new Map<string, TokenBucket>();
-  /** Those of organizations that search just now. */
+  /** By organization, while it searches. */
   readonly #turns = new Map<string, { readonly turns: Turns; users: number }>();
 
   constructor(now: Clock, monotonic: MonotonicClock) {

@@ -1,5 +1,4 @@
-// Who or what made the steps of a payment: what the journal has as the cause of the events that
-// tell of them.
+// Who or what made the steps of a payment: the causes that the journal has for their events.
 
 import type { Step } from '../../domain/payment-story.ts';
 import { type Html, html } from '../../html/html.ts';
@@ -40,8 +39,8 @@ export function createStepAuthors(request: Saying<typeof sayPayment>): (step: St
 }
 
 /**
- * The cause of a step. That a customer can pay is told by the network, in answer to who chose the
- * method. Without a request, that was the customer.
+ * The cause of a step. The network reports that a customer can pay, but the cause is whoever chose
+ * the method: the customer, when there was no request.
  */
 function askedBy({ type, by, by_name, request }: Step): Step['by'] {
   if (by === null) return request === null ? null : 'request';

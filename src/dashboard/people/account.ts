@@ -80,7 +80,7 @@ export async function showTwoStep(request: OwnRequest, people: People): Promise<
 }
 
 /**
- * The app counts once a code of it was given. The recovery codes are shown this once, so there is
+ * The app is used from now on if it has given the right code. The recovery codes are shown this once, so there is
  * no redirect.
  */
 export async function turnTwoStepOn(request: OwnRequest, people: People): Promise<DashboardAnswer> {

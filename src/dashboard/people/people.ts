@@ -47,7 +47,7 @@ export interface PeopleOptions {
 const guesses = { count: 20, windowMs: 15 * 60_000, keysMax: 50_000 };
 /** Sign-ups from an address (of IPv6: a /64) in an hour, those that came to nothing included. */
 const signUps = { count: 5, windowMs: 3_600_000, keysMax: 50_000 };
-/** When somebody may try again who was refused because too many wait for their turn. */
+/** After how many seconds somebody who was refused because too many wait may try again. */
 export const busySeconds = 5;
 const stepUpMs = 10 * 60_000;
 /**
@@ -55,10 +55,10 @@ const stepUpMs = 10 * 60_000;
  * and request logs as they are.
  */
 const idempotencyKeyOfPage = /^[\x21-\x7e]{0,200}$/;
-/** More than any field that is shown takes. */
+/** More than any field on a page takes. */
 const fieldCharactersMax = 16_384;
 
-/** What a guess comes to that did not get its turn. */
+/** The result of a guess that did not get its turn. */
 export const untried = 'untried';
 
 export class People {
@@ -169,8 +169,8 @@ export class People {
   }
 
   /**
-   * Carries out what a member does with the own account, between two rows of the audit record. When
-   * it concerns an organization, the organization's owners see it.
+   * Carries out what a member does with their own account, between two rows of the audit record.
+   * When it concerns an organization, the organization's owners see it.
    */
   act<T>(
     member: Member,
