@@ -76,7 +76,7 @@ export async function checkFolder(check: FolderCheck): Promise<CheckedFolder> {
     accept(
       `${folder.directory} is older than the rest of ${folder.path}: it ends at change ${directory.revision} and ${revision} was noted`,
     );
-    await directory.skipTo(revision);
+    await directory.store.skipTo(revision);
   }
   for (const { id } of directory.organizations()) organizations.delete(id);
   if (organizations.size === 0) return { whole, ends };

@@ -139,7 +139,7 @@ class Import {
         throw new SyntaxError(`${path} has ${this.#counts[name]} ${name} and its end says ${end[name]}`);
     const { revision, secrets_key_check } = head;
     await this.#shards.finish(head);
-    await this.#directory.skipTo(Math.max(revision, this.#directory.revision));
+    await this.#directory.store.skipTo(Math.max(revision, this.#directory.revision));
     if (secrets_key_check !== null) await this.#directory.putKeyCheckValue(secrets_key_check);
     return this.#counts;
   }

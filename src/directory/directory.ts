@@ -7,10 +7,9 @@
 import { randomBytes, randomFillSync } from 'node:crypto';
 import { pack } from 'msgpackr';
 import { idPrefixes, memberPrefix } from '../contract/id-prefixes.ts';
-import { activeKeysMax, type Bucket } from '../contract/limits.ts';
+import { activeKeysMax } from '../contract/limits.ts';
 import type { Mode } from '../contract/vocabulary.ts';
 import { createRandomText } from '../core/ids.ts';
-import type { BucketOverride } from '../domain/active-limits.ts';
 import {
   type ApiKey,
   digestOf,
@@ -29,19 +28,11 @@ import { keyCheckRow, keyCheckValueIn } from './key-check.ts';
 import { KeyUses } from './key-uses.ts';
 import { Members, mayHaveKeys } from './members.ts';
 import {
-  activate,
-  close,
-  type Methods,
   newOrganization,
   type Organization,
-  reinstate,
   storedOrganization,
   suspend,
   unlessClosed,
-  withDailyCap,
-  withLimit,
-  withMethods,
-  withoutLimits,
 } from './organization.ts';
 import { DirectoryRefusal } from './refusal.ts';
 import { Sessions } from './sessions.ts';
@@ -147,14 +138,6 @@ export class Directory {
     await this.#change(() => ({ organization, keys: entry.keys.map(storedKey) }));
   }
 
-  /**
-   * Continues the count of changes at `revision`, up to which the shards know of changes that this
-   * directory has lost.
-   */
-  skipTo(revision: number): Promise<void> {
-    return this.store.skipTo(revision);
-  }
-
   /** What the signing secrets of `listen` are derived from; made when it is first asked for. */
   async listenKey(): Promise<Uint8Array> {
     const made = () => new Map([[listenKeyRow, randomBytes(listenKeyBytes)]]);
@@ -218,40 +201,6 @@ export class Directory {
       () => alongside(organization.id),
     );
     return { organization, keys: first.texts };
-  }
-
-  activate(org: string): Promise<Organization> {
-    return this.changeOrganization(org, activate);
-  }
-
-  suspend(org: string): Promise<Organization> {
-    return this.changeOrganization(org, suspend);
-  }
-
-  reinstate(org: string): Promise<Organization> {
-    return this.changeOrganization(org, reinstate);
-  }
-
-  close(org: string): Promise<Organization> {
-    return this.changeOrganization(org, close);
-  }
-
-  setMethods(org: string, mode: Mode, methods: Partial<Methods>): Promise<Organization> {
-    return this.changeOrganization(org, (organization) => withMethods(organization, mode, methods));
-  }
-
-  setLimit(org: string, mode: Mode, bucket: Bucket, limit: BucketOverride): Promise<Organization> {
-    return this.changeOrganization(org, (organization, nowMs) =>
-      withLimit(organization, mode, bucket, limit, nowMs),
-    );
-  }
-
-  setDailyCap(org: string, mode: Mode, cap: Parameters<typeof withDailyCap>[2]): Promise<Organization> {
-    return this.changeOrganization(org, (organization) => withDailyCap(organization, mode, cap));
-  }
-
-  resetLimits(org: string, mode: Mode): Promise<Organization> {
-    return this.changeOrganization(org, (organization) => withoutLimits(organization, mode));
   }
 
   /** Returns a new key's text, which is kept nowhere. `madeBy`: a member's id, or `operator`. */

@@ -87,7 +87,11 @@ browserTest('an endpoint that fails looks like it, everywhere', async () => {
   assert.equal(await page.getByRole('button', { name: 'Resend' }).count(), 0);
   assert.match(await main(), /Nothing can be sent again while the endpoint is disabled/);
   assert.doesNotMatch(await main(), /Next attempt/);
-  assert.equal(await navigation.getByText('needs attention').count(), 0, 'a disabled endpoint needs no attention');
+  assert.equal(
+    await navigation.getByText('needs attention').count(),
+    0,
+    'a disabled endpoint needs no attention',
+  );
 
   await service.call(`/v1/webhook_endpoints/${id}`, { key, body: { disabled: false } });
   status = 200;

@@ -21,6 +21,7 @@ import { modes } from '../../src/contract/vocabulary.ts';
 import { digestOf, keyStatus } from '../../src/directory/api-key.ts';
 import { Directory, type DirectoryChange } from '../../src/directory/directory.ts';
 import { createDirectory } from '../../src/directory/directory-store.ts';
+import { activate, close, suspend, withLimit, withMethods } from '../../src/directory/organization.ts';
 import { DirectoryRefusal } from '../../src/directory/refusal.ts';
 import { withChecksum } from '../../src/disk/checksum.ts';
 import { atWriteError } from '../../src/disk/storage-errors.ts';
@@ -79,7 +80,9 @@ describe('Directory', () => {
     const { organization: first } = await directory.createOrganization('First', modes);
     clock.advance(1000);
     const { organization: second, keys } = await directory.createOrganization('Second', modes);
-    await directory.setLimit(first.id, 'test', 'search', { perMinute: 6, source: 'custom', untilMs: null });
+    await directory.changeOrganization(first.id, (each, nowMs) =>
+      withLimit(each, 'test', 'search', { perMinute: 6, source: 'custom', untilMs: null }, nowMs),
+    );
     await directory.rollKey(keys.test.secret, 60, 'operator');
     const before = directory.snapshot();
     await reopen();
@@ -134,7 +137,7 @@ describe('Directory', () => {
     await assert.rejects(directory.revokeKey('svc_sk_test_x'), (error) => {
       return error instanceof DirectoryRefusal && !error.message.includes('svc_');
     });
-    await assert.rejects(directory.suspend('org_x'), DirectoryRefusal);
+    await assert.rejects(directory.changeOrganization('org_x', suspend), DirectoryRefusal);
     await assert.rejects(directory.createKey('org_x', 'test', 'secret', 'operator'), DirectoryRefusal);
   });
 
@@ -158,7 +161,7 @@ describe('Directory', () => {
     const heard: DirectoryChange[] = [];
     directory.onChange((change) => void heard.push(change));
     const { key } = await directory.createKey(organization.id, 'test', 'secret', 'operator');
-    await directory.suspend(organization.id);
+    await directory.changeOrganization(organization.id, suspend);
     assert.deepEqual(
       heard.map(({ keys }) => keys.map(({ id }) => id)),
       [[key.id], []],
@@ -167,7 +170,7 @@ describe('Directory', () => {
 
   test('a closed organization gets no key; its keys can be revoked', async () => {
     const { organization, keys } = await directory.createOrganization('Souk', modes);
-    await directory.close(organization.id);
+    await directory.changeOrganization(organization.id, close);
     await assert.rejects(
       directory.createKey(organization.id, 'test', 'secret', 'operator'),
       DirectoryRefusal,
@@ -197,7 +200,7 @@ describe('Directory', () => {
     assert.equal(heard[0]?.keys.length, 1);
     assert.ok(heard[0]?.keys.some(({ id }) => id === key.id));
     stop();
-    await directory.suspend(organization.id);
+    await directory.changeOrganization(organization.id, suspend);
     assert.equal(heard.length, 1);
   });
 
@@ -205,9 +208,9 @@ describe('Directory', () => {
     const { organization } = await directory.createOrganization('Souk', modes);
     directory.onChange(() => new Promise(setImmediate));
     await Promise.all([
-      directory.setMethods(organization.id, 'test', { cash: false }),
-      directory.setMethods(organization.id, 'test', { card: false }),
-      directory.activate(organization.id),
+      directory.changeOrganization(organization.id, (each) => withMethods(each, 'test', { cash: false })),
+      directory.changeOrganization(organization.id, (each) => withMethods(each, 'test', { card: false })),
+      directory.changeOrganization(organization.id, activate),
     ]);
     const changed = directory.organization(organization.id);
     assert.deepEqual(changed.methods.test, { card: false, cash: false });
@@ -264,9 +267,9 @@ describe('Directory', () => {
   test('changes at the same time each see what the one before has left', async () => {
     const { organization } = await directory.createOrganization('Souk', modes);
     await Promise.all([
-      directory.activate(organization.id),
-      directory.setMethods(organization.id, 'live', { cash: false }),
-      directory.suspend(organization.id),
+      directory.changeOrganization(organization.id, activate),
+      directory.changeOrganization(organization.id, (each) => withMethods(each, 'live', { cash: false })),
+      directory.changeOrganization(organization.id, suspend),
     ]);
     await reopen();
     const { liveActivated, methods, status } = directory.organization(organization.id);

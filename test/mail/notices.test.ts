@@ -11,6 +11,7 @@ import { Directory, isForeignRow } from '../../src/directory/directory.ts';
 import { createDirectory } from '../../src/directory/directory-store.ts';
 import { deny, withLimitRequest } from '../../src/directory/limit-requests.ts';
 import type { Role } from '../../src/directory/members.ts';
+import { activate } from '../../src/directory/organization.ts';
 import { fieldIndex, scopeOf } from '../../src/domain/indexes.ts';
 import { type Letter, MailOutbox, mailsPerDay } from '../../src/mail/outbox.ts';
 import { MailSender } from '../../src/mail/sender.ts';
@@ -81,7 +82,7 @@ const now = () => Math.floor(clock.now() / 1000);
 
 async function organization(name: string, isLive = true): Promise<string> {
   const { id } = (await directory.createOrganization(name, [])).organization;
-  if (isLive) await directory.activate(id);
+  if (isLive) await directory.changeOrganization(id, activate);
   return id;
 }
 
@@ -121,7 +122,7 @@ test('live mode activated: owners are mailed, and who chose it, in their languag
   await choose(await joined(org, 'sara', 'owner'), false);
   assert.deepEqual(await told(), []);
   clock.advance(2 * dayMs);
-  await directory.activate(org);
+  await directory.changeOrganization(org, activate);
   const sent = (await mailed()).sort((a, b) => (a.to < b.to ? -1 : 1));
   assert.deepEqual(
     sent.map(({ to }) => to),

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { newSecretsKey, SecretBox } from '../../src/crypto/secret-box.ts';
 import { Directory, isForeignRow } from '../../src/directory/directory.ts';
 import { createDirectory } from '../../src/directory/directory-store.ts';
+import { activate } from '../../src/directory/organization.ts';
 import { type Letter, MailOutbox, mailsPerDay } from '../../src/mail/outbox.ts';
 import { MailSender } from '../../src/mail/sender.ts';
 import { createMailTransport, MailRefused, type MailTransport } from '../../src/mail/transport.ts';
@@ -49,7 +50,7 @@ async function newcomer(name: string): Promise<string> {
 }
 
 async function organization(name: string): Promise<string> {
-  return (await directory.activate(await newcomer(name))).id;
+  return (await directory.changeOrganization(await newcomer(name), activate)).id;
 }
 
 function invite(email: string, to = org) {

@@ -12,7 +12,7 @@ import { newSecretsKey, SecretBox } from '../../src/crypto/secret-box.ts';
 import { isReceiptWanted, Receipts } from '../../src/dashboard/receipts.ts';
 import { Directory, isForeignRow, receiptRowPrefix } from '../../src/directory/directory.ts';
 import { createDirectory } from '../../src/directory/directory-store.ts';
-import { withReceipts } from '../../src/directory/organization.ts';
+import { activate, withReceipts } from '../../src/directory/organization.ts';
 import { type Letter, MailOutbox, mailsPerDay } from '../../src/mail/outbox.ts';
 import { MailSender } from '../../src/mail/sender.ts';
 import type { InternalRequest } from '../../src/shard/protocol.ts';
@@ -78,7 +78,7 @@ async function askShard(to: string, request: InternalRequest): Promise<{ body: s
 
 async function organization(name: string, language: Language | null, isLive = true): Promise<string> {
   const { id } = (await directory.createOrganization(name, [])).organization;
-  if (isLive) await directory.activate(id);
+  if (isLive) await directory.changeOrganization(id, activate);
   await choose(id, language);
   return id;
 }

@@ -1,6 +1,7 @@
 // One run: plays a plan against the service on the simulated machine, restarts what crashes, and in the end heals everything
 // and looks whether all is there. The same plan gives the same run, to the last byte of its trace.
 
+import { activate, withLimit, withMethods } from '../../src/directory/organization.ts';
 import type { ClusterFaultKind } from './cluster-plan.ts';
 import { type Counts, Finding } from './kernel/findings.ts';
 import type { ActKind, FaultKind } from './plan.ts';
@@ -118,8 +119,10 @@ async function openShops(operators: Operators, i: number): Promise<Shop[]> {
     directory.createOrganization(`Shop ${i}`, ['test', 'live']),
   );
   const { organization, keys } = made!;
-  await operators.run((directory) => directory.activate(organization.id));
-  await operators.run((directory) => directory.setMethods(organization.id, 'live', methodsOn));
+  await operators.run((directory) => directory.changeOrganization(organization.id, activate));
+  await operators.run((directory) =>
+    directory.changeOrganization(organization.id, (each) => withMethods(each, 'live', methodsOn)),
+  );
   return [
     { org: organization.id, livemode: false, apiKey: keys.test.secret },
     { org: organization.id, livemode: true, apiKey: keys.live.secret },
@@ -131,7 +134,9 @@ async function tighten(world: World, clients: Clients, operators: Operators, sho
   const { tightLimit: perMinute } = world.settings;
   if (perMinute === 0) return;
   const limit = { perMinute, source: 'custom', untilMs: null } as const;
-  await operators.run((directory) => directory.setLimit(shop.org, 'live', 'all', limit));
+  await operators.run((directory) =>
+    directory.changeOrganization(shop.org, (each, nowMs) => withLimit(each, 'live', 'all', limit, nowMs)),
+  );
   clients.limits.set(shop.apiKey, new Limits(world, perMinute));
 }
 

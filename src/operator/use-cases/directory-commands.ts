@@ -7,7 +7,17 @@ import { modes } from '../../contract/vocabulary.ts';
 import { defined } from '../../core/assert.ts';
 import { keyKinds } from '../../directory/api-key.ts';
 import { approve, deny } from '../../directory/limit-requests.ts';
-import type { Organization } from '../../directory/organization.ts';
+import {
+  activate,
+  close,
+  type Organization,
+  reinstate,
+  suspend,
+  withDailyCap,
+  withLimit,
+  withMethods,
+  withoutLimits,
+} from '../../directory/organization.ts';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
 import { bucketSchema, defineCommand, modeSchema } from './command.ts';
 import { makerOf, presentKey, presentLimitRequest, presentLimits, presentOrganization } from './present.ts';
@@ -16,13 +26,15 @@ import type { OperatorServices } from './services.ts';
 const org = Type.String();
 const key = Type.String();
 
-const statusCommand = (change: 'activate' | 'reinstate') =>
-  defineCommand({ org }, async ({ org }, { directory }) => presentOrganization(await directory[change](org)));
+const statusCommand = (rule: Rule) =>
+  defineCommand({ org }, async ({ org }, { directory }) =>
+    presentOrganization(await directory.changeOrganization(org, rule)),
+  );
 
 /** Nobody is let into an organization that is suspended or closed. */
-const endingCommand = (change: 'suspend' | 'close') =>
+const endingCommand = (rule: Rule) =>
   defineCommand({ org }, async ({ org }, { directory }) => {
-    const organization = await directory[change](org);
+    const organization = await directory.changeOrganization(org, rule);
     await directory.links.endInvitations(organization.id);
     return presentOrganization(organization);
   });
@@ -38,10 +50,10 @@ export const directoryCommands = {
   'org.show': defineCommand({ org }, async ({ org }, { directory }) =>
     presentOrganization(directory.organization(org)),
   ),
-  'org.activate': statusCommand('activate'),
-  'org.reinstate': statusCommand('reinstate'),
-  'org.suspend': endingCommand('suspend'),
-  'org.close': endingCommand('close'),
+  'org.activate': statusCommand(activate),
+  'org.reinstate': statusCommand(reinstate),
+  'org.suspend': endingCommand(suspend),
+  'org.close': endingCommand(close),
   'org.methods': defineCommand(
     {
       org,
@@ -49,7 +61,9 @@ export const directoryCommands = {
       methods: Type.Partial(Type.Object({ card: Type.Boolean(), cash: Type.Boolean() })),
     },
     async ({ org, mode, methods }, { directory }) =>
-      presentOrganization(await directory.setMethods(org, mode, methods)),
+      presentOrganization(
+        await directory.changeOrganization(org, (each) => withMethods(each, mode, methods)),
+      ),
   ),
   'key.create': defineCommand(
     { org, mode: modeSchema, kind: Type.Enum([...keyKinds]), name: Type.Optional(Type.String()) },
@@ -94,16 +108,15 @@ export const limitCommands = {
       source: Type.Enum(['plan', 'custom']),
       untilMs: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
     },
-    async ({ org, mode, bucket, ...limit }, { directory, now }) =>
-      presentLimits(await directory.setLimit(org, mode, bucket, limit), now()),
+    ({ org, mode, bucket, ...limit }, services) =>
+      changeLimits(services, org, (each, nowMs) => withLimit(each, mode, bucket, limit, nowMs)),
   ),
   'limits.daily': defineCommand(
     { org, mode: modeSchema, requests: Type.Optional(limit), paymentCreations: Type.Optional(limit) },
-    async ({ org, mode, ...cap }, { directory, now }) =>
-      presentLimits(await directory.setDailyCap(org, mode, cap), now()),
+    ({ org, mode, ...cap }, services) => changeLimits(services, org, (each) => withDailyCap(each, mode, cap)),
   ),
-  'limits.reset': defineCommand({ org, mode: modeSchema }, async ({ org, mode }, { directory, now }) =>
-    presentLimits(await directory.resetLimits(org, mode), now()),
+  'limits.reset': defineCommand({ org, mode: modeSchema }, ({ org, mode }, services) =>
+    changeLimits(services, org, (each) => withoutLimits(each, mode)),
   ),
   'limits.requests': defineCommand(
     { org: Type.Union([org, Type.Null()]) },
@@ -131,11 +144,13 @@ export const limitCommands = {
   ),
 };
 
-async function decideRequest(
-  { directory }: OperatorServices,
-  id: string,
-  rule: (organization: Organization, nowMs: number) => Organization,
-) {
+type Rule = (organization: Organization, nowMs: number) => Organization;
+
+async function changeLimits({ directory, now }: OperatorServices, org: string, rule: Rule) {
+  return presentLimits(await directory.changeOrganization(org, rule), now());
+}
+
+async function decideRequest({ directory }: OperatorServices, id: string, rule: Rule) {
   const requestIn = ({ limitRequests }: Organization) => limitRequests.find((each) => each.id === id);
   const owner = directory.organizations().find((each) => requestIn(each) !== undefined);
   if (owner === undefined) throw new DirectoryRefusal('there is no such request for a limit');

@@ -1,6 +1,7 @@
 // The cap of a day counts on when the service starts again: what was used up stays used up until midnight.
 
 import { moroccoDayAt } from '../../../src/core/morocco-day.ts';
+import { withDailyCap } from '../../../src/directory/organization.ts';
 import type { Clients, Shop } from './clients.ts';
 import type { Host } from './host.ts';
 import type { Operators } from './operators.ts';
@@ -30,7 +31,9 @@ export async function auditDayCap(
     await until(simulation.nowMs + 10 * settleMs, () => clients.outstanding === 0);
   };
   const capAt = (requests: number) =>
-    operators.run((directory) => directory.setDailyCap(shop.org, 'test', { requests }));
+    operators.run((directory) =>
+      directory.changeOrganization(shop.org, (each) => withDailyCap(each, 'test', { requests })),
+    );
   const isRefused = async () => (await clients.get(shop, '/v1/account')) === null;
   await asked(() => capAt(dayCap));
   let admitted = 0;
