@@ -28,10 +28,7 @@ export interface ApiKey {
   readonly expiresAtMs: number | null;
   /** The id of the key that replaced this one. */
   readonly rolledTo: string | null;
-  /**
-   * Who made it, and so has seen its text: a member's id, or `operator`; null in one of version
-   * 0.1.0.
-   */
+  /** Who made it and saw its text: a member's id, or `operator`; null in one of 0.1.0. */
   readonly madeBy: string | null;
   /** What people call it, so that they know which program uses it; null without a name. */
   readonly name: string | null;
@@ -102,10 +99,7 @@ export function storedKey(stored: Omit<ApiKey, 'madeBy' | 'name'> & Partial<ApiK
   return { ...stored, madeBy: stored.madeBy ?? null, name: stored.name ?? null };
 }
 
-/**
- * The name of a key as somebody has typed it; null when nothing was typed. Throws
- * `DirectoryRefusal`.
- */
+/** A key's name as it was typed; null when nothing was. Throws `DirectoryRefusal`. */
 export function keyName(typed: string): string | null {
   return typed.trim() === '' ? null : checkedName(typed);
 }
@@ -116,10 +110,7 @@ export function keyStatus(key: ApiKey, nowMs: number): KeyStatus {
   return key.expiresAtMs !== null && key.expiresAtMs <= nowMs ? 'expired' : 'active';
 }
 
-/**
- * The key after it was rolled to another: it works for `overlapSeconds` more. Throws
- * `DirectoryRefusal`.
- */
+/** The key, rolled: it works for `overlapSeconds` more. Throws `DirectoryRefusal`. */
 export function rolled(key: ApiKey, rolledTo: string, overlapSeconds: number, nowMs: number): ApiKey {
   if (key.revokedAtMs !== null) throw new DirectoryRefusal(`key ${key.id} is revoked: create another one`);
   if (key.rolledTo !== null) {

@@ -56,10 +56,7 @@ export function logoOf(file: Uint8Array): Logo {
   return { type, digest, data: bytes.toString('base64') };
 }
 
-/**
- * The path at which the service shows an organization's logo; null without one. It changes with the
- * logo.
- */
+/** The path of an organization's logo, which changes with the logo; null without one. */
 export function logoPathOf(org: string, { logo }: Branding): string | null {
   return logo === null ? null : `/logos/${org}/${logo.digest}`;
 }

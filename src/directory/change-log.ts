@@ -80,17 +80,12 @@ interface RestoredDirectory {
   readonly toMs: number;
 }
 
-/**
- * The changes in files after `revision`. Throws `JournalDamaged` when one is damaged or missing.
- */
+/** The changes in files after `revision`. Throws `JournalDamaged` for a gap or damage. */
 export function filedChanges(changes: LogFiles, revision: number): AsyncGenerator<Sequenced & LoggedChange> {
   return inOrder(changes, (_, bytes) => sequenced(bytes), revision, revision);
 }
 
-/**
- * Makes a directory of the rows of a backup and the changes since. Resolves with the changes that
- * were left out.
- */
+/** Makes a directory of a backup's rows and later changes. Resolves with those left out. */
 export async function restoreDirectory(
   { folder, part, isForeign, toMs }: RestoredDirectory,
   blocks: AsyncIterable<Block>,

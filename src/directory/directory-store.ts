@@ -33,17 +33,11 @@ export interface DirectoryStoreOptions {
   readonly folder: string;
   readonly part: Part;
   readonly now: Clock;
-  /**
-   * A change could not be written. On a full disk a later one may be; `fatal` says that the store
-   * can't be used any more.
-   */
+  /** A change could not be written; `fatal`: nor can later ones, unlike on a full disk. */
   readonly onFailure?: (error: unknown, fatal: boolean) => void;
   /** Whether the disk is too full to be written to: then changes are refused. */
   readonly isDiskFull?: () => boolean;
-  /**
-   * Up to which revision nobody needs the log of changes any more; without it its age alone
-   * decides.
-   */
+  /** Up to which revision the log of changes is archived; without it, age alone decides. */
   readonly archivedRevision?: () => number;
   /** Other machines hold the rows, too: each write is acknowledged by them first. */
   readonly remote?: RemoteRows | null;
@@ -75,10 +69,7 @@ export class DirectoryStore {
   /** The last write. The next one waits for it, because it is decided on its result. */
   #lastWrite: Promise<unknown> = Promise.resolve();
 
-  /**
-   * Opens the directory that was created in a folder. Throws `JournalDamaged` when it can't be used
-   * as it is.
-   */
+  /** Opens the directory of a folder. Throws `JournalDamaged` when it can't be used as it is. */
   constructor({
     folder,
     part,
@@ -143,10 +134,7 @@ export class DirectoryStore {
     return change.value;
   }
 
-  /**
-   * Continues the count of changes at `revision`, up to which the shards know of changes that this
-   * directory has lost.
-   */
+  /** Continues the count at `revision`: shards know of changes that this directory has lost. */
   async skipTo(revision: number): Promise<void> {
     const rows: Rows = [[revisionRow, pack(revision)]];
     const make = () => {

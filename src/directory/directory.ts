@@ -39,10 +39,7 @@ import { Sessions } from './sessions.ts';
 import { SignInLinks } from './sign-in-links.ts';
 import { isTokenRow } from './token-rows.ts';
 
-/**
- * An organization and those of its keys that have changed, as they are after a change. Plain data:
- * it may be posted to a thread.
- */
+/** An organization after a change, with its changed keys. Plain data, for other threads. */
 export interface DirectoryChange {
   readonly organization: Organization;
   readonly keys: readonly ApiKey[];
@@ -59,11 +56,9 @@ export const noticeRowPrefix = 'notice/';
 /** How far an organization's events were looked at for receipts. */
 export const receiptRowPrefix = 'receipts/';
 
-/**
- * Whether a row means nothing in another folder: earlier versions noted there how far its shards
- * had come; or it opens something.
- */
+/** Whether a row is meaningless, or opens something, in another folder. */
 export function isForeignRow(row: string): boolean {
+  // Earlier versions noted how far the shards had come.
   const prefixes = ['noted/', mailRowPrefix, noticeRowPrefix, receiptRowPrefix];
   return prefixes.some((prefix) => row.startsWith(prefix)) || isTokenRow(row);
 }
@@ -80,16 +75,11 @@ export class Directory {
   readonly #keys = new Map<string, ApiKey>();
   readonly #keysByDigest = new Map<string, ApiKey>();
   readonly #keyIdsOf = new Map<string, string[]>();
-  /**
-   * By organization, the ids of keys that may work: one that has ended is left out when it is met.
-   */
+  /** By organization, the ids of keys that may work: ended ones are dropped when met. */
   readonly #workingOf = new Map<string, Set<string>>();
   readonly #listeners = new Set<ChangeListener>();
 
-  /**
-   * Opens the directory that was created in a folder. Throws `JournalDamaged` when it can't be used
-   * as it is.
-   */
+  /** Opens the directory of a folder. Throws `JournalDamaged` when it can't be used as it is. */
   constructor(options: DirectoryStoreOptions) {
     this.store = new DirectoryStore(options);
     this.keyUses = new KeyUses(this.store);
@@ -121,10 +111,7 @@ export class Directory {
     await this.store.write(() => new Map([[keyCheckRow, pack(sealed)]]));
   }
 
-  /**
-   * Makes entries for organizations that the shards have and this directory has lost: suspended,
-   * without any key.
-   */
+  /** Enters organizations that only the shards still know: suspended, without any key. */
   async restoreOrganizations(ids: Iterable<string>): Promise<void> {
     for (const id of ids) {
       const entry = suspend(newOrganization(id, id, this.store.now()));
@@ -163,10 +150,7 @@ export class Directory {
     return keys.sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1));
   }
 
-  /**
-   * The key with this id, or with this text. Throws `DirectoryRefusal`, which never repeats what
-   * was asked for.
-   */
+  /** The key with this id or text. Throws `DirectoryRefusal`, which never repeats the text. */
   key(idOrText: string): ApiKey {
     const key = this.#keys.get(idOrText) ?? this.#keysByDigest.get(digestOf(idOrText));
     if (key === undefined) throw new DirectoryRefusal('there is no such key');
@@ -301,10 +285,7 @@ export class Directory {
     return organization;
   }
 
-  /**
-   * Makes a change: `decide` says which organization and keys it leaves, and may refuse by
-   * throwing.
-   */
+  /** Makes a change: `decide` returns the organization and keys after it, or throws. */
   async #change(
     decide: () => DirectoryChange,
     alongside: () => StoreChange<unknown>[] = () => [],

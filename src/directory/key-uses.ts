@@ -38,9 +38,7 @@ export class KeyUses {
     return this.#lastMs.get(key) ?? null;
   }
 
-  /**
-   * Writes what is not on disk. Never rejects: what could not be written is written the next time.
-   */
+  /** Writes what is not on disk. Never rejects: what failed is written the next time. */
   async write(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;

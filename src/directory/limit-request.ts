@@ -56,10 +56,7 @@ export function modesOf({ mode }: Pick<LimitWish, 'mode'>): readonly Mode[] {
   return mode === 'both' ? modes : [mode];
 }
 
-/**
- * The text without blanks around it; throws `DirectoryRefusal` when it is too long or has what
- * texts must not have.
- */
+/** The trimmed text. Throws `DirectoryRefusal` when it is too long or has what it must not have. */
 export function checkedText(text: string): string {
   const trimmed = text.trim();
   if (

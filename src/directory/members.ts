@@ -38,10 +38,7 @@ export interface Member {
   readonly created: number;
   /** Null until one is chosen: nobody can sign in with it. */
   readonly password: PasswordHash | null;
-  /**
-   * The sealed secret of the authenticator app, and the last time step whose code was used; null
-   * without an app.
-   */
+  /** The app's sealed secret, and the last time step whose code was used; null without an app. */
   readonly totp: { readonly sealed: string; readonly usedStep: number } | null;
   /** Digests of the recovery codes that were not used yet. */
   readonly recoveryCodes: readonly string[];

@@ -155,9 +155,7 @@ export function withDailyCap(
   });
 }
 
-/**
- * Removes all limits that the organization has of its own in a mode, so that the defaults apply.
- */
+/** Removes the organization's own limits in a mode, so that the defaults apply. */
 export function withoutLimits(organization: Organization, mode: Mode): Organization {
   return withOverrides(organization, mode, noOverrides);
 }

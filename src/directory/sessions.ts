@@ -21,9 +21,7 @@ export interface Session extends TokenRow {
   readonly confirmedMs: number;
   /** From where it was opened. */
   readonly address: string;
-  /**
-   * The organizations into which an owner has ended it. To enter them, the member signs in again.
-   */
+  /** Organizations whose owner has ended it: to enter them, the member signs in again. */
   readonly endedIn?: readonly string[];
 }
 
@@ -84,9 +82,7 @@ export class Sessions {
     return { session, token };
   }
 
-  /**
-   * The session of a token; null when there is none, or it is over. `isUse`: it counts as used now.
-   */
+  /** The session of a token; null when there is none, or it is over. `isUse`: this is a use. */
   find(token: string, limits: SessionLimits, isUse = true): Session | null {
     const session = this.#rows.get(digestOf(token));
     if (session === undefined) return null;
@@ -128,10 +124,7 @@ export class Sessions {
     return length;
   }
 
-  /**
-   * Ends all sessions of a member into one organization, but for one that may be named. Returns how
-   * many.
-   */
+  /** Ends a member's sessions into an organization, except one. Returns how many. */
   async endAllIn(member: string, org: string, except: string | null): Promise<number> {
     let count = 0;
     await this.#rows.write(() => {

@@ -87,10 +87,7 @@ export class SignInLinks {
     return { link, token };
   }
 
-  /**
-   * Members' invitations alone are bounded: operators are trusted, and other links are one of a
-   * kind for each member.
-   */
+  /** Bounds members' invitations: operators are trusted, and of other links a member has one. */
   #refuseManyInvitations(org: string, ended: readonly SignInLink[]): void {
     const open = this.invitationsOf(org).filter((each) => each.madeBy !== operator && !ended.includes(each));
     if (open.length < openInvitationsMax) return;
@@ -134,9 +131,7 @@ export class SignInLinks {
     if (ended.length === 0) throw new DirectoryRefusal('there is no such invitation', 'link_missing');
   }
 
-  /**
-   * Takes back the invitations into an organization that are as `isEnded` says. Returns how many.
-   */
+  /** Takes back the invitations into an organization that `isEnded` selects. Returns how many. */
   async endInvitations(
     org: string,
     isEnded: (invitation: SignInLink) => boolean = () => true,
@@ -145,10 +140,7 @@ export class SignInLinks {
     return ended.length;
   }
 
-  /**
-   * Ends the links that sign a member in or choose a new password, because the password was
-   * changed.
-   */
+  /** Ends a member's links to a sign-in or a new password: the password was changed. */
   async endOwn(email: string): Promise<void> {
     await this.#rows.write(() => ({
       ended: this.#rows.all().filter((link) => link.email === email && link.kind !== 'invitation'),

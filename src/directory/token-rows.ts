@@ -9,9 +9,7 @@ export interface TokenRow {
   readonly digest: string;
 }
 
-/**
- * Rows of somebody else that are written in the same commit, and what to do once they are on disk.
- */
+/** Other rows of the same commit, and what to do once they are on disk. */
 export interface Alongside {
   readonly rows: ReadonlyMap<string, Uint8Array | null>;
   onWritten(): void;
@@ -43,10 +41,7 @@ export class TokenRows<T extends TokenRow> {
     return [...this.#byDigest.values()];
   }
 
-  /**
-   * Writes what is decided once the write before is done, with the rows `alongside`. Resolves with
-   * the rows that have ended.
-   */
+  /** Writes what is decided after the write before. Resolves with the rows that have ended. */
   async write(
     decide: () => {
       readonly put?: readonly T[];

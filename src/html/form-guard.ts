@@ -7,9 +7,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type Html, html } from './html.ts';
 
 export interface FormGuard {
-  /**
-   * The hidden field for a form about `id`, and the cookie to set when the browser has none yet.
-   */
+  /** The hidden field of a form about `id`, and the cookie to set if the browser has none. */
   protect(id: string, cookieHeader: string): { readonly field: Html; readonly setCookie: string | null };
   /** Whether the form was made for `id` and for this browser. */
   accepts(id: string, cookieHeader: string, secFetchSite: string, form: URLSearchParams): boolean;

@@ -22,10 +22,7 @@ const escapes: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/**
- * Markup from a template. Texts and numbers are escaped, lists are joined, `false` and `null`
- * insert nothing.
- */
+/** Markup: texts and numbers are escaped, lists joined, `false` and `null` left out. */
 export function html(parts: TemplateStringsArray, ...values: readonly Inserted[]): Html {
   return new Html(parts.reduce((markup, part, i) => markup + markupOf(values[i - 1] ?? null) + part));
 }

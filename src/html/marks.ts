@@ -26,17 +26,12 @@ const outcomes = {
   late: html`<path d="M12 7v5l3 2"/>`,
 } as const;
 
-/**
- * The sign above the title of a page that says how a payment ended: paid, not paid, or out of time.
- */
+/** The sign above a title that says how a payment ended: paid, not paid, or out of time. */
 export function outcomeMark(outcome: keyof typeof outcomes): Html {
   return html`<div class="outcome ${outcome}">${icon(outcomes[outcome])}</div>`;
 }
 
-/**
- * The sign before a step of a list: a tick or an empty circle, and none before one of which nobody
- * can tell.
- */
+/** The sign before a step: a tick, an empty circle, or none when nobody can tell. */
 export function stepMark(isDone: boolean | null): Html {
   if (isDone === null) return html`<span class="step"></span>`;
   const mark = icon(html`<circle cx="12" cy="12" r="9"/>${isDone && outcomes.good}`);
@@ -62,10 +57,7 @@ export function brandName(brand: string): string {
   return brandNames[brand as CardBrand] ?? brand;
 }
 
-/**
- * The mark of each brand that customers know best: a card in its colour, with its name or its
- * discs.
- */
+/** The marks of the best-known brands: a card in its colour, with its name or discs. */
 const brandMarks = [
   ['visa', html`<rect width="34" height="22" rx="4" fill="#1a3a8f"/>${wordmark('VISA', 10)}`],
   [

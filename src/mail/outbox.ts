@@ -30,10 +30,7 @@ export interface QueuedMail {
   readonly isNewcomer: boolean;
   readonly to: string;
   readonly kind: MailKind;
-  /**
-   * The digest of the link that it carries: a link that was taken back is not sent any more; null
-   * for one without such a link.
-   */
+  /** The digest of its link, which is not sent once taken back; null without a link. */
   readonly link: string | null;
   readonly state: 'waiting' | 'sent' | 'failed' | 'dropped';
   /** The sealed letter; null once the mail is done. */
@@ -91,10 +88,7 @@ export class MailOutbox {
     return [...this.#mails.values()].filter(({ state }) => state === 'failed').length;
   }
 
-  /**
-   * What queues letters when it is written: those for which there is room today; null when there is
-   * none for any.
-   */
+  /** What queues the letters for which there is room today; null when there is none for any. */
   plan(letters: readonly Letter[], about: MailAbout): Alongside | null {
     const nowMs = this.#store.now();
     const all = [...this.#mails.values()];

@@ -49,10 +49,7 @@ export class MailSender {
     again();
   }
 
-  /**
-   * Waits for the attempt under way for a while; one that is given up is made again after the next
-   * start.
-   */
+  /** Waits a while for the attempt under way; if given up, it is repeated after a start. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer ?? undefined);

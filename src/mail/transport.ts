@@ -12,9 +12,7 @@ import { logUrl } from './mail-url.ts';
 import type { Letter } from './outbox.ts';
 
 export interface MailTransport {
-  /**
-   * `id` is the same for each attempt. Rejects with `MailRefused` when another attempt is useless.
-   */
+  /** `id` is the same in each attempt. Rejects with `MailRefused` if another is useless. */
   send(id: string, letter: Letter): Promise<void>;
   /** Rejects with an error that says why mails can't be sent now. */
   check(): Promise<void>;
@@ -99,10 +97,7 @@ function withoutAnswer(error: unknown): unknown {
   return responseCode === undefined ? error : new Error(`the server answers ${responseCode} to ${command}`);
 }
 
-/**
- * An answer 5xx to the recipient or to the mail; a refused password is the configuration's fault,
- * so it is tried again.
- */
+/** A 5xx to the recipient or the mail. A refused password may be mended, so it is tried again. */
 function isFinal(error: unknown): boolean {
   const { responseCode = 0, command = '' } = error as { responseCode?: number; command?: string };
   return responseCode >= 500 && ['RCPT TO', 'DATA'].includes(command);

@@ -125,10 +125,7 @@ export function hidden(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${value}">`;
 }
 
-/**
- * What a field shows: its label as the page says it, what was typed, and what is wrong with it. For
- * a filter, `form` is the query.
- */
+/** The request whose form is shown; for filters, `form` is the query. */
 export interface FormRequest<Key extends string> extends Pick<PageRequest, 'problems'> {
   readonly form: URLSearchParams;
   readonly say: Say<Key>;
@@ -271,10 +268,7 @@ export function button(text: string, href: string, kind: 'main' | 'quiet' = 'mai
   return html`<a class="button ${kind}" href="${href}">${text}</a>`;
 }
 
-/**
- * The summary of what is wrong with a form, which gets the focus; null when nothing is. Each line
- * leads to its field.
- */
+/** What is wrong with a form, each with a link to its field; it gets the focus. */
 export function errorSummary(request: Pick<PageRequest, 'language' | 'problems'>): Html | null {
   const say = sayLayout(request);
   const lines = Object.entries(request.problems).map(([name, problem]) =>
@@ -289,10 +283,7 @@ function doneNotice(text: string): Html {
   return html`<div class="notice good" role="status"><p>${text}</p></div>`;
 }
 
-/**
- * Says what was done before a redirect led here, as `done` in the address names it. Anybody can
- * write such an address.
- */
+/** Says what was done before a redirect, which names it as `done`; anybody can write that. */
 export function doneOf<Key extends string>(
   { query, problems, say }: Pick<PageRequest, 'query' | 'problems'> & { readonly say: Say<Key> },
   texts: Readonly<Record<string, Parameters<Say<Key>>[0]>>,

@@ -51,10 +51,7 @@ export interface Content {
 }
 type Inserted = Html | null | readonly (Html | null)[];
 
-/**
- * A page of an organization. Its title is the view's name in the navigation, unless it has one of
- * its own.
- */
+/** A page of an organization; its title is the view's name in the navigation unless given. */
 export function page(
   request: ViewRequest,
   { title, ...content }: Omit<Content, 'title'> & { readonly title?: string },

@@ -22,9 +22,7 @@ export function hrefOf(request: MemberRequest | ViewRequest, path: string): stri
   return 'mode' in request && !path.startsWith('/') ? viewLink(request, path) : link(request, path);
 }
 
-/**
- * The address to go on to after a sign-in: only one of the dashboard's own, whatever the form says.
- */
+/** The address to go on to after a sign-in: only one of the dashboard, whatever the form says. */
 export function nextAddress(text: string | null): string {
   const isOwn = text !== null && /^\/dashboard(\/[\w./-]*)?(\?[\w=&%.+*-]*)?$/.test(text);
   return isOwn && !text.includes('//') && !text.includes('..') ? text : '/dashboard';

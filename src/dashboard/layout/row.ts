@@ -175,20 +175,14 @@ export interface ViewContext {
    * when nobody waits for it any more.
    */
   search<T>(isCounted: boolean, run: (gone: AbortSignal) => Promise<T>): Promise<T | TooMany>;
-  /**
-   * Carries out an action of the member between its two rows of the audit record. Rejects as `run`
-   * does.
-   */
+  /** Carries out a member's action between its two rows of the audit record. */
   act<T>(action: MemberAction, params: object, run: () => Promise<T>): Promise<T>;
   /**
    * Carries out the request's form; null when that was done, or is under way. A form that fails may
    * come again, and one without a key counts as new.
    */
   once<T>(run: () => Promise<T>): Promise<T | null>;
-  /**
-   * The actions that concern the organization, newest first; those that come before the one at a
-   * place of the record.
-   */
+  /** The organization's actions, newest first: those before the one at a place of the record. */
   actionsOf(before: number | null): AsyncIterable<PlacedRow>;
   /** The services of operators' commands, with the member as their author. */
   readonly services: OperatorServices;

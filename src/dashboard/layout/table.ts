@@ -44,9 +44,7 @@ interface RowMatch {
   readonly id: string;
 }
 
-/**
- * The row for a path, and the id in it. `otherMethod`: the path exists, but not for this method.
- */
+/** The row for a path, and the id in it. `otherMethod`: the path has no such method. */
 export function matchRow(method: 'GET' | 'POST', path: string): RowMatch | 'missing' | 'otherMethod' {
   const segments = path.split('/');
   let found: RowMatch | 'missing' | 'otherMethod' = 'missing';

@@ -16,10 +16,7 @@ interface Bar {
 const width = 720;
 const height = 180;
 
-/**
- * The end of the axis, in dirhams: the least of 100, 200, 500, 1,000, … that the best day does not
- * exceed.
- */
+/** The end of the axis, in dirhams: the least of 100, 200, 500, 1,000, … that no day exceeds. */
 function axisEnd(most: number): number {
   let end = 100;
   for (let i = 0; end * 100 < most; i++) end *= i % 3 === 1 ? 2.5 : 2;

@@ -228,10 +228,7 @@ export function refusedPage(request: Request, message: string, status = 400): Da
   return page(refused(request, { '': message }, status), { title: say('endpoint'), body });
 }
 
-/**
- * Begins to send all failed deliveries again, and answers at once: it goes on when the page is
- * left.
- */
+/** Begins to send all failed deliveries again. It goes on when the page is left. */
 async function resendAll(request: Request, { id }: WebhookEndpointRecord): Promise<DashboardAnswer> {
   const begun = Promise.withResolvers<void>();
   // Whether it succeeds is in the audit record, and the deliveries that it did not come to are

@@ -27,10 +27,7 @@ export async function healthByEndpoint({
   return new Map(listed.map((each) => [each.id, each]));
 }
 
-/**
- * The views that need somebody, for the navigation. None while the shard does not answer: the page
- * itself says so.
- */
+/** The views that need attention; none while the shard does not answer, as the page then says. */
 export async function warningsOf(request: ViewRequest): Promise<View[]> {
   if (!request.views.includes('webhooks')) return [];
   const health = await healthByEndpoint(request).catch(() => new Map<string, EndpointNow>());

@@ -27,10 +27,7 @@ interface Step {
   readonly note?: Html;
 }
 
-/**
- * The steps of the request's mode; null once all of them are done. Those of test mode end with the
- * first payment.
- */
+/** The steps of the request's mode; null once all are done, or test mode has a payment. */
 export async function firstSteps(request: Request, hasPayments: boolean): Promise<Html | null> {
   const { mode, say } = request;
   if (mode === 'test' && hasPayments) return null;

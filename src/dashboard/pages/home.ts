@@ -215,10 +215,7 @@ const failingMs = 7 * dayMs;
 /** An endpoint, and since when every attempt failed; null: it fails no longer. */
 type Failing = WebhookEndpointRecord & { readonly sinceMs: number | null };
 
-/**
- * The enabled endpoints whose last attempt failed, or that have a delivery which failed for good
- * lately.
- */
+/** The enabled endpoints whose last attempt failed, or that had a failed delivery lately. */
 async function failingEndpoints(request: Request): Promise<Failing[]> {
   const health = await healthByEndpoint(request);
   const endpoints = await ownRecords<WebhookEndpointRecord>(request, (scope) =>

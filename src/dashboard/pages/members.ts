@@ -146,10 +146,7 @@ function done(request: Request, what: keyof typeof doneTexts, keys: readonly Api
   return redirect(viewLink(request, path, { done: what }));
 }
 
-/**
- * The keys that somebody may know who is not to use them any more, each with the ways to roll and
- * to stop it.
- */
+/** The keys that a former member may know, each with the ways to roll and to stop it. */
 function keysPage(request: Request): DashboardAnswer {
   const { language, organization, say } = request;
   const sayKey = sayKeys(request);

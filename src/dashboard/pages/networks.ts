@@ -43,10 +43,7 @@ export function networkSection(request: Request): Html[] {
   return [list, ...forms];
 }
 
-/**
- * The network of a method, and its settings for whoever may change them: an address may hold a
- * token.
- */
+/** A method's network, with its settings (which may contain a token) for who may change them. */
 function definitionsOf(
   { organization, mode, say }: Request,
   method: PaymentMethodType,

@@ -8,9 +8,7 @@ import { recordOf, records } from '../../operator/use-cases/shard-records.ts';
 import { errorPage } from '../layout/errors.ts';
 import type { Row, ViewRequest } from '../layout/row.ts';
 
-/**
- * Handles requests about one thing with what `find` finds of it. Without any there is no such page.
- */
+/** Handles a request with the one thing that it is about. Without it the page is missing. */
 export function about<Request extends ViewRequest, Found>(
   find: (request: Request) => Promise<Found | null> | Found | null | undefined,
   handle: (request: Request, found: Found) => ReturnType<Row['handle']>,

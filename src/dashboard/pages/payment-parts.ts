@@ -43,10 +43,7 @@ export function availableMethods({ organization, mode }: ViewRequest): PaymentMe
   return paymentMethodTypes.filter((method) => available[method] && organization.methods[mode][method]);
 }
 
-/**
- * The field for an amount in dirhams, as people type it, with what was typed. Without a hint it has
- * to be filled in.
- */
+/** The field for an amount in dirhams, as people type it. Without a hint it is required. */
 export function amountField(request: ViewRequest, hint?: string): Html {
   return ui.field({ ...request, say: sayPayment(request) }, 'amount_dirhams', {
     name: 'amount',
@@ -55,10 +52,7 @@ export function amountField(request: ViewRequest, hint?: string): Html {
   });
 }
 
-/**
- * Why an amount was refused, in dirhams: messages of the API are for programs and count in
- * centimes.
- */
+/** Why an amount was refused, in dirhams: the API's messages count in centimes. */
 export function amountProblem(
   language: Language,
   { code, message }: Pick<ApiError, 'code' | 'message'>,
@@ -70,10 +64,7 @@ export function amountProblem(
   return sayPayment({ language })(code, { amount: formatAmount(bound, 'mad', language) });
 }
 
-/**
- * How a payment is paid: the method, with the brand and the last digits of a card, or the code for
- * cash.
- */
+/** How a payment is paid: the method, with the card's brand and last digits, or the cash code. */
 export function methodText(
   language: Language,
   method: PaymentMethodType | null,

@@ -40,10 +40,7 @@ export function listPayments(
   return askForPage(request, { ...filters, text: null, method: null }, null);
 }
 
-/**
- * The same for any search; those without an index take turns. One that is counted may be refused
- * for some time.
- */
+/** The same for any search. Those without an index take turns; a counted one may be refused. */
 export async function findPayments(
   request: ViewRequest,
   search: PaymentSearch,
@@ -77,10 +74,7 @@ async function askForPage(
   return { payments, stoppedAt: before };
 }
 
-/**
- * The payment that an id or a cash code belongs to; null when the organization has none in this
- * mode.
- */
+/** The payment of an id or a cash code; null when the organization has none in this mode. */
 export async function askStory(
   { organization, mode, services }: ViewRequest,
   reference: string,

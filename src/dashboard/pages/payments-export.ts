@@ -49,10 +49,7 @@ export function exportForm(request: Request): Html {
 <form method="get" action="${viewLink(request, 'payments/export')}" class="filters">${kept}${what}${format}${ui.submit(say('download'), 'quiet')}</form></details>`;
 }
 
-/**
- * The edge streams it. What is exported was made in the period of the filters; the others are those
- * of its payment.
- */
+/** The edge streams it. The period is of what is exported, other filters of its payment. */
 function exportOf(request: Request, search: PaymentSearch): DashboardAnswer {
   const { query, organization, mode, member, language } = request;
   const what = exported.find((name) => name === query.get('what')) ?? exported[0];

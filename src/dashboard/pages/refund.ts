@@ -29,10 +29,7 @@ export function refundRows(showPayment: ShowPayment) {
 
 const refundReasons = ['requested_by_customer', 'duplicate', 'fraudulent'] as const;
 
-/**
- * The form below the details of a payment; null when nothing can be paid back, or not by this
- * member.
- */
+/** The refund form of a payment; null when nothing is refundable, or not by this member. */
 export function refundPart(request: Request, { intent, refundable }: PaymentStory): Html | null {
   const { language, role, say } = request;
   if (refundable === 0 || !mayDo(role, 'refunds.write')) return null;

@@ -14,10 +14,7 @@ const says = {
   time: 'by_time',
 } as const;
 
-/**
- * Returns the function that tells who made a step. A step whose cause is not known any more has
- * nobody.
- */
+/** Returns the function that tells who made a step; null for a cause that is not known any more. */
 export function createStepAuthors(request: Saying<typeof sayPayment>): (step: Step) => Html | string | null {
   const { services, views, say } = request;
 

@@ -79,10 +79,7 @@ export async function showTwoStep(request: OwnRequest, people: People): Promise<
   return secretPage(request, newSecret(people, request.member));
 }
 
-/**
- * The app is used from now on if it has given the right code. The recovery codes are shown this once, so there is
- * no redirect.
- */
+/** A right code switches the app on. Its recovery codes are shown this once: no redirect. */
 export async function turnTwoStepOn(request: OwnRequest, people: People): Promise<DashboardAnswer> {
   const { member, form: sent, say } = request;
   const secret = openSecret(people, member, sent.get('secret') ?? '');

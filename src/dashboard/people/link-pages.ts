@@ -50,10 +50,7 @@ export async function useLink(request: OpenRequest, people: People, token: strin
   return isSignedIn ? join(request, people, link, member) : joinAsNew(request, people, link);
 }
 
-/**
- * An invitation into an organization that is not active works for nobody, nor does a sign-up where
- * none is possible any more.
- */
+/** The link, unless its organization is not active or sign-up is not possible any more. */
 function findLink({ directory, isSignUpOpen }: People, token: string): SignInLink | null {
   const link = directory.links.find(token);
   if (link?.kind === 'sign_up' && !isSignUpOpen) return null;

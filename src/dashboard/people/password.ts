@@ -12,9 +12,7 @@ const saltBytes = 16;
 export const passwordCharactersMin = 12;
 export const passwordCharactersMax = 200;
 
-/**
- * Stands for the password of somebody who does not exist, so that finding that out takes as long.
- */
+/** Compared with when the member does not exist, so that the answer takes as long. */
 const nobody: PasswordHash = {
   salt: randomBytes(saltBytes).toString('base64'),
   hash: randomBytes(hashBytes).toString('base64'),

@@ -40,20 +40,14 @@ export interface PeopleOptions {
   readonly onRefusedSignIn: (address: string) => void;
 }
 
-/**
- * Guesses from an address (of IPv6: a /64), and of an account, in a quarter of an hour. Those that
- * were right don't count.
- */
+/** Wrong guesses from an address (of IPv6: a /64), and of an account, in a quarter of an hour. */
 const guesses = { count: 20, windowMs: 15 * 60_000, keysMax: 50_000 };
 /** Sign-ups from an address (of IPv6: a /64) in an hour, those that came to nothing included. */
 const signUps = { count: 5, windowMs: 3_600_000, keysMax: 50_000 };
 /** After how many seconds somebody who was refused because too many wait may try again. */
 export const busySeconds = 5;
 const stepUpMs = 10 * 60_000;
-/**
- * Pages make them of letters, digits and dashes, and a page may append to one. They go to shards
- * and request logs as they are.
- */
+/** Pages make and extend them of letters, digits and dashes. They go to shards and logs as is. */
 const idempotencyKeyOfPage = /^[\x21-\x7e]{0,200}$/;
 /** More than any field on a page takes. */
 const fieldCharactersMax = 16_384;
@@ -131,10 +125,7 @@ export class People {
     return this.directory.store.now() - confirmedMs < stepUpMs;
   }
 
-  /**
-   * Whether a form comes from a page of this session, and has nothing that no field there could
-   * hold.
-   */
+  /** Whether a form comes from a page of this session, and has only what its fields could hold. */
   isOwnForm({ secFetchSite, form, session }: MemberRequest): boolean {
     const isOwnSite = secFetchSite === '' || secFetchSite === 'same-origin';
     if (!idempotencyKeyOfPage.test(form.get('idempotency_key') ?? '')) return false;

@@ -31,10 +31,7 @@ export function newSecret(people: People, { id, email }: Member): NewSecret {
   return { text, sealed: people.secrets.seal(text, totpOwner(id)), uri: totpOf(text, email).toString() };
 }
 
-/**
- * A sealed secret again, for a form that is shown once more; null when it is not one of the
- * member's.
- */
+/** A sealed secret, for a form that is shown again; null when it is not the member's. */
 export function openSecret(people: People, { id, email }: Member, sealed: string): NewSecret | null {
   try {
     const text = people.secrets.open(sealed, totpOwner(id));
@@ -67,10 +64,7 @@ function recoveryDigest(code: string): string {
   return digestOf(code.replaceAll('-', ''));
 }
 
-/**
- * Uses up a code of the member's app, or a recovery code. Null when it is neither, or was used
- * already.
- */
+/** Uses up a code of the app, or a recovery code; null when it is neither, or was used. */
 export async function isCode(people: People, { id }: Member, typed: string): Promise<Member | null> {
   const code = typed.toLowerCase().replace(/\s/g, '');
   const use = (member: Member): Member => {

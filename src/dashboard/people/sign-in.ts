@@ -125,10 +125,7 @@ function sealPending(people: People, { id, password }: Member, next: string): st
   return people.secrets.seal(JSON.stringify(pending), pendingOwner);
 }
 
-/**
- * The member that a form between the two steps is about; null when it is too old, or not one of
- * ours.
- */
+/** The member that signs in by a form of the second step; null when it is too old or not ours. */
 function openPending(people: People, sealed: string): { member: Member; next: string } | null {
   try {
     const pending = JSON.parse(people.secrets.open(sealed, pendingOwner)) as Pending;

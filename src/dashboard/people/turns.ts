@@ -50,9 +50,7 @@ export class Turns {
     this.#queues = { member: queue(), stranger: queue() };
   }
 
-  /**
-   * Does the work when it has its turn. Null when too many wait, or nobody waits for it any more.
-   */
+  /** Does the work in its turn. Null when too many wait, or nobody waits for it any more. */
   async take<T>(waiter: Waiter, work: () => Promise<T>): Promise<T | null> {
     if (waiter.gone.aborted) return null;
     if (this.#running >= this.#atOnceMax) {

@@ -21,9 +21,7 @@ import { requestsOf } from '../results/log-entry.ts';
 import { CommandFailure } from '../use-cases/failures.ts';
 import { type CliContext, isoTime, wholeNumber } from './context.ts';
 
-/**
- * Where a log lies: in a data folder, a backup, an archive, or a backup and the archive after it.
- */
+/** Where a log lies: a data folder, a backup, an archive, or a backup and its archive. */
 export interface PlaceOptions {
   readonly from?: string;
   readonly archive?: string;

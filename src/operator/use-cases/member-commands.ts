@@ -141,10 +141,7 @@ function memberIn(directory: Directory, org: string, idOrEmail: string): Member 
   throw new DirectoryRefusal('this organization has no such member', 'member_missing');
 }
 
-/**
- * Makes a link that works once. It is shown in this answer only, and mailed where mail is set up;
- * its id opens nothing.
- */
+/** Makes a link that works once: it is in this answer only, and mailed if mail is set up. */
 async function makeLink(
   { directory, baseUrl, author, language, mail }: LinkServices,
   email: string,

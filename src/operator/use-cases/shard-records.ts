@@ -57,10 +57,7 @@ interface CommandAnswers {
   send_sample: { readonly event: string; readonly delivery: string };
 }
 
-/**
- * Runs a command about the object with this id, or in a scope about none yet; resolves with its
- * answer when that is durable.
- */
+/** Runs a command about an object, or in a scope about none yet; resolves once it is durable. */
 export async function command<O extends keyof InternalParams>(
   services: OperatorServices,
   id: string,
