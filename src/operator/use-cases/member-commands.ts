@@ -5,7 +5,6 @@ import { signInLinkPath } from '../../contract/page-paths.ts';
 import { type ApiKey, keyStatus } from '../../directory/api-key.ts';
 import type { Directory } from '../../directory/directory.ts';
 import { type Member, mayHaveKeys, type Role, roles } from '../../directory/members.ts';
-import type { Organization } from '../../directory/organization.ts';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
 import type { LinkPurpose, SignInLink } from '../../directory/sign-in-links.ts';
 import { letterOf } from '../../mail/letters.ts';
@@ -56,7 +55,9 @@ export async function inviteMember(services: LinkServices, org: string, email: s
   const { directory } = services;
   const { id } = directory.organization(org);
   return makeLink(services, email, { kind: 'invitation', org: id, role }, () => {
-    unlessSuspended(directory.organization(id));
+    const { status } = directory.organization(id);
+    if (status !== 'active')
+      throw new DirectoryRefusal(`organization ${id} is ${status}: nobody can be invited`);
     refuseFormerOwner(services, id);
     if (Object.hasOwn(directory.members.findByEmail(email)?.roles ?? {}, id))
       throw new DirectoryRefusal(
@@ -67,10 +68,7 @@ export async function inviteMember(services: LinkServices, org: string, email: s
 }
 
 /** Throws `DirectoryRefusal` when the author is a member who may invite nobody any more. */
-function refuseFormerOwner(
-  { directory, author }: Pick<OperatorServices, 'directory' | 'author'>,
-  org: string,
-): void {
+function refuseFormerOwner({ directory, author }: LinkServices, org: string): void {
   if (author.by !== 'member') return;
   if (author.name === null || directory.members.find(author.name)?.roles[org] !== 'owner')
     throw new DirectoryRefusal('who invites must be an owner of the organization', 'member_missing');
@@ -127,14 +125,6 @@ export function keysKnownTo(directory: Directory, org: string, member: string): 
     .filter((key) => keyStatus(key, nowMs) === 'active' && (key.madeBy ?? member) === member);
 }
 
-/** Throws `DirectoryRefusal` for an organization that is suspended or closed: nobody is let in. */
-function unlessSuspended(organization: Organization): Organization {
-  if (organization.status === 'active') return organization;
-  throw new DirectoryRefusal(
-    `organization ${organization.id} is ${organization.status}: nobody can be invited`,
-  );
-}
-
 function memberIn(directory: Directory, org: string, idOrEmail: string): Member {
   const found = directory.members.member(idOrEmail);
   if (Object.hasOwn(found.roles, directory.organization(org).id)) return found;
@@ -162,14 +152,8 @@ async function makeLink(
     return planned;
   };
   const { link, token } = await directory.links.create(email, purpose, makerOf(author), refuse, queue);
-  const { id, expiresMs } = link;
-  return {
-    id,
-    email: link.email,
-    link: baseUrl + signInLinkPath(token),
-    expires: isoTime(expiresMs),
-    mailed,
-  };
+  const { id, email: to, expiresMs } = link;
+  return { id, email: to, link: baseUrl + signInLinkPath(token), expires: isoTime(expiresMs), mailed };
 }
 
 function presentChanged({ changed, keys }: MemberChanged, org: string, services: OperatorServices) {

@@ -45,7 +45,8 @@ export const networkCommands = {
   ),
   'network.check': defineCommand({ org }, async (params, services) => {
     const organization = services.directory.organization(params.org);
-    return Promise.all(connectorsOf(organization).map((each) => checked(each, organization.id, services)));
+    const used = connectorsOf(organization).filter(({ network }) => network !== 'none');
+    return Promise.all(used.map((each) => checked(each, organization.id, services)));
   }),
   'network.waiting': defineCommand(
     {},
@@ -70,23 +71,20 @@ export async function configureConnector(
   services: OperatorServices,
   given: NewConnector,
 ): Promise<Organization> {
-  refuseSettings(given, services);
+  const [first] = settingFaults(given.network, given, services.networkAddressFault);
+  if (first !== undefined)
+    throw new OperatorFailure(first.fault === 'address' ? 'refused' : 'usage', first.message);
   const { org, mode, network, methods = null, settings, secrets } = given;
   const { directory } = services;
   const { id } = directory.organization(org);
-  const sealed = Object.entries(secrets).map(([name, secret]) => {
-    return [name, services.secrets.seal(secret, ownerOfSetting(id, mode, network, name))];
-  });
+  const sealed = Object.entries(secrets).map(([name, secret]) => [
+    name,
+    services.secrets.seal(secret, ownerOfSetting(id, mode, network, name)),
+  ]);
   const configured = { connector: network, settings, sealed: Object.fromEntries(sealed) };
   return directory.changeOrganization(id, (organization) =>
     withConnector(organization, mode, configured, methods),
   );
-}
-
-function refuseSettings(given: NewConnector, { networkAddressFault }: OperatorServices): void {
-  const [first] = settingFaults(given.network, given, networkAddressFault);
-  if (first !== undefined)
-    throw new OperatorFailure(first.fault === 'address' ? 'refused' : 'usage', first.message);
 }
 
 /** A connector as operators see it: secrets are only named. */
@@ -103,17 +101,15 @@ function connectorOf(
   { connectors: configured }: Organization,
   mode: Mode,
   method: PaymentMethodType,
-): ConfiguredConnector | null {
+): ConfiguredConnector {
   const own = configured[mode][method];
-  if (own !== null)
-    return { mode, method, network: own.connector, settings: own.settings, secrets: Object.keys(own.sealed) };
-  return mode === 'test' ? { mode, method, network: 'simulator', settings: {}, secrets: [] } : null;
+  if (own === null)
+    return { mode, method, network: mode === 'test' ? 'simulator' : 'none', settings: {}, secrets: [] };
+  return { mode, method, network: own.connector, settings: own.settings, secrets: Object.keys(own.sealed) };
 }
 
 function connectorsOf(organization: Organization): ConfiguredConnector[] {
-  return modes.flatMap((mode) =>
-    paymentMethodTypes.flatMap((method) => connectorOf(organization, mode, method) ?? []),
-  );
+  return modes.flatMap((mode) => paymentMethodTypes.map((method) => connectorOf(organization, mode, method)));
 }
 
 /**
@@ -122,20 +118,11 @@ function connectorsOf(organization: Organization): ConfiguredConnector[] {
  */
 async function presentConnectors(organization: Organization, services: OperatorServices) {
   const open = await services.openNetworkCalls(organization.id, listedMax);
-  return modes.flatMap((mode) =>
-    paymentMethodTypes.flatMap((method) => {
-      const { length } = open.filter(
-        ({ record }) => modeOf(record.livemode) === mode && methodOfCall(record) === method,
-      );
-      const configured = connectorOf(organization, mode, method);
-      if (configured === null && length === 0) return [];
-      return [{ ...(configured ?? noConnector(mode, method)), open_calls: length }];
-    }),
-  );
-}
-
-function noConnector(mode: Mode, method: PaymentMethodType): ConfiguredConnector {
-  return { mode, method, network: 'none', settings: {}, secrets: [] };
+  const callsOf = ({ mode, method }: ConfiguredConnector) =>
+    open.filter(({ record }) => modeOf(record.livemode) === mode && methodOfCall(record) === method).length;
+  return connectorsOf(organization)
+    .map((connector) => ({ ...connector, open_calls: callsOf(connector) }))
+    .filter(({ network, open_calls }) => network !== 'none' || open_calls > 0);
 }
 
 /** The problem says why the network can't be used; null when it can. */
@@ -153,12 +140,12 @@ async function checked(
 
 function presentCall({ record, lastError }: OpenCall, { directory }: OperatorServices) {
   const mode = modeOf(record.livemode);
-  const configured = connectorOf(directory.organization(record.org), mode, methodOfCall(record));
+  const { network } = connectorOf(directory.organization(record.org), mode, methodOfCall(record));
   return {
     id: record.id,
     organization: record.org,
     mode,
-    network: configured?.network ?? 'none',
+    network,
     action: record.action,
     payment_intent: record.payment_intent,
     // The network has taken the order, and has not said yet how it ended.

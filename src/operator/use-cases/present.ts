@@ -147,27 +147,22 @@ export type PresentedEndpoint = ReturnType<typeof presentEndpoint>;
 
 export function presentEndpoint(endpoint: WebhookEndpointRecord, now: EndpointNow | undefined) {
   const { id, org, livemode, url, status, enabled_events, api_version, created } = endpoint;
-  const mode = modeOf(livemode);
   return {
     id,
     organization: org,
-    mode,
+    mode: modeOf(livemode),
     url,
     status,
     enabled_events,
     api_version,
     created: isoTime(created * 1000),
-    failing_since: timeOrNull(now?.health?.failingSinceMs),
-    next_attempt: timeOrNull(now?.nextAttemptMs),
+    failing_since: isoTime(now?.health?.failingSinceMs ?? null),
+    next_attempt: isoTime(now?.nextAttemptMs ?? null),
     last_status: now?.health?.lastStatus ?? null,
     attempts_24h: now?.health?.attempts ?? 0,
     failed_24h: now?.health?.failed ?? 0,
     median_ms: now?.health?.medianMs ?? null,
   };
-}
-
-function timeOrNull(ms: number | null | undefined): string | null {
-  return ms == null ? null : isoTime(ms);
 }
 
 export type PresentedDelivery = ReturnType<typeof presentDelivery>;
