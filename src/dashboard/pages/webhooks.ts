@@ -2,19 +2,19 @@
 // rolls their signing secrets. Deliveries have a file of their own (deliveries.ts). Endpoints are
 // changed by the API's own commands.
 
+import { eventTypes } from '../../contract/vocabulary.ts';
 import type { WebhookEndpointRecord } from '../../domain/record.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { html } from '../../html/html.ts';
 import { rollSecret, secretsOf } from '../../operator/use-cases/webhook-commands.ts';
 import * as ui from '../layout/components.ts';
-import { page, redirect } from '../layout/document.ts';
+import { formPage, page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
 import { get, post, type ResultOf, type Row, refused, type Saying, saying } from '../layout/row.ts';
 import { sayWebhooks } from '../messages/webhooks.ts';
 import { mayDo } from '../people/roles.ts';
 import { deliveriesOf, endpointIn, refusedPage } from './deliveries.ts';
-import { endpointFields, endpointForm } from './endpoint-form.ts';
 import {
   type EndpointStatus,
   endpointBadge,
@@ -238,4 +238,47 @@ async function roll(request: Request): Promise<DashboardAnswer> {
     request.act('webhooks.roll-secret', params, () => rollSecret(request.services, id, overlapSeconds)),
   );
   return redirect(viewLink(request, `webhooks/${id}/secret`, { done: 'changed' }));
+}
+
+interface EndpointFields {
+  readonly url: string;
+  readonly events: readonly string[];
+}
+
+/** What was typed. All events make the others superfluous. */
+function endpointFields(form: URLSearchParams): EndpointFields {
+  const events = form.getAll('enabled_events');
+  return { url: (form.get('url') ?? '').trim(), events: events.includes('*') ? ['*'] : events };
+}
+
+/** `path`: where the form is sent. `endpoint`: as it is now; null for a new one. */
+function endpointForm(
+  request: Request,
+  title: string,
+  path: string,
+  endpoint: Pick<WebhookEndpointRecord, 'url' | 'enabled_events'> | null,
+): DashboardAnswer {
+  const { form: sent, say } = request;
+  const chosen = sent.has('url') ? endpointFields(sent).events : (endpoint?.enabled_events ?? []);
+  const types = [['*', say('all_events')] as const, ...eventTypes.map((type) => [type, type] as const)];
+  const boxes = types.map(([value, label]) =>
+    ui.checkbox(
+      'enabled_events',
+      label,
+      chosen.some((each) => each === value),
+      value,
+    ),
+  );
+  const body = [
+    ui.field(request, 'url', {
+      value: endpoint?.url ?? '',
+      hint: say('url_hint'),
+      type: 'url',
+      required: true,
+      ltr: true,
+    }),
+    ui.checkboxes(request, 'enabled_events', 'events', boxes, html` tabindex="-1"`),
+    ui.submit(say('save')),
+  ];
+  return formPage(request, title, path, body);
 }
