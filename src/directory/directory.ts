@@ -64,7 +64,7 @@ export function isForeignRow(row: string): boolean {
 }
 
 export class Directory {
-  /** The rows on disk, for what else belongs into the directory. */
+  /** The rows on disk, also for others that store theirs in the directory. */
   readonly store: DirectoryStore;
   readonly keyUses: KeyUses;
   readonly members: Members;

@@ -65,7 +65,7 @@ export function checkedText(text: string): string {
     findCardNumber(trimmed)
   ) {
     throw new DirectoryRefusal(
-      `a text must have at most ${requestTextCharactersMax} characters, no character that is not seen, and no card number`,
+      `a text must have at most ${requestTextCharactersMax} characters, none of them invisible, and no card number`,
       'text_invalid',
     );
   }

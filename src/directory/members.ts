@@ -79,7 +79,7 @@ export function checkedPersonName(text: string): string {
   const name = text.trim();
   if (name !== '' && [...name].length <= nameCharactersMax && !hasHidden(name)) return name;
   throw new DirectoryRefusal(
-    `the name must have 1 to ${nameCharactersMax} characters, all of which are seen`,
+    `the name must have 1 to ${nameCharactersMax} characters, all of them visible`,
     'person_name_invalid',
   );
 }

@@ -174,7 +174,7 @@ export function checkedName(name: string): string {
   const trimmed = name.trim();
   if (trimmed === '' || [...trimmed].length > 255 || hasHidden(trimmed)) {
     throw new DirectoryRefusal(
-      'the name must have 1 to 255 characters, all of which are seen: no control character, and no mark of the writing direction',
+      'the name must have 1 to 255 characters, all of them visible: no control characters, and no marks of the writing direction',
       'name_invalid',
     );
   }

@@ -17,7 +17,7 @@ export type LinkPurpose =
   | { readonly kind: 'reset' }
   /** Signs a member in without a password. */
   | { readonly kind: 'sign_in' }
-  /** Makes an organization for somebody who has proved by it to read the mails of an address. */
+  /** Makes an organization for somebody who reads the mails of an address, as using it proves. */
   | { readonly kind: 'sign_up'; readonly organization: string };
 
 export type SignInLink = LinkPurpose &

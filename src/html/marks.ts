@@ -1,6 +1,6 @@
-// The signs on the pages, drawn here: inline SVG in the colour of the text around it, and the marks
-// of card brands as small cards. They stand for no brand's logo, which is a trademark. Signs say
-// nothing that a text does not say, so screen readers skip them.
+// The icons of the pages as inline SVG in the colour of the text around them, and card brands as
+// small cards, which are not the brands' logos: those are trademarks. A text says the same as each
+// icon, so screen readers skip them.
 
 import { type CardBrand, issuerRangesOf } from '../core/card-number.ts';
 import { type Html, html } from './html.ts';

@@ -16,7 +16,7 @@ export interface Letter {
   readonly text: string;
 }
 
-/** A link, the answer to a sign-up, what members want to know, or a receipt for a customer. */
+/** A link, the answer to a sign-up, a notice to members, or a receipt for a customer. */
 type MailKind = 'link' | 'sign_up' | 'notice' | 'receipt';
 
 /** What is known of a mail besides its letter. */
@@ -36,7 +36,7 @@ export interface QueuedMail {
   /** The sealed letter; null once the mail is done. */
   readonly sealed: string | null;
   readonly createdMs: number;
-  /** When its link ends, or nobody wants to know it any more. */
+  /** When its link ends, or it is of no use any more. */
   readonly expiresMs: number;
   readonly attempts: number;
   readonly nextMs: number;

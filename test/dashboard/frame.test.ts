@@ -326,7 +326,7 @@ describe('attacks', () => {
 
   test('no name turns what stands around it on a page', async () => {
     const turning = 'Ami\u202ena\u2069';
-    await assert.rejects(dashboard.service.operate('org.create', { name: turning }), /seen/);
+    await assert.rejects(dashboard.service.operate('org.create', { name: turning }), /visible/);
     const saved = await owner.submit(pathTo('settings'), { name: turning, colour: '#0a6e4f' });
     assert.equal(saved.status, 400);
     assert.match(saved.body, /without invisible ones/);

@@ -17,7 +17,7 @@ export const peopleMessages = texts({
     Vous recevez aussitôt des clés pour le mode test. Les paiements réels commencent une fois votre compte activé.
     تحصل فورًا على مفاتيح وضع الاختبار. تبدأ المدفوعات الحقيقية بعد تفعيل حسابك.`,
   sign_up_name: 'Name of your shop | Nom de votre boutique | اسم متجرك',
-  sign_up_name_invalid: `Enter the name of your shop: up to 100 characters, all of which are seen.
+  sign_up_name_invalid: `Enter the name of your shop: up to 100 visible characters.
     Saisissez le nom de votre boutique : 100 caractères visibles au plus.
     أدخل اسم متجرك: 100 حرف ظاهر على الأكثر.`,
   sign_up_email_invalid: `Enter an e-mail address, such as name@example.ma.

@@ -16,7 +16,7 @@ import type {
 } from '../results/folder-results.ts';
 import { CommandFailure, wrongUsage } from '../use-cases/failures.ts';
 import { addCommand, type CliContext, failIfWrong, wholeNumber } from './context.ts';
-import { fromFolder, type PlaceOptions } from './log-selection.ts';
+import { addPlaceOptions, type PlaceOptions } from './log-selection.ts';
 import { counted, formatTime } from './table.ts';
 import { verifyLog } from './wal.ts';
 
@@ -81,7 +81,7 @@ function addVerifyCommand(program: Command, context: CliContext): void {
     'verify',
     'check a data folder (the service must be stopped), a backup or an archive; exits with 1 when something is wrong',
   );
-  fromFolder(verify)
+  addPlaceOptions(verify)
     .option('--postgresql', 'compare the folder with the log at the servers of PAYMENTS_JOURNAL_URL')
     .option('--scratch <folder>', `a folder with room for what the backup contains (${tmpdir()})`)
     .action(async (options: PlaceOptions & { scratch?: string; postgresql?: boolean }) => {

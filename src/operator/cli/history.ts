@@ -19,7 +19,7 @@ import {
 import { causeInWords, defectLine, inJson, shownRecord, summaryOf } from '../results/log-entry.ts';
 import { CommandFailure } from '../use-cases/failures.ts';
 import { addCommand, type CliContext } from './context.ts';
-import { fromFolder, openedBy, type PlaceOptions, shardsOf } from './log-selection.ts';
+import { addPlaceOptions, openPlace, type PlaceOptions, shardsOf } from './log-selection.ts';
 import { formatTime } from './table.ts';
 
 /** A change of a field; `from` is left out where the value before is not known. */
@@ -44,11 +44,11 @@ export function addHistoryCommand(program: Command, context: CliContext): void {
     'history',
     'tell every change of an object, and who or what caused it',
   ).argument('<object>', 'its id');
-  fromFolder(history).action(async (id: string, options: PlaceOptions) => {
+  addPlaceOptions(history).action(async (id: string, options: PlaceOptions) => {
     if (kindOfId(id) === undefined) throw new CommandFailure(`${id} is no id of an object`);
     const onDamage = (defect: LogDefect) => context.host.writeError(`damaged: ${defectLine(defect)}\n`);
     try {
-      context.print(await historyOf(await openedBy(options, context), id, onDamage), inWords);
+      context.print(await historyOf(await openPlace(options, context), id, onDamage), inWords);
     } catch (error) {
       throw error instanceof JournalDamaged
         ? new CommandFailure(`the checkpoint is damaged: ${error.message}`)

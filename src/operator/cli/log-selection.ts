@@ -1,6 +1,6 @@
-// Which entries of the log a command asks for, and reading them: of one shard, where the
-// organization or the object tells which, or of all in the order of time. Damage is told in its
-// place.
+// The entries of the log that a command selects, and reading them: from one shard, if the
+// organization or the object says which, or from all in the order of time. Damage is reported where
+// it was met.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Mode, modes } from '../../contract/vocabulary.ts';
@@ -28,14 +28,14 @@ export interface PlaceOptions {
   readonly identity?: string;
 }
 
-export function fromFolder(command: Command): Command {
+export function addPlaceOptions(command: Command): Command {
   return command
     .option('--from <folder>', 'a backup instead of a data folder')
     .option('--archive <folder>', 'an archive of the log: alone, or after the backup')
     .option('--identity <file>', 'secret keys of age, for what is encrypted');
 }
 
-export function openedBy(options: PlaceOptions, { host, folder }: CliContext): Promise<LogFolder> {
+export function openPlace(options: PlaceOptions, { host, folder }: CliContext): Promise<LogFolder> {
   const { from = null, archive = null, identity: identityFile = null } = options;
   return host.openLog({ dataDir: folder, from, archive, identityFile });
 }
@@ -62,7 +62,7 @@ const disorderMs = 3_600_000;
 
 const millisecondsOf: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-export function selecting(command: Command): Command {
+export function addSelectionOptions(command: Command): Command {
   return command
     .option('--since <time>', `entries from this time on: ${timeForms}`, timeOf)
     .option('--until <time>', 'entries up to this time', timeOf)

@@ -25,14 +25,14 @@ import {
 import { CommandFailure } from '../use-cases/failures.ts';
 import { addCommand, type CliContext, limitOption } from './context.ts';
 import {
-  fromFolder,
+  addPlaceOptions,
+  addSelectionOptions,
   type LogOptions,
   matcherOf,
   newest,
-  openedBy,
+  openPlace,
   type PlaceOptions,
   selected,
-  selecting,
   shardsOf,
 } from './log-selection.ts';
 import { counted, tableOf } from './table.ts';
@@ -48,29 +48,30 @@ interface Listing extends LogOptions {
 export function addWalCommands(program: Command, context: CliContext): void {
   const log = addCommand(program, 'wal', 'read the write-ahead log, also of a running service');
   const limited = (command: Command, unlessTold: number) =>
-    fromFolder(selecting(command)).addOption(limitOption('entries', unlessTold, 100_000));
+    addPlaceOptions(addSelectionOptions(command)).addOption(limitOption('entries', unlessTold, 100_000));
   const show = printer(context);
 
   limited(addCommand(log, 'list', 'list the newest entries, oldest first'), 50).action(
     async (options: Listing) => {
-      for (const found of await newest(await openedBy(options, context), options, options.limit)) show(found);
+      for (const found of await newest(await openPlace(options, context), options, options.limit))
+        show(found);
     },
   );
   const search = addCommand(log, 'search', 'print every entry that fits, oldest first');
-  fromFolder(selecting(search)).action(async (options: LogOptions) => {
+  addPlaceOptions(addSelectionOptions(search)).action(async (options: LogOptions) => {
     if (Object.keys(options).every((name) => wherefrom.includes(name)))
       throw new CommandFailure(
         'say what to search for, with --object, --request, --key, --org, --since or --sequence',
       );
-    for await (const found of selected(await openedBy(options, context), options)) show(found);
+    for await (const found of selected(await openPlace(options, context), options)) show(found);
   });
   limited(addCommand(log, 'tail', 'print the newest entries, then new ones until you stop it'), 10).action(
-    async (options: Listing) => tail(await openedBy(options, context), options, show),
+    async (options: Listing) => tail(await openPlace(options, context), options, show),
   );
-  fromFolder(addCommand(log, 'show', 'show all of one entry'))
+  addPlaceOptions(addCommand(log, 'show', 'show all of one entry'))
     .argument('<place>', 'shard and sequence, such as 0:17')
     .action(async (place: string, options: PlaceOptions) => {
-      const entry = await entryAt(await openedBy(options, context), place);
+      const entry = await entryAt(await openPlace(options, context), place);
       context.print(wholeOf(entry), () => entryInWords(entry));
     });
   addWalCheckCommands(log, context);
@@ -141,7 +142,7 @@ function addWalCheckCommands(log: Command, context: CliContext): void {
     'verify',
     'check that the log is whole and undamaged; exits with 1 when it is not',
   );
-  fromFolder(verify).action((options: PlaceOptions) => verifyLog(options, context));
+  addPlaceOptions(verify).action((options: PlaceOptions) => verifyLog(options, context));
   addCommand(log, 'truncate', "give up a damaged batch at a log's end; the service must be stopped")
     .argument('<place>', 'its shard and first sequence, such as 0:17, as the service names it')
     .option('--yes', "don't ask")
@@ -159,7 +160,7 @@ function addWalCheckCommands(log: Command, context: CliContext): void {
 
 /** Verifies the log that the options name. Rejects with `CommandFailure` when it is damaged. */
 export async function verifyLog(options: PlaceOptions, context: CliContext): Promise<void> {
-  const folder = await openedBy(options, context);
+  const folder = await openPlace(options, context);
   const shards: ShardLog[] = [];
   const findings: Finding[] = [];
   for (const source of folder.shards) shards.push(await verified(source, (defect) => findings.push(defect)));

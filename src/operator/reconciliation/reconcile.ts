@@ -180,7 +180,7 @@ class Reconciliation {
     await this.#charges.add(named);
   }
 
-  /** What was settled in the period and whose charge the statement does not name. */
+  /** Reports what was settled in the period although the statement does not name its charge. */
   async #compareSettled(period: Period): Promise<void> {
     const { books, onProgress } = this.#options;
     await books.settled(period, async (found, done, total) => {
@@ -197,7 +197,7 @@ class Reconciliation {
       }
   }
 
-  /** Tells a difference, with the review that it is in from now on. */
+  /** Reports a difference, after its money was put in a review. */
   async #putInReview({ difference, money }: Told): Promise<void> {
     if (money === null || !this.#options.opensReviews) {
       this.#tell(difference);
