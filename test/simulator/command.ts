@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { hasNodes } from './cluster-plan.ts';
 import { keepPlan } from './found/plans.ts';
 import { assertions, Counts } from './kernel/findings.ts';
 import { type Found, searchIn } from './parallel.ts';
@@ -22,6 +23,7 @@ export async function command(args: readonly string[]): Promise<number> {
       keep: { type: 'string' },
       time: { type: 'string' },
       processes: { type: 'string' },
+      nodes: { type: 'boolean' },
       trace: { type: 'boolean' },
       planted: { type: 'boolean' },
       'as-it-is': { type: 'boolean' },
@@ -37,11 +39,14 @@ export async function command(args: readonly string[]): Promise<number> {
   const seconds = Number(values.time ?? Infinity);
   const processes = Number(values.processes ?? 1);
   if (processes > 1) return tell(await searchIn(processes, from, to, seconds), shown);
-  return runAll(plansOf(from, to, Number(values.step ?? 1)), seconds, shown);
+  const plans = plansOf(from, to, Number(values.step ?? 1), values.nodes === true);
+  return runAll(plans, seconds, shown);
 }
 
-function* plansOf(from: number, to: number, step: number): Generator<Plan> {
-  for (let seed = from; seed <= to; seed += step) yield planOf(String(seed));
+/** `areWithNodes`: of those with nodes only. */
+function* plansOf(from: number, to: number, step: number, areWithNodes: boolean): Generator<Plan> {
+  for (let seed = from; seed <= to; seed += step)
+    if (!areWithNodes || hasNodes(String(seed))) yield planOf(String(seed));
 }
 
 function rangeOf(seed: string | undefined, seeds: string | undefined): [number, number] {

@@ -2,27 +2,11 @@
 // within `seedsMax` seeds. The edits are short pieces of text, so that little of the rest of a file can get in their way; one
 // that no longer fits fails loudly.
 
-export interface Edit {
-  /** Below `src`. */
-  readonly file: string;
-  readonly from: string;
-  readonly to: string;
-}
-
-export interface PlantedBug {
-  readonly name: string;
-  readonly edits: readonly Edit[];
-}
+import { bug, type PlantedBug } from './bug.ts';
+import { clusterBugs } from './cluster-bugs.ts';
 
 /** Within so many seeds, from the first one on, each bug is found. */
 export const seedsMax = 600;
-
-function bug(
-  name: string,
-  ...edits: readonly (readonly [file: string, from: string, to: string])[]
-): PlantedBug {
-  return { name, edits: edits.map(([file, from, to]) => ({ file, from, to })) };
-}
 
 const durability = [
   bug('a sequence is noted before it is durable', [
@@ -462,4 +446,5 @@ export const planted: readonly PlantedBug[] = [
   ...owners,
   ...admission,
   ...hostedCards,
+  ...clusterBugs,
 ];

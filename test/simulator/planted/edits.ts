@@ -1,7 +1,8 @@
 // The bug that a run is to find, if any: an edit of the sources as they are loaded. Which one it is stands in the
 // environment of the process, since a module is loaded once.
 
-import { type PlantedBug, planted } from './bugs.ts';
+import type { PlantedBug } from './bug.ts';
+import { planted } from './bugs.ts';
 
 const name = process.env.SIMULATOR_PLANTED;
 const bug = name === undefined ? undefined : planted.find((each) => each.name === name);

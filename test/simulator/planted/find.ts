@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { planted, seedsMax } from './bugs.ts';
+import { clusterBugs } from './cluster-bugs.ts';
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 
@@ -15,6 +16,7 @@ export function findPlanted(names: readonly string[]): number {
   for (const { name } of chosen) {
     const env = { ...process.env, SIMULATOR_PLANTED: name };
     const args = [main, '--as-it-is', '--seeds', `1..${seedsMax}`];
+    if (clusterBugs.some((each) => each.name === name)) args.push('--nodes');
     const { stdout, stderr, status } = spawnSync(process.execPath, args, { env, encoding: 'utf8' });
     const [, seed, assertion] = /^seed (\d+): (.*)$/m.exec(stdout) ?? [];
     if (seed !== undefined) {

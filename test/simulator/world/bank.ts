@@ -40,7 +40,7 @@ export class Bank {
   }
 
   /** The networks of live mode, for the thread of an owner that asks for them. */
-  connect(owner: string): TellingNetworks {
+  connect(owner: string, lease: number | null): TellingNetworks {
     const lane = this.#world.simulation.current;
     const onOutcome = (listener: OutcomeListener) => {
       this.#listeners = this.#listeners.filter(({ lane }) => !lane.isCut);
@@ -52,7 +52,10 @@ export class Bank {
       const effect = this.effects.get(id);
       return effect === undefined ? 'unknown' : this.#answerOf(effect);
     };
-    const take = (call: NetworkCall) => this.#take(call, owner);
+    const take = (call: NetworkCall) => {
+      this.#world.speaks(lease, call.action);
+      return this.#take(call, owner);
+    };
     const { hostedCards } = this.#world;
     const doubt = this.#repeats ? { doubtMs } : {};
     return {

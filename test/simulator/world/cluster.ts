@@ -32,6 +32,7 @@ export class Cluster implements Runs {
     this.links = new Links(simulation);
     this.servers = new PostgresServers(this.links);
     useServers(this.servers);
+    world.newestLease = () => this.servers.primary.tables.lease?.epoch ?? 0;
     for (const { volume } of machines) {
       volume.put(dataDir, new Folder());
       volume.root.history = [volume.root.entries];

@@ -253,12 +253,13 @@ export class Service {
   }
 
   #webhookThread(thread: number): WebhookThread {
-    const { quietMs } = this.#claim;
+    const { quietMs, lease } = this.#claim;
     return new WebhookThread({
       world: this.#world,
       machine: this.#machine,
       thread,
       board: this.#board,
+      lease,
       quietMs,
     });
   }

@@ -95,7 +95,7 @@ export class ShardThread {
   }
 
   async #open(): Promise<void> {
-    const { world, machine, board, number, folder, accounts, revision, onFailure } = this.#options;
+    const { world, machine, board, lease, number, folder, accounts, revision, onFailure } = this.#options;
     const { simulation, settings } = world;
     const { clocks } = machine;
     this.#journal = await openJournal({
@@ -129,7 +129,7 @@ export class ShardThread {
       paused: folder.paused !== null && world.isPaused,
       networks: networksOf(
         world.bank.overhear(test, this.#owner),
-        world.bank.connect(this.#owner),
+        world.bank.connect(this.#owner, lease),
         settings.hasHostedCards,
       ),
       timers,
@@ -302,7 +302,12 @@ export class ShardThread {
   /** `admission` hears what happens to the requests of the port. */
   connect(port: End<FromShard, ToShard>, admission: Admission | null = null): void {
     if (admission !== null) this.#admission = admission;
-    const peer = { post: (message: FromShard) => port.postMessage(message) };
+    const { world, lease } = this.#options;
+    const post = (message: FromShard) => {
+      if (message instanceof ArrayBuffer) world.speaks(lease, 'an answer');
+      port.postMessage(message);
+    };
+    const peer = { post };
     this.#peers.push(peer);
     port.on('message', (message) => {
       admission?.arrived(message);

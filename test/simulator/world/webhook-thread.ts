@@ -20,6 +20,7 @@ export interface WebhookThreadOptions {
   readonly machine: Machine;
   readonly thread: number;
   readonly board: OwnershipBoard;
+  readonly lease: number | null;
   /** Attempts of another node may be under way for so long. */
   readonly quietMs: number;
 }
@@ -33,7 +34,7 @@ export class WebhookThread {
   /** Whom receivers take it for. */
   readonly #sender: string;
 
-  constructor({ world, machine, thread, board, quietMs }: WebhookThreadOptions) {
+  constructor({ world, machine, thread, board, lease, quietMs }: WebhookThreadOptions) {
     this.#world = world;
     const { simulation, receivers, judge } = world;
     const { clocks } = machine;
@@ -45,7 +46,10 @@ export class WebhookThread {
       clock: clocks.wall,
       monotonic: clocks.monotonic,
       isHeld: (shard) => board.isHeld(shard),
-      attempt: (input) => receivers.attempt(this.#sender, input, clocks),
+      attempt: (input) => {
+        world.speaks(lease, 'a delivery');
+        return receivers.attempt(this.#sender, input, clocks);
+      },
       hangUp: () => {},
       send: (shard, message) => this.#ports.get(shard)?.postMessage({ outbox: { thread, ...message } }),
       onAttempted: () => {},

@@ -45,6 +45,8 @@ export class World {
   readonly #histories = new Map<string, History>();
   /** The data folder that the service has opened last. What another one held can't be lost any more. */
   folderInUse: DataFolder | null = null;
+  /** The epoch of the lease, as PostgreSQL has it. */
+  newestLease = () => 0;
   /** The run injects nothing any more. */
   isHealed = false;
 
@@ -90,6 +92,17 @@ export class World {
     const history = this.#histories.get(name) ?? new History();
     this.#histories.set(name, history);
     return history;
+  }
+
+  /** Something leaves a node that has the lease of an epoch: no other node may have a newer one by then. */
+  speaks(lease: number | null, what: string): void {
+    if (lease === null) return;
+    const newest = this.newestLease();
+    this.judge.check(
+      'nobody speaks for what another node has taken',
+      newest <= lease,
+      () => `${what} leaves the holder of epoch ${lease}, and that of epoch ${newest} has taken over`,
+    );
   }
 
   /** Something goes out to the world. */
