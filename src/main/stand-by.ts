@@ -90,7 +90,9 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
       owning.told.reject(new ServiceCrash(`the lease moves to node ${news.successor}`));
   });
   const counted = async () => counts([lease]);
-  const first = await Promise.race([taken.promise, wait(aloneMs, null)]);
+  // One that is to stop, or must not have the lease, starts nothing more.
+  const told = owning.told.promise.then(() => new Promise<never>(() => {}));
+  const first = await Promise.race([taken.promise, told, wait(aloneMs, null)]);
   if (first !== null) return { claim: first, counted, ...unprepared() };
   const threads = new WaitingThreads(kindsOf(sizedFor(owning.config, folder.shards), folder.shards));
   owning.closers.push(() => threads.stop());

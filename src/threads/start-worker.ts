@@ -5,9 +5,6 @@ import { MessageChannel, Worker, type WorkerOptions } from 'node:worker_threads'
 
 const first = new URL('./start-thread.mjs', import.meta.url);
 
-/** What a thread waits for: its data; null: it is not needed. */
-export type Beginning<Data> = { readonly data: Data } | null;
-
 export interface WaitingWorker {
   readonly worker: Worker;
   /** Has it begin. */
@@ -30,7 +27,11 @@ export function startWorker(
   });
   return {
     worker,
-    begin: (data) => port1.postMessage({ data } satisfies Beginning<unknown>),
-    abandon: () => port1.postMessage(null satisfies Beginning<unknown>),
+    begin(data) {
+      port1.postMessage(data);
+      port1.close();
+    },
+    // It has opened nothing yet.
+    abandon: () => void worker.terminate(),
   };
 }

@@ -6,7 +6,6 @@ import type { Registry } from 'prom-client';
 import { defined } from '../core/assert.ts';
 import type { Answers } from '../rpc/questions.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { Beginning } from './start-worker.ts';
 import type { ThreadQuestions } from './thread-protocol.ts';
 
 /** The environment variable with the data that a process is started with. */
@@ -16,10 +15,8 @@ export const startDataVariable = 'PAYMENTS_START_DATA';
 export async function startOfThread<Data>(): Promise<{ readonly data: Data; readonly main: MessagePort }> {
   const main = defined(parentPort, 'this file is the entry of a thread');
   const start: MessagePort = workerData;
-  const beginning = await new Promise<Beginning<Data>>((resolve) => start.once('message', resolve));
-  start.close();
-  if (beginning === null) process.exit(0);
-  return { data: beginning.data, main };
+  const data = await new Promise<Data>((resolve) => start.once('message', resolve));
+  return { data, main };
 }
 
 /** How this process was started. */

@@ -168,7 +168,7 @@ export class Thread {
 
   /**
    * Lets the thread finish its work, and its start before that. Resolves when it has ended. No
-   * thread is terminated: one that is within LMDB's library would end the process.
+   * thread that has begun is terminated: within LMDB's library that would end the process.
    */
   async stop(): Promise<void> {
     if (this.#waiting !== null) this.#waiting.abandon();

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { Thread, ThreadFailure } from '../../src/threads/thread.ts';
 
 const thread = (source: string) =>
@@ -10,9 +11,8 @@ const thread = (source: string) =>
 /** Tells what it began with, by its failure. */
 const telling = `
   import { parentPort, workerData } from 'node:worker_threads';
-  workerData.once('message', (beginning) => {
-    if (beginning === null) process.exit(0);
-    parentPort.postMessage({ type: 'failed', message: String(beginning.data), fatal: true });
+  workerData.once('message', (data) => {
+    parentPort.postMessage({ type: 'failed', message: String(data), fatal: true });
     setTimeout(() => process.exit(1));
   });
 `;
@@ -27,9 +27,13 @@ test('a thread begins when it is told to, however long it has waited', async () 
 });
 
 test('a thread that is not needed ends without having begun', async () => {
-  const waiting = thread(telling);
-  await waiting.stop();
-  assert.equal(await waiting.ended, null);
+  // Also while it loads its files.
+  for (const ms of [0, 300]) {
+    const waiting = thread(telling);
+    await wait(ms);
+    await waiting.stop();
+    await assert.rejects(waiting.ready, { name: 'ThreadFailure' });
+  }
 });
 
 test('one that failed while it waited says so to whoever has it begin', async () => {
