@@ -9,11 +9,10 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Crowd, type CrowdNews, type CrowdOrder, crowds } from './crowd-clients.ts';
-import { driveOpen } from './drive.ts';
 import type { Load, Measured } from './load.ts';
 import { memoryMib } from './memory.ts';
+import { driveOpen } from './open-loop.ts';
 import { bench, positive } from './options.ts';
-import { median } from './report.ts';
 import { requestText } from './request-text.ts';
 import { creation, headersOf, intentsPath, reading } from './scenarios.ts';
 import { type ServiceTarget, startBareServer, startService, unlimitedKey } from './targets.ts';
@@ -122,8 +121,8 @@ async function loadsOf({ url, key }: ServiceTarget): Promise<Loads> {
   const { request } = creation(key, counted('first'));
   const made = await fetch(url + intentsPath, {
     method: 'POST',
-    headers: request.headers!,
-    body: request.body!,
+    headers: request.headers as Record<string, string>,
+    body: request.body as string,
   });
   const { id } = (await made.json()) as { id: string };
   return {
@@ -178,6 +177,10 @@ function line(kind: string, { without, elsewhere, beside }: Rounds['create']): s
     `(${times(without)} times without, ${times(elsewhere)} times elsewhere, round by round), ` +
     `${all(({ cpuShare }) => 100 * cpuShare, 0)} % of a core, ${all((round) => round.residentMib, 0)} MiB\n`
   );
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1]!;
 }
 
 async function main(): Promise<void> {

@@ -3,8 +3,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import type { Request } from 'autocannon';
 import { type FloodOrder, type FloodResult, fates, type Part } from './flood-clients.ts';
-import type { Request } from './load.ts';
 import { requestText } from './request-text.ts';
 import { headersOf, intentsPath } from './scenarios.ts';
 

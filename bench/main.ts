@@ -4,12 +4,11 @@
 // to /dev/null), but with its limits raised, and it may deliver webhooks to this machine. Servers and kinds of requests
 // take turns in rounds, so that what else the machine does falls on all of them alike.
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { Option } from 'commander';
-import { drive } from './drive.ts';
 import { type GrowthStep, growthSteps, runGrowth } from './growth.ts';
 import { type Idle, idleLine, measureIdle } from './idle.ts';
-import type { Drive } from './load.ts';
+import { type Drive, drive } from './load.ts';
 import { bench, counts, layouts, positive, someOf } from './options.ts';
 import {
   type Found,
@@ -22,6 +21,7 @@ import {
   type PartOptions,
   parts,
 } from './parts.ts';
+import { plot } from './plot.ts';
 import { postgresPrograms } from './postgres.ts';
 import { type Summary, table, threadTable } from './report.ts';
 import { type Layout, measureScale, type Scaled, scaleTable } from './scale.ts';
@@ -36,7 +36,7 @@ interface Options {
   readonly receiver: 'http' | 'https';
   readonly shards?: number;
   readonly scale: readonly Layout[];
-  readonly generator?: 'wrk' | 'node';
+  readonly generator?: 'wrk' | 'autocannon';
   readonly parts: readonly Part[];
   readonly only?: readonly string[];
   readonly growth: readonly number[];
@@ -45,6 +45,7 @@ interface Options {
   readonly steps: readonly GrowthStep[];
   readonly quick: boolean;
   readonly json: boolean;
+  readonly plot?: string;
   readonly recorded: boolean;
   readonly replicated: boolean;
 }
@@ -58,7 +59,7 @@ const collapsedAbove = 2;
 /** Processor time with 64 connections: of a request as a multiple of the bare server's, of a payment of a create's. */
 type Recorded = Readonly<Record<string, number>>;
 
-function recordedOf(generator: 'wrk' | 'node'): Recorded {
+function recordedOf(generator: 'wrk' | 'autocannon'): Recorded {
   const file = new URL('recorded.json', import.meta.url);
   return (JSON.parse(readFileSync(file, 'utf8')) as Record<string, Recorded>)[generator]!;
 }
@@ -91,7 +92,7 @@ function readOptions(): Options {
     .addOption(
       new Option('--generator <name>', 'wrk where it is installed, unless told otherwise').choices([
         'wrk',
-        'node',
+        'autocannon',
       ]),
     )
     .option('--only <name,…>', 'of the requests these only', (text: string) => text.split(','))
@@ -108,6 +109,7 @@ function readOptions(): Options {
     ])
     .option('--quick', 'one short round of requests and payments: about a minute', false)
     .option('--json', 'print JSON', false)
+    .option('--plot <file>', 'write a picture of the tables, as SVG')
     .option(
       '--replicated',
       'only this: creates with the log in PostgreSQL, a primary and two standbys, beside the service alone',
@@ -149,20 +151,24 @@ async function measureParts(options: Options, partOptions: PartOptions, say: Say
     payment: () => measurePayments(partOptions),
     sustained: () => measureSustained(partOptions),
   };
+  const plotted = [];
   for (const part of options.parts) {
     if (part === 'idle') {
       const idle = await measureIdle(idleSeconds);
       found.idle = idle;
       say(`${idleLine(idle)}\n`);
     } else if (part === 'scale') {
+      if (partOptions.generator !== 'wrk') continue;
       found.scale = await scale(partOptions.driver, options);
       say(`${scaleTable(found.scale)}\n`);
     } else {
       const measured = await measures[part]();
       found[part] = measured;
+      plotted.push(...measured.tables);
       show(say, measured);
     }
   }
+  if (options.plot) writeFileSync(options.plot, plot(plotted));
   return found;
 }
 
@@ -175,7 +181,7 @@ async function main(): Promise<void> {
   const options = readOptions();
   const { quick, recorded, json } = options;
   const say: Say = (text) => void (json || process.stdout.write(`${text}\n`));
-  const generator = options.generator ?? ((await isWrkInstalled()) ? 'wrk' : 'node');
+  const generator = options.generator ?? ((await isWrkInstalled()) ? 'wrk' : 'autocannon');
   const driver = generator === 'wrk' ? driveWithWrk : drive;
   if (options.growth.length > 0) return grow(options, driver, say);
   const partOptions: PartOptions = {

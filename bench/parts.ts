@@ -16,7 +16,7 @@ export const parts = ['requests', 'payment', 'sustained', 'scale', 'idle'] as co
 export type Part = (typeof parts)[number];
 
 export interface PartOptions {
-  readonly generator: 'wrk' | 'node';
+  readonly generator: 'wrk' | 'autocannon';
   readonly driver: Drive;
   readonly rounds: number;
   readonly seconds: number;
@@ -96,7 +96,7 @@ export async function measureRequests(
 ): Promise<Found> {
   const { driver, generator, rounds, seconds } = options;
   return withServers(options, async (servers) => {
-    const all = await requestScenarios(servers, driver, true);
+    const all = await requestScenarios(servers, driver, generator === 'wrk');
     const scenarios = all.filter(isWanted);
     const tables: Table[] = [];
     for (const connections of options.connections) {

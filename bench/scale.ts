@@ -1,10 +1,10 @@
 // How the service does with several shards and edges: creates and retrieves of many organizations, which spread over the
 // shards, from services that stand beside each other and take turns.
 
-import type { Drive, Load, Template } from './load.ts';
+import type { Drive, Load, Measured, Template } from './load.ts';
 import { aligned, median } from './report.ts';
-import { creation, intentsPath, reading } from './scenarios.ts';
-import { type CostedRun, costed, type ServiceTarget, startService, unlimitedKey } from './targets.ts';
+import { creation, headersOf, intentsPath } from './scenarios.ts';
+import { type ServiceTarget, startService, unlimitedKey } from './targets.ts';
 import { counted } from './varying.ts';
 
 /** How many threads of each kind a service has. */
@@ -41,14 +41,14 @@ export async function measureScale(
         candidate,
         name,
         load,
-        rounds: [] as CostedRun[],
+        rounds: [] as Round[],
       })),
     );
     for (const { load } of rows) await drive(load, connections, warmUpSeconds);
     for (let round = 0; round < rounds; round++) {
       for (const row of rows) {
         const { service } = row.candidate;
-        row.rounds.push(await costed(service, () => drive(row.load, connections, seconds)));
+        row.rounds.push(await measure(service, () => drive(row.load, connections, seconds)));
       }
     }
     return rows.map(({ candidate: { edges, shards }, name, rounds: measured }) => ({
@@ -64,6 +64,17 @@ export async function measureScale(
   }
 }
 
+interface Round extends Measured {
+  readonly cpuMicroseconds: number;
+}
+
+async function measure(service: ServiceTarget, run: () => Promise<Measured>): Promise<Round> {
+  const before = service.cpuSeconds() ?? Number.NaN;
+  const measured = await run();
+  const seconds = (service.cpuSeconds() ?? Number.NaN) - before;
+  return { ...measured, cpuMicroseconds: (seconds * 1e6) / measured.requests };
+}
+
 async function start({ edges, shards }: Layout): Promise<Candidate> {
   const service = await startService({ PAYMENTS_EDGES: String(edges), PAYMENTS_SHARDS: String(shards) });
   const creates: Template[] = [];
@@ -72,7 +83,12 @@ async function start({ edges, shards }: Layout): Promise<Candidate> {
     const key = await unlimitedKey(service.dataDir);
     const create = creation(key, counted('load'));
     creates.push(create);
-    retrieves.push(reading(key, `${intentsPath}/${await idOf(service, create)}`));
+    const request = {
+      method: 'GET',
+      path: `${intentsPath}/${await idOf(service, create)}`,
+      headers: headersOf(key),
+    };
+    retrieves.push({ request: request as Template['request'], varying: null });
   }
   const loadOf = (requests: readonly Template[]): Load => ({ url: service.url, requests });
   return { edges, shards, service, loads: { create: loadOf(creates), retrieve: loadOf(retrieves) } };
@@ -80,7 +96,12 @@ async function start({ edges, shards }: Layout): Promise<Candidate> {
 
 /** The id of an intent that is created. */
 async function idOf({ url }: ServiceTarget, { request }: Template): Promise<string> {
-  const response = await fetch(url + intentsPath, request);
+  const { method, headers, body } = request as {
+    method: string;
+    headers: Record<string, string>;
+    body: string;
+  };
+  const response = await fetch(url + intentsPath, { method, headers, body });
   const { id } = (await response.json()) as { id?: string };
   if (id === undefined) throw new Error(`an intent was refused with ${response.status}`);
   return id;

@@ -2,9 +2,9 @@
 // the service would. A payment is created, confirmed and completed by the test helper: three requests and five events. With
 // endpoints, a round of payments lasts until every delivery was received, and its rate counts to then.
 
-import { driveOpen } from './drive.ts';
 import { driveFlows } from './flows.ts';
 import type { Drive, Measured, Template } from './load.ts';
+import { driveOpen } from './open-loop.ts';
 import { eventsOfPayment, paymentFlows } from './payment-flow.ts';
 import type { Receiver } from './receiver.ts';
 import type { PaymentsTarget, ServiceTarget, Target } from './targets.ts';
@@ -143,8 +143,8 @@ const peersOf = ({ service, replicated, postgres }: Servers): [Server, PaymentsT
   ...(postgres === null ? [] : [['postgres', postgres] satisfies [Server, PaymentsTarget]]),
 ];
 
-/** Single requests of all kinds, and a mix of them. */
-export async function requestScenarios(servers: Servers, drive: Drive, hasMix: boolean): Promise<Scenario[]> {
+/** Single requests of all kinds; a mix of them only for a generator that can send it. */
+export async function requestScenarios(servers: Servers, drive: Drive, canMix: boolean): Promise<Scenario[]> {
   const merchants: Merchant[] = [];
   for (const [server, target] of peersOf(servers)) merchants.push(await merchantOf(server, target));
   const [merchant] = merchants as [Merchant];
@@ -161,7 +161,7 @@ export async function requestScenarios(servers: Servers, drive: Drive, hasMix: b
         merchantScenario(drive, name, each, [template]),
       ),
     ),
-    ...(hasMix ? [merchantScenario(drive, 'mix', merchant, mix)] : []),
+    ...(canMix ? [merchantScenario(drive, 'mix', merchant, mix)] : []),
   ];
 }
 

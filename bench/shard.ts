@@ -1,7 +1,7 @@
 // `npm run bench:shard`: what a create costs a shard, in processor time, without any network: a shard in this thread is
 // fed with frames as an edge packs them, a batch at a time, and each batch is answered before the next one comes. The
 // stages add one part after the other, so that what each part costs shows without noise from sockets: deciding alone
-// (no journal), encoding the commit batch, the log on disk (fsync), and the checkpoints that follow. Each figure is of the whole
+// (no journal), encoding the turn, the log on disk (fsync), and the checkpoints that follow. Each figure is of the whole
 // process, with that of the shard's own thread and what the collector took of it behind.
 
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import { gaugeThisThread, processorSeconds } from '../src/telemetry/thread-time.
 import { CheckpointWorker } from '../src/threads/checkpoint-worker.ts';
 import { MemoryJournal } from '../test/journal/memory-journal.ts';
 import { accountOf, shardOptions } from '../test/shard/shard-options.ts';
-import { Feeder, paymentBody } from './feeder.ts';
+import { Feeder } from './feeder.ts';
 import { bench, counts, positive } from './options.ts';
 import { temporaryFolder } from './targets.ts';
 
@@ -30,19 +30,19 @@ function heldAsObjects({ entries }: LogBatch): PackedChanges {
   return { bytes: 0, read: (number) => changes[number]! };
 }
 
-/** A log that keeps nothing; `encode` gets each commit batch. */
-function emptyLog(encode: (batch: LogBatch) => PackedChanges): Log {
+/** A log that keeps nothing; `encode` gets each turn. */
+function emptyLog(encode: (turn: LogBatch) => PackedChanges): Log {
   let nextSequence = 1;
   return {
     get nextSequence() {
       return nextSequence;
     },
     durableEnd: null,
-    append(batch) {
-      const changes = encode(batch);
-      nextSequence += batch.entries.length;
+    append(turn) {
+      const changes = encode(turn);
+      nextSequence += turn.entries.length;
       return {
-        locations: batch.entries.map((_, i) => ({ record: batch.firstSequence, offset: i })),
+        locations: turn.entries.map((_, i) => ({ record: turn.firstSequence, offset: i })),
         changes,
         durable: Promise.resolve(),
       };
@@ -99,7 +99,7 @@ const stages: readonly Stage[] = [
   {
     name: 'encoding only',
     checkpoints: false,
-    open: async () => withLog(emptyLog((batch) => encodeBatch(batch, tag, 1).changes)),
+    open: async () => withLog(emptyLog((turn) => encodeBatch(turn, tag, 1).changes)),
   },
   { name: 'log', checkpoints: false, open: () => onDisk() },
   { name: 'log and checkpoints', checkpoints: true, open: withCheckpoints },
@@ -130,10 +130,7 @@ async function measure(stage: Stage, batch: number, seconds: number): Promise<Me
   const feeder = new Feeder(shard, account.id);
   const run = async (ms: number) => {
     let answered = 0;
-    for (const end = performance.now() + ms; performance.now() < end; answered += batch) {
-      for (let i = 0; i < batch; i++) feeder.put('/v1/payment_intents', paymentBody);
-      await feeder.send();
-    }
+    for (const end = performance.now() + ms; performance.now() < end; ) answered += await feeder.batch(batch);
     return answered;
   };
   await run(1_000);

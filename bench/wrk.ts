@@ -1,4 +1,4 @@
-// wrk, where it is installed: a load generator in C that takes a fraction of the processor time of one in Node, so that it
+// wrk, where it is installed: a load generator in C that takes a third of the processor time of autocannon, so that it
 // is the servers that are measured. Its Lua script sends the same requests as the other generator, each with a part of
 // its own exchanged, and prints what was counted as one line of JSON.
 

@@ -1,13 +1,10 @@
-// The generator in the bench's own process, see flows.ts.
+// Load in an open loop: requests that become due at a fixed rate, see flows.ts.
 
 import { driveFlows } from './flows.ts';
-import type { Drive, Load, Measured } from './load.ts';
+import type { Load, Measured } from './load.ts';
 import { requestText } from './request-text.ts';
 
-export const drive: Drive = (load, connections, seconds) =>
-  driveOpen(load, connections, Number.POSITIVE_INFINITY, seconds);
-
-/** The same with requests that become due at a rate. */
+/** Drives a server at a rate for some seconds. Rejects when any request was not answered with success. */
 export function driveOpen(
   load: Load,
   connections: number,
