@@ -6,7 +6,7 @@
 import type { Drive, Load } from './load.ts';
 import { aligned, median } from './report.ts';
 import { headersOf, reading } from './scenarios.ts';
-import type { ServiceTarget } from './targets.ts';
+import { costed, type ServiceTarget } from './targets.ts';
 import { cycled } from './varying.ts';
 
 /** A list, and the part of its address that is another one each time; null: it is always the same page. */
@@ -98,12 +98,9 @@ export async function measureLists(
     for (const load of loads) await warmUp(load);
     for (let round = 0; round < rounds; round++) {
       for (const [i, { service }] of folders.entries()) {
-        const load = loads[i]!;
-        const before = service.cpuSeconds() ?? Number.NaN;
-        const { requests, requestsPerSecond } = await drive(load, connections, seconds);
-        const cpu = (((service.cpuSeconds() ?? Number.NaN) - before) * 1e6) / requests;
-        measured[i]!.cpu.push(cpu);
-        measured[i]!.rate.push(requestsPerSecond);
+        const run = await costed(service, () => drive(loads[i]!, connections, seconds));
+        measured[i]!.cpu.push(run.cpuMicroseconds);
+        measured[i]!.rate.push(run.requestsPerSecond);
       }
     }
     const [first, last] = [measured[0]!, measured.at(-1)!];

@@ -23,7 +23,7 @@ import type { Drive, Load } from './load.ts';
 import { memoryMib } from './memory.ts';
 import { aligned, median } from './report.ts';
 import { creation } from './scenarios.ts';
-import { type ServiceTarget, startService, temporaryFolder } from './targets.ts';
+import { costed, type ServiceTarget, startService, temporaryFolder } from './targets.ts';
 import { counted } from './varying.ts';
 
 export const growthSteps = ['start', 'creates', 'lists', 'backup'] as const;
@@ -242,11 +242,10 @@ async function measureCreates(
   // The first round warms up.
   for (let round = 0; round <= rounds; round++) {
     for (const [i, service] of services.entries()) {
-      const before = service.cpuSeconds() ?? Number.NaN;
-      const { requests, requestsPerSecond } = await drive(loads[i]!, connections, seconds);
+      const run = await costed(service, () => drive(loads[i]!, connections, seconds));
       if (round === 0) continue;
-      found[i]!.rate.push(requestsPerSecond);
-      found[i]!.cpu.push((((service.cpuSeconds() ?? Number.NaN) - before) * 1e6) / requests);
+      found[i]!.rate.push(run.requestsPerSecond);
+      found[i]!.cpu.push(run.cpuMicroseconds);
     }
   }
   const [first] = found as [(typeof found)[number]];

@@ -1,7 +1,7 @@
 // `npm run bench:shard`: what a create costs a shard, in processor time, without any network: a shard in this thread is
 // fed with frames as an edge packs them, a batch at a time, and each batch is answered before the next one comes. The
 // stages add one part after the other, so that what each part costs shows without noise from sockets: deciding alone
-// (no journal), encoding the turn, the log on disk (fsync), and the checkpoints that follow. Each figure is of the whole
+// (no journal), encoding the commit batch, the log on disk (fsync), and the checkpoints that follow. Each figure is of the whole
 // process, with that of the shard's own thread and what the collector took of it behind.
 
 import { join } from 'node:path';
@@ -30,19 +30,19 @@ function heldAsObjects({ entries }: LogBatch): PackedChanges {
   return { bytes: 0, read: (number) => changes[number]! };
 }
 
-/** A log that keeps nothing; `encode` gets each turn. */
-function emptyLog(encode: (turn: LogBatch) => PackedChanges): Log {
+/** A log that keeps nothing; `encode` gets each commit batch. */
+function emptyLog(encode: (batch: LogBatch) => PackedChanges): Log {
   let nextSequence = 1;
   return {
     get nextSequence() {
       return nextSequence;
     },
     durableEnd: null,
-    append(turn) {
-      const changes = encode(turn);
-      nextSequence += turn.entries.length;
+    append(batch) {
+      const changes = encode(batch);
+      nextSequence += batch.entries.length;
       return {
-        locations: turn.entries.map((_, i) => ({ record: turn.firstSequence, offset: i })),
+        locations: batch.entries.map((_, i) => ({ record: batch.firstSequence, offset: i })),
         changes,
         durable: Promise.resolve(),
       };
@@ -99,7 +99,7 @@ const stages: readonly Stage[] = [
   {
     name: 'encoding only',
     checkpoints: false,
-    open: async () => withLog(emptyLog((turn) => encodeBatch(turn, tag, 1).changes)),
+    open: async () => withLog(emptyLog((batch) => encodeBatch(batch, tag, 1).changes)),
   },
   { name: 'log', checkpoints: false, open: () => onDisk() },
   { name: 'log and checkpoints', checkpoints: true, open: withCheckpoints },

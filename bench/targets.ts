@@ -12,6 +12,7 @@ import { buckets } from '../src/contract/limits.ts';
 import { newSecretsKey } from '../src/crypto/secret-box.ts';
 import { bytesBelow } from '../src/data-folder/disk-space.ts';
 import { callOperator } from '../src/operator/socket/operator-client.ts';
+import type { Measured } from './load.ts';
 import { processSeconds, serviceThreads, type ThreadSeconds } from './processor-time.ts';
 
 const startMsMax = 30_000;
@@ -49,6 +50,18 @@ export interface ServiceTarget extends PaymentsTarget {
   metric(name: string): Promise<number>;
   /** Waits until every delivery is made, and the checkpoint has all of it. */
   settled(): Promise<void>;
+}
+
+/** A run, with the processor time that the service took for each of its requests. */
+export interface CostedRun extends Measured {
+  readonly cpuMicroseconds: number;
+}
+
+export async function costed(service: ServiceTarget, run: () => Promise<Measured>): Promise<CostedRun> {
+  const before = service.cpuSeconds() ?? Number.NaN;
+  const measured = await run();
+  const seconds = (service.cpuSeconds() ?? Number.NaN) - before;
+  return { ...measured, cpuMicroseconds: (seconds * 1e6) / measured.requests };
 }
 
 const settledPollMs = 250;
