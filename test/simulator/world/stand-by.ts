@@ -102,7 +102,7 @@ export class StandBy {
     const { simulation } = world;
     const told = (run: () => void) => simulation.soon(main, run);
     const board = new OwnershipBoard(this.#ownership, machine.clocks.trust);
-    const identity = { node: machine.name, process };
+    const identity = { node: machine.name, process, release: 'simulated' };
     const open = () => new PostgresLease(ownerOptions(world, servers, this.#lease, folder, null), identity);
     const [table, notes] = [open(), open()];
     this.#keeper = new LeaseKeeper({
@@ -118,6 +118,8 @@ export class StandBy {
         const quietMs = isClean ? 0 : attemptMsMax;
         told(() => this.#taken.resolve({ ownership: this.#ownership, lease, quietMs }));
       },
+      refusalOf: () => null,
+      onRefused: (reason) => told(() => onEnded(new ServiceCrash(reason))),
       onLost: () => told(() => onEnded(new ServiceCrash('another node has taken the lease'))),
       onHolder: (address) => {
         this.holder = address;
