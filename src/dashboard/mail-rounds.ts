@@ -1,6 +1,6 @@
-// Goes round all organizations again and again, looking for what is to be mailed. What was mailed is
-// a row of the directory, written in the commit that queues the mails: a crash loses nothing, and
-// nothing is told again after a start.
+// Goes round all organizations again and again, looking for what is to be mailed. What was mailed
+// is a row of the directory, written in the commit that queues the mails: a crash loses nothing,
+// and nothing is told again after a start.
 
 import { pack } from 'msgpackr';
 import type { Alongside } from '../directory/token-rows.ts';

@@ -108,7 +108,7 @@ export class Notices extends MailRounds<Told> {
     return kind === 'review' ? this.#newReview(told) : this.#newFailing(told);
   }
 
-  /** When today's bounds leave room for none of the mails, nothing is written, and it is tried later. */
+  /** When today's bounds leave room for no mail, nothing is written, and it is tried later. */
   async #queue(
     kind: NoticeKind,
     { id, name, liveActivated }: Organization,
@@ -128,7 +128,7 @@ export class Notices extends MailRounds<Told> {
     );
   }
 
-  /** The newest review of the last day, unless it was told; an older one may be from before mails. */
+  /** The newest review of the last day, unless it was told; older ones may predate mails. */
   async #newReview({ org, review }: Told): Promise<Partial<Told> | null> {
     const { services } = this.options;
     const index = fieldIndex('review', scopeOf(org, true), 'open', 'true');

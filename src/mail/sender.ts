@@ -1,6 +1,6 @@
-// Sends the mails of the outbox one after the other, while the organizations take turns. The outcome
-// is written once it is known, so a mail whose attempt a crash has cut off is sent again, with the
-// same Message-ID.
+// Sends the mails of the outbox one after the other, while the organizations take turns. The
+// outcome is written once it is known, so a mail whose attempt a crash has cut off is sent again,
+// with the same Message-ID.
 
 import type { Clock } from '../core/clock.ts';
 import { SecretUnreadable } from '../crypto/secret-box.ts';

@@ -124,8 +124,8 @@ export const auditMessages = texts({
     {who} a clos la vérification {object}
     أغلق {who} المراجعة {object}`,
 
-  // What is done seldom or by operators: looking at things, changing limits, the service as a whole, a
-  // member's own account, and the helpers of test mode.
+  // What is done seldom or by operators: looking at things, changing limits, the service as a
+  // whole, a member's own account, and the helpers of test mode.
   'api.complete_charge': `{who} let the attempt {object} succeed, in test mode
     {who} a fait réussir la tentative {object}, en mode test
     أنجح {who} المحاولة {object} في وضع الاختبار`,

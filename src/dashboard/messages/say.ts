@@ -44,7 +44,7 @@ export const sharedTexts = texts({
 
 export type Texts<Key extends string = string> = Readonly<Record<Key, Readonly<Record<Language, string>>>>;
 
-/** Texts as they are written down: in English, French and Arabic, with ` | ` or a line break between. */
+/** Texts as they are written: English, French, Arabic, with ` | ` or a line break between. */
 export function texts<Key extends string>(written: Readonly<Record<Key, string>>): Texts<Key> {
   return tableOf(namesOf(written), (key) => {
     const inAll = written[key].split(/ \| |\n */);

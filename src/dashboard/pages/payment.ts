@@ -1,6 +1,6 @@
-// One payment: what is known of it and what happened to it, with the forms that cancel it and pay it
-// back. A refund is asked for once more on a page that names the amount and where it goes: only what
-// that page names is paid back.
+// One payment: what is known of it and what happened to it, with the forms that cancel it and pay
+// it back. A refund is asked for once more on a page that names the amount and where it goes: only
+// what that page names is paid back.
 
 import { formatAmount, parseAmount } from '../../core/money.ts';
 import type { PaymentStory, Step } from '../../domain/payment-story.ts';

@@ -1,5 +1,5 @@
-// The pages of the payments: the list with its filters and its search, and exports of what it shows:
-// exactly as the API has it, or for people, such as an accountant, in their language.
+// The pages of the payments: the list with its filters and its search, and exports of what it
+// shows: exactly as the API has it, or for people, such as an accountant, in their language.
 
 import { kindOfId } from '../../contract/id-prefixes.ts';
 import { routeTable } from '../../contract/routes/table.ts';

@@ -1,5 +1,5 @@
-// The fields of the forms about people, the forms of people who are not signed in, and what is wrong
-// with a name or a password that is chosen.
+// The fields of the forms about people, the forms of people who are not signed in, and what is
+// wrong with a name or a password that is chosen.
 
 import { checkedPersonName } from '../../directory/members.ts';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
