@@ -23,6 +23,8 @@ const pairs = [
   ['mail.user', 'mail.passwordFile'],
 ] as const;
 const forDevelopment = ['webhooks.allowPrivate', 'webhooks.allowHttp', 'webhooks.caFile'];
+/** Passwords whose hashes get out are safe from guesses by what a guess takes. */
+const hashCostMin = 15;
 
 /** Refuses values that contradict each other or the environment, and malformed addresses. */
 export function refuseCombinations(settings: Settings, environment: Environment): void {
@@ -41,6 +43,11 @@ export function refuseCombinations(settings: Settings, environment: Environment)
     if (environment === 'production' && value !== false && value !== null)
       throw new ConfigError(`${where} is set, which is refused with NODE_ENV=production: unset it`);
   }
+  const hashCost = setting('dashboard.hashCost');
+  if (environment === 'production' && Number(hashCost.value) < hashCostMin)
+    throw new ConfigError(
+      `${hashCost.where} is ${hashCost.value}: with NODE_ENV=production it must be at least ${hashCostMin}`,
+    );
   const { value: shardMib, where } = setting('memory.shardMib');
   if (typeof shardMib === 'number' && shardMib !== 0 && shardMib < shardMibMin)
     throw new ConfigError(`${where} is ${shardMib}: it must be at least ${shardMibMin}, or 0`);

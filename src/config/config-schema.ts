@@ -160,6 +160,11 @@ export const configSchema = group({
   dashboard: group({
     sessionIdleMinutes: count(5, 43_200, 'a session ends when it is not used for so long'),
     sessionDays: count(1, 90, 'a session ends so long after its sign-in, in any case'),
+    hashCost: count(
+      10,
+      20,
+      'what a password takes to hash: scrypt with 2 to this power as N; below 15 only for tests, never in production',
+    ),
   }),
   audit: group({
     keptDays: count(

@@ -261,11 +261,12 @@ function openDashboard(parts: {
   readonly visits: Visits;
 }): AnswerVisit {
   const { config, logger, visits, ...others } = parts;
-  const { sessionIdleMinutes, sessionDays } = config.dashboard;
+  const { sessionIdleMinutes, sessionDays, hashCost } = config.dashboard;
   const dashboard = new Dashboard({
     ...others,
     isSignUpOpen: config.signUp === 'open',
     sessionLimits: { idleMs: sessionIdleMinutes * 60_000, absoluteMs: sessionDays * 86_400_000 },
+    hashCost,
     trustedProxies: config.pages.trustedProxies,
     monotonic: systemClocks().monotonic,
     randomBytes,

@@ -135,6 +135,7 @@ describe('loadConfig', () => {
     ],
     [{ ...production, PAYMENTS_WEBHOOKS_ALLOW_HTTP: 'true' }, /refused with NODE_ENV=production: unset it$/],
     [{ ...production, PAYMENTS_WEBHOOKS_CA_FILE: 'ca' }, /^PAYMENTS_WEBHOOKS_CA_FILE is set/],
+    [{ ...production, PAYMENTS_DASHBOARD_HASH_COST: '14' }, /_COST is 14: with .* it must be at least 15$/],
     [{ PAYMENTS_BASE_URL: 'pay.example.ma' }, /^PAYMENTS_BASE_URL is "pay.example.ma": it must be an http/],
     [{ PAYMENTS_BASE_URL: 'https://u:p@pay.example.ma' }, /^PAYMENTS_BASE_URL is/],
     [{ PAYMENTS_WEBHOOKS_DNS_SERVERS: '::1,dns.example' }, /^PAYMENTS_WEBHOOKS_DNS_SERVERS is "dns.example"/],

@@ -18,6 +18,7 @@ function heapUsed(): number {
 function newPeople(): People {
   return new People({
     secure: false,
+    hashCost: 10,
     monotonic: () => 0,
     randomBytes: (size) => Buffer.alloc(size),
     onRefusedSignIn: () => {},

@@ -1,31 +1,37 @@
 // Passwords: what is stored of them, and which are too weak. scrypt takes a fifth of a second and
-// 32 MiB on purpose, off the main thread; few run at a time and few wait, so many sign-ins at once
-// take neither all memory nor all threads, and end soon.
+// 32 MiB on purpose (`dashboard.hashCost`), off the main thread; few run at a time and few wait, so
+// many sign-ins at once take neither all memory nor all threads, and end soon.
 
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import type { PasswordHash } from '../../directory/members.ts';
 import { Turns, type Waiter } from './turns.ts';
 
-const cost = { N: 2 ** 15, r: 8, p: 3 } as const;
 const hashBytes = 32;
 const saltBytes = 16;
 export const passwordCharactersMin = 12;
 export const passwordCharactersMax = 200;
 
-/** Compared with when the member does not exist, so that the answer takes as long. */
-const nobody: PasswordHash = {
-  salt: randomBytes(saltBytes).toString('base64'),
-  hash: randomBytes(hashBytes).toString('base64'),
-  cost,
-};
-
 export class Passwords {
+  readonly #cost: PasswordHash['cost'];
+  /** Compared with when the member does not exist, so that the answer takes as long. */
+  readonly #nobody: PasswordHash;
   /** A turn takes a fifth of a second, so nobody waits for more than some seconds. */
   readonly #turns = new Turns({ atOnceMax: 2, waitingMax: 32, shareOfOne: 1 / 8 });
+
+  /** `hashCost`: two to this power is scrypt's N of new passwords. */
+  constructor(hashCost: number) {
+    this.#cost = { N: 2 ** hashCost, r: 8, p: 3 };
+    this.#nobody = {
+      salt: randomBytes(saltBytes).toString('base64'),
+      hash: randomBytes(hashBytes).toString('base64'),
+      cost: this.#cost,
+    };
+  }
 
   /** What is stored of a password; null when it did not get its turn. */
   async hash(password: string, waiter: Waiter): Promise<PasswordHash | null> {
     const salt = randomBytes(saltBytes);
+    const cost = this.#cost;
     const hash = await this.#turns.take(waiter, () => derive(password, salt, cost));
     return hash && { salt: salt.toString('base64'), hash: hash.toString('base64'), cost };
   }
@@ -35,7 +41,7 @@ export class Passwords {
    * when it did not get its turn, so nothing is known.
    */
   async isRight(password: string, stored: PasswordHash | null, waiter: Waiter): Promise<boolean | null> {
-    const { salt, hash, cost } = stored ?? nobody;
+    const { salt, hash, cost } = stored ?? this.#nobody;
     const typed = password.slice(0, passwordCharactersMax);
     const derived = await this.#turns.take(waiter, () => derive(typed, Buffer.from(salt, 'base64'), cost));
     if (derived === null) return null;

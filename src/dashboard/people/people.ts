@@ -26,6 +26,8 @@ export interface PeopleOptions {
   readonly secrets: Pick<SecretBox, 'open' | 'seal'>;
   readonly audit: Pick<Audit, 'record' | 'actionsOf'>;
   readonly sessionLimits: SessionLimits;
+  /** What a password takes to hash, as the setting has it. */
+  readonly hashCost: number;
   /** The public address of the service, without a final slash. */
   readonly baseUrl: string;
   /** Anybody may make an organization. */
@@ -60,7 +62,7 @@ export class People {
   readonly secrets: PeopleOptions['secrets'];
   readonly cookies: Cookies;
   readonly guard: FormGuard;
-  readonly passwords = new Passwords();
+  readonly passwords: Passwords;
   readonly #options: PeopleOptions;
   readonly #byVisitor = new VisitorBuckets(guesses);
   readonly #byAccount = new KeyedBuckets(guesses);
@@ -71,6 +73,7 @@ export class People {
     this.directory = options.directory;
     this.secrets = options.secrets;
     this.cookies = createCookies(options.secure);
+    this.passwords = new Passwords(options.hashCost);
     this.guard = createFormGuard(options.secure, options.randomBytes);
   }
 
