@@ -50,6 +50,12 @@ function isUnsure({ status, text }: Answer): boolean {
   return status >= 500 || status === 429 || text.includes('"code":"idempotency_in_progress"');
 }
 
+/**
+ * Each connection rests between two things, as a shop's do. A test needs what its merchants do until something happens, and
+ * all that they have done is checked at its end: as fast as they can, they would make most of its time.
+ */
+const restMs = 10;
+
 /** Longer than any request may stay unsure on a service that runs. */
 const settleMsMax = 20_000;
 
@@ -87,7 +93,7 @@ export class Merchant {
   work(url: string, connections: number): void {
     this.#url = url;
     const worker = async () => {
-      while (this.#url === url && (await this.#step(url)));
+      while (this.#url === url && (await this.#step(url))) await wait(restMs);
     };
     this.#working = Promise.all(Array.from({ length: connections }, worker));
   }

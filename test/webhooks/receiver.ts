@@ -53,6 +53,8 @@ export interface Receiver {
   readonly openCount: number;
   /** Settles when every connection is closed; the other side's end takes a moment to arrive. */
   idle(): Promise<void>;
+  /** Closes every connection; it takes new ones. */
+  hangUp(): void;
   close(): Promise<void>;
 }
 
@@ -108,6 +110,9 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
   // A test that fails must end although it has not closed its receiver.
   server.unref();
 
+  const hangUp = () => {
+    for (const socket of open) socket.destroy();
+  };
   const { port: boundPort } = server.address() as AddressInfo;
   const authority = host.includes(':') ? `[${host}]` : host;
   return {
@@ -123,8 +128,9 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     async idle() {
       if (open.size > 0) await once(server, 'idle');
     },
+    hangUp,
     async close() {
-      for (const socket of open) socket.destroy();
+      hangUp();
       await new Promise((resolve) => server.close(resolve));
     },
   };
