@@ -3,7 +3,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -72,6 +72,14 @@ export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'payments-'));
   folders.push(folder);
   return folder;
+}
+
+/** A copy of the data folder of a stopped service, to be spoilt, with the key that lies beside it. */
+export function copyOfDataFolder(folder: string): string {
+  const copy = temporaryFolder();
+  cpSync(folder, copy, { recursive: true });
+  cpSync(`${folder}.secrets-key`, `${copy}.secrets-key`);
+  return copy;
 }
 
 /** A port of loopback that nobody has, for a service that must have the same one after each start. */

@@ -8,14 +8,22 @@ import { cpSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { before, describe, test } from 'node:test';
-import { lookAtDataFolder } from '../../src/data-folder/data-folder.ts';
+import { lookAtDataFolder, withDirectory } from '../../src/data-folder/data-folder.ts';
+import { checkFolder } from '../../src/data-folder/folder-check.ts';
+import { whileStopped } from '../../src/data-folder/folder-command.ts';
 import { readEnds } from '../../src/data-folder/sequence-notes.ts';
 import { revisionOf } from '../../src/directory/directory-store.ts';
 import { RowStore } from '../../src/disk/row-store.ts';
 import { password, Visitor } from '../dashboard/fixture.ts';
 import { paymentsWith } from '../main/payments-command.ts';
 import { type Shop, shopOnEachShard } from '../main/shops.ts';
-import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
+import {
+  copyOfDataFolder,
+  newOrganization,
+  type Service,
+  startService,
+  temporaryFolder,
+} from '../service.ts';
 
 const entry = join(import.meta.dirname, '../../src/main/payments.ts');
 const env = { PAYMENTS_SHARDS: '2', PAYMENTS_BASE_URL: 'https://pay.example' };
@@ -37,24 +45,27 @@ async function payments(dataDir: string, ...args: string[]): Promise<{ code: num
   return { code, error };
 }
 
-async function assertRefused(dataDir: string, expected: RegExp): Promise<void> {
+/** A start as a process of its own, which is refused with one line. */
+async function assertStartRefused(dataDir: string, expected: RegExp): Promise<void> {
   const { code, error } = await payments(dataDir, 'serve');
   assert.match(error, /^payments: [^\n]+\n$/, 'one line');
   assert.match(error, expected);
   assert.equal(code, 1);
 }
 
+/** The look at the folder that a start takes, in this process. */
+function assertRefused(dataDir: string, expected: RegExp): Promise<void> {
+  const look = whileStopped(dataDir, (folder) =>
+    withDirectory(folder, (directory) =>
+      checkFolder({ folder, directory, acceptLoss: false, warn: () => {} }),
+    ),
+  );
+  return assert.rejects(look, expected);
+}
+
 function create(service: Service, { key }: Shop, idempotencyKey: string) {
   const body = { amount: 12_000, currency: 'mad' };
   return service.call('/v1/payment_intents', { key, body, idempotencyKey });
-}
-
-/** A copy of a folder of a stopped service, to be spoilt. */
-function copyOf(folder: string): string {
-  const copy = join(temporaryFolder(), 'data');
-  cpSync(folder, copy, { recursive: true });
-  cpSync(`${folder}.secrets-key`, `${copy}.secrets-key`);
-  return copy;
 }
 
 function swap(one: string, other: string): void {
@@ -140,16 +151,16 @@ describe('a shard that is put back after a kill', () => {
     shops = await shopOnEachShard(service, 2);
     for (const shop of shops) assert.equal((await create(service, shop, 'first')).status, 200);
     assert.equal(await service.stop(), 0);
-    newer = copyOf(older);
+    newer = copyOfDataFolder(older);
     service = await startService({ dataDir: newer, env: noCheckpoint });
     for (const shop of shops) assert.equal((await create(service, shop, 'second')).status, 200);
     await killNoted(service);
   });
 
   test('is told when it is older than the seconds before, until that is accepted', async () => {
-    const folder = copyOf(newer);
+    const folder = copyOfDataFolder(newer);
     replace(join(older, 'shard-1'), join(folder, 'shard-1'));
-    await assertRefused(
+    await assertStartRefused(
       folder,
       /shard-1 is older than the rest of .*: it ends at \d+ and \d+ was noted: .*--accept-loss/,
     );
@@ -162,8 +173,8 @@ describe('a shard that is put back after a kill', () => {
   });
 
   test('is told when it has gone another way, however far it came', async () => {
-    const folder = copyOf(newer);
-    const other = copyOf(older);
+    const folder = copyOfDataFolder(newer);
+    const other = copyOfDataFolder(older);
     let service = await startService({ dataDir: other, env });
     for (let n = 0; n < 5; n++) assert.equal((await create(service, shops[1]!, `other${n}`)).status, 200);
     assert.equal(await service.stop(), 0);
@@ -181,7 +192,7 @@ describe('a shard that is put back after a kill', () => {
 
   test('is not looked for where the notes are gone or damaged, and the log says that they are damaged', async () => {
     for (const spoil of [() => null, () => 'damaged']) {
-      const folder = copyOf(newer);
+      const folder = copyOfDataFolder(newer);
       const notes = join(folder, 'sequences');
       const text = spoil();
       if (text === null) rmSync(notes);
@@ -195,7 +206,7 @@ describe('a shard that is put back after a kill', () => {
   });
 
   test('but not when nothing was put back, and not after a reshard', async () => {
-    const folder = copyOf(newer);
+    const folder = copyOfDataFolder(newer);
     assert.deepEqual(await payments(folder, 'reshard', '--shards', '3'), { code: 0, error: '' });
     assert.deepEqual(readEnds(lookAtDataFolder(folder)), [null, null, null]);
     const service = await startService({ dataDir: folder, env: { ...env, PAYMENTS_SHARDS: '3' } });
@@ -218,7 +229,7 @@ describe('a start on parts that do not belong together is refused', () => {
     shops = await shopOnEachShard(service, 2);
     for (const shop of shops) assert.equal((await create(service, shop, 'first')).status, 200);
     assert.equal(await service.stop(), 0);
-    newer = copyOf(older);
+    newer = copyOfDataFolder(older);
     service = await startService({ dataDir: newer, env });
     for (const shop of shops) assert.equal((await create(service, shop, 'second')).status, 200);
     [, late] = (await shopOnEachShard(service, 2)) as [Shop, Shop];
@@ -227,7 +238,7 @@ describe('a start on parts that do not belong together is refused', () => {
   });
 
   test('but not on a copy of the whole folder, older or newer', async () => {
-    for (const folder of [copyOf(older), copyOf(newer)]) {
+    for (const folder of [copyOfDataFolder(older), copyOfDataFolder(newer)]) {
       const service = await startService({ dataDir: folder, env });
       const again = await create(service, shops[1]!, 'first');
       assert.equal(again.headers.get('idempotent-replayed'), 'true');
@@ -237,7 +248,7 @@ describe('a start on parts that do not belong together is refused', () => {
 
   for (const part of ['', 'log', 'state']) {
     test(`when ${part === '' ? "two shards' folders" : `the ${part} folders of two shards`} are swapped`, async () => {
-      const folder = copyOf(newer);
+      const folder = copyOfDataFolder(newer);
       swap(join(folder, 'shard-0', part), join(folder, 'shard-1', part));
       await assertRefused(
         folder,
@@ -247,7 +258,7 @@ describe('a start on parts that do not belong together is refused', () => {
   }
 
   test('when one shard is from an older backup', async () => {
-    const folder = copyOf(newer);
+    const folder = copyOfDataFolder(newer);
     replace(join(older, 'shard-1'), join(folder, 'shard-1'));
     await assertRefused(
       folder,
@@ -256,19 +267,19 @@ describe('a start on parts that do not belong together is refused', () => {
   });
 
   test("when a shard's log is from an older backup", async () => {
-    const folder = copyOf(newer);
+    const folder = copyOfDataFolder(newer);
     replace(join(older, 'shard-1', 'log'), join(folder, 'shard-1', 'log'));
     await assertRefused(folder, /shard-1\/log is older than .*shard-1\/state: it ends at \d+ .*backup/);
   });
 
   test('when the directory is from an older backup', async () => {
-    const folder = copyOf(newer);
+    const folder = copyOfDataFolder(newer);
     replace(join(older, 'directory'), join(folder, 'directory'));
-    await assertRefused(folder, /directory is older than the rest of .*backup/);
+    await assertStartRefused(folder, /directory is older than the rest of .*backup/);
   });
 
   test('when the directory is from before a member was removed, and nothing else was changed', async () => {
-    const folder = copyOf(older);
+    const folder = copyOfDataFolder(older);
     let service = await startService({ dataDir: folder, env });
     const org = shops[0]!.id;
     const email = 'leaving@souk.ma';
@@ -277,7 +288,7 @@ describe('a start on parts that do not belong together is refused', () => {
     const joined = await visitor.submit(new URL(link).pathname, { name: 'Hind', password });
     assert.equal(joined.status, 303, joined.body);
     assert.equal(await service.stop(), 0);
-    const before = copyOf(folder);
+    const before = copyOfDataFolder(folder);
     service = await startService({ dataDir: folder, env });
     await service.operate('member.remove', { org, member: email });
     assert.equal(await service.stop(), 0);
@@ -287,17 +298,17 @@ describe('a start on parts that do not belong together is refused', () => {
 
   test('when the directory lacks an organization that the shards have', async () => {
     // As old as the other one, and then used as much on its own.
-    const other = copyOf(older);
+    const other = copyOfDataFolder(older);
     const service = await startService({ dataDir: other, env });
     while (changesOf(other) <= changesOf(newer)) await newOrganization(service);
     assert.equal(await service.stop(), 0);
-    const folder = copyOf(newer);
+    const folder = copyOfDataFolder(newer);
     replace(join(other, 'directory'), join(folder, 'directory'));
     await assertRefused(folder, new RegExp(`directory does not know ${late.id}, of whom there are payments`));
   });
 
   test('unless the loss is accepted: what is there serves, and the next start is as any other', async () => {
-    const folder = copyOf(newer);
+    const folder = copyOfDataFolder(newer);
     replace(join(older, 'directory'), join(folder, 'directory'));
     replace(join(older, 'shard-0'), join(folder, 'shard-0'));
     replace(join(older, 'shard-1', 'log'), join(folder, 'shard-1', 'log'));
@@ -330,12 +341,12 @@ describe('a start on parts that do not belong together is refused', () => {
     for (const shop of await shopOnEachShard(service, 2)) await create(service, shop, 'first');
     assert.equal(await service.stop(), 0);
     for (const part of ['shard-0', 'shard-1/log', 'shard-0/state', 'directory']) {
-      const folder = copyOf(newer);
+      const folder = copyOfDataFolder(newer);
       replace(join(other, part), join(folder, part));
       await assertRefused(folder, new RegExp(`${part}\\S* belongs to another data folder: .*backup`));
     }
     // A single segment among those of the shard.
-    const folder = copyOf(newer);
+    const folder = copyOfDataFolder(newer);
     const log = join(folder, 'shard-0', 'log');
     const [segment] = readdirSync(log);
     replace(join(other, 'shard-0', 'log', segment!), join(log, segment!));
@@ -343,7 +354,7 @@ describe('a start on parts that do not belong together is refused', () => {
   });
 
   test('when a log is from before a reshard', async () => {
-    const folder = copyOf(newer);
+    const folder = copyOfDataFolder(newer);
     for (const shards of ['1', '2']) {
       assert.deepEqual(await payments(folder, 'reshard', '--shards', shards), { code: 0, error: '' });
     }

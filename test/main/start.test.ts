@@ -17,7 +17,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
-import { startService, temporaryFolder } from '../service.ts';
+import { copyOfDataFolder, startService, temporaryFolder } from '../service.ts';
 import { createAuthority } from '../webhooks/certificates.ts';
 import { paymentsWith } from './payments-command.ts';
 
@@ -30,12 +30,19 @@ async function assertRefused(env: Readonly<Record<string, string>>, expected: Re
   assert.equal(code, 1);
 }
 
-/** A folder that a service has used once and left in order. */
-async function usedFolder(shards: string): Promise<string> {
-  const dataDir = temporaryFolder();
-  const service = await startService({ dataDir, env: { PAYMENTS_SHARDS: shards } });
+async function useFolder(shards: string): Promise<string> {
+  const service = await startService({ env: { PAYMENTS_SHARDS: shards } });
   assert.equal(await service.stop(), 0);
-  return dataDir;
+  return service.dataDir;
+}
+
+const used = new Map<string, Promise<string>>();
+
+/** A folder that a service has used once and left in order: a copy, since one start serves all tests. */
+async function usedFolder(shards: string): Promise<string> {
+  const original = used.get(shards) ?? useFolder(shards);
+  used.set(shards, original);
+  return copyOfDataFolder(await original);
 }
 
 describe('a start is refused', () => {
