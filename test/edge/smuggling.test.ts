@@ -198,15 +198,20 @@ async function assertHarmless(send: () => Promise<void>): Promise<void> {
 }
 
 const names = (requests: object) => fc.constantFrom(...Object.keys(requests));
+/** So many connections are open at a time: most of them take a while to end. */
+const atOnce = 60;
 
 test('nothing runs behind a request that ends its connection, in one segment', async () => {
+  const pairs = Object.entries({ ...firsts, ...firstsInOneSegment }).flatMap(([first, firstText]) =>
+    Object.entries(seconds).map(([second, secondText]) => ({
+      what: `${second} behind ${first}`,
+      text: () => firstText() + secondText(),
+    })),
+  );
   await assertHarmless(async () => {
-    for (const [first, firstText] of Object.entries({ ...firsts, ...firstsInOneSegment })) {
-      await Promise.all(
-        Object.entries(seconds).map(([second, secondText]) =>
-          assertNothingBehind(`${second} behind ${first}`, firstText() + secondText(), []),
-        ),
-      );
+    for (let at = 0; at < pairs.length; at += atOnce) {
+      const some = pairs.slice(at, at + atOnce);
+      await Promise.all(some.map(({ what, text }) => assertNothingBehind(what, text(), [])));
     }
   });
 });
@@ -220,8 +225,8 @@ test('nothing runs behind a request that ends its connection, in any segments', 
         fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 4 }),
       ),
       {
-        minLength: 8,
-        maxLength: 8,
+        minLength: atOnce,
+        maxLength: atOnce,
       },
     ),
     async (cases) => {
@@ -234,7 +239,7 @@ test('nothing runs behind a request that ends its connection, in any segments', 
       );
     },
   );
-  await assertHarmless(() => fc.assert(property, { numRuns: 15 }));
+  await assertHarmless(() => fc.assert(property, { numRuns: 2 }));
 });
 
 test('nothing runs behind a refusal that the client does not take, because it takes no answers at all', async () => {
