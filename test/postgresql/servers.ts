@@ -180,27 +180,41 @@ export class PostgresServer {
   }
 }
 
+/** A temporary folder of whoever the servers run as. */
+function ownFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'postgresql-'));
+  if (owner.uid !== undefined) chownSync(folder, owner.uid, owner.gid);
+  return folder;
+}
+
+let programsCopy: string | null = null;
+
+/** The programs for all servers of this process, since somebody else's folders may be closed to `nobody`. */
+function copiedPrograms(): string {
+  if (programsCopy !== null) return programsCopy;
+  const native = programs();
+  if (native === null) throw new Error(String(leftOut));
+  const copy = ownFolder();
+  process.on('exit', () => rmSync(copy, { recursive: true, force: true }));
+  cpSync(native, copy, { recursive: true });
+  const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as {
+    readonly source: string;
+    readonly target: string;
+  }[];
+  for (const { source, target } of links) symlinkSync(basename(source), join(copy, 'lib', basename(target)));
+  programsCopy = copy;
+  return copy;
+}
+
 export class PostgresServers {
-  readonly folder: string;
+  readonly folder = ownFolder();
   readonly environment: NodeJS.ProcessEnv;
   readonly #programs: string;
   readonly all: PostgresServer[] = [];
 
   constructor() {
-    const native = programs();
-    if (native === null) throw new Error(String(leftOut));
-    this.folder = mkdtempSync(join(tmpdir(), 'postgresql-'));
-    // Somebody else's folders may be closed to `nobody`.
-    this.#programs = join(this.folder, 'programs');
-    cpSync(native, this.#programs, { recursive: true });
-    const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as {
-      readonly source: string;
-      readonly target: string;
-    }[];
-    for (const { source, target } of links)
-      symlinkSync(basename(source), join(this.#programs, 'lib', basename(target)));
+    this.#programs = copiedPrograms();
     this.environment = { PATH: process.env.PATH, LD_LIBRARY_PATH: join(this.#programs, 'lib'), TZ: 'UTC' };
-    if (owner.uid !== undefined) chownSync(this.folder, owner.uid, owner.gid);
   }
 
   program(name: 'initdb' | 'postgres'): string {
@@ -212,24 +226,9 @@ export class PostgresServers {
     const names = ['a', 'b', 'c', 'd'].slice(0, standbys + 1);
     for (const name of names) this.all.push(new PostgresServer(this, name, await freePort()));
     const [primary, ...others] = this.all as [PostgresServer, ...PostgresServer[]];
-    const options = [
-      '-A',
-      'trust',
-      '-U',
-      'postgres',
-      '-E',
-      'UTF8',
-      '--locale=C',
-      '--no-sync',
-      '-D',
-      primary.folder,
-    ];
-    await run(this.program('initdb'), options, { ...owner, env: this.environment });
-    await primary.configure(configuration);
-    await primary.start();
-    await primary.query('create role payments login');
-    await primary.query('create database payments owner payments');
-    await primary.stop();
+    unused ??= makeUnused();
+    await cp(await unused, primary.folder, { recursive: true, preserveTimestamps: true });
+    if (owner.uid !== undefined) await run('chown', ['-R', `${owner.uid}:${owner.gid}`, primary.folder]);
     for (const standby of others) {
       await cp(primary.folder, standby.folder, { recursive: true });
       writeFileSync(join(standby.folder, 'standby.signal'), '');
@@ -270,6 +269,24 @@ export class PostgresServers {
     await Promise.all(this.all.map((server) => server.stop('kill')));
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+/** The data of a server that nobody has used yet: the servers of a process begin with copies of it. */
+let unused: Promise<string> | null = null;
+
+async function makeUnused(): Promise<string> {
+  const servers = new PostgresServers();
+  process.on('exit', () => rmSync(servers.folder, { recursive: true, force: true }));
+  const server = new PostgresServer(servers, 'unused', await freePort());
+  const options = ['-A', 'trust', '-U', 'postgres', '-E', 'UTF8', '--locale=C', '--no-sync'];
+  const where = ['-D', server.folder];
+  await run(servers.program('initdb'), [...options, ...where], { ...owner, env: servers.environment });
+  await server.configure(configuration);
+  await server.start();
+  await server.query('create role payments login');
+  await server.query('create database payments owner payments');
+  await server.stop();
+  return server.folder;
 }
 
 /** Servers for one test, or for all of a file when they are started outside. */
