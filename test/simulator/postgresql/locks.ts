@@ -30,6 +30,8 @@ export class Locks {
     // Whoever came later does not pass by one that waits for the same row.
     const wanted = new Set<string>();
     for (const waiting of [...this.#waiting]) {
+      // What was granted may have given its locks back, and others have theirs since.
+      if (!this.#waiting.includes(waiting)) continue;
       const { locks } = waiting;
       const isFree = locks.every(({ row, isShared }) => {
         const held = this.#held.get(row);

@@ -127,19 +127,19 @@ const named: Readonly<Record<string, Statement>> = {
   'take-first': {
     locks: lockLease,
     run: ({ lease }, values) => {
-      const [node, process] = values as [string, string];
+      const [node, process, , , dialect] = values as [string, string, unknown, unknown, object];
       if (lease !== undefined) return read([]);
-      const taken = { epoch: 1, beat: 0, node, process, released: false, successor: null };
+      const taken = { epoch: 1, beat: 0, node, process, released: false, successor: null, dialect };
       return write([{ epoch: '1' }], [putLease(taken)]);
     },
   },
   take: {
     locks: lockLease,
     run: ({ lease }, values, text) => {
-      const [node, process] = values as [string, string];
+      const [node, process, , , dialect] = values as [string, string, unknown, unknown, object];
       if (lease === undefined || !isMeant(lease, text, values)) return read([]);
       const epoch = lease.epoch + 1;
-      const taken = { epoch, beat: 0, node, process, released: false, successor: null };
+      const taken = { epoch, beat: 0, node, process, released: false, successor: null, dialect };
       return write([{ epoch: String(epoch) }], [putLease(taken)]);
     },
   },

@@ -35,6 +35,7 @@ export interface LeaseRow {
   readonly process: string;
   readonly released: boolean;
   readonly successor: string | null;
+  readonly dialect: object;
 }
 
 export interface PartitionRow {
