@@ -19,8 +19,8 @@ interface FolderCheck {
   readonly directory: Directory;
   /** Accept parts that are older than the rest. */
   readonly acceptLoss: boolean;
-  /** This process has checked the shards' files: it stood by, and followed their logs. */
-  readonly isChecked?: boolean;
+  /** The shards whose files this process has checked before, while it stood by. */
+  readonly checked?: ReadonlySet<number>;
   /** Called with each loss that is accepted. */
   readonly warn: (message: string) => void;
   /** Hears what is damaged of a shard, which would stay down after a start. */
@@ -102,7 +102,7 @@ async function inspectShard(
   number: number,
   noted: NotedEnd | null,
 ): Promise<ShardFindings | null> {
-  const { folder, acceptLoss, isChecked = false, warn, onDamage = () => {} } = check;
+  const { folder, acceptLoss, checked, warn, onDamage = () => {} } = check;
   const look = (journal: InspectedJournal): ShardFindings => {
     const { checkpoint, logEnd, isWhole, organizationsInLog } = journal;
     if (acceptLoss) {
@@ -122,6 +122,7 @@ async function inspectShard(
     const end = { sequence: last, checksum: journal.checksumAt(last) ?? null };
     return { number, checkpoint: sequence, logEnd, end, isOther, directoryRevision, isWhole, organizations };
   };
+  const isChecked = checked?.has(number) ?? false;
   try {
     return await inspectJournal({ ...journalOf(folder, number), isChecked }, look);
   } catch (error) {

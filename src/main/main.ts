@@ -142,7 +142,7 @@ interface OwnedRun extends Omit<Run, 'config'> {
 
 async function runOwned(given: OwnedRun): Promise<void> {
   const { configured, load, acceptLoss, told, closers, logger, manager, port, baseUrl, url, owned } = given;
-  const { folder, claim, threads, isChecked, remote } = owned;
+  const { folder, claim, threads, whole, remote } = owned;
   const sized = (config: Config) => sizedFor(config, folder.shards);
   const config = sized(configured);
   const audit = await openAudit(folder.path, config, logger, closers);
@@ -155,7 +155,7 @@ async function runOwned(given: OwnedRun): Promise<void> {
     directoryOptions({ config, folder, logger, metrics, told, remote }),
   );
   closers.push(() => directory.closeStore());
-  const parts = await checkParts({ folder, directory, isChecked, acceptLoss, logger, closers });
+  const parts = await checkParts({ folder, directory, whole, acceptLoss, logger, closers });
   const secretsKeys = await openSecretsKeys(config, environmentOf(process.env), directory);
   const secrets = new SecretBox(secretsKeys);
   const mail = openMail({ config, directory, secrets, registry, logger, closers });
@@ -316,7 +316,7 @@ function listeningFields(
   return { ...addresses, shards, edges, ...memory, ...(paused !== null && { paused }) };
 }
 
-interface Parts extends Pick<Run, 'acceptLoss' | 'closers'>, Pick<Owned, 'isChecked'> {
+interface Parts extends Pick<Run, 'acceptLoss' | 'closers'>, Pick<Owned, 'whole'> {
   readonly folder: DataFolder;
   readonly directory: Directory;
   readonly logger: Logger;
@@ -326,9 +326,10 @@ interface Parts extends Pick<Run, 'acceptLoss' | 'closers'>, Pick<Owned, 'isChec
  * Checks that the parts of the folder belong together, and notes from now on how far the shards
  * have come.
  */
-async function checkParts({ folder, directory, isChecked, acceptLoss, logger, closers }: Parts) {
+async function checkParts({ folder, directory, whole, acceptLoss, logger, closers }: Parts) {
   const warn = (text: string) => logger.warn(text);
-  const { whole: checked, ends } = await checkFolder({ folder, directory, acceptLoss, isChecked, warn });
+  const check = { folder, directory, acceptLoss, checked: whole, warn };
+  const { whole: checked, ends } = await checkFolder(check);
   noteLayouts(folder);
   const onFailure = (error: unknown) =>
     logger.error({ err: error }, 'it could not be noted how far the shards have come');

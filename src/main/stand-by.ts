@@ -52,13 +52,13 @@ export interface StoodBy {
   readonly counted: () => Promise<readonly object[]>;
   /** Threads of the service that have loaded their files meanwhile. */
   readonly threads: WaitingThreads;
-  /** The thread that stood by has checked the files of the shards. */
-  readonly isChecked: boolean;
+  /** The shards whose files the thread that stood by has found whole. */
+  readonly whole: ReadonlySet<number>;
 }
 
 /** Of a node that has not stood by. */
 function unprepared() {
-  return { threads: new WaitingThreads(), isChecked: false };
+  return { threads: new WaitingThreads(), whole: new Set<number>() };
 }
 
 /** The first node has the lease at once, and needs to follow nobody. */
@@ -91,13 +91,14 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
   });
   const counted = async () => counts([lease]);
   // One that is to stop, or must not have the lease, starts nothing more.
-  const told = owning.told.promise.then(() => new Promise<never>(() => {}));
+  const told = owning.told.promise.then(() => 'told' as const);
   const first = await Promise.race([taken.promise, told, wait(aloneMs, null)]);
+  if (first === 'told') return new Promise(() => {});
   if (first !== null) return { claim: first, counted, ...unprepared() };
   const threads = new WaitingThreads(kindsOf(sizedFor(owning.config, folder.shards), folder.shards));
   owning.closers.push(() => threads.stop());
-  const claim = await follow(owning, folder, { data, relay, lease, taken: taken.promise });
-  return { claim, counted, threads, isChecked: true };
+  const followed = await follow(owning, folder, { data, relay, lease, taken: taken.promise });
+  return { ...followed, counted, threads };
 }
 
 type Taken = Extract<News, { type: 'lease_taken' }>;
@@ -115,7 +116,11 @@ interface Following {
 }
 
 /** Stands by until the lease is taken, and then gives back what the service needs. */
-async function follow(owning: Owning, folder: DataFolder, following: Following): Promise<Claim> {
+async function follow(
+  owning: Owning,
+  folder: DataFolder,
+  following: Following,
+): Promise<Pick<StoodBy, 'claim' | 'whole'>> {
   const { config, port, logger, manager, closers } = owning;
   const { data, relay, lease, taken } = following;
   const { service, progress, identity } = data;
@@ -124,7 +129,10 @@ async function follow(owning: Owning, folder: DataFolder, following: Following):
     identity: folder.shardIdentity(number),
   }));
   const standby: StandbyThreadData = { config, service, shards, progress };
-  const thread = keep(owning, 'the thread that stands by', standbyEntry, standby);
+  const whole = new Set<number>();
+  const thread = keep(owning, 'the thread that stands by', standbyEntry, standby, (news) => {
+    if (news.type === 'whole') whole.add(news.shard);
+  });
   await relay.listen().catch((error) => {
     throw new ConfigError(
       `port ${port} can't be listened on (${errorText(error)}): choose another with PAYMENTS_PORT`,
@@ -139,7 +147,7 @@ async function follow(owning: Owning, folder: DataFolder, following: Following):
   manager.ready('standing by');
   const claim = await Promise.race([taken, refuseOtherKey(owning)]);
   await Promise.all([thread.stop(), ...ends.map((end) => end())]);
-  return claim;
+  return { claim, whole };
 }
 
 const keyRetryMs = 1_000;

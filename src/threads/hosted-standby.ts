@@ -12,13 +12,15 @@ import { segmentRetentionMs } from '../shard/metadata.ts';
 
 export interface HostedStandbyOptions {
   readonly shards: readonly { readonly dir: string; readonly identity: ShardIdentity }[];
-  readonly follower: LogFollower;
+  readonly follower: Pick<LogFollower, 'endOf' | 'checksumAt' | 'readAfter' | 'close'>;
   readonly segmentBytesMax: number;
   readonly logBytesMax: number;
   readonly checkpointIntervalMs: number;
   readonly timers: Timers;
   readonly scheduler: Scheduler;
   readonly isDiskFull: () => boolean;
+  /** Hears that a partition's files were checked and found whole, before they are written. */
+  readonly onWhole: (partition: number) => void;
   /** Hears up to which sequence a partition is followed. */
   readonly onFollowed: (partition: number, sequence: number) => void;
   /** Hears how many entries of a partition are known and not followed yet. */
@@ -68,7 +70,7 @@ export class HostedStandby {
   }
 
   async #openAll(): Promise<void> {
-    const { shards, follower, segmentBytesMax, logBytesMax, scheduler, onFollowed } = this.#options;
+    const { shards, follower, segmentBytesMax, logBytesMax, scheduler, onWhole, onFollowed } = this.#options;
     for (const { dir, identity } of shards) {
       const options = { dir, identity, indexRowsOf, segmentBytesMax, logBytesMax, scheduler };
       const isChecked = await inspectJournal(options, ({ isWhole }) => isWhole);
@@ -76,6 +78,7 @@ export class HostedStandby {
       this.#journals.push(journal);
       const found = await follower.endOf(identity.shard);
       await journal.refuseDivergence(found, (sequence) => follower.checksumAt(identity.shard, sequence));
+      if (isChecked) onWhole(identity.shard);
       onFollowed(identity.shard, journal.sequence);
     }
   }

@@ -61,6 +61,7 @@ const standby = new HostedStandby({
   timers: systemTimers,
   scheduler: systemScheduler,
   isDiskFull: () => room.isFull(),
+  onWhole: (shard) => tell({ type: 'whole', shard }),
   onFollowed: (partition, sequence) => progress.note(partition, sequence),
   onBehind: (partition, entries) => metrics.behind(partition, entries),
 });

@@ -54,6 +54,8 @@ export type Notice =
   | { readonly type: 'refused_keys'; readonly refused: readonly RefusedKey[] }
   /** API keys that were used at an edge. */
   | { readonly type: 'used_keys'; readonly used: readonly UsedKey[] }
+  /** A node that stands by has found the files of a shard whole. */
+  | { readonly type: 'whole'; readonly shard: number }
   /** The node has the lease now; `isClean`: its last holder had stopped. */
   | { readonly type: 'lease_taken'; readonly epoch: number; readonly isClean: boolean }
   | { readonly type: 'lease_lost' }
@@ -75,6 +77,7 @@ export type News = Extract<
       | 'durable'
       | 'refused_keys'
       | 'used_keys'
+      | 'whole'
       | 'lease_taken'
       | 'lease_lost'
       | 'lease_holder'

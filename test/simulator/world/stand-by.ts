@@ -169,6 +169,7 @@ export class StandBy {
       timers: { after: (ms, run) => simulation.after(lane, ms, run) },
       scheduler: { soon: (run) => simulation.soon(lane, run), elapsedMs: () => simulation.nowMs },
       isDiskFull: () => room.isFull(),
+      onWhole() {},
       onFollowed: (partition, sequence) => {
         this.#followed[partition] = sequence;
       },
