@@ -148,10 +148,11 @@ export class OwnerConnection {
       const newest = await findPrimary(this.#options);
       if (typeof newest !== 'string') {
         const isPromoted = newest.timeline > primary.timeline;
-        const isAnswered = !isPromoted && !(await this.#isAtWork(newest, primary));
-        // The first time the answer may have just left.
+        const isSame = newest.timeline === primary.timeline;
+        const isAnswered = isSame && !(await this.#isAtWork(newest, primary));
+        // The first time the answer may have just left, and by now it may have come.
         if (isPromoted) primary.destroy(new Error(`${newest.name} was promoted`));
-        else if (isAnswered && wasAnswered)
+        else if (isAnswered && wasAnswered && !isOver)
           primary.destroy(new Error(`an answer of ${primary.name} was lost`));
         wasAnswered = isAnswered;
         newest.destroy(new Error('it is known'));
