@@ -32,7 +32,7 @@ const smallWindowSize = deliveriesInFlightMax;
 const deliveryBytes = 1024;
 /** New deliveries of one endpoint that are kept to be leased, as long as all have few. */
 export const freshMax = 4_096;
-/** Beyond so many of all endpoints, half a KiB each, an endpoint keeps as many as it may lease. */
+/** Beyond so many of all endpoints, half a KiB each, an endpoint keeps as many as can be in flight. */
 const freshOfAllMax = 16_384;
 
 /** A delivery that the webhook thread has. */
@@ -157,6 +157,7 @@ export class Outbox {
       this.#queues.set(id, { enabled, ...empty, leased, resent });
     } else {
       queue.enabled = enabled;
+      if (!enabled) this.#leaveToIndex(queue);
       this.#ready.add(id);
     }
   }
@@ -201,7 +202,7 @@ export class Outbox {
   }
 
   #hasFreshRoom({ fresh }: EndpointQueue): boolean {
-    return fresh.length < (this.#freshCount < freshOfAllMax ? freshMax : windowSize);
+    return fresh.length < (this.#freshCount < freshOfAllMax ? freshMax : smallWindowSize);
   }
 
   /** From now on, its fresh deliveries are found in the index. */

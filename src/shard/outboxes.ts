@@ -58,7 +58,7 @@ export class Outboxes {
   observe(change: Change): void {
     if (change.kind === 'delivery') {
       this.#of(change.endpoint).deliveryChanged(change);
-    } else if (change.kind === 'event') {
+    } else if (change.kind === 'event' && !change.removed) {
       this.#bodies.add(change.id);
     } else if (change.kind === 'webhook_endpoint') {
       this.#noteDraining(change);
