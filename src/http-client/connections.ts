@@ -148,6 +148,8 @@ export class Connection {
     try {
       step(user);
     } catch (error) {
+      // Its user has failed, and hears nothing of the end.
+      this.#user = null;
       this.close();
       user.broken(error);
     }
