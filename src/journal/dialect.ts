@@ -64,7 +64,9 @@ export const dialect: Dialect = {
 };
 
 /** What of another dialect this release can't read; null: it reads all of it. */
-export function unreadableOf({ formats, tables: written, layouts }: Dialect): string | null {
+export function unreadableOf({ formats, tables: written, layouts }: Partial<Dialect>): string | null {
+  if (formats === undefined || written === undefined || layouts === undefined)
+    return 'in a form that is told in another way';
   for (const [name, version] of Object.entries(formats)) {
     const [oldest, newest] = readable[name] ?? [0, 0];
     if (version < oldest || version > newest) return `version ${version} of ${name}`;
