@@ -162,8 +162,8 @@ export const configSchema = group({
     sessionDays: count(1, 90, 'a session ends so long after its sign-in, in any case'),
     hashCost: count(
       10,
-      20,
-      'what a password takes to hash: scrypt with 2 to this power as N; below 15 only for tests, never in production',
+      15,
+      'what a password takes to hash: scrypt with 2 to this power as N; less than 15 is for tests, and refused in production',
     ),
   }),
   audit: group({
