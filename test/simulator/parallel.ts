@@ -1,4 +1,4 @@
-// Searches in several processes at once, each of which takes every so manieth seed.
+// Searches in several processes at once: of `processes` seeds in a row, each process takes one.
 
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -37,8 +37,10 @@ export async function searchIn(processes: number, from: number, to: number, seco
   });
   const ended = children.map(
     (child) =>
-      new Promise<void>((resolve) => {
+      new Promise<void>((resolve, reject) => {
+        let hasTold = false;
         child.on('message', (told: Told) => {
+          hasTold = true;
           found.seeds += told.seeds;
           found.seconds = Math.max(found.seconds, told.seconds);
           for (const [name, count] of told.reached) found.reached.add(name, count);
@@ -46,7 +48,13 @@ export async function searchIn(processes: number, from: number, to: number, seco
           seed ??= told.finding;
           if (seed !== undefined) for (const each of children) each.kill();
         });
-        child.on('exit', () => resolve());
+        child.on('error', reject);
+        // All that it has sent was received by then.
+        child.on('disconnect', () => {
+          // Once something is found, the others are ended before they tell.
+          if (hasTold || seed !== undefined) resolve();
+          else reject(new Error('a process of the search has ended before it told anything'));
+        });
       }),
   );
   await Promise.all(ended);
