@@ -59,6 +59,8 @@ export class Dispatcher {
   readonly #line = new FixedQueue<EndpointActor>();
   /** Endpoints that could start an attempt if fewer slots were taken. */
   readonly #held = new Set<EndpointActor>();
+  /** Endpoints that could start an attempt if this process were sure of their partition. */
+  readonly #unsure = new Set<EndpointActor>();
   /** Reports that are not recorded yet, by shard. */
   readonly #unrecorded = new Map<number, ReportWindow>();
   /** Shards to which gathered reports will be sent soon. */
@@ -93,9 +95,14 @@ export class Dispatcher {
   }
 
   /**
-   * Sends the reports again that were not acknowledged in time. To be called about once a second.
+   * Sends the reports again that were not acknowledged in time, and goes on where this process is
+   * sure of a partition again. To be called about once a second.
    */
   tick(): void {
+    const unsure = [...this.#unsure];
+    this.#unsure.clear();
+    for (const actor of unsure) this.#lineUpOrForget(actor);
+    this.#pump();
     for (const [shard, unrecorded] of this.#unrecorded) {
       const reports = unrecorded.overdue(this.#options.monotonic());
       if (reports.length > 0) this.#options.send(shard, { open: false, reports });
@@ -170,8 +177,11 @@ export class Dispatcher {
       const actor = this.#line.shift();
       if (actor === undefined) return;
       actor.inLine = false;
-      // Its new owner leases what waits, and this actor is told when that is this process again.
-      if (!isHeld(actor.shard)) continue;
+      // A new owner leases what waits, but there need not be one: it may be held again in a moment.
+      if (!isHeld(actor.shard)) {
+        this.#unsure.add(actor);
+        continue;
+      }
       const limit = this.#inFlight < concurrency / 2 ? deliveriesInFlightMax : 1;
       if (actor.canStart(limit)) void this.#attempt(actor);
       else if (actor.canStart(deliveriesInFlightMax)) this.#held.add(actor);

@@ -427,3 +427,15 @@ test('nothing more is delivered for a shard whose partition is lost, until it is
   bench.hand('a', 1, {}, 9);
   assert.equal(bench.underWay.length, 5);
 });
+
+test('what waits is delivered when its partition is held again, although nothing new comes', async () => {
+  const bench = new Bench();
+  bench.lost.add(0);
+  bench.take({ endpoints: [enabled('a')] });
+  bench.hand('a', 2);
+  bench.dispatcher.tick();
+  assert.equal(bench.underWay.length, 0);
+  bench.lost.clear();
+  bench.dispatcher.tick();
+  assert.equal(bench.underWay.length, 2);
+});
