@@ -32,7 +32,7 @@ const smallWindowSize = deliveriesInFlightMax;
 const deliveryBytes = 1024;
 /** New deliveries of one endpoint that are kept to be leased, as long as all have few. */
 export const freshMax = 4_096;
-/** Beyond so many of all endpoints, half a KiB each, an endpoint keeps as many as can be in flight. */
+/** Beyond so many of all, half a KiB each, an endpoint keeps as many as can be in flight. */
 const freshOfAllMax = 16_384;
 
 /** A delivery that the webhook thread has. */
