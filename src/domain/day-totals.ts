@@ -52,7 +52,8 @@ function totalOf(draft: Draft, day: string): DayTotalRecord {
   const { org, livemode, nowMs, newId } = draft.context;
   for (const record of draft.changes) if (record.kind === 'day_total' && record.day === day) return record;
   const index = fieldIndex('day_total', scopeOf(org, livemode), 'day', day);
-  const [known] = recordsOf(draft.view, 'day_total', index, { descending: false });
+  // Descending, because memory has the newest keys of an index that is read again and again.
+  const [known] = recordsOf(draft.view, 'day_total', index, { descending: true });
   if (known !== undefined) return known;
   const created = Math.floor(nowMs / 1000);
   return { kind: 'day_total', id: newId('day_total'), org, livemode, created, day, ...nothing };
