@@ -19,6 +19,7 @@ import type { ShardClient } from '../shard/client.ts';
 import { noRoomReasons } from '../shard/fair-queue.ts';
 import { type DeliveryOutcome, deliveryOutcomes, type ShardObserver } from '../shard/shard-options.ts';
 import type { Dispatcher } from '../webhooks/dispatcher.ts';
+import { Durations } from './durations.ts';
 import { metricsIn } from './metrics-in.ts';
 import { RequestCounts } from './request-counts.ts';
 
@@ -106,13 +107,14 @@ function shardMetricsOf(registry: Registry, shard: string) {
 
 /** Counts the outcomes of webhook deliveries, each from 0 on, as other counters do. */
 function countDeliveries(registry: Registry, shard: string): (outcome: DeliveryOutcome) => void {
-  const deliveries = metricsIn(registry).counter(
+  const counts = new Map(deliveryOutcomes.map((outcome) => [outcome, 0]));
+  metricsIn(registry).counter(
     'payments_webhook_deliveries_total',
     'Webhook deliveries by what became of them with an attempt',
     ['shard', 'outcome'],
+    () => [...counts].map(([outcome, count]) => [{ shard, outcome }, count] as const),
   );
-  for (const outcome of deliveryOutcomes) deliveries.labels(shard, outcome).inc(0);
-  return (outcome) => deliveries.labels(shard, outcome).inc();
+  return (outcome) => void counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
 }
 
 function createScrubMetrics(gauge: ReturnType<typeof shardMetricsOf>['gauge']) {
@@ -289,15 +291,14 @@ const attemptSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 
 /** The metrics of a webhook thread. */
 export function createWebhookMetrics(registry: Registry) {
-  const { gauge, histogram } = metricsIn(registry);
-  const duration = histogram(
+  const { gauge } = metricsIn(registry);
+  const durations = new Durations(
+    registry,
     'payments_webhook_attempt_duration_seconds',
     'From the look-up of the address to the end of the connection',
+    'outcome',
     attemptSeconds,
-    ['outcome'],
   );
-  const succeeded = duration.labels('succeeded');
-  const failed = duration.labels('failed');
   const inFlight = gauge('payments_webhook_attempts_in_flight', 'Webhook attempts in flight');
   const queued = gauge('payments_webhook_deliveries_in_memory', 'Webhook deliveries next in line');
   const failing = gauge(
@@ -306,7 +307,7 @@ export function createWebhookMetrics(registry: Registry) {
   );
   return {
     attempted({ duration_ms, failure }: AttemptResult): void {
-      (failure === null ? succeeded : failed).observe(duration_ms / 1000);
+      durations.add(failure === null ? 'succeeded' : 'failed', duration_ms);
     },
     show(counts: ReturnType<Dispatcher['counts']>): void {
       inFlight.set(counts.inFlight);
