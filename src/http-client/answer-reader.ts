@@ -62,8 +62,11 @@ export class AnswerReader {
 
   /** The beginning of the body, without a character that was cut in the middle. */
   get body(): string {
-    if (this.#keptBytes === 0) return '';
-    return new StringDecoder('utf8').write(Buffer.concat(this.#kept));
+    const [first, ...others] = this.#kept;
+    if (first === undefined) return '';
+    const bytes = others.length === 0 ? first : Buffer.concat(this.#kept);
+    const isCut = !this.isWhole || this.#keptBytes === this.#keptBytesMax;
+    return isCut ? new StringDecoder('utf8').write(bytes) : bytes.toString();
   }
 
   /** Takes the next bytes, which may be used again then. Throws `AnswerFault`. */
