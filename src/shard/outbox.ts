@@ -323,7 +323,10 @@ export class Outbox {
       if (next === undefined) return;
       this.#freshCount--;
       queue.cursor = next.key;
-      if (this.#give(index, queue, next.delivery, deliveries)) count++;
+      if (!this.#give(index, queue, next.delivery, deliveries)) continue;
+      // Its attempt is reported soon.
+      this.#records.keepAtHand(next.delivery);
+      count++;
     }
   }
 

@@ -51,6 +51,10 @@ export class RecordCache {
     return undefined;
   }
 
+  has(id: string): boolean {
+    return this.#generations.some(({ records }) => records.has(id));
+  }
+
   /** Adds a record that the cache does not have. */
   put(record: StoredRecord): void {
     const bytes = objectBytes(record);
@@ -65,15 +69,15 @@ export class RecordCache {
   }
 
   /**
-   * Replaces a record that has changed, if the cache has it: it is likely to be read again. Returns
-   * what it was before.
+   * Replaces a record that has changed, if the cache has it: it is likely to be read again, unless
+   * it is a delivery that has ended. Returns what it was before.
    */
   changed(record: StoredRecord): StoredRecord | undefined {
     for (const generation of this.#generations) {
       const before = generation.records.get(record.id);
       if (before === undefined) continue;
       this.#drop(generation, before);
-      if (!record.removed) this.put(record);
+      if (!record.removed && !isEndedDelivery(record)) this.put(record);
       return before;
     }
     return undefined;
@@ -93,4 +97,8 @@ export class RecordCache {
     generation.bytes -= bytes;
     this.#bytes -= bytes;
   }
+}
+
+function isEndedDelivery(record: StoredRecord): boolean {
+  return record.kind === 'delivery' && record.ended_at_ms !== null;
 }

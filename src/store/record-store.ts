@@ -76,6 +76,11 @@ export class RecordStore implements View {
     return record?.kind === kind && !record.removed ? (record as RecordOf<K>) : undefined;
   }
 
+  /** Keeps the newest value of a record as an object, because it is going to be read soon. */
+  keepAtHand(record: StoredRecord): void {
+    if (!this.#cache.has(record.id)) this.#cache.put(record);
+  }
+
   #find(id: string): StoredRecord | undefined {
     const changed = this.#memtable.get(id);
     if (typeof changed === 'object') return changed;

@@ -101,7 +101,7 @@ type Action =
   | { readonly do: 'apply'; readonly record: StoredRecord }
   | { readonly do: 'begin_flush' | 'end_flush' | 'pack' }
   | { readonly do: 'write'; readonly count: number }
-  | { readonly do: 'get'; readonly id: string }
+  | { readonly do: 'get' | 'keep'; readonly id: string }
   | {
       readonly do: 'scan';
       readonly index: string;
@@ -128,7 +128,10 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   },
   {
     weight: 2,
-    arbitrary: fc.record({ do: fc.constant('get' as const), id: record.map(({ id }) => id) }),
+    arbitrary: fc.record({
+      do: fc.constantFrom('get' as const, 'keep' as const),
+      id: record.map(({ id }) => id),
+    }),
   },
   {
     weight: 4,
@@ -187,6 +190,11 @@ class Bench {
         this.flushing = null;
         this.state.endFlush();
         return;
+      case 'keep': {
+        const newest = this.expected.get(step.id);
+        if (newest !== undefined) this.state.keepAtHand(newest);
+        return;
+      }
       case 'get': {
         const { kind } = this.expected.get(step.id) ?? { kind: 'payment_intent' as const };
         assert.deepEqual(this.state.get(kind, step.id), this.expected.get(step.id));
@@ -281,6 +289,26 @@ for (const record of sizes) {
     assert.ok(more > 100 && more < 3000, 'and with its rows of indexes');
   });
 }
+
+test('a delivery that is kept at hand is not decoded, and its object goes when it has ended', () => {
+  const bench = new Bench(100_000);
+  const { state } = bench;
+  const kept: DeliveryRecord = { ...delivery, id: 'whd_1', endpoint: 'a', due_at_ms: 5, ended_at_ms: null };
+  bench.run({ do: 'apply', record: kept });
+  bench.run({ do: 'pack' });
+  for (let i = 0; i < 2; i++) state.keepAtHand(kept);
+  assert.equal(state.get('delivery', kept.id), kept);
+  assert.equal(state.residentCount, 2, 'its bytes and its object');
+  const retried = { ...kept, due_at_ms: 20 };
+  bench.run({ do: 'apply', record: retried });
+  bench.run({ do: 'pack' });
+  assert.equal(state.get('delivery', kept.id), retried);
+  const ended = { ...kept, due_at_ms: null, ended_at_ms: 30 };
+  bench.run({ do: 'apply', record: ended });
+  bench.run({ do: 'pack' });
+  assert.equal(state.residentCount, 1, 'its bytes');
+  assert.deepEqual(state.get('delivery', kept.id), ended);
+});
 
 test('a flush at a time, and no end without a beginning', () => {
   const state = new RecordStore();
