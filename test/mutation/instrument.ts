@@ -1,17 +1,13 @@
-// Writes the sources with all their mutants in them, each behind a switch that is set at run time, and the list of the mutants.
+// Writes the sources with all their mutants in them, each behind a switch that is set at run time, and lists the mutants.
 // What else the tests load is written beside them without its types.
 
-import { createHash } from 'node:crypto';
-import { globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { globSync, statSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { type File, Instrumenter } from '@stryker-mutator/instrumenter';
+import { join } from 'node:path';
+import { Instrumenter } from '@stryker-mutator/instrumenter';
+import { cache, digestOf, kept, root, textOf, write } from './kept.ts';
 import { addMutators } from './mutators.ts';
-import { header } from './switch.ts';
-
-export const root = fileURLToPath(new URL('../..', import.meta.url));
-export const cache = join(root, '.cache/mutation');
+import { type Place, withSwitch } from './switch.ts';
 
 export const folders = [
   'domain',
@@ -29,10 +25,7 @@ export const folders = [
 /** Texts are read by people, and a changed pattern is seldom a mistake that somebody makes. */
 const excludedMutations = ['StringLiteral', 'Regex'];
 
-export interface Mutant {
-  readonly id: string;
-  /** Path below the root. */
-  readonly file: string;
+export interface Mutant extends Place {
   readonly line: number;
   readonly column: number;
   readonly kind: string;
@@ -40,12 +33,8 @@ export interface Mutant {
   readonly within: string;
   readonly original: string;
   readonly replacement: string;
-  /** Stays the same as long as the text of its file does. */
+  /** A digest, which stays the same as long as the text of its file does. */
   readonly name: string;
-}
-
-export function digestOf(...texts: string[]): string {
-  return createHash('sha256').update(texts.join('\0')).digest('hex').slice(0, 16);
 }
 
 const nothing = () => {};
@@ -64,77 +53,61 @@ const logger = {
   fatal: nothing,
 };
 
-/** What is kept of the last time is taken as long as the sources and what makes mutants of them are the same. */
-export async function instrument(): Promise<readonly Mutant[]> {
-  const paths = folders.flatMap((folder) => globSync(`src/${folder}/**/*.ts`, { cwd: root })).sort();
-  const files = paths.map((name): File => {
-    return { name, mutate: true, content: readFileSync(join(root, name), 'utf8') };
-  });
-  const makers = ['mutators.ts', 'instrument.ts', 'switch.ts'].map((name) =>
-    readFileSync(new URL(name, import.meta.url), 'utf8'),
-  );
-  const digest = digestOf(...makers, ...files.flatMap(({ name, content }) => [name, content]));
-  writePlain(new Set(paths));
-  const listPath = join(cache, 'mutants.json');
-  const kept = readJson<{ digest: string; mutants: Mutant[] }>(listPath);
-  if (kept?.digest === digest) return kept.mutants;
-  const mutants = await make(files);
-  writeFileSync(listPath, JSON.stringify({ digest, mutants }));
-  return mutants;
-}
+export const mutatedFiles = folders
+  .flatMap((folder) => globSync(`src/${folder}/**/*.ts`, { cwd: root }))
+  .sort();
 
-export function readJson<T>(path: string): T | null {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch {
-    return null;
-  }
+export async function instrument(): Promise<readonly Mutant[]> {
+  addMutators();
+  writePlain(new Set(mutatedFiles));
+  const makers = ['mutators.ts', 'instrument.ts', 'switch.ts'].map((name) => textOf(`test/mutation/${name}`));
+  const mutants: Mutant[] = [];
+  for (const file of mutatedFiles)
+    mutants.push(...(await kept(`mutants/${file}`, digestOf(...makers, textOf(file)), () => make(file))));
+  return mutants;
 }
 
 /** Sources and tests in which there are no mutants. */
 function writePlain(mutated: ReadonlySet<string>): void {
   const changedMs = (path: string) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   for (const path of globSync('{src,test}/**/*.ts', { cwd: root, exclude: ['**/node_modules'] })) {
-    const from = join(root, path);
-    if (mutated.has(path) || path.endsWith('.d.ts') || changedMs(from) < changedMs(keptAt(path))) continue;
-    write(path, readFileSync(from, 'utf8'));
+    if (mutated.has(path) || path.endsWith('.d.ts')) continue;
+    if (changedMs(join(root, path)) >= changedMs(writtenAt(path)))
+      write(writtenAt(path), stripTypeScriptTypes(textOf(path)));
   }
 }
 
-function keptAt(path: string): string {
+function writtenAt(path: string): string {
   return join(cache, 'sources', path);
 }
 
-function write(path: string, text: string): void {
-  const kept = keptAt(path);
-  mkdirSync(dirname(kept), { recursive: true });
-  writeFileSync(kept, stripTypeScriptTypes(text));
-}
-
-async function make(files: readonly File[]): Promise<Mutant[]> {
-  addMutators();
+async function make(file: string): Promise<Mutant[]> {
+  const text = textOf(file);
   const options = { plugins: null, excludedMutations, ignorers: [], noHeader: true };
-  const made = await new Instrumenter(logger).instrument(files, options);
-  for (const { name, content } of made.files) write(name, `${header}${content}`);
-  const texts = new Map(files.map(({ name, content }) => [name, content]));
+  const made = await new Instrumenter(logger).instrument(
+    [{ name: file, mutate: true, content: text }],
+    options,
+  );
+  const switched = withSwitch(file, made.mutants.length, made.files[0]!.content);
+  write(writtenAt(file), stripTypeScriptTypes(switched));
+  const lines = text.split('\n');
   const placed = made.mutants.filter(({ status }) => status !== 'Ignored');
-  return placed.map(({ id, fileName, location: { start, end }, mutatorName, replacement }) => {
-    const text = texts.get(fileName)!;
-    const lines = text.split('\n');
-    const original = lines.slice(start.line, end.line + 1);
-    original[original.length - 1] = original.at(-1)!.slice(0, end.column);
-    original[0] = original[0]!.slice(start.column);
+  return placed.map(({ id, location: { start, end }, mutatorName, replacement }) => {
+    const originals = lines.slice(start.line, end.line + 1);
+    originals[originals.length - 1] = originals.at(-1)!.slice(0, end.column);
+    originals[0] = originals[0]!.slice(start.column);
+    const original = originals.join('\n');
     const [line, column] = [start.line + 1, start.column + 1];
     return {
-      id,
-      file: fileName,
+      id: Number(id),
+      file,
       line,
       column,
       kind: mutatorName,
       within: lines[start.line]!.trim(),
-      original: original.join('\n'),
+      original,
       replacement,
-      name: digestOf(text, fileName, String(line), String(column), original.join('\n'), replacement),
+      name: digestOf(text, file, String(line), String(column), original, replacement),
     };
   });
 }

@@ -1,85 +1,130 @@
-// What kills a mutant. It is kept until the tests change, and tried first after that.
+// What kills a mutant. Each result is kept as soon as it is known, until the tests that decide about it change.
 
-import { writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Coverage } from './coverage.ts';
-import { cache, digestOf, type Mutant, readJson } from './instrument.ts';
+import {
+  coverageOfFile,
+  coverageOfSeed,
+  isMet,
+  metAtLoad,
+  simulatorDigest,
+  type TestFile,
+  testFiles,
+} from './coverage.ts';
+import type { Mutant } from './instrument.ts';
+import { cache, digestOf } from './kept.ts';
 import { SimulatorLane } from './simulator-lane.ts';
-import { UnitLane, UnitTests } from './unit-tests.ts';
+import type { Met } from './switch.ts';
+import { partsFor, UnitLane } from './unit-tests.ts';
 
 export interface Result {
-  /** The test file that fails. */
-  readonly units: string | null;
-  /** The seed that finds it. */
-  readonly simulator: number | null;
+  /** The test file or the seed. */
+  readonly killer: string | number | null;
   readonly isCovered: boolean;
 }
 
-interface Kept extends Result {
-  /** Of all unit tests, or of the file that fails. */
-  readonly unitsDigest: string;
-  readonly simulatorDigest: string;
+interface Kept {
+  readonly of: string;
+  /** Of the tests that it was tried with, or of the file that fails. */
+  readonly digest: string;
+  readonly killer: string | number | null;
+  readonly ms: number;
 }
 
-const path = join(cache, 'results.json');
+const path = join(cache, 'results.jsonl');
+
+function keptResults(): Map<string, Kept> {
+  try {
+    const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1);
+    return new Map(lines.map((line) => JSON.parse(line)).map((kept: Kept) => [kept.of, kept]));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return new Map();
+  }
+}
+
+function note(kept: Kept): void {
+  appendFileSync(path, `${JSON.stringify({ ...kept, ms: Math.round(kept.ms) })}\n`);
+}
 
 export class Judge {
-  readonly #coverage: Coverage;
-  readonly #units: UnitTests;
-  readonly #digests: ReadonlyMap<string, string>;
-  readonly #allUnits: string;
-  readonly #kept = readJson<Record<string, Kept>>(path) ?? {};
+  readonly #kept = keptResults();
+  readonly #seeds: readonly number[];
+  readonly #files: TestFile[] = [];
+  readonly #bySeed = new Map<number, Met>();
+  #atLoad: Met = {};
 
-  constructor(coverage: Coverage) {
-    this.#coverage = coverage;
-    this.#units = new UnitTests(coverage.files);
-    this.#digests = new Map(coverage.files.map(({ file, digest }) => [file, digest]));
-    this.#allUnits = digestOf(...[...this.#digests.values()].sort());
+  constructor(seeds: readonly number[]) {
+    this.#seeds = seeds;
   }
 
-  save(): void {
-    writeFileSync(path, JSON.stringify(this.#kept));
-  }
-
-  lane() {
-    const [units, simulator] = [new UnitLane(), new SimulatorLane()];
-    return {
-      judge: async (mutant: Mutant): Promise<Result> => {
-        const kept = this.#kept[mutant.name];
-        const ofUnits = await this.#ofUnits(mutant, kept, units);
-        const ofSimulator = await this.#ofSimulator(mutant, kept, simulator);
-        this.#kept[mutant.name] = {
-          ...ofUnits,
-          ...ofSimulator,
-          isCovered: ofUnits.isCovered || ofSimulator.isCovered,
-        };
-        return this.#kept[mutant.name]!;
+  /** Learns what tests and seeds come upon. */
+  async measure(lanes: readonly JudgeLane[], progress: (done: number, of: number) => void): Promise<void> {
+    const waiting: ((lane: JudgeLane) => Promise<unknown>)[] = [
+      async ({ units }) => {
+        this.#atLoad = await metAtLoad(units.lane);
       },
-      end: () => {
-        units.end();
-        simulator.end();
-      },
+      ...this.#seeds.map((seed) => async ({ simulator }: JudgeLane) => {
+        this.#bySeed.set(seed, await coverageOfSeed(seed, simulator.lane));
+      }),
+      ...testFiles.map((file) => async ({ units }: JudgeLane) => {
+        this.#files.push(await coverageOfFile(file, units.lane));
+      }),
+    ];
+    const of = waiting.length;
+    const work = async (lane: JudgeLane) => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        await next(lane);
+        progress(of - waiting.length, of);
+      }
     };
+    await Promise.all(lanes.map(work));
   }
 
-  async #ofUnits(mutant: Mutant, kept: Kept | undefined, lane: UnitLane) {
-    const actsAtLoad = this.#coverage.atLoad.has(mutant.id);
-    const digestOfKiller = (file: string | null) =>
-      file === null ? this.#allUnits : this.#digests.get(file)!;
-    const parts = this.#units.partsFor(mutant, actsAtLoad, kept?.units ?? null);
-    const isKnown = kept !== undefined && kept.unitsDigest === digestOfKiller(kept.units);
-    const units = isKnown ? kept.units : await lane.killerOf(mutant, parts, actsAtLoad);
-    return { units, unitsDigest: digestOfKiller(units), isCovered: parts.length > 0 };
+  /** Tests that cannot be used. */
+  get failing(): string[] {
+    return this.#files
+      .filter(({ why }) => why !== '')
+      .map(({ file, why }) => `${file}: ${why.split('\n')[0]}`);
   }
 
-  async #ofSimulator(mutant: Mutant, kept: Kept | undefined, lane: SimulatorLane) {
-    const { simulatorAtLoad, simulatorDigest, bySeed } = this.#coverage;
-    const actsAtLoad = simulatorAtLoad.has(mutant.id);
-    const last = kept?.simulator ?? null;
-    const seeds = [...bySeed].flatMap(([seed, ids]) => (actsAtLoad || ids.has(mutant.id) ? [seed] : []));
-    seeds.sort((a, b) => Number(b === last) - Number(a === last) || a - b);
-    const isKnown = kept?.simulatorDigest === simulatorDigest;
-    const simulator = isKnown ? kept.simulator : await lane.killerOf(mutant.id, seeds, actsAtLoad);
-    return { simulator, simulatorDigest, isCovered: seeds.length > 0 };
+  async byUnits(mutant: Mutant, { units }: JudgeLane): Promise<Result> {
+    const actsAtLoad = isMet(this.#atLoad, mutant);
+    const parts = partsFor(this.#files, mutant, actsAtLoad);
+    const all = digestOf(...parts.map(({ digest }) => digest).sort());
+    const isCovered = parts.length > 0;
+    const of = `${mutant.name} units`;
+    const kept = this.#kept.get(of);
+    const digest = parts.find(({ file }) => file === kept?.killer)?.digest ?? all;
+    if (kept?.digest === digest) return { killer: kept.killer, isCovered };
+    const startedAt = performance.now();
+    const part = await units.killerOf(mutant, parts, actsAtLoad);
+    note({ of, digest: part?.digest ?? all, killer: part?.file ?? null, ms: performance.now() - startedAt });
+    return { killer: part?.file ?? null, isCovered };
+  }
+
+  async bySimulator(mutant: Mutant, { simulator }: JudgeLane): Promise<Result> {
+    const actsAtLoad = isMet(this.#atLoad, mutant);
+    const seeds = this.#seeds.filter((seed) => actsAtLoad || isMet(this.#bySeed.get(seed)!, mutant));
+    const isCovered = seeds.length > 0;
+    const of = `${mutant.name} simulator`;
+    const digest = digestOf(simulatorDigest, String(this.#seeds.length));
+    const kept = this.#kept.get(of);
+    if (kept?.digest === digest) return { killer: kept.killer, isCovered };
+    const startedAt = performance.now();
+    const killer = await simulator.killerOf(mutant, seeds, actsAtLoad);
+    note({ of, digest, killer, ms: performance.now() - startedAt });
+    return { killer, isCovered };
+  }
+}
+
+/** The processes in which one mutant at a time is tried. */
+export class JudgeLane {
+  readonly units = new UnitLane();
+  readonly simulator = new SimulatorLane();
+
+  end(): void {
+    this.units.lane.end();
+    this.simulator.lane.end();
   }
 }

@@ -1,25 +1,34 @@
 // A process that answers questions one after the other, and is started anew after it has ended or taken too long.
 
 import { type ChildProcess, fork } from 'node:child_process';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { cache } from './instrument.ts';
+import type { Place } from './switch.ts';
 
 const switched = new URL('switched-sources.ts', import.meta.url).href;
+
+/** Each import of a test file stays in memory. */
+const questionsMax = 300;
 
 export class Lane<Question extends object, Answer> {
   readonly #file: string;
   #child: ChildProcess | null = null;
+  #asked = 0;
 
   /** `name` is that of a file beside this one. */
   constructor(name: string) {
     this.#file = fileURLToPath(new URL(name, import.meta.url));
   }
 
-  /** Null where the process ended or took too long. With a mutant that acts while sources are loaded, it is a new process. */
-  async ask(question: Question, limitMs: number, atLoad?: string): Promise<Answer | null> {
-    if (atLoad !== undefined) this.end();
-    this.#child ??= this.#start(atLoad);
+  /** A new process, in which the mutant is on while sources are loaded. */
+  begin(mutant: Place): void {
+    this.end();
+    this.#child = this.#start({ MUTANT: JSON.stringify(mutant) });
+  }
+
+  /** Null where the process ended or took too long. */
+  async ask(question: Question, limitMs: number): Promise<Answer | null> {
+    if (this.#asked++ >= questionsMax) this.end();
+    this.#child ??= this.#start({});
     const child = this.#child;
     const answer = await new Promise<Answer | null>((resolve) => {
       const timer = setTimeout(() => done(null), limitMs);
@@ -34,20 +43,19 @@ export class Lane<Question extends object, Answer> {
       // One that has just ended tells so by its exit.
       child.send(question, () => {});
     });
-    if (answer === null || atLoad !== undefined) this.end();
+    if (answer === null) this.end();
     return answer;
   }
 
-  #start(atLoad: string | undefined): ChildProcess {
-    // Threads and processes that tests start have the switch, too.
+  #start(env: NodeJS.ProcessEnv): ChildProcess {
+    this.#asked = 0;
     const NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --disable-warning=ExperimentalWarning --import=${switched}`;
-    const env: NodeJS.ProcessEnv = {
-      ...process.env,
-      NODE_OPTIONS,
-      NODE_COMPILE_CACHE: join(cache, 'compiled'),
-    };
-    if (atLoad !== undefined) env.MUTANT = atLoad;
-    const child = fork(this.#file, { execArgv: [], stdio: 'ignore', env, detached: true });
+    const child = fork(this.#file, {
+      execArgv: [],
+      stdio: 'ignore',
+      env: { ...process.env, ...env, NODE_OPTIONS },
+      detached: true,
+    });
     child.on('exit', () => {
       if (this.#child === child) this.#child = null;
     });

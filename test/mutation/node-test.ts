@@ -99,8 +99,11 @@ export async function runTests(some: readonly Test[], { began, ended }: Progress
 async function runOne({ name, body }: Test, chain: readonly Suite[]): Promise<void> {
   const ends: Hook[] = chain.toReversed().flatMap(({ afterEach }) => afterEach);
   endsOfRunning = ends;
+  const { mock } = process.getBuiltinModule('node:test');
+  ends.push(() => mock.reset());
   const context = {
     name,
+    mock,
     after: (hook: Hook) => ends.push(hook),
     diagnostic() {},
     skip() {},

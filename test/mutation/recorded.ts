@@ -1,27 +1,46 @@
-// What share of the mutants the tests are known to catch (recorded.json), and whether a sample speaks against it.
+// What share of the mutants the tests are known to kill (recorded.json, from a sample of each folder), and whether a sample speaks
+// against it.
 
 import { readFileSync } from 'node:fs';
-import { type Judged, type Killer, percent, shareKilled } from './score.ts';
+import { folderOf, type Judged, percent, share } from './score.ts';
 
-type Recorded = Readonly<Record<Killer, number>>;
-
-/** The points that a score may lose before somebody must look. */
-const slack = 0.02;
-/** Of a hundred samples of tests that have lost as much, one has a share that is lower by so many standard deviations. */
-const deviations = 2.33;
-
-export function leastShare(recorded: number, sample: number): number {
-  const share = recorded - slack;
-  return share - deviations * Math.sqrt((share * (1 - share)) / sample);
+export interface Recorded {
+  readonly mutants: number;
+  readonly killed: number;
 }
 
-/** What is wrong with the sample; nothing where it is as good as what is recorded, or chance may have made it worse. */
-export function complaints(judged: readonly Judged[]): string[] {
-  const recorded: Recorded = JSON.parse(readFileSync(new URL('recorded.json', import.meta.url), 'utf8'));
-  return (Object.keys(recorded) as Killer[]).flatMap((killer) => {
-    const share = shareKilled(judged, killer);
-    const least = leastShare(recorded[killer], judged.length);
-    const was = `${percent(recorded[killer])} are recorded, and a sample like this has ${percent(least)} at least`;
-    return share >= least ? [] : [`${killer}: ${percent(share)} of the mutants are killed; ${was}`];
+/** What the share may lose before somebody must look. */
+const slack = 0.02;
+/** Of a thousand samples of tests that have lost no more than that, one has a share that is lower by so many standard deviations. */
+const deviations = 3.1;
+
+/**
+ * The least share for which nothing is wrong, by the sizes of the sample's parts and what is recorded for each: both are samples,
+ * so both have a binomial error.
+ */
+export function leastShare(parts: readonly { readonly size: number; readonly recorded: Recorded }[]): number {
+  let [size, expected, variance] = [0, 0, 0];
+  for (const { size: some, recorded } of parts) {
+    // Where all were killed, one that was not is taken for the next, so that the error is not zero.
+    const share = Math.min(recorded.killed, recorded.mutants - 1) / recorded.mutants;
+    size += some;
+    expected += some * share;
+    variance += share * (1 - share) * (some + some ** 2 / recorded.mutants);
+  }
+  return expected / size - slack - (deviations * Math.sqrt(variance)) / size;
+}
+
+/** What is wrong with the sample; null where it is as good as what is recorded, or chance may have made it worse. */
+export function complaint(judged: readonly Judged[]): string | null {
+  const text = readFileSync(new URL('recorded.json', import.meta.url), 'utf8');
+  const { folders }: { folders: Record<string, Recorded> } = JSON.parse(text);
+  const parts = Object.entries(Object.groupBy(judged, folderOf)).map(([folder, some]) => {
+    const recorded = folders[folder];
+    if (recorded === undefined) throw new Error(`recorded.json has no score of ${folder}`);
+    return { size: some!.length, recorded };
   });
+  const [found, least] = [share(judged), leastShare(parts)];
+  return found >= least
+    ? null
+    : `${percent(found)} of the mutants are killed; by what is recorded a sample like this has ${percent(least)} at least.`;
 }

@@ -5,19 +5,26 @@ import type { Result } from './judge.ts';
 
 export interface Judged {
   readonly mutant: Mutant;
-  readonly result: Result;
+  /** Null where it was not tried. */
+  readonly units: Result | null;
+  readonly simulator: Result | null;
 }
 
-const killers = {
-  'unit tests': ({ units }: Result) => units !== null,
-  simulator: ({ simulator }: Result) => simulator !== null,
-  together: ({ units, simulator }: Result) => units !== null || simulator !== null,
-};
+export function isKilled({ units, simulator }: Judged): boolean {
+  return (units?.killer ?? simulator?.killer ?? null) !== null;
+}
 
-export type Killer = keyof typeof killers;
+export function folderOf({ mutant }: Judged): string {
+  return mutant.file.split('/')[1]!;
+}
 
-export function shareKilled(judged: readonly Judged[], by: Killer): number {
-  return judged.filter(({ result }) => killers[by](result)).length / judged.length;
+export function share(some: readonly Judged[], holds: (judged: Judged) => boolean = isKilled): number {
+  return some.filter(holds).length / some.length;
+}
+
+/** Half the width of what 95 of 100 samples have within. */
+export function errorOf(share: number, sample: number): number {
+  return 1.96 * Math.sqrt((share * (1 - share)) / sample);
 }
 
 export function percent(share: number): string {
@@ -25,14 +32,31 @@ export function percent(share: number): string {
 }
 
 export function printScore(judged: readonly Judged[]): void {
-  const names = Object.keys(killers) as Killer[];
-  console.log(`\n${''.padEnd(18)}${['mutants', ...names].map((name) => name.padStart(12)).join('')}`);
-  const byFolder = Object.groupBy(judged, ({ mutant }) => mutant.file.split('/').slice(0, 2).join('/'));
-  for (const [folder, some] of [...Object.entries(byFolder).sort(), ['all', judged] as const]) {
-    const cells = [String(some!.length), ...names.map((name) => percent(shareKilled(some!, name)))];
-    console.log(`${folder.padEnd(18)}${cells.map((cell) => cell.padStart(12)).join('')}`);
+  if (judged.length === 0) return;
+  const heads = ['mutants', 'by units', 'killed', '±', 'not reached'];
+  console.log(`\n${''.padEnd(12)}${heads.map((name) => name.padStart(12)).join('')}`);
+  for (const [folder, some] of [
+    ...Object.entries(Object.groupBy(judged, folderOf)).sort(),
+    ['all', judged] as const,
+  ]) {
+    const killed = share(some!);
+    const cells = [
+      String(some!.length),
+      percent(share(some!, ({ units }) => (units?.killer ?? null) !== null)),
+      percent(killed),
+      percent(errorOf(killed, some!.length)),
+      percent(share(some!, (each) => !isCovered(each))),
+    ];
+    console.log(`${folder.padEnd(12)}${cells.map((cell) => cell.padStart(12)).join('')}`);
   }
-  const survivors = judged.filter(({ result }) => !killers.together(result));
+  printSurvivors(judged.filter((each) => !isKilled(each)));
+}
+
+function isCovered({ units, simulator }: Judged): boolean {
+  return (units?.isCovered ?? false) || (simulator?.isCovered ?? false);
+}
+
+function printSurvivors(survivors: Judged[]): void {
   console.log(`\n${survivors.length} survivors by kind:`);
   const byKind = Object.entries(Object.groupBy(survivors, ({ mutant }) => mutant.kind));
   for (const [kind, some] of byKind.sort(([, a], [, b]) => b!.length - a!.length))
@@ -41,8 +65,7 @@ export function printScore(judged: readonly Judged[]): void {
   const place = ({ mutant: { file, line } }: Judged) => `${file}:${String(line).padStart(4, '0')}`;
   for (const survivor of survivors.sort((a, b) => (place(a) < place(b) ? -1 : 1))) {
     const { file, line, column, original, replacement, kind } = survivor.mutant;
-    const notReached = survivor.result.isCovered ? '' : ' (no test comes upon it)';
-    console.log(`${file}:${line}:${column} ${kind}${notReached}`);
+    console.log(`${file}:${line}:${column} ${kind}${isCovered(survivor) ? '' : ' (no test comes upon it)'}`);
     console.log(`  - ${oneLine(original)}\n  + ${oneLine(replacement)}`);
   }
 }

@@ -1,17 +1,14 @@
-// Plays seeds for one mutant after the other, and without one tells which mutants each seed comes upon.
+// Plays seeds for one mutant after the other, and without one tells which mutants they come upon.
 
 import '../simulator/stand-ins.ts';
-import { count, switchOn } from './switch.ts';
-
-const atLoad = new Set<string>();
-count(atLoad);
+import { type Met, type Place, switchOn, takeMet } from './switch.ts';
 
 const { planOf } = await import('../simulator/plan.ts');
 const { run } = await import('../simulator/run.ts');
 
 export interface Question {
   /** None to ask what the seeds come upon. */
-  readonly mutant?: string;
+  readonly mutant: Place | null;
   readonly seeds: readonly number[];
 }
 
@@ -19,21 +16,17 @@ export interface Answer {
   /** The seed that finds something, and what. */
   readonly found: number | null;
   readonly what: string;
-  /** By seed, with what was met while the sources were loaded under `load`. */
-  readonly covered: Readonly<Record<string, readonly string[]>>;
+  readonly met: Met;
 }
 
 async function answer({ mutant, seeds }: Question): Promise<Answer> {
   switchOn(mutant);
-  const covered: Record<string, readonly string[]> = { load: [...atLoad] };
+  takeMet();
   for (const seed of seeds) {
-    const ids = new Set<string>();
-    count(mutant === undefined ? ids : null);
     const { finding } = await run(planOf(String(seed)));
-    if (finding !== null) return { found: seed, what: finding.assertion, covered: {} };
-    covered[seed] = [...ids];
+    if (finding !== null) return { found: seed, what: finding.assertion, met: {} };
   }
-  return { found: null, what: '', covered: mutant === undefined ? covered : {} };
+  return { found: null, what: '', met: mutant === null ? takeMet() : {} };
 }
 
 process.on('message', (question: Question) => {

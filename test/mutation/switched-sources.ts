@@ -1,12 +1,11 @@
 // To be imported before all else (--import): gives the sources that have mutants in them, and all others and the tests without
-// their types. Where a folder is named for it, writes at the end which mutants a process or a thread has come upon.
+// their types.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { threadId } from 'node:worker_threads';
-import { count } from './switch.ts';
+import './switch.ts';
 
 const root = new URL('../..', import.meta.url).href;
 const kept = fileURLToPath(new URL('../../.cache/mutation/sources', import.meta.url));
@@ -33,12 +32,3 @@ registerHooks({
     return text === null ? next(url, context) : { format: 'module', source: text, shortCircuit: true };
   },
 });
-
-const folder = process.env.MUTATION_COVERAGE;
-if (folder !== undefined) {
-  const ids = new Set<string>();
-  count(ids);
-  process.on('exit', () =>
-    writeFileSync(join(folder, `${process.pid}.${threadId}`), JSON.stringify([...ids])),
-  );
-}
