@@ -225,7 +225,7 @@ export class FiledLogReader implements LogSource {
       }
       return;
     }
-    const gaps = new Gaps(Math.max(after + 1, files[0]?.first ?? 0), () => false);
+    const gaps = new Gaps(Math.max(after + 1, this.#files[0]?.first ?? 0), () => false);
     let last = after;
     for (const file of files) {
       // What two files hold counts once.
