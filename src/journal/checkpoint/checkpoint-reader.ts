@@ -186,7 +186,7 @@ export function* recordsIn({ table, rows }: TableRows, id: string): Generator<Ch
   for (let i = 0; i < rows.length; i += 2) {
     const [key, value] = [elementAt(rows, i), elementAt(rows, i + 1)];
     const isIts = table === recordTableOf(id) && key.equals(start);
-    if (!isIts && (table !== recordTables[1] || key.compare(start) < 0)) continue;
+    if (!isIts && (table !== recordTables[1] || key.compare(start) <= 0)) continue;
     const record = readRecord({ key, value });
     if (record !== null) yield record;
   }

@@ -1,0 +1,345 @@
+// A journal that is copied while it is written, and built anew from the copy: what was copied is there, byte for byte, under
+// the identity of the new folder.
+
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { Block } from '../../src/disk/archive-file.ts';
+import { tagOf } from '../../src/disk/identity.ts';
+import type { Change } from '../../src/domain/record.ts';
+import { JournalDamaged } from '../../src/journal/journal.ts';
+import { checkedHeader } from '../../src/journal/log/codec.ts';
+import { isDefect, LogReader } from '../../src/journal/log-reader.ts';
+import { foldersOfJournal, openJournal } from '../../src/journal/open-journal.ts';
+import {
+  inspectJournal,
+  JournalCopy,
+  readStoppedJournal,
+  recordsIn,
+  restoreCheckpoint,
+  restoreLog,
+  rowsOfBlock,
+  storedState,
+} from '../../src/journal/stopped-journal.ts';
+import {
+  appendTurns,
+  createEntry,
+  digest,
+  identity,
+  indexRowsOf,
+  paymentIntent,
+  replayOf,
+  sequencesOf,
+  startMs,
+  temporaryFolder,
+  upTo,
+} from './journal-fixtures.ts';
+
+const segmentBytesMax = 1;
+const mapSizes = { log: 1 << 20, state: 1 << 22 };
+const optionsOf = (dir: string, of = identity) => ({
+  dir,
+  identity: of,
+  indexRowsOf,
+  segmentBytesMax,
+  mapSizes,
+});
+const restoredAs = { ...identity, folder: 'f'.repeat(32), shard: 0 };
+const minuteMs = 60_000;
+
+/** A journal that is open, with four batches of nine entries, of which the checkpoint has the first two. */
+async function running(context: TestContext) {
+  const dir = temporaryFolder(context);
+  const journal = await openJournal(optionsOf(dir));
+  for (const [turn, size] of [2, 3, 1, 3].entries()) {
+    await appendTurns(journal, [size], startMs + turn * minuteMs);
+    if (turn === 1) await journal.checkpointer.write(5);
+  }
+  const copy = new JournalCopy({ dir, identity, segmentBytesMax });
+  context.after(async () => {
+    await copy.close();
+    await journal.close();
+  });
+  return { dir, journal, copy };
+}
+
+async function blocksOf(copy: JournalCopy): Promise<{ sequence: number; blocks: Block[] }> {
+  const { sequence, rows, close } = copy.checkpoint();
+  const blocks: Block[] = [];
+  for await (const { type, bytes } of rows()) blocks.push({ type, bytes: Buffer.from(bytes) });
+  await close();
+  return { sequence, blocks };
+}
+
+async function* each<T>(some: Iterable<T>) {
+  yield* some;
+}
+
+async function batchesOf(copy: JournalCopy, after: number, upTo: number, onDropped?: () => void) {
+  const found = [];
+  for await (const batch of copy.batches(after, upTo, onDropped)) found.push(batch);
+  return found;
+}
+
+test('a copy sees the ends of the log, its times, and what comes after it was made', async (context) => {
+  const { journal, copy } = await running(context);
+  copy.refuseMissingSegment();
+  assert.deepEqual([copy.logStart, copy.logEnd, copy.finishedEnd], [1, 9, 6]);
+  for (const [after, turn] of [
+    [0, 0],
+    [1, 0],
+    [2, 1],
+    [5, 2],
+    [6, 3],
+    [8, 3],
+  ] as const)
+    assert.equal(await copy.timeAfter(after), startMs + turn * minuteMs, `after ${after}`);
+  assert.equal(await copy.timeAfter(9), null);
+  const places = async (after: number, end: number) =>
+    (await batchesOf(copy, after, end)).map(({ firstSequence, lastSequence }) => [
+      firstSequence,
+      lastSequence,
+    ]);
+  assert.deepEqual(await places(0, 9), [
+    [1, 2],
+    [3, 5],
+    [6, 6],
+    [7, 9],
+  ]);
+  assert.deepEqual(await places(3, 6), [
+    [3, 5],
+    [6, 6],
+  ]);
+  await appendTurns(journal, [1]);
+  assert.deepEqual([copy.logEnd, copy.finishedEnd], [10, 9]);
+  assert.deepEqual(await places(9, 10), [[10, 10]]);
+});
+
+test('what is dropped while it is copied is left out where that is said, and damage where not', async (context) => {
+  const { journal, copy } = await running(context);
+  assert.equal(copy.logEnd, 9);
+  await journal.checkpointer.write(9);
+  await journal.checkpointer.drop(startMs + 2 * minuteMs);
+  let dropped = 0;
+  const left = await batchesOf(copy, 0, 9, () => dropped++);
+  assert.deepEqual([left[0]?.firstSequence, left.at(-1)?.lastSequence, copy.logStart], [6, 9, 6]);
+  assert.equal(dropped, 1);
+  await assert.rejects(batchesOf(copy, 0, 9), JournalDamaged);
+  assert.equal(await copy.timeAfter(0), startMs + 2 * minuteMs);
+});
+
+test('an empty journal has nothing to copy, and one that lacks its newest segment is not copied', async (context) => {
+  const dir = temporaryFolder(context);
+  const journal = await openJournal(optionsOf(dir));
+  const copy = new JournalCopy({ dir, identity, segmentBytesMax });
+  assert.deepEqual([copy.logStart, copy.logEnd, copy.finishedEnd], [1, 0, 0]);
+  assert.equal(await copy.timeAfter(0), null);
+  await appendTurns(journal, [1, 1]);
+  await journal.close();
+  await copy.close();
+  rmSync(join(dir, 'log', '2'.padStart(16, '0')), { recursive: true });
+  const lacking = new JournalCopy({ dir, identity, segmentBytesMax });
+  assert.throws(() => lacking.refuseMissingSegment(), /newest segment of the log is missing/);
+  await lacking.close();
+});
+
+test('a journal that is built from a copy has its records, keys and entries, and can be written', async (context) => {
+  const { copy } = await running(context);
+  const { sequence, blocks } = await blocksOf(copy);
+  assert.equal(sequence, 5);
+  const batches = await batchesOf(copy, 5, 9);
+  const target = { dir: temporaryFolder(context), identity: restoredAs, segmentBytesMax };
+  const rows = await restoreCheckpoint(target, each(blocks));
+  assert.ok(rows > 5 * 2, `${rows} rows`);
+  const kept = batches.map((batch) => ({ batch, last: batch.lastSequence }));
+  assert.deepEqual(await restoreLog(target, each(kept)), {
+    last: 9,
+    wallMs: startMs + 3 * minuteMs,
+    newestSegment: 6,
+  });
+  const journal = await openJournal(optionsOf(target.dir, restoredAs));
+  assert.equal(journal.checkpoint.sequence, 5);
+  assert.deepEqual(sequencesOf(await replayOf(journal)), upTo(9, 6));
+  for (let number = 1; number <= 5; number++)
+    assert.deepEqual(journal.checkpoint.get(paymentIntent(number).id), paymentIntent(number));
+  const keys = [...journal.checkpoint.idempotencyRecords(0)];
+  assert.deepEqual(
+    keys.map(({ keyDigest }) => Buffer.from(keyDigest)),
+    [1, 3, 5].map((number) => Buffer.from(digest(number))),
+  );
+  await appendTurns(journal, [2]);
+  await journal.close();
+  const tags = [...new LogReader(join(target.dir, 'log'), restoredAs).read()];
+  assert.ok(
+    tags.length === 3 &&
+      tags.every(
+        (found) =>
+          !isDefect(found) && typeof checkedHeader(found.bytes, null, tagOf(restoredAs)) !== 'string',
+      ),
+  );
+});
+
+test('a log is restored up to an entry in the middle of a batch', async (context) => {
+  const { copy } = await running(context);
+  const batches = await batchesOf(copy, 0, 9);
+  const target = { dir: temporaryFolder(context), identity: restoredAs, segmentBytesMax: 1 << 20 };
+  await restoreCheckpoint(target, each([]));
+  const kept = batches.slice(0, 2).map((batch, at) => ({ batch, last: at === 1 ? 4 : batch.lastSequence }));
+  assert.deepEqual(await restoreLog(target, each(kept)), {
+    last: 4,
+    wallMs: startMs + minuteMs,
+    newestSegment: 1,
+  });
+  const journal = await openJournal({ ...optionsOf(target.dir, restoredAs), segmentBytesMax: 1 << 20 });
+  const replayed = await replayOf(journal);
+  assert.deepEqual(sequencesOf(replayed), upTo(4));
+  assert.deepEqual(
+    replayed.map(({ changes }) => changes),
+    upTo(4).map((number) => createEntry(number).changes),
+  );
+  const { location } = replayed[2]!.idempotency!;
+  assert.equal(journal.log.readResponse(location, digest(3))?.requestId, 'req_00000000000000000000000003');
+  await appendTurns(journal, [1]);
+  assert.equal(journal.log.nextSequence, 6);
+  await journal.close();
+});
+
+test('nothing to restore makes an empty log, and batches must ascend', async (context) => {
+  const { copy } = await running(context);
+  const [first, second] = await batchesOf(copy, 0, 5);
+  const target = { dir: temporaryFolder(context), identity: restoredAs, segmentBytesMax };
+  await restoreCheckpoint(target, each([]));
+  assert.deepEqual(await restoreLog(target, each([])), { last: 0, wallMs: 0, newestSegment: 0 });
+  for (const wrong of [
+    [
+      { batch: second!, last: 5 },
+      { batch: first!, last: 2 },
+    ],
+    [{ batch: first!, last: 3 }],
+    [
+      { batch: first!, last: 2 },
+      { batch: first!, last: 2 },
+    ],
+  ])
+    await assert.rejects(restoreLog(target, each(wrong)), /ascend/);
+});
+
+test('a stopped journal is read as it was left: entries, stored responses, and metadata', async (context) => {
+  const dir = temporaryFolder(context);
+  const journal = await openJournal(optionsOf(dir));
+  await appendTurns(journal, [3]);
+  await journal.checkpointer.write(3);
+  await appendTurns(journal, [2]);
+  await journal.close();
+  const found = await readStoppedJournal(optionsOf(dir), async (stopped) => {
+    const replayed = await replayOf(stopped);
+    const { location } = replayed[1]!.idempotency!;
+    return {
+      sequences: sequencesOf(replayed),
+      response: stopped.readResponse(location, digest(5))?.requestId,
+      lost: stopped.readResponse({ record: 0, offset: 0 }, digest(5)),
+      records: [...stopped.checkpoint.records()].filter(({ kind }) => kind === 'payment_intent').length,
+      read: stopped.reader.sequence,
+    };
+  });
+  assert.deepEqual(found, {
+    sequences: [4, 5],
+    response: 'req_00000000000000000000000005',
+    lost: undefined,
+    records: 3,
+    read: 3,
+  });
+});
+
+test('what a checkpoint has of an object is the same in its file and in a copy, and so are its index rows', async (context) => {
+  const { dir, copy } = await running(context);
+  const { blocks } = await blocksOf(copy);
+  const folder = foldersOfJournal(dir).checkpoint;
+  for (const number of [1, 3, 5]) {
+    const { id } = paymentIntent(number);
+    const state = storedState(folder);
+    const stored = [...(state.recordsFrom(id) as Iterable<Change>)];
+    const made = stored.map((record) => record.id);
+    const later = upTo(5, number + 1).map((each) => paymentIntent(each).id.replace('pi_', 'evt_'));
+    assert.deepEqual([state.sequence, made], [5, [id, ...later]]);
+    assert.deepEqual(
+      blocks.flatMap((block) => [...recordsIn(rowsOfBlock(block), id)]),
+      stored,
+    );
+  }
+  await readStoppedJournal(optionsOf(dir), ({ reader }) => {
+    const record = paymentIntent(2);
+    const rows = indexRowsOf(record);
+    assert.deepEqual([...reader.missingRows(record, rows)], []);
+    const wrong = [
+      { index: 'payment_intent', sortKey: 'pi_none' },
+      { index: 'no/such/list', sortKey: record.id },
+      { index: 'customer/email=a@b.test', sortKey: record.id },
+    ];
+    assert.deepEqual(
+      [...reader.missingRows(record, [...rows, ...wrong])],
+      ['payment_intent', 'no/such/list', 'customer/email='].map(
+        (list) => `the record ${record.id} lacks its row in the index ${list}`,
+      ),
+    );
+    const keys: Buffer[] = [];
+    reader.eachIndexRow((key) => keys.push(Buffer.from(key)));
+    assert.equal(keys.length, 5 * 3);
+    assert.deepEqual(
+      keys.map((key) => reader.strayRow(key, indexRowsOf)),
+      keys.map(() => null),
+    );
+    for (const key of keys)
+      assert.match(
+        String(reader.strayRow(key, () => [])),
+        /has the row .*, which the record .* does not ask for$/,
+      );
+    const number = reader.keyOf({ index: 'payment_intent', sortKey: 'pi_none' })!;
+    assert.match(
+      String(reader.strayRow(number, indexRowsOf)),
+      /payment_intent has the row pi_none, and there is no such record/,
+    );
+    assert.match(
+      String(reader.strayRow(Buffer.of(0xff, 0xff, 0xff, 0xff, 1), indexRowsOf)),
+      /is of no list$/,
+    );
+  });
+});
+
+test('a look at a stopped journal tells its ends, whose entries are behind the checkpoint, and what is lost', async (context) => {
+  const dir = temporaryFolder(context);
+  const journal = await openJournal(optionsOf(dir));
+  await appendTurns(journal, [2]);
+  await journal.checkpointer.write(2);
+  const look = () =>
+    inspectJournal(
+      optionsOf(dir),
+      ({ checkpoint, logEnd, isWhole, checksumAt, organizationsInLog, acceptMissingSegment }) => ({
+        sequence: checkpoint.sequence,
+        logEnd,
+        isWhole,
+        orgs: [...organizationsInLog()],
+        at: [1, 2, 3].map(checksumAt).map((sum) => typeof sum),
+        missing: acceptMissingSegment(),
+      }),
+    );
+  await journal.close();
+  const looked = await look();
+  assert.deepEqual(
+    { ...looked, at: null },
+    { sequence: 2, logEnd: 2, isWhole: true, orgs: [], at: null, missing: null },
+  );
+  assert.equal(looked.at[1], 'number');
+  const again = await openJournal(optionsOf(dir));
+  await replayOf(again);
+  await appendTurns(again, [1]);
+  await again.close();
+  assert.deepEqual((await look()).orgs, [paymentIntent(1).org]);
+  rmSync(join(dir, 'log', '3'.padStart(16, '0')), { recursive: true });
+  await inspectJournal(optionsOf(dir), ({ refuseMissingSegment }) =>
+    assert.throws(refuseMissingSegment, /newest segment of the log is missing/),
+  );
+  assert.match(String((await look()).missing), /0000000000000003$/);
+  assert.equal((await look()).missing, null, 'it was given up');
+});

@@ -1,0 +1,200 @@
+// A log that is moved to other machines and back: an interrupted move goes on, and what differs is told, never overwritten.
+
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { JournalDamaged } from '../../src/journal/journal.ts';
+import { encodeBatch, endOfBatch, readBatchHeader } from '../../src/journal/log/codec.ts';
+import { EpochFile } from '../../src/journal/log/epoch-file.ts';
+import { compareLogs, moveLogFrom, moveLogTo } from '../../src/journal/move-log.ts';
+import { isMirror, openJournal } from '../../src/journal/open-journal.ts';
+import {
+  appendTurns,
+  identity,
+  indexRowsOf,
+  recovered,
+  replayOf,
+  sequencesOf,
+  startMs,
+  tag,
+  temporaryFolder,
+  turnAt,
+  upTo,
+} from './journal-fixtures.ts';
+import { RemoteMachines } from './memory-remote-log.ts';
+
+const optionsOf = (dir: string) => ({
+  dir,
+  identity,
+  indexRowsOf,
+  // A segment for each turn.
+  segmentBytesMax: 1,
+  mapSizes: { log: 1 << 20, state: 1 << 22 },
+});
+
+/** A stopped journal of five entries in three batches, of which the checkpoint has the first two entries. */
+async function stopped(context: TestContext) {
+  const dir = temporaryFolder(context);
+  const journal = await openJournal(optionsOf(dir));
+  await appendTurns(journal, [2]);
+  await journal.checkpointer.putMetadata(new Map([['clock', Uint8Array.of(9)]]));
+  await journal.checkpointer.write(2);
+  await appendTurns(journal, [1, 2], startMs + 1_000);
+  await journal.close();
+  return optionsOf(dir);
+}
+
+const endsIn = ({ batches }: RemoteMachines) => batches.map((bytes) => endOfBatch(bytes).sequence);
+const damaged = (pattern: RegExp) => (error: unknown) =>
+  error instanceof JournalDamaged && pattern.test(error.message);
+
+test('all of a log is moved, with its metadata, and the folder is its mirror then', async (context) => {
+  const options = await stopped(context);
+  const machines = new RemoteMachines();
+  const reported: number[] = [];
+  const last = await moveLogTo(machines.connect(), options, (sequence) => reported.push(sequence));
+  assert.deepEqual([last, reported, endsIn(machines)], [5, [2, 3, 5], [2, 3, 5]]);
+  assert.deepEqual([...machines.metadata.get('clock')!], [9]);
+  assert.deepEqual([machines.mirrored, machines.firstSequence, isMirror(options.dir)], [5, 1, true]);
+  assert.equal(new EpochFile(options.dir).stored, machines.epoch);
+  assert.ok(machines.epoch > 1, 'it is greater than that of whoever wrote the log');
+  const node = await openJournal({ ...options, remote: machines.connect() });
+  assert.deepEqual(sequencesOf(await replayOf(node)), upTo(5, 3));
+  await node.close();
+});
+
+test('a move that was interrupted goes on, and reports the rest alone', async (context) => {
+  const options = await stopped(context);
+  const machines = new RemoteMachines();
+  await moveLogTo(machines.connect(), options, () => {});
+  machines.batches.length = 1;
+  const reported: number[] = [];
+  assert.equal(await moveLogTo(machines.connect(), options, (sequence) => reported.push(sequence)), 5);
+  assert.deepEqual(
+    [reported, endsIn(machines)],
+    [
+      [3, 5],
+      [2, 3, 5],
+    ],
+  );
+});
+
+test('a log whose beginning was dropped begins there, and an empty one where it is', async (context) => {
+  const options = await stopped(context);
+  rmSync(join(options.dir, 'log', '1'.padStart(16, '0')), { recursive: true });
+  const machines = new RemoteMachines();
+  assert.equal(await moveLogTo(machines.connect(), options, () => {}), 5);
+  assert.deepEqual([machines.firstSequence, endsIn(machines)], [3, [3, 5]]);
+
+  const empty = optionsOf(temporaryFolder(context));
+  await (await openJournal(empty)).close();
+  const others = new RemoteMachines();
+  assert.equal(await moveLogTo(others.connect(), empty, () => {}), 0);
+  assert.deepEqual([others.firstSequence, others.mirrored, isMirror(empty.dir)], [1, 0, true]);
+});
+
+test('machines with another log are left as they are', async (context) => {
+  const options = await stopped(context);
+  for (const other of [turnAt(1, 3), { ...turnAt(1, 2), timeMs: startMs + 5 }, turnAt(1, 9)]) {
+    const machines = new RemoteMachines();
+    machines.batches.push(encodeBatch(other, tag, 1).bytes);
+    const before = [...machines.batches];
+    await assert.rejects(
+      moveLogTo(machines.connect(), options, () => {}),
+      damaged(/PostgreSQL has another log, which ends with sequence/),
+    );
+    assert.deepEqual(machines.batches, before);
+    assert.equal(isMirror(options.dir), false);
+  }
+});
+
+test('a log that is moved back is the only one, and has what came meanwhile', async (context) => {
+  const options = await stopped(context);
+  const machines = new RemoteMachines();
+  await moveLogTo(machines.connect(), options, () => {});
+  const node = await recovered(
+    await openJournal({ ...optionsOf(temporaryFolder(context)), remote: machines.connect() }),
+  );
+  await appendTurns(node, [4]);
+  await node.close();
+  assert.equal(await moveLogFrom(machines.connect(), options), 9);
+  assert.equal(isMirror(options.dir), false);
+  assert.equal(new EpochFile(options.dir).stored, machines.epoch);
+  const alone = await openJournal(options);
+  assert.ok(alone.ownership.epoch > machines.epoch);
+  assert.deepEqual(sequencesOf(await replayOf(alone)), upTo(9, 3));
+  await appendTurns(alone, [1]);
+  await alone.close();
+});
+
+type Difference = readonly [what: string, differ: (machines: RemoteMachines) => void, told: RegExp | null];
+
+const rewritten = (machines: RemoteMachines, at: number, epoch: number, timeMs = startMs + 1_000) => {
+  const { firstSequence, lastSequence } = readBatchHeader(machines.batches[at]!);
+  const turn = turnAt(firstSequence, lastSequence - firstSequence + 1, timeMs);
+  machines.batches[at] = encodeBatch(turn, tag, epoch).bytes;
+};
+
+const differences: readonly Difference[] = [
+  ['nothing', () => {}, null],
+  ['what was dropped on the other machines', (machines) => machines.drop(3), null],
+  [
+    'a batch that the other machines have lost',
+    (machines) => machines.batches.pop(),
+    /the mirror goes on behind sequence 3, where PostgreSQL's log ends/,
+  ],
+  [
+    'a batch that the mirror lacks',
+    (machines) => machines.batches.push(encodeBatch(turnAt(6, 2), tag, 2).bytes),
+    null,
+  ],
+  [
+    'a batch of an owner that had lost the log',
+    (machines) => {
+      machines.batches.push(encodeBatch(turnAt(6, 1), tag, 9).bytes);
+      machines.batches.push(encodeBatch(turnAt(7, 1), tag, 8).bytes);
+    },
+    /PostgreSQL's batch 7 is of epoch 8, behind 9/,
+  ],
+  ['damage', (machines) => machines.damage(3), /PostgreSQL's batch behind sequence 2: /],
+  ['a gap', (machines) => machines.batches.splice(1, 1), /PostgreSQL's batch behind sequence 2: /],
+  [
+    'another batch at the same place',
+    (machines) => rewritten(machines, 1, 1, startMs + 7),
+    /the batch 3 is another in the mirror than in PostgreSQL/,
+  ],
+];
+
+for (const [what, differ, told] of differences)
+  test(`compared with its mirror, a log has ${what}: ${told === null ? 'nothing is told' : 'it is told'}`, async (context) => {
+    const options = await stopped(context);
+    const machines = new RemoteMachines();
+    await moveLogTo(machines.connect(), options, () => {});
+    differ(machines);
+    const reported: number[] = [];
+    const defects = await compareLogs(machines.connect(), options, (sequence) => reported.push(sequence));
+    if (told === null) {
+      assert.deepEqual(defects, []);
+      assert.equal(reported.at(-1), 5);
+    } else {
+      assert.equal(defects.length, 1, defects.join('\n'));
+      assert.match(defects[0]!, told);
+    }
+  });
+
+test('an end that the partition does not say is told', async (context) => {
+  const options = await stopped(context);
+  const machines = new RemoteMachines();
+  await moveLogTo(machines.connect(), options, () => {});
+  for (const wrong of [
+    { sequence: 7, checksum: machines.end.checksum },
+    { sequence: 5, checksum: machines.end.checksum + 1 },
+  ]) {
+    const remote = machines.connect();
+    const inspect = async () => ({ ...(await machines.connect().inspect()), end: wrong });
+    assert.deepEqual(await compareLogs({ ...remote, inspect }, options, () => {}), [
+      `PostgreSQL's log ends with sequence 5, and its partition says ${wrong.sequence}`,
+    ]);
+  }
+});

@@ -1,0 +1,252 @@
+// The log that other machines hold, too: the engine's contract with those machines in memory and a mirror on LMDB, and what
+// the journal over it does when a node takes a partition, loses it, and closes.
+
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { JournalDamaged, JournalFailure } from '../../src/journal/journal.ts';
+import { encodeBatch } from '../../src/journal/log/codec.ts';
+import { EpochFile } from '../../src/journal/log/epoch-file.ts';
+import { SegmentedLog } from '../../src/journal/log/log.ts';
+import { ReplicatedLog } from '../../src/journal/log/replicated-log.ts';
+import { Segments } from '../../src/journal/log/segments.ts';
+import { isMirror, openJournal } from '../../src/journal/open-journal.ts';
+import { engineContract } from './engine-contract.ts';
+import {
+  appendTurns,
+  digest,
+  identity,
+  indexRowsOf,
+  recovered,
+  replayOf,
+  sequencesOf,
+  tag,
+  temporaryFolder,
+  turnAt,
+  upTo,
+} from './journal-fixtures.ts';
+import { RemoteMachines } from './memory-remote-log.ts';
+
+function engineOn(machines: RemoteMachines, context: TestContext, dir = temporaryFolder(context)) {
+  const folder = join(dir, 'log');
+  mkdirSync(folder, { recursive: true });
+  const mirror = new SegmentedLog({
+    segments: new Segments(folder, 1 << 20, identity),
+    epochFile: new EpochFile(dir),
+    onSegment: async () => {},
+    movedResponse: () => undefined,
+    segmentBytesMax: 1 << 20,
+    segmentAgeMaxMs: 1e9,
+  });
+  const [remote, heard] = [machines.connect(), [] as boolean[]];
+  let isTrusted = true;
+  const engine = new ReplicatedLog(
+    remote,
+    mirror,
+    identity,
+    (isHeld) => heard.push(isHeld),
+    () => isTrusted,
+  );
+  context.after(() => engine.close());
+  return { engine, mirror, remote, heard, trust: (is: boolean) => (isTrusted = is) };
+}
+
+engineContract('on machines in memory', async (context) => {
+  const machines = new RemoteMachines();
+  return {
+    open: async () => engineOn(machines, context).engine,
+    async hold() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      machines.held = promise;
+      return async () => resolve();
+    },
+    async loseAnswer(isStored) {
+      machines.losing = { isStored };
+      return async () => {};
+    },
+    damage: async (firstSequence) => machines.damage(firstSequence),
+  };
+});
+
+const bytesOf = (firstSequence: number, entries: number, epoch: number) =>
+  encodeBatch(turnAt(firstSequence, entries), tag, epoch).bytes;
+
+test('one append is under way at a time, and a stored response is read while it waits', async (context) => {
+  const machines = new RemoteMachines();
+  const { engine } = engineOn(machines, context);
+  const { epoch } = await engine.acquire(0);
+  engine.start(1);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  machines.held = promise;
+  const { bytes, locations } = encodeBatch(turnAt(1, 2), tag, epoch);
+  const appended = [
+    engine.append(identity, epoch, 1, bytes),
+    engine.append(identity, epoch, 3, bytesOf(3, 1, epoch)),
+    engine.append(identity, epoch, 4, bytesOf(4, 2, epoch)),
+  ];
+  const [location] = locations;
+  const ofWaiting = engine.readResponse(location!, digest(1));
+  assert.equal(ofWaiting?.requestId, 'req_00000000000000000000000001');
+  const durableBefore = engine.durableEnd;
+  assert.equal(durableBefore, null);
+  resolve();
+  await Promise.all(appended);
+  await engine.durable(5);
+  assert.deepEqual([engine.durableEnd?.sequence, machines.appendingMax], [5, 1]);
+  assert.deepEqual(engine.readResponse(location!, digest(1)), ofWaiting);
+});
+
+test('a node that loses the partition hears so at once, and what waits is refused', async (context) => {
+  const machines = new RemoteMachines();
+  const { engine, heard } = engineOn(machines, context);
+  const { epoch, isHeld, lostBy, confirm } = await engine.acquire(0);
+  engine.start(1);
+  assert.deepEqual([heard, isHeld(), lostBy?.()], [[true], true, null]);
+  await confirm?.();
+  await machines.connect().acquire(0);
+  await assert.rejects(async () => confirm?.(), JournalFailure);
+  assert.deepEqual([heard, isHeld()], [[true], true], 'who asks is told, and acts on it');
+  const waiting = [1, 2].map((at) => engine.append(identity, epoch, at, bytesOf(at, 1, epoch)));
+  for (const each of await Promise.allSettled(waiting)) {
+    assert.ok(each.status === 'rejected' && each.reason instanceof JournalFailure);
+    assert.equal(each.reason.outcome, 'fenced');
+  }
+  assert.deepEqual([heard, isHeld(), lostBy?.()?.outcome], [[true, false], false, 'fenced']);
+  await assert.rejects(engine.durable(1), JournalFailure);
+  assert.deepEqual(machines.batches, []);
+});
+
+test('an error that is no failure of the log leaves unknown what became of the batch', async (context) => {
+  const machines = new RemoteMachines();
+  const { engine } = engineOn(machines, context);
+  const { lostBy } = await engine.acquire(0);
+  engine.start(1);
+  machines.held = Promise.reject(new Error('the cable is gone'));
+  await assert.rejects(engine.append(identity, 1, 1, bytesOf(1, 1, 1)), /appended to: the cable is gone/);
+  assert.deepEqual([lostBy?.()?.outcome, lostBy?.()?.diskFull], ['unknown', false]);
+});
+
+test('an owner that is not trusted holds nothing, and has lost nothing', async (context) => {
+  const { engine, heard, trust } = engineOn(new RemoteMachines(), context);
+  const { isHeld, lostBy } = await engine.acquire(0);
+  trust(false);
+  assert.deepEqual([isHeld(), lostBy?.(), heard], [false, null, [true]]);
+  trust(true);
+  assert.ok(isHeld());
+});
+
+test('metadata is noted one time after the other, with what the mirror holds, and found by the next owner', async (context) => {
+  const machines = new RemoteMachines();
+  const { engine } = engineOn(machines, context);
+  const { epoch } = await engine.acquire(0);
+  engine.start(1);
+  const note = (name: string, value: number) => engine.noteMetadata(new Map([[name, Uint8Array.of(value)]]));
+  const noted = async (count: number) => {
+    while (machines.notes < count || machines.mirrored === null) await new Promise(setImmediate);
+    await new Promise(setImmediate);
+  };
+  note('a', 1);
+  note('a', 2);
+  note('b', 3);
+  await noted(1);
+  assert.deepEqual([machines.notes, machines.metadata.get('a'), machines.mirrored], [1, Uint8Array.of(1), 0]);
+  await engine.append(identity, epoch, 1, bytesOf(1, 3, epoch));
+  await engine.durable(3);
+  note('c', 4);
+  await noted(2);
+  await new Promise(setImmediate);
+  assert.deepEqual([machines.notes, machines.mirrored], [2, 3]);
+  const next = engineOn(machines, context);
+  await next.engine.acquire(0);
+  assert.deepEqual(
+    [...next.engine.notedMetadata].sort(),
+    [
+      ['a', 2],
+      ['b', 3],
+      ['c', 4],
+    ].map(([name, value]) => [name, Uint8Array.of(Number(value))]),
+  );
+  note('d', 5);
+  await new Promise(setImmediate);
+  await new Promise(setImmediate);
+  assert.equal(machines.metadata.get('d'), undefined, 'an owner that has lost the partition stores none');
+});
+
+test('one that is closed closes the connection, and refuses', async (context) => {
+  const { engine, remote, heard } = engineOn(new RemoteMachines(), context);
+  const { epoch } = await engine.acquire(0);
+  engine.start(1);
+  await engine.close();
+  assert.deepEqual([remote.isClosed, heard], [true, [true, false]]);
+  await assert.rejects(engine.append(identity, epoch, 1, bytesOf(1, 1, epoch)), /The log is closed/);
+});
+
+const options = (dir: string, machines: RemoteMachines) => ({
+  dir,
+  identity,
+  indexRowsOf,
+  mapSizes: { log: 1 << 22, state: 1 << 22 },
+  remote: machines.connect(),
+});
+
+test('a node with nothing gets all of the log, and one that was away what came meanwhile', async (context) => {
+  const machines = new RemoteMachines();
+  const [here, there] = [temporaryFolder(context), temporaryFolder(context)];
+  const first = await openJournal(options(here, machines));
+  await appendTurns(first, [2, 1]);
+  await first.checkpointer.putMetadata(new Map([['clock', Uint8Array.of(9)]]));
+  await first.checkpointer.write(3);
+  await first.close();
+  assert.ok(isMirror(here));
+
+  const second = await openJournal(options(there, machines));
+  assert.deepEqual(sequencesOf(await replayOf(second)), upTo(3));
+  assert.deepEqual([...second.checkpoint.getMetadata('clock')!], [9]);
+  await appendTurns(second, [3]);
+  assert.equal(second.ownership.epoch, 2);
+  await second.close();
+
+  const third = await openJournal(options(here, machines));
+  assert.deepEqual(sequencesOf(await replayOf(third)), upTo(6, 4), 'the checkpoint has the rest');
+  assert.equal(third.log.nextSequence, 7);
+  await third.close();
+});
+
+test('a mirror that is ahead, or that other machines have gone another way from, is refused', async (context) => {
+  const machines = new RemoteMachines();
+  const dir = temporaryFolder(context);
+  const journal = await openJournal(options(dir, machines));
+  await appendTurns(journal, [2, 1]);
+  await journal.checkpointer.write(3);
+  await journal.close();
+  const lost = machines.batches.pop()!;
+  const refused = (pattern: RegExp) =>
+    assert.rejects(openJournal(options(dir, machines)), (error) => {
+      assert.ok(error instanceof JournalDamaged, String(error));
+      assert.match(error.message, pattern);
+      return true;
+    });
+  await refused(/has lost what it had acknowledged/);
+  machines.batches.push(encodeBatch(turnAt(3, 1, 5), tag, 2).bytes);
+  await refused(/has lost what it had acknowledged/);
+  machines.batches = [...machines.batches.slice(0, -1), lost];
+  const same = await recovered(await openJournal(options(dir, machines)));
+  await same.close();
+  await assert.rejects(
+    openJournal({ ...options(dir, machines), remote: undefined }),
+    /is the mirror of a log/,
+  );
+});
+
+test('a damaged batch of the other machines does not get into the mirror', async (context) => {
+  const machines = new RemoteMachines();
+  const journal = await openJournal(options(temporaryFolder(context), machines));
+  await appendTurns(journal, [2, 2, 2]);
+  await journal.close();
+  machines.damage(3);
+  await assert.rejects(
+    openJournal(options(temporaryFolder(context), machines)),
+    /commit batch 3 of partition 1 in PostgreSQL is damaged/,
+  );
+});

@@ -1,0 +1,113 @@
+// The partition as a node holds it that stands by: it follows the log of the owner, batch by batch.
+
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { JournalDamaged } from '../../src/journal/journal.ts';
+import { encodeBatch, endOfBatch } from '../../src/journal/log/codec.ts';
+import { isMirror, openJournal } from '../../src/journal/open-journal.ts';
+import { openStandby } from '../../src/journal/standby-journal.ts';
+import {
+  identity,
+  indexRowsOf,
+  recovered,
+  replayOf,
+  sequencesOf,
+  startMs,
+  tag,
+  temporaryFolder,
+  turnAt,
+  upTo,
+} from './journal-fixtures.ts';
+import { RemoteMachines } from './memory-remote-log.ts';
+
+const optionsOf = (dir: string) => ({
+  dir,
+  identity,
+  indexRowsOf,
+  segmentBytesMax: 1,
+  mapSizes: { log: 1 << 20, state: 1 << 22 },
+});
+const hourMs = 3_600_000;
+const batch = (firstSequence: number, entries: number, epoch = 1, timeMs = startMs) =>
+  encodeBatch(turnAt(firstSequence, entries, timeMs), tag, epoch).bytes;
+
+test('a node that stands by has what was acknowledged, and its checkpoint follows', async (context) => {
+  const options = optionsOf(temporaryFolder(context));
+  const standby = await openStandby(options);
+  assert.equal(standby.sequence, 0);
+  await standby.append([]);
+  await standby.append([batch(1, 2), batch(3, 1)]);
+  assert.equal(standby.sequence, 3);
+  await standby.checkpoint();
+  await standby.append([batch(4, 2, 2)]);
+  await standby.close();
+  assert.ok(isMirror(options.dir));
+
+  const again = await openStandby(options);
+  assert.equal(again.sequence, 5);
+  await again.append([batch(6, 1, 2)]);
+  await again.close();
+
+  const machines = new RemoteMachines();
+  machines.batches = [batch(1, 2), batch(3, 1), batch(4, 2, 2), batch(6, 1, 2)];
+  const owner = await openJournal({ ...options, remote: machines.connect() });
+  assert.deepEqual(sequencesOf(await replayOf(owner)), upTo(6, 4));
+  assert.equal(owner.ownership.epoch, 3, 'it is greater than those of the batches that it has mirrored');
+  await owner.close();
+});
+
+test('what is no beginning of the log is refused', async (context) => {
+  const options = optionsOf(temporaryFolder(context));
+  const batches = [batch(1, 2), batch(3, 1)];
+  const first = await openStandby(options);
+  await first.append(batches);
+  await first.close();
+  const standby = await openStandby(options);
+  const end = endOfBatch(batches[1]!);
+  await standby.refuseDivergence({ firstSequence: 1, end }, async () => null);
+  await assert.rejects(
+    standby.refuseDivergence({ firstSequence: 1, end: endOfBatch(batches[0]!) }, async () => null),
+    JournalDamaged,
+  );
+  const torn = batch(4, 1);
+  await assert.rejects(standby.append([torn.fill(0, torn.length - 8)]), JournalDamaged);
+  await standby.close();
+});
+
+test('what is old and in the checkpoint is dropped, and nothing else', async (context) => {
+  const options = optionsOf(temporaryFolder(context));
+  const standby = await openStandby(options);
+  const segments = () =>
+    readdirSync(join(options.dir, 'log'))
+      .map(Number)
+      .sort((a, b) => a - b);
+  await standby.drop(0);
+  for (const at of [1, 2, 3]) await standby.append([batch(at, 1, 1, startMs + at * 30 * hourMs)]);
+  await standby.drop(0);
+  assert.deepEqual(segments(), [1, 2, 3]);
+  await standby.checkpoint();
+  await standby.drop(40 * hourMs);
+  assert.deepEqual(segments(), [2, 3], 'the first ended before that');
+  await standby.drop(0);
+  assert.deepEqual(segments(), [3]);
+  await standby.append([batch(4, 1, 1, startMs + 150 * hourMs)]);
+  await standby.close();
+  const journal = await recovered(
+    await openStandby(options).then(async (found) => {
+      assert.equal(found.sequence, 4);
+      await found.close();
+      const machines = new RemoteMachines();
+      machines.batches = [
+        batch(1, 1, 1, startMs + 30 * hourMs),
+        batch(2, 1, 1, startMs + 60 * hourMs),
+        batch(3, 1, 1, startMs + 90 * hourMs),
+        batch(4, 1, 1, startMs + 150 * hourMs),
+      ];
+      return openJournal({ ...options, remote: machines.connect() });
+    }),
+  );
+  assert.equal(journal.log.nextSequence, 5);
+  await journal.close();
+});
