@@ -5,6 +5,7 @@
 // digits, in groups) and telephone numbers (up to 15 digits behind a plus sign).
 
 import { assert } from './assert.ts';
+import { lazily } from './lazily.ts';
 import { remembering } from './remembering.ts';
 
 export type CardBrand =
@@ -156,10 +157,13 @@ function asciiDigit(character: string): string {
  * of those that card numbers are written with, from the last one of each span of 13 on.
  */
 export function mayHoldCardNumber(text: string): boolean {
+  const known = numberCharacters();
+  // Yes for any beyond the Arabic script.
+  const isOne = (code: number) => code >= 0x700 || known[code] === 1;
   let start = 0;
   while (start + digitsMin <= text.length) {
     let at = start + digitsMin - 1;
-    while (at >= start && isNumberCharacter(text.charCodeAt(at))) at--;
+    while (at >= start && isOne(text.charCodeAt(at))) at--;
     if (at < start) return true;
     start = at + 1;
   }
@@ -176,15 +180,14 @@ function hasEnoughDigits(text: string): boolean {
   return digits >= digitsMin;
 }
 
-/** Whether card numbers can be written with it. May say yes to any beyond the Arabic script. */
-function isNumberCharacter(code: number): boolean {
-  return code >= 0x700 || numberCharacters[code] === 1;
-}
-
-const numberCharacters = Uint8Array.from({ length: 0x700 }, (_, code) => {
-  const character = String.fromCharCode(code);
-  return Number(/[ ._/-]/.test(character) || plain(character).text !== character || oneDigit.test(character));
-});
+/** Whether card numbers can be written with a character, up to the end of the Arabic script. */
+const numberCharacters = lazily(() =>
+  Uint8Array.from({ length: 0x700 }, (_, code) => {
+    const character = String.fromCharCode(code);
+    const isSeparator = /[ ._/-]/.test(character);
+    return Number(isSeparator || plain(character).text !== character || oneDigit.test(character));
+  }),
+);
 
 /** The text with the digits of every script as ASCII ones. */
 export function asciiDigits(text: string): string {

@@ -4,6 +4,8 @@
 import { errorBody, type Refusal, refuse, statusOf, unavailable } from '../contract/errors/table.ts';
 import { negotiateLanguage } from '../contract/language.ts';
 import { openapiDocument } from '../contract/openapi/document.ts';
+import type { Json } from '../contract/openapi/schemas.ts';
+import { lazily } from '../core/lazily.ts';
 import type { Asset } from '../html/assets.ts';
 import type { ShardClient } from '../shard/client.ts';
 import { notStored } from './api/api.ts';
@@ -11,7 +13,6 @@ import { visitPage } from './checkout/page-visits.ts';
 import type { CheckoutPages } from './checkout/pages.ts';
 import { isPagePath } from './checkout/routes.ts';
 import { type DashboardVisits, isDashboardPath } from './dashboard/dashboard-visits.ts';
-import { createDocsVisits, createPostmanVisits } from './docs/docs-visits.ts';
 import { isDocsPath } from './docs/layout.ts';
 import { type Exchange, headerLines } from './http/exchange.ts';
 import type { RequestHead } from './http/request-head.ts';
@@ -67,12 +68,41 @@ function whyNotReady({ shards, isTrusted, isStopping, stalledMsMax }: SiteOption
   return stalled.length > 0 ? stalled.join(', ') : null;
 }
 
+/** Answers visits to the documentation, which is loaded with all that it needs for the first. */
+function createDocs(options: Parameters<typeof loadDocs>[0]): (part: 'pages' | 'collection') => Handler {
+  let loaded: ReturnType<typeof loadDocs> | null = null;
+  const load = async () => {
+    loaded ??= loadDocs(options);
+    try {
+      return await loaded;
+    } catch (error) {
+      // Such as no descriptor that is free: the next visit tries again.
+      loaded = null;
+      throw error;
+    }
+  };
+  return (part) => (exchange, head) => exchange.guard(async () => (await load())[part](exchange, head));
+}
+
+async function loadDocs(options: {
+  readonly baseUrl: string;
+  readonly description: () => Json;
+  readonly visitors: Visitors;
+}) {
+  const { createDocsVisits, createPostmanVisits } = await import('./docs/docs-visits.ts');
+  const { baseUrl, description, visitors } = options;
+  return {
+    pages: createDocsVisits({ baseUrl, description: description(), visitors }),
+    collection: createPostmanVisits(baseUrl),
+  };
+}
+
 /** Answers the requests that are not for the API. */
 export function createSite(options: SiteOptions): Handler {
   const { baseUrl, isTrusted, isPaused, pages, dashboard, visitors } = options;
-  const description = openapiDocument(baseUrl);
-  const openapi = new StaticText(JSON.stringify(description));
-  const visitDocs = createDocsVisits({ baseUrl, description, visitors });
+  const description = lazily(() => openapiDocument(baseUrl));
+  const openapi = lazily(() => new StaticText(JSON.stringify(description())));
+  const docs = createDocs({ baseUrl, description, visitors });
   const documents: Readonly<Record<string, Handler>> = {
     '/healthz': (exchange) => exchange.answer(200, text, 'ok\n'),
     '/readyz': (exchange) => {
@@ -80,10 +110,11 @@ export function createSite(options: SiteOptions): Handler {
       if (reason === null) exchange.answer(200, text, isPaused() ? pausedText : 'ready\n');
       else exchange.answer(503, text, `not ready: ${reason}\n`);
     },
-    '/openapi.json': (exchange, head) => openapi.answer(exchange, head, 200, json + noSniff),
-    '/postman.json': createPostmanVisits(baseUrl),
+    '/openapi.json': (exchange, head) => openapi().answer(exchange, head, 200, json + noSniff),
+    '/postman.json': docs('collection'),
     ...assetHandlers(options.assets),
   };
+  const visitPages = docs('pages');
   const refuseVisit = (exchange: Exchange, head: RequestHead, refusal: Refusal, close: boolean) => {
     const language = negotiateLanguage(head.acceptLanguage);
     const body = errorBody(refusal, { language, requestId: exchange.requestId, baseUrl });
@@ -109,7 +140,7 @@ export function createSite(options: SiteOptions): Handler {
       );
     else if (isPagePath(path))
       visitPage(pages, exchange, head, (fault) => refuseVisit(exchange, head, fault, true));
-    else if (isRead && isDocsPath(path)) visitDocs(exchange, head);
+    else if (isRead && isDocsPath(path)) visitPages(exchange, head);
     else refuseVisit(exchange, head, unknownAddress(head), false);
   };
 }

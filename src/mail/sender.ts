@@ -4,8 +4,9 @@
 
 import type { Clock } from '../core/clock.ts';
 import { SecretUnreadable } from '../crypto/secret-box.ts';
+import { MailRefused } from './mail-refused.ts';
 import type { MailOutbox, QueuedMail } from './outbox.ts';
-import { MailRefused, type MailTransport } from './transport.ts';
+import type { MailTransport } from './transport.ts';
 
 export interface SenderOptions {
   readonly outbox: MailOutbox;

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 
+import { MailRefused } from './mail-refused.ts';
 import { logUrl } from './mail-url.ts';
 import type { Letter } from './outbox.ts';
 
@@ -16,11 +17,6 @@ export interface MailTransport {
   send(id: string, letter: Letter): Promise<void>;
   /** Rejects with an error that says why mails can't be sent now. */
   check(): Promise<void>;
-}
-
-/** The server will never take this mail. */
-export class MailRefused extends Error {
-  override name = 'MailRefused';
 }
 
 interface TransportOptions {

@@ -14,7 +14,7 @@ import { isReceiptWanted, Receipts } from '../dashboard/receipts.ts';
 import type { Directory } from '../directory/directory.ts';
 import { MailOutbox, type QueuedMail } from '../mail/outbox.ts';
 import { MailSender } from '../mail/sender.ts';
-import { createMailTransport, type MailTransport } from '../mail/transport.ts';
+import type { MailTransport } from '../mail/transport.ts';
 import type { Check } from '../operator/use-cases/services.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { metricsIn } from '../telemetry/metrics-in.ts';
@@ -28,18 +28,18 @@ export interface Mail {
   checksAfter(others: readonly Check[]): Promise<readonly Check[]>;
 }
 
-export function openMail(options: {
+export async function openMail(options: {
   readonly config: Config;
   readonly directory: Directory;
   readonly secrets: SecretBox;
   readonly registry: Registry;
   readonly logger: Logger;
   readonly closers: (() => Promise<unknown>)[];
-}): Mail {
+}): Promise<Mail> {
   const { directory, registry, logger } = options;
   const outbox = new MailOutbox(directory.store, options.secrets);
   const failed = countMails(registry, outbox, directory.store.now);
-  const transport = openTransport(options);
+  const transport = await openTransport(options);
   if (transport === null) {
     logger.info('no mails are sent, because PAYMENTS_MAIL_URL is not set');
     return { queue: null, tell() {}, checksAfter: async (others) => others };
@@ -82,9 +82,14 @@ function isWantedBy(directory: Directory, mail: QueuedMail): boolean {
   return mail.link === null ? directory.store.now() < mail.expiresMs : directory.links.isOpen(mail.link);
 }
 
-function openTransport({ config: { mail }, logger }: Parameters<typeof openMail>[0]): MailTransport | null {
+/** Null where no mails are sent: then nothing is loaded that can send them. */
+async function openTransport({
+  config: { mail },
+  logger,
+}: Parameters<typeof openMail>[0]): Promise<MailTransport | null> {
   if (mail.url === null || mail.from === null) return null;
   const password = mail.passwordFile === null ? null : readFileSync(mail.passwordFile, 'utf8').trim();
+  const { createMailTransport } = await import('../mail/transport.ts');
   return createMailTransport({
     url: mail.url,
     from: mail.from,

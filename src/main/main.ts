@@ -2,7 +2,7 @@
 // the threads. It closes everything in order, when it is told to stop and when it can't start.
 
 import { randomBytes } from 'node:crypto';
-import { Registry } from 'prom-client';
+import Registry from 'prom-client/lib/registry.js';
 import { baseUrlOf, ConfigError, checkFiles, describeConfig, environmentOf } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
 import { freePort } from '../config/free-port.ts';
@@ -29,9 +29,13 @@ import type { Audit } from '../operator/audit/audit.ts';
 import { openOperatorServer } from '../operator/socket/server.ts';
 import { CommandFailure, ServiceCrash } from '../operator/use-cases/failures.ts';
 import { createLogger, type Logger, logConsole } from '../telemetry/logger.ts';
-import { createSupervisorMetrics, mergeMetrics, type SupervisorMetrics } from '../telemetry/metrics.ts';
 import { serveMetrics } from '../telemetry/metrics-server.ts';
 import { readStatus } from '../telemetry/status.ts';
+import {
+  createSupervisorMetrics,
+  mergeMetrics,
+  type SupervisorMetrics,
+} from '../telemetry/supervisor-metrics.ts';
 import { systemClocks } from '../telemetry/system-clocks.ts';
 import { countThreadTime } from '../telemetry/thread-time.ts';
 import { endAtWriteErrors } from '../threads/end-at-write-errors.ts';
@@ -158,7 +162,7 @@ async function runOwned(given: OwnedRun): Promise<void> {
   const parts = await checkParts({ folder, directory, whole, acceptLoss, logger, closers });
   const secretsKeys = await openSecretsKeys(config, environmentOf(process.env), directory);
   const secrets = new SecretBox(secretsKeys);
-  const mail = openMail({ config, directory, secrets, registry, logger, closers });
+  const mail = await openMail({ config, directory, secrets, registry, logger, closers });
   const supervisor = new Supervisor({
     config,
     folder,

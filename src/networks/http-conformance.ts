@@ -6,7 +6,7 @@ import { randomInt } from 'node:crypto';
 import type { PaymentMethodType } from '../contract/vocabulary.ts';
 import type { Clock } from '../core/clock.ts';
 import { signatureHeader, signatureHeaderName, signatureSecondsMax } from '../crypto/signed-message.ts';
-import { isOperationAnswer, type Operation, type OperationAnswer, parsed } from './http-contract.ts';
+import { type Operation, type OperationAnswer, operationAnswerCheck, parsed } from './http-contract.ts';
 import type { Posted, SendPost } from './post.ts';
 
 interface Integrator {
@@ -113,7 +113,7 @@ class Caller {
     const posted = await this.post(JSON.stringify(operation));
     if (posted.status !== 200) throw new Error(`answered ${posted.status}, not 200`);
     const answer = parsed(posted.body);
-    if (!isOperationAnswer.Check(answer))
+    if (!operationAnswerCheck().Check(answer))
       throw new Error('the answer is not {"id", "status"} as the contract has it');
     if (answer.id !== operation.id)
       throw new Error(`the answer is about ${answer.id}, not about ${operation.id}`);

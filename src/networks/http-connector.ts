@@ -15,9 +15,9 @@ import type { NetworkOutcome } from '../domain/network-outcomes.ts';
 import type { CardDetails } from '../domain/record.ts';
 import type { PaidCard } from './http-contract.ts';
 import {
-  isOperationAnswer,
   type Operation,
   type OperationAnswer,
+  operationAnswerCheck,
   parsed,
   type ReportRead,
   readReport,
@@ -164,7 +164,8 @@ async function sendOperation(
   });
   if (status !== 200) throw new Error(`the network answered ${status}`);
   const answer = parsed(answered);
-  if (!isOperationAnswer.Check(answer)) throw new Error("the network's answer does not follow the contract");
+  if (!operationAnswerCheck().Check(answer))
+    throw new Error("the network's answer does not follow the contract");
   if (answer.id !== operation.id) throw new Error("the network's answer is about another operation");
   return answer;
 }

@@ -6,6 +6,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { amountMax, amountMin, textCharactersMax, urlCharactersMax } from '../contract/limits.ts';
 import { declineCodes, languages } from '../contract/vocabulary.ts';
+import { lazily } from '../core/lazily.ts';
 
 const text = (description: string) =>
   Type.String({ minLength: 1, maxLength: textCharactersMax, description });
@@ -157,10 +158,11 @@ export const ReportRefused = Type.Object({
   message: Type.String(),
 });
 
-export const isOperationAnswer = Compile(OperationAnswer);
-const isPaidCash = Compile(PaidCash);
-const isPaidCard = Compile(PaidCard);
-const isDeclined = Compile(Declined);
+/** The checks, compiled when the first message comes: few services have an integrator. */
+export const operationAnswerCheck = lazily(() => Compile(OperationAnswer));
+const paidCashCheck = lazily(() => Compile(PaidCash));
+const paidCardCheck = lazily(() => Compile(PaidCard));
+const declinedCheck = lazily(() => Compile(Declined));
 
 export type ReportRead =
   | { readonly is: 'cash'; readonly report: Static<typeof PaidCash> }
@@ -175,10 +177,10 @@ export function readReport(value: unknown): ReportRead | string {
   const { type, code, card }: { type?: unknown; code?: unknown; card?: unknown } = Object(value);
   if (hasManyNames(value) || hasManyNames(card)) return 'the body has more names than a report';
   if (type === 'declined')
-    return isDeclined.Check(value) ? { is: 'declined', report: value } : faultIn(isDeclined, value);
+    return declinedCheck().Check(value) ? { is: 'declined', report: value } : faultIn(declinedCheck(), value);
   if (code !== undefined)
-    return isPaidCash.Check(value) ? { is: 'cash', report: value } : faultIn(isPaidCash, value);
-  return isPaidCard.Check(value) ? { is: 'card', report: value } : faultIn(isPaidCard, value);
+    return paidCashCheck().Check(value) ? { is: 'cash', report: value } : faultIn(paidCashCheck(), value);
+  return paidCardCheck().Check(value) ? { is: 'card', report: value } : faultIn(paidCardCheck(), value);
 }
 
 function hasManyNames(value: unknown): boolean {

@@ -1,6 +1,9 @@
 // Makes the metrics of a registry.
 
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import Counter from 'prom-client/lib/counter.js';
+import Gauge from 'prom-client/lib/gauge.js';
+import Histogram from 'prom-client/lib/histogram.js';
 
 type Labels = Readonly<Record<string, string | number>>;
 

@@ -1,7 +1,8 @@
 // The metrics of all threads, added up, as plain numbers: for `payments doctor` and `payments
 // status`.
 
-import { mergeMetrics, metricsOf } from './metrics.ts';
+import { metricsOf } from './metrics.ts';
+import { mergeMetrics } from './supervisor-metrics.ts';
 
 export interface Sample {
   readonly labels: Readonly<Partial<Record<string, string | number>>>;

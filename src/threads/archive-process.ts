@@ -5,7 +5,7 @@
 import { execFile } from 'node:child_process';
 import { relative } from 'node:path';
 import { promisify } from 'node:util';
-import { Registry } from 'prom-client';
+import Registry from 'prom-client/lib/registry.js';
 import { Archiver, type ArchiveSource, directorySource, shardSource } from '../backup/archiver.ts';
 import { partsOf } from '../backup/backup-manifest.ts';
 import { lowerPriority, paceOf } from '../backup/pace.ts';

@@ -1,7 +1,7 @@
 // The entry of an edge's thread: listens, knows the keys, and holds a client for every shard.
 
 import { randomBytes, randomFillSync } from 'node:crypto';
-import { Registry } from 'prom-client';
+import Registry from 'prom-client/lib/registry.js';
 import type { Config } from '../config/config-schema.ts';
 import { idPrefixes } from '../contract/id-prefixes.ts';
 import { elementAt } from '../core/assert.ts';

@@ -1,7 +1,7 @@
 // The entry of the thread that keeps the node's lease. It does nothing else, so that nothing holds
 // up a beat.
 
-import { Registry } from 'prom-client';
+import Registry from 'prom-client/lib/registry.js';
 import { LeaseKeeper } from '../cluster/lease-keeper.ts';
 import { ownerOptionsOf } from '../config/remote-log.ts';
 import { defined } from '../core/assert.ts';

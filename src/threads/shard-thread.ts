@@ -4,7 +4,7 @@
 
 import { randomFillSync } from 'node:crypto';
 import type { MessagePort } from 'node:worker_threads';
-import { Registry } from 'prom-client';
+import Registry from 'prom-client/lib/registry.js';
 import { remoteLogOf } from '../config/remote-log.ts';
 import { errorText } from '../core/errors.ts';
 import { systemScheduler, systemTimers } from '../core/scheduler.ts';

@@ -2,7 +2,7 @@
 // logs and keeps their checkpoints up to date. It ends before the node opens the partitions as
 // their owner.
 
-import { Registry } from 'prom-client';
+import Registry from 'prom-client/lib/registry.js';
 import { ownerOptionsOf } from '../config/remote-log.ts';
 import { defined } from '../core/assert.ts';
 import { errorText } from '../core/errors.ts';

@@ -16,7 +16,7 @@ import type { RequestLogClient } from '../request-logs/client.ts';
 import { ShardClient } from '../shard/client.ts';
 import { shardOfOrganization } from '../shard/shard-map.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { SupervisorMetrics } from '../telemetry/metrics.ts';
+import type { SupervisorMetrics } from '../telemetry/supervisor-metrics.ts';
 import { accountOf, keyRingChangeOf } from './directory-projections.ts';
 import { createRequestLogClient } from './request-log-client.ts';
 import { SupervisedThread, type SupervisedThreadOptions } from './supervised-thread.ts';

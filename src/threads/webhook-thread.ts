@@ -4,7 +4,7 @@
 
 import { readFileSync } from 'node:fs';
 import type { MessagePort } from 'node:worker_threads';
-import { Registry } from 'prom-client';
+import Registry from 'prom-client/lib/registry.js';
 import { SecretBox, SigningKeys } from '../crypto/secret-box.ts';
 import { idleMsMax } from '../http-client/connections.ts';
 import { createResolver, rememberAddresses } from '../http-client/resolver.ts';

@@ -5,8 +5,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { MailRefused } from '../../src/mail/mail-refused.ts';
 import { isMailUrl } from '../../src/mail/mail-url.ts';
-import { createMailTransport, MailRefused } from '../../src/mail/transport.ts';
+import { createMailTransport } from '../../src/mail/transport.ts';
 import { temporaryFolder } from '../service.ts';
 import { startSmtpServer } from './smtp-server.ts';
 

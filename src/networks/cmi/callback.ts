@@ -4,8 +4,10 @@
 // clients also trim it, or take it as it is posted. All three are accepted: each is a text that
 // only the holder of the store key can sign.
 
-import { decodeEntity } from 'html-entities';
+import { createRequire } from 'node:module';
+import type * as HtmlEntities from 'html-entities';
 import type { DeclineCode } from '../../contract/vocabulary.ts';
+import { lazily } from '../../core/lazily.ts';
 import { namesOf } from '../../core/tables.ts';
 import type { CardDetails } from '../../domain/record.ts';
 import { centimesOf, dirham } from './dirhams.ts';
@@ -128,11 +130,16 @@ function withValues(fields: readonly Field[], change: (value: string) => string)
   return fields.map(([name, value]) => [name, change(value)]);
 }
 
+const require = createRequire(import.meta.url);
+/** It makes the tables of all names when it is loaded, which only services with CMI need. */
+const htmlEntities = lazily((): typeof HtmlEntities => require('html-entities'));
 const entities = /&(?:#\d{1,9}|#[xX][0-9a-fA-F]{1,8}|[0-9a-zA-Z]{1,10});/g;
 
 function decodedValue(value: string): string {
   const whole = value.endsWith('\n') ? value.slice(0, -1) : value;
-  return whole.replace(entities, (entity) => bytesOf(decodeEntity(entity, { level: 'html4' })));
+  return whole.replace(entities, (entity) =>
+    bytesOf(htmlEntities().decodeEntity(entity, { level: 'html4' })),
+  );
 }
 
 /** Without spaces at its ends. A pattern would take time that grows with their square. */

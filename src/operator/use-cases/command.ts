@@ -5,6 +5,7 @@ import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { type Bucket, buckets } from '../../contract/limits.ts';
 import { type Mode, modes } from '../../contract/vocabulary.ts';
+import { lazily } from '../../core/lazily.ts';
 import { wrongUsage } from './failures.ts';
 import type { OperatorServices } from './services.ts';
 
@@ -33,13 +34,13 @@ export function defineCommand<P extends TProperties, A extends CommandAnswer>(
   run: (params: Static<TObject<P>>, services: OperatorServices, signal: AbortSignal) => A,
   recording: Recording = {},
 ): OperatorCommand<Static<TObject<P>>, A> {
-  const validator = Compile(Type.Object(properties, { additionalProperties: false }));
+  const validator = lazily(() => Compile(Type.Object(properties, { additionalProperties: false })));
   return {
     recording,
     run,
     checked(name, params) {
-      if (validator.Check(params)) return params;
-      const [first] = validator.Errors(params);
+      if (validator().Check(params)) return params;
+      const [first] = validator().Errors(params);
       const where = first?.instancePath ? first.instancePath.slice(1) : 'the parameters';
       throw wrongUsage(`${name}: ${where} ${first?.message ?? 'are invalid'}`);
     },
