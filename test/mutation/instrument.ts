@@ -88,7 +88,9 @@ async function make(file: string): Promise<Mutant[]> {
     [{ name: file, mutate: true, content: text }],
     options,
   );
-  const switched = withSwitch(file, made.mutants.length, made.files[0]!.content);
+  // Those that are left out have numbers, too.
+  const idMax = made.mutants.reduce((max, { id }) => Math.max(max, Number(id)), 0);
+  const switched = withSwitch(file, idMax, made.files[0]!.content);
   write(writtenAt(file), stripTypeScriptTypes(switched));
   const lines = text.split('\n');
   const placed = made.mutants.filter(({ status }) => status !== 'Ignored');

@@ -39,13 +39,24 @@ const removedStatement: Mutator = {
 };
 
 const plain = ['Identifier', 'MemberExpression', 'CallExpression'];
+/** Their arguments may stand in any order. */
+const commutative = ['min', 'max', 'timingSafeEqual'];
+
+function nameOf(callee: {
+  readonly type: string;
+  readonly name?: unknown;
+  readonly property?: unknown;
+}): string {
+  const { name } = callee.type === 'MemberExpression' ? (callee.property as { name?: unknown }) : callee;
+  return String(name);
+}
 
 const swappedArguments: Mutator = {
   name: 'SwappedArguments',
   *mutate({ node }) {
     if (node.type !== 'CallExpression' && node.type !== 'NewExpression') return;
     const [first, second, ...others] = node.arguments;
-    if (first === undefined || second === undefined) return;
+    if (first === undefined || second === undefined || commutative.includes(nameOf(node.callee))) return;
     if (plain.includes(first.type) && plain.includes(second.type))
       yield { ...deepCloneNode(node), arguments: [second, first, ...others].map(deepCloneNode) };
   },

@@ -18,8 +18,8 @@ const switches = new Map<string, Switch>();
 const none = -1;
 let active: Place | null = process.env.MUTANT === undefined ? null : JSON.parse(process.env.MUTANT);
 
-function switchOf(file: string, mutants: number): Switch {
-  const made = { on: active?.file === file ? active.id : none, met: new Uint8Array(mutants) };
+function switchOf(file: string, idMax: number): Switch {
+  const made = { on: active?.file === file ? active.id : none, met: new Uint8Array(idMax + 1) };
   switches.set(file, made);
   return made;
 }
@@ -49,9 +49,9 @@ const asked = /stryMutAct_9fa48\("(\d+)"\)/g;
 const counted = /stryCov_9fa48\((?:"\d+"(?:, )?)+\)/g;
 
 /** A switch is asked at each place by what StrykerJS' instrumenter would have call functions, which takes several times as long. */
-export function withSwitch(file: string, mutants: number, instrumented: string): string {
+export function withSwitch(file: string, idMax: number, instrumented: string): string {
   const text = instrumented
     .replaceAll(asked, '(m_9fa48.met[$1] = 1, m_9fa48.on === $1)')
     .replaceAll(counted, '0');
-  return `const m_9fa48 = globalThis.switchOfMutants(${JSON.stringify(file)}, ${mutants});${text}`;
+  return `const m_9fa48 = globalThis.switchOfMutants(${JSON.stringify(file)}, ${idMax});${text}`;
 }
