@@ -19,11 +19,13 @@ import { pack } from 'msgpackr';
 import { activeKeysMax } from '../../src/contract/limits.ts';
 import { modes } from '../../src/contract/vocabulary.ts';
 import { digestOf, keyStatus } from '../../src/directory/api-key.ts';
+import { changesAfter } from '../../src/directory/change-log.ts';
 import { Directory, type DirectoryChange } from '../../src/directory/directory.ts';
 import { createDirectory } from '../../src/directory/directory-store.ts';
 import { activate, close, suspend, withLimit, withMethods } from '../../src/directory/organization.ts';
 import { DirectoryRefusal } from '../../src/directory/refusal.ts';
 import { withChecksum } from '../../src/disk/checksum.ts';
+import { RowStore } from '../../src/disk/row-store.ts';
 import { atWriteError } from '../../src/disk/storage-errors.ts';
 import { createManualClock } from '../manual-clock.ts';
 
@@ -124,6 +126,85 @@ describe('Directory', () => {
     await reopen();
     assert.equal(directory.keyUses.lastMs(key), startMs + 5);
     assert.equal(directory.revision, revision);
+  });
+
+  test('a key has a name until it is taken away, unless its organization is closed', async () => {
+    const { organization, keys } = await directory.createOrganization('Souk', modes);
+    const { id } = directory.key(keys.test.secret);
+    assert.equal((await directory.nameKey(id, ' Till 3 ')).name, 'Till 3');
+    await reopen();
+    assert.equal(directory.key(id).name, 'Till 3');
+    assert.equal((await directory.nameKey(keys.test.secret, '')).name, null);
+    await directory.changeOrganization(organization.id, close);
+    await assert.rejects(directory.nameKey(id, 'Till 4'), DirectoryRefusal);
+  });
+
+  test('organizations that the shards alone know are entered as suspended, without a key', async () => {
+    await directory.restoreOrganizations(['org_b', 'org_a']);
+    clock.advance(-60_000);
+    await directory.restoreOrganizations(['org_c']);
+    await reopen();
+    assert.deepEqual(
+      directory.organizations().map(({ id, name, status }) => [id, name, status]),
+      ['org_c', 'org_a', 'org_b'].map((id) => [id, id, 'suspended']),
+      'the oldest comes first, and of two of one second that with the lower id',
+    );
+    assert.deepEqual(directory.keysOf('org_a'), []);
+  });
+
+  test('an organization is put with its keys as another directory had them', async () => {
+    const { organization, keys } = await directory.createOrganization('Souk', modes);
+    const entry = {
+      organization: { ...organization, id: 'org_other', name: 'Other' },
+      keys: directory.keysOf(organization.id),
+    };
+    const moved = entry.keys.map((key) => ({
+      ...key,
+      id: `${key.id}x`,
+      org: 'org_other',
+      digest: `${key.digest}x`,
+    }));
+    await directory.restore({ ...entry, keys: moved });
+    await reopen();
+    assert.deepEqual(directory.organization('org_other'), entry.organization);
+    assert.deepEqual(directory.keysOf('org_other'), moved);
+    assert.equal(directory.key(keys.test.secret).org, organization.id);
+  });
+
+  test('what recognizes the secrets key, and what secrets of listen are derived from, is kept', async () => {
+    assert.equal(directory.keyCheckValue, null);
+    await directory.putKeyCheckValue('sealed');
+    const listen = await directory.listenKey();
+    assert.ok(listen.length >= 32);
+    assert.deepEqual(await directory.listenKey(), listen);
+    const { revision } = directory;
+    await reopen();
+    assert.deepEqual([directory.keyCheckValue, await directory.listenKey()], ['sealed', listen]);
+    assert.equal(directory.revision, revision, 'neither is a change of organizations');
+  });
+
+  test('each change is told with its number, and the count goes on behind what the shards have seen', async () => {
+    const told: number[] = [];
+    directory.store.onChange((revision) => told.push(revision));
+    await directory.createOrganization('First', []);
+    await directory.store.skipTo(40);
+    assert.equal(directory.revision, 40);
+    await directory.createOrganization('Second', []);
+    assert.deepEqual(told, [1, 41]);
+    await directory.closeStore();
+    const store = new RowStore(folder, part);
+    const logged = [...changesAfter(store, 0)];
+    await store.close();
+    directory = new Directory({ folder, part, now: clock.now });
+    assert.equal(directory.revision, 41);
+    assert.deepEqual(
+      logged.map(({ after, revision }) => [after, revision]),
+      [
+        [0, 1],
+        [1, 40],
+        [40, 41],
+      ],
+    );
   });
 
   test('a revoked key stays known as revoked', async () => {

@@ -7,7 +7,7 @@ import { openInvitationsMax } from '../../src/contract/limits.ts';
 import { changesAfter } from '../../src/directory/change-log.ts';
 import { Directory, isForeignRow } from '../../src/directory/directory.ts';
 import { createDirectory } from '../../src/directory/directory-store.ts';
-import { checkedEmail, type Member } from '../../src/directory/members.ts';
+import { checkedEmail, type Member, wantsNotices } from '../../src/directory/members.ts';
 import { linkDays } from '../../src/directory/sign-in-links.ts';
 import { RowStore } from '../../src/disk/row-store.ts';
 import { createManualClock } from '../manual-clock.ts';
@@ -86,6 +86,41 @@ describe('members', () => {
     test(`"${text.slice(0, 20)}" is no address`, () => assert.throws(() => checkedEmail(text), /e-mail/));
 });
 
+test('owners get notices unless they choose otherwise, and others when they choose so', () => {
+  for (const [wanted, role, expected] of [
+    [null, 'owner', true],
+    [null, 'viewer', false],
+    [true, 'viewer', true],
+    [false, 'owner', false],
+  ] as const) {
+    const notices = wanted === null ? null : ({ wanted } as NonNullable<Member['notices']>);
+    assert.equal(wantsNotices({ notices }, role), expected);
+  }
+});
+
+test('who is not there is told so, by any name', async () => {
+  const { org, owner } = await organization();
+  for (const name of ['mem_none', 'nobody@souk.ma', ''])
+    assert.throws(() => directory.members.member(name), { code: 'member_missing' });
+  assert.equal(directory.members.member('OWNER@souk.ma'), directory.members.member(owner.id));
+  await assert.rejects(directory.members.remove(owner.id, 'org_other'), { code: 'member_missing' });
+  await assert.rejects(directory.members.remove('mem_none', org), { code: 'member_missing' });
+});
+
+test('members are listed by their age, those of one second by their ids', async () => {
+  const { org } = await organization('m0@souk.ma');
+  for (const number of [1, 2, 3, 4])
+    await directory.members.create(`m${number}@souk.ma`, 'M', null, { [org]: 'viewer' });
+  clock.advance(-5_000);
+  const oldest = await directory.members.create('m5@souk.ma', 'M', null, { [org]: 'viewer' });
+  clock.advance(5_000);
+  const all = directory.members.of(org);
+  assert.equal(all[0]!.id, oldest.id);
+  const ids = all.slice(1).map(({ id }) => id);
+  assert.deepEqual(ids, ids.toSorted());
+  assert.equal(ids.length, 5);
+});
+
 describe('sessions', () => {
   test('end when they are not used, and in any case after their time; using them is written once a minute', async () => {
     const { owner } = await organization();
@@ -115,6 +150,20 @@ describe('sessions', () => {
     assert.equal(await directory.sessions.end(owner.id, session.id), true);
     assert.equal(directory.sessions.find(confirmed, limits), null);
     assert.equal(await directory.sessions.confirm(found), null, 'one that has ended does not come back');
+  });
+
+  test('those of a member are listed from the newest, and the oldest of too many end', async () => {
+    const { owner } = await organization();
+    const opened: string[] = [];
+    for (let number = 0; number < 40; number++) {
+      clock.advance(1_000);
+      opened.push((await directory.sessions.open(owner.id, '192.0.2.1', limits)).session.id);
+    }
+    const ids = directory.sessions.of(owner.id).map(({ id }) => id);
+    assert.ok(ids.length > 1 && ids.length < 40);
+    assert.deepEqual(ids, opened.toReversed().slice(0, ids.length));
+    assert.equal(Buffer.from(directory.sessions.of(owner.id)[0]!.formKey, 'base64url').length, 16);
+    assert.match(ids[0]!, /^ses_[0-9a-f]{24}$/);
   });
 
   test('a use that is written while the session ends does not bring it back', async () => {
@@ -147,6 +196,31 @@ describe('links', () => {
     assert.equal(directory.links.find(late.token), null);
     assert.deepEqual(directory.links.invitationsOf('org_1'), []);
   });
+});
+
+test('an invitation that is taken back opens nothing, and only its organization takes it back', async () => {
+  const purpose = { kind: 'invitation', org: 'org_1', role: 'viewer' } as const;
+  const { links } = directory;
+  const first = await links.create('a@souk.ma', purpose, 'operator');
+  clock.advance(1_000);
+  const second = await links.create('b@souk.ma', purpose, 'operator');
+  assert.deepEqual(
+    links.invitationsOf('org_1').map(({ id }) => id),
+    [first.link.id, second.link.id],
+  );
+  await assert.rejects(links.revoke('org_2', first.link.id), { code: 'link_missing' });
+  assert.ok(links.isOpen(first.link.digest));
+  await links.revoke('org_1', first.link.id);
+  await assert.rejects(links.revoke('org_1', first.link.id), { code: 'link_missing' });
+  assert.deepEqual([links.isOpen(first.link.digest), links.find(first.token)], [false, null]);
+  assert.ok(links.isOpen(second.link.digest));
+  clock.advance(linkDays * 86_400_000 - 1);
+  assert.ok(links.isOpen(second.link.digest));
+  clock.advance(1);
+  assert.equal(links.isOpen(second.link.digest), false);
+  const third = await links.create('c@souk.ma', purpose, 'operator');
+  assert.equal(await links.endInvitations('org_1'), 1);
+  assert.equal(links.find(third.token), null);
 });
 
 test('a link to a new password works for an hour, until a newer one or another password', async () => {
