@@ -47,6 +47,7 @@ class Table {
 
   of(node: Node): LeaseTable {
     const ask = async <T>(run: () => T): Promise<T> => {
+      node.asked++;
       if (node.isCut) throw new Error('the link is cut');
       if (node.answerMs > 0)
         await new Promise<void>((resolve) =>
@@ -75,7 +76,7 @@ class Table {
             beat: 0,
             node: name,
             process,
-            address: null,
+            address: `${name}:443`,
             isReleased: false,
             successor: null,
             dialect: null,
@@ -102,6 +103,12 @@ class Node {
   readonly process: string;
   readonly world: World;
   readonly told: string[] = [];
+  /** What it has heard of where the holder is. */
+  readonly holders: (string | null)[] = [];
+  /** Why the holder of a lease can't be followed. */
+  refusal: string | null = null;
+  /** How often it has asked the table. */
+  asked = 0;
   readonly board: OwnershipBoard;
   readonly keeper: LeaseKeeper;
   isFrozen = false;
@@ -133,9 +140,9 @@ class Node {
       onTrusted: (sent, ms) => this.board.trust(sent, ms),
       onTaken: (epoch, isClean) => this.told.push(`taken ${epoch} ${isClean ? 'clean' : 'unclean'}`),
       onLost: () => this.told.push('lost'),
-      refusalOf: () => null,
-      onRefused() {},
-      onHolder() {},
+      refusalOf: () => this.refusal,
+      onRefused: (refusal) => this.told.push(`refused: ${refusal}`),
+      onHolder: (address) => this.holders.push(address),
       onWanted: (successor) => this.told.push(`wanted ${successor}`),
       onTrouble: (trouble) => this.told.push(trouble === null ? 'fine' : `trouble: ${trouble}`),
     });
@@ -231,6 +238,64 @@ test('a node that can not reach the table believes itself no longer, and goes on
   await world.pass(200);
   assert(a.owns);
   assert.deepEqual(a.told, ['taken 1 clean', 'trouble: the link is cut', 'fine']);
+});
+
+test('a node that stands by hears where the holder is, when that changes', async () => {
+  const { world, table, all } = nodes('a', 'b');
+  const [a, b] = all as [Node, Node];
+  a.keeper.start();
+  await world.pass(100);
+  b.keeper.start();
+  await world.pass(1_000);
+  assert.deepEqual(b.holders, ['a:443']);
+  table.lease = { ...table.lease!, address: 'a:444' };
+  await world.pass(1_000);
+  table.lease = { ...table.lease!, isReleased: true, successor: 'c' };
+  await world.pass(1_000);
+  assert.deepEqual(b.holders, ['a:443', 'a:444', null]);
+});
+
+test('a node that can not follow the holder says so once, and does nothing more', async () => {
+  const { world, all } = nodes('a', 'b');
+  const [a, b] = all as [Node, Node];
+  a.keeper.start();
+  await world.pass(100);
+  b.refusal = 'a newer release';
+  b.keeper.start();
+  await world.pass(100);
+  const { asked } = b;
+  a.isFrozen = true;
+  await world.pass(10_000);
+  assert.deepEqual([b.told, b.holders, b.asked], [['refused: a newer release'], [], asked]);
+});
+
+test('that the lease is to move is said once', async () => {
+  const { world, table, all } = nodes('a');
+  const [a] = all as [Node];
+  a.keeper.start();
+  await world.pass(100);
+  for (const successor of ['a', null, 'b', 'b']) {
+    table.lease = { ...table.lease!, successor };
+    await world.pass(1_500);
+  }
+  assert.deepEqual(a.told, ['taken 1 clean', 'wanted b']);
+});
+
+test('a holder beats twice a second, who stands by looks five times as often, and without an answer it is tried again soon', async () => {
+  const { world, all } = nodes('a', 'b');
+  const [a, b] = all as [Node, Node];
+  const asking = async (node: Node) => {
+    const before = node.asked;
+    await world.pass(5_000);
+    return node.asked - before;
+  };
+  a.keeper.start();
+  await world.pass(100);
+  b.keeper.start();
+  assert.deepEqual([await asking(a), await asking(b)], [10, 50]);
+  a.isCut = true;
+  await world.pass(1_000);
+  assert.equal(await asking(a), 50);
 });
 
 test('silence counts only over reads that were answered', async () => {

@@ -3,7 +3,7 @@ import { createHmac, randomFillSync } from 'node:crypto';
 import { test } from 'node:test';
 import Stripe from 'stripe';
 import { createRandomText } from '../../src/core/ids.ts';
-import { signatureHeader } from '../../src/crypto/signed-message.ts';
+import { signatureFault, signatureHeader } from '../../src/crypto/signed-message.ts';
 import { newSigningSecret } from '../../src/domain/webhook-endpoints.ts';
 
 const stripe = new Stripe('sk_test_unused');
@@ -78,4 +78,42 @@ test('a new signing secret is long, base 62, and never the same', () => {
   const made = new Set(Array.from({ length: 1000 }, () => newSigningSecret(randomText)));
   assert.equal(made.size, 1000);
   for (const each of made) assert.match(each, /^svc_whsec_[0-9A-Za-z]{32,}$/);
+});
+
+test('a signature is accepted when one of its digests is right and its time is near', () => {
+  const [body, at] = ['{"amount":1}', 1_800_000_000];
+  const header = signatureHeader({ secrets: [secret], timestampSeconds: at, body });
+  const digest = header.slice(header.indexOf('v1='));
+  const wrong = `v1=${'0'.repeat(64)}`;
+  const form = 'X-Service-Signature must be t=<unix seconds>,v1=<hex>';
+  const mismatch = /does not match the body/;
+  const rows: readonly (readonly [header: string, nowSeconds: number, fault: string | RegExp | null])[] = [
+    [header, at, null],
+    [`${digest}, t=${at}`, at, null],
+    [`t=${at},${wrong},${digest}`, at, null],
+    [`t=${at},${digest},${wrong},v0=x`, at, null],
+    [header, at + 300, null],
+    [header, at - 300, null],
+    [header, at + 301, /more than 300 seconds/],
+    [header, at - 301, /more than 300 seconds/],
+    [`t=${at},${wrong}`, at, mismatch],
+    [`t=${at + 1},${digest}`, at, mismatch],
+    ['', at, form],
+    [digest, at, form],
+    [`t=${at}`, at, form],
+    [`t=,${digest}`, at, form],
+    [`t=x${at},${digest}`, at, form],
+    [`t=${at}x,${digest}`, at, form],
+    [`t=1${'0'.repeat(12)},${digest}`, at, form],
+    [`t=${at},${digest}0`, at, form],
+    [`t=${at},x${digest}`, at, form],
+    [`t=${at},${digest.toUpperCase()}`, at, form],
+  ];
+  for (const [given, nowSeconds, fault] of rows) {
+    const found = signatureFault(given, body, secret, nowSeconds);
+    if (fault instanceof RegExp) assert.match(String(found), fault, given);
+    else assert.equal(found, fault, given);
+  }
+  assert.match(String(signatureFault(header, `${body} `, secret, at)), mismatch);
+  assert.match(String(signatureFault(header, body, rolledSecret, at)), mismatch);
 });

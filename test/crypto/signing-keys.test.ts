@@ -27,3 +27,16 @@ test('a secret that was opened for its owner opens for nobody else', () => {
   ])
     assert.throws(() => keys.open(sealed, other), SecretUnreadable);
 });
+
+test('of more secrets than are kept open each still opens, and a sealed text has a nonce of its own', () => {
+  const box = new SecretBox([newSecretsKey()]);
+  const keys = new SigningKeys(box);
+  const texts = new Set<string>();
+  for (let number = 0; number < 4_200; number++) {
+    const sealed = box.seal('svc_whsec_1', owner);
+    texts.add(sealed);
+    assert.equal(keys.open(sealed, owner).export().toString(), 'svc_whsec_1');
+    assert.equal(keys.open(sealed, owner), keys.open(sealed, owner), 'it was kept');
+  }
+  assert.equal(texts.size, 4_200);
+});

@@ -202,6 +202,29 @@ for (const { invariant, given, broken } of rows) {
   });
 }
 
+test('an event is about the object that it carries, of its type and mode', () => {
+  const stage = new Stage();
+  const id = newest('event')(stage);
+  const event = stage.get('event', id);
+  const carrying = (object: unknown, fields: object = {}) =>
+    subjectOf({ ...event, type: 'charge.failed', ...fields, object_json: JSON.stringify(object) });
+  const whole = { id: 'ch_1', object: 'charge', livemode: false };
+  assert.equal(carrying(whole), 'ch_1');
+  assert.equal(carrying({ ...whole, livemode: true }, { livemode: true }), 'ch_1');
+  for (const [object, fields] of [
+    [null, {}],
+    [{}, {}],
+    [{ ...whole, id: 7 }, {}],
+    [{ ...whole, object: 7 }, {}],
+    [{ ...whole, object: 'refund' }, {}],
+    [{ ...whole, object: 'char' }, {}],
+    [{ ...whole, livemode: true }, {}],
+    [whole, { livemode: true }],
+    [whole, { type: 'refund.failed' }],
+  ] as const)
+    assert.equal(carrying(object, fields), null, JSON.stringify([object, fields]));
+});
+
 test('every invariant has a row that breaks it', () => {
   const all = Object.entries(invariants).flatMap(([kind, checks]) =>
     Object.keys(checks).map((name) => `${kind}.${name}`),

@@ -213,7 +213,9 @@ test('a sample of every type that happens: an event and one delivery, wanted or 
   for (const type of sentEventTypes) {
     // The endpoint counts what is sent by hand.
     const changes = ['delivery pending', 'webhook_endpoint enabled'];
-    stage.when('send_sample', { type }, id).expect({ events: [type], changes });
+    const step = stage.when('send_sample', { type }, id).expect({ events: [type], changes });
+    const idOf = (kind: string) => step.decision.changes.find((change) => change.kind === kind)!.id;
+    assert.deepEqual(step.answer, { event: idOf('event'), delivery: idOf('delivery') });
   }
 });
 

@@ -65,6 +65,25 @@ test('an integrator that verifies nothing, forgets operations, takes its time or
   assert(mixed.includes('issue is carried out'));
 });
 
+test('an integrator that fails of a body that is no JSON, or takes it, is found out', async () => {
+  const title = 'a body that is no JSON is refused';
+  for (const [status, isFound] of [
+    [200, true],
+    [399, true],
+    [400, false],
+    [499, false],
+    [500, true],
+  ] as const) {
+    const server = createServer((request, response) =>
+      request.resume().on('end', () => response.writeHead(status).end('{}')),
+    );
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    assert.equal((await findings(`http://127.0.0.1:${port}/`)).includes(title), isFound, `${status}`);
+    server.close();
+  }
+});
+
 test('an integrator that opens no page, or another one each time, and refunds what nobody paid is found out', async () => {
   let pages = 0;
   const careless = await faulty(({ operation }) => ({

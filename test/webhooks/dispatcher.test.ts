@@ -428,6 +428,46 @@ test('nothing more is delivered for a shard whose partition is lost, until it is
   assert.equal(bench.underWay.length, 5);
 });
 
+test('a report that is sent again is no greeting, and what was not told yet waits for its turn', async () => {
+  const bench = new Bench();
+  bench.take({ endpoints: [enabled('a')] });
+  bench.hand('a', 1);
+  await bench.underWay[0]!.end();
+  bench.clock.advance(5_000);
+  bench.dispatcher.tick();
+  assert.deepEqual(
+    bench.sent.map(({ message }) => message.open),
+    [false, false],
+  );
+});
+
+test('half of the slots are for endpoints that have five, no more', () => {
+  const bench = new Bench(10);
+  bench.take({ endpoints: ['a', 'b'].map(enabled) });
+  bench.hand('a', 5);
+  bench.hand('b', 5);
+  assert.deepEqual([bench.of('a').length, bench.of('b').length], [5, 1]);
+});
+
+test('an endpoint that is gone is forgotten when its last attempt is recorded, and what is new of it is not taken', async () => {
+  const bench = new Bench();
+  bench.take({ endpoints: [enabled('a')] });
+  bench.hand('a', 2);
+  bench.take({ endpoints: [{ id: 'a', state: null }] });
+  assert.deepEqual(bench.dispatcher.counts(), { inFlight: 2, queued: 0, failing: 0 });
+  bench.hand('a', 1, {}, 5);
+  await bench.underWay[0]!.fail();
+  for (const run of bench.waiting.splice(0)) run();
+  await bench.underWay[0]!.end();
+  const [delivery] = bench.reports;
+  bench.take({ recorded: [{ endpoint: 'a', delivery: delivery!, number: 0 }] });
+  assert.equal(bench.dispatcher.isIdle, true);
+  // Were it still known, it would refuse the same delivery now.
+  bench.take({ endpoints: [enabled('a')] });
+  bench.hand('a', 2);
+  assert.equal(bench.of('a').length, 2);
+});
+
 test('what waits is delivered when its partition is held again, although nothing new comes', async () => {
   const bench = new Bench();
   bench.lost.add(0);

@@ -71,6 +71,17 @@ test('the hash is of the bytes that are posted, in whatever encoding', () => {
   assert.deepEqual(readAttempt(body, storeKey), attempt);
 });
 
+test('a currency under another name is not the one that our form has', () => {
+  for (const fields of [
+    { ...paid, currency: '978', currency2: '504' },
+    { ...paid, currency: '50', currency2: '978' },
+    { ...paid, currency: 'mad' },
+  ])
+    assert.match(text(readAttempt(post(fields), storeKey)), /currency is not as in our form/);
+  const other = readAttempt(post({ ...paid, currency: '978' }), storeKey);
+  assert.deepEqual(other, { ...attempt, currency: '978' });
+});
+
 const text = (read: CmiAttempt | string) => (typeof read === 'string' ? read : 'read');
 
 test('a message that is not genuine is not read', () => {
