@@ -5,11 +5,16 @@
 import { objectBytes } from '../core/heap-bytes.ts';
 import type { StoredRecord } from '../domain/record.ts';
 
-/** The cache is divided into this many generations of equal size. */
-const generationsMax = 8;
+/** The size of a generation, as a part of the cache's: each look-up asks one after the other. */
+const generationPart = 1 / 2;
+
+interface Cached {
+  readonly record: StoredRecord;
+  readonly bytes: number;
+}
 
 interface Generation {
-  readonly records: Map<string, StoredRecord>;
+  readonly records: Map<string, Cached>;
   bytes: number;
 }
 
@@ -27,7 +32,17 @@ export class RecordCache {
   /** Changes how many bytes the cache may have. */
   limit(bytesMax: number): void {
     this.#bytesMax = bytesMax;
+    if (this.#young.bytes > this.#generationBytesMax) this.#beginGeneration();
     this.#evict();
+  }
+
+  get #generationBytesMax(): number {
+    return Math.max(1, this.#bytesMax * generationPart);
+  }
+
+  #beginGeneration(): void {
+    this.#young = { records: new Map(), bytes: 0 };
+    this.#generations.unshift(this.#young);
   }
 
   get bytes(): number {
@@ -40,13 +55,13 @@ export class RecordCache {
 
   get(id: string): StoredRecord | undefined {
     for (const generation of this.#generations) {
-      const record = generation.records.get(id);
-      if (record === undefined) continue;
+      const cached = generation.records.get(id);
+      if (cached === undefined) continue;
       if (generation !== this.#young) {
-        this.#drop(generation, record);
-        this.put(record);
+        this.#drop(generation, cached);
+        this.#add(cached);
       }
-      return record;
+      return cached.record;
     }
     return undefined;
   }
@@ -57,12 +72,13 @@ export class RecordCache {
 
   /** Adds a record that the cache does not have. */
   put(record: StoredRecord): void {
-    const bytes = objectBytes(record);
-    if (this.#young.bytes + bytes > Math.max(1, Math.floor(this.#bytesMax / generationsMax))) {
-      this.#young = { records: new Map(), bytes: 0 };
-      this.#generations.unshift(this.#young);
-    }
-    this.#young.records.set(record.id, record);
+    this.#add({ record, bytes: objectBytes(record) });
+  }
+
+  #add(cached: Cached): void {
+    const { record, bytes } = cached;
+    if (this.#young.bytes + bytes > this.#generationBytesMax) this.#beginGeneration();
+    this.#young.records.set(record.id, cached);
     this.#young.bytes += bytes;
     this.#bytes += bytes;
     this.#evict();
@@ -78,7 +94,7 @@ export class RecordCache {
       if (before === undefined) continue;
       this.#drop(generation, before);
       if (!record.removed && !isEndedDelivery(record)) this.put(record);
-      return before;
+      return before.record;
     }
     return undefined;
   }
@@ -91,9 +107,8 @@ export class RecordCache {
     }
   }
 
-  #drop(generation: Generation, record: StoredRecord): void {
+  #drop(generation: Generation, { record, bytes }: Cached): void {
     generation.records.delete(record.id);
-    const bytes = objectBytes(record);
     generation.bytes -= bytes;
     this.#bytes -= bytes;
   }
