@@ -64,7 +64,8 @@ export async function costed(service: ServiceTarget, run: () => Promise<Measured
   return { ...measured, cpuMicroseconds: (seconds * 1e6) / measured.requests };
 }
 
-const settledPollMs = 250;
+/** Each question costs the service some milliseconds, which count as the requests' own. */
+const settledPollMs = 1_000;
 
 /** What is to end with the bench. */
 const folders: string[] = [];
