@@ -6,6 +6,7 @@
 //   npm run mutate -- --under src/domain      those of one folder or file
 //   npm run mutate -- --simulator             against the simulator alone; with --seeds 50 so many seeds instead of 5
 //   npm run mutate -- --time 600              as many as fit into so many seconds
+//   npm run mutate -- --sample 40 --record    writes their score to recorded.json
 //   npm run mutate -- --recorded 50           so many in all, chosen by the commit; fails where recorded.json has a better score
 
 import { execFileSync } from 'node:child_process';
@@ -16,7 +17,7 @@ import { instrument, type Mutant } from './instrument.ts';
 import { Judge, JudgeLane } from './judge.ts';
 import { digestOf, root } from './kept.ts';
 import { Progress } from './progress.ts';
-import { complaint } from './recorded.ts';
+import { complaint, record } from './recorded.ts';
 import { isKilled, type Judged, printScore } from './score.ts';
 
 const { values } = parseArgs({
@@ -27,6 +28,7 @@ const { values } = parseArgs({
     simulator: { type: 'boolean', default: false },
     seeds: { type: 'string', default: '5' },
     time: { type: 'string', default: 'Infinity' },
+    record: { type: 'boolean', default: false },
     recorded: { type: 'string' },
   },
 });
@@ -59,6 +61,11 @@ console.log(`${of} of ${all.length} mutants; ${seconds().toFixed(0)} s`);
 
 const judge = new Judge(Array.from({ length: Number(values.seeds) }, (_, i) => i + 1));
 const lanes = Array.from({ length: availableParallelism() }, () => new JudgeLane());
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => {
+    for (const lane of lanes) lane.end();
+    process.exit(1);
+  });
 const progress = new Progress();
 await judge.measure(lanes, (done, files) => progress.tell(done, files, () => ' test files and seeds'));
 for (const why of judge.failing) console.log(`fails without a mutant: ${why}`);
@@ -85,6 +92,7 @@ progress.begin();
 await Promise.all(lanes.map(work));
 printScore(judged);
 console.log(`\n${waiting.length} were not run; ${seconds().toFixed(0)} s`);
+if (values.record) record(judged);
 if (values.recorded !== undefined) {
   const why = complaint(judged);
   if (why !== null) {

@@ -1,8 +1,8 @@
 // What share of the mutants the tests are known to kill (recorded.json, from a sample of each folder), and whether a sample speaks
 // against it.
 
-import { readFileSync } from 'node:fs';
-import { folderOf, type Judged, percent, share } from './score.ts';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { folderOf, isKilled, type Judged, percent, share } from './score.ts';
 
 export interface Recorded {
   readonly mutants: number;
@@ -30,10 +30,22 @@ export function leastShare(parts: readonly { readonly size: number; readonly rec
   return expected / size - slack - (deviations * Math.sqrt(variance)) / size;
 }
 
+const file = new URL('recorded.json', import.meta.url);
+
+function countOf(some: readonly Judged[]): Recorded {
+  return { mutants: some.length, killed: some.filter(isKilled).length };
+}
+
+/** Takes the sample for what the tests are known to kill. */
+export function record(judged: readonly Judged[]): void {
+  const byFolder = Object.entries(Object.groupBy(judged, folderOf)).sort();
+  const folders = Object.fromEntries(byFolder.map(([folder, some]) => [folder, countOf(some!)]));
+  writeFileSync(file, `${JSON.stringify({ all: countOf(judged), folders }, null, 2)}\n`);
+}
+
 /** What is wrong with the sample; null where it is as good as what is recorded, or chance may have made it worse. */
 export function complaint(judged: readonly Judged[]): string | null {
-  const text = readFileSync(new URL('recorded.json', import.meta.url), 'utf8');
-  const { folders }: { folders: Record<string, Recorded> } = JSON.parse(text);
+  const { folders }: { folders: Record<string, Recorded> } = JSON.parse(readFileSync(file, 'utf8'));
   const parts = Object.entries(Object.groupBy(judged, folderOf)).map(([folder, some]) => {
     const recorded = folders[folder];
     if (recorded === undefined) throw new Error(`recorded.json has no score of ${folder}`);
