@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { signatureHeader } from '../../src/crypto/signed-message.ts';
 import type { NetworkCall } from '../../src/domain/network-call.ts';
 import { createHttpConnector } from '../../src/networks/http-connector.ts';
 import { readReport } from '../../src/networks/http-contract.ts';
@@ -168,4 +169,99 @@ test('a report with more names than a report has is refused without a look at ea
     { type: 'declined', ...many },
   ])
     assert.equal(readReport(report), 'the body has more names than a report');
+});
+
+const cash = {
+  type: 'paid',
+  code: '123456789012',
+  reference: 'T-1',
+  amount: 5000,
+  currency: 'mad',
+  agent: 'Wafacash',
+  paid_at: 1,
+};
+const declined = { type: 'declined', charge: 'ch_1', decline_code: 'lost_card' };
+
+/** What the connector makes of a body that is posted, signed now. */
+function readPosted(body: string, { key = 'integrators-secret', ageSeconds = 0 } = {}) {
+  const timestampSeconds = Math.floor(startMs / 1000) - ageSeconds;
+  const signature = signatureHeader({ secrets: [key], timestampSeconds, body });
+  return connector({}).cash.readCallback!({ signature, body } as never);
+}
+
+for (const [what, posted, about, says] of [
+  [
+    'cash',
+    cash,
+    { cashNumber: '123456789012' },
+    { result: 'paid', money: { ...money, agent: 'Wafacash', card: null } },
+  ],
+  [
+    'a card',
+    { ...paid, card },
+    { charge: 'ch_1' },
+    { result: 'paid', money: { ...money, card: { ...card, exp_month: null, exp_year: null } } },
+  ],
+  ['an unknown card', paid, { charge: 'ch_1' }, { result: 'paid', money: { ...money, card: null } }],
+  [
+    'a card that was declined',
+    declined,
+    { charge: 'ch_1' },
+    { result: 'declined', decline_code: 'lost_card', mayTryAgain: false },
+  ],
+] as const)
+  test(`a report of ${what} is read, and answered by what became of it`, () => {
+    const report = readPosted(JSON.stringify(posted));
+    assert.ok('says' in report, JSON.stringify(report));
+    assert.deepEqual([report.about, report.says], [about, says]);
+    const unknown = 'cashNumber' in about ? 'unknown_code' : 'unknown_charge';
+    for (const [received, status, body] of [
+      ['credited', 200, { status: 'credited', charge: 'ch_1' }],
+      ['repeated', 200, { status: 'credited', charge: 'ch_1' }],
+      ['review', 200, { status: 'review', charge: 'ch_1' }],
+      ['declined', 200, { status: 'declined', charge: 'ch_1' }],
+      ['unknown', 404, { error: unknown }],
+      ['too_many', 409, { error: 'too_many' }],
+      ['later', 503, { error: 'try_again' }],
+    ] as const) {
+      const reply = report.reply(received, 'ch_1');
+      const { message, ...rest } = JSON.parse(reply.body);
+      assert.deepEqual([reply.status, rest, reply.contentType], [status, body, 'application/json'], received);
+      assert.equal(message === undefined, status === 200);
+    }
+  });
+
+test('what is posted and is not genuine, or makes no sense, is refused', () => {
+  for (const [body, options, status, error, message] of [
+    [JSON.stringify(cash), { key: 'another' }, 401, 'not_genuine', /signature/],
+    [JSON.stringify(cash), { ageSeconds: 301 }, 401, 'not_genuine', /300 seconds/],
+    ['no JSON', {}, 400, 'invalid', /./],
+    ['null', {}, 400, 'invalid', /./],
+    [JSON.stringify({ ...cash, amount: 'x' }), {}, 400, 'invalid', /^amount /],
+    [JSON.stringify({ ...cash, more: 1 }), {}, 400, 'invalid', /^more /],
+    [JSON.stringify({ ...declined, decline_code: 'x' }), {}, 400, 'invalid', /^decline_code /],
+    [
+      JSON.stringify(Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`n${n}`, n]))),
+      {},
+      400,
+      'invalid',
+      /more names/,
+    ],
+    [
+      JSON.stringify({
+        ...paid,
+        card: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`n${n}`, n])),
+      }),
+      {},
+      400,
+      'invalid',
+      /more names/,
+    ],
+  ] as const) {
+    const reply = readPosted(body, options);
+    assert.ok('status' in reply, body);
+    const told = JSON.parse(reply.body);
+    assert.deepEqual([reply.status, told.error], [status, error], body);
+    assert.match(told.message, message);
+  }
 });

@@ -248,6 +248,31 @@ test('beyond what may be under way requests wait, an answer makes room, and more
   assert.deepEqual([client.waitingCount, client.waitingBytes], [0, 0]);
 });
 
+test('a request whose body was not read yet is refused as it would be with its body', async () => {
+  const { client, port } = connected({
+    ...small,
+    queue: { requests: 4, bytes: 5_000, organizationShare: 0.75 },
+  });
+  const { send } = sender(client);
+  const create = routeOf('POST', '/v1/payment_intents');
+  const refusal = (org: string, bytes = 10) => client.refusal(create, org, bytes);
+  assert.equal(refusal('org_1', 1_000_000), null, 'nothing waits: it is sent at once');
+  for (const name of ['a', 'b', 'c', 'd', 'e']) send(name);
+  assert.equal(refusal('org_2'), null);
+  assert.equal(refusal('org_1'), 'overloaded');
+  assert.deepEqual(client.refused, { full: 0, organization: 1, largest: 0 });
+  assert.equal(refusal('org_2', 3_700), 'overloaded', 'more than the share of an organization');
+  assert.deepEqual(client.refused, { full: 0, organization: 2, largest: 0 });
+  assert.equal(
+    client.refusal(routeOf('GET', '/v1/payment_intents/pi_1'), 'org_1', 10),
+    null,
+    'reads have a queue of their own',
+  );
+  await setImmediate();
+  port.drop();
+  assert.equal(refusal('org_2'), 'away');
+});
+
 test('an organization that fills the queue makes room for another, whose turn is not after all of it', async () => {
   const { client, port } = connected({ ...small, queue: { ...small.queue, requests: 30 } });
   const { send, outcomes } = sender(client);

@@ -1,0 +1,79 @@
+// The clock that shards store each second, and the bounds that follow from a shard's memory.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pack } from 'msgpackr';
+import { idFloor, timeOfId } from '../../src/core/ids.ts';
+import { clientBounds } from '../../src/shard/memory.ts';
+import {
+  clockAfter,
+  clockStateOf,
+  isOfScope,
+  latestClock,
+  readClock,
+  writeClock,
+} from '../../src/shard/metadata.ts';
+
+const state = (serviceMs: number, lastMs: number, leadMs: number) => {
+  const { clock } = clockStateOf(serviceMs);
+  return { clock, ids: { lastMs, leadMs } };
+};
+
+test('a clock is stored as it is; none, or the one time of an early folder, is a clock, too', () => {
+  const stored = { ...state(5, 7, 2), clock: { ...state(5, 7, 2).clock, boot: 'b' } };
+  assert.deepEqual(readClock(writeClock(stored)), stored);
+  assert.equal(readClock(undefined), null);
+  assert.deepEqual(readClock(pack(9)), {
+    clock: { serviceMs: 9, wallMs: 9, shownMs: 9, monotonicMs: 0, boot: null, jump: null, downtime: null },
+    ids: { lastMs: 9, leadMs: 0 },
+  });
+});
+
+test('the clock of several shards is the latest, and their ids go on behind all of theirs', () => {
+  assert.equal(latestClock([]), null);
+  const [early, late] = [state(5, 90, 1), state(8, 70, 4)];
+  for (const states of [
+    [early, late],
+    [late, early],
+    [late, early, late],
+  ])
+    assert.deepEqual(latestClock(states), { clock: late.clock, ids: { lastMs: 90, leadMs: 4 } });
+  assert.deepEqual(latestClock([early]), early);
+});
+
+test('an entry of the log may be newer than the clock, and so may the ids in it', () => {
+  const base = state(1_000, 2_000, 3);
+  const entry = (timeMs: number, ids: readonly string[]) =>
+    ({ sequence: 1, timeMs, idempotency: null, cause: null, changes: ids.map((id) => ({ id })) }) as never;
+  const idAt = (ms: number) => idFloor('pi', ms).padEnd('pi_'.length + 25, '0');
+  assert.equal(timeOfId(idAt(2_500)), 2_500);
+  assert.deepEqual(clockAfter(base, entry(500, [])), base);
+  assert.deepEqual(clockAfter(base, entry(1_500, [])), {
+    ...base,
+    clock: { ...base.clock, serviceMs: 1_500 },
+  });
+  for (const [ids, lastMs] of [
+    [[idAt(1_999), 'an_id_of_no_time'], 2_000],
+    [[idAt(2_500), idAt(2_400)], 2_500],
+  ] as const)
+    assert.deepEqual(clockAfter(base, entry(500, ids)), { ...base, ids: { lastMs, leadMs: 3 } });
+});
+
+test('metadata is of a scope when its name has a slash', () => {
+  assert.deepEqual(['org_1/t', 'clock', 'org_1'].map(isOfScope), [true, false, false]);
+});
+
+test('edges share the bounds of a mailbox, rounded up so that each may send', () => {
+  const mailbox = { requestsMax: 1_000, mibMax: 64, organizationPercent: 25 };
+  const mib = 1 << 20;
+  assert.deepEqual(clientBounds(mailbox, 1), {
+    sentMax: 1_536,
+    sentBytesMax: 8 * mib,
+    queue: { requests: 1_000, bytes: 24 * mib, organizationShare: 0.25 },
+  });
+  assert.deepEqual(clientBounds(mailbox, 7), {
+    sentMax: 220,
+    sentBytesMax: (8 * mib) / 7,
+    queue: { requests: 143, bytes: (24 * mib) / 7, organizationShare: 0.25 },
+  });
+});
