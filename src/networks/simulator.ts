@@ -9,6 +9,7 @@
 import { declineCodes, type Mode } from '../contract/vocabulary.ts';
 import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
+import { FixedQueue } from '../core/fixed-queue.ts';
 import type { Timers } from '../core/scheduler.ts';
 import type { NetworkCall } from '../domain/network-call.ts';
 import type { NetworkOutcome } from '../domain/network-outcomes.ts';
@@ -47,6 +48,8 @@ const accepted: NetworkOutcome = { result: 'accepted' };
 class AnsweredCalls {
   readonly #options: SimulatorOptions;
   readonly #answers = new Map<string, NetworkOutcome>();
+  /** Oldest first. To find the oldest in the map would mean to pass all that have gone. */
+  readonly #ids = new FixedQueue<string>();
   readonly #listeners: OutcomeListener[] = [];
 
   constructor(options: SimulatorOptions) {
@@ -89,9 +92,9 @@ class AnsweredCalls {
   }
 
   #remember(id: string, outcome: NetworkOutcome): void {
+    if (!this.#answers.has(id)) this.#ids.push(id);
     this.#answers.set(id, outcome);
-    const [oldest] = this.#answers.keys();
-    if (this.#answers.size > rememberedMax && oldest !== undefined) this.#answers.delete(oldest);
+    if (this.#answers.size > rememberedMax) this.#answers.delete(this.#ids.shift() ?? '');
   }
 
   #latency(): Promise<void> {

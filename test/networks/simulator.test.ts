@@ -143,3 +143,15 @@ test('a token that no card has fails instead of paying', async () => {
     assert.deepEqual(await card.authorize(call(), token), { result: 'failed', reason: 'unknown_token' });
   }
 });
+
+test('the newest ten thousand calls are remembered, however often one is told', async () => {
+  const { cash } = setUp();
+  const code = { number: '0', expiresAtMs: 0 };
+  const issue = (number: number) => cash.issue(call({ id: `op_${number}`, action: 'issue_cash_code' }), code);
+  const known = async (number: number) => (await cash.lookup(call({ id: `op_${number}` }))) !== 'unknown';
+  for (let number = 0; number < 10_000; number++) await issue(number);
+  await issue(0);
+  assert.deepEqual([await known(0), await known(1)], [true, true]);
+  for (const number of [10_000, 10_001]) await issue(number);
+  assert.deepEqual([await known(0), await known(1), await known(2)], [false, false, true]);
+});
