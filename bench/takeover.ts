@@ -3,14 +3,12 @@
 // sends creates to the node that is left, and counts from the kill to the first that is answered. Meanwhile the other node
 // starts again, stands by, and is the next to take over.
 
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { copyFileSync, cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { paymentsWith } from '../test/main/payments-command.ts';
 import { PostgresServers } from '../test/postgresql/servers.ts';
+import { Node } from './cluster-node.ts';
 import { type FilledFolder, fillFolder } from './growth.ts';
 import { median } from './report.ts';
 import { freePort, temporaryFolder } from './targets.ts';
@@ -23,60 +21,6 @@ const days = 30;
 const creates = 500;
 const pollMs = 10;
 const givenUpMs = 60_000;
-
-const service = fileURLToPath(new URL('../src/main/serve.mjs', import.meta.url));
-
-class Node {
-  readonly name: string;
-  readonly dataDir: string;
-  readonly port: number;
-  readonly #url: string;
-  #child: ChildProcess | null = null;
-  #output = '';
-
-  constructor(name: string, dataDir: string, port: number, url: string) {
-    this.name = name;
-    this.dataDir = dataDir;
-    this.port = port;
-    this.#url = url;
-  }
-
-  /** Resolves when it says so. */
-  async start(says: RegExp): Promise<void> {
-    this.#output = '';
-    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', service, 'serve'], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: {
-        ...process.env,
-        NODE_ENV: 'production',
-        PAYMENTS_PORT: String(this.port),
-        PAYMENTS_DATA_DIR: this.dataDir,
-        PAYMENTS_SECRETS_KEY_FILE: `${this.dataDir}.secrets-key`,
-        PAYMENTS_CONNECTIONS_PER_ADDRESS_MAX: '10000',
-        PAYMENTS_JOURNAL_URL: this.#url,
-        PAYMENTS_CLUSTER_NODE: this.name,
-        PAYMENTS_CLUSTER_ADDRESS: `127.0.0.1:${this.port}`,
-      },
-    });
-    this.#child = child;
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (text) => {
-        this.#output += text;
-      });
-    while (!says.test(this.#output)) {
-      if (child.exitCode !== null) throw new Error(`node ${this.name} has ended:\n${this.#output}`);
-      await wait(pollMs);
-    }
-  }
-
-  async kill(): Promise<void> {
-    const child = this.#child;
-    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
-    child.kill('SIGKILL');
-    await ended;
-  }
-}
 
 let created = 0;
 /** Whether a create through a node is answered. */

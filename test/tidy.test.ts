@@ -59,6 +59,8 @@ const entries = [
   'threads/request-log-thread.ts',
   'threads/webhook-thread.ts',
   'threads/lease-thread.ts',
+  'threads/hosting-thread.ts',
+  'threads/lending-thread.ts',
   'threads/standby-thread.ts',
   'main/write-docs.ts',
 ];

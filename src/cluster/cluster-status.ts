@@ -13,7 +13,11 @@ export interface ClusterNode {
   readonly started: string;
   /** How long ago it was heard of. */
   readonly seen_seconds: number;
-  /** Entries that it does not have yet, of all partitions; null at the node that serves. */
+  /** Those that it runs. */
+  readonly partitions: readonly number[];
+  /** It is to run none, until it is started again. */
+  readonly is_drained: boolean;
+  /** Entries that it does not have yet, of what others run; null at the node that serves. */
   readonly behind_entries: number | null;
 }
 
@@ -47,6 +51,13 @@ export interface ClusterStatus {
   };
   /** The newest first. */
   readonly takeovers: readonly Takeover[];
+}
+
+/** What a node ran is run by others. */
+export interface DrainedNode {
+  readonly node: string;
+  readonly partitions: readonly number[];
+  readonly milliseconds: number;
 }
 
 export interface MovedLease {

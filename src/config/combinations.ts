@@ -17,6 +17,7 @@ const needed: readonly (readonly [path: string, needs: string])[] = [
   ['journal.single', 'journal.url'],
   ['cluster.node', 'journal.url'],
   ['cluster.address', 'journal.url'],
+  ['cluster.link', 'cluster.node'],
 ];
 const pairs = [
   ['tlsCertFile', 'tlsKeyFile'],
@@ -53,7 +54,8 @@ export function refuseCombinations(settings: Settings, environment: Environment)
     throw new ConfigError(`${where} is ${shardMib}: it must be at least ${shardMibMin}, or 0`);
   refuseLeaseTimes(setting('cluster.beatMs'), setting('cluster.trustMs'), setting('cluster.takeMs'));
   refuseJournalUrl(setting('journal.url'));
-  refuseForm(setting('cluster.address'), (text) => parseNodeAddress(text) !== null, 'host:port');
+  for (const path of ['cluster.address', 'cluster.link'])
+    refuseForm(setting(path), (text) => parseNodeAddress(text) !== null, 'host:port');
   refuseForm(setting('mail.url'), isMailUrl, 'smtp://host:port, smtps://host:port, file:///folder or log:');
   refuseForm(setting('mail.from'), isSenderAddress, 'an e-mail address');
   refuseForm(setting('baseUrl'), isBaseUrl, 'an http:// or https:// address without user, query or fragment');

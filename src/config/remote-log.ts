@@ -30,7 +30,8 @@ export function ownerOptionsOf(
   onTrouble: OwnerOptions['onTrouble'],
 ): OwnerOptions | null {
   const options = postgresOf(config);
-  return options && { ...options, service, lease, isSingle: config.journal.single, onTrouble };
+  const { node } = config.cluster;
+  return options && { ...options, service, lease, node, isSingle: config.journal.single, onTrouble };
 }
 
 /** Undefined where the data folder alone holds the log. */

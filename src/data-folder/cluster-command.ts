@@ -2,11 +2,11 @@
 // another one. It asks PostgreSQL, so it can be run on any machine that has the configuration.
 
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ClusterNode, ClusterStatus, MovedLease } from '../cluster/cluster-status.ts';
+import type { ClusterNode, ClusterStatus, DrainedNode, MovedLease } from '../cluster/cluster-status.ts';
 import type { Config } from '../config/config-schema.ts';
 import { postgresOf } from '../config/remote-log.ts';
 import { CommandFailure } from '../operator/use-cases/failures.ts';
-import { nameSuccessor, readCluster } from '../postgresql/cluster-state.ts';
+import { drain, nameSuccessor, readCluster } from '../postgresql/cluster-state.ts';
 import { findPrimary, type Primary } from '../postgresql/primary.ts';
 
 const moveMsMax = 30_000;
@@ -31,14 +31,14 @@ export function moveLease(config: Config, to: string): Promise<MovedLease> {
   });
 }
 
-/** Moves the lease away from `node`, to the node that stands by and has most of it. */
-export function drainNode(config: Config, node: string): Promise<MovedLease> {
+/**
+ * Has other nodes do what `node` does. The lease moves to the node that stands by and has most of
+ * it; partitions that it runs for that one are taken back.
+ */
+export function drainNode(config: Config, node: string): Promise<MovedLease | DrainedNode> {
   return withPrimary(config, async (primary) => {
     const { serving, nodes } = await readCluster(primary);
-    if (requireServing(serving) !== node)
-      throw new CommandFailure(
-        `node ${node} does not have the lease, so nothing has to be moved away from it`,
-      );
+    if (requireServing(serving) !== node) return takeBack(primary, node, nodes);
     const behind = (each: ClusterNode) => each.behind_entries ?? Number.POSITIVE_INFINITY;
     const [best] = nodes
       .filter((each) => each.role === 'stands by' && each.node !== node)
@@ -46,6 +46,19 @@ export function drainNode(config: Config, node: string): Promise<MovedLease> {
     if (best === undefined) throw new CommandFailure('no other node stands by: start one first');
     return move(primary, node, best.node);
   });
+}
+
+async function takeBack(primary: Primary, node: string, nodes: readonly ClusterNode[]): Promise<DrainedNode> {
+  const partitionsOf = (all: readonly ClusterNode[]) =>
+    all.find((each) => each.node === node)?.partitions ?? [];
+  const fromMs = performance.now();
+  if (!(await drain(primary, node)))
+    throw new CommandFailure(`no node ${node} is there: ${nodes.map((each) => each.node).join(', ')}`);
+  await until(async () => {
+    const now = await readCluster(primary);
+    return partitionsOf(now.nodes).length === 0;
+  }, `node ${node} still runs partitions`);
+  return { node, partitions: partitionsOf(nodes), milliseconds: Math.round(performance.now() - fromMs) };
 }
 
 function requireServing(serving: string | null): string {
@@ -58,14 +71,20 @@ async function move(primary: Primary, from: string, to: string): Promise<MovedLe
   const fromMs = performance.now();
   if (!(await nameSuccessor(primary, to)))
     throw new CommandFailure(`node ${from} has just given the lease back`);
-  while (performance.now() - fromMs < moveMsMax) {
+  await until(async () => {
     const { serving } = await readCluster(primary);
-    if (serving === to) return { from, to, milliseconds: Math.round(performance.now() - fromMs) };
+    return serving === to;
+  }, `node ${to} has not taken the lease`);
+  return { from, to, milliseconds: Math.round(performance.now() - fromMs) };
+}
+
+async function until(isDone: () => Promise<boolean>, otherwise: string): Promise<void> {
+  const fromMs = performance.now();
+  while (!(await isDone())) {
+    if (performance.now() - fromMs > moveMsMax)
+      throw new CommandFailure(`${otherwise} after ${moveMsMax / 1000} s: look at "payments cluster status"`);
     await wait(lookMs);
   }
-  throw new CommandFailure(
-    `node ${to} has not taken the lease within ${moveMsMax / 1000} s: look at "payments cluster status"`,
-  );
 }
 
 async function withPrimary<T>(config: Config, use: (primary: Primary) => Promise<T>): Promise<T> {

@@ -52,10 +52,19 @@ export async function openSecretsKeys(
   return keys;
 }
 
-/** Throws `ConfigError` when the key file does not open what another node has sealed. */
-export function requireKeysOf(keyCheckValue: string, config: Config, environment: Environment): void {
+/**
+ * The keys of a node that stands by. Throws `ConfigError` when they do not open what another node
+ * has sealed.
+ */
+export function requireKeysOf(
+  keyCheckValue: string,
+  config: Config,
+  environment: Environment,
+): readonly string[] {
   const file = secretsKeyFileOf(config, environment);
-  checkKeys(new SecretBox(readKeyFile(file)), keyCheckValue, file);
+  const keys = readKeyFile(file);
+  checkKeys(new SecretBox(keys), keyCheckValue, file);
+  return keys;
 }
 
 function checkKeys(box: SecretBox, keyCheckValue: string, file: string): void {

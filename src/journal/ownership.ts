@@ -63,9 +63,14 @@ export class OwnershipBoard {
 
   /** The process may believe itself for ever: nobody else can own anything. */
   static memory(partitions: number): SharedArrayBuffer {
-    const memory = new SharedArrayBuffer(deadlineBytes + partitions * Int32Array.BYTES_PER_ELEMENT);
+    const memory = OwnershipBoard.untrusted(partitions);
     new BigInt64Array(memory, 0, 2).fill(never);
     return memory;
+  }
+
+  /** The process may not believe itself before it is told to. */
+  static untrusted(partitions: number): SharedArrayBuffer {
+    return new SharedArrayBuffer(deadlineBytes + partitions * Int32Array.BYTES_PER_ELEMENT);
   }
 
   constructor(memory: SharedArrayBuffer, clocks: TrustClocks) {
@@ -98,8 +103,27 @@ export class OwnershipBoard {
     );
   }
 
+  /**
+   * For how long the process may go on to believe itself, and at most `mostMs`: 0 when it may not.
+   */
+  trustLeftMs(mostMs: number): number {
+    if (!this.isTrusted()) return 0;
+    const deadline = Atomics.load(this.#deadline, monotonicPlace);
+    const wallDeadline = Atomics.load(this.#deadline, wallPlace);
+    const leftMs = (until: bigint, nowMs: number) => Number(until - BigInt(Math.ceil(nowMs)));
+    return Math.max(
+      0,
+      Math.min(mostMs, leftMs(deadline, this.#clocks.monotonic()), leftMs(wallDeadline, this.#clocks.wall())),
+    );
+  }
+
   setHeld(partition: number, isHeld: boolean): void {
     Atomics.store(this.#lost, partition, isHeld ? 0 : 1);
+  }
+
+  /** The process owns nothing any more, whatever it may believe later. */
+  loseAll(): void {
+    for (let partition = 0; partition < this.#lost.length; partition++) this.setHeld(partition, false);
   }
 
   isHeld(partition: number): boolean {

@@ -44,6 +44,7 @@ import { quietHeaps, ThreadFailure } from '../threads/thread.ts';
 import { Visits } from '../threads/visits.ts';
 import { failingEndpoints } from './failing-endpoints.ts';
 import { greet } from './first-start.ts';
+import { openLending } from './lending.ts';
 import { openMail } from './mail.ts';
 import { openAudit } from './open-audit.ts';
 import { operatorServices } from './operator-services.ts';
@@ -154,17 +155,17 @@ async function runOwned(given: OwnedRun): Promise<void> {
   const pause = new Pause(folder);
   const metrics = createSupervisorMetrics(registry, folder.path, pause);
   const visits = watchThread(registry, logger);
-  const directory = openDirectory(
-    folder,
-    directoryOptions({ config, folder, logger, metrics, told, remote }),
-  );
+  const rows = directoryOptions({ config, folder, logger, metrics, told, remote });
+  const directory = openDirectory(folder, rows);
   closers.push(() => directory.closeStore());
   const parts = await checkParts({ folder, directory, whole, acceptLoss, logger, closers });
   const secretsKeys = await openSecretsKeys(config, environmentOf(process.env), directory);
   const secrets = new SecretBox(secretsKeys);
   const mail = await openMail({ config, directory, secrets, registry, logger, closers });
+  const lending = openLending(owned, { config, secretsKeys, checked: parts.checked, logger, pause, closers });
   const supervisor = new Supervisor({
     config,
+    lending,
     folder,
     ...parts,
     directory,

@@ -15,7 +15,8 @@ import { lockDataFolder } from '../data-folder/folder-lock.ts';
 import { mirrorDirectory, refuseMirroredDirectory, remoteRowsOf } from '../data-folder/mirrored-directory.ts';
 import type { RemoteRows } from '../disk/remote-rows.ts';
 import { serviceIn } from '../postgresql/owner-connection.ts';
-import { type Owning, type StoodBy, standBy } from './stand-by.ts';
+import type { Owning } from './keep.ts';
+import { type StoodBy, standBy } from './stand-by.ts';
 
 export interface Owned extends StoodBy {
   readonly folder: DataFolder;

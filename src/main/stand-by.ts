@@ -5,46 +5,30 @@ import { randomFillSync, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import manifest from '../../package.json' with { type: 'json' };
 import { Relay } from '../cluster/relay.ts';
-import { baseUrlOf, ConfigError, environmentOf } from '../config/config.ts';
+import { baseUrlOf, ConfigError } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
-import { postgresOf } from '../config/remote-log.ts';
 import { sizedFor } from '../config/sizing.ts';
 import { errorBody, unavailable } from '../contract/errors/table.ts';
 import { idPrefixes } from '../contract/id-prefixes.ts';
-import { defined } from '../core/assert.ts';
 import { errorText } from '../core/errors.ts';
 import { createIdFactory, createRandomText } from '../core/ids.ts';
 import { type DataFolder, shardNumbers } from '../data-folder/data-folder.ts';
 import { serviceOf } from '../data-folder/mirrored-directory.ts';
-import { requireKeysOf } from '../data-folder/secrets-key.ts';
-import { keyCheckRow, keyCheckValueIn } from '../directory/key-check.ts';
 import { createNetworksOf } from '../edge/http/client-address.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
 import { ServiceCrash } from '../operator/use-cases/failures.ts';
-import { directoryRowIn } from '../postgresql/directory-rows.ts';
-import type { Logger } from '../telemetry/logger.ts';
+import type { NodeIdentity, ReachableNode } from '../postgresql/lease-table.ts';
 import { serveMetrics } from '../telemetry/metrics-server.ts';
 import { mergeMetrics } from '../telemetry/supervisor-metrics.ts';
 import { ProgressBoard } from '../threads/progress-board.ts';
 import type { Claim } from '../threads/supervisor.ts';
-import { Thread, ThreadFailure } from '../threads/thread.ts';
 import { kindsOf, WaitingThreads } from '../threads/thread-kinds.ts';
 import type { LeaseThreadData, News, StandbyThreadData } from '../threads/thread-protocol.ts';
-import type { ServiceManager } from './service-manager.ts';
+import { HostedHere } from './hosted-here.ts';
+import { type Kept, keep, type Owning, once } from './keep.ts';
 
 const leaseEntry = new URL('../threads/lease-thread.ts', import.meta.url);
 const standbyEntry = new URL('../threads/standby-thread.ts', import.meta.url);
-
-export interface Owning {
-  readonly config: Config;
-  /** Where the service will listen. */
-  readonly port: number;
-  readonly logger: Logger;
-  readonly manager: ServiceManager;
-  /** Settled when the service is to stop. */
-  readonly told: PromiseWithResolvers<void>;
-  readonly closers: (() => Promise<unknown>)[];
-}
 
 export interface StoodBy {
   readonly claim: Claim;
@@ -54,6 +38,14 @@ export interface StoodBy {
   readonly threads: WaitingThreads;
   /** The shards whose files the thread that stood by has found whole. */
   readonly whole: ReadonlySet<number>;
+  /** This node among those that share the service; null where it is alone. */
+  readonly among: AmongNodes | null;
+}
+
+export interface AmongNodes {
+  readonly identity: NodeIdentity;
+  /** Hears every second of the other nodes that can run partitions, once this one has the lease. */
+  watch(onNodes: (nodes: readonly ReachableNode[]) => void): void;
 }
 
 /** Of a node that has not stood by. */
@@ -70,7 +62,7 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
   const { node } = owning.config.cluster;
   if (node === null) {
     const claim = { ownership, lease: null, quietMs: 0 };
-    return { claim, counted: async () => [], ...unprepared() };
+    return { claim, counted: async () => [], among: null, ...unprepared() };
   }
   const data: LeaseThreadData = {
     config: owning.config,
@@ -80,9 +72,17 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
     progress: ProgressBoard.memory(folder.shards),
   };
   const relay = relayOf(owning.config, folder.shards, owning.port);
+  let onNodes: (nodes: readonly ReachableNode[]) => void = () => {};
+  const among: AmongNodes = {
+    identity: data.identity,
+    watch: (listener) => {
+      onNodes = listener;
+    },
+  };
   const taken = Promise.withResolvers<Claim>();
   const lease = keep(owning, 'the thread of the lease', leaseEntry, data, (news) => {
-    if (news.type === 'lease_holder') relay.passTo(news.address);
+    if (news.type === 'nodes') onNodes(news.nodes);
+    else if (news.type === 'lease_holder') relay.passTo(news.address);
     else if (news.type === 'lease_taken') taken.resolve(claimOf(owning.config, ownership, news));
     else if (news.type === 'lease_lost')
       owning.told.reject(new ServiceCrash('another node has taken the lease'));
@@ -94,11 +94,11 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
   const told = owning.told.promise.then(() => 'told' as const);
   const first = await Promise.race([taken.promise, told, wait(aloneMs, null)]);
   if (first === 'told') return new Promise(() => {});
-  if (first !== null) return { claim: first, counted, ...unprepared() };
+  if (first !== null) return { claim: first, counted, among, ...unprepared() };
   const threads = new WaitingThreads(kindsOf(sizedFor(owning.config, folder.shards), folder.shards));
   owning.closers.push(() => threads.stop());
-  const followed = await follow(owning, folder, { data, relay, lease, taken: taken.promise });
-  return { ...followed, counted, threads };
+  const followed = await follow(owning, folder, { data, relay, lease, threads, taken: taken.promise });
+  return { ...followed, counted, among, threads };
 }
 
 type Taken = Extract<News, { type: 'lease_taken' }>;
@@ -112,6 +112,7 @@ interface Following {
   readonly data: LeaseThreadData;
   readonly relay: Relay;
   readonly lease: Kept;
+  readonly threads: WaitingThreads;
   readonly taken: Promise<Claim>;
 }
 
@@ -122,7 +123,7 @@ async function follow(
   following: Following,
 ): Promise<Pick<StoodBy, 'claim' | 'whole'>> {
   const { config, port, logger, manager, closers } = owning;
-  const { data, relay, lease, taken } = following;
+  const { data, relay, lease, threads, taken } = following;
   const { service, progress, identity } = data;
   const shards = shardNumbers(folder).map((number) => ({
     dir: folder.shardDir(number),
@@ -138,63 +139,19 @@ async function follow(
       `port ${port} can't be listened on (${errorText(error)}): choose another with PAYMENTS_PORT`,
     );
   });
-  const merged = async () => (await mergeMetrics(await counts([lease, thread]))).metrics();
+  const hosting = new HostedHere(owning, folder, { identity, standby: thread, whole, threads });
+  const counted = async () => [...(await counts([lease, thread])), ...(await hosting.counted())];
+  const merged = async () => (await mergeMetrics(await counted())).metrics();
   const ends = [() => relay.close(), await serveMetrics(config, merged, logger), manager.watch(merged)].map(
     once,
   );
   closers.push(...ends);
   logger.info(`node ${identity.node} stands by`);
   manager.ready('standing by');
-  const claim = await Promise.race([taken, refuseOtherKey(owning)]);
+  const claim = await Promise.race([taken, hosting.run()]);
+  await hosting.stop();
   await Promise.all([thread.stop(), ...ends.map((end) => end())]);
   return { claim, whole };
-}
-
-const keyRetryMs = 1_000;
-
-/** Rejects with `ConfigError` when this node can't open what the one that serves has sealed. */
-async function refuseOtherKey({ config, closers }: Owning): Promise<never> {
-  const options = defined(postgresOf(config), 'nodes share a service over PostgreSQL');
-  const stopping = new AbortController();
-  closers.push(async () => stopping.abort());
-  let row: Uint8Array | string | null = null;
-  while (!(row instanceof Uint8Array)) {
-    row = await directoryRowIn(options, keyCheckRow);
-    if (row instanceof Uint8Array) requireKeysOf(keyCheckValueIn(row), config, environmentOf(process.env));
-    else await wait(keyRetryMs, undefined, stopping);
-  }
-  return new Promise(() => {});
-}
-
-function once<T>(end: () => Promise<T>): () => Promise<T> {
-  let ended: Promise<T> | null = null;
-  return () => {
-    ended ??= end();
-    return ended;
-  };
-}
-
-type Kept = Pick<Thread, 'ask' | 'stop'>;
-
-/** A thread without which the process can't go on. */
-function keep(
-  { told, closers }: Owning,
-  name: string,
-  entry: URL,
-  data: unknown,
-  onNews?: (news: News) => void,
-): Kept {
-  const thread = Thread.worker({ name, entry }).begin(data, onNews);
-  let isStopping = false;
-  const stop = once(() => {
-    isStopping = true;
-    return thread.stop();
-  });
-  thread.ended.then((failure) => {
-    if (!isStopping) told.reject(failure ?? new ThreadFailure(`${name} has ended`, false));
-  });
-  closers.push(stop);
-  return { ask: thread.ask, stop };
 }
 
 async function counts(threads: readonly Kept[]): Promise<object[]> {

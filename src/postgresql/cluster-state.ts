@@ -19,6 +19,7 @@ interface NodeRow {
   readonly started: Date;
   readonly seen_seconds: number;
   readonly behind: string;
+  readonly drained: boolean;
 }
 
 interface TakeoverRow extends Omit<Takeover, 'epoch' | 'at'> {
@@ -53,22 +54,26 @@ export async function readCluster(primary: Primary): Promise<ClusterStatus> {
 
 async function nodesAt(primary: Primary, holder: string | null): Promise<ClusterNode[]> {
   const rows = await primary.query<NodeRow>({
-    text: `select process, node, address, release, started_at as started,
+    text: `select process, node, address, release, drained, started_at as started,
              extract(epoch from now() - seen_at)::float8 as seen_seconds,
              (select coalesce(sum(greatest(next_sequence - 1 - coalesce((followed ->> partition::text)::bigint, 0), 0)), 0)
-                from payments.partitions where partition >= 0) as behind
+                from payments.partitions where partition >= 0 and partitions.node is distinct from nodes.node) as behind
            from payments.nodes order by node, started_at`,
   });
+  const owned = await ownersAt(primary);
   const nodes = rows.map(
-    ({ process, node, address, release, started, seen_seconds, behind }): ClusterNode => {
+    ({ process, node, address, release, drained, started, seen_seconds, behind }): ClusterNode => {
       const serves = process === holder;
+      const isGone = seen_seconds > goneSeconds;
       return {
         node,
-        role: seen_seconds > goneSeconds ? 'gone' : serves ? 'serves' : 'stands by',
+        role: isGone ? 'gone' : serves ? 'serves' : 'stands by',
         address,
         release,
         started: started.toISOString(),
         seen_seconds: Math.max(0, Math.round(seen_seconds * 10) / 10),
+        partitions: isGone ? [] : (owned.get(node) ?? []),
+        is_drained: drained,
         behind_entries: serves ? null : Number(behind),
       };
     },
@@ -76,6 +81,25 @@ async function nodesAt(primary: Primary, holder: string | null): Promise<Cluster
   // A node that has started again is there as another process.
   const isBack = (gone: ClusterNode) => nodes.some(({ node, role }) => node === gone.node && role !== 'gone');
   return nodes.filter((node) => node.role !== 'gone' || !isBack(node));
+}
+
+/** The partitions that each node has taken last. */
+async function ownersAt(primary: Primary): Promise<ReadonlyMap<string | null, number[]>> {
+  const rows = await primary.query<{ node: string | null; partitions: number[] }>({
+    text: `select node, array_agg(partition order by partition) as partitions from payments.partitions
+           where partition >= 0 group by node`,
+  });
+  return new Map(rows.map(({ node, partitions }) => [node, partitions]));
+}
+
+/** The node is to run no partition any more. False: it is not there. */
+export async function drain(primary: Primary, node: string): Promise<boolean> {
+  const rows = await primary.query({
+    text: `update payments.nodes set drained = true
+           where node = $1 and seen_at > now() - interval '${goneSeconds} seconds' returning 1`,
+    values: [node],
+  });
+  return rows.length > 0;
 }
 
 async function takeoversAt(primary: Primary): Promise<Takeover[]> {

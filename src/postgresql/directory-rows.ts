@@ -40,7 +40,7 @@ export class PostgresRows implements RemoteRows {
 
   async acquire(): Promise<RowsEnd> {
     const row = await this.#connection.acquire((primary) =>
-      takePartition(primary, directoryPartition, 0, this.#options.lease),
+      takePartition(primary, directoryPartition, 0, this.#options),
     );
     this.#epoch = Number(row.epoch);
     this.#end = { sequence: Number(row.next_sequence) - 1, checksum: Number(row.checksum) };

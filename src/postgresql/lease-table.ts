@@ -13,6 +13,21 @@ export interface NodeIdentity {
   readonly release: string;
 }
 
+/** Where the others reach a node, as host:port; null: nowhere. */
+export interface NodeAddresses {
+  /** With requests. */
+  readonly address: string | null;
+  /** To have it run partitions. */
+  readonly link: string | null;
+}
+
+/** A node that may run partitions. */
+export interface ReachableNode {
+  readonly node: string;
+  readonly process: string;
+  readonly link: string;
+}
+
 interface LeaseColumns {
   readonly [column: string]: unknown;
   readonly epoch: string;
@@ -94,14 +109,24 @@ export class PostgresLease implements LeaseTable {
   }
 
   /** Says that this node is there, and how far it follows the partitions. */
-  async noteNode(address: string | null, followed: Readonly<Record<string, number>>): Promise<void> {
+  async noteNode(
+    { address, link }: NodeAddresses,
+    followed: Readonly<Record<string, number>>,
+  ): Promise<void> {
     const { node, process, release } = this.#identity;
     await this.#run(
       'note-node',
-      `insert into payments.nodes (process, node, address, followed, release) values ($1, $2, $3, $4, $5)
+      `insert into payments.nodes (process, node, address, followed, release, link) values ($1, $2, $3, $4, $5, $6)
        on conflict (process) do update set address = $3, followed = $4, seen_at = now()`,
-      [process, node, address, JSON.stringify(followed), release],
+      [process, node, address, JSON.stringify(followed), release, link],
     );
+  }
+
+  /** The other nodes that were heard of lately and may run partitions. */
+  async otherNodes(): Promise<ReachableNode[]> {
+    const text = `select node, process, link from payments.nodes
+      where link is not null and not drained and process <> $1 and seen_at > now() - interval '3 seconds'`;
+    return this.#run<ReachableNode>('other-nodes', text, [this.#identity.process]);
   }
 
   /** This node leaves, and those are forgotten that were not seen for an hour. */

@@ -64,10 +64,10 @@ export class LogFollower {
   }
 
   /**
-   * What follows the last sequences, some of each partition. A partition without anything new is
+   * What follows the last sequences of partitions, some of each. A partition without anything new is
    * left out.
    */
-  async readAfter(sequences: readonly number[]): Promise<ReadonlyMap<number, FollowedPart>> {
+  async readAfter(sequences: ReadonlyMap<number, number>): Promise<ReadonlyMap<number, FollowedPart>> {
     const rows = await this.#read<FollowedRow>(
       `select followed.partition, log.last_sequence, log.bytes, partitions.mirrored, partitions.next_sequence
        from unnest($1::integer[], $2::bigint[]) as followed (partition, after)
@@ -77,7 +77,7 @@ export class LogFollower {
          where log.partition = followed.partition and first_sequence > followed.after
          order by first_sequence limit ${portionRows}) as log
        order by followed.partition, log.last_sequence`,
-      [[...sequences.keys()], sequences],
+      [[...sequences.keys()], [...sequences.values()]],
     );
     const parts = new Map<number, { readonly batches: Buffer[]; readonly end: number }>();
     rows.forEach(({ partition, last_sequence, mirrored, next_sequence, bytes }, place) => {

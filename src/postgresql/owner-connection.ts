@@ -19,6 +19,8 @@ export interface OwnerOptions extends PostgresOptions {
   readonly service: ServiceIdentity;
   /** The epoch of the lease that this node holds; null where no nodes share the service. */
   readonly lease: number | null;
+  /** The name of this node; null where no nodes share the service. */
+  readonly node: string | null;
   /** One PostgreSQL without standbys is wanted. */
   readonly isSingle: boolean;
   /** Hears why nothing can be owned now, when that changes; null: it can. */

@@ -58,7 +58,7 @@ export class PostgresLog implements RemoteLog {
   }
 
   async #take(primary: Primary, after: number): Promise<AcquiredLog | string> {
-    const row = await takePartition(primary, this.#partition, after, this.#options.lease);
+    const row = await takePartition(primary, this.#partition, after, this.#options);
     if (typeof row === 'string') return row;
     return this.#found((text, values) => primary.query({ text, values }), row);
   }

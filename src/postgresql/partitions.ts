@@ -1,6 +1,7 @@
 // The row of a partition in PostgreSQL, which says who owns it and where its log ends. The
 // directory is a partition, too.
 
+import type { OwnerOptions } from './owner-connection.ts';
 import type { Primary } from './primary.ts';
 
 /** The directory's. Those of the shards have their numbers. */
@@ -16,23 +17,23 @@ export interface PartitionRow {
 /**
  * Takes a partition from whoever had it, with an epoch greater than `after`; else says why not.
  * Where nodes share the service, only the holder of the lease may: a node that wakes up late must
- * not take back what another one has taken. `lease`: the epoch of the holder; null: no such nodes.
+ * not take back what another one has taken.
  */
 export async function takePartition(
   primary: Primary,
   partition: number,
   after: number,
-  lease: number | null,
+  { lease, node }: Pick<OwnerOptions, 'lease' | 'node'>,
 ): Promise<PartitionRow | string> {
   const [row] = await primary.query<PartitionRow>({
     text: `with lease as (select epoch, released from payments.lease for share)
-           insert into payments.partitions (partition, epoch)
-           select $1, $2::bigint + 1
+           insert into payments.partitions (partition, epoch, node)
+           select $1, $2::bigint + 1, $4
            where case when $3::bigint is null then not exists (select 1 from lease where not released)
              else exists (select 1 from lease where epoch = $3 and not released) end
-           on conflict (partition) do update set epoch = greatest(partitions.epoch, $2::bigint) + 1
+           on conflict (partition) do update set epoch = greatest(partitions.epoch, $2::bigint) + 1, node = $4
            returning epoch, next_sequence, checksum`,
-    values: [partition, after, lease],
+    values: [partition, after, lease, node],
   });
   if (row !== undefined) return row;
   return lease === null

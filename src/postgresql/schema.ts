@@ -80,6 +80,11 @@ const migrations: readonly (readonly string[])[] = [
     'alter table payments.lease add column dialect jsonb',
     'alter table payments.nodes add column release text',
   ],
+  [
+    'alter table payments.nodes add column link text, add column drained boolean not null default false',
+    // Who has taken it, for people to read.
+    'alter table payments.partitions add column node text',
+  ],
 ];
 
 export const schemaVersion = migrations.length;

@@ -1,6 +1,8 @@
-// The partitions as a node follows them that stands by, put together from ports: it mirrors their
-// logs and keeps their checkpoints up to date. The entry of the thread that stands by gives it the
-// real ports, and the simulator (test/simulator) its own, so both run the same wiring.
+// The partitions as a node follows them that does not own them, put together from ports: it mirrors
+// their logs and keeps their checkpoints up to date. A partition that this node is to own is let
+// go, because a journal has one writer, and may be followed again later. The entry of the thread
+// that stands by gives it the real ports, and the simulator (test/simulator) its own, so both run
+// the same wiring.
 
 import type { Scheduler, Timers } from '../core/scheduler.ts';
 import type { ShardIdentity } from '../disk/identity.ts';
@@ -10,8 +12,15 @@ import { inspectJournal } from '../journal/stopped-journal.ts';
 import type { LogFollower } from '../postgresql/log-follower.ts';
 import { segmentRetentionMs } from '../shard/metadata.ts';
 
+/** A partition's journal on this node. */
+export interface FollowedShard {
+  readonly dir: string;
+  readonly identity: ShardIdentity;
+}
+
 export interface HostedStandbyOptions {
-  readonly shards: readonly { readonly dir: string; readonly identity: ShardIdentity }[];
+  /** Those that are followed from the start. */
+  readonly shards: readonly FollowedShard[];
   readonly follower: Pick<LogFollower, 'endOf' | 'checksumAt' | 'readAfter' | 'close'>;
   readonly segmentBytesMax: number;
   readonly logBytesMax: number;
@@ -33,7 +42,10 @@ const dropMs = 3_600_000;
 
 export class HostedStandby {
   readonly #options: HostedStandbyOptions;
-  readonly #journals: StandbyJournal[] = [];
+  /** By partition. */
+  readonly #journals = new Map<number, StandbyJournal>();
+  /** What is done between two readings. */
+  readonly #tasks: (() => Promise<void>)[] = [];
   #following: Promise<void> = Promise.resolve();
   #isStopping = false;
   #wake = () => {};
@@ -49,48 +61,74 @@ export class HostedStandby {
     });
   }
 
+  /** Begins to follow a partition that nobody on this node owns. */
+  follow(shard: FollowedShard): Promise<void> {
+    return this.#between(async () => {
+      if (!this.#journals.has(shard.identity.shard)) await this.#open(shard);
+    });
+  }
+
+  /** Lets a partition go: its journal is closed when this resolves. */
+  release(partition: number): Promise<void> {
+    return this.#between(async () => {
+      const journal = this.#journals.get(partition);
+      this.#journals.delete(partition);
+      await journal?.close();
+    });
+  }
+
+  /** Rejects when the task fails, or nothing is followed any more. */
+  #between(task: () => Promise<void>): Promise<void> {
+    if (this.#isStopping) return Promise.reject(new Error('nothing is followed any more'));
+    const done = Promise.withResolvers<void>();
+    this.#tasks.push(() => task().then(done.resolve, done.reject));
+    this.#wake();
+    return done.promise;
+  }
+
   async #follow(): Promise<void> {
-    const { scheduler, isDiskFull, checkpointIntervalMs } = this.#options;
-    await this.#openAll();
+    const { shards, scheduler, isDiskFull, checkpointIntervalMs } = this.#options;
+    for (const shard of shards) await this.#open(shard);
     let [checkpointAtMs, dropAtMs] = [scheduler.elapsedMs(), scheduler.elapsedMs()];
-    while (!this.#isStopping) {
+    for (;;) {
+      for (const task of this.#tasks.splice(0)) await task();
+      if (this.#isStopping) return;
       // What is on a full disk stays as it is until somebody makes room.
       const waitMs = isDiskFull() ? retryMs : await this.#followOnce();
       const nowMs = scheduler.elapsedMs();
       if (nowMs >= checkpointAtMs) {
         checkpointAtMs = nowMs + checkpointIntervalMs;
-        for (const journal of this.#journals) await journal.checkpoint();
+        for (const journal of this.#journals.values()) await journal.checkpoint();
       }
       if (nowMs >= dropAtMs) {
         dropAtMs = nowMs + dropMs;
-        for (const journal of this.#journals) await journal.drop(segmentRetentionMs);
+        for (const journal of this.#journals.values()) await journal.drop(segmentRetentionMs);
       }
-      await this.#pause(waitMs);
+      if (this.#tasks.length === 0) await this.#pause(waitMs);
     }
   }
 
-  async #openAll(): Promise<void> {
-    const { shards, follower, segmentBytesMax, logBytesMax, scheduler, onWhole, onFollowed } = this.#options;
-    for (const { dir, identity } of shards) {
-      const options = { dir, identity, indexRowsOf, segmentBytesMax, logBytesMax, scheduler };
-      const isChecked = await inspectJournal(options, ({ isWhole }) => isWhole);
-      const journal = await openStandby({ ...options, isChecked });
-      this.#journals.push(journal);
-      const found = await follower.endOf(identity.shard);
-      await journal.refuseDivergence(found, (sequence) => follower.checksumAt(identity.shard, sequence));
-      if (isChecked) onWhole(identity.shard);
-      onFollowed(identity.shard, journal.sequence);
-    }
+  async #open({ dir, identity }: FollowedShard): Promise<void> {
+    const { follower, segmentBytesMax, logBytesMax, scheduler, onWhole, onFollowed } = this.#options;
+    const options = { dir, identity, indexRowsOf, segmentBytesMax, logBytesMax, scheduler };
+    const isChecked = await inspectJournal(options, ({ isWhole }) => isWhole);
+    const journal = await openStandby({ ...options, isChecked });
+    this.#journals.set(identity.shard, journal);
+    const found = await follower.endOf(identity.shard);
+    await journal.refuseDivergence(found, (sequence) => follower.checksumAt(identity.shard, sequence));
+    if (isChecked) onWhole(identity.shard);
+    onFollowed(identity.shard, journal.sequence);
   }
 
   /** Appends what is new. Resolves with the milliseconds to wait for more. */
   async #followOnce(): Promise<number> {
+    if (this.#journals.size === 0) return retryMs;
     const { follower, onFollowed, onBehind } = this.#options;
-    const sequences = this.#journals.map(({ sequence }) => sequence);
+    const sequences = new Map([...this.#journals].map(([partition, { sequence }]) => [partition, sequence]));
     const parts = await follower.readAfter(sequences).catch(() => null);
     if (parts === null) return retryMs;
     let appended = 0;
-    for (const [partition, journal] of this.#journals.entries()) {
+    for (const [partition, journal] of this.#journals) {
       const { batches = [], end = journal.sequence } = parts.get(partition) ?? {};
       await journal.append(batches);
       appended += batches.length;
@@ -117,6 +155,6 @@ export class HostedStandby {
     this.#wake();
     this.#options.follower.close();
     await this.#following;
-    for (const journal of this.#journals) await journal.close();
+    for (const journal of this.#journals.values()) await journal.close();
   }
 }

@@ -20,7 +20,7 @@ import { commonAnswers, startOfThread } from './thread-side.ts';
 
 const { data, main } = await startOfThread<LeaseThreadData>();
 const { config, service, identity } = data;
-const { address, beatMs, trustMs, takeMs } = config.cluster;
+const { address, link, beatMs, trustMs, takeMs } = config.cluster;
 const tell = (notice: Notice) => main.postMessage(notice);
 const logger = await createLogger({ level: config.logLevel, thread: 'lease' });
 const registry = new Registry();
@@ -36,6 +36,7 @@ function openTable(): PostgresLease {
 }
 
 const [table, notes] = [openTable(), openTable()];
+let isHolder = false;
 const keeper = new LeaseKeeper({
   table,
   ...identity,
@@ -46,6 +47,7 @@ const keeper = new LeaseKeeper({
   now: () => ownership.now(),
   onTrusted: (sent, ms) => ownership.trust(sent, ms),
   onTaken(epoch, isClean) {
+    isHolder = true;
     metrics.taken(epoch);
     logger.info({ epoch, isClean }, `node ${identity.node} has the lease`);
     tell({ type: 'lease_taken', epoch, isClean });
@@ -78,7 +80,12 @@ const noteMs = 1_000;
 let isStopping = false;
 async function noteNode(): Promise<void> {
   const followed = Object.fromEntries(progress.sequences.entries());
-  await notes.noteNode(address, followed).catch(() => {});
+  await notes.noteNode({ address, link }, followed).catch(() => {});
+  if (isHolder && link !== null)
+    await notes.otherNodes().then(
+      (nodes) => tell({ type: 'nodes', nodes }),
+      () => {},
+    );
   if (!isStopping) setTimeout(noteNode, noteMs);
 }
 

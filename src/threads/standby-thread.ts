@@ -69,6 +69,8 @@ standby.start(fail);
 
 const answers: Answers<ThreadQuestions> = {
   ...commonAnswers(logger, registry),
+  follow: ({ shard }) => standby.follow(shard),
+  release: ({ partition }) => standby.release(partition),
   stop: () => standby.stop(),
 };
 main.on('message', async (instruction: Instruction) => {

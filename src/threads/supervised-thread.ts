@@ -52,6 +52,9 @@ export class SupervisedThread {
   readonly #delay = new RestartDelay();
   readonly #first = Promise.withResolvers<ThreadFailure | null>();
   #thread: Thread | null = null;
+  /** Another thread is wanted in place of the one that runs. */
+  #isReplaced = false;
+  #replaced = Promise.withResolvers<void>();
   #ended: Promise<void> = Promise.resolve();
 
   constructor(options: SupervisedThreadOptions) {
@@ -87,29 +90,34 @@ export class SupervisedThread {
 
   /** Runs one thread until it ends. Returns the failure, or null when it ended by itself. */
   async #run(): Promise<ThreadFailure | null> {
-    const { make, onStarted, onReady, onEnded, onLost } = this.#options;
+    const { make, onStarted, onReady, onEnded, onLost, stopping } = this.#options;
     const thread = await make();
     this.#thread = thread;
-    if (this.#options.stopping.aborted) await thread.stop();
+    if (stopping.aborted) await thread.stop();
     else onStarted?.(thread);
     let wasReady = false;
     const isReady = () => {
       wasReady = true;
+      if (!this.#isReplaced) this.#replaced.resolve();
       onReady?.(thread);
       this.#first.resolve(null);
     };
     await thread.ready.then(isReady, () => {});
     const failure = await thread.ended;
     this.#thread = null;
+    if (!this.#isReplaced || stopping.aborted) this.#replaced.resolve();
     onEnded?.();
     this.#first.resolve(failure);
-    if (wasReady && failure !== null && !this.#options.stopping.aborted) onLost?.(failure);
+    if (wasReady && failure !== null && !stopping.aborted) onLost?.(failure);
     return failure;
   }
 
   /** Logs why the thread ended and waits until it may be started again. False when it may not. */
   async #mayStartAgain(failure: ThreadFailure | null): Promise<boolean> {
     const { name, fields, logger, stopping, onLost, onRestart } = this.#options;
+    const isReplaced = this.#isReplaced;
+    this.#isReplaced = false;
+    if (isReplaced && failure === null) return true;
     if (onLost !== undefined) return false;
     const reason = failure?.message ?? 'it ended by itself';
     if (failure?.fatal) {
@@ -121,6 +129,15 @@ export class SupervisedThread {
     onRestart?.();
     await wait(delayMs, undefined, { signal: stopping }).catch(() => {});
     return !stopping.aborted;
+  }
+
+  /** Has another thread made in place of the one that runs. Resolves when it is ready, or ended. */
+  async replace(): Promise<void> {
+    if (this.#thread === null) return;
+    this.#isReplaced = true;
+    this.#replaced = Promise.withResolvers();
+    await this.#thread.stop();
+    await this.#replaced.promise;
   }
 
   /**

@@ -18,7 +18,9 @@ import { shardOfOrganization } from '../shard/shard-map.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { SupervisorMetrics } from '../telemetry/supervisor-metrics.ts';
 import { accountOf, keyRingChangeOf } from './directory-projections.ts';
+import type { Lending } from './lending.ts';
 import { createRequestLogClient } from './request-log-client.ts';
+import { connectAll, connectShard, laterWhile } from './shard-ports.ts';
 import { SupervisedThread, type SupervisedThreadOptions } from './supervised-thread.ts';
 import { Thread, ThreadFailure } from './thread.ts';
 import { kinds, type WaitingThreads } from './thread-kinds.ts';
@@ -57,6 +59,8 @@ export interface SupervisorOptions {
   readonly claim: Claim;
   /** Some were started ahead. */
   readonly threads: WaitingThreads;
+  /** Has other nodes run shards; null: all run here. */
+  readonly lending: Lending | null;
   readonly port: number;
   readonly baseUrl: string;
   readonly logger: Logger;
@@ -126,6 +130,7 @@ export class Supervisor {
     if (first !== null && !failures.includes(null)) throw first;
     // It reads what the shards have recovered.
     void this.#archive?.start();
+    this.#options.lending?.start((number) => elementAt(this.#shards, number).replace());
   }
 
   #keep(options: Omit<SupervisedThreadOptions, 'logger' | 'stopping'>): SupervisedThread {
@@ -184,8 +189,14 @@ export class Supervisor {
       };
       return threads.take(kind).begin(data);
     };
-    const onStarted = (thread: Thread) => this.#linkShards(thread);
+    const onStarted = (thread: Thread) => this.#linkShards(thread, (number) => this.#isDeliveredHere(number));
     return this.#keep({ name: kind.name, make, onStarted });
+  }
+
+  /** Whether the shard runs here, and no other node's attempts of its webhooks do any more. */
+  #isDeliveredHere(number: number): boolean {
+    const shard = elementAt(this.#shards, number).ready;
+    return shard?.isElsewhere === false && (this.#options.lending?.quietMs(number) ?? 0) === 0;
   }
 
   /**
@@ -234,10 +245,10 @@ export class Supervisor {
       fields: { shard: number },
       make: () => this.#makeShard(number),
       onReady: (shard) => {
-        link(shard, (port) => elementAt(this.clients, number).connect(port));
-        for (const { thread } of [...this.#edges, ...this.#webhooks]) {
-          if (thread !== null) link(shard, (port) => thread.connect(number, port));
-        }
+        connectShard(shard, (port) => elementAt(this.clients, number).connect(port));
+        connectAll(shard, number, this.#edges);
+        const quietMs = this.#options.lending?.quietMs(number) ?? 0;
+        if (!shard.isElsewhere) laterWhile(shard, quietMs, () => connectAll(shard, number, this.#webhooks));
         metrics.up(number, true);
       },
       onEnded: () => {
@@ -248,22 +259,29 @@ export class Supervisor {
     });
   }
 
-  #makeShard(number: number): Thread {
-    const { folder, checked, directory, notes, secretsKeys, claim, threads, baseUrl } = this.#options;
+  async #makeShard(number: number): Promise<Thread> {
+    const { folder, checked, directory, notes, secretsKeys, claim, threads, baseUrl, lending } =
+      this.#options;
+    const elsewhere = lending === null ? null : await lending.place(number);
     const organizations = directory.snapshot().map(({ organization }) => organization);
-    const data: ShardThreadData = {
+    const everywhere = {
       number,
-      dir: folder.shardDir(number),
-      identity: folder.shardIdentity(number),
       shards: folder.shards,
-      ownership: claim.ownership,
       lease: claim.lease,
-      isChecked: checked.delete(number),
-      config: this.#config,
       secretsKeys,
       baseUrl,
       accounts: organizations.filter(({ id }) => this.shardOf(id) === number).map(accountOf),
       revision: directory.revision,
+    };
+    if (lending !== null && elsewhere !== null)
+      return lending.open(elsewhere, { ...everywhere, quietMs: lending.quietMs(number) });
+    const data: ShardThreadData = {
+      ...everywhere,
+      dir: folder.shardDir(number),
+      identity: folder.shardIdentity(number),
+      ownership: claim.ownership,
+      isChecked: checked.delete(number),
+      config: this.#config,
       paused: this.#isPaused,
     };
     const onNews = (news: News) => {
@@ -276,9 +294,9 @@ export class Supervisor {
    * Connects a started thread to the shards that are ready. The others are connected when they are
    * ready.
    */
-  #linkShards(thread: Thread): void {
+  #linkShards(thread: Thread, isWanted: (number: number) => boolean = () => true): void {
     this.#shards.forEach(({ ready }, number) => {
-      if (ready !== null) link(ready, (port) => thread.connect(number, port));
+      if (ready !== null && isWanted(number)) connectShard(ready, (port) => thread.connect(number, port));
     });
   }
 
@@ -351,7 +369,7 @@ export class Supervisor {
     const parts = await Promise.all(
       threads.map((thread) => thread?.ask('metrics', {}).catch(() => null) ?? null),
     );
-    return parts.filter((part) => part !== null);
+    return [...parts.filter((part) => part !== null), ...((await this.#options.lending?.counted()) ?? [])];
   }
 
   /**
@@ -369,13 +387,6 @@ export class Supervisor {
     for (const client of this.clients) client.disconnect();
     await Promise.all(this.#shards.map((shard) => shard.stop()));
   }
-}
-
-/** Gives the shard one end of a channel and somebody else the other. */
-function link(shard: Thread, give: (port: MessageChannel['port1']) => void): void {
-  const { port1, port2 } = new MessageChannel();
-  shard.connect(0, port1);
-  give(port2);
 }
 
 /** Connects the thread of the request logs with somebody who writes and asks. */

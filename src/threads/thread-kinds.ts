@@ -47,6 +47,11 @@ export class WaitingThreads {
     return waiting ?? Thread.worker(kind);
   }
 
+  /** Starts one ahead, unless one waits already. */
+  prepare(kind: WorkerKind): void {
+    if (!this.#threads.has(kind.name)) this.#threads.set(kind.name, Thread.worker(kind));
+  }
+
   /** Resolves when those that nobody has taken have ended. */
   async stop(): Promise<void> {
     await Promise.all([...this.#threads.values()].map((thread) => thread.stop()));

@@ -8,10 +8,12 @@ import type { KeyRingChange } from '../edge/api/authenticate.ts';
 import type { RefusedKey } from '../edge/api/refused-keys.ts';
 import type { UsedKey } from '../edge/api/used-keys.ts';
 import type { CheckpointSizes, Compacting, LogEnd } from '../journal/journal.ts';
-import type { NodeIdentity } from '../postgresql/lease-table.ts';
+import type { NodeIdentity, ReachableNode } from '../postgresql/lease-table.ts';
 import type { ServiceIdentity } from '../postgresql/owner-connection.ts';
 import type { Answer, Question } from '../rpc/questions.ts';
 import type { HostedAccount } from './directory-projections.ts';
+import type { FollowedShard } from './hosted-standby.ts';
+import type { LentShard, ShardAnywhere } from './lending-protocol.ts';
 
 /** From the main thread. */
 export type Instruction =
@@ -38,6 +40,12 @@ export interface ThreadQuestions {
   resume: { asks: object };
   /** A shard gives back the room that its checkpoint does not use, and reports its progress. */
   compact: { asks: object; answers: CompactAnswer; reports: Compacting };
+  /** Connects to the nodes that may run partitions. */
+  lead: { asks: { readonly nodes: readonly ReachableNode[] } };
+  /** Follows a partition that nobody on this node owns. */
+  follow: { asks: { readonly shard: FollowedShard } };
+  /** Lets a partition go that is followed. */
+  release: { asks: { readonly partition: number } };
   /** The thread's metrics, as prom-client's JSON. */
   metrics: { asks: object; answers: object };
   /** Finish the requests that were taken, and close. The thread ends when it has answered. */
@@ -63,6 +71,13 @@ export type Notice =
   | { readonly type: 'lease_holder'; readonly address: string | null }
   /** The lease is to move to another node. */
   | { readonly type: 'lease_wanted'; readonly successor: string }
+  /** The other nodes that may run partitions for the one that has the lease. */
+  | { readonly type: 'nodes'; readonly nodes: readonly ReachableNode[] }
+  /** The node with that process can be given partitions, or not any more. */
+  | { readonly type: 'linked'; readonly node: string; readonly process: string }
+  | { readonly type: 'unlinked'; readonly process: string }
+  /** The node that has the lease wants this one to run a shard; the port leads to that node. */
+  | { readonly type: 'lent'; readonly shard: LentShard; readonly port: MessagePort }
   /** The thread has failed and will end. `fatal`: another start can't help. */
   | { readonly type: 'failed'; readonly message: string; readonly fatal: boolean };
 
@@ -81,29 +96,23 @@ export type News = Extract<
       | 'lease_taken'
       | 'lease_lost'
       | 'lease_holder'
-      | 'lease_wanted';
+      | 'lease_wanted'
+      | 'nodes'
+      | 'linked'
+      | 'unlinked'
+      | 'lent';
   }
 >;
 
 /** How a shard thread is started. */
-export interface ShardThreadData {
-  readonly number: number;
+export interface ShardThreadData extends ShardAnywhere {
   readonly dir: string;
   readonly identity: ShardIdentity;
   /** The memory of the ownership board. */
   readonly ownership: SharedArrayBuffer;
-  /** The epoch of the node's lease; null where no nodes share the service. */
-  readonly lease: number | null;
-  /** How many shards there are. */
-  readonly shards: number;
   /** This process has just checked the journal's files. */
   readonly isChecked: boolean;
-  readonly secretsKeys: readonly string[];
   readonly config: Config;
-  readonly baseUrl: string;
-  readonly accounts: readonly HostedAccount[];
-  /** The directory's revision that the accounts are of. */
-  readonly revision: number;
   /**
    * Whether the data folder is paused: the shard then reads, changes nothing and calls no networks.
    */
@@ -138,7 +147,7 @@ export interface LeaseThreadData {
 export interface StandbyThreadData {
   readonly config: Config;
   readonly service: ServiceIdentity;
-  readonly shards: readonly { readonly dir: string; readonly identity: ShardIdentity }[];
+  readonly shards: readonly FollowedShard[];
   /** The memory that says how far this node follows the partitions. */
   readonly progress: SharedArrayBuffer;
 }

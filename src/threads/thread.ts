@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import type { MessagePort, TransferListItem } from 'node:worker_threads';
 import { Questions } from '../rpc/questions.ts';
+import type { Lend, LentShard } from './lending-protocol.ts';
 import { startWorker, type WaitingWorker } from './start-worker.ts';
 import type { Instruction, News, Notice, ThreadQuestions } from './thread-protocol.ts';
 import { startDataVariable } from './thread-side.ts';
@@ -37,7 +38,7 @@ export class ThreadFailure extends Error {
 interface Carrier {
   /** It waits until this is called; null: it has begun. */
   readonly waiting: Pick<WaitingWorker, 'begin' | 'abandon'> | null;
-  postMessage(message: Instruction, transfer?: readonly TransferListItem[]): void;
+  postMessage(message: Instruction | Lend, transfer?: readonly TransferListItem[]): void;
   onMessage(listener: (notice: Notice) => void): void;
   onError(listener: (error: NodeJS.ErrnoException) => void): void;
   onExit(listener: (code: number | null) => void): void;
@@ -77,8 +78,43 @@ function carrierProcess(entry: URL, data: unknown): Carrier {
   };
 }
 
+/**
+ * A thread of another node, over a port that comes out there. `where`: how that node is called. It
+ * has ended when it says so, or when the port is closed.
+ */
+function carrierElsewhere(port: MessagePort, where: string): Carrier {
+  const ended = Promise.withResolvers<number>();
+  let onError: (error: Error) => void = () => {};
+  port.on('message', (message: Elsewhere) => {
+    if (message.type === 'exit') ended.resolve(message.code);
+  });
+  port.on('close', () => {
+    onError(new Error(`the link to ${where} is lost`));
+    ended.resolve(1);
+  });
+  return {
+    waiting: null,
+    postMessage: (message, transfer) => port.postMessage(message, transfer),
+    onMessage: (listener) =>
+      port.on('message', (message: Elsewhere) => {
+        if (message.type !== 'exit') listener(message);
+      }),
+    onError: (listener) => {
+      onError = listener;
+    },
+    onExit: (listener) => void ended.promise.then(listener),
+  };
+}
+
+/** What comes of a thread of another node. */
+type Elsewhere = Notice | { readonly type: 'exit'; readonly code: number };
+
 export class Thread {
   readonly #worker: Carrier;
+  /** It runs on another node. */
+  readonly isElsewhere: boolean;
+  /** Hears everything that the thread says; null: nobody does. */
+  #follower: MessagePort | null = null;
   #waiting: Carrier['waiting'];
   #onNews: (news: News) => void = () => {};
   readonly #questions: Questions<ThreadQuestions>;
@@ -103,8 +139,14 @@ export class Thread {
     return new Thread(carrierProcess(entry, data));
   }
 
-  private constructor(carrier: Carrier, heapMib?: number) {
+  /** One that another node runs, which has begun; `where`: how that node is called. */
+  static elsewhere(port: MessagePort, where: string): Thread {
+    return new Thread(carrierElsewhere(port, where), undefined, true);
+  }
+
+  private constructor(carrier: Carrier, heapMib?: number, isElsewhere = false) {
     this.#worker = carrier;
+    this.isElsewhere = isElsewhere;
     this.#waiting = carrier.waiting;
     this.#questions = new Questions((question) => carrier.postMessage(question));
     const ready = Promise.withResolvers<void>();
@@ -112,10 +154,13 @@ export class Thread {
     // The promise may reject when nobody waits for it any more.
     this.ready.catch(() => {});
     this.#worker.onMessage((notice) => {
+      this.#follower?.postMessage(notice);
       if (notice.type === 'ready') {
         this.#isReady = true;
         ready.resolve();
-      } else if (notice.type === 'failed') this.#failure = new ThreadFailure(notice.message, notice.fatal);
+      } else if (notice.type === 'failed')
+        // What can't be helped on another node may be helped on this one.
+        this.#failure = new ThreadFailure(notice.message, notice.fatal && !isElsewhere);
       else if ('question' in notice) this.#questions.take(notice);
       else this.#onNews(notice);
     });
@@ -130,6 +175,8 @@ export class Thread {
         this.#gone = this.#failure ?? new ThreadFailure('the thread has ended', false);
         this.#questions.end(this.#gone);
         ready.reject(this.#gone);
+        this.#follower?.postMessage({ type: 'exit', code: code ?? 1 } satisfies Elsewhere);
+        this.#follower?.close();
         resolve(this.#failure);
       });
     });
@@ -140,6 +187,14 @@ export class Thread {
     this.#waiting?.begin(data);
     this.#waiting = null;
     return this;
+  }
+
+  /** Lets another node have the thread, over a port that comes out there. */
+  giveAway(port: MessagePort): void {
+    this.#follower = port;
+    port.on('message', (instruction: Instruction) =>
+      this.#worker.postMessage(instruction, 'port' in instruction ? [instruction.port] : []),
+    );
   }
 
   /** It has become ready and has not ended. */
@@ -157,6 +212,11 @@ export class Thread {
 
   connectDashboard(port: MessagePort): void {
     this.#worker.postMessage({ type: 'dashboard', port } satisfies Instruction, [port]);
+  }
+
+  /** The thread of the links has a node run a shard; the port leads there. */
+  lend(process: string, shard: LentShard, port: MessagePort): void {
+    this.#worker.postMessage({ type: 'lend', process, shard, port } satisfies Lend, [port]);
   }
 
   /** Asks a question. Rejects when the thread has ended, or ends before it has answered. */

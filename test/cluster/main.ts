@@ -13,6 +13,7 @@ import { leftOut, PostgresServers } from '../postgresql/servers.ts';
 const launcher = fileURLToPath(new URL('../../src/main/launch.mjs', import.meta.url));
 const names = ['a', 'b', 'c'] as const;
 const firstPort = 8_081;
+const linksAbove = 10;
 const portOf = (name: (typeof names)[number]) => firstPort + names.indexOf(name);
 
 const print = (text: string) => void process.stdout.write(text);
@@ -66,17 +67,18 @@ class Node {
         PAYMENTS_DATA_DIR: join(folder, name),
         PAYMENTS_SECRETS_KEY_FILE: join(folder, 'secrets-key'),
         PAYMENTS_PORT: String(portOf(name)),
-        PAYMENTS_SHARDS: '1',
+        PAYMENTS_SHARDS: '3',
         PAYMENTS_JOURNAL_URL: url,
         PAYMENTS_CLUSTER_NODE: name,
         PAYMENTS_CLUSTER_ADDRESS: `127.0.0.1:${portOf(name)}`,
+        PAYMENTS_CLUSTER_LINK: `127.0.0.1:${portOf(name) + linksAbove}`,
       },
     });
     for (const stream of [this.#child.stdout, this.#child.stderr])
       stream?.on('data', (text: Buffer) => {
         this.#output += text;
         for (const line of String(text).split('\n'))
-          if (/stands by|has the lease|taken the lease|Listening on/.test(line))
+          if (/stands by|has the lease|taken the lease|runs on|Listening on/.test(line))
             print(`${name}: ${messageOf(line)}\n`);
       });
   }
@@ -111,7 +113,7 @@ function messageOf(line: string): string {
 function guide(nodes: readonly Node[], servers: PostgresServers): string {
   const key = nodes.map((node) => node.key).find((found) => found !== undefined) ?? 'KEY';
   return `
-Three nodes share one service. Each takes any request:
+Three nodes share one service, and each runs one of its partitions. Each takes any request:
 
 ${names.map((name) => `  http://127.0.0.1:${portOf(name)}   node ${name}`).join('\n')}
 

@@ -13,7 +13,15 @@ function rowsOn(servers: PostgresServers) {
   const address = parseJournalUrl(servers.url);
   assert(typeof address !== 'string');
   const service = { folder: 'f', generation: 0, shards: 1 };
-  const options = { address, password: null, ca: null, lease: null, isSingle: false, onTrouble() {} };
+  const options = {
+    address,
+    password: null,
+    ca: null,
+    lease: null,
+    node: null,
+    isSingle: false,
+    onTrouble() {},
+  };
   return new PostgresRows({ ...options, service, timers: systemTimers });
 }
 

@@ -50,6 +50,7 @@ async function onPostgres(context: TestContext): Promise<EngineSubject> {
         service: { folder: identity.folder, generation: identity.generation, shards: 2 },
         partition: identity.shard,
         lease: null,
+        node: null,
         isSingle: false,
         onTrouble() {},
       });

@@ -24,7 +24,7 @@ function logOn(
   const address = parseJournalUrl(servers.url);
   assert(typeof address !== 'string');
   const onTrouble = (trouble: string | null) => void troubles.push(trouble);
-  const options = { address, password: null, ca: null, lease: null, isSingle, onTrouble };
+  const options = { address, password: null, ca: null, lease: null, node: null, isSingle, onTrouble };
   const { folder, generation } = identity;
   const service = { folder, generation, shards: 1 };
   return new PostgresLog({ ...options, timers, service, partition: 0 });

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { systemScheduler, systemTimers } from '../../src/core/scheduler.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
+import { openStandby } from '../../src/journal/standby-journal.ts';
 import { HostedStandby } from '../../src/threads/hosted-standby.ts';
 import { appendTurns, identity, indexRowsOf, temporaryFolder } from '../journal/journal-fixtures.ts';
 
@@ -21,6 +22,17 @@ async function shardFolder(context: TestContext, shard: number) {
   return { dir, identity: own };
 }
 
+const ports = {
+  segmentBytesMax: 1_000_000,
+  logBytesMax: 10_000_000,
+  checkpointIntervalMs: 10_000,
+  timers: systemTimers,
+  scheduler: systemScheduler,
+  isDiskFull: () => false,
+  onFollowed() {},
+  onBehind() {},
+};
+
 /** Stands by for both shards; PostgreSQL tells nothing of those from `silentFrom` on. Resolves with those that are whole. */
 async function wholeOf(
   shards: readonly Awaited<ReturnType<typeof shardFolder>>[],
@@ -31,6 +43,7 @@ async function wholeOf(
   const silence = Promise.withResolvers<never>();
   silence.promise.catch(() => {});
   const standby = new HostedStandby({
+    ...ports,
     shards,
     follower: {
       async endOf(partition) {
@@ -45,21 +58,45 @@ async function wholeOf(
       },
       close: () => silence.reject(new Error('closed')),
     },
-    segmentBytesMax: 1_000_000,
-    logBytesMax: 10_000_000,
-    checkpointIntervalMs: 10_000,
-    timers: systemTimers,
-    scheduler: systemScheduler,
-    isDiskFull: () => false,
     onWhole: (partition) => whole.push(partition),
-    onFollowed() {},
-    onBehind() {},
   });
   standby.start(asked.reject);
   await asked.promise;
   await standby.stop();
   return whole;
 }
+
+test('a partition is let go so that this node can own it, and followed again', async (context) => {
+  const shards = [await shardFolder(context, 0), await shardFolder(context, 1)];
+  const asked: number[][] = [];
+  const standby = new HostedStandby({
+    ...ports,
+    shards,
+    follower: {
+      endOf: async () => ({ end: { sequence: 7, checksum: 0 }, firstSequence: 7 }),
+      checksumAt: async () => null,
+      async readAfter(sequences) {
+        asked.push([...sequences.keys()]);
+        return new Map();
+      },
+      close() {},
+    },
+    onWhole() {},
+  });
+  standby.start((error) => assert.fail(String(error)));
+  await standby.release(1);
+  // Somebody else can write the journal now.
+  const { dir, identity: own } = shards[1]!;
+  const journal = await openStandby({ ...ports, dir, identity: own, indexRowsOf, isChecked: false });
+  await journal.close();
+  asked.length = 0;
+  await standby.release(0);
+  await standby.follow(shards[0]!);
+  await standby.follow(shards[0]!);
+  await standby.stop();
+  assert.deepEqual(new Set(asked.map(String)), new Set(['0']));
+  await assert.rejects(standby.follow(shards[1]!), /nothing is followed any more/);
+});
 
 test('a shard whose old segment is damaged is followed, and not called whole', async (context) => {
   const shards = [await shardFolder(context, 0), await shardFolder(context, 1)];

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type {
   ClusterNode,
   ClusterStatus,
+  DrainedNode,
   MovedLease,
   Replica,
   Takeover,
@@ -27,13 +28,20 @@ export function addClusterCommands(program: Command, context: CliContext): void 
   addCommand(cluster, 'move', 'have another node serve')
     .argument('<node>', 'the node that is to serve; it must stand by')
     .action(async (node) => print(await host.moveLease(options().dataDir, node), moved));
-  addCommand(cluster, 'drain', 'have any other node serve, so that this one can be stopped')
+  addCommand(cluster, 'drain', 'have other nodes do all that this one does, so that it can be stopped')
     .argument('<node>', 'the node that is to serve no longer')
-    .action(async (node) => print(await host.drainNode(options().dataDir, node), moved));
+    .action(async (node) => print(await host.drainNode(options().dataDir, node), drained));
 }
 
 function moved({ from, to, milliseconds }: MovedLease): string {
   return `Node ${to} has the lease that node ${from} had, after ${milliseconds} ms.`;
+}
+
+function drained(done: MovedLease | DrainedNode): string {
+  if ('to' in done) return moved(done);
+  const { node, partitions, milliseconds } = done;
+  const which = partitions.length === 0 ? 'no partition' : `partitions ${partitions.join(', ')}`;
+  return `Node ${node} ran ${which}, and runs none any more, after ${milliseconds} ms.`;
 }
 
 function screen({ serving, epoch, partitions, nodes, postgresql, takeovers }: ClusterStatus): string {
@@ -52,7 +60,8 @@ function screen({ serving, epoch, partitions, nodes, postgresql, takeovers }: Cl
 
 const nodeTable = tableOf<ClusterNode>([
   'node',
-  'role',
+  ['role', ({ role, is_drained }) => (is_drained ? `${role}, drained` : role)],
+  ['runs', ({ partitions }) => (partitions.length === 0 ? '-' : partitions.join(', '))],
   ['behind', 'behind_entries'],
   ['seen', ({ seen_seconds: seconds }) => `${seconds} s ago`],
   'release',

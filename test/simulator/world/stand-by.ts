@@ -52,6 +52,7 @@ export function ownerOptions(
     timers: { after: (ms, run) => simulation.after(lane, ms, run) },
     service: serviceOf(folder),
     lease,
+    node: null,
     isSingle: false,
     onTrouble,
   };
@@ -132,7 +133,9 @@ export class StandBy {
     const noteNode = () => {
       if (this.#isStopping) return;
       const again = () => void simulation.after(this.#lease, noteMs, noteNode);
-      notes.noteNode(machine.name, Object.fromEntries(this.#followed.entries())).then(again, again);
+      notes
+        .noteNode({ address: machine.name, link: null }, Object.fromEntries(this.#followed.entries()))
+        .then(again, again);
     };
     noteNode();
   }

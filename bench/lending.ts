@@ -1,0 +1,113 @@
+// `node bench/lending.ts ROUNDS SECONDS`: what it costs to have other nodes run partitions. Creates go to one node of a service
+// over PostgreSQL (a primary and a standby), by turns with nobody else there, and with two nodes that each run one of its three
+// partitions. All of it shares this machine, so this shows the cost of passing requests on, and nothing else.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ClusterStatus } from '../src/cluster/cluster-status.ts';
+import { newSecretsKey } from '../src/crypto/secret-box.ts';
+import { paymentsWith } from '../test/main/payments-command.ts';
+import { PostgresServers } from '../test/postgresql/servers.ts';
+import { Node } from './cluster-node.ts';
+import { drive } from './load.ts';
+import { median } from './report.ts';
+import { creation } from './scenarios.ts';
+import { freePort, temporaryFolder, unlimitedKey } from './targets.ts';
+import { counted } from './varying.ts';
+
+const rounds = Number(process.argv[2] ?? 3);
+const seconds = Number(process.argv[3] ?? 8);
+/** Of one organization each, so that all partitions have some. */
+const keysMax = 12;
+const connectionsEach = 5;
+
+const servers = new PostgresServers();
+const folder = temporaryFolder();
+/** The same on each node. */
+const secretsKey = newSecretsKey();
+let measured = 0;
+
+async function nodeNamed(name: string): Promise<Node> {
+  const dataDir = join(folder, name);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(`${dataDir}.secrets-key`, secretsKey);
+  const env = {
+    PAYMENTS_SHARDS: '3',
+    PAYMENTS_LOG_LEVEL: 'warn',
+    PAYMENTS_REQUEST_LOGS_KEPT_DAYS: '0',
+    PAYMENTS_CLUSTER_LINK: `127.0.0.1:${await freePort()}`,
+  };
+  return new Node(name, dataDir, await freePort(), servers.url, env);
+}
+
+/** One round. Returns creates a second, and microseconds of processor time for each in all nodes. */
+async function measure(
+  nodes: readonly Node[],
+  keys: readonly string[],
+): Promise<{ perSecond: number; microseconds: number; p50Ms: number }> {
+  const [first] = nodes as [Node];
+  const spent = () => nodes.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
+  const before = spent();
+  measured++;
+  const url = `http://127.0.0.1:${first.port}`;
+  const runs = await Promise.all(
+    keys.map((key, n) =>
+      drive({ url, requests: [creation(key, counted(`round${measured}-${n}`))] }, connectionsEach, seconds),
+    ),
+  );
+  const requests = runs.reduce((sum, run) => sum + run.requests, 0);
+  return {
+    perSecond: runs.reduce((sum, { requestsPerSecond }) => sum + requestsPerSecond, 0),
+    microseconds: ((spent() - before) * 1e6) / requests,
+    p50Ms: median(runs.map(({ p50Ms }) => p50Ms)),
+  };
+}
+
+const both = {
+  alone: [] as Awaited<ReturnType<typeof measure>>[],
+  lent: [] as Awaited<ReturnType<typeof measure>>[],
+};
+const nodes: Node[] = [];
+try {
+  await servers.start(1);
+  for (const name of ['a', 'b', 'c']) nodes.push(await nodeNamed(name));
+  const [a, b, c] = nodes as [Node, Node, Node];
+  await a.start(/Listening on/);
+  const keys: string[] = [];
+  while (keys.length < keysMax) keys.push(await unlimitedKey(a.dataDir));
+  await measure([a], keys);
+  for (let round = 0; round < rounds; round++) {
+    both.alone.push(await measure([a], keys));
+    await Promise.all([b.start(/Standing by/), c.start(/Standing by/)]);
+    await eachRuns(nodes);
+    both.lent.push(await measure([a, b, c], keys));
+    await Promise.all([b.kill('SIGTERM'), c.kill('SIGTERM')]);
+    await eachRuns([a]);
+  }
+  for (const [name, runs] of Object.entries(both)) {
+    const of = (value: (run: (typeof runs)[number]) => number) => median(runs.map(value));
+    process.stdout.write(
+      `${name}: ${Math.round(of((run) => run.perSecond))} creates/s, ` +
+        `${of((run) => run.microseconds).toFixed(1)} µs of processor time each, p50 ${of((run) => run.p50Ms).toFixed(2)} ms\n`,
+    );
+  }
+  const ratios = both.lent.map(({ perSecond }, round) => perSecond / both.alone[round]!.perSecond);
+  process.stdout.write(
+    `lent ÷ alone: ${median(ratios).toFixed(2)} (${ratios.map((ratio) => ratio.toFixed(2)).join(', ')})\n`,
+  );
+} finally {
+  await Promise.all(nodes.map((node) => node.kill()));
+  await servers.stop();
+}
+
+/** Resolves when each of these nodes runs one of the three partitions. */
+async function eachRuns(nodes: readonly Node[]): Promise<void> {
+  for (;;) {
+    const { out } = await paymentsWith({ PAYMENTS_JOURNAL_URL: servers.url }, 'cluster', 'status', '--json');
+    const { nodes: found } = JSON.parse(out) as ClusterStatus;
+    const runs = (name: string) => found.find(({ node }) => node === name)?.partitions.length;
+    if (nodes.every(({ name }) => runs(name) === 3 / nodes.length)) return;
+    await wait(200);
+  }
+}

@@ -1,0 +1,248 @@
+// A link between two nodes: message ports whose other ends are on the other node, over one
+// connection. What is posted at one end comes out at the other in the same order, a port that a
+// message carries included. So a thread of another node is talked to as one of this process.
+//
+//   frame:  u32 bytes that follow · u32 channel · u8 kind · payload
+//
+// A channel is an end of a port at each node. What waits to be sent is bounded by those who post:
+// the client of a shard sends so many requests ahead of their answers, and no more.
+
+import type { Socket } from 'node:net';
+import { deserialize, serialize } from 'node:v8';
+import { MessageChannel, MessagePort } from 'node:worker_threads';
+
+const kinds = {
+  /** A channel begins, with a greeting. */
+  opened: 0,
+  /** A message that is an ArrayBuffer. */
+  bytes: 1,
+  message: 2,
+  /** A message with a port in its field `port`: the number of that one's channel comes first. */
+  messageWithPort: 3,
+  closed: 4,
+  /** Of the nodes themselves, on no channel. */
+  control: 5,
+} as const;
+
+const lengthBytes = 4;
+const headBytes = 9;
+const portBytes = 4;
+/** Nothing that nodes say is so long: more is a fault. */
+const frameBytesMax = 256 * 1024 * 1024;
+/** A payload that is shorter is copied behind its head, which is cheaper than a second write. */
+const copiedBytesMax = 16 * 1024;
+
+export interface LinkOptions {
+  /** The other node has opened a channel: `port` is its end here. */
+  readonly onOpened?: (greeting: unknown, port: MessagePort) => void;
+  readonly onControl: (message: unknown) => void;
+  /**
+   * The link is lost, and the ports that came by it are closed. Those of channels that this node
+   * has opened stay until `closeOpened` is called.
+   */
+  readonly onEnded: (closeOpened: () => void) => void;
+}
+
+/** The number of the ports of one side, so that both can begin channels. */
+export type LinkSide = 'dialed' | 'listened';
+
+export class Link {
+  readonly #socket: Socket;
+  readonly #options: LinkOptions;
+  readonly #ports = new Map<number, MessagePort>();
+  /** The channels that this node has opened. */
+  readonly #opened = new Set<number>();
+  readonly #frames = new FrameReader();
+  #nextChannel: number;
+  #isEnded = false;
+  #isCorked = false;
+
+  constructor(socket: Socket, side: LinkSide, options: LinkOptions) {
+    this.#socket = socket;
+    this.#options = options;
+    this.#nextChannel = side === 'dialed' ? 1 : 2;
+    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    // The other side learns of a fault by the end of the connection.
+    socket.on('error', () => {});
+    socket.once('close', () => this.end());
+  }
+
+  /** Begins a channel between `port` and one that the other node is given with the greeting. */
+  open(greeting: unknown, port: MessagePort): void {
+    const channel = this.#takeNumber();
+    this.#opened.add(channel);
+    this.#send(channel, kinds.opened, serialize(greeting));
+    this.#join(channel, port);
+  }
+
+  /** Says something to the other node itself. */
+  tell(message: unknown): void {
+    this.#send(0, kinds.control, serialize(message));
+  }
+
+  /** No channel is open. */
+  get isIdle(): boolean {
+    return this.#ports.size === 0;
+  }
+
+  /** Ends the link, and the connection with it once what was sent has gone out. */
+  end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#socket.destroySoon();
+    const opened = [...this.#ports].filter(([channel]) => this.#opened.has(channel));
+    const others = [...this.#ports].filter(([channel]) => !this.#opened.has(channel));
+    this.#ports.clear();
+    for (const [, port] of others) port.close();
+    this.#options.onEnded(() => {
+      for (const [, port] of opened) port.close();
+    });
+  }
+
+  #takeNumber(): number {
+    const channel = this.#nextChannel;
+    this.#nextChannel += 2;
+    return channel;
+  }
+
+  #join(channel: number, port: MessagePort): void {
+    if (this.#isEnded) {
+      port.close();
+      return;
+    }
+    this.#ports.set(channel, port);
+    port.on('message', (message) => this.#post(channel, message));
+    port.on('close', () => {
+      if (this.#ports.delete(channel)) this.#send(channel, kinds.closed, none);
+    });
+  }
+
+  #post(channel: number, message: unknown): void {
+    if (message instanceof ArrayBuffer) this.#send(channel, kinds.bytes, usedOf(message));
+    else if (carriesPort(message)) this.#postWithPort(channel, message);
+    else this.#send(channel, kinds.message, serialize(message));
+  }
+
+  #postWithPort(channel: number, { port, ...others }: { readonly port: MessagePort }): void {
+    const carried = this.#takeNumber();
+    const number = Buffer.alloc(portBytes);
+    number.writeUInt32LE(carried);
+    this.#send(channel, kinds.messageWithPort, Buffer.concat([number, serialize(others)]));
+    this.#join(carried, port);
+  }
+
+  #send(channel: number, kind: number, payload: Uint8Array): void {
+    if (this.#isEnded) return;
+    const isCopied = payload.length <= copiedBytesMax;
+    const head = Buffer.allocUnsafe(headBytes + (isCopied ? payload.length : 0));
+    head.writeUInt32LE(headBytes - lengthBytes + payload.length, 0);
+    head.writeUInt32LE(channel, lengthBytes);
+    head[headBytes - 1] = kind;
+    if (isCopied) head.set(payload, headBytes);
+    this.#corkForNow();
+    this.#socket.write(head);
+    if (!isCopied) this.#socket.write(payload);
+  }
+
+  /** What is sent in one turn goes out together. */
+  #corkForNow(): void {
+    if (this.#isCorked) return;
+    this.#isCorked = true;
+    this.#socket.cork();
+    process.nextTick(() => {
+      this.#isCorked = false;
+      this.#socket.uncork();
+    });
+  }
+
+  #receive(chunk: Buffer): void {
+    this.#frames.add(chunk);
+    for (let frame = this.#frames.next(); frame !== null; frame = this.#frames.next()) {
+      if (frame === 'too long') this.end();
+      else this.#take(frame.readUInt32LE(0), frame.readUInt8(4), frame.subarray(headBytes - lengthBytes));
+    }
+  }
+
+  #take(channel: number, kind: number, payload: Buffer): void {
+    if (kind === kinds.control) this.#options.onControl(deserialize(payload));
+    else if (kind === kinds.opened) this.#options.onOpened?.(deserialize(payload), this.#newPort(channel));
+    else {
+      const port = this.#ports.get(channel);
+      if (port !== undefined) this.#takeFor(port, channel, kind, payload);
+      // What comes for a channel that was closed here meanwhile has nobody to hear it.
+      else if (kind === kinds.messageWithPort) this.#newPort(payload.readUInt32LE(0)).close();
+    }
+  }
+
+  #takeFor(port: MessagePort, channel: number, kind: number, payload: Buffer): void {
+    if (kind === kinds.closed) {
+      this.#ports.delete(channel);
+      port.close();
+    } else if (kind === kinds.bytes) {
+      const bytes = new Uint8Array(payload).buffer;
+      port.postMessage(bytes, [bytes]);
+    } else if (kind === kinds.messageWithPort) {
+      const carried = this.#newPort(payload.readUInt32LE(0));
+      port.postMessage({ ...deserialize(payload.subarray(portBytes)), port: carried }, [carried]);
+    } else port.postMessage(deserialize(payload));
+  }
+
+  /** The end for this node of a channel that the other one has begun. */
+  #newPort(channel: number): MessagePort {
+    const { port1, port2 } = new MessageChannel();
+    this.#join(channel, port1);
+    return port2;
+  }
+}
+
+const none = new Uint8Array(0);
+
+function carriesPort(message: unknown): message is { readonly port: MessagePort } {
+  return (
+    typeof message === 'object' &&
+    message !== null &&
+    'port' in message &&
+    message.port instanceof MessagePort
+  );
+}
+
+/** Frames between edges and shards say how much of their buffer they use (shard/frames.ts). */
+function usedOf(buffer: ArrayBuffer): Uint8Array {
+  return new Uint8Array(buffer, 0, Math.min(buffer.byteLength, new DataView(buffer).getUint32(0, true)));
+}
+
+/** Cuts what comes into frames, without their lengths. */
+class FrameReader {
+  #rest: Buffer[] = [];
+  #bytes = 0;
+
+  add(chunk: Buffer): void {
+    this.#rest.push(chunk);
+    this.#bytes += chunk.length;
+  }
+
+  /** Null: there is no whole one. */
+  next(): Buffer | 'too long' | null {
+    if (this.#bytes < lengthBytes) return null;
+    const length = this.#gather(lengthBytes).readUInt32LE(0);
+    if (length > frameBytesMax) {
+      this.#bytes = 0;
+      return 'too long';
+    }
+    if (this.#bytes < lengthBytes + length) return null;
+    const all = this.#gather(lengthBytes + length);
+    const end = lengthBytes + length;
+    this.#rest[0] = all.subarray(end);
+    this.#bytes -= end;
+    return all.subarray(lengthBytes, end);
+  }
+
+  /** The first of what is left, of at least so many bytes. */
+  #gather(bytes: number): Buffer {
+    const [first = Buffer.alloc(0)] = this.#rest;
+    if (first.length >= bytes) return first;
+    const all = Buffer.concat(this.#rest, this.#bytes);
+    this.#rest = [all];
+    return all;
+  }
+}

@@ -1,0 +1,96 @@
+// What a node that stands by runs for the one that has the lease. It begins when this node has
+// shown that it has the same secrets key, because what it runs needs that, and so does the link.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import { linkKeyOf } from '../cluster/node-tls.ts';
+import { environmentOf } from '../config/config.ts';
+import { postgresOf } from '../config/remote-log.ts';
+import { sizedFor } from '../config/sizing.ts';
+import { defined, elementAt } from '../core/assert.ts';
+import type { DataFolder } from '../data-folder/data-folder.ts';
+import { requireKeysOf } from '../data-folder/secrets-key.ts';
+import { keyCheckRow, keyCheckValueIn } from '../directory/key-check.ts';
+import { OwnershipBoard } from '../journal/ownership.ts';
+import { directoryRowIn } from '../postgresql/directory-rows.ts';
+import type { NodeIdentity } from '../postgresql/lease-table.ts';
+import { Hosting } from '../threads/hosting.ts';
+import type { HostingThreadData } from '../threads/lending-protocol.ts';
+import type { WaitingThreads } from '../threads/thread-kinds.ts';
+import { type Kept, keep, type Owning, once } from './keep.ts';
+
+const hostingEntry = new URL('../threads/hosting-thread.ts', import.meta.url);
+const keyRetryMs = 1_000;
+
+export interface Host {
+  readonly identity: NodeIdentity;
+  /** The thread that stands by. */
+  readonly standby: Kept;
+  /** The shards whose files that one has found whole. */
+  readonly whole: Set<number>;
+  readonly threads: WaitingThreads;
+}
+
+export class HostedHere {
+  readonly #owning: Owning;
+  readonly #identity: NodeIdentity;
+  readonly #trust: SharedArrayBuffer;
+  readonly #hosting: Hosting;
+  #link: Kept | null = null;
+  /** Resolves when everything has ended that runs here. */
+  readonly stop = once(async () => {
+    await this.#hosting.stop();
+    await this.#link?.stop();
+  });
+
+  constructor(owning: Owning, folder: DataFolder, { identity, ...host }: Host) {
+    const { config, logger, closers } = owning;
+    this.#owning = owning;
+    this.#identity = identity;
+    this.#trust = OwnershipBoard.untrusted(folder.shards);
+    this.#hosting = new Hosting({
+      ...host,
+      config: sizedFor(config, folder.shards),
+      folder,
+      trust: this.#trust,
+      logger,
+    });
+    closers.push(this.stop);
+  }
+
+  /** Never resolves. Rejects with `ConfigError` when this node has another secrets key. */
+  async run(): Promise<never> {
+    const { config } = this.#owning;
+    const keys = await this.#sameKeys();
+    if (config.cluster.link !== null) {
+      const data: HostingThreadData = {
+        config,
+        identity: this.#identity,
+        key: linkKeyOf(elementAt(keys, 0)),
+        trust: this.#trust,
+      };
+      this.#link = keep(this.#owning, 'the hosting thread', hostingEntry, data, (news) => {
+        if (news.type === 'lent') this.#hosting.take(news.shard, news.port);
+      });
+    }
+    return new Promise(() => {});
+  }
+
+  async #sameKeys(): Promise<readonly string[]> {
+    const { config, closers } = this.#owning;
+    const options = defined(postgresOf(config), 'nodes share a service over PostgreSQL');
+    const stopping = new AbortController();
+    closers.push(async () => stopping.abort());
+    for (;;) {
+      const row = await directoryRowIn(options, keyCheckRow);
+      if (row instanceof Uint8Array)
+        return requireKeysOf(keyCheckValueIn(row), config, environmentOf(process.env));
+      await wait(keyRetryMs, undefined, stopping);
+    }
+  }
+
+  /** The metrics of its threads, as prom-client's JSON. */
+  async counted(): Promise<readonly object[]> {
+    const link = await this.#link?.ask('metrics', {}).catch(() => null);
+    return [...(await this.#hosting.counted()), ...(link ? [link] : [])];
+  }
+}

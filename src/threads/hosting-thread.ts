@@ -1,0 +1,105 @@
+// The entry of the thread over which a node that stands by runs partitions for the one that has the
+// lease. That one connects; this node asks it for trust by beats, and may speak for the partitions
+// for as long as it is granted, counted from sending the beat: so never longer than the other one
+// may itself.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import type { MessagePort } from 'node:worker_threads';
+import { Registry } from 'prom-client';
+import { Link } from '../cluster/link.ts';
+import { createNodeServer } from '../cluster/node-tls.ts';
+import { parseNodeAddress } from '../cluster/relay.ts';
+import { defined } from '../core/assert.ts';
+import { OwnershipBoard } from '../journal/ownership.ts';
+import { type Answers, answerQuestion } from '../rpc/questions.ts';
+import { createLogger } from '../telemetry/logger.ts';
+import { trustClocks } from '../telemetry/system-clocks.ts';
+import { countThreadTime } from '../telemetry/thread-time.ts';
+import type { FromHost, FromLender, HostingThreadData, LentShard } from './lending-protocol.ts';
+import type { Instruction, Notice, ThreadQuestions } from './thread-protocol.ts';
+import { commonAnswers, startOfThread } from './thread-side.ts';
+
+const { data, main } = await startOfThread<HostingThreadData>();
+const { config, identity, key } = data;
+const { beatMs, trustMs } = config.cluster;
+const [drainMs, drainTries] = [10, 50];
+const logger = await createLogger({ level: config.logLevel, thread: 'hosting' });
+const registry = new Registry();
+countThreadTime(registry, 'hosting');
+const trust = new OwnershipBoard(data.trust, trustClocks);
+const tell = (notice: Notice, transfer: readonly MessagePort[] = []) =>
+  main.postMessage(notice, [...transfer]);
+
+/** The node that this one runs partitions for. */
+let lender: { readonly epoch: number; readonly link: Link } | null = null;
+
+const server = createNodeServer(Buffer.from(key), (socket) => {
+  socket.setNoDelay(true);
+  let beating: NodeJS.Timeout | undefined;
+  const say = (message: FromHost) => link.tell(message);
+  const link: Link = new Link(socket, 'listened', {
+    onControl(told) {
+      const message = told as FromLender;
+      if (message.type === 'lead') begin(message);
+      else trust.trust(message.sent, Math.min(message.trustMs, trustMs));
+    },
+    onOpened(greeting, port) {
+      if (lender?.link === link) tell({ type: 'lent', shard: greeting as LentShard, port }, [port]);
+      else port.close();
+    },
+    onEnded() {
+      clearInterval(beating);
+      if (lender?.link !== link) return;
+      lender = null;
+      // Trust that another node grants later is not for what this one has lent.
+      trust.loseAll();
+      logger.warn('the link to the node that has the lease is lost');
+    },
+  });
+
+  function begin({ epoch, node, release }: Extract<FromLender, { type: 'lead' }>): void {
+    if (release !== identity.release) {
+      say({ type: 'refused', reason: `it runs ${identity.release}, and this node ${release}` });
+      link.end();
+      return;
+    }
+    if (lender !== null && lender.epoch > epoch) {
+      link.end();
+      return;
+    }
+    lender?.link.end();
+    lender = { epoch, link };
+    logger.info({ epoch }, `node ${node} has the lease, and may have this node run partitions`);
+    const beat = () => say({ type: 'beat', sent: trust.now() });
+    beating = setInterval(beat, beatMs);
+    beat();
+    say({ type: 'ready', node: identity.node });
+  }
+});
+server.on('error', (error) => {
+  logger.fatal(
+    { err: error },
+    `${config.cluster.link} can't be listened on: choose another PAYMENTS_CLUSTER_LINK`,
+  );
+  tell({ type: 'failed', message: error.message, fatal: true });
+  setImmediate(() => process.exit(1));
+});
+
+const answers: Answers<ThreadQuestions> = {
+  ...commonAnswers(logger, registry),
+  async stop() {
+    server.close();
+    // What the last shards say when they have ended goes out before the link ends.
+    for (let tries = 0; lender?.link.isIdle === false && tries < drainTries; tries++) await wait(drainMs);
+    lender?.link.end();
+  },
+};
+main.on('message', async (instruction: Instruction) => {
+  if ('question' in instruction) await answerQuestion(answers, instruction, tell);
+  if (instruction.type === 'stop') process.exit(0);
+});
+const { port } = defined(
+  config.cluster.link === null ? null : parseNodeAddress(config.cluster.link),
+  'the link has an address',
+);
+server.listen({ host: config.host, port }, () => tell({ type: 'ready' }));

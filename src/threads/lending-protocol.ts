@@ -1,0 +1,65 @@
+// What the node that has the lease and one that runs partitions for it say to each other, and how
+// their threads are started. All else goes over ports, as between threads of one process.
+
+import type { MessagePort } from 'node:worker_threads';
+import type { Config } from '../config/config-schema.ts';
+import type { Moment } from '../journal/ownership.ts';
+import type { NodeIdentity } from '../postgresql/lease-table.ts';
+import type { HostedAccount } from './directory-projections.ts';
+
+export type FromLender =
+  | { readonly type: 'lead'; readonly epoch: number; readonly node: string; readonly release: string }
+  /** The answer to a beat: trust for so long from sending it. */
+  | { readonly type: 'trusted'; readonly sent: Moment; readonly trustMs: number };
+
+export type FromHost =
+  | { readonly type: 'ready'; readonly node: string }
+  | { readonly type: 'refused'; readonly reason: string }
+  /** By this node's own clocks: it comes back as it is. */
+  | { readonly type: 'beat'; readonly sent: Moment };
+
+/** To the lending thread: a node is to run a shard. The port leads to its thread there. */
+export interface Lend {
+  readonly type: 'lend';
+  readonly process: string;
+  readonly shard: LentShard;
+  readonly port: MessagePort;
+}
+
+/** What a shard's thread is told on whichever node it runs. */
+export interface ShardAnywhere {
+  readonly number: number;
+  /** The epoch of the lease; null where no nodes share the service. */
+  readonly lease: number | null;
+  /** How many shards there are. */
+  readonly shards: number;
+  readonly secretsKeys: readonly string[];
+  readonly baseUrl: string;
+  readonly accounts: readonly HostedAccount[];
+  /** The directory's revision that the accounts are of. */
+  readonly revision: number;
+}
+
+/** A shard that another node runs. */
+export interface LentShard extends ShardAnywhere {
+  /** For so long attempts of webhooks that another node has made may still run. */
+  readonly quietMs: number;
+}
+
+interface LinkThreadData {
+  readonly config: Config;
+  readonly identity: NodeIdentity;
+  /** What both sides know each other by. */
+  readonly key: Uint8Array;
+}
+
+export interface HostingThreadData extends LinkThreadData {
+  /** The memory of the board that says for how long this node may speak for lent partitions. */
+  readonly trust: SharedArrayBuffer;
+}
+
+export interface LendingThreadData extends LinkThreadData {
+  readonly epoch: number;
+  /** The memory of the ownership board. */
+  readonly ownership: SharedArrayBuffer;
+}

@@ -1,0 +1,108 @@
+// The entry of the thread over which the node that has the lease has partitions run by others. It
+// connects to them, and grants them the trust that it has itself. When a link is lost, the ports of
+// that node's shards are closed only once its trust is over: nobody else may run them before.
+
+import type { MessagePort } from 'node:worker_threads';
+import { Registry } from 'prom-client';
+import { Link } from '../cluster/link.ts';
+import { connectToNode } from '../cluster/node-tls.ts';
+import { parseNodeAddress } from '../cluster/relay.ts';
+import { defined } from '../core/assert.ts';
+import { errorText } from '../core/errors.ts';
+import { OwnershipBoard } from '../journal/ownership.ts';
+import type { ReachableNode } from '../postgresql/lease-table.ts';
+import { type Answers, answerQuestion } from '../rpc/questions.ts';
+import { createLogger } from '../telemetry/logger.ts';
+import { trustClocks } from '../telemetry/system-clocks.ts';
+import { countThreadTime } from '../telemetry/thread-time.ts';
+import type { FromHost, FromLender, Lend, LendingThreadData, LentShard } from './lending-protocol.ts';
+import type { Instruction, Notice, ThreadQuestions } from './thread-protocol.ts';
+import { commonAnswers, startOfThread } from './thread-side.ts';
+
+const { data, main } = await startOfThread<LendingThreadData>();
+const { config, identity, key, epoch } = data;
+const { trustMs } = config.cluster;
+const logger = await createLogger({ level: config.logLevel, thread: 'lending' });
+const registry = new Registry();
+countThreadTime(registry, 'lending');
+const ownership = new OwnershipBoard(data.ownership, trustClocks);
+const tell = (notice: Notice) => main.postMessage(notice);
+
+/** Clocks of two machines do not run quite alike. */
+const marginMs = Math.ceil(trustMs / 20);
+
+/** By process. Null: the connection is being made. */
+const links = new Map<string, Link | null>();
+let isStopping = false;
+
+async function dial({ node, process, link: address }: ReachableNode): Promise<void> {
+  links.set(process, null);
+  try {
+    const socket = await connectToNode(
+      defined(parseNodeAddress(address), 'nodes note addresses that were checked'),
+      Buffer.from(key),
+    );
+    lead(node, process, socket);
+  } catch (error) {
+    links.delete(process);
+    logger.warn(`node ${node} can't be reached at ${address}, which is tried again: ${errorText(error)}`);
+  }
+}
+
+function lead(node: string, process: string, socket: Awaited<ReturnType<typeof connectToNode>>): void {
+  const say = (message: FromLender) => link.tell(message);
+  /** The trust that was granted is over then. */
+  let trustedUntilMs = ownership.now().monotonicMs;
+  let silence: NodeJS.Timeout;
+  const heard = () => {
+    clearTimeout(silence);
+    silence = setTimeout(() => link.end(), trustMs);
+  };
+  const link = new Link(socket, 'dialed', {
+    onControl(told) {
+      const message = told as FromHost;
+      heard();
+      if (message.type === 'ready') tell({ type: 'linked', node, process });
+      else if (message.type === 'refused')
+        logger.warn(`node ${node} runs no partitions for this one: ${message.reason}`);
+      else {
+        const leftMs = ownership.trustLeftMs(trustMs);
+        trustedUntilMs = ownership.now().monotonicMs + leftMs;
+        say({ type: 'trusted', sent: message.sent, trustMs: leftMs });
+      }
+    },
+    onEnded(closeOpened) {
+      clearTimeout(silence);
+      links.delete(process);
+      logger.warn(`the link to node ${node} is lost`);
+      tell({ type: 'unlinked', process });
+      setTimeout(closeOpened, Math.max(0, trustedUntilMs - ownership.now().monotonicMs) + marginMs);
+    },
+  });
+  heard();
+  links.set(process, link);
+  say({ type: 'lead', epoch, node: identity.node, release: identity.release });
+}
+
+function open(process: string, shard: LentShard, port: MessagePort): void {
+  const link = links.get(process) ?? null;
+  if (link === null) port.close();
+  else link.open(shard, port);
+}
+
+const answers: Answers<ThreadQuestions> = {
+  ...commonAnswers(logger, registry),
+  lead({ nodes }) {
+    for (const node of nodes) if (!links.has(node.process) && !isStopping) void dial(node);
+  },
+  stop() {
+    isStopping = true;
+    for (const link of links.values()) link?.end();
+  },
+};
+main.on('message', async (instruction: Instruction | Lend) => {
+  if ('question' in instruction) await answerQuestion(answers, instruction, tell);
+  else if (instruction.type === 'lend') open(instruction.process, instruction.shard, instruction.port);
+  if (instruction.type === 'stop') process.exit(0);
+});
+tell({ type: 'ready' });

@@ -1,0 +1,168 @@
+// The node that has the lease has others run partitions: what merchants see stays the same whoever runs them, and whoever is lost.
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { assertWhole, merchantsOn, pauseAll, progress, startWork } from '../machine/merchants.ts';
+import type { Merchant } from '../main/merchant.ts';
+import { paymentsWith } from '../main/payments-command.ts';
+import { shopOnEachShard } from '../main/shops.ts';
+import { leftOut, type PostgresServers, startServers } from '../postgresql/servers.ts';
+import { freePort, type Service, temporaryFolder } from '../service.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
+import { eventually, webhookEnv } from '../webhooks/service-webhooks.ts';
+import { type Node, startNode } from './nodes.ts';
+
+const skip = { skip: leftOut };
+const timeoutMs = 4_000;
+const flightsMax = 5;
+
+interface Cluster {
+  readonly servers: PostgresServers;
+  readonly a: Node;
+  readonly b: Node;
+  readonly service: Service;
+  readonly merchants: readonly Merchant[];
+}
+
+async function startLender(
+  context: TestContext,
+  servers: PostgresServers,
+  name: string,
+  first?: Node,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Node> {
+  const env = { PAYMENTS_CLUSTER_LINK: `127.0.0.1:${await freePort()}`, PAYMENTS_SHARDS: '2', ...more };
+  const secretsKeyOf = first?.dataDir;
+  return startNode(context, { url: servers.url, name, env, ...(secretsKeyOf && { secretsKeyOf }) });
+}
+
+/** Node a has the lease, node b runs a partition for it, and merchants work on both partitions. */
+async function started(context: TestContext): Promise<Cluster> {
+  const servers = await startServers(context, 1);
+  const a = await startLender(context, servers, 'a');
+  const service = await a.serving;
+  const merchants = await merchantsOn(context, service);
+  startWork(service, merchants);
+  const b = await startLender(context, servers, 'b', a);
+  await a.says(/partition \d runs on node b after/);
+  await progress(service, merchants, 20);
+  return { servers, a, b, service, merchants };
+}
+
+async function settleAll(service: Service, merchants: readonly Merchant[], hint: string): Promise<void> {
+  await progress(service, merchants, 20);
+  await pauseAll(merchants);
+  for (const merchant of merchants) await merchant.settle(service.url);
+  await assertWhole(service, merchants, hint);
+}
+
+test(
+  'a node that runs a partition is killed under load, then the one that has the lease',
+  skip,
+  async (context) => {
+    const { servers, a, b, service, merchants } = await started(context);
+    let fromMs = performance.now();
+    await b.kill();
+    await progress(service, merchants, 1);
+    console.error(
+      `all partitions serve ${Math.round(performance.now() - fromMs)} ms after the kill of who ran one`,
+    );
+    assert.match(a.output(), /the link to node b is lost/);
+    await progress(service, merchants, 10);
+    const c = await startLender(context, servers, 'c', a);
+    await a.says(/partition \d runs on node c after/);
+    await progress(service, merchants, 10);
+    fromMs = performance.now();
+    await a.kill();
+    const next = await c.serving;
+    console.error(
+      `all partitions serve ${Math.round(performance.now() - fromMs)} ms after the kill of who had the lease`,
+    );
+    startWork(next, merchants);
+    await settleAll(next, merchants, 'nodes killed');
+  },
+);
+
+test('a node that runs a partition is frozen, drained and stopped', skip, async (context) => {
+  const { servers, a, b, service, merchants } = await started(context);
+  b.process.kill('SIGSTOP');
+  await a.says(/the link to node b is lost/);
+  await progress(service, merchants, 20);
+  b.process.kill('SIGCONT');
+  await b.says(/partition \d does not run on this node any more/);
+  // It is given a partition again when it has shown that it lives.
+  await a.says(/(partition \d runs on node b after[\s\S]*){2}/);
+  await progress(service, merchants, 10);
+
+  const cluster = (...words: string[]) =>
+    paymentsWith(
+      { PAYMENTS_JOURNAL_URL: servers.url, PAYMENTS_DATA_DIR: temporaryFolder() },
+      'cluster',
+      ...words,
+    );
+  const partitions = async () => {
+    const { nodes } = JSON.parse((await cluster('status', '--json')).out);
+    return nodes.map(({ node, partitions }: { node: string; partitions: number[] }) => [node, partitions]);
+  };
+  const [[, ofA], [, ofB]] = await partitions();
+  assert.deepEqual([ofA.length, ofB.length, [...ofA, ...ofB].sort()], [1, 1, [0, 1]]);
+  const drained = await cluster('drain', 'b');
+  assert.match(
+    drained.out,
+    new RegExp(`^Node b ran partitions ${ofB[0]}, and runs none any more, after \\d+ ms\\.$`, 'm'),
+  );
+  console.error(drained.out.trim());
+  assert.deepEqual(await partitions(), [
+    ['a', [0, 1]],
+    ['b', []],
+  ]);
+  assert.match((await cluster('status')).out, /^b +stands by, drained +- /m);
+  await progress(service, merchants, 5);
+  b.process.kill('SIGTERM');
+  await a.says(/(the link to node b is lost[\s\S]*){2}/);
+  await settleAll(service, merchants, 'a node frozen, drained and stopped');
+});
+
+test(
+  'a node that is stopped gives what it runs back at once, and webhooks wait for its attempts',
+  skip,
+  async (context) => {
+    const begun: number[] = [];
+    const receiver = await startReceiver({ respond: () => void begun.push(performance.now()) });
+    context.after(() => receiver.close());
+    const servers = await startServers(context, 1);
+    const env = { ...webhookEnv, PAYMENTS_WEBHOOKS_TIMEOUT_MS: String(timeoutMs) };
+    const a = await startLender(context, servers, 'a', undefined, env);
+    const service = await a.serving;
+    const shops = await shopOnEachShard(service, 2);
+    for (const { key } of shops) {
+      const endpoint = { url: `${receiver.origin}/hook`, enabled_events: ['payment_intent.created'] };
+      assert.equal((await service.call('/v1/webhook_endpoints', { key, body: endpoint })).status, 200);
+    }
+    const b = await startLender(context, servers, 'b', a, env);
+    await a.says(/partition \d runs on node b after/);
+    const lent = Number(/partition (\d) runs on node b after/.exec(a.output())![1]);
+    const { key } = shops[lent]!;
+    const create = async (n: number) =>
+      service.until(async () => {
+        const created = await service.call('/v1/payment_intents', {
+          key,
+          body: { amount: 5_000 + n, currency: 'mad' },
+          idempotencyKey: `n${n}`,
+        });
+        return created.status === 200 || undefined;
+      });
+    for (let n = 0; n < 2 * flightsMax; n++) await create(n);
+    // Node b delivers, once the attempts that node a might have made are over.
+    await eventually(() => begun.length === flightsMax);
+    const fromMs = performance.now();
+    b.process.kill('SIGTERM');
+    await b.says(/partition \d does not run on this node any more/);
+    await create(2 * flightsMax);
+    console.error(`the partition serves ${Math.round(performance.now() - fromMs)} ms after the stop`);
+    await eventually(() => begun.length > flightsMax);
+    const endedMs = begun[0]! + timeoutMs;
+    assert.ok(begun[flightsMax]! >= endedMs, `sent ${Math.round(endedMs - begun[flightsMax]!)} ms too early`);
+    assert.equal(await service.stop(), 0);
+  },
+);
