@@ -107,6 +107,34 @@ test('one whose end is somebody else’s affair is not started again; failing to
   }
 });
 
+test('another one is made in its place when that is wanted, at once and without an error', async () => {
+  const { supervised, threads, happened } = supervise();
+  void supervised.start();
+  await settled();
+  threads[0]!.becomeReady();
+  await settled();
+  let isReplaced = false;
+  void supervised.replace().then(() => {
+    isReplaced = true;
+  });
+  await settled();
+  assert.deepEqual([threads.length, isReplaced], [2, false]);
+  threads[1]!.becomeReady();
+  await settled();
+  assert.equal(isReplaced, true);
+  assert.deepEqual(happened, ['ready', 'ended', 'ready']);
+  // One that fails in its place is started again as ever, and whoever waits for it goes on.
+  isReplaced = false;
+  void supervised.replace().then(() => {
+    isReplaced = true;
+  });
+  await settled();
+  threads[2]!.end(failure);
+  while (threads.length < 4) await settled();
+  assert.equal(isReplaced, true);
+  assert.match(happened.at(-1)!, /ended and is started again/);
+});
+
 test('a stop ends it for good, also one that is only being made', async () => {
   const { supervised, threads, stopping } = supervise();
   void supervised.start();

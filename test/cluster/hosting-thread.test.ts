@@ -1,0 +1,143 @@
+// The thread over which a node runs partitions for others: whom it takes partitions from, and for how long it believes itself.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { type TestContext, test } from 'node:test';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { Link } from '../../src/cluster/link.ts';
+import { connectToNode, linkKeyOf } from '../../src/cluster/node-tls.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { OwnershipBoard } from '../../src/journal/ownership.ts';
+import { trustClocks } from '../../src/telemetry/system-clocks.ts';
+import type { FromHost, FromLender, HostingThreadData } from '../../src/threads/lending-protocol.ts';
+import { Thread } from '../../src/threads/thread.ts';
+import type { News } from '../../src/threads/thread-protocol.ts';
+import { freePort } from '../service.ts';
+
+const entry = new URL('../../src/threads/hosting-thread.ts', import.meta.url);
+const configDir = new URL('../../config', import.meta.url).pathname;
+const key = linkKeyOf(randomBytes(32).toString('base64'));
+const release = '1.2.3';
+
+async function hosting(context: TestContext) {
+  const port = await freePort();
+  const env = {
+    NODE_ENV: 'test',
+    PAYMENTS_JOURNAL_URL: 'postgresql://payments@127.0.0.1:1/payments',
+    PAYMENTS_CLUSTER_NODE: 'b',
+    PAYMENTS_CLUSTER_LINK: `127.0.0.1:${port}`,
+    PAYMENTS_LOG_LEVEL: 'silent',
+  };
+  const memory = OwnershipBoard.untrusted(2);
+  const board = new OwnershipBoard(memory, trustClocks);
+  const data: HostingThreadData = {
+    config: loadConfig(env, configDir),
+    identity: { node: 'b', process: 'p', release },
+    key,
+    trust: memory,
+  };
+  const lent: Extract<News, { type: 'lent' }>[] = [];
+  const thread = Thread.worker({ name: 'hosting', entry }).begin(data, (news) => {
+    if (news.type === 'lent') lent.push(news);
+  });
+  context.after(() => thread.stop());
+  await thread.ready;
+  return { port, board, lent };
+}
+
+/** A node that has the lease, or says so. It answers beats with `trustMs`; null: not at all. */
+async function lender(
+  context: TestContext,
+  port: number,
+  lead: Partial<Extract<FromLender, { type: 'lead' }>> = {},
+) {
+  const told: FromHost[] = [];
+  const answers: { trustMs: number | null } = { trustMs: 1_000 };
+  const ended = Promise.withResolvers<void>();
+  const link = new Link(await connectToNode({ host: '127.0.0.1', port }, key), 'dialed', {
+    onControl(message) {
+      const heard = message as FromHost;
+      told.push(heard);
+      if (heard.type === 'beat' && answers.trustMs !== null)
+        link.tell({ type: 'trusted', sent: heard.sent, trustMs: answers.trustMs } satisfies FromLender);
+    },
+    onEnded(closeOpened) {
+      closeOpened();
+      ended.resolve();
+    },
+  });
+  context.after(() => link.end());
+  link.tell({ type: 'lead', epoch: 7, node: 'a', release, ...lead } satisfies FromLender);
+  const lend = (number: number): MessagePort => {
+    const { port1, port2 } = new MessageChannel();
+    link.open({ number }, port1);
+    return port2;
+  };
+  return { link, told, answers, ended: ended.promise, lend };
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+test('it believes itself while beats are answered, and not for longer than it was told', async (context) => {
+  const { port, board } = await hosting(context);
+  assert.equal(board.isTrusted(), false);
+  const { told, answers } = await lender(context, port);
+  await until(() => board.isTrusted());
+  assert.deepEqual(told[0]?.type, 'beat');
+  assert.deepEqual(told[1], { type: 'ready', node: 'b' });
+  const leftMs = board.trustLeftMs(60_000);
+  assert(leftMs > 0 && leftMs <= 1_000, `${leftMs} ms`);
+  // More than the configuration allows is not believed.
+  answers.trustMs = 3_600_000;
+  const beats = told.length;
+  await until(() => told.length > beats + 1);
+  assert(board.trustLeftMs(3_600_000) <= 2_000);
+  answers.trustMs = null;
+  await until(() => !board.isTrusted());
+});
+
+test('it is lent partitions, which are lost with the link', async (context) => {
+  const { port, board, lent } = await hosting(context);
+  const { link, lend } = await lender(context, port);
+  await until(() => board.isTrusted());
+  lend(1);
+  await until(() => lent.length === 1);
+  assert.deepEqual(lent[0]?.shard, { number: 1 });
+  assert.equal(board.isHeld(1), true);
+  const closed = once(lent[0]!.port, 'close');
+  link.end();
+  await closed;
+  // Trust that another node grants later does not bring it back.
+  await until(() => !board.isHeld(1));
+  await lender(context, port, { epoch: 8 });
+  await until(() => board.isTrusted());
+  assert.equal(board.isHeld(1), false);
+});
+
+test('another release is refused, and told why', async (context) => {
+  const { port, board, lent } = await hosting(context);
+  const { told, lend, ended } = await lender(context, port, { release: '1.2.4' });
+  const near = lend(0);
+  await Promise.all([ended, once(near, 'close')]);
+  assert.deepEqual(told, [{ type: 'refused', reason: 'it runs 1.2.3, and this node 1.2.4' }]);
+  assert.equal(lent.length, 0);
+  assert.equal(board.isTrusted(), false);
+});
+
+test('who had the lease before is refused, and a newer holder takes the place of an older one', async (context) => {
+  const { port, lent } = await hosting(context);
+  const older = await lender(context, port, { epoch: 7 });
+  await until(() => older.told.some(({ type }) => type === 'ready'));
+  const newer = await lender(context, port, { epoch: 8 });
+  await older.ended;
+  await until(() => newer.told.some(({ type }) => type === 'ready'));
+  const late = await lender(context, port, { epoch: 7 });
+  const near = late.lend(0);
+  await Promise.all([late.ended, once(near, 'close')]);
+  assert.equal(lent.length, 0);
+  newer.lend(1);
+  await until(() => lent.length === 1);
+});
