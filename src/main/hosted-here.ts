@@ -4,6 +4,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { linkKeyOf } from '../cluster/node-tls.ts';
 import { environmentOf } from '../config/config.ts';
+import type { Config } from '../config/config-schema.ts';
 import { postgresOf } from '../config/remote-log.ts';
 import { sizedFor } from '../config/sizing.ts';
 import { defined, elementAt } from '../core/assert.ts';
@@ -20,6 +21,18 @@ import { type Kept, keep, type Owning, once } from './keep.ts';
 
 const hostingEntry = new URL('../threads/hosting-thread.ts', import.meta.url);
 const keyRetryMs = 1_000;
+
+/**
+ * This node's secrets keys, once they are seen to be the service's; null: it can't be seen now.
+ * Rejects with `ConfigError` when they are others.
+ */
+export async function keysOfService(config: Config): Promise<readonly string[] | null> {
+  const options = defined(postgresOf(config), 'nodes share a service over PostgreSQL');
+  const row = await directoryRowIn(options, keyCheckRow);
+  return row instanceof Uint8Array
+    ? requireKeysOf(keyCheckValueIn(row), config, environmentOf(process.env))
+    : null;
+}
 
 export interface Host {
   readonly identity: NodeIdentity;
@@ -77,13 +90,11 @@ export class HostedHere {
 
   async #sameKeys(): Promise<readonly string[]> {
     const { config, closers } = this.#owning;
-    const options = defined(postgresOf(config), 'nodes share a service over PostgreSQL');
     const stopping = new AbortController();
     closers.push(async () => stopping.abort());
     for (;;) {
-      const row = await directoryRowIn(options, keyCheckRow);
-      if (row instanceof Uint8Array)
-        return requireKeysOf(keyCheckValueIn(row), config, environmentOf(process.env));
+      const keys = await keysOfService(config);
+      if (keys !== null) return keys;
       await wait(keyRetryMs, undefined, stopping);
     }
   }

@@ -77,12 +77,14 @@ export async function serve(config: Config, load: () => Config, acceptLoss: bool
   told.promise.catch(() => {});
   // Everything that was opened; it is closed in the opposite order.
   const closers: (() => Promise<unknown>)[] = [];
+  let failure: unknown = null;
   try {
     await run({ config, load, acceptLoss, told, closers });
   } catch (error) {
-    throw ofCommandLine(error);
+    failure = ofCommandLine(error);
+    throw failure;
   } finally {
-    await closeAll(closers);
+    await closeAll(closers, failure);
   }
 }
 
@@ -360,10 +362,14 @@ function isFullOf({ directory }: DataFolder, logger: Logger): () => boolean {
 
 /**
  * Closes everything, or ends the process when that takes too long. The journal has all acknowledged
- * changes.
+ * changes. `failure`: why the service ends, if it was not told to; the process may not come to say
+ * so otherwise.
  */
-async function closeAll(closers: (() => Promise<unknown>)[]): Promise<void> {
+async function closeAll(closers: (() => Promise<unknown>)[], failure: unknown): Promise<void> {
   const timer = setTimeout(() => {
+    if (failure !== null) process.stderr.write(`payments: ${errorText(failure)}\n`);
+    // Another start would be refused, too.
+    if (failure instanceof CommandFailure) process.send?.('stopping');
     process.stderr.write(`payments: it has not stopped within ${stopMsMax} ms and is ended as it is\n`);
     // A regular exit would wait for the hanging threads, or abort.
     process.kill(process.pid, 'SIGKILL');

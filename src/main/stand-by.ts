@@ -24,7 +24,7 @@ import { ProgressBoard } from '../threads/progress-board.ts';
 import type { Claim } from '../threads/supervisor.ts';
 import { kindsOf, WaitingThreads } from '../threads/thread-kinds.ts';
 import type { LeaseThreadData, News, StandbyThreadData } from '../threads/thread-protocol.ts';
-import { HostedHere } from './hosted-here.ts';
+import { HostedHere, keysOfService } from './hosted-here.ts';
 import { type Kept, keep, type Owning, once } from './keep.ts';
 
 const leaseEntry = new URL('../threads/lease-thread.ts', import.meta.url);
@@ -95,6 +95,8 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
   const first = await Promise.race([taken.promise, told, wait(aloneMs, null)]);
   if (first === 'told') return new Promise(() => {});
   if (first !== null) return { claim: first, counted, among, ...unprepared() };
+  // Nothing is started in vain.
+  await keysOfService(owning.config);
   const threads = new WaitingThreads(kindsOf(sizedFor(owning.config, folder.shards), folder.shards));
   owning.closers.push(() => threads.stop());
   const followed = await follow(owning, folder, { data, relay, lease, threads, taken: taken.promise });
