@@ -11,7 +11,7 @@ import { customer } from '../journal/journal-fixtures.ts';
 const record = (number: number, name = 'a'): StoredRecord => customer(number, `${name}@shop.test`);
 const bytes = objectBytes(record(1));
 const idOf = (number: number) => record(number).id;
-/** Room for 16 records: two to each generation. */
+/** Room for 16 records: eight to each generation. */
 const full = 16 * bytes;
 
 function filled(count: number, bytesMax = full): RecordCache {
@@ -37,10 +37,10 @@ test('when it is full the oldest generation goes', () => {
   const cache = filled(17);
   assert.deepEqual(
     numbersIn(cache, 17),
-    Array.from({ length: 15 }, (_, at) => at + 3),
+    Array.from({ length: 9 }, (_, at) => at + 9),
   );
-  assert.deepEqual([cache.size, cache.bytes], [15, 15 * bytes]);
-  cache.put(record(18));
+  assert.deepEqual([cache.size, cache.bytes], [9, 9 * bytes]);
+  for (let number = 18; number <= 24; number++) cache.put(record(number));
   assert.deepEqual([cache.size, cache.bytes], [16, full]);
 });
 
@@ -85,13 +85,13 @@ test('a delivery that has ended is unlikely to be read again', () => {
   assert.deepEqual([cache.has('whd_1'), cache.bytes], [false, 0]);
 });
 
-test('less room is made at once, but for the youngest, and more is used', () => {
+test('less room is made at once, and more is used', () => {
   const cache = filled(16);
-  cache.limit(4 * bytes);
-  assert.deepEqual(numbersIn(cache, 16), [13, 14, 15, 16]);
-  assert.equal(cache.bytes, 4 * bytes);
+  cache.limit(12 * bytes);
+  assert.deepEqual(numbersIn(cache, 16), [9, 10, 11, 12, 13, 14, 15, 16]);
+  assert.equal(cache.bytes, 8 * bytes);
   cache.limit(0);
-  assert.deepEqual(numbersIn(cache, 16), [15, 16]);
+  assert.deepEqual([numbersIn(cache, 16), cache.bytes], [[], 0]);
   cache.put(record(17));
   assert.deepEqual(numbersIn(cache, 17), [17], 'one record is always taken');
   cache.limit(full);
