@@ -48,7 +48,7 @@ export function refusePayment(
 }
 
 /** The methods of a payment that is created. The route has filled in its default. */
-function methodsOf({ payment_method_types }: { payment_method_types?: PaymentMethodType[] }) {
+export function methodsOf({ payment_method_types }: { payment_method_types?: PaymentMethodType[] }) {
   return defined(payment_method_types, 'payment_method_types has a default');
 }
 

@@ -22,7 +22,7 @@ import { answered, type Context, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { recordsOf } from './find.ts';
 import { kindIndex, scopeOf } from './indexes.ts';
-import { refusePayment, refusePlainHttp } from './payment-intents.ts';
+import { methodsOf, refusePayment, refusePlainHttp } from './payment-intents.ts';
 import type { CheckoutSessionRecord, PaymentLinkRecord } from './record.ts';
 import type { View } from './view.ts';
 
@@ -139,7 +139,7 @@ export function createPaymentLink(draft: Draft, params: NewPaymentLink): Outcome
     created: Math.floor(context.nowMs / 1000),
     amount: order.amount,
     currency: order.currency,
-    payment_method_types: order.payment_method_types ?? ['card'],
+    payment_method_types: methodsOf(order),
     description: order.description ?? null,
     client_reference_id: order.client_reference_id ?? null,
     success_url: order.success_url,
