@@ -40,6 +40,12 @@ test('a string and its UTF-8 bytes have one signature', () => {
   }
 });
 
+test('bytes that are no text are signed as they are', () => {
+  const body = Buffer.of(0x7b, 0xff, 0x00, 0x7d);
+  const expected = createHmac('sha256', secret).update('5.').update(body).digest('hex');
+  assert.equal(signatureHeader({ secrets: [secret], timestampSeconds: 5, body }), `t=5,v1=${expected}`);
+});
+
 test('the signed text is the timestamp, a dot and the body; the key is the whole secret', () => {
   const body = bodies['non-ASCII']!;
   const expected = createHmac('sha256', secret).update(`1800000000.${body}`).digest('hex');

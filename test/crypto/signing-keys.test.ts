@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newSecretsKey, SecretBox, SecretUnreadable, SigningKeys } from '../../src/crypto/secret-box.ts';
+import {
+  idOfKey,
+  isSecretsKey,
+  newSecretsKey,
+  SecretBox,
+  SecretUnreadable,
+  SigningKeys,
+} from '../../src/crypto/secret-box.ts';
 import { signatureFault, signatureHeader } from '../../src/crypto/signed-message.ts';
 
 const owner = { id: 'we_1', org: 'org_1' };
@@ -39,4 +46,12 @@ test('of more secrets than are kept open each still opens, and a sealed text has
     assert.equal(keys.open(sealed, owner), keys.open(sealed, owner), 'it was kept');
   }
   assert.equal(texts.size, 4_200);
+});
+
+test('a key has the form of a key, and an id that is not part of it', () => {
+  const key = newSecretsKey();
+  assert.ok(isSecretsKey(key));
+  for (const text of ['', key.slice(0, -4), `${key}AAAA`, `${key.slice(0, -1)}!`, `${key} `])
+    assert.equal(isSecretsKey(text), false, text);
+  assert.equal(idOfKey(Buffer.alloc(32).toString('base64')), '66687aadf862');
 });

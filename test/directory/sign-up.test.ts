@@ -42,6 +42,9 @@ test('an organization, its owner and its keys are made at once', async (context)
   const local = 'x'.repeat(64);
   const { owner: other } = await signUp(directory, { ...given, organization: 'B', email: `${local}@b.ma` });
   assert.equal(other.name, local);
+  const long = 'y'.repeat(150);
+  const third = await signUp(directory, { ...given, organization: 'C', email: `${long}@c.ma` });
+  assert.equal(third.owner.name, long.slice(0, 100));
 });
 
 const made = (count: number, atMs: number, fields: Partial<Organization> = {}): Organization[] =>

@@ -54,6 +54,35 @@ test('a link makes nothing before it is opened, and then a session of its order 
   assert.deepEqual(intent.metadata, { payment_link: link });
 });
 
+test('what a link says of its order goes to the session, and what it does not say is not set', () => {
+  const stage = new Stage();
+  const said = make(stage, {
+    order: {
+      ...order,
+      payment_method_types: ['card', 'cash'],
+      client_reference_id: 'order-7',
+      description: 'Lamp',
+    },
+  });
+  const silent = make(stage, {
+    order: {
+      amount: 10_000,
+      currency: 'mad',
+      success_url: order.success_url,
+      payment_method_types: ['card'],
+    },
+  });
+  for (const [link, expected] of [
+    [said, { client_reference_id: 'order-7', description: 'Lamp', payment_method_types: ['card', 'cash'] }],
+    [silent, { client_reference_id: null, description: null, payment_method_types: ['card'] }],
+  ] as const) {
+    const session = stage.get('checkout_session', open(stage, link));
+    const { client_reference_id, description } = session;
+    const { payment_method_types } = stage.get('payment_intent', session.payment_intent);
+    assert.deepEqual({ client_reference_id, description, payment_method_types }, expected);
+  }
+});
+
 test('a link for one payment has one session at a time, and none after it was paid', () => {
   const stage = new Stage();
   const link = make(stage, { single_use: true });

@@ -229,6 +229,11 @@ export class Actor {
     return answer;
   }
 
+  /** Takes back the request that was sent last. */
+  withdraw(): void {
+    this.shard.receive({ withdrawn: [this.#correlation] }, this.#peer);
+  }
+
   /** Sends several requests in one buffer: one commit batch takes them. */
   sendTogether(...together: readonly (readonly [request: string, sent?: Sent])[]): Promise<Answer[]> {
     const answers = together.map(([request, sent]) => this.#put(request, sent ?? {}));

@@ -61,6 +61,41 @@ test('while a batch is being written, what comes is executed at its own time and
   assert.deepEqual(actor.batches, [1, 4]);
 });
 
+test('a request that is withdrawn before it was taken is answered, and does not run', async () => {
+  const actor = new Actor();
+  await actor.recovered;
+  const kept = actor.send(create, { body: intent, key: 'a' });
+  const withdrawn = actor.send(create, { body: intent, key: 'b' });
+  actor.withdraw();
+  const after = actor.send(create, { body: intent, key: 'c' });
+  const ids = [(await after).json.id, (await kept).json.id];
+  assert.equal((await withdrawn).text, '');
+  const list = await actor.send('GET /v1/payment_intents');
+  assert.deepEqual(
+    list.json.data.map(({ id }: { id: string }) => id),
+    ids,
+  );
+  const again = await actor.send(create, { body: intent, key: 'b' });
+  assert.deepEqual([again.status, again.replayed], [200, false]);
+});
+
+test('a shard that has stopped takes nothing more, and stops once', async () => {
+  const actor = new Actor();
+  const first = await actor.send(create, { body: intent, key: 'a' });
+  await actor.shard.stop();
+  const { length } = actor.checkpoints;
+  const late = actor.send(create, { body: intent, key: 'b' });
+  await actor.shard.stop();
+  assert.equal(await isOpen(late), true);
+  assert.deepEqual([actor.failures, actor.checkpoints.length], [[], length]);
+  await actor.restart();
+  const list = await actor.send('GET /v1/payment_intents');
+  assert.deepEqual(
+    list.json.data.map(({ id }: { id: string }) => id),
+    [first.json.id],
+  );
+});
+
 test('a checkpoint that begins while a batch is open has what that batch has changed', async () => {
   const actor = new Actor();
   actor.holdDisk();

@@ -362,3 +362,20 @@ test('what was checkpointed can be decided on', () => {
   assert.equal(bench.world.state.memtableBytes, 0);
   assert.equal(bench.given('create_refund', { payment_intent: id }).charge, paid);
 });
+
+test('records in memory are counted in each layer that has them, until they are in the checkpoint alone', () => {
+  const { world } = new Stage();
+  const { state } = world;
+  const [first, second] = [createIntent(new Stage(world)), createIntent(new Stage(world))];
+  // Each with its event.
+  assert.equal(state.residentCount, 4);
+  checkpoint(world, () => {
+    assert.equal(state.residentCount, 4, 'they are being flushed');
+    createIntent(new Stage(world));
+    assert.equal(state.residentCount, 6);
+    assert.ok(state.unwrittenBytes > 0 && state.residentBytes >= state.unwrittenBytes);
+  });
+  assert.equal(state.residentCount, 2);
+  for (const id of [first, second]) assert.equal(state.get('payment_intent', id)?.id, id);
+  assert.ok(state.residentCount <= 4);
+});

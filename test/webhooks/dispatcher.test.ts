@@ -395,6 +395,36 @@ test('an attempt that could not be made is made later, and is no attempt of the 
   assert.deepEqual(bench.reports, ['a0']);
 });
 
+test('attempts that could not be made leave their places, and the deliveries keep their order', async () => {
+  const bench = new Bench();
+  bench.take({ endpoints: [enabled('a')] });
+  bench.hand('a', 7);
+  for (const attempt of [...bench.underWay]) await attempt.fail();
+  assert.deepEqual(
+    bench.underWay.map(({ delivery }) => delivery),
+    [],
+    'each waits for a while',
+  );
+  assert.equal(bench.dispatcher.counts().inFlight, 5);
+  for (const run of bench.waiting.splice(0)) run();
+  assert.equal(bench.dispatcher.counts().inFlight, 5);
+  assert.deepEqual(bench.underWay.map(({ delivery }) => delivery).sort(), ['a0', 'a1', 'a2', 'a3', 'a4']);
+});
+
+test('those that had to be content with one attempt have five again once half of the slots are free', async () => {
+  const bench = new Bench(10);
+  bench.take({ endpoints: ['a', 'b'].map(enabled) });
+  bench.hand('a', 5);
+  bench.hand('b', 8);
+  assert.deepEqual([bench.of('a').length, bench.of('b').length], [5, 1]);
+  await bench.of('a')[0]!.end();
+  assert.deepEqual([bench.of('a').length, bench.of('b').length], [4, 1], 'half of them are not free yet');
+  await bench.of('a')[0]!.end();
+  assert.ok(bench.of('b').length > 1);
+  while (bench.of('a').length > 0) await bench.of('a')[0]!.end();
+  assert.equal(bench.of('b').length, 5);
+});
+
 test('an attempt that is ended with the thread is no trouble', async () => {
   const bench = new Bench();
   bench.take({ endpoints: [enabled('a')] });
