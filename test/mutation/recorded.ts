@@ -36,22 +36,43 @@ function countOf(some: readonly Judged[]): Recorded {
   return { mutants: some.length, killed: some.filter(isKilled).length };
 }
 
-/** Takes the sample for what the tests are known to kill. */
-export function record(judged: readonly Judged[]): void {
-  const byFolder = Object.entries(Object.groupBy(judged, folderOf)).sort();
-  const folders = Object.fromEntries(byFolder.map(([folder, some]) => [folder, countOf(some!)]));
-  writeFileSync(file, `${JSON.stringify({ all: countOf(judged), folders }, null, 2)}\n`);
+interface Scores {
+  readonly all: Recorded;
+  readonly folders: Readonly<Record<string, Recorded>>;
 }
 
-/** What is wrong with the sample; null where it is as good as what is recorded, or chance may have made it worse. */
+function recordedScores(): Scores {
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
+
+/** Takes the sample for what the tests are known to kill of the folders that it has. */
+export function record(judged: readonly Judged[]): void {
+  const sampled = Object.entries(Object.groupBy(judged, folderOf));
+  const found = Object.fromEntries(sampled.map(([folder, some]) => [folder, countOf(some!)]));
+  const merged = Object.entries({ ...recordedScores().folders, ...found }).sort(([a], [b]) =>
+    a < b ? -1 : 1,
+  );
+  const sum = (name: keyof Recorded) => merged.reduce((all, [, counts]) => all + counts[name], 0);
+  const scores: Scores = {
+    all: { mutants: sum('mutants'), killed: sum('killed') },
+    folders: Object.fromEntries(merged),
+  };
+  writeFileSync(file, `${JSON.stringify(scores, null, 2)}\n`);
+}
+
+/**
+ * What is wrong with the sample, of the folders that have a score; null where it is as good as what is recorded, or chance may have
+ * made it worse.
+ */
 export function complaint(judged: readonly Judged[]): string | null {
-  const { folders }: { folders: Record<string, Recorded> } = JSON.parse(readFileSync(file, 'utf8'));
-  const parts = Object.entries(Object.groupBy(judged, folderOf)).map(([folder, some]) => {
+  const { folders } = recordedScores();
+  const some = judged.filter((each) => folders[folderOf(each)] !== undefined);
+  const parts = Object.entries(Object.groupBy(some, folderOf)).flatMap(([folder, own]) => {
     const recorded = folders[folder];
-    if (recorded === undefined) throw new Error(`recorded.json has no score of ${folder}`);
-    return { size: some!.length, recorded };
+    return recorded === undefined ? [] : [{ size: own?.length ?? 0, recorded }];
   });
-  const [found, least] = [share(judged), leastShare(parts)];
+  if (parts.length === 0) return 'No mutant of the sample is of a folder with a score.';
+  const [found, least] = [share(some), leastShare(parts)];
   return found >= least
     ? null
     : `${percent(found)} of the mutants are killed; by what is recorded a sample like this has ${percent(least)} at least.`;
