@@ -7,10 +7,10 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { exchange } from '../src/operator/socket/operator-client.ts';
 import { assertDescribed } from './answers.ts';
+import { poll } from './poll.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const entry = join(root, 'src', 'main', 'serve.mjs');
@@ -154,7 +154,7 @@ export async function startService(
     process: child,
     keys,
     output: () => output,
-    until: (find) => until(find, () => output),
+    until: (find) => poll(find, () => output),
     call: (path, call = {}) => send(url, path, { key: keys?.secret ?? null, ...call }),
     operate: (command, params) => exchange(dataDir, command, params) as Promise<never>,
     async stop() {
@@ -168,21 +168,6 @@ export async function startService(
       await exited;
     },
   };
-}
-
-const untilMsMax = 120_000;
-
-async function until<T>(
-  find: () => T | undefined | Promise<T | undefined>,
-  output: () => string,
-): Promise<T> {
-  const deadline = performance.now() + untilMsMax;
-  for (;;) {
-    const found = await find();
-    if (found !== undefined) return found;
-    if (performance.now() > deadline) throw new Error(`this did not come true: ${find}\n${output()}`);
-    await wait(10);
-  }
 }
 
 /** Sends one request to a service. An answer of the API must be as its description says. */

@@ -53,9 +53,9 @@ async function trade(service: Service, merchants: readonly Merchant[], count: nu
   );
 }
 
-async function check(service: Service, merchants: readonly Merchant[]): Promise<void> {
+async function check(service: Service, merchants: readonly Merchant[], everything = true): Promise<void> {
   for (const merchant of merchants) {
-    await merchant.check(service.url, true);
+    await merchant.check(service.url, everything);
     await merchant.settle(service.url);
     await merchant.checkLists(service.url);
     assert.deepEqual(merchant.findings, { lost: [], doubled: [], half: [] });
@@ -165,17 +165,19 @@ test('killed at any moment, it leaves the folder as it was or as it is to be', a
   await Promise.all(merchants.map((merchant) => merchant.pause()));
   assert.equal(await service.stop(), 0);
   const outcomes = new Set<string>();
+  const rounds = 10;
   let shards = 1;
-  for (let round = 0; round < 10; round++) {
+  for (let round = 1; round <= rounds; round++) {
     const to = shards === 1 ? 3 : 1;
-    const { code } = await reshard(dataDir, to, 250 + round * 100);
+    const { code } = await reshard(dataDir, to, 150 + round * 100);
     service = await startService({ dataDir, env });
     const folders = shardFolders(dataDir).length;
     assert([shards, to].includes(folders), `${folders} folders`);
     outcomes.add(code === 0 ? 'done' : 'killed');
     if (code === 0) assert.equal(folders, to);
     shards = folders;
-    await check(service, merchants);
+    // What one round loses, the later ones can't bring back: the lists and some answers tell in which one it was.
+    await check(service, merchants, round >= rounds - 1);
     assert.equal(await service.stop(), 0);
   }
   assert(outcomes.has('killed'));

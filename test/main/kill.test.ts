@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { startService, temporaryFolder } from '../service.ts';
-import { crampedEnv, Merchant } from './merchant.ts';
+import { crampedEnv, hurriedRestMs, Merchant } from './merchant.ts';
 import { shopOnEachShard } from './shops.ts';
 
 const killsUnderLoad = 10;
@@ -54,7 +54,7 @@ test('killed at any moment, it loses and doubles nothing', async (context) => {
   const each = (action: (shop: Merchant) => Promise<void> | void) => Promise.all(shops.map(action));
   let restartMs = 0;
   for (let kill = 1; kill <= killsUnderLoad; kill++) {
-    await each((shop) => shop.work(service.url, connections));
+    await each((shop) => shop.work(service.url, connections, hurriedRestMs));
     await progress(shops, Math.floor(Math.random() * acknowledgedMax));
     await service.kill();
     await each((shop) => shop.pause());

@@ -54,7 +54,20 @@ function isUnsure({ status, text }: Answer): boolean {
  * Each connection rests between two things, as a shop's do. A test needs what its merchants do until something happens, and
  * all that they have done is checked at its end: as fast as they can, they would make most of its time.
  */
-const restMs = 10;
+const restMs = 25;
+/** For tests of one moment, at which as much as possible is to be under way. */
+export const hurriedRestMs = 10;
+/** It rests longer before it tries again what the service could not answer. */
+const unsureRestMs = 100;
+
+/** What came of one thing that a merchant did. */
+type Outcome = 'sure' | 'unsure' | 'not answered';
+
+function outcomeOf(...answers: readonly (Answer | null)[]): Outcome {
+  const came = answers.filter((answer) => answer !== null);
+  if (came.length < answers.length) return 'not answered';
+  return came.some(isUnsure) ? 'unsure' : 'sure';
+}
 
 /** Longer than any request may stay unsure on a service that runs. */
 const settleMsMax = 20_000;
@@ -90,10 +103,14 @@ export class Merchant {
   }
 
   /** Works on `connections` connections until `pause` or until the service is gone. */
-  work(url: string, connections: number): void {
+  work(url: string, connections: number, sureRestMs = restMs): void {
     this.#url = url;
     const worker = async () => {
-      while (this.#url === url && (await this.#step(url))) await wait(restMs);
+      while (this.#url === url) {
+        const outcome = await this.#step(url);
+        if (outcome === 'not answered') return;
+        await wait(outcome === 'sure' ? sureRestMs : unsureRestMs);
+      }
     };
     this.#working = Promise.all(Array.from({ length: connections }, worker));
   }
@@ -104,8 +121,8 @@ export class Merchant {
     await this.#working;
   }
 
-  /** One thing to do; false when the service did not answer. */
-  async #step(url: string): Promise<boolean> {
+  /** Does one thing. */
+  async #step(url: string): Promise<Outcome> {
     const dice = Math.random();
     if (dice < 0.2)
       return this.#replay(
@@ -129,7 +146,7 @@ export class Merchant {
     return `${this.#name}-${++this.#keys}`;
   }
 
-  #create(url: string): Promise<boolean> {
+  #create(url: string): Promise<Outcome> {
     const key = this.#newKey();
     // A few are refused on the merits: that is an answer to keep, too.
     const amount = this.#keys % 20 === 0 ? 1 : 10_000 + this.#keys;
@@ -141,7 +158,7 @@ export class Merchant {
   }
 
   /** Sends a write; now and then twice at once, as a client does that lost patience. */
-  async #write(url: string, payment: Payment, write: Write): Promise<boolean> {
+  async #write(url: string, payment: Payment, write: Write): Promise<Outcome> {
     payment.writes.push(write);
     this.#unsure.add(payment);
     const sends = Math.random() < 0.1 ? 2 : 1;
@@ -149,7 +166,7 @@ export class Merchant {
     const certain = answers.filter((answer) => answer !== null && !isUnsure(answer)) as Answer[];
     for (const answer of certain) this.#acknowledge(payment, write, answer);
     if (certain.length > 0) this.#release(payment);
-    return answers.every((answer) => answer !== null);
+    return outcomeOf(...answers);
   }
 
   #acknowledge(payment: Payment, write: Write, answer: Answer): void {
@@ -167,24 +184,24 @@ export class Merchant {
     if (payment.shown !== null) this.#idle.push(payment);
   }
 
-  async #replay(url: string, write: Write | undefined): Promise<boolean> {
-    if (write === undefined) return true;
+  async #replay(url: string, write: Write | undefined): Promise<Outcome> {
+    if (write === undefined) return 'sure';
     const answer = await this.#send(url, write);
-    if (answer === null) return false;
+    if (answer === null) return 'not answered';
     const kept = write.answer!;
     const same = answer.status === kept.status && answer.text === kept.text && answer.replayed;
     if (!same && !isUnsure(answer))
       this.findings.lost.push(`${write.key}: its answer is not kept: ${answer.text}`);
-    return true;
+    return outcomeOf(answer);
   }
 
-  async #read(url: string, payment: Payment): Promise<boolean> {
+  async #read(url: string, payment: Payment): Promise<Outcome> {
     const { id } = JSON.parse(payment.shown!);
     const answer = await this.#request(url, 'GET', `/v1/payment_intents/${id}`);
     this.#idle.push(payment);
-    if (answer === null) return false;
+    if (answer === null) return 'not answered';
     if (answer.text !== payment.shown && !isUnsure(answer)) this.findings.lost.push(`${id}: ${answer.text}`);
-    return true;
+    return outcomeOf(answer);
   }
 
   #send(url: string, { key, path, body }: Write): Promise<Answer | null> {

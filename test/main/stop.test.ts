@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
-import { Merchant } from './merchant.ts';
+import { hurriedRestMs, Merchant } from './merchant.ts';
 
 const stopMsMax = 5_000;
 const env = { PAYMENTS_BASE_URL: 'https://pay.example' };
@@ -43,7 +43,7 @@ test('stopped under load, it loses nothing that it acknowledged', async (t) => {
   const service = await startService({ dataDir, env });
   const { key } = await newOrganization(service);
   const shop = new Merchant(t, 'shop', key);
-  shop.work(service.url, 8);
+  shop.work(service.url, 8, hurriedRestMs);
   await service.until(() => shop.acknowledged > 100 || undefined);
   await stopWith(service, 'SIGTERM');
   await shop.pause();
