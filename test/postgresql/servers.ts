@@ -13,7 +13,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { appendFile, cp } from 'node:fs/promises';
+import { appendFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -110,7 +110,7 @@ export class PostgresServer {
   }
 
   /** Runs one statement as the superuser, on a connection of its own. */
-  async query<Row extends pg.QueryResultRow>(text: string, database = 'postgres'): Promise<Row[]> {
+  async query<Row extends pg.QueryResultRow>(text: string, database = 'template1'): Promise<Row[]> {
     const client = new pg.Client({ ...this.address('postgres', database), connectionTimeoutMillis: 2_000 });
     client.on('error', () => {});
     await client.connect();
@@ -227,13 +227,13 @@ export class PostgresServers {
     for (const name of names) this.all.push(new PostgresServer(this, name, await freePort()));
     const [primary, ...others] = this.all as [PostgresServer, ...PostgresServer[]];
     unused ??= makeUnused();
-    await cp(await unused, primary.folder, { recursive: true, preserveTimestamps: true });
-    if (owner.uid !== undefined) await run('chown', ['-R', `${owner.uid}:${owner.gid}`, primary.folder]);
+    // With their owner.
+    for (const { folder } of this.all) await run('cp', ['-a', await unused, folder]);
     for (const standby of others) {
-      await cp(primary.folder, standby.folder, { recursive: true });
-      writeFileSync(join(standby.folder, 'standby.signal'), '');
+      const signal = join(standby.folder, 'standby.signal');
+      writeFileSync(signal, '');
+      if (owner.uid !== undefined) chownSync(signal, owner.uid, owner.gid);
       await standby.configure(`primary_conninfo = '${primary.connectionOf(standby.name)}'\n`);
-      if (owner.uid !== undefined) await run('chown', ['-R', `${owner.uid}:${owner.gid}`, standby.folder]);
     }
     // Whoever is promoted waits for one of the others, too.
     if (standbys > 0)
@@ -278,13 +278,26 @@ async function makeUnused(): Promise<string> {
   const servers = new PostgresServers();
   process.on('exit', () => rmSync(servers.folder, { recursive: true, force: true }));
   const server = new PostgresServer(servers, 'unused', await freePort());
-  const options = ['-A', 'trust', '-U', 'postgres', '-E', 'UTF8', '--locale=C', '--no-sync'];
+  const options = [
+    '-A',
+    'trust',
+    '-U',
+    'postgres',
+    '-E',
+    'UTF8',
+    '--locale=C',
+    '--no-sync',
+    '--wal-segsize=1',
+  ];
   const where = ['-D', server.folder];
   await run(servers.program('initdb'), [...options, ...where], { ...owner, env: servers.environment });
   await server.configure(configuration);
   await server.start();
   await server.query('create role payments login');
   await server.query('create database payments owner payments');
+  // Each database is 300 files, which every server of a test would copy.
+  await server.query("update pg_database set datistemplate = false where datname = 'template0'");
+  for (const database of ['template0', 'postgres']) await server.query(`drop database ${database}`);
   await server.stop();
   return server.folder;
 }

@@ -83,7 +83,6 @@ async function bundleEntries(
     banner: {
       js: "import { createRequire as requireAt } from 'node:module'; const require = requireAt(import.meta.url);",
     },
-    keepNames: true,
     format: 'esm',
     platform: 'node',
     target: 'node22',

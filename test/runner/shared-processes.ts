@@ -1,17 +1,32 @@
-// Test files that only compute share a process, those of a folder one: to start Node and to load what most of them import takes
-// longer than their tests. Each still runs alone, too.
+// Test files that start neither processes nor threads share a process, those of a folder one: to start Node and to load what
+// most of them import takes longer than their tests. Each still runs alone, too.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-const folders = ['core', 'contract', 'domain', 'store', 'crypto', 'html', 'rpc', 'shard'];
+const folders = [
+  'core',
+  'contract',
+  'domain',
+  'store',
+  'crypto',
+  'html',
+  'rpc',
+  'shard',
+  'journal',
+  'disk',
+  'networks',
+  'directory',
+  'http-client',
+];
 
 /**
- * What concerns all that runs in the process: hooks outside of a suite, threads, flags, and what is looked for in the heap.
+ * What concerns all that runs in the process: hooks outside of a suite, services, threads, flags, and what is looked for in the
+ * heap.
  */
 const needsItsOwn =
-  /^(?:before|after)(?:Each)?\(|node:(?:child_process|worker_threads|v8)|\bprocess\.|memoryUsage|\bmock\./m;
+  /^(?:before|after)(?:Each)?\(|startService|Browser|card-shop|node:(?:child_process|worker_threads|v8)|\bprocess\.|memoryUsage|\bmock\./m;
 
 /**
  * The files that node:test is to run in the place of `found`, whose paths are relative to `root`: those that share a process are
