@@ -222,8 +222,8 @@ test('address and secrets are those that are active when the attempt starts', as
     endpoints: [{ id: 'a', state: { org: 'org_1', url: 'https://two.test/', secrets, enabled: true } }],
   });
   await bench.underWay[0]!.end();
-  const { url, sealed: used } = bench.underWay.at(-1)!.input;
-  assert.deepEqual([url, used], ['https://two.test/', ['new']]);
+  const { url, sealed: used, nowSeconds } = bench.underWay.at(-1)!.input;
+  assert.deepEqual([url, used, nowSeconds], ['https://two.test/', ['new'], bench.clock.now() / 1_000]);
 });
 
 test('an endpoint that is deleted, disabled or moved leaves its connections, those in use after their attempt', async () => {
