@@ -5,7 +5,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
-import { Registry } from 'prom-client';
+import Registry from 'prom-client/lib/registry.js';
 import { Link } from '../cluster/link.ts';
 import { createNodeServer } from '../cluster/node-tls.ts';
 import { parseNodeAddress } from '../cluster/relay.ts';

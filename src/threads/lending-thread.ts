@@ -3,7 +3,7 @@
 // that node's shards are closed only once its trust is over: nobody else may run them before.
 
 import type { MessagePort } from 'node:worker_threads';
-import { Registry } from 'prom-client';
+import Registry from 'prom-client/lib/registry.js';
 import { Link } from '../cluster/link.ts';
 import { connectToNode } from '../cluster/node-tls.ts';
 import { parseNodeAddress } from '../cluster/relay.ts';
