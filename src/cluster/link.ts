@@ -24,6 +24,8 @@ const kinds = {
   control: 5,
 } as const;
 
+/** What was sent last has so long to go out. */
+const flushMs = 1_000;
 const lengthBytes = 4;
 const headBytes = 9;
 const portBytes = 4;
@@ -90,6 +92,8 @@ export class Link {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#socket.destroySoon();
+    // Nobody may be there to take it.
+    setTimeout(() => this.#socket.destroy(), flushMs).unref();
     const opened = [...this.#ports].filter(([channel]) => this.#opened.has(channel));
     const others = [...this.#ports].filter(([channel]) => !this.#opened.has(channel));
     this.#ports.clear();
@@ -159,7 +163,8 @@ export class Link {
     this.#frames.add(chunk);
     for (let frame = this.#frames.next(); frame !== null; frame = this.#frames.next()) {
       if (frame === 'too long') this.end();
-      else this.#take(frame.readUInt32LE(0), frame.readUInt8(4), frame.subarray(headBytes - lengthBytes));
+      else if (!this.#isEnded)
+        this.#take(frame.readUInt32LE(0), frame.readUInt8(4), frame.subarray(headBytes - lengthBytes));
     }
   }
 

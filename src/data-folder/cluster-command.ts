@@ -41,7 +41,7 @@ export function drainNode(config: Config, node: string): Promise<MovedLease | Dr
     if (requireServing(serving) !== node) return takeBack(primary, node, nodes);
     const behind = (each: ClusterNode) => each.behind_entries ?? Number.POSITIVE_INFINITY;
     const [best] = nodes
-      .filter((each) => each.role === 'stands by' && each.node !== node)
+      .filter((each) => each.role === 'stands by' && each.node !== node && !each.is_drained)
       .toSorted((a, b) => behind(a) - behind(b));
     if (best === undefined) throw new CommandFailure('no other node stands by: start one first');
     return move(primary, node, best.node);

@@ -3,7 +3,7 @@
 
 import { join } from 'node:path';
 import { systemScheduler } from '../core/scheduler.ts';
-import { CheckpointFollower } from './checkpoint/checkpoint-follower.ts';
+import { type ArchivedEnd, CheckpointFollower } from './checkpoint/checkpoint-follower.ts';
 import { endOfBatch, readBatchHeader } from './log/codec.ts';
 import { EpochFile } from './log/epoch-file.ts';
 import { followedLog } from './log/follow.ts';
@@ -40,13 +40,16 @@ export interface StandbyJournal {
 }
 
 /** Creates what is missing. Rejects with `JournalDamaged`, or with an I/O error of the disk. */
-export async function openStandby(options: JournalOptions): Promise<StandbyJournal> {
+export async function openStandby(
+  options: JournalOptions & { readonly archived?: ArchivedEnd },
+): Promise<StandbyJournal> {
   const { dir, identity, scheduler = systemScheduler, logBytesMax } = options;
   const { log: logMapSize, state } = mapSizesOf(options);
   await createJournal(dir, identity, state);
   const checkpoint = openCheckpoint(options);
   const segments = new Segments(join(dir, 'log'), logMapSize, identity, 'write', checkedDepth(options));
-  const follower = new CheckpointFollower(followedLog(segments), checkpoint, scheduler, logBytesMax);
+  const log = followedLog(segments);
+  const follower = new CheckpointFollower(log, checkpoint, scheduler, logBytesMax, options.archived);
   const mirror = new SegmentedLog({
     segments,
     epochFile: new EpochFile(dir),

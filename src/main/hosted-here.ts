@@ -49,8 +49,10 @@ export class HostedHere {
   readonly #trust: SharedArrayBuffer;
   readonly #hosting: Hosting;
   #link: Kept | null = null;
+  #isStopping = false;
   /** Resolves when everything has ended that runs here. */
   readonly stop = once(async () => {
+    this.#isStopping = true;
     await this.#hosting.stop();
     await this.#link?.stop();
   });
@@ -62,7 +64,8 @@ export class HostedHere {
     this.#trust = OwnershipBoard.untrusted(folder.shards);
     this.#hosting = new Hosting({
       ...host,
-      config: sizedFor(config, folder.shards),
+      // The node that has the lease archives what others run for it.
+      config: { ...sizedFor(config, folder.shards), logArchive: { ...config.logArchive, dir: null } },
       folder,
       trust: this.#trust,
       logger,
@@ -74,7 +77,7 @@ export class HostedHere {
   async run(): Promise<never> {
     const { config } = this.#owning;
     const keys = await this.#sameKeys();
-    if (config.cluster.link !== null) {
+    if (config.cluster.link !== null && !this.#isStopping) {
       const data: HostingThreadData = {
         config,
         identity: this.#identity,

@@ -38,7 +38,12 @@ export function keep(
     if (!isStopping) told.reject(failure ?? new ThreadFailure(`${name} has ended`, false));
   });
   closers.push(stop);
-  return { ask: thread.ask, stop };
+  return {
+    get ask() {
+      return thread.ask;
+    },
+    stop,
+  };
 }
 
 export function once<T>(end: () => Promise<T>): () => Promise<T> {

@@ -8,6 +8,8 @@ import { Lending, type LendingOptions } from '../threads/lending.ts';
 import type { Owned } from './own.ts';
 
 export interface LendingParts extends Pick<LendingOptions, 'config' | 'checked' | 'logger'> {
+  /** Rejected when the service can't go on. */
+  readonly told: PromiseWithResolvers<void>;
   readonly secretsKeys: readonly string[];
   readonly pause: Pause;
   readonly closers: (() => Promise<unknown>)[];
@@ -16,7 +18,7 @@ export interface LendingParts extends Pick<LendingOptions, 'config' | 'checked' 
 /** Null: everything runs here. A folder that is paused runs nothing that could be moved. */
 export function openLending(
   { among, claim, folder }: Owned,
-  { secretsKeys, pause, closers, ...parts }: LendingParts,
+  { secretsKeys, told, pause, closers, ...parts }: LendingParts,
 ): Lending | null {
   if (among === null || claim.lease === null || parts.config.cluster.link === null || pause.paused !== null)
     return null;
@@ -27,6 +29,7 @@ export function openLending(
     epoch: claim.lease,
     ownership: claim.ownership,
     key: linkKeyOf(elementAt(secretsKeys, 0)),
+    onLost: told.reject,
   });
   closers.push(() => lending.stop());
   among.watch((nodes) => lending.nodes(nodes));

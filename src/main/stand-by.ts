@@ -106,8 +106,10 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
 type Taken = Extract<News, { type: 'lease_taken' }>;
 
 /** What a node before that was not stopped has begun may still be under way. */
-function claimOf({ webhooks }: Config, ownership: SharedArrayBuffer, { epoch, isClean }: Taken): Claim {
-  return { ownership, lease: epoch, quietMs: isClean ? 0 : webhooks.timeoutMs };
+function claimOf(config: Config, ownership: SharedArrayBuffer, { epoch, isClean }: Taken): Claim {
+  // One that was stopped had waited for its own attempts, and not for those of other nodes.
+  const isQuiet = isClean && config.cluster.link === null;
+  return { ownership, lease: epoch, quietMs: isQuiet ? 0 : config.webhooks.timeoutMs };
 }
 
 interface Following {
@@ -131,7 +133,7 @@ async function follow(
     dir: folder.shardDir(number),
     identity: folder.shardIdentity(number),
   }));
-  const standby: StandbyThreadData = { config, service, shards, progress };
+  const standby: StandbyThreadData = { config, service, shards, progress, isArchiving: false };
   const whole = new Set<number>();
   const thread = keep(owning, 'the thread that stands by', standbyEntry, standby, (news) => {
     if (news.type === 'whole') whole.add(news.shard);

@@ -26,6 +26,8 @@ export interface ReachableNode {
   readonly node: string;
   readonly process: string;
   readonly link: string;
+  /** It is to be given none. */
+  readonly drained: boolean;
 }
 
 interface LeaseColumns {
@@ -124,8 +126,8 @@ export class PostgresLease implements LeaseTable {
 
   /** The other nodes that were heard of lately and may run partitions. */
   async otherNodes(): Promise<ReachableNode[]> {
-    const text = `select node, process, link from payments.nodes
-      where link is not null and not drained and process <> $1 and seen_at > now() - interval '3 seconds'`;
+    const text = `select node, process, link, drained from payments.nodes
+      where link is not null and process <> $1 and seen_at > now() - interval '3 seconds'`;
     return this.#run<ReachableNode>('other-nodes', text, [this.#identity.process]);
   }
 

@@ -28,6 +28,8 @@ export interface HostedStandbyOptions {
   readonly timers: Timers;
   readonly scheduler: Scheduler;
   readonly isDiskFull: () => boolean;
+  /** Up to where a partition's log is archived by this node; absent: it archives nothing. */
+  readonly archivedOf?: (identity: ShardIdentity) => number;
   /** Hears that a partition's files were checked and found whole, before they are written. */
   readonly onWhole: (partition: number) => void;
   /** Hears up to which sequence a partition is followed. */
@@ -109,13 +111,20 @@ export class HostedStandby {
   }
 
   async #open({ dir, identity }: FollowedShard): Promise<void> {
-    const { follower, segmentBytesMax, logBytesMax, scheduler, onWhole, onFollowed } = this.#options;
+    const { follower, segmentBytesMax, logBytesMax, scheduler, archivedOf, onWhole, onFollowed } =
+      this.#options;
     const options = { dir, identity, indexRowsOf, segmentBytesMax, logBytesMax, scheduler };
     const isChecked = await inspectJournal(options, ({ isWhole }) => isWhole);
-    const journal = await openStandby({ ...options, isChecked });
+    const archived = archivedOf && (() => archivedOf(identity));
+    const journal = await openStandby({ ...options, isChecked, ...(archived && { archived }) });
+    try {
+      const found = await follower.endOf(identity.shard);
+      await journal.refuseDivergence(found, (sequence) => follower.checksumAt(identity.shard, sequence));
+    } catch (error) {
+      await journal.close();
+      throw error;
+    }
     this.#journals.set(identity.shard, journal);
-    const found = await follower.endOf(identity.shard);
-    await journal.refuseDivergence(found, (sequence) => follower.checksumAt(identity.shard, sequence));
     if (isChecked) onWhole(identity.shard);
     onFollowed(identity.shard, journal.sequence);
   }

@@ -4,7 +4,10 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { Config } from '../config/config-schema.ts';
 import type { DataFolder } from '../data-folder/data-folder.ts';
+import { OwnershipBoard } from '../journal/ownership.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { trustClocks } from '../telemetry/system-clocks.ts';
+import { followUntilDone } from './follow-again.ts';
 import type { LentShard } from './lending-protocol.ts';
 import { connectAll, connectShard, laterWhile } from './shard-ports.ts';
 import { SupervisedThread } from './supervised-thread.ts';
@@ -25,18 +28,27 @@ export interface HostingOptions {
   readonly logger: Logger;
 }
 
+interface WebhookThreads {
+  readonly threads: readonly SupervisedThread[];
+  /** Aborted when they are to stop. */
+  readonly stopping: AbortController;
+}
+
 export class Hosting {
   readonly #options: HostingOptions;
+  readonly #board: OwnershipBoard;
   readonly #shards = new Map<number, Thread>();
   /** Those whose webhooks are delivered here. */
   readonly #delivered = new Set<number>();
-  readonly #stopping = new AbortController();
-  #webhooks: readonly SupervisedThread[] = [];
+  #webhooks: WebhookThreads | null = null;
   /** What is done to partitions, one after the other. */
   #work: Promise<void> = Promise.resolve();
+  #isStopping = false;
+  readonly #halted = Promise.withResolvers<void>();
 
   constructor(options: HostingOptions) {
     this.#options = options;
+    this.#board = new OwnershipBoard(options.trust, trustClocks);
   }
 
   /** Runs a shard for as long as the port is open. */
@@ -46,24 +58,27 @@ export class Hosting {
       isOver = true;
       void this.#shards.get(shard.number)?.stop();
     });
-    const start = async () => {
-      if (isOver || this.#stopping.signal.aborted) port.close();
-      else await this.#start(shard, port);
-      if (isOver) void this.#shards.get(shard.number)?.stop();
-    };
-    this.#work = this.#work.then(start).catch((error) => {
-      this.#options.logger.error({ err: error }, `partition ${shard.number} can't be run here`);
-      port.close();
-    });
+    const mayStart = () => !isOver && !this.#isStopping;
+    this.#work = this.#work
+      .then(() => this.#start(shard, port, mayStart))
+      .catch((error) => {
+        this.#options.logger.error({ err: error }, `partition ${shard.number} can't be run here`);
+        port.close();
+      });
   }
 
-  async #start(lent: LentShard, port: MessagePort): Promise<void> {
+  async #start(lent: LentShard, port: MessagePort, mayStart: () => boolean): Promise<void> {
     const { config, folder, trust, standby, whole, threads, logger } = this.#options;
     const { number, quietMs, ...everywhere } = lent;
     // One that was lent before may not have ended yet.
     await this.#shards.get(number)?.ended;
-    await standby.ask('release', { partition: number });
-    if (this.#webhooks.length === 0) this.#startWebhooks(lent.secretsKeys);
+    if (mayStart()) await Promise.race([standby.ask('release', { partition: number }), this.#halted.promise]);
+    // Whoever has lent it may run it elsewhere by now.
+    if (!mayStart()) {
+      port.close();
+      this.#followAgain(number);
+      return;
+    }
     const data: ShardThreadData = {
       ...everywhere,
       number,
@@ -78,6 +93,7 @@ export class Hosting {
     shard.giveAway(port);
     this.#shards.set(number, shard);
     logger.info({ shard: number }, `partition ${number} runs on this node`);
+    this.#webhooks ??= this.#startWebhooks(lent.secretsKeys);
     void shard.ready.then(
       () => laterWhile(shard, quietMs, () => this.#deliver(number, shard)),
       () => {},
@@ -87,26 +103,32 @@ export class Hosting {
 
   #deliver(number: number, shard: Thread): void {
     this.#delivered.add(number);
-    connectAll(shard, number, this.#webhooks);
+    connectAll(shard, number, this.#webhooks?.threads ?? []);
   }
 
   /** The partition is followed again, and the next start of its thread is prepared. */
   #ended(number: number): void {
-    const { folder, standby, threads, config, logger } = this.#options;
+    const { threads, config, logger } = this.#options;
+    this.#board.setHeld(number, false);
     this.#shards.delete(number);
     this.#delivered.delete(number);
+    // Attempts under way end, or are made again: nobody waits for them when this node takes over.
+    if (this.#shards.size === 0) void this.#stopWebhooks();
     logger.info({ shard: number }, `partition ${number} does not run on this node any more`);
-    if (this.#stopping.signal.aborted) return;
-    threads.prepare(kinds.shard(number, config));
-    const shard = { dir: folder.shardDir(number), identity: folder.shardIdentity(number) };
-    standby
-      .ask('follow', { shard })
-      .catch((error) => logger.error({ err: error }, `partition ${number} can't be followed`));
+    if (!this.#isStopping) threads.prepare(kinds.shard(number, config));
+    this.#followAgain(number);
   }
 
-  #startWebhooks(secretsKeys: readonly string[]): void {
+  #followAgain(number: number): void {
+    const { folder, standby, logger } = this.#options;
+    const shard = { dir: folder.shardDir(number), identity: folder.shardIdentity(number) };
+    void followUntilDone(standby, shard, () => !this.#isStopping && !this.#shards.has(number), logger);
+  }
+
+  #startWebhooks(secretsKeys: readonly string[]): WebhookThreads {
     const { config, trust, threads, logger } = this.#options;
-    this.#webhooks = Array.from({ length: config.webhookThreads }, (_, number) => {
+    const stopping = new AbortController();
+    const supervised = Array.from({ length: config.webhookThreads }, (_, number) => {
       const kind = kinds.webhooks(number);
       const data: WebhookThreadData = {
         number,
@@ -119,7 +141,7 @@ export class Hosting {
       return new SupervisedThread({
         name: kind.name,
         logger,
-        stopping: this.#stopping.signal,
+        stopping: stopping.signal,
         make: () => threads.take(kind).begin(data),
         onStarted: (thread) => {
           for (const [number, shard] of this.#shards)
@@ -127,21 +149,32 @@ export class Hosting {
         },
       });
     });
-    for (const webhooks of this.#webhooks) void webhooks.start();
+    for (const webhooks of supervised) void webhooks.start();
+    return { threads: supervised, stopping };
+  }
+
+  async #stopWebhooks(): Promise<void> {
+    const webhooks = this.#webhooks;
+    this.#webhooks = null;
+    webhooks?.stopping.abort();
+    await Promise.all(webhooks?.threads.map((thread) => thread.stop()) ?? []);
   }
 
   /** The metrics of its threads that nobody else asks, as prom-client's JSON. */
   async counted(): Promise<readonly object[]> {
+    const threads = this.#webhooks?.threads ?? [];
     const parts = await Promise.all(
-      this.#webhooks.map(({ ready }) => ready?.ask('metrics', {}).catch(() => null) ?? null),
+      threads.map(({ ready }) => ready?.ask('metrics', {}).catch(() => null) ?? null),
     );
     return parts.filter((part) => part !== null);
   }
 
   /** Resolves when every shard has ended. */
   async stop(): Promise<void> {
-    this.#stopping.abort();
+    this.#isStopping = true;
+    this.#halted.resolve();
     await this.#work;
-    await Promise.all([...this.#webhooks, ...this.#shards.values()].map((thread) => thread.stop()));
+    const shards = [...this.#shards.values()].map((shard) => shard.stop());
+    await Promise.all([this.#stopWebhooks(), ...shards]);
   }
 }

@@ -16,6 +16,11 @@ export class InstructionGate {
     });
   }
 
+  /** A stop has come, and waits. */
+  get hasStop(): boolean {
+    return this.#waiting.some(({ type }) => type === 'stop');
+  }
+
   /** Hands over what has come, and what comes. */
   open(take: (instruction: Instruction) => void): void {
     this.#take = take;

@@ -35,6 +35,37 @@ const marginMs = Math.ceil(trustMs / 20);
 const links = new Map<string, Link | null>();
 let isStopping = false;
 
+interface Refusal {
+  readonly count: number;
+  readonly reason: string;
+  readonly untilMs: number;
+}
+/** Why nodes could not be connected to, by process: each is tried again later every time. */
+const refusals = new Map<string, Refusal>();
+const againMsMin = 1_000;
+const againMsMax = 60_000;
+
+function refused(node: string, process: string, reason: string): void {
+  const before = refusals.get(process);
+  const count = (before?.count ?? 0) + 1;
+  const untilMs = performance.now() + Math.min(againMsMax, againMsMin * 2 ** count);
+  refusals.set(process, { count, reason, untilMs });
+  if (reason !== before?.reason) logger.warn(`node ${node} runs no partitions for this one: ${reason}`);
+}
+
+/** For how many times in a row nodes with a link were not among those that are there. */
+const missed = new Map<string, number>();
+/** PostgreSQL has not heard of the node for so many seconds: it can't append anything either. */
+const missedMax = 5;
+
+function endLost(there: ReadonlySet<string>): void {
+  for (const [process, link] of links) {
+    const count = there.has(process) ? 0 : (missed.get(process) ?? 0) + 1;
+    missed.set(process, count);
+    if (count >= missedMax) link?.end();
+  }
+}
+
 async function dial({ node, process, link: address }: ReachableNode): Promise<void> {
   links.set(process, null);
   try {
@@ -45,7 +76,7 @@ async function dial({ node, process, link: address }: ReachableNode): Promise<vo
     lead(node, process, socket);
   } catch (error) {
     links.delete(process);
-    logger.warn(`node ${node} can't be reached at ${address}, which is tried again: ${errorText(error)}`);
+    refused(node, process, `it can't be reached at ${address}: ${errorText(error)}`);
   }
 }
 
@@ -54,6 +85,7 @@ function lead(node: string, process: string, socket: Awaited<ReturnType<typeof c
   /** The trust that was granted is over then. */
   let trustedUntilMs = ownership.now().monotonicMs;
   let silence: NodeJS.Timeout;
+  let isLinked = false;
   const heard = () => {
     clearTimeout(silence);
     silence = setTimeout(() => link.end(), trustMs);
@@ -62,9 +94,11 @@ function lead(node: string, process: string, socket: Awaited<ReturnType<typeof c
     onControl(told) {
       const message = told as FromHost;
       heard();
-      if (message.type === 'ready') tell({ type: 'linked', node, process });
-      else if (message.type === 'refused')
-        logger.warn(`node ${node} runs no partitions for this one: ${message.reason}`);
+      if (message.type === 'ready') {
+        refusals.delete(process);
+        isLinked = true;
+        tell({ type: 'linked', node, process });
+      } else if (message.type === 'refused') refused(node, process, message.reason);
       else {
         const leftMs = ownership.trustLeftMs(trustMs);
         trustedUntilMs = ownership.now().monotonicMs + leftMs;
@@ -74,8 +108,11 @@ function lead(node: string, process: string, socket: Awaited<ReturnType<typeof c
     onEnded(closeOpened) {
       clearTimeout(silence);
       links.delete(process);
-      logger.warn(`the link to node ${node} is lost`);
-      tell({ type: 'unlinked', process });
+      missed.delete(process);
+      if (isLinked) {
+        logger.warn(`the link to node ${node} is lost`);
+        tell({ type: 'unlinked', process });
+      }
       setTimeout(closeOpened, Math.max(0, trustedUntilMs - ownership.now().monotonicMs) + marginMs);
     },
   });
@@ -93,7 +130,11 @@ function open(process: string, shard: LentShard, port: MessagePort): void {
 const answers: Answers<ThreadQuestions> = {
   ...commonAnswers(logger, registry),
   lead({ nodes }) {
-    for (const node of nodes) if (!links.has(node.process) && !isStopping) void dial(node);
+    endLost(new Set(nodes.map(({ process }) => process)));
+    const nowMs = performance.now();
+    const isDue = (process: string) => (refusals.get(process)?.untilMs ?? 0) <= nowMs;
+    for (const node of nodes)
+      if (!links.has(node.process) && !node.drained && isDue(node.process) && !isStopping) void dial(node);
   },
   stop() {
     isStopping = true;

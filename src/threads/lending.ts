@@ -6,14 +6,17 @@ import { MessageChannel } from 'node:worker_threads';
 import { spread } from '../cluster/spread.ts';
 import type { Config } from '../config/config-schema.ts';
 import { elementAt } from '../core/assert.ts';
-import { errorText } from '../core/errors.ts';
 import { type DataFolder, shardNumbers } from '../data-folder/data-folder.ts';
 import { serviceOf } from '../data-folder/mirrored-directory.ts';
+import { OwnershipBoard } from '../journal/ownership.ts';
 import type { NodeIdentity, ReachableNode } from '../postgresql/lease-table.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { trustClocks } from '../telemetry/system-clocks.ts';
+import { followUntilDone } from './follow-again.ts';
+import type { FollowedShard } from './hosted-standby.ts';
 import type { LendingThreadData, LentShard } from './lending-protocol.ts';
 import { ProgressBoard } from './progress-board.ts';
-import { Thread } from './thread.ts';
+import { Thread, ThreadFailure } from './thread.ts';
 import type { News, StandbyThreadData } from './thread-protocol.ts';
 
 const lendingEntry = new URL('./lending-thread.ts', import.meta.url);
@@ -32,69 +35,99 @@ export interface LendingOptions {
   /** The shards whose files were found whole: their next start here does not check them again. */
   readonly checked: Set<number>;
   readonly logger: Logger;
+  /** Hears that one of its own threads has ended: the service can't go on. */
+  readonly onLost: (failure: ThreadFailure) => void;
 }
 
 /** Nodes that come at about the same time are given partitions together. */
 const settleMs = 1_000;
+/** A node that has failed is given nothing for so long, and twice as long each time. */
+const unfitMsMin = 2_000;
+const unfitMsMax = 120_000;
+
+interface Failures {
+  readonly count: number;
+  readonly untilMs: number;
+}
 
 export class Lending {
   readonly #options: LendingOptions;
+  readonly #board: OwnershipBoard;
   readonly #links: Thread;
   readonly #standby: Thread;
   /** The names of the nodes that this one is connected to, by their processes. */
   readonly #linked = new Map<string, string>();
   /** The processes that are there, as PostgreSQL knows, and were not drained. */
   #known: readonly string[] = [];
+  /** The processes whose link was lost, or that could not run what they were given. */
+  readonly #failures = new Map<string, Failures>();
+  /** Between whom the partitions were spread last. */
+  #spreadOver: readonly string[] = [];
   /** The process that is to run each partition. */
   #placed: readonly string[];
   /** The process that each was last run by. */
   readonly #ranAt: string[];
   /** Until then attempts of webhooks may run that another node has made. */
   readonly #quietUntilMs: number[];
-  #replace: (number: number) => Promise<void> = async () => {};
+  /** Null: nothing is moved yet. */
+  #replace: ((number: number) => Promise<void>) | null = null;
   #settling: NodeJS.Timeout | null = null;
-  #moves: Promise<void> | null = null;
   /** The partition that is moved now. */
   #moving: number | null = null;
+  readonly #halted = Promise.withResolvers<void>();
   #isStopping = false;
 
   constructor(options: LendingOptions) {
     const { config, folder, identity, epoch, ownership, key, checked } = options;
     this.#options = options;
+    this.#board = new OwnershipBoard(ownership, trustClocks);
     this.#placed = shardNumbers(folder).map(() => identity.process);
     this.#ranAt = [...this.#placed];
     this.#quietUntilMs = this.#placed.map(() => 0);
     const links: LendingThreadData = { config, identity, epoch, ownership, key };
-    this.#links = Thread.worker({ name: 'the lending thread', entry: lendingEntry });
-    this.#links.begin(links, (news) => this.#hear(news));
+    this.#links = this.#keep('the lending thread', lendingEntry, links, (news) => this.#hear(news));
     const followed: StandbyThreadData = {
       config,
       service: serviceOf(folder),
       shards: [],
+      isArchiving: true,
       progress: ProgressBoard.memory(folder.shards),
     };
-    this.#standby = Thread.worker({ name: 'the thread that follows lent partitions', entry: standbyEntry });
-    this.#standby.begin(followed, (news) => {
+    this.#standby = this.#keep('the thread that follows lent partitions', standbyEntry, followed, (news) => {
       if (news.type === 'whole') checked.add(news.shard);
     });
   }
 
-  /** Begins to lend. `replace` has a shard's thread made anew, and resolves when that is ready. */
-  start(replace: (number: number) => Promise<void>): void {
-    this.#replace = replace;
+  /** A thread without which nobody could say any more who runs what. */
+  #keep(name: string, entry: URL, data: unknown, onNews: (news: News) => void): Thread {
+    const thread = Thread.worker({ name, entry }).begin(data, onNews);
+    void thread.ended.then((failure) => {
+      if (!this.#isStopping) this.#options.onLost(failure ?? new ThreadFailure(`${name} has ended`, false));
+    });
+    return thread;
   }
 
-  /** The other nodes, as they are now. */
+  /** Begins to lend. `replace` has a shard's thread made anew, and resolves when that is done. */
+  start(replace: (number: number) => Promise<void>): void {
+    this.#replace = replace;
+    this.#spreadSoon();
+  }
+
+  /** The other nodes, as they are now: to be told every second. */
   nodes(nodes: readonly ReachableNode[]): void {
-    const before = this.#members;
-    this.#known = nodes.map(({ process }) => process);
-    if (before.some((process) => !this.#members.includes(process))) this.#spread();
+    this.#known = nodes.filter(({ drained }) => !drained).map(({ process }) => process);
     this.#links.ask('lead', { nodes }).catch(() => {});
+    const members = this.#members;
+    const isGone = this.#spreadOver.some((process) => !members.includes(process));
+    if (isGone) this.#spread();
+    else if (members.length !== this.#spreadOver.length) this.#spreadSoon();
+    else void this.#moveAll();
   }
 
   /** The other nodes that can be given partitions. */
   get #members(): readonly string[] {
-    return this.#known.filter((process) => this.#linked.has(process));
+    const isFit = (process: string) => (this.#failures.get(process)?.untilMs ?? 0) <= performance.now();
+    return this.#known.filter((process) => this.#linked.has(process) && isFit(process));
   }
 
   #hear(news: News): void {
@@ -102,45 +135,54 @@ export class Lending {
     if (news.type === 'linked') {
       this.#linked.set(news.process, news.node);
       logger.info(`node ${news.node} can run partitions`);
-      this.#settling ??= setTimeout(() => {
-        this.#settling = null;
-        this.#spread();
-      }, settleMs);
+      this.#spreadSoon();
     } else if (news.type === 'unlinked') {
-      this.#giveUp(news.process);
+      this.#linked.delete(news.process);
+      this.#failed(news.process);
     }
   }
 
-  /** The node is given nothing more, until it is connected to anew. */
-  #giveUp(process: string): void {
-    if (this.#linked.delete(process)) this.#spread();
+  /** The node is given nothing for a while. */
+  #failed(process: string): void {
+    const { count = 0 } = this.#failures.get(process) ?? {};
+    const unfitMs = Math.min(unfitMsMax, unfitMsMin * 2 ** count);
+    this.#failures.set(process, { count: count + 1, untilMs: performance.now() + unfitMs });
+    this.#spread();
+  }
+
+  #spreadSoon(): void {
+    this.#settling ??= setTimeout(() => {
+      this.#settling = null;
+      this.#spread();
+    }, settleMs);
   }
 
   #spread(): void {
-    const here = this.#options.identity.process;
-    this.#placed = spread([here, ...this.#members], this.#placed);
-    this.#moves ??= this.#moveAll().finally(() => {
-      this.#moves = null;
-      this.#moving = null;
-    });
+    this.#spreadOver = this.#members;
+    this.#placed = spread([this.#here, ...this.#spreadOver], this.#placed);
+    void this.#moveAll();
   }
 
-  /** Those of a node that was lost are started anew by whoever supervises them. */
+  /**
+   * Those of a node whose link is lost are started anew by whoever supervises them. What does not
+   * move now is tried again when the nodes are told next.
+   */
   async #moveAll(): Promise<void> {
-    const isMisplaced = (process: string, number: number) =>
-      process !== this.#placed[number] && (process === this.#here || this.#linked.has(process));
-    for (;;) {
-      const number = this.#ranAt.findIndex(isMisplaced);
-      if (number === -1 || this.#isStopping) return;
+    if (this.#moving !== null || this.#replace === null) return;
+    for (let number = 0; number < this.#placed.length && !this.#isStopping; number++) {
+      const process = elementAt(this.#ranAt, number);
+      const isThere = process === this.#here || this.#linked.has(process);
+      if (!isThere || process === this.#placed[number]) continue;
       const fromMs = performance.now();
       this.#moving = number;
       await this.#replace(number);
-      if (this.#ranAt[number] === this.#placed[number])
+      const to = elementAt(this.#ranAt, number);
+      if (to !== process)
         this.#options.logger.info(
-          `partition ${number} runs on ${this.#nameOf(elementAt(this.#ranAt, number))} after ${Math.round(performance.now() - fromMs)} ms`,
+          `partition ${number} runs on ${this.#nameOf(to)} after ${Math.round(performance.now() - fromMs)} ms`,
         );
-      else return;
     }
+    this.#moving = null;
   }
 
   get #here(): string {
@@ -153,24 +195,32 @@ export class Lending {
 
   /**
    * Prepares a partition's start where it is to run. Resolves with the process of another node, or
-   * with null for this one.
+   * with null for this one, or when the service stops.
    */
   async place(number: number): Promise<string | null> {
-    const { folder, config, logger } = this.#options;
+    const { folder, config } = this.#options;
     const process = elementAt(this.#placed, number);
     if (process !== this.#ranAt[number])
       this.#quietUntilMs[number] = performance.now() + config.webhooks.timeoutMs;
     this.#ranAt[number] = process;
     if (process === this.#here) {
-      await this.#standby.ask('release', { partition: number }).catch(() => {});
+      const released = this.#standby.ask('release', { partition: number });
+      await Promise.race([released, this.#halted.promise]);
       return null;
     }
-    const shard = { dir: folder.shardDir(number), identity: folder.shardIdentity(number) };
-    // Without it the partition is served all the same, and begins more slowly here.
-    this.#standby
-      .ask('follow', { shard })
-      .catch((error) => logger.error(`partition ${number} is not followed here: ${errorText(error)}`));
+    this.#follow(number, { dir: folder.shardDir(number), identity: folder.shardIdentity(number) });
     return process;
+  }
+
+  /** Without it a lent partition is served all the same, and begins more slowly here. */
+  #follow(number: number, shard: FollowedShard): void {
+    const isWanted = () => !this.#isStopping && this.#ranAt[number] !== this.#here;
+    void followUntilDone(this.#standby, shard, isWanted, this.#options.logger);
+  }
+
+  /** The shard has ended, wherever it ran: nothing here speaks for it until it is acquired again. */
+  ended(number: number): void {
+    this.#board.setHeld(number, false);
   }
 
   /** For so long nobody here may deliver webhooks of the partition. */
@@ -185,7 +235,8 @@ export class Lending {
     const thread = Thread.elsewhere(port2, this.#nameOf(process));
     // It stops, or can't run the partition.
     void thread.ended.then(() => {
-      if (this.#moving !== shard.number && !this.#isStopping) this.#giveUp(process);
+      if (this.#moving !== shard.number && !this.#isStopping && this.#linked.has(process))
+        this.#failed(process);
     });
     return thread;
   }
@@ -197,9 +248,15 @@ export class Lending {
     return parts.filter((part) => part !== null);
   }
 
+  /** The service stops: nobody waits for PostgreSQL any more. */
+  halt(): void {
+    this.#isStopping = true;
+    this.#halted.resolve();
+  }
+
   /** To be called when no shard of this node is run any more. */
   async stop(): Promise<void> {
-    this.#isStopping = true;
+    this.halt();
     if (this.#settling !== null) clearTimeout(this.#settling);
     await Promise.all([this.#links.stop(), this.#standby.stop()]);
   }

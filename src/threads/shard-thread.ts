@@ -66,8 +66,9 @@ function fail(error: unknown): void {
   failed = true;
   const message = errorText(error);
   logger.fatal({ err: error }, `the shard failed: ${message}`);
-  // Another service owns the partition: taking it back would only take turns with that one.
-  const isFenced = error instanceof JournalFailure && error.outcome === 'fenced';
+  // Another service owns the partition: taking it back would only take turns with that one. Among
+  // nodes who has lost the lease can't take anything.
+  const isFenced = error instanceof JournalFailure && error.outcome === 'fenced' && data.lease === null;
   tell({ type: 'failed', message, fatal: isFenced || error instanceof JournalDamaged });
   setImmediate(() => process.exit(1));
 }
@@ -116,6 +117,7 @@ async function open() {
     const { segmentBytesMax } = config.journal;
     const remote = remoteLogOf(config, identity, shards, data.lease, tellAcquisition);
     isAcquiring = remote !== undefined;
+    if (isAcquiring && instructions.hasStop) process.exit(0);
     return await openJournal({
       dir,
       identity,
@@ -240,9 +242,12 @@ function show(): void {
   metrics.oldestDelivery.set(Math.max(0, oldestMs) / 1000);
 }
 
-async function stop(): Promise<void> {
+let stopped: Promise<void> | null = null;
+/** Whoever asks, the thread ends when the journal is closed. */
+function stop(): Promise<void> {
   storeScrub();
-  await hosted.stop();
+  stopped ??= hosted.stop();
+  return stopped;
 }
 
 const started = hosted.start();

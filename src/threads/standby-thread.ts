@@ -7,6 +7,7 @@ import { ownerOptionsOf } from '../config/remote-log.ts';
 import { defined } from '../core/assert.ts';
 import { errorText } from '../core/errors.ts';
 import { systemScheduler, systemTimers } from '../core/scheduler.ts';
+import { archivedSequence, archiveFolderOf } from '../data-folder/archive-folder.ts';
 import { DiskRoom } from '../data-folder/disk-space.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 import { LogFollower } from '../postgresql/log-follower.ts';
@@ -21,7 +22,8 @@ import type { Instruction, Notice, StandbyThreadData, ThreadQuestions } from './
 import { commonAnswers, startOfThread } from './thread-side.ts';
 
 const { data, main } = await startOfThread<StandbyThreadData>();
-const { config, service, shards } = data;
+const { config, service, shards, isArchiving } = data;
+const archiveDir = isArchiving ? config.logArchive.dir : null;
 const tell = (notice: Notice) => main.postMessage(notice);
 const logger = await createLogger({ level: config.logLevel, thread: 'standby' });
 endAtWriteErrors(logger);
@@ -61,6 +63,10 @@ const standby = new HostedStandby({
   timers: systemTimers,
   scheduler: systemScheduler,
   isDiskFull: () => room.isFull(),
+  ...(archiveDir !== null && {
+    archivedOf: (identity) =>
+      archivedSequence(archiveFolderOf(archiveDir, { ...identity, id: identity.folder }, identity.shard)),
+  }),
   onWhole: (shard) => tell({ type: 'whole', shard }),
   onFollowed: (partition, sequence) => progress.note(partition, sequence),
   onBehind: (partition, entries) => metrics.behind(partition, entries),
@@ -74,7 +80,7 @@ const answers: Answers<ThreadQuestions> = {
   stop: () => standby.stop(),
 };
 main.on('message', async (instruction: Instruction) => {
-  if ('question' in instruction) await answerQuestion(answers, instruction, tell);
+  if ('question' in instruction) await answerQuestion(answers, instruction, tell, errorText);
   if (instruction.type === 'stop') process.exit(0);
 });
 tell({ type: 'ready' });

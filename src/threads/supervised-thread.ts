@@ -35,8 +35,8 @@ export interface SupervisedThreadOptions {
   readonly logger: Logger;
   /** Aborted when the service stops; then the thread is not started again. */
   readonly stopping: AbortSignal;
-  /** Makes a thread with the active settings. */
-  readonly make: () => Thread | Promise<Thread>;
+  /** Makes a thread with the active settings; null when the service stops meanwhile. */
+  readonly make: () => Thread | Promise<Thread | null>;
   readonly onStarted?: (thread: Thread) => void;
   readonly onReady?: (thread: Thread) => void;
   readonly onEnded?: () => void;
@@ -84,14 +84,16 @@ export class SupervisedThread {
     const { stopping } = this.#options;
     while (!stopping.aborted) {
       const failure = await this.#run();
-      if (stopping.aborted || !(await this.#mayStartAgain(failure))) return;
+      if (stopping.aborted || !(await this.#mayStartAgain(failure))) break;
     }
+    this.#replaced.resolve();
   }
 
   /** Runs one thread until it ends. Returns the failure, or null when it ended by itself. */
   async #run(): Promise<ThreadFailure | null> {
     const { make, onStarted, onReady, onEnded, onLost, stopping } = this.#options;
     const thread = await make();
+    if (thread === null) return null;
     this.#thread = thread;
     if (stopping.aborted) await thread.stop();
     else onStarted?.(thread);
@@ -131,7 +133,10 @@ export class SupervisedThread {
     return !stopping.aborted;
   }
 
-  /** Has another thread made in place of the one that runs. Resolves when it is ready, or ended. */
+  /**
+   * Has another thread made in place of the one that runs. Resolves when that is ready, or has
+   * ended. To be called once at a time; nothing happens while there is no thread.
+   */
   async replace(): Promise<void> {
     if (this.#thread === null) return;
     this.#isReplaced = true;

@@ -253,16 +253,18 @@ export class Supervisor {
       },
       onEnded: () => {
         elementAt(this.clients, number).disconnect();
+        this.#options.lending?.ended(number);
         metrics.up(number, false);
       },
       onRestart: () => metrics.restarted(number),
     });
   }
 
-  async #makeShard(number: number): Promise<Thread> {
+  async #makeShard(number: number): Promise<Thread | null> {
     const { folder, checked, directory, notes, secretsKeys, claim, threads, baseUrl, lending } =
       this.#options;
     const elsewhere = lending === null ? null : await lending.place(number);
+    if (this.#stopping.signal.aborted) return null;
     const organizations = directory.snapshot().map(({ organization }) => organization);
     const everywhere = {
       number,
@@ -378,6 +380,7 @@ export class Supervisor {
    */
   async stop(): Promise<void> {
     this.#stopping.abort();
+    this.#options.lending?.halt();
     // Everybody hands over their last entries first.
     const logs = Promise.all(this.#edges.map((edge) => edge.stop())).then(() => {
       this.requestLogs?.disconnect();

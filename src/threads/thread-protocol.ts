@@ -148,6 +148,8 @@ export interface StandbyThreadData {
   readonly config: Config;
   readonly service: ServiceIdentity;
   readonly shards: readonly FollowedShard[];
+  /** This node archives the logs, where that is configured: it drops nothing before. */
+  readonly isArchiving: boolean;
   /** The memory that says how far this node follows the partitions. */
   readonly progress: SharedArrayBuffer;
 }

@@ -92,6 +92,9 @@ const dispatcher = new Dispatcher({
 function connect(number: number, port: MessagePort): void {
   shards.get(number)?.close();
   shards.set(number, port);
+  port.on('close', () => {
+    if (shards.get(number) === port) visits.own(() => dispatcher.disconnected(number));
+  });
   port.on('message', (message: FromShard) => {
     if ('outbox' in message) visits.own(() => dispatcher.take(number, message.outbox));
   });

@@ -95,6 +95,14 @@ export class Dispatcher {
   }
 
   /**
+   * A shard has ended: what waits here is leased anew by whoever runs it next, which may be another
+   * process. Attempts in flight go on, and are counted.
+   */
+  disconnected(shard: number): void {
+    for (const actor of this.#actors.values()) if (actor.shard === shard) this.#change(actor, null);
+  }
+
+  /**
    * Sends the reports again that were not acknowledged in time, and goes on where this process is
    * sure of a partition again. To be called about once a second.
    */

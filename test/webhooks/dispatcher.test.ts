@@ -509,3 +509,22 @@ test('what waits is delivered when its partition is held again, although nothing
   bench.dispatcher.tick();
   assert.equal(bench.underWay.length, 2);
 });
+
+test('what waits of a shard that has ended is leased anew, and its attempts in flight are counted on', async () => {
+  const bench = new Bench();
+  bench.take({ endpoints: [enabled('a')] });
+  bench.take({ endpoints: [enabled('b')] }, 1);
+  bench.hand('a', 8);
+  bench.take({ deliveries: [{ id: 'b0', endpoint: 'b', number: 0, first: false, body: 'b b0' }] }, 1);
+  bench.dispatcher.disconnected(0);
+  await bench.of('a')[0]!.end();
+  // Another process may deliver it by now.
+  assert.deepEqual([bench.of('a').length, bench.of('b').length], [4, 1]);
+  bench.dispatcher.connected(0);
+  bench.take({ endpoints: [enabled('a')], complete: true });
+  bench.hand('a', 8);
+  assert.deepEqual(
+    bench.of('a').map(({ delivery }) => delivery),
+    ['a1', 'a2', 'a3', 'a4', 'a5'],
+  );
+});
