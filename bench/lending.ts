@@ -1,6 +1,6 @@
 // `node bench/lending.ts ROUNDS SECONDS`: what it costs to have other nodes run partitions. Creates go to one node of a service
-// over PostgreSQL (a primary and a standby), by turns with nobody else there, and with two nodes that each run one of its three
-// partitions. All of it shares this machine, so this shows the cost of passing requests on, and nothing else.
+// over PostgreSQL (a primary and a standby), by turns with nobody else there, with two nodes that each run one of its three
+// partitions, and with the same two when they only follow. All of it shares this machine, so this shows costs, and no gain.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -64,50 +64,80 @@ async function measure(
   };
 }
 
-const both = {
-  alone: [] as Awaited<ReturnType<typeof measure>>[],
-  lent: [] as Awaited<ReturnType<typeof measure>>[],
-};
+type Run = Awaited<ReturnType<typeof measure>>;
+const runs: Record<'alone' | 'followed' | 'lent', Run[]> = { alone: [], followed: [], lent: [] };
 const nodes: Node[] = [];
+
+/** The two other nodes are started, and end again when `use` has been called. */
+async function beside(
+  [a, b, c]: readonly Node[],
+  keys: readonly string[],
+  use: () => Promise<void>,
+): Promise<void> {
+  const others = [b, c] as [Node, Node];
+  // They say nothing at this level of the log, and show in what they run.
+  await Promise.all(others.map((node) => node.start(/(?:)/)));
+  await eachRuns(nodes);
+  await allAnswer(a!, keys);
+  await use();
+  await Promise.all(others.map((node) => node.kill('SIGTERM')));
+  await eachRuns([a!]);
+  await allAnswer(a!, keys);
+}
+
 try {
   await servers.start(1);
   for (const name of ['a', 'b', 'c']) nodes.push(await nodeNamed(name));
-  const [a, b, c] = nodes as [Node, Node, Node];
+  const [a] = nodes as [Node];
   await a.start(/Listening on/);
   const keys: string[] = [];
   while (keys.length < keysMax) keys.push(await unlimitedKey(a.dataDir));
   await measure([a], keys);
   for (let round = 0; round < rounds; round++) {
-    both.alone.push(await measure([a], keys));
-    await Promise.all([b.start(/Standing by/), c.start(/Standing by/)]);
-    await eachRuns(nodes);
-    both.lent.push(await measure([a, b, c], keys));
-    await Promise.all([b.kill('SIGTERM'), c.kill('SIGTERM')]);
-    await eachRuns([a]);
+    runs.alone.push(await measure([a], keys));
+    await beside(nodes, keys, async () => {
+      runs.lent.push(await measure(nodes, keys));
+      for (const name of ['b', 'c']) await cluster('drain', name);
+      await allAnswer(a, keys);
+      runs.followed.push(await measure(nodes, keys));
+    });
   }
-  for (const [name, runs] of Object.entries(both)) {
-    const of = (value: (run: (typeof runs)[number]) => number) => median(runs.map(value));
+  for (const [name, measured] of Object.entries(runs)) {
+    const of = (value: (run: Run) => number) => median(measured.map(value));
     process.stdout.write(
       `${name}: ${Math.round(of((run) => run.perSecond))} creates/s, ` +
         `${of((run) => run.microseconds).toFixed(1)} µs of processor time each, p50 ${of((run) => run.p50Ms).toFixed(2)} ms\n`,
     );
   }
-  const ratios = both.lent.map(({ perSecond }, round) => perSecond / both.alone[round]!.perSecond);
-  process.stdout.write(
-    `lent ÷ alone: ${median(ratios).toFixed(2)} (${ratios.map((ratio) => ratio.toFixed(2)).join(', ')})\n`,
-  );
+  for (const base of ['alone', 'followed'] as const) {
+    const ratios = runs.lent.map(({ perSecond }, round) => perSecond / runs[base][round]!.perSecond);
+    process.stdout.write(`lent ÷ ${base}: ${median(ratios).toFixed(2)}\n`);
+  }
 } finally {
   await Promise.all(nodes.map((node) => node.kill()));
   await servers.stop();
 }
 
+function cluster(...words: string[]) {
+  return paymentsWith({ PAYMENTS_JOURNAL_URL: servers.url }, 'cluster', ...words);
+}
+
 /** Resolves when each of these nodes runs one of the three partitions. */
 async function eachRuns(nodes: readonly Node[]): Promise<void> {
   for (;;) {
-    const { out } = await paymentsWith({ PAYMENTS_JOURNAL_URL: servers.url }, 'cluster', 'status', '--json');
+    const { out } = await cluster('status', '--json');
     const { nodes: found } = JSON.parse(out) as ClusterStatus;
     const runs = (name: string) => found.find(({ node }) => node === name)?.partitions.length;
     if (nodes.every(({ name }) => runs(name) === 3 / nodes.length)) return;
     await wait(200);
+  }
+}
+
+/** Resolves when the partition of each key's organization serves. */
+async function allAnswer({ port }: Node, keys: readonly string[]): Promise<void> {
+  for (const key of keys) {
+    const headers = { Authorization: `Bearer ${key}` };
+    const url = `http://127.0.0.1:${port}/v1/payment_intents?limit=1`;
+    while (!(await fetch(url, { headers })).ok) await wait(50);
   }
 }
