@@ -14,10 +14,9 @@ export class Node {
   readonly dataDir: string;
   readonly port: number;
   readonly #url: string;
+  readonly #env: Readonly<Record<string, string>>;
   #child: ChildProcess | null = null;
   #output = '';
-
-  readonly #env: Readonly<Record<string, string>>;
 
   /** `url`: PostgreSQL's. */
   constructor(

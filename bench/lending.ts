@@ -2,7 +2,7 @@
 // over PostgreSQL (a primary and a standby), by turns with nobody else there, with two nodes that each run one of its three
 // partitions, and with the same two when they only follow. All of it shares this machine, so this shows costs, and no gain.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ClusterStatus } from '../src/cluster/cluster-status.ts';
@@ -30,7 +30,6 @@ let measured = 0;
 
 async function nodeNamed(name: string): Promise<Node> {
   const dataDir = join(folder, name);
-  mkdirSync(folder, { recursive: true });
   writeFileSync(`${dataDir}.secrets-key`, secretsKey);
   const env = {
     PAYMENTS_SHARDS: '3',
@@ -77,12 +76,10 @@ async function beside(
   const others = [b, c] as [Node, Node];
   // They say nothing at this level of the log, and show in what they run.
   await Promise.all(others.map((node) => node.start(/(?:)/)));
-  await eachRuns(nodes);
-  await allAnswer(a!, keys);
+  await allAnswer([a!, ...others], keys);
   await use();
   await Promise.all(others.map((node) => node.kill('SIGTERM')));
-  await eachRuns([a!]);
-  await allAnswer(a!, keys);
+  await allAnswer([a!], keys);
 }
 
 try {
@@ -98,7 +95,7 @@ try {
     await beside(nodes, keys, async () => {
       runs.lent.push(await measure(nodes, keys));
       for (const name of ['b', 'c']) await cluster('drain', name);
-      await allAnswer(a, keys);
+      await allAnswer([a], keys);
       runs.followed.push(await measure(nodes, keys));
     });
   }
@@ -122,22 +119,17 @@ function cluster(...words: string[]) {
   return paymentsWith({ PAYMENTS_JOURNAL_URL: servers.url }, 'cluster', ...words);
 }
 
-/** Resolves when each of these nodes runs one of the three partitions. */
-async function eachRuns(nodes: readonly Node[]): Promise<void> {
-  for (;;) {
-    const { out } = await cluster('status', '--json');
-    const { nodes: found } = JSON.parse(out) as ClusterStatus;
-    const runs = (name: string) => found.find(({ node }) => node === name)?.partitions.length;
-    if (nodes.every(({ name }) => runs(name) === 3 / nodes.length)) return;
-    await wait(200);
-  }
-}
-
-/** Resolves when the partition of each key's organization serves. */
-async function allAnswer({ port }: Node, keys: readonly string[]): Promise<void> {
-  for (const key of keys) {
-    const headers = { Authorization: `Bearer ${key}` };
-    const url = `http://127.0.0.1:${port}/v1/payment_intents?limit=1`;
-    while (!(await fetch(url, { headers })).ok) await wait(50);
-  }
+/** Resolves when these nodes share the three partitions, and all of them serve. */
+async function allAnswer(among: readonly Node[], keys: readonly string[]): Promise<void> {
+  const [first] = among as [Node];
+  const runs = ({ nodes: found }: ClusterStatus, name: string) =>
+    found.find(({ node }) => node === name)?.partitions.length;
+  const isSpread = async () => {
+    const status = JSON.parse((await cluster('status', '--json')).out) as ClusterStatus;
+    return among.every(({ name }) => runs(status, name) === 3 / among.length);
+  };
+  while (!(await isSpread())) await wait(200);
+  const url = `http://127.0.0.1:${first.port}/v1/payment_intents?limit=1`;
+  for (const key of keys)
+    while (!(await fetch(url, { headers: { Authorization: `Bearer ${key}` } })).ok) await wait(50);
 }

@@ -38,6 +38,8 @@ export interface LinkOptions {
   /** The other node has opened a channel: `port` is its end here. */
   readonly onOpened?: (greeting: unknown, port: MessagePort) => void;
   readonly onControl: (message: unknown) => void;
+  /** A node that tells this one nothing for so long is given up, like one that closes. */
+  readonly silentMsMax: number;
   /**
    * The link is lost, and the ports that came by it are closed. Those of channels that this node
    * has opened stay until `closeOpened` is called.
@@ -56,6 +58,7 @@ export class Link {
   readonly #opened = new Set<number>();
   readonly #frames = new FrameReader();
   #nextChannel: number;
+  #silence: NodeJS.Timeout | undefined;
   #isEnded = false;
   #isCorked = false;
 
@@ -67,6 +70,12 @@ export class Link {
     // The other side learns of a fault by the end of the connection.
     socket.on('error', () => {});
     socket.once('close', () => this.end());
+    this.#heard();
+  }
+
+  #heard(): void {
+    clearTimeout(this.#silence);
+    this.#silence = setTimeout(() => this.end(), this.#options.silentMsMax);
   }
 
   /** Begins a channel between `port` and one that the other node is given with the greeting. */
@@ -91,6 +100,7 @@ export class Link {
   end(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
+    clearTimeout(this.#silence);
     this.#socket.destroySoon();
     // Nobody may be there to take it.
     setTimeout(() => this.#socket.destroy(), flushMs).unref();
@@ -169,8 +179,10 @@ export class Link {
   }
 
   #take(channel: number, kind: number, payload: Buffer): void {
-    if (kind === kinds.control) this.#options.onControl(deserialize(payload));
-    else if (kind === kinds.opened) this.#options.onOpened?.(deserialize(payload), this.#newPort(channel));
+    if (kind === kinds.control) {
+      this.#heard();
+      this.#options.onControl(deserialize(payload));
+    } else if (kind === kinds.opened) this.#options.onOpened?.(deserialize(payload), this.#newPort(channel));
     else {
       const port = this.#ports.get(channel);
       if (port !== undefined) this.#takeFor(port, channel, kind, payload);

@@ -8,6 +8,7 @@ import type { Config } from '../config/config-schema.ts';
 import { postgresOf } from '../config/remote-log.ts';
 import { sizedFor } from '../config/sizing.ts';
 import { defined, elementAt } from '../core/assert.ts';
+import { lazily } from '../core/lazily.ts';
 import type { DataFolder } from '../data-folder/data-folder.ts';
 import { requireKeysOf } from '../data-folder/secrets-key.ts';
 import { keyCheckRow, keyCheckValueIn } from '../directory/key-check.ts';
@@ -16,8 +17,9 @@ import { directoryRowIn } from '../postgresql/directory-rows.ts';
 import type { NodeIdentity } from '../postgresql/lease-table.ts';
 import { Hosting } from '../threads/hosting.ts';
 import type { HostingThreadData } from '../threads/lending-protocol.ts';
+import { metricsOfThreads } from '../threads/metrics-of-threads.ts';
 import type { WaitingThreads } from '../threads/thread-kinds.ts';
-import { type Kept, keep, type Owning, once } from './keep.ts';
+import { type Kept, keep, type Owning } from './keep.ts';
 
 const hostingEntry = new URL('../threads/hosting-thread.ts', import.meta.url);
 const keyRetryMs = 1_000;
@@ -41,26 +43,30 @@ export interface Host {
   /** The shards whose files that one has found whole. */
   readonly whole: Set<number>;
   readonly threads: WaitingThreads;
+  /** This node's secrets keys, if they were seen to be the service's already. */
+  readonly keys: readonly string[] | null;
 }
 
 export class HostedHere {
   readonly #owning: Owning;
   readonly #identity: NodeIdentity;
+  readonly #keys: readonly string[] | null;
   readonly #trust: SharedArrayBuffer;
   readonly #hosting: Hosting;
   #link: Kept | null = null;
   #isStopping = false;
   /** Resolves when everything has ended that runs here. */
-  readonly stop = once(async () => {
+  readonly stop = lazily(async () => {
     this.#isStopping = true;
     await this.#hosting.stop();
     await this.#link?.stop();
   });
 
-  constructor(owning: Owning, folder: DataFolder, { identity, ...host }: Host) {
+  constructor(owning: Owning, folder: DataFolder, { identity, keys, ...host }: Host) {
     const { config, logger, closers } = owning;
     this.#owning = owning;
     this.#identity = identity;
+    this.#keys = keys;
     this.#trust = OwnershipBoard.untrusted(folder.shards);
     this.#hosting = new Hosting({
       ...host,
@@ -76,7 +82,7 @@ export class HostedHere {
   /** Never resolves. Rejects with `ConfigError` when this node has another secrets key. */
   async run(): Promise<never> {
     const { config } = this.#owning;
-    const keys = await this.#sameKeys();
+    const keys = this.#keys ?? (await this.#sameKeys());
     if (config.cluster.link !== null && !this.#isStopping) {
       const data: HostingThreadData = {
         config,
@@ -96,15 +102,14 @@ export class HostedHere {
     const stopping = new AbortController();
     closers.push(async () => stopping.abort());
     for (;;) {
+      await wait(keyRetryMs, undefined, stopping);
       const keys = await keysOfService(config);
       if (keys !== null) return keys;
-      await wait(keyRetryMs, undefined, stopping);
     }
   }
 
   /** The metrics of its threads, as prom-client's JSON. */
   async counted(): Promise<readonly object[]> {
-    const link = await this.#link?.ask('metrics', {}).catch(() => null);
-    return [...(await this.#hosting.counted()), ...(link ? [link] : [])];
+    return [...(await this.#hosting.counted()), ...(await metricsOfThreads([this.#link]))];
   }
 }

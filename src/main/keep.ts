@@ -2,8 +2,9 @@
 // on.
 
 import type { Config } from '../config/config-schema.ts';
+import { lazily } from '../core/lazily.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { Thread, ThreadFailure } from '../threads/thread.ts';
+import { Thread } from '../threads/thread.ts';
 import type { News } from '../threads/thread-protocol.ts';
 import type { ServiceManager } from './service-manager.ts';
 
@@ -29,27 +30,13 @@ export function keep(
   onNews?: (news: News) => void,
 ): Kept {
   const thread = Thread.worker({ name, entry }).begin(data, onNews);
-  let isStopping = false;
-  const stop = once(() => {
-    isStopping = true;
-    return thread.stop();
-  });
-  thread.ended.then((failure) => {
-    if (!isStopping) told.reject(failure ?? new ThreadFailure(`${name} has ended`, false));
-  });
+  thread.onLost(name, told.reject);
+  const stop = lazily(() => thread.stop());
   closers.push(stop);
   return {
     get ask() {
       return thread.ask;
     },
     stop,
-  };
-}
-
-export function once<T>(end: () => Promise<T>): () => Promise<T> {
-  let ended: Promise<T> | null = null;
-  return () => {
-    ended ??= end();
-    return ended;
   };
 }

@@ -12,6 +12,7 @@ import { errorBody, unavailable } from '../contract/errors/table.ts';
 import { idPrefixes } from '../contract/id-prefixes.ts';
 import { errorText } from '../core/errors.ts';
 import { createIdFactory, createRandomText } from '../core/ids.ts';
+import { lazily } from '../core/lazily.ts';
 import { type DataFolder, shardNumbers } from '../data-folder/data-folder.ts';
 import { serviceOf } from '../data-folder/mirrored-directory.ts';
 import { createNetworksOf } from '../edge/http/client-address.ts';
@@ -20,12 +21,14 @@ import { ServiceCrash } from '../operator/use-cases/failures.ts';
 import type { NodeIdentity, ReachableNode } from '../postgresql/lease-table.ts';
 import { serveMetrics } from '../telemetry/metrics-server.ts';
 import { mergeMetrics } from '../telemetry/supervisor-metrics.ts';
+import { followedShard } from '../threads/hosted-standby.ts';
+import { metricsOfThreads } from '../threads/metrics-of-threads.ts';
 import { ProgressBoard } from '../threads/progress-board.ts';
 import type { Claim } from '../threads/supervisor.ts';
 import { kindsOf, WaitingThreads } from '../threads/thread-kinds.ts';
 import type { LeaseThreadData, News, StandbyThreadData } from '../threads/thread-protocol.ts';
-import { HostedHere, keysOfService } from './hosted-here.ts';
-import { type Kept, keep, type Owning, once } from './keep.ts';
+import { type Host, HostedHere, keysOfService } from './hosted-here.ts';
+import { type Kept, keep, type Owning } from './keep.ts';
 
 const leaseEntry = new URL('../threads/lease-thread.ts', import.meta.url);
 const standbyEntry = new URL('../threads/standby-thread.ts', import.meta.url);
@@ -89,17 +92,17 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
     else if (news.type === 'lease_wanted')
       owning.told.reject(new ServiceCrash(`the lease moves to node ${news.successor}`));
   });
-  const counted = async () => counts([lease]);
+  const counted = () => metricsOfThreads([lease]);
   // One that is to stop, or must not have the lease, starts nothing more.
   const told = owning.told.promise.then(() => 'told' as const);
   const first = await Promise.race([taken.promise, told, wait(aloneMs, null)]);
   if (first === 'told') return new Promise(() => {});
   if (first !== null) return { claim: first, counted, among, ...unprepared() };
   // Nothing is started in vain.
-  await keysOfService(owning.config);
+  const keys = await keysOfService(owning.config);
   const threads = new WaitingThreads(kindsOf(sizedFor(owning.config, folder.shards), folder.shards));
   owning.closers.push(() => threads.stop());
-  const followed = await follow(owning, folder, { data, relay, lease, threads, taken: taken.promise });
+  const followed = await follow(owning, folder, { data, relay, lease, keys, threads, taken: taken.promise });
   return { ...followed, counted, among, threads };
 }
 
@@ -116,6 +119,7 @@ interface Following {
   readonly data: LeaseThreadData;
   readonly relay: Relay;
   readonly lease: Kept;
+  readonly keys: Host['keys'];
   readonly threads: WaitingThreads;
   readonly taken: Promise<Claim>;
 }
@@ -127,12 +131,9 @@ async function follow(
   following: Following,
 ): Promise<Pick<StoodBy, 'claim' | 'whole'>> {
   const { config, port, logger, manager, closers } = owning;
-  const { data, relay, lease, threads, taken } = following;
+  const { data, relay, lease, keys, threads, taken } = following;
   const { service, progress, identity } = data;
-  const shards = shardNumbers(folder).map((number) => ({
-    dir: folder.shardDir(number),
-    identity: folder.shardIdentity(number),
-  }));
+  const shards = shardNumbers(folder).map((number) => followedShard(folder, number));
   const standby: StandbyThreadData = { config, service, shards, progress, isArchiving: false };
   const whole = new Set<number>();
   const thread = keep(owning, 'the thread that stands by', standbyEntry, standby, (news) => {
@@ -143,11 +144,11 @@ async function follow(
       `port ${port} can't be listened on (${errorText(error)}): choose another with PAYMENTS_PORT`,
     );
   });
-  const hosting = new HostedHere(owning, folder, { identity, standby: thread, whole, threads });
-  const counted = async () => [...(await counts([lease, thread])), ...(await hosting.counted())];
+  const hosting = new HostedHere(owning, folder, { identity, standby: thread, whole, threads, keys });
+  const counted = async () => [...(await metricsOfThreads([lease, thread])), ...(await hosting.counted())];
   const merged = async () => (await mergeMetrics(await counted())).metrics();
   const ends = [() => relay.close(), await serveMetrics(config, merged, logger), manager.watch(merged)].map(
-    once,
+    lazily,
   );
   closers.push(...ends);
   logger.info(`node ${identity.node} stands by`);
@@ -156,11 +157,6 @@ async function follow(
   await hosting.stop();
   await Promise.all([thread.stop(), ...ends.map((end) => end())]);
   return { claim, whole };
-}
-
-async function counts(threads: readonly Kept[]): Promise<object[]> {
-  const parts = await Promise.all(threads.map((thread) => thread.ask('metrics', {}).catch(() => null)));
-  return parts.filter((part) => part !== null);
 }
 
 const connectMs = 2_000;

@@ -5,6 +5,7 @@
 // the same wiring.
 
 import type { Scheduler, Timers } from '../core/scheduler.ts';
+import type { DataFolder } from '../data-folder/data-folder.ts';
 import type { ShardIdentity } from '../disk/identity.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import { openStandby, type StandbyJournal } from '../journal/standby-journal.ts';
@@ -16,6 +17,10 @@ import { segmentRetentionMs } from '../shard/metadata.ts';
 export interface FollowedShard {
   readonly dir: string;
   readonly identity: ShardIdentity;
+}
+
+export function followedShard(folder: DataFolder, number: number): FollowedShard {
+  return { dir: folder.shardDir(number), identity: folder.shardIdentity(number) };
 }
 
 export interface HostedStandbyOptions {

@@ -36,29 +36,20 @@ let lender: { readonly epoch: number; readonly link: Link } | null = null;
 const server = createNodeServer(Buffer.from(key), (socket) => {
   socket.setNoDelay(true);
   let beating: NodeJS.Timeout | undefined;
-  let silence: NodeJS.Timeout | undefined;
-  /** A node that says nothing for as long as trust lasts is given up, like one that closes. */
-  const heard = () => {
-    clearTimeout(silence);
-    silence = setTimeout(() => link.end(), trustMs);
-  };
   const say = (message: FromHost) => link.tell(message);
   const link: Link = new Link(socket, 'listened', {
     onControl(told) {
       const message = told as FromLender;
       if (message.type === 'lead') begin(message);
-      else if (lender?.link === link) {
-        trust.trust(message.sent, Math.min(message.trustMs, trustMs));
-        heard();
-      }
+      else if (lender?.link === link) trust.trust(message.sent, Math.min(message.trustMs, trustMs));
     },
+    silentMsMax: trustMs,
     onOpened(greeting, port) {
       if (lender?.link === link) tell({ type: 'lent', shard: greeting as LentShard, port }, [port]);
       else port.close();
     },
     onEnded() {
       clearInterval(beating);
-      clearTimeout(silence);
       if (lender?.link !== link) return;
       lender = null;
       // Trust that another node grants later is not for what this one has lent.
@@ -79,7 +70,6 @@ const server = createNodeServer(Buffer.from(key), (socket) => {
     }
     lender?.link.end();
     lender = { epoch, link };
-    heard();
     logger.info({ epoch }, `node ${node} has the lease, and may have this node run partitions`);
     const beat = () => say({ type: 'beat', sent: trust.now() });
     beating = setInterval(beat, beatMs);

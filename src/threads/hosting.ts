@@ -8,7 +8,9 @@ import { OwnershipBoard } from '../journal/ownership.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { trustClocks } from '../telemetry/system-clocks.ts';
 import { followUntilDone } from './follow-again.ts';
+import { followedShard } from './hosted-standby.ts';
 import type { LentShard } from './lending-protocol.ts';
+import { metricsOfThreads } from './metrics-of-threads.ts';
 import { connectAll, connectShard, laterWhile } from './shard-ports.ts';
 import { SupervisedThread } from './supervised-thread.ts';
 import type { Thread } from './thread.ts';
@@ -121,8 +123,8 @@ export class Hosting {
 
   #followAgain(number: number): void {
     const { folder, standby, logger } = this.#options;
-    const shard = { dir: folder.shardDir(number), identity: folder.shardIdentity(number) };
-    void followUntilDone(standby, shard, () => !this.#isStopping && !this.#shards.has(number), logger);
+    const isWanted = () => !this.#isStopping && !this.#shards.has(number);
+    void followUntilDone(standby, followedShard(folder, number), isWanted, logger);
   }
 
   #startWebhooks(secretsKeys: readonly string[]): WebhookThreads {
@@ -161,12 +163,8 @@ export class Hosting {
   }
 
   /** The metrics of its threads that nobody else asks, as prom-client's JSON. */
-  async counted(): Promise<readonly object[]> {
-    const threads = this.#webhooks?.threads ?? [];
-    const parts = await Promise.all(
-      threads.map(({ ready }) => ready?.ask('metrics', {}).catch(() => null) ?? null),
-    );
-    return parts.filter((part) => part !== null);
+  counted(): Promise<readonly object[]> {
+    return metricsOfThreads((this.#webhooks?.threads ?? []).map(({ ready }) => ready));
   }
 
   /** Resolves when every shard has ended. */

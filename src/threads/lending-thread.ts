@@ -15,6 +15,7 @@ import { type Answers, answerQuestion } from '../rpc/questions.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { trustClocks } from '../telemetry/system-clocks.ts';
 import { countThreadTime } from '../telemetry/thread-time.ts';
+import { BackOff } from './back-off.ts';
 import type { FromHost, FromLender, Lend, LendingThreadData, LentShard } from './lending-protocol.ts';
 import type { Instruction, Notice, ThreadQuestions } from './thread-protocol.ts';
 import { commonAnswers, startOfThread } from './thread-side.ts';
@@ -35,22 +36,17 @@ const marginMs = Math.ceil(trustMs / 20);
 const links = new Map<string, Link | null>();
 let isStopping = false;
 
-interface Refusal {
-  readonly count: number;
-  readonly reason: string;
-  readonly untilMs: number;
-}
-/** Why nodes could not be connected to, by process: each is tried again later every time. */
-const refusals = new Map<string, Refusal>();
-const againMsMin = 1_000;
-const againMsMax = 60_000;
+const [againMsMin, againMsMax] = [2_000, 60_000];
+/** Of nodes that could not be connected to, by process. */
+const backOff = new BackOff(againMsMin, againMsMax);
+/** Why, as it was told last. */
+const refusals = new Map<string, string>();
 
 function refused(node: string, process: string, reason: string): void {
-  const before = refusals.get(process);
-  const count = (before?.count ?? 0) + 1;
-  const untilMs = performance.now() + Math.min(againMsMax, againMsMin * 2 ** count);
-  refusals.set(process, { count, reason, untilMs });
-  if (reason !== before?.reason) logger.warn(`node ${node} runs no partitions for this one: ${reason}`);
+  backOff.failed(process);
+  if (refusals.get(process) === reason) return;
+  refusals.set(process, reason);
+  logger.warn(`node ${node} runs no partitions for this one: ${reason}`);
 }
 
 /** For how many times in a row nodes with a link were not among those that are there. */
@@ -84,18 +80,13 @@ function lead(node: string, process: string, socket: Awaited<ReturnType<typeof c
   const say = (message: FromLender) => link.tell(message);
   /** The trust that was granted is over then. */
   let trustedUntilMs = ownership.now().monotonicMs;
-  let silence: NodeJS.Timeout;
   let isLinked = false;
-  const heard = () => {
-    clearTimeout(silence);
-    silence = setTimeout(() => link.end(), trustMs);
-  };
   const link = new Link(socket, 'dialed', {
     onControl(told) {
       const message = told as FromHost;
-      heard();
       if (message.type === 'ready') {
         refusals.delete(process);
+        backOff.forget(process);
         isLinked = true;
         tell({ type: 'linked', node, process });
       } else if (message.type === 'refused') refused(node, process, message.reason);
@@ -105,8 +96,8 @@ function lead(node: string, process: string, socket: Awaited<ReturnType<typeof c
         say({ type: 'trusted', sent: message.sent, trustMs: leftMs });
       }
     },
+    silentMsMax: trustMs,
     onEnded(closeOpened) {
-      clearTimeout(silence);
       links.delete(process);
       missed.delete(process);
       if (isLinked) {
@@ -116,7 +107,6 @@ function lead(node: string, process: string, socket: Awaited<ReturnType<typeof c
       setTimeout(closeOpened, Math.max(0, trustedUntilMs - ownership.now().monotonicMs) + marginMs);
     },
   });
-  heard();
   links.set(process, link);
   say({ type: 'lead', epoch, node: identity.node, release: identity.release });
 }
@@ -131,10 +121,9 @@ const answers: Answers<ThreadQuestions> = {
   ...commonAnswers(logger, registry),
   lead({ nodes }) {
     endLost(new Set(nodes.map(({ process }) => process)));
-    const nowMs = performance.now();
-    const isDue = (process: string) => (refusals.get(process)?.untilMs ?? 0) <= nowMs;
     for (const node of nodes)
-      if (!links.has(node.process) && !node.drained && isDue(node.process) && !isStopping) void dial(node);
+      if (!links.has(node.process) && !node.drained && backOff.isOver(node.process) && !isStopping)
+        void dial(node);
   },
   stop() {
     isStopping = true;

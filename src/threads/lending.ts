@@ -12,11 +12,13 @@ import { OwnershipBoard } from '../journal/ownership.ts';
 import type { NodeIdentity, ReachableNode } from '../postgresql/lease-table.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { trustClocks } from '../telemetry/system-clocks.ts';
+import { BackOff } from './back-off.ts';
 import { followUntilDone } from './follow-again.ts';
-import type { FollowedShard } from './hosted-standby.ts';
+import { followedShard } from './hosted-standby.ts';
 import type { LendingThreadData, LentShard } from './lending-protocol.ts';
+import { metricsOfThreads } from './metrics-of-threads.ts';
 import { ProgressBoard } from './progress-board.ts';
-import { Thread, ThreadFailure } from './thread.ts';
+import { Thread, type ThreadFailure } from './thread.ts';
 import type { News, StandbyThreadData } from './thread-protocol.ts';
 
 const lendingEntry = new URL('./lending-thread.ts', import.meta.url);
@@ -45,11 +47,6 @@ const settleMs = 1_000;
 const unfitMsMin = 2_000;
 const unfitMsMax = 120_000;
 
-interface Failures {
-  readonly count: number;
-  readonly untilMs: number;
-}
-
 export class Lending {
   readonly #options: LendingOptions;
   readonly #board: OwnershipBoard;
@@ -60,7 +57,7 @@ export class Lending {
   /** The processes that are there, as PostgreSQL knows, and were not drained. */
   #known: readonly string[] = [];
   /** The processes whose link was lost, or that could not run what they were given. */
-  readonly #failures = new Map<string, Failures>();
+  readonly #failures = new BackOff(unfitMsMin, unfitMsMax);
   /** Between whom the partitions were spread last. */
   #spreadOver: readonly string[] = [];
   /** The process that is to run each partition. */
@@ -101,9 +98,7 @@ export class Lending {
   /** A thread without which nobody could say any more who runs what. */
   #keep(name: string, entry: URL, data: unknown, onNews: (news: News) => void): Thread {
     const thread = Thread.worker({ name, entry }).begin(data, onNews);
-    void thread.ended.then((failure) => {
-      if (!this.#isStopping) this.#options.onLost(failure ?? new ThreadFailure(`${name} has ended`, false));
-    });
+    thread.onLost(name, this.#options.onLost);
     return thread;
   }
 
@@ -126,8 +121,7 @@ export class Lending {
 
   /** The other nodes that can be given partitions. */
   get #members(): readonly string[] {
-    const isFit = (process: string) => (this.#failures.get(process)?.untilMs ?? 0) <= performance.now();
-    return this.#known.filter((process) => this.#linked.has(process) && isFit(process));
+    return this.#known.filter((process) => this.#linked.has(process) && this.#failures.isOver(process));
   }
 
   #hear(news: News): void {
@@ -144,9 +138,7 @@ export class Lending {
 
   /** The node is given nothing for a while. */
   #failed(process: string): void {
-    const { count = 0 } = this.#failures.get(process) ?? {};
-    const unfitMs = Math.min(unfitMsMax, unfitMsMin * 2 ** count);
-    this.#failures.set(process, { count: count + 1, untilMs: performance.now() + unfitMs });
+    this.#failures.failed(process);
     this.#spread();
   }
 
@@ -198,7 +190,7 @@ export class Lending {
    * with null for this one, or when the service stops.
    */
   async place(number: number): Promise<string | null> {
-    const { folder, config } = this.#options;
+    const { folder, config, logger } = this.#options;
     const process = elementAt(this.#placed, number);
     if (process !== this.#ranAt[number])
       this.#quietUntilMs[number] = performance.now() + config.webhooks.timeoutMs;
@@ -208,14 +200,10 @@ export class Lending {
       await Promise.race([released, this.#halted.promise]);
       return null;
     }
-    this.#follow(number, { dir: folder.shardDir(number), identity: folder.shardIdentity(number) });
-    return process;
-  }
-
-  /** Without it a lent partition is served all the same, and begins more slowly here. */
-  #follow(number: number, shard: FollowedShard): void {
+    // Without it a lent partition is served all the same, and begins more slowly here.
     const isWanted = () => !this.#isStopping && this.#ranAt[number] !== this.#here;
-    void followUntilDone(this.#standby, shard, isWanted, this.#options.logger);
+    void followUntilDone(this.#standby, followedShard(folder, number), isWanted, logger);
+    return process;
   }
 
   /** The shard has ended, wherever it ran: nothing here speaks for it until it is acquired again. */
@@ -242,10 +230,8 @@ export class Lending {
   }
 
   /** The metrics of its own threads, as prom-client's JSON. */
-  async counted(): Promise<readonly object[]> {
-    const threads = [this.#links, this.#standby];
-    const parts = await Promise.all(threads.map((thread) => thread.ask('metrics', {}).catch(() => null)));
-    return parts.filter((part) => part !== null);
+  counted(): Promise<readonly object[]> {
+    return metricsOfThreads([this.#links, this.#standby]);
   }
 
   /** The service stops: nobody waits for PostgreSQL any more. */

@@ -7,6 +7,7 @@ import type { MessagePort } from 'node:worker_threads';
 import Registry from 'prom-client/lib/registry.js';
 import { remoteLogOf } from '../config/remote-log.ts';
 import { errorText } from '../core/errors.ts';
+import { lazily } from '../core/lazily.ts';
 import { systemScheduler, systemTimers } from '../core/scheduler.ts';
 import { SecretBox } from '../crypto/secret-box.ts';
 import { bytesBelow } from '../data-folder/disk-space.ts';
@@ -242,13 +243,11 @@ function show(): void {
   metrics.oldestDelivery.set(Math.max(0, oldestMs) / 1000);
 }
 
-let stopped: Promise<void> | null = null;
 /** Whoever asks, the thread ends when the journal is closed. */
-function stop(): Promise<void> {
+const stop = lazily(() => {
   storeScrub();
-  stopped ??= hosted.stop();
-  return stopped;
-}
+  return hosted.stop();
+});
 
 const started = hosted.start();
 const answers: Answers<ThreadQuestions> = {

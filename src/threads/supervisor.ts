@@ -19,6 +19,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { SupervisorMetrics } from '../telemetry/supervisor-metrics.ts';
 import { accountOf, keyRingChangeOf } from './directory-projections.ts';
 import type { Lending } from './lending.ts';
+import { metricsOfThreads } from './metrics-of-threads.ts';
 import { createRequestLogClient } from './request-log-client.ts';
 import { connectAll, connectShard, laterWhile } from './shard-ports.ts';
 import { SupervisedThread, type SupervisedThreadOptions } from './supervised-thread.ts';
@@ -368,10 +369,8 @@ export class Supervisor {
   /** The metrics of every thread that is ready, as prom-client's JSON. */
   async metrics(): Promise<object[]> {
     const threads = [...this.#others, ...this.#edges, ...this.#shards].map(({ ready }) => ready);
-    const parts = await Promise.all(
-      threads.map((thread) => thread?.ask('metrics', {}).catch(() => null) ?? null),
-    );
-    return [...parts.filter((part) => part !== null), ...((await this.#options.lending?.counted()) ?? [])];
+    const lent = (await this.#options.lending?.counted()) ?? [];
+    return [...(await metricsOfThreads(threads)), ...lent];
   }
 
   /**

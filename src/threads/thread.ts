@@ -119,6 +119,8 @@ export class Thread {
   #onNews: (news: News) => void = () => {};
   readonly #questions: Questions<ThreadQuestions>;
   #isReady = false;
+  /** It was told to stop. */
+  #isStopped = false;
   #failure: ThreadFailure | null = null;
   /** Why it answers nothing any more; null: it has not ended. */
   #gone: ThreadFailure | null = null;
@@ -197,6 +199,13 @@ export class Thread {
     );
   }
 
+  /** Hears when the thread ends though nobody has told it to stop. `name`: how it is called. */
+  onLost(name: string, listener: (failure: ThreadFailure) => void): void {
+    void this.ended.then((failure) => {
+      if (!this.#isStopped) listener(failure ?? new ThreadFailure(`${name} has ended`, false));
+    });
+  }
+
   /** It has become ready and has not ended. */
   get isReady(): boolean {
     return this.#isReady;
@@ -231,6 +240,7 @@ export class Thread {
    * thread that has begun is terminated: within LMDB's library that would end the process.
    */
   async stop(): Promise<void> {
+    this.#isStopped = true;
     if (this.#waiting !== null) this.#waiting.abandon();
     else await this.ask('stop', {}).catch(() => {});
     await this.ended;

@@ -5,10 +5,9 @@ import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { assertWhole, merchantsOn, pauseAll, progress, startWork } from '../machine/merchants.ts';
-import { paymentsWith } from '../main/payments-command.ts';
 import { leftOut, startServers } from '../postgresql/servers.ts';
-import { freePort, send, temporaryFolder } from '../service.ts';
-import { startNode } from './nodes.ts';
+import { freePort, send } from '../service.ts';
+import { clusterCommand, startNode } from './nodes.ts';
 
 const skip = { skip: leftOut };
 
@@ -154,12 +153,7 @@ test('operators see the nodes, and have another one serve', skip, async (context
   const a = startNode(context, of('a', ports[0]));
   const first = await a.serving;
   const key = first.keys!.secret;
-  const cluster = (...words: string[]) =>
-    paymentsWith(
-      { PAYMENTS_JOURNAL_URL: servers.url, PAYMENTS_DATA_DIR: temporaryFolder() },
-      'cluster',
-      ...words,
-    );
+  const cluster = clusterCommand(servers);
   assert.match((await cluster('drain', 'a')).error, /no other node stands by: start one first/);
   assert.match((await cluster('move', 'b')).error, /no node b stands by: a serves/);
   const b = startNode(context, { ...of('b', ports[1]), secretsKeyOf: a.dataDir });

@@ -62,6 +62,7 @@ async function lender(
       if (heard.type === 'beat' && answers.trustMs !== null)
         link.tell({ type: 'trusted', sent: heard.sent, trustMs: answers.trustMs } satisfies FromLender);
     },
+    silentMsMax: 600_000,
     onEnded(closeOpened) {
       closeOpened();
       ended.resolve();

@@ -4,13 +4,12 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { assertWhole, merchantsOn, pauseAll, progress, startWork } from '../machine/merchants.ts';
 import type { Merchant } from '../main/merchant.ts';
-import { paymentsWith } from '../main/payments-command.ts';
 import { shopOnEachShard } from '../main/shops.ts';
 import { leftOut, type PostgresServers, startServers } from '../postgresql/servers.ts';
-import { freePort, type Service, temporaryFolder } from '../service.ts';
+import { freePort, type Service } from '../service.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { eventually, webhookEnv } from '../webhooks/service-webhooks.ts';
-import { type Node, startNode } from './nodes.ts';
+import { clusterCommand, type Node, startNode } from './nodes.ts';
 
 const skip = { skip: leftOut };
 const timeoutMs = 4_000;
@@ -94,12 +93,7 @@ test('a node that runs a partition is frozen, drained and stopped', skip, async 
   await a.says(/(partition \d runs on node b after[\s\S]*){2}/);
   await progress(service, merchants, 10);
 
-  const cluster = (...words: string[]) =>
-    paymentsWith(
-      { PAYMENTS_JOURNAL_URL: servers.url, PAYMENTS_DATA_DIR: temporaryFolder() },
-      'cluster',
-      ...words,
-    );
+  const cluster = clusterCommand(servers);
   const partitions = async () => {
     const { nodes } = JSON.parse((await cluster('status', '--json')).out);
     return nodes.map(({ node, partitions }: { node: string; partitions: number[] }) => [node, partitions]);

@@ -12,6 +12,9 @@ import { connectToNode, createNodeServer, linkKeyOf } from '../../src/cluster/no
 
 const key = linkKeyOf(randomBytes(32).toString('base64'));
 
+/** Longer than any test. */
+const silentMsMax = 600_000;
+
 interface Side {
   readonly link: Link;
   readonly told: unknown[];
@@ -28,6 +31,7 @@ function sideOf(
   const link = new Link(socket, side, {
     ...(onOpened && { onOpened }),
     onControl: (message) => told.push(message),
+    silentMsMax,
     onEnded: ended.resolve,
   });
   return { link, told, ended: ended.promise };

@@ -5,6 +5,8 @@ import { copyFileSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { crampedEnv } from '../main/merchant.ts';
+import { paymentsWith } from '../main/payments-command.ts';
+import type { PostgresServers } from '../postgresql/servers.ts';
 import { type Service, startService, temporaryFolder } from '../service.ts';
 
 export interface Node {
@@ -28,6 +30,12 @@ export interface NodeOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Starts it again after a crash. */
   readonly launcher?: string;
+}
+
+/** `payments cluster` with these words, on a machine that has no folder of the service. */
+export function clusterCommand({ url }: Pick<PostgresServers, 'url'>) {
+  const env = { PAYMENTS_JOURNAL_URL: url, PAYMENTS_DATA_DIR: temporaryFolder() };
+  return (...words: string[]) => paymentsWith(env, 'cluster', ...words);
 }
 
 const servesMsMax = 600_000;

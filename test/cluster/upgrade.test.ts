@@ -5,9 +5,8 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { dialect } from '../../src/journal/dialect.ts';
 import { assertWhole, merchantsOn, pauseAll, progress, startWork } from '../machine/merchants.ts';
-import { paymentsWith } from '../main/payments-command.ts';
 import { leftOut, startServers } from '../postgresql/servers.ts';
-import { startNode } from './nodes.ts';
+import { clusterCommand, startNode } from './nodes.ts';
 
 const launcher = fileURLToPath(new URL('../../src/main/launch.mjs', import.meta.url));
 const { event } = dialect.layouts;
@@ -20,8 +19,7 @@ test('nodes are upgraded one after the other, and none reads what it does not kn
   const writes = (version: number) =>
     query(`update payments.lease set dialect =
       jsonb_set(dialect, '{layouts,event}', '{"version": ${version}, "digest": "of another release"}')`);
-  const cluster = (...words: string[]) =>
-    paymentsWith({ PAYMENTS_JOURNAL_URL: servers.url }, 'cluster', ...words);
+  const cluster = clusterCommand(servers);
 
   const a = startNode(context, { url: servers.url, name: 'a', launcher });
   const first = await a.serving;

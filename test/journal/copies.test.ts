@@ -30,6 +30,7 @@ import {
   indexRowsOf,
   paymentIntent,
   replayOf,
+  segmentEachTurn,
   sequencesOf,
   startMs,
   temporaryFolder,
@@ -37,21 +38,13 @@ import {
 } from './journal-fixtures.ts';
 
 const segmentBytesMax = 1;
-const mapSizes = { log: 1 << 20, state: 1 << 22 };
-const optionsOf = (dir: string, of = identity) => ({
-  dir,
-  identity: of,
-  indexRowsOf,
-  segmentBytesMax,
-  mapSizes,
-});
 const restoredAs = { ...identity, folder: 'f'.repeat(32), shard: 0 };
 const minuteMs = 60_000;
 
 /** A journal that is open, with four batches of nine entries, of which the checkpoint has the first two. */
 async function running(context: TestContext) {
   const dir = temporaryFolder(context);
-  const journal = await openJournal(optionsOf(dir));
+  const journal = await openJournal(segmentEachTurn(dir));
   for (const [turn, size] of [2, 3, 1, 3].entries()) {
     await appendTurns(journal, [size], startMs + turn * minuteMs);
     if (turn === 1) await journal.checkpointer.write(5);
@@ -131,7 +124,7 @@ test('what is dropped while it is copied is left out where that is said, and dam
 
 test('an empty journal has nothing to copy, and one that lacks its newest segment is not copied', async (context) => {
   const dir = temporaryFolder(context);
-  const journal = await openJournal(optionsOf(dir));
+  const journal = await openJournal(segmentEachTurn(dir));
   const copy = new JournalCopy({ dir, identity, segmentBytesMax });
   assert.deepEqual([copy.logStart, copy.logEnd, copy.finishedEnd], [1, 0, 0]);
   assert.equal(await copy.timeAfter(0), null);
@@ -158,7 +151,7 @@ test('a journal that is built from a copy has its records, keys and entries, and
     wallMs: startMs + 3 * minuteMs,
     newestSegment: 6,
   });
-  const journal = await openJournal(optionsOf(target.dir, restoredAs));
+  const journal = await openJournal(segmentEachTurn(target.dir, restoredAs));
   assert.equal(journal.checkpoint.sequence, 5);
   assert.deepEqual(sequencesOf(await replayOf(journal)), upTo(9, 6));
   for (let number = 1; number <= 5; number++)
@@ -191,7 +184,7 @@ test('a log is restored up to an entry in the middle of a batch', async (context
     wallMs: startMs + minuteMs,
     newestSegment: 1,
   });
-  const journal = await openJournal({ ...optionsOf(target.dir, restoredAs), segmentBytesMax: 1 << 20 });
+  const journal = await openJournal({ ...segmentEachTurn(target.dir, restoredAs), segmentBytesMax: 1 << 20 });
   const replayed = await replayOf(journal);
   assert.deepEqual(sequencesOf(replayed), upTo(4));
   assert.deepEqual(
@@ -227,12 +220,12 @@ test('nothing to restore makes an empty log, and batches must ascend', async (co
 
 test('a stopped journal is read as it was left: entries, stored responses, and metadata', async (context) => {
   const dir = temporaryFolder(context);
-  const journal = await openJournal(optionsOf(dir));
+  const journal = await openJournal(segmentEachTurn(dir));
   await appendTurns(journal, [3]);
   await journal.checkpointer.write(3);
   await appendTurns(journal, [2]);
   await journal.close();
-  const found = await readStoppedJournal(optionsOf(dir), async (stopped) => {
+  const found = await readStoppedJournal(segmentEachTurn(dir), async (stopped) => {
     const replayed = await replayOf(stopped);
     const { location } = replayed[1]!.idempotency!;
     return {
@@ -268,7 +261,7 @@ test('what a checkpoint has of an object is the same in its file and in a copy, 
       stored,
     );
   }
-  await readStoppedJournal(optionsOf(dir), ({ reader }) => {
+  await readStoppedJournal(segmentEachTurn(dir), ({ reader }) => {
     const record = paymentIntent(2);
     const rows = indexRowsOf(record);
     assert.deepEqual([...reader.missingRows(record, rows)], []);
@@ -309,12 +302,12 @@ test('what a checkpoint has of an object is the same in its file and in a copy, 
 
 test('a look at a stopped journal tells its ends, whose entries are behind the checkpoint, and what is lost', async (context) => {
   const dir = temporaryFolder(context);
-  const journal = await openJournal(optionsOf(dir));
+  const journal = await openJournal(segmentEachTurn(dir));
   await appendTurns(journal, [2]);
   await journal.checkpointer.write(2);
   const look = () =>
     inspectJournal(
-      optionsOf(dir),
+      segmentEachTurn(dir),
       ({ checkpoint, logEnd, isWhole, checksumAt, organizationsInLog, acceptMissingSegment }) => ({
         sequence: checkpoint.sequence,
         logEnd,
@@ -331,13 +324,13 @@ test('a look at a stopped journal tells its ends, whose entries are behind the c
     { sequence: 2, logEnd: 2, isWhole: true, orgs: [], at: null, missing: null },
   );
   assert.equal(looked.at[1], 'number');
-  const again = await openJournal(optionsOf(dir));
+  const again = await openJournal(segmentEachTurn(dir));
   await replayOf(again);
   await appendTurns(again, [1]);
   await again.close();
   assert.deepEqual((await look()).orgs, [paymentIntent(1).org]);
   rmSync(join(dir, 'log', '3'.padStart(16, '0')), { recursive: true });
-  await inspectJournal(optionsOf(dir), ({ refuseMissingSegment }) =>
+  await inspectJournal(segmentEachTurn(dir), ({ refuseMissingSegment }) =>
     assert.throws(refuseMissingSegment, /newest segment of the log is missing/),
   );
   assert.match(String((await look()).missing), /0000000000000003$/);

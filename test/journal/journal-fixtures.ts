@@ -161,6 +161,11 @@ export function upTo(last: number, first = 1): number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }
 
+/** Options of a small journal in which each turn has a segment of its own. */
+export function segmentEachTurn(dir: string, of = identity) {
+  return { dir, identity: of, indexRowsOf, segmentBytesMax: 1, mapSizes: { log: 1 << 20, state: 1 << 22 } };
+}
+
 export function temporaryFolder(test: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'journal-'));
   test.after(() => rmSync(folder, { recursive: true, force: true }));

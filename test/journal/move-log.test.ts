@@ -11,10 +11,9 @@ import { compareLogs, moveLogFrom, moveLogTo } from '../../src/journal/move-log.
 import { isMirror, openJournal } from '../../src/journal/open-journal.ts';
 import {
   appendTurns,
-  identity,
-  indexRowsOf,
   recovered,
   replayOf,
+  segmentEachTurn,
   sequencesOf,
   startMs,
   tag,
@@ -24,25 +23,16 @@ import {
 } from './journal-fixtures.ts';
 import { RemoteMachines } from './memory-remote-log.ts';
 
-const optionsOf = (dir: string) => ({
-  dir,
-  identity,
-  indexRowsOf,
-  // A segment for each turn.
-  segmentBytesMax: 1,
-  mapSizes: { log: 1 << 20, state: 1 << 22 },
-});
-
 /** A stopped journal of five entries in three batches, of which the checkpoint has the first two entries. */
 async function stopped(context: TestContext) {
   const dir = temporaryFolder(context);
-  const journal = await openJournal(optionsOf(dir));
+  const journal = await openJournal(segmentEachTurn(dir));
   await appendTurns(journal, [2]);
   await journal.checkpointer.putMetadata(new Map([['clock', Uint8Array.of(9)]]));
   await journal.checkpointer.write(2);
   await appendTurns(journal, [1, 2], startMs + 1_000);
   await journal.close();
-  return optionsOf(dir);
+  return segmentEachTurn(dir);
 }
 
 const endsIn = ({ batches }: RemoteMachines) => batches.map((bytes) => endOfBatch(bytes).sequence);
@@ -87,7 +77,7 @@ test('a log whose beginning was dropped begins there, and an empty one where it 
   assert.equal(await moveLogTo(machines.connect(), options, () => {}), 5);
   assert.deepEqual([machines.firstSequence, endsIn(machines)], [3, [3, 5]]);
 
-  const empty = optionsOf(temporaryFolder(context));
+  const empty = segmentEachTurn(temporaryFolder(context));
   await (await openJournal(empty)).close();
   const others = new RemoteMachines();
   assert.equal(await moveLogTo(others.connect(), empty, () => {}), 0);
@@ -114,7 +104,7 @@ test('a log that is moved back is the only one, and has what came meanwhile', as
   const machines = new RemoteMachines();
   await moveLogTo(machines.connect(), options, () => {});
   const node = await recovered(
-    await openJournal({ ...optionsOf(temporaryFolder(context)), remote: machines.connect() }),
+    await openJournal({ ...segmentEachTurn(temporaryFolder(context)), remote: machines.connect() }),
   );
   await appendTurns(node, [4]);
   await node.close();

@@ -9,10 +9,9 @@ import { encodeBatch, endOfBatch } from '../../src/journal/log/codec.ts';
 import { isMirror, openJournal } from '../../src/journal/open-journal.ts';
 import { openStandby } from '../../src/journal/standby-journal.ts';
 import {
-  identity,
-  indexRowsOf,
   recovered,
   replayOf,
+  segmentEachTurn,
   sequencesOf,
   startMs,
   tag,
@@ -22,19 +21,12 @@ import {
 } from './journal-fixtures.ts';
 import { RemoteMachines } from './memory-remote-log.ts';
 
-const optionsOf = (dir: string) => ({
-  dir,
-  identity,
-  indexRowsOf,
-  segmentBytesMax: 1,
-  mapSizes: { log: 1 << 20, state: 1 << 22 },
-});
 const hourMs = 3_600_000;
 const batch = (firstSequence: number, entries: number, epoch = 1, timeMs = startMs) =>
   encodeBatch(turnAt(firstSequence, entries, timeMs), tag, epoch).bytes;
 
 test('a node that stands by has what was acknowledged, and its checkpoint follows', async (context) => {
-  const options = optionsOf(temporaryFolder(context));
+  const options = segmentEachTurn(temporaryFolder(context));
   const standby = await openStandby(options);
   assert.equal(standby.sequence, 0);
   await standby.append([]);
@@ -59,7 +51,7 @@ test('a node that stands by has what was acknowledged, and its checkpoint follow
 });
 
 test('what is no beginning of the log is refused', async (context) => {
-  const options = optionsOf(temporaryFolder(context));
+  const options = segmentEachTurn(temporaryFolder(context));
   const batches = [batch(1, 2), batch(3, 1)];
   const first = await openStandby(options);
   await first.append(batches);
@@ -77,7 +69,7 @@ test('what is no beginning of the log is refused', async (context) => {
 });
 
 test('what is old and in the checkpoint is dropped, and nothing else', async (context) => {
-  const options = optionsOf(temporaryFolder(context));
+  const options = segmentEachTurn(temporaryFolder(context));
   const standby = await openStandby(options);
   const segments = () =>
     readdirSync(join(options.dir, 'log'))
