@@ -7,6 +7,8 @@ export interface ClusterNode {
   readonly role: NodeRole;
   /** As host:port; null: the other nodes can't pass requests on to it. */
   readonly address: string | null;
+  /** As host:port, where it is lent partitions; null: it runs none for others, and lends none. */
+  readonly link: string | null;
   /** The version of the service that it runs; null: one that did not say so. */
   readonly release: string | null;
   /** ISO 8601. */
@@ -15,6 +17,8 @@ export interface ClusterNode {
   readonly seen_seconds: number;
   /** Those that it runs. */
   readonly partitions: readonly number[];
+  /** Those that operators have moved to it: it keeps them until it is drained or gone. */
+  readonly wanted_partitions: readonly number[];
   /** It is to run none, until it is started again. */
   readonly is_drained: boolean;
   /** Entries that it does not have yet, of what others run; null at the node that serves. */
@@ -57,6 +61,14 @@ export interface ClusterStatus {
 export interface DrainedNode {
   readonly node: string;
   readonly partitions: readonly number[];
+  readonly milliseconds: number;
+}
+
+export interface MovedPartition {
+  readonly partition: number;
+  /** Who ran it; null: nobody. */
+  readonly from: string | null;
+  readonly to: string;
   readonly milliseconds: number;
 }
 

@@ -1,16 +1,23 @@
-// `payments cluster`: what is known of the nodes that share a service, and the move of the lease to
-// another one. It asks PostgreSQL, so it can be run on any machine that has the configuration.
+// `payments cluster`: what is known of the nodes that share a service, and the moves of the lease
+// and of partitions. It asks PostgreSQL, so it runs on any machine that has the configuration.
 
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ClusterNode, ClusterStatus, DrainedNode, MovedLease } from '../cluster/cluster-status.ts';
+import type {
+  ClusterNode,
+  ClusterStatus,
+  DrainedNode,
+  MovedLease,
+  MovedPartition,
+} from '../cluster/cluster-status.ts';
 import type { Config } from '../config/config-schema.ts';
 import { postgresOf } from '../config/remote-log.ts';
 import { CommandFailure } from '../operator/use-cases/failures.ts';
-import { drain, nameSuccessor, readCluster } from '../postgresql/cluster-state.ts';
+import { drain, nameSuccessor, readCluster, wantPartition } from '../postgresql/cluster-state.ts';
 import { findPrimary, type Primary } from '../postgresql/primary.ts';
 
 const moveMsMax = 30_000;
 const lookMs = 50;
+const nobodyServes = 'no node has the lease: start one with PAYMENTS_CLUSTER_NODE';
 
 export function clusterStatus(config: Config): Promise<ClusterStatus> {
   return withPrimary(config, readCluster);
@@ -29,6 +36,47 @@ export function moveLease(config: Config, to: string): Promise<MovedLease> {
       );
     return move(primary, from, to);
   });
+}
+
+/**
+ * Has the node that has the lease run a partition at `to`, or have it run there, and resolves when
+ * it does.
+ */
+export function movePartition(config: Config, partition: number, to: string): Promise<MovedPartition> {
+  return withPrimary(config, async (primary) => {
+    const before = await readCluster(primary);
+    const refusal = refusalOfMove(before, partition, to);
+    if (refusal !== null) throw new CommandFailure(refusal);
+    const runs = ({ nodes }: ClusterStatus) =>
+      nodes.find(({ partitions }) => partitions.includes(partition))?.node ?? null;
+    const fromMs = performance.now();
+    if (!(await wantPartition(primary, partition, to))) throw new CommandFailure(`node ${to} has just gone`);
+    await until(
+      async () => runs(await readCluster(primary)) === to,
+      `node ${to} does not run partition ${partition}`,
+    );
+    return { partition, from: runs(before), to, milliseconds: Math.round(performance.now() - fromMs) };
+  });
+}
+
+/** Why the partition can't be moved to the node; null: it can. */
+export function refusalOfMove(status: ClusterStatus, partition: number, to: string): string | null {
+  const there = status.nodes.filter(({ role }) => role !== 'gone');
+  const serving = there.find(({ role }) => role === 'serves');
+  const found = there.find(({ node }) => node === to);
+  if (serving === undefined) return nobodyServes;
+  if (partition >= status.partitions)
+    return `there is no partition ${partition}: the service has those from 0 to ${status.partitions - 1}`;
+  if (found === undefined) return `no node ${to} is there: ${there.map(({ node }) => node).join(', ')}`;
+  if (found === serving) return null;
+  if (found.is_drained) return `node ${to} was drained: start it again first`;
+  if (found.link === null)
+    return `node ${to} runs no partitions for others: set PAYMENTS_CLUSTER_LINK there, and start it again`;
+  if (serving.link === null)
+    return `node ${serving.node} lends no partitions: set PAYMENTS_CLUSTER_LINK there, and start it again`;
+  if (found.release !== serving.release)
+    return `node ${to} runs release ${found.release}, and node ${serving.node} lends to its own, ${serving.release}, only`;
+  return null;
 }
 
 /**
@@ -62,8 +110,7 @@ async function takeBack(primary: Primary, node: string, nodes: readonly ClusterN
 }
 
 function requireServing(serving: string | null): string {
-  if (serving === null)
-    throw new CommandFailure('no node has the lease: start one with PAYMENTS_CLUSTER_NODE');
+  if (serving === null) throw new CommandFailure(nobodyServes);
   return serving;
 }
 

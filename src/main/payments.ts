@@ -135,6 +135,10 @@ const host: CliHost = {
     const { moveLease } = await import('../data-folder/cluster-command.ts');
     return moveLease(configFor(dataDir), node);
   },
+  async movePartition(dataDir, partition, node) {
+    const { movePartition } = await import('../data-folder/cluster-command.ts');
+    return movePartition(configFor(dataDir), partition, node);
+  },
   async drainNode(dataDir, node) {
     const { drainNode } = await import('../data-folder/cluster-command.ts');
     return drainNode(configFor(dataDir), node);

@@ -47,7 +47,7 @@ export interface StoodBy {
 
 export interface AmongNodes {
   readonly identity: NodeIdentity;
-  /** Hears every second of the other nodes that can run partitions, once this one has the lease. */
+  /** Hears every second of the nodes that can run partitions, once this one has the lease. */
   watch(onNodes: (nodes: readonly ReachableNode[]) => void): void;
 }
 

@@ -15,11 +15,13 @@ interface NodeRow {
   readonly process: string;
   readonly node: string;
   readonly address: string | null;
+  readonly link: string | null;
   readonly release: string | null;
   readonly started: Date;
   readonly seen_seconds: number;
   readonly behind: string;
   readonly drained: boolean;
+  readonly wanted: number[];
 }
 
 interface TakeoverRow extends Omit<Takeover, 'epoch' | 'at'> {
@@ -54,7 +56,8 @@ export async function readCluster(primary: Primary): Promise<ClusterStatus> {
 
 async function nodesAt(primary: Primary, holder: string | null): Promise<ClusterNode[]> {
   const rows = await primary.query<NodeRow>({
-    text: `select process, node, address, release, drained, started_at as started,
+    text: `select process, node, address, link, release, drained, started_at as started,
+             array(select partition from payments.partitions where wanted = nodes.process order by partition) as wanted,
              extract(epoch from now() - seen_at)::float8 as seen_seconds,
              (select coalesce(sum(greatest(next_sequence - 1 - coalesce((followed ->> partition::text)::bigint, 0), 0)), 0)
                 from payments.partitions where partition >= 0 and partitions.node is distinct from nodes.node) as behind
@@ -62,17 +65,30 @@ async function nodesAt(primary: Primary, holder: string | null): Promise<Cluster
   });
   const owned = await ownersAt(primary);
   const nodes = rows.map(
-    ({ process, node, address, release, drained, started, seen_seconds, behind }): ClusterNode => {
+    ({
+      process,
+      node,
+      address,
+      link,
+      release,
+      drained,
+      started,
+      seen_seconds,
+      behind,
+      wanted,
+    }): ClusterNode => {
       const serves = process === holder;
       const isGone = seen_seconds > goneSeconds;
       return {
         node,
         role: isGone ? 'gone' : serves ? 'serves' : 'stands by',
         address,
+        link,
         release,
         started: started.toISOString(),
         seen_seconds: Math.max(0, Math.round(seen_seconds * 10) / 10),
         partitions: isGone ? [] : (owned.get(node) ?? []),
+        wanted_partitions: isGone || drained ? [] : wanted,
         is_drained: drained,
         behind_entries: serves ? null : Number(behind),
       };
@@ -98,6 +114,19 @@ export async function drain(primary: Primary, node: string): Promise<boolean> {
     text: `update payments.nodes set drained = true
            where node = $1 and seen_at > now() - interval '${goneSeconds} seconds' returning 1`,
     values: [node],
+  });
+  return rows.length > 0;
+}
+
+/** Operators want a node to run the partition. False: it is not there, or was drained. */
+export async function wantPartition(primary: Primary, partition: number, node: string): Promise<boolean> {
+  const rows = await primary.query({
+    text: `update payments.partitions set wanted = process
+           from (select process from payments.nodes
+             where node = $2 and not drained and seen_at > now() - interval '${goneSeconds} seconds'
+             order by started_at desc limit 1) as newest
+           where partition = $1 returning 1`,
+    values: [partition, node],
   });
   return rows.length > 0;
 }

@@ -28,6 +28,8 @@ export interface ReachableNode {
   readonly link: string;
   /** It is to be given none. */
   readonly drained: boolean;
+  /** The partitions that operators want it to run. */
+  readonly wanted: readonly number[];
 }
 
 interface LeaseColumns {
@@ -124,11 +126,12 @@ export class PostgresLease implements LeaseTable {
     );
   }
 
-  /** The other nodes that were heard of lately and may run partitions. */
-  async otherNodes(): Promise<ReachableNode[]> {
-    const text = `select node, process, link, drained from payments.nodes
-      where link is not null and process <> $1 and seen_at > now() - interval '3 seconds'`;
-    return this.#run<ReachableNode>('other-nodes', text, [this.#identity.process]);
+  /** The nodes that were heard of lately and may run partitions, this one among them. */
+  async reachableNodes(): Promise<ReachableNode[]> {
+    const text = `select node, process, link, drained,
+        array(select partition from payments.partitions where wanted = nodes.process) as wanted
+      from payments.nodes where link is not null and seen_at > now() - interval '3 seconds'`;
+    return this.#run<ReachableNode>('reachable-nodes', text, []);
   }
 
   /** This node leaves, and those are forgotten that were not seen for an hour. */

@@ -85,6 +85,10 @@ const migrations: readonly (readonly string[])[] = [
     // Who has taken it, for people to read.
     'alter table payments.partitions add column node text',
   ],
+  [
+    // The process that operators want it to run at; one that is gone or drained counts for nobody.
+    'alter table payments.partitions add column wanted text',
+  ],
 ];
 
 export const schemaVersion = migrations.length;

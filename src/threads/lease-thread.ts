@@ -82,7 +82,7 @@ async function noteNode(): Promise<void> {
   const followed = Object.fromEntries(progress.sequences.entries());
   await notes.noteNode({ address, link }, followed).catch(() => {});
   if (isHolder && link !== null)
-    await notes.otherNodes().then(
+    await notes.reachableNodes().then(
       (nodes) => tell({ type: 'nodes', nodes }),
       () => {},
     );

@@ -1,6 +1,7 @@
 // Where the shards of the node that has the lease run: here, or in other nodes that stand by and
-// can be reached. They are spread evenly, and moved one at a time. A partition that another node
-// runs is followed here meanwhile, so that this node can run it at once when that one is lost.
+// can be reached. They are spread as operators want it, else evenly, and moved one at a time. A
+// partition that another node runs is followed here meanwhile, so that this node can run it at once
+// when that one is lost.
 
 import { MessageChannel } from 'node:worker_threads';
 import { spread } from '../cluster/spread.ts';
@@ -58,6 +59,8 @@ export class Lending {
   #known: readonly string[] = [];
   /** The processes whose link was lost, or that could not run what they were given. */
   readonly #failures = new BackOff(unfitMsMin, unfitMsMax);
+  /** The process that operators want each partition to run at; null: any. */
+  #wanted: readonly (string | null)[];
   /** Between whom the partitions were spread last. */
   #spreadOver: readonly string[] = [];
   /** The process that is to run each partition. */
@@ -80,6 +83,7 @@ export class Lending {
     this.#board = new OwnershipBoard(ownership, trustClocks);
     this.#placed = shardNumbers(folder).map(() => identity.process);
     this.#ranAt = [...this.#placed];
+    this.#wanted = this.#placed.map(() => null);
     this.#quietUntilMs = this.#placed.map(() => 0);
     const links: LendingThreadData = { config, identity, epoch, ownership, key };
     this.#links = this.#keep('the lending thread', lendingEntry, links, (news) => this.#hear(news));
@@ -108,13 +112,19 @@ export class Lending {
     this.#spreadSoon();
   }
 
-  /** The other nodes, as they are now: to be told every second. */
+  /** The nodes, this one among them, as they are now: to be told every second. */
   nodes(nodes: readonly ReachableNode[]): void {
-    this.#known = nodes.filter(({ drained }) => !drained).map(({ process }) => process);
-    this.#links.ask('lead', { nodes }).catch(() => {});
+    const others = nodes.filter(({ process }) => process !== this.#here);
+    this.#known = others.filter(({ drained }) => !drained).map(({ process }) => process);
+    this.#links.ask('lead', { nodes: others }).catch(() => {});
+    const before = this.#wanted;
+    this.#wanted = before.map(
+      (_, number) => nodes.find(({ wanted }) => wanted.includes(number))?.process ?? null,
+    );
     const members = this.#members;
     const isGone = this.#spreadOver.some((process) => !members.includes(process));
-    if (isGone) this.#spread();
+    const isWanted = this.#wanted.some((process, number) => process !== before[number]);
+    if (isGone || isWanted) this.#spread();
     else if (members.length !== this.#spreadOver.length) this.#spreadSoon();
     else void this.#moveAll();
   }
@@ -151,7 +161,7 @@ export class Lending {
 
   #spread(): void {
     this.#spreadOver = this.#members;
-    this.#placed = spread([this.#here, ...this.#spreadOver], this.#placed);
+    this.#placed = spread([this.#here, ...this.#spreadOver], this.#placed, this.#wanted);
     void this.#moveAll();
   }
 

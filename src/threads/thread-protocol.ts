@@ -71,7 +71,7 @@ export type Notice =
   | { readonly type: 'lease_holder'; readonly address: string | null }
   /** The lease is to move to another node. */
   | { readonly type: 'lease_wanted'; readonly successor: string }
-  /** The other nodes that may run partitions for the one that has the lease. */
+  /** The nodes that may run partitions, the one that has the lease among them. */
   | { readonly type: 'nodes'; readonly nodes: readonly ReachableNode[] }
   /** The node with that process can be given partitions, or not any more. */
   | { readonly type: 'linked'; readonly node: string; readonly process: string }

@@ -155,7 +155,7 @@ test('operators see the nodes, and have another one serve', skip, async (context
   const key = first.keys!.secret;
   const cluster = clusterCommand(servers);
   assert.match((await cluster('drain', 'a')).error, /no other node stands by: start one first/);
-  assert.match((await cluster('move', 'b')).error, /no node b stands by: a serves/);
+  assert.match((await cluster('move', 'lease', 'b')).error, /no node b stands by: a serves/);
   const b = startNode(context, { ...of('b', ports[1]), secretsKeyOf: a.dataDir });
   await b.says(/node b stands by"/);
   const status = async () => JSON.parse((await cluster('status', '--json')).out);
@@ -192,7 +192,7 @@ test('operators see the nodes, and have another one serve', skip, async (context
       await wait(20);
     }
   })();
-  const moved = await cluster('move', 'b');
+  const moved = await cluster('move', 'lease', 'b');
   assert.equal(moved.code, 0, moved.error);
   assert.match(moved.out, /^Node b has the lease that node a had, after \d+ ms\.$/m);
   console.error(moved.out);

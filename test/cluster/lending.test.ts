@@ -82,7 +82,7 @@ test(
   },
 );
 
-test('a node that runs a partition is frozen, drained and stopped', skip, async (context) => {
+test('a node that runs a partition is frozen, given another, drained and stopped', skip, async (context) => {
   const { servers, a, b, service, merchants } = await started(context);
   b.process.kill('SIGSTOP');
   await a.says(/the link to node b is lost/);
@@ -100,21 +100,42 @@ test('a node that runs a partition is frozen, drained and stopped', skip, async 
   };
   const [[, ofA], [, ofB]] = await partitions();
   assert.deepEqual([ofA.length, ofB.length, [...ofA, ...ofB].sort()], [1, 1, [0, 1]]);
+  // The nodes stay even: what b ran goes to a.
+  const moved = await cluster('move', String(ofA[0]), 'b');
+  assert.match(
+    moved.out,
+    new RegExp(`^Node b runs partition ${ofA[0]}, which node a ran, after \\d+ ms\\.$`, 'm'),
+    moved.error,
+  );
+  console.error(moved.out.trim());
+  await a.says(new RegExp(`partition ${ofB[0]} runs on this node after`));
+  await progress(service, merchants, 10);
+  assert.deepEqual(await partitions(), [
+    ['a', ofB],
+    ['b', ofA],
+  ]);
+  assert.match((await cluster('status')).out, new RegExp(`^b +stands by +${ofA[0]} +${ofA[0]} `, 'm'));
+  assert.match(
+    (await cluster('move', '2', 'b')).error,
+    /there is no partition 2: the service has those from 0 to 1/,
+  );
+  assert.match((await cluster('move', '0', 'c')).error, /no node c is there: a, b/);
   const drained = await cluster('drain', 'b');
   assert.match(
     drained.out,
-    new RegExp(`^Node b ran partitions ${ofB[0]}, and runs none any more, after \\d+ ms\\.$`, 'm'),
+    new RegExp(`^Node b ran partitions ${ofA[0]}, and runs none any more, after \\d+ ms\\.$`, 'm'),
   );
   console.error(drained.out.trim());
   assert.deepEqual(await partitions(), [
     ['a', [0, 1]],
     ['b', []],
   ]);
-  assert.match((await cluster('status')).out, /^b +stands by, drained +- /m);
+  assert.match((await cluster('status')).out, /^b +stands by, drained +- +- /m);
+  assert.match((await cluster('move', '0', 'b')).error, /node b was drained: start it again first/);
   await progress(service, merchants, 5);
   b.process.kill('SIGTERM');
   await a.says(/(the link to node b is lost[\s\S]*){2}/);
-  await settleAll(service, merchants, 'a node frozen, drained and stopped');
+  await settleAll(service, merchants, 'a node frozen, given another, drained and stopped');
 });
 
 test(

@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { spread } from '../../src/cluster/spread.ts';
 
+const noWishes = (count: number) => Array.from({ length: count }, () => null);
+
 /** Members, who runs each partition before, and who after. */
 const cases: readonly (readonly [name: string, members: string, before: string, after: string])[] = [
   ['one node runs all', 'a', 'aaaa', 'aaaa'],
@@ -19,13 +21,42 @@ const cases: readonly (readonly [name: string, members: string, before: string, 
 
 for (const [name, members, before, after] of cases)
   test(name, () => {
-    assert.deepEqual(spread([...members], [...before]).join(''), after);
+    assert.deepEqual(spread([...members], [...before], noWishes(before.length)).join(''), after);
+  });
+
+/** Members, who runs each partition before, who is wanted for it (`-`: anybody), and who runs it after. */
+const wishes: readonly (readonly [
+  name: string,
+  members: string,
+  before: string,
+  wanted: string,
+  after: string,
+])[] = [
+  ['a partition goes where it is wanted, and another one comes back for it', 'ab', 'aabb', 'b---', 'baba'],
+  ['what is wanted where it is stays when a node comes', 'abc', 'aaabbb', '--a---', 'acabbc'],
+  [
+    'a node may be wanted for more than is fair: the others share what is left',
+    'abc',
+    'aabbcc',
+    'cccc--',
+    'ccccab',
+  ],
+  ['nobody waits for a node that is gone', 'ab', 'aabb', 'c--c', 'aabb'],
+  ['of one that is full of what it is wanted for, another partition goes', 'ab', 'ab', '-a', 'ba'],
+  ['one node runs everything', 'a', 'aa', 'ab', 'aa'],
+];
+
+for (const [name, members, before, wanted, after] of wishes)
+  test(name, () => {
+    const wantedOf = [...wanted].map((member) => (member === '-' ? null : member));
+    assert.deepEqual(spread([...members], [...before], wantedOf).join(''), after);
+    assert.deepEqual(spread([...members], [...after], wantedOf).join(''), after, 'it stays so');
   });
 
 test('whatever comes and goes, the counts differ by one at most, and nothing moves that need not', () => {
   let placed = Array.from({ length: 32 }, () => 'a');
   for (const members of ['ab', 'abc', 'ac', 'acde', 'e', 'ef', 'abcdefg', 'ag']) {
-    const next = spread([...members], placed);
+    const next = spread([...members], placed, noWishes(32));
     const counts = [...members].map((member) => next.filter((each) => each === member).length);
     assert(Math.max(...counts) - Math.min(...counts) <= 1, `${members}: ${counts}`);
     const most = Math.ceil(32 / members.length);

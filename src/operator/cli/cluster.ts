@@ -1,11 +1,12 @@
 // `payments cluster`: the nodes that share a service.
 
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type {
   ClusterNode,
   ClusterStatus,
   DrainedNode,
   MovedLease,
+  MovedPartition,
   Replica,
   Takeover,
 } from '../../cluster/cluster-status.ts';
@@ -25,9 +26,14 @@ export function addClusterCommands(program: Command, context: CliContext): void 
     print(status, screen);
     if (status.serving === null) throw new CommandFailure('no node has the lease');
   });
-  addCommand(cluster, 'move', 'have another node serve')
-    .argument('<node>', 'the node that is to serve; it must stand by')
-    .action(async (node) => print(await host.moveLease(options().dataDir, node), moved));
+  addCommand(cluster, 'move', 'have a node serve, or run a partition until it is drained or stopped')
+    .argument('<what>', 'lease, or the number of a partition', leaseOrPartition)
+    .argument('<node>', 'the node that is to have it')
+    .action(async (what: 'lease' | number, node: string) =>
+      what === 'lease'
+        ? print(await host.moveLease(options().dataDir, node), moved)
+        : print(await host.movePartition(options().dataDir, what, node), movedPartition),
+    );
   addCommand(cluster, 'drain', 'have other nodes do all that this one does, so that it can be stopped')
     .argument('<node>', 'the node that is to serve no longer')
     .action(async (node) => print(await host.drainNode(options().dataDir, node), drained));
@@ -35,6 +41,18 @@ export function addClusterCommands(program: Command, context: CliContext): void 
 
 function moved({ from, to, milliseconds }: MovedLease): string {
   return `Node ${to} has the lease that node ${from} had, after ${milliseconds} ms.`;
+}
+
+function leaseOrPartition(text: string): 'lease' | number {
+  if (text === 'lease') return text;
+  if (/^\d{1,6}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be "lease" or the number of a partition.');
+}
+
+function movedPartition({ partition, from, to, milliseconds }: MovedPartition): string {
+  if (from === to) return `Node ${to} runs partition ${partition}, and keeps it.`;
+  const before = from === null ? 'nobody' : `node ${from}`;
+  return `Node ${to} runs partition ${partition}, which ${before} ran, after ${milliseconds} ms.`;
 }
 
 function drained(done: MovedLease | DrainedNode): string {
@@ -58,10 +76,13 @@ function screen({ serving, epoch, partitions, nodes, postgresql, takeovers }: Cl
   ].join('\n\n');
 }
 
+const listed = (partitions: readonly number[]) => partitions.join(', ') || '-';
+
 const nodeTable = tableOf<ClusterNode>([
   'node',
   ['role', ({ role, is_drained }) => (is_drained ? `${role}, drained` : role)],
-  ['runs', ({ partitions }) => (partitions.length === 0 ? '-' : partitions.join(', '))],
+  ['runs', ({ partitions }) => listed(partitions)],
+  ['moved to it', ({ wanted_partitions: wanted }) => listed(wanted)],
   ['behind', 'behind_entries'],
   ['seen', ({ seen_seconds: seconds }) => `${seconds} s ago`],
   'release',

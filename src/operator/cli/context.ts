@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { ClusterStatus, DrainedNode, MovedLease } from '../../cluster/cluster-status.ts';
+import type { ClusterStatus, DrainedNode, MovedLease, MovedPartition } from '../../cluster/cluster-status.ts';
 import { overlapSecondsMax } from '../../contract/limits.ts';
 import { modes, type PaymentMethodType } from '../../contract/vocabulary.ts';
 import type { LogFolder } from '../../journal/log-reader.ts';
@@ -56,6 +56,7 @@ export interface CliHost {
   compareWithPostgresql(dataDir: string | undefined): Promise<ComparedLog>;
   clusterStatus(dataDir: string | undefined): Promise<ClusterStatus>;
   moveLease(dataDir: string | undefined, node: string): Promise<MovedLease>;
+  movePartition(dataDir: string | undefined, partition: number, node: string): Promise<MovedPartition>;
   drainNode(dataDir: string | undefined, node: string): Promise<MovedLease | DrainedNode>;
   importFolder(from: string, dataDir: string, shards: number): Promise<Imported>;
   /** Makes a data folder out of a backup. After a failure there is none. */

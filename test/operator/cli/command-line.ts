@@ -41,6 +41,7 @@ export async function runCommandLine(args: readonly string[], host: Partial<CliH
     moveFromPostgresql: () => assert.fail('nothing moves'),
     clusterStatus: () => assert.fail('no nodes are looked at'),
     moveLease: () => assert.fail('no lease moves'),
+    movePartition: () => assert.fail('no partition moves'),
     drainNode: () => assert.fail('no lease moves'),
     compareWithPostgresql: () => assert.fail('nothing is compared'),
     verify: () => assert.fail('no folder is verified'),

@@ -1,0 +1,56 @@
+// Which partitions can be moved to which nodes.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ClusterNode, ClusterStatus } from '../../src/cluster/cluster-status.ts';
+import { refusalOfMove } from '../../src/data-folder/cluster-command.ts';
+
+function node(name: string, fields: Partial<ClusterNode> = {}): ClusterNode {
+  return {
+    node: name,
+    role: 'stands by',
+    address: null,
+    link: `${name}:9000`,
+    release: '1.0.0',
+    started: '2026-11-26T00:00:00.000Z',
+    seen_seconds: 0,
+    partitions: [],
+    wanted_partitions: [],
+    is_drained: false,
+    behind_entries: 0,
+    ...fields,
+  };
+}
+
+function status(...nodes: readonly ClusterNode[]): ClusterStatus {
+  const postgresql = { primary: 'p:5432', timeline: 1, standbys: [] };
+  return { serving: 'a', epoch: 1, partitions: 4, nodes, postgresql, takeovers: [] };
+}
+
+const serves = (fields: Partial<ClusterNode> = {}) => node('a', { role: 'serves', ...fields });
+
+const cases: readonly (readonly [
+  name: string,
+  nodes: readonly ClusterNode[],
+  partition: number,
+  to: string,
+  refusal: RegExp | null,
+])[] = [
+  ['a node that stands by and has a link', [serves(), node('b')], 3, 'b', null],
+  ['back to the node that has the lease', [serves({ link: null }), node('b')], 0, 'a', null],
+  ['a partition that does not exist', [serves(), node('b')], 4, 'b', /no partition 4: .* from 0 to 3/],
+  ['a node that does not exist', [serves(), node('b')], 0, 'c', /no node c is there: a, b/],
+  ['a node that is gone', [serves(), node('b', { role: 'gone' })], 0, 'b', /no node b is there: a/],
+  ['a node that was drained', [serves(), node('b', { is_drained: true })], 0, 'b', /was drained/],
+  ['a node without a link', [serves(), node('b', { link: null })], 0, 'b', /b runs no .*CLUSTER_LINK/],
+  ['from a node that lends none', [serves({ link: null }), node('b')], 0, 'b', /a lends no .*CLUSTER_LINK/],
+  ['to another release', [serves(), node('b', { release: '1.1.0' })], 0, 'b', /release 1.1.0, .* own, 1.0.0/],
+  ['while nobody serves', [node('a'), node('b')], 0, 'b', /no node has the lease/],
+];
+
+for (const [name, nodes, partition, to, refusal] of cases)
+  test(name, () => {
+    const found = refusalOfMove(status(...nodes), partition, to);
+    if (refusal === null) assert.equal(found, null);
+    else assert.match(found ?? 'it can be moved', refusal);
+  });
