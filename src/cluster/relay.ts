@@ -20,6 +20,9 @@ export interface RelayOptions {
 
 const networksPerSite = 4;
 
+/** The relay and edges of this node may listen on one address at the same time. */
+export const canShare = process.platform === 'linux';
+
 /** A node, as host:port. */
 export function parseNodeAddress(address: string): { readonly host: string; readonly port: number } | null {
   const [, host, digits] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(address)?.filter(Boolean) ?? [];
@@ -29,7 +32,8 @@ export function parseNodeAddress(address: string): { readonly host: string; read
 
 export class Relay {
   readonly #options: RelayOptions;
-  readonly #server: Server;
+  /** Null while it rests. */
+  #server: Server | null = null;
   readonly #sockets = new Set<Socket>();
   /** The connections of each network and site. */
   readonly #open = new Map<string, number>();
@@ -37,17 +41,25 @@ export class Relay {
 
   constructor(options: RelayOptions) {
     this.#options = options;
-    this.#server = createServer({ pauseOnConnect: true, noDelay: true }, (client) => this.#take(client));
-    this.#server.maxConnections = options.connectionsMax;
   }
 
   /** Rejects with the error of the system when the address can't be listened on. */
   async listen(): Promise<void> {
-    const { host, port } = this.#options;
+    if (this.#server !== null) return;
+    const { host, port, connectionsMax } = this.#options;
+    const server = createServer({ pauseOnConnect: true, noDelay: true }, (client) => this.#take(client));
+    this.#server = server;
+    server.maxConnections = connectionsMax;
     const listening = Promise.withResolvers<void>();
-    this.#server.once('error', listening.reject).listen({ host, port }, listening.resolve);
+    server.once('error', listening.reject).listen({ host, port, reusePort: canShare }, listening.resolve);
     await listening.promise;
-    this.#server.on('error', () => {});
+    server.on('error', () => {});
+  }
+
+  /** Others take the connections from now on; those that are passed on already go on. */
+  rest(): void {
+    this.#server?.close();
+    this.#server = null;
   }
 
   /** Connections go to this node from now on; those to another one end. Null: to none. */
@@ -124,7 +136,11 @@ export class Relay {
 
   /** Resolves when the port is free. */
   async close(): Promise<void> {
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    const server = this.#server;
+    this.#server = null;
+    const closed = new Promise<void>((resolve) =>
+      server === null ? resolve() : server.close(() => resolve()),
+    );
     this.#endAll();
     await closed;
   }

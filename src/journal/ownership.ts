@@ -58,6 +58,7 @@ const deadlineBytes = 2 * BigInt64Array.BYTES_PER_ELEMENT;
  */
 export class OwnershipBoard {
   readonly #deadline: BigInt64Array;
+  readonly #term: Int32Array;
   readonly #lost: Int32Array;
   readonly #clocks: TrustClocks;
 
@@ -70,12 +71,13 @@ export class OwnershipBoard {
 
   /** The process may not believe itself before it is told to. */
   static untrusted(partitions: number): SharedArrayBuffer {
-    return new SharedArrayBuffer(deadlineBytes + partitions * Int32Array.BYTES_PER_ELEMENT);
+    return new SharedArrayBuffer(deadlineBytes + (1 + partitions) * Int32Array.BYTES_PER_ELEMENT);
   }
 
   constructor(memory: SharedArrayBuffer, clocks: TrustClocks) {
     this.#deadline = new BigInt64Array(memory, 0, 2);
-    this.#lost = new Int32Array(memory, deadlineBytes);
+    this.#term = new Int32Array(memory, deadlineBytes, 1);
+    this.#lost = new Int32Array(memory, deadlineBytes + Int32Array.BYTES_PER_ELEMENT);
     this.#clocks = clocks;
   }
 
@@ -128,5 +130,15 @@ export class OwnershipBoard {
 
   isHeld(partition: number): boolean {
     return Atomics.load(this.#lost, partition) === 0 && this.isTrusted();
+  }
+
+  /** Somebody else grants the trust from now on: what was known by trust of earlier terms is old. */
+  beginTerm(term: number): void {
+    Atomics.store(this.#term, 0, term);
+  }
+
+  /** Whether what this process has been told in a term is still kept up to date. */
+  isTrustedIn(term: number): boolean {
+    return Atomics.load(this.#term, 0) === term && this.isTrusted();
   }
 }

@@ -3,6 +3,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { linkKeyOf } from '../cluster/node-tls.ts';
+import { canShare, type Relay } from '../cluster/relay.ts';
 import { environmentOf } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
 import { postgresOf } from '../config/remote-log.ts';
@@ -20,6 +21,7 @@ import type { HostingThreadData } from '../threads/lending-protocol.ts';
 import { metricsOfThreads } from '../threads/metrics-of-threads.ts';
 import type { WaitingThreads } from '../threads/thread-kinds.ts';
 import { type Kept, keep, type Owning } from './keep.ts';
+import { createReread } from './reread.ts';
 
 const hostingEntry = new URL('../threads/hosting-thread.ts', import.meta.url);
 const keyRetryMs = 1_000;
@@ -43,6 +45,8 @@ export interface Host {
   /** The shards whose files that one has found whole. */
   readonly whole: Set<number>;
   readonly threads: WaitingThreads;
+  /** It takes the connections that no edge of this node takes. */
+  readonly relay: Pick<Relay, 'listen' | 'rest'>;
   /** This node's secrets keys, if they were seen to be the service's already. */
   readonly keys: readonly string[] | null;
 }
@@ -52,30 +56,49 @@ export class HostedHere {
   readonly #identity: NodeIdentity;
   readonly #keys: readonly string[] | null;
   readonly #trust: SharedArrayBuffer;
+  /** How many edges this node runs. */
+  readonly #edges: number;
   readonly #hosting: Hosting;
+  readonly #reread: () => void;
   #link: Kept | null = null;
   #isStopping = false;
   /** Resolves when everything has ended that runs here. */
   readonly stop = lazily(async () => {
     this.#isStopping = true;
+    process.off('SIGHUP', this.#reread);
     await this.#hosting.stop();
     await this.#link?.stop();
   });
 
-  constructor(owning: Owning, folder: DataFolder, { identity, keys, ...host }: Host) {
-    const { config, logger, closers } = owning;
+  constructor(owning: Owning, folder: DataFolder, { identity, keys, relay, ...host }: Host) {
+    const { config, load, port, told, logger, closers } = owning;
+    // The node that has the lease archives what others run for it.
+    const hosted = (config: Config): Config => ({
+      ...sizedFor(config, folder.shards),
+      logArchive: { ...config.logArchive, dir: null },
+    });
     this.#owning = owning;
     this.#identity = identity;
     this.#keys = keys;
     this.#trust = OwnershipBoard.untrusted(folder.shards);
+    this.#edges = canShare ? hosted(config).edges : 0;
+    const onListening = (isListening: boolean) => {
+      if (isListening) relay.rest();
+      else if (!this.#isStopping) relay.listen().catch(told.reject);
+    };
     this.#hosting = new Hosting({
       ...host,
-      // The node that has the lease archives what others run for it.
-      config: { ...sizedFor(config, folder.shards), logArchive: { ...config.logArchive, dir: null } },
+      config: hosted(config),
+      port,
       folder,
       trust: this.#trust,
       logger,
+      onListening,
     });
+    const apply = (changed: Config) => this.#hosting.reread(changed);
+    const reread = createReread(hosted(config), { load: () => hosted(load()), apply, logger });
+    this.#reread = () => void reread.request();
+    process.on('SIGHUP', this.#reread);
     closers.push(this.stop);
   }
 
@@ -88,10 +111,11 @@ export class HostedHere {
         config,
         identity: this.#identity,
         key: linkKeyOf(elementAt(keys, 0)),
+        edges: this.#edges,
         trust: this.#trust,
       };
       this.#link = keep(this.#owning, 'the hosting thread', hostingEntry, data, (news) => {
-        if (news.type === 'lent') this.#hosting.take(news.shard, news.port);
+        if (news.type === 'lent') this.#hosting.take(news);
       });
     }
     return new Promise(() => {});

@@ -10,6 +10,8 @@ import type { ServiceManager } from './service-manager.ts';
 
 export interface Owning {
   readonly config: Config;
+  /** Reads the configuration again. */
+  readonly load: () => Config;
   /** Where the service will listen. */
   readonly port: number;
   readonly logger: Logger;

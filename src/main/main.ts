@@ -120,7 +120,7 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   const { port, baseUrl, url } = await addressesOf(configured);
   const logger = await openLogger(configured);
   const manager = new ServiceManager(process.env, { pid: process.pid, logger });
-  const owned = await own({ config: configured, port, logger, manager, told, closers });
+  const owned = await own({ config: configured, load, port, logger, manager, told, closers });
   if (owned !== null)
     await runOwned({
       configured,

@@ -144,7 +144,7 @@ async function follow(
       `port ${port} can't be listened on (${errorText(error)}): choose another with PAYMENTS_PORT`,
     );
   });
-  const hosting = new HostedHere(owning, folder, { identity, standby: thread, whole, threads, keys });
+  const hosting = new HostedHere(owning, folder, { identity, standby: thread, whole, threads, relay, keys });
   const counted = async () => [...(await metricsOfThreads([lease, thread])), ...(await hosting.counted())];
   const merged = async () => (await mergeMetrics(await counted())).metrics();
   const ends = [() => relay.close(), await serveMetrics(config, merged, logger), manager.watch(merged)].map(

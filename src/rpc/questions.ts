@@ -40,15 +40,21 @@ export class Questions<T extends QuestionTable<T>> {
   readonly #post: (question: Question<T>) => void;
   readonly #errorOf: (failure: unknown) => Error;
   readonly #open = new Map<number, Open>();
+  readonly #step: 1 | -1;
   #count = 0;
 
-  /** `errorOf`: the error of a failure, by default one with its text. */
+  /**
+   * `errorOf`: the error of a failure, by default one with its text. Two who ask the same side
+   * count in different directions.
+   */
   constructor(
     post: (question: Question<T>) => void,
     errorOf: (failure: unknown) => Error = (failure) => new Error(String(failure)),
+    step: 1 | -1 = 1,
   ) {
     this.#post = post;
     this.#errorOf = errorOf;
+    this.#step = step;
   }
 
   /** Questions without an answer yet. */
@@ -71,7 +77,8 @@ export class Questions<T extends QuestionTable<T>> {
 
   /** The number of a question that is asked later. */
   newNumber(): number {
-    return ++this.#count;
+    this.#count += this.#step;
+    return this.#count;
   }
 
   askAs<N extends keyof T>(

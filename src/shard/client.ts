@@ -79,13 +79,18 @@ const laneOf = routeTable.map(({ kind }) => (kind === 'command' ? 1 : 0));
 /** The requests of one kind that wait for an answer or to be sent. */
 class Lane {
   readonly queue: FairQueue<Waiting>;
-  readonly #bounds: ClientBounds;
+  #bounds: ClientBounds;
   sent = 0;
   largeBytes = 0;
 
   constructor(bounds: ClientBounds, onEvicted: (waiting: Waiting) => void) {
     this.#bounds = bounds;
     this.queue = new FairQueue(bounds.queue, onEvicted);
+  }
+
+  set bounds(bounds: ClientBounds) {
+    this.#bounds = bounds;
+    this.queue.bounds = bounds.queue;
   }
 
   /** Another request may be sent. A shard that has nothing to do accepts any. */
@@ -109,7 +114,7 @@ export class ShardClient {
   readonly #waitingInternal = new Map<number, (answer: InternalAnswer) => void>();
   readonly #lanes: readonly [queries: Lane, commands: Lane];
   readonly #large = new Map<number, number>();
-  readonly #bounds: ClientBounds;
+  #bounds: ClientBounds;
   #count = 0;
   #flushScheduled = false;
   /** How many requests were not sent yet, and their work. */
@@ -134,6 +139,12 @@ export class ShardClient {
     };
     this.#lanes = [new Lane(bounds, evicted), new Lane(bounds, evicted)];
     this.#scheduler = scheduler;
+  }
+
+  /** What waits or was sent beyond new bounds stays. */
+  set bounds(bounds: ClientBounds) {
+    this.#bounds = bounds;
+    for (const lane of this.#lanes) lane.bounds = bounds;
   }
 
   /** False while the shard is being restarted. Then nothing can be sent. */

@@ -63,7 +63,7 @@ class Owner<T> {
 export const turnBytes = 8 * 1024;
 
 export class FairQueue<T> {
-  readonly #bounds: QueueBounds;
+  #bounds: QueueBounds;
   readonly #onEvicted: (value: T) => void;
   readonly #items = new Map<number, Item<T>>();
   readonly #owners = new Map<string, Owner<T>>();
@@ -78,6 +78,11 @@ export class FairQueue<T> {
   constructor(bounds: QueueBounds, onEvicted: (value: T) => void) {
     this.#bounds = bounds;
     this.#onEvicted = onEvicted;
+  }
+
+  /** What is beyond new bounds stays until its turn. */
+  set bounds(bounds: QueueBounds) {
+    this.#bounds = bounds;
   }
 
   get length(): number {

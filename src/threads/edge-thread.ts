@@ -45,7 +45,7 @@ import { commonAnswers, startOfThread } from './thread-side.ts';
 import { Visits } from './visits.ts';
 
 const { data, main } = await startOfThread<EdgeThreadData>();
-const { number, config, port, shards: shardCount, baseUrl, keys, listenKey, paused } = data;
+const { number, config, port, shards: shardCount, edges, baseUrl, keys, listenKey, paused } = data;
 const tell = (notice: Notice) => main.postMessage(notice);
 const thread = `edge-${number}`;
 const logger = await createLogger({ level: config.logLevel, thread });
@@ -56,12 +56,11 @@ countThreadTime(registry, thread);
 const entries = ['connection', 'api', 'site', 'page', 'dashboard', 'network_callback'] as const;
 const visits = new Visits(registry, logger, thread, entries);
 const ownership = new OwnershipBoard(data.ownership, trustClocks);
-const isTrusted = () => ownership.isTrusted();
+const isTrusted = () => ownership.isTrustedIn(data.term);
 const keyRing = new KeyRing();
 for (const change of keys) keyRing.put(change);
 const { answersBytesMax } = memoryShares(config.memory.shardMib);
-const bounds = clientBounds(config.mailbox, config.edges);
-const shards = Array.from({ length: shardCount }, () => new ShardClient(bounds));
+const shards = Array.from({ length: shardCount }, () => new ShardClient(clientBounds(config.mailbox, edges)));
 countAdmission(registry, shards);
 const held = new HeldAnswers((answersBytesMax * shardCount) / config.edges);
 
@@ -243,6 +242,9 @@ function reread(changed: Config): string | null {
 const answers: Answers<ThreadQuestions> = {
   ...commonAnswers(logger, registry, () => metrics.connections.set(connections.here)),
   keys: ({ change }) => keyRing.put(change),
+  edges({ edges }) {
+    for (const shard of shards) shard.bounds = clientBounds(config.mailbox, edges);
+  },
   resume() {
     isPaused = false;
   },

@@ -15,7 +15,7 @@ import { type Answers, answerQuestion } from '../rpc/questions.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { trustClocks } from '../telemetry/system-clocks.ts';
 import { countThreadTime } from '../telemetry/thread-time.ts';
-import type { FromHost, FromLender, HostingThreadData, LentShard } from './lending-protocol.ts';
+import type { FromHost, FromLender, HostingThreadData, Lent } from './lending-protocol.ts';
 import type { Instruction, Notice, ThreadQuestions } from './thread-protocol.ts';
 import { commonAnswers, startOfThread } from './thread-side.ts';
 
@@ -30,8 +30,10 @@ const trust = new OwnershipBoard(data.trust, trustClocks);
 const tell = (notice: Notice, transfer: readonly MessagePort[] = []) =>
   main.postMessage(notice, [...transfer]);
 
-/** The node that this one runs partitions for. */
+/** The node that this one runs partitions and edges for. */
 let lender: { readonly epoch: number; readonly link: Link } | null = null;
+/** Counts the links over which trust was granted. */
+let term = 0;
 
 const server = createNodeServer(Buffer.from(key), (socket) => {
   socket.setNoDelay(true);
@@ -45,7 +47,7 @@ const server = createNodeServer(Buffer.from(key), (socket) => {
     },
     silentMsMax: trustMs,
     onOpened(greeting, port) {
-      if (lender?.link === link) tell({ type: 'lent', shard: greeting as LentShard, port }, [port]);
+      if (lender?.link === link) tell({ type: 'lent', lent: greeting as Lent, term, port }, [port]);
       else port.close();
     },
     onEnded() {
@@ -70,11 +72,12 @@ const server = createNodeServer(Buffer.from(key), (socket) => {
     }
     lender?.link.end();
     lender = { epoch, link };
+    trust.beginTerm(++term);
     logger.info({ epoch }, `node ${node} has the lease, and may have this node run partitions`);
     const beat = () => say({ type: 'beat', sent: trust.now() });
     beating = setInterval(beat, beatMs);
     beat();
-    say({ type: 'ready', node: identity.node });
+    say({ type: 'ready', edges: data.edges });
   }
 });
 server.on('error', (error) => {

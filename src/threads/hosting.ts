@@ -1,34 +1,31 @@
 // The shards that this node runs for the one that has the lease, while it stands by for the others:
-// their threads, and those that deliver their webhooks.
+// their threads, and those that deliver their webhooks. It runs edges for that one, too.
 
 import type { MessagePort } from 'node:worker_threads';
 import type { Config } from '../config/config-schema.ts';
 import type { DataFolder } from '../data-folder/data-folder.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
-import type { Logger } from '../telemetry/logger.ts';
 import { trustClocks } from '../telemetry/system-clocks.ts';
 import { followUntilDone } from './follow-again.ts';
+import { HostedEdges, type HostedEdgesOptions } from './hosted-edges.ts';
 import { followedShard } from './hosted-standby.ts';
 import type { LentShard } from './lending-protocol.ts';
 import { metricsOfThreads } from './metrics-of-threads.ts';
 import { connectAll, connectShard, laterWhile } from './shard-ports.ts';
 import { SupervisedThread } from './supervised-thread.ts';
 import type { Thread } from './thread.ts';
-import { kinds, type WaitingThreads } from './thread-kinds.ts';
-import type { ShardThreadData, WebhookThreadData } from './thread-protocol.ts';
+import { kinds } from './thread-kinds.ts';
+import type { News, ShardThreadData, WebhookThreadData } from './thread-protocol.ts';
 
-export interface HostingOptions {
-  readonly config: Config;
+export interface HostingOptions extends HostedEdgesOptions {
   readonly folder: DataFolder;
-  /** The memory of the board that says for how long this node may speak for lent partitions. */
-  readonly trust: SharedArrayBuffer;
   /** The thread that stands by. */
   readonly standby: Pick<Thread, 'ask'>;
   /** The shards whose files that one has found whole. */
   readonly whole: Set<number>;
-  readonly threads: WaitingThreads;
-  readonly logger: Logger;
 }
+
+type Taken = Extract<News, { type: 'lent' }>;
 
 interface WebhookThreads {
   readonly threads: readonly SupervisedThread[];
@@ -39,6 +36,7 @@ interface WebhookThreads {
 export class Hosting {
   readonly #options: HostingOptions;
   readonly #board: OwnershipBoard;
+  readonly #edges: HostedEdges;
   readonly #shards = new Map<number, Thread>();
   /** Those whose webhooks are delivered here. */
   readonly #delivered = new Set<number>();
@@ -51,10 +49,17 @@ export class Hosting {
   constructor(options: HostingOptions) {
     this.#options = options;
     this.#board = new OwnershipBoard(options.trust, trustClocks);
+    this.#edges = new HostedEdges(options);
   }
 
-  /** Runs a shard for as long as the port is open. */
-  take(shard: LentShard, port: MessagePort): void {
+  /** Runs a shard or an edge for as long as the port is open. */
+  take({ lent, term, port }: Taken): void {
+    if (this.#isStopping) port.close();
+    else if (lent.kind === 'edge') this.#edges.take(lent.edge, term, port);
+    else this.#takeShard(lent.shard, port);
+  }
+
+  #takeShard(shard: LentShard, port: MessagePort): void {
     let isOver = false;
     port.once('close', () => {
       isOver = true;
@@ -162,6 +167,12 @@ export class Hosting {
     await Promise.all(webhooks?.threads.map((thread) => thread.stop()) ?? []);
   }
 
+  /** Applies what can change. Resolves with the failures, each as one line. */
+  async reread(config: Config): Promise<string[]> {
+    for (const shard of this.#shards.values()) shard.ask('reread', { config }).catch(() => {});
+    return this.#edges.reread(config);
+  }
+
   /** The metrics of its threads that nobody else asks, as prom-client's JSON. */
   counted(): Promise<readonly object[]> {
     return metricsOfThreads((this.#webhooks?.threads ?? []).map(({ ready }) => ready));
@@ -173,6 +184,6 @@ export class Hosting {
     this.#halted.resolve();
     await this.#work;
     const shards = [...this.#shards.values()].map((shard) => shard.stop());
-    await Promise.all([this.#stopWebhooks(), ...shards]);
+    await Promise.all([this.#stopWebhooks(), this.#edges.stop(), ...shards]);
   }
 }

@@ -3,6 +3,7 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import type { Config } from '../config/config-schema.ts';
+import type { KeyRingChange } from '../edge/api/authenticate.ts';
 import type { Moment } from '../journal/ownership.ts';
 import type { NodeIdentity } from '../postgresql/lease-table.ts';
 import type { HostedAccount } from './directory-projections.ts';
@@ -13,16 +14,22 @@ export type FromLender =
   | { readonly type: 'trusted'; readonly sent: Moment; readonly trustMs: number };
 
 export type FromHost =
-  | { readonly type: 'ready'; readonly node: string }
+  /** It can run partitions, and so many edges. */
+  | { readonly type: 'ready'; readonly edges: number }
   | { readonly type: 'refused'; readonly reason: string }
   /** By this node's own clocks: it comes back as it is. */
   | { readonly type: 'beat'; readonly sent: Moment };
 
-/** To the lending thread: a node is to run a shard. The port leads to its thread there. */
+/** What another node runs for the one that has the lease. */
+export type Lent =
+  | { readonly kind: 'shard'; readonly shard: LentShard }
+  | { readonly kind: 'edge'; readonly edge: EdgeAnywhere };
+
+/** To the lending thread: a node is to run something. The port leads to its thread there. */
 export interface Lend {
   readonly type: 'lend';
   readonly process: string;
-  readonly shard: LentShard;
+  readonly lent: Lent;
   readonly port: MessagePort;
 }
 
@@ -40,6 +47,18 @@ export interface ShardAnywhere {
   readonly revision: number;
 }
 
+/** What an edge's thread is told on whichever node it runs. */
+export interface EdgeAnywhere {
+  readonly number: number;
+  readonly shards: number;
+  /** How many edges share the mailboxes of the shards. */
+  readonly edges: number;
+  readonly baseUrl: string;
+  readonly keys: readonly KeyRingChange[];
+  /** The signing secrets of `listen` are derived from it. */
+  readonly listenKey: Uint8Array;
+}
+
 /** A shard that another node runs. */
 export interface LentShard extends ShardAnywhere {
   /** For so long attempts of webhooks that another node has made may still run. */
@@ -54,7 +73,9 @@ interface LinkThreadData {
 }
 
 export interface HostingThreadData extends LinkThreadData {
-  /** The memory of the board that says for how long this node may speak for lent partitions. */
+  /** How many edges this node can run. */
+  readonly edges: number;
+  /** The memory of the board that says for how long this node may speak for what it was lent. */
   readonly trust: SharedArrayBuffer;
 }
 

@@ -2,7 +2,6 @@
 // connects to them, and grants them the trust that it has itself. When a link is lost, the ports of
 // that node's shards are closed only once its trust is over: nobody else may run them before.
 
-import type { MessagePort } from 'node:worker_threads';
 import Registry from 'prom-client/lib/registry.js';
 import { Link } from '../cluster/link.ts';
 import { connectToNode } from '../cluster/node-tls.ts';
@@ -16,7 +15,7 @@ import { createLogger } from '../telemetry/logger.ts';
 import { trustClocks } from '../telemetry/system-clocks.ts';
 import { countThreadTime } from '../telemetry/thread-time.ts';
 import { BackOff } from './back-off.ts';
-import type { FromHost, FromLender, Lend, LendingThreadData, LentShard } from './lending-protocol.ts';
+import type { FromHost, FromLender, Lend, LendingThreadData } from './lending-protocol.ts';
 import type { Instruction, Notice, ThreadQuestions } from './thread-protocol.ts';
 import { commonAnswers, startOfThread } from './thread-side.ts';
 
@@ -88,7 +87,7 @@ function lead(node: string, process: string, socket: Awaited<ReturnType<typeof c
         refusals.delete(process);
         backOff.forget(process);
         isLinked = true;
-        tell({ type: 'linked', node, process });
+        tell({ type: 'linked', node, process, edges: message.edges });
       } else if (message.type === 'refused') refused(node, process, message.reason);
       else {
         const leftMs = ownership.trustLeftMs(trustMs);
@@ -111,10 +110,10 @@ function lead(node: string, process: string, socket: Awaited<ReturnType<typeof c
   say({ type: 'lead', epoch, node: identity.node, release: identity.release });
 }
 
-function open(process: string, shard: LentShard, port: MessagePort): void {
+function open({ process, lent, port }: Lend): void {
   const link = links.get(process) ?? null;
   if (link === null) port.close();
-  else link.open(shard, port);
+  else link.open(lent, port);
 }
 
 const answers: Answers<ThreadQuestions> = {
@@ -132,7 +131,7 @@ const answers: Answers<ThreadQuestions> = {
 };
 main.on('message', async (instruction: Instruction | Lend) => {
   if ('question' in instruction) await answerQuestion(answers, instruction, tell);
-  else if (instruction.type === 'lend') open(instruction.process, instruction.shard, instruction.port);
+  else if (instruction.type === 'lend') open(instruction);
   if (instruction.type === 'stop') process.exit(0);
 });
 tell({ type: 'ready' });

@@ -1,7 +1,7 @@
 // Where the shards of the node that has the lease run: here, or in other nodes that stand by and
 // can be reached. They are spread as operators want it, else evenly, and moved one at a time. A
 // partition that another node runs is followed here meanwhile, so that this node can run it at once
-// when that one is lost.
+// when that one is lost. Those nodes run edges, too.
 
 import { MessageChannel } from 'node:worker_threads';
 import { spread } from '../cluster/spread.ts';
@@ -14,9 +14,10 @@ import type { NodeIdentity, ReachableNode } from '../postgresql/lease-table.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { trustClocks } from '../telemetry/system-clocks.ts';
 import { BackOff } from './back-off.ts';
+import type { Edges } from './edges.ts';
 import { followUntilDone } from './follow-again.ts';
 import { followedShard } from './hosted-standby.ts';
-import type { LendingThreadData, LentShard } from './lending-protocol.ts';
+import type { LendingThreadData, Lent, LentShard } from './lending-protocol.ts';
 import { metricsOfThreads } from './metrics-of-threads.ts';
 import { ProgressBoard } from './progress-board.ts';
 import { Thread, type ThreadFailure } from './thread.ts';
@@ -42,6 +43,19 @@ export interface LendingOptions {
   readonly onLost: (failure: ThreadFailure) => void;
 }
 
+/** Whose threads are lent. */
+export interface Lender {
+  /** Has a shard's thread made anew, and resolves when that is done. */
+  readonly replace: (number: number) => Promise<void>;
+  readonly edges: Pick<Edges, 'join' | 'leave'>;
+}
+
+interface LinkedNode {
+  readonly node: string;
+  /** How many edges it can run. */
+  readonly edges: number;
+}
+
 /** Nodes that come at about the same time are given partitions together. */
 const settleMs = 1_000;
 /** A node that has failed is given nothing for so long, and twice as long each time. */
@@ -53,8 +67,10 @@ export class Lending {
   readonly #board: OwnershipBoard;
   readonly #links: Thread;
   readonly #standby: Thread;
-  /** The names of the nodes that this one is connected to, by their processes. */
-  readonly #linked = new Map<string, string>();
+  /** The nodes that this one is connected to, by their processes. */
+  readonly #linked = new Map<string, LinkedNode>();
+  /** The processes that run edges for this one. */
+  readonly #joined = new Set<string>();
   /** The processes that are there, as PostgreSQL knows, and were not drained. */
   #known: readonly string[] = [];
   /** The processes whose link was lost, or that could not run what they were given. */
@@ -69,8 +85,8 @@ export class Lending {
   readonly #ranAt: string[];
   /** Until then attempts of webhooks may run that another node has made. */
   readonly #quietUntilMs: number[];
-  /** Null: nothing is moved yet. */
-  #replace: ((number: number) => Promise<void>) | null = null;
+  /** Null: nothing is lent yet. */
+  #lender: Lender | null = null;
   #settling: NodeJS.Timeout | null = null;
   /** The partition that is moved now. */
   #moving: number | null = null;
@@ -106,9 +122,10 @@ export class Lending {
     return thread;
   }
 
-  /** Begins to lend. `replace` has a shard's thread made anew, and resolves when that is done. */
-  start(replace: (number: number) => Promise<void>): void {
-    this.#replace = replace;
+  /** Begins to lend. */
+  start(lender: Lender): void {
+    this.#lender = lender;
+    this.#lendEdges();
     this.#spreadSoon();
   }
 
@@ -117,6 +134,7 @@ export class Lending {
     const others = nodes.filter(({ process }) => process !== this.#here);
     this.#known = others.filter(({ drained }) => !drained).map(({ process }) => process);
     this.#links.ask('lead', { nodes: others }).catch(() => {});
+    this.#lendEdges();
     const before = this.#wanted;
     this.#wanted = before.map(
       (_, number) => nodes.find(({ wanted }) => wanted.includes(number))?.process ?? null,
@@ -137,16 +155,35 @@ export class Lending {
   #hear(news: News): void {
     const { logger } = this.#options;
     if (news.type === 'linked') {
-      this.#linked.set(news.process, news.node);
-      logger.info(`node ${news.node} can run partitions`);
+      const { process, node, edges } = news;
+      this.#linked.set(process, { node, edges });
+      logger.info(`node ${node} can run partitions and ${edges} edges`);
+      this.#lendEdges();
       this.#spreadSoon();
     } else if (news.type === 'unlinked') {
       this.#linked.delete(news.process);
+      this.#lendEdges();
       this.#failed(news.process);
     }
   }
 
-  /** The node is given nothing for a while. */
+  /** Each node that can be reached and was not drained runs its edges. */
+  #lendEdges(): void {
+    if (this.#lender === null) return;
+    const { edges: all } = this.#lender;
+    for (const process of [...this.#joined])
+      if (!this.#known.includes(process) || !this.#linked.has(process)) {
+        this.#joined.delete(process);
+        void all.leave(process);
+      }
+    for (const [process, { node, edges }] of this.#linked)
+      if (this.#known.includes(process) && !this.#joined.has(process)) {
+        this.#joined.add(process);
+        all.join(process, node, edges, (edge) => this.#open(process, { kind: 'edge', edge }));
+      }
+  }
+
+  /** The node is given no partition for a while. */
   #failed(process: string): void {
     this.#failures.failed(process);
     this.#spread();
@@ -170,14 +207,14 @@ export class Lending {
    * move now is tried again when the nodes are told next.
    */
   async #moveAll(): Promise<void> {
-    if (this.#moving !== null || this.#replace === null) return;
+    if (this.#moving !== null || this.#lender === null) return;
     for (let number = 0; number < this.#placed.length && !this.#isStopping; number++) {
       const process = elementAt(this.#ranAt, number);
       const isThere = process === this.#here || this.#linked.has(process);
       if (!isThere || process === this.#placed[number]) continue;
       const fromMs = performance.now();
       this.#moving = number;
-      await this.#replace(number);
+      await this.#lender.replace(number);
       const to = elementAt(this.#ranAt, number);
       if (to !== process)
         this.#options.logger.info(
@@ -192,7 +229,7 @@ export class Lending {
   }
 
   #nameOf(process: string): string {
-    return process === this.#here ? 'this node' : `node ${this.#linked.get(process) ?? 'that is gone'}`;
+    return process === this.#here ? 'this node' : `node ${this.#linked.get(process)?.node ?? 'that is gone'}`;
   }
 
   /**
@@ -226,11 +263,16 @@ export class Lending {
     return Math.max(0, elementAt(this.#quietUntilMs, number) - performance.now());
   }
 
+  /** A thread in another node. */
+  #open(process: string, lent: Lent): Thread {
+    const { port1, port2 } = new MessageChannel();
+    this.#links.lend(process, lent, port1);
+    return Thread.elsewhere(port2, this.#nameOf(process));
+  }
+
   /** The shard's thread in another node. */
   open(process: string, shard: LentShard): Thread {
-    const { port1, port2 } = new MessageChannel();
-    this.#links.lend(process, shard, port1);
-    const thread = Thread.elsewhere(port2, this.#nameOf(process));
+    const thread = this.#open(process, { kind: 'shard', shard });
     // It stops, or can't run the partition.
     void thread.ended.then(() => {
       if (this.#moving !== shard.number && !this.#isStopping && this.#linked.has(process))

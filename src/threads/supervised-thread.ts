@@ -92,7 +92,9 @@ export class SupervisedThread {
   /** Runs one thread until it ends. Returns the failure, or null when it ended by itself. */
   async #run(): Promise<ThreadFailure | null> {
     const { make, onStarted, onReady, onEnded, onLost, stopping } = this.#options;
-    const thread = await make();
+    const made = make();
+    // One that is there at once misses nothing that the others are told.
+    const thread = made instanceof Promise ? await made : made;
     if (thread === null) return null;
     this.#thread = thread;
     if (stopping.aborted) await thread.stop();

@@ -17,7 +17,8 @@ import { ShardClient } from '../shard/client.ts';
 import { shardOfOrganization } from '../shard/shard-map.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { SupervisorMetrics } from '../telemetry/supervisor-metrics.ts';
-import { accountOf, keyRingChangeOf } from './directory-projections.ts';
+import { accountOf } from './directory-projections.ts';
+import { Edges } from './edges.ts';
 import type { Lending } from './lending.ts';
 import { metricsOfThreads } from './metrics-of-threads.ts';
 import { createRequestLogClient } from './request-log-client.ts';
@@ -27,7 +28,6 @@ import { Thread, ThreadFailure } from './thread.ts';
 import { kinds, type WaitingThreads } from './thread-kinds.ts';
 import type {
   ArchiveProcessData,
-  EdgeThreadData,
   News,
   RequestLogThreadData,
   ShardThreadData,
@@ -80,14 +80,12 @@ export class Supervisor {
   #config: Config;
   #isPaused: boolean;
   readonly #shards: readonly SupervisedThread[];
-  readonly #edges: readonly SupervisedThread[];
+  readonly #edges: Edges;
   readonly #webhooks: readonly SupervisedThread[];
   /** None where the log is not archived. */
   readonly #archive: SupervisedThread | null;
   /** The thread that writes the request logs; none where no request logs are kept. */
   readonly #requestLogThread: SupervisedThread | null;
-  /** How many connections the edges have, all together. */
-  readonly #connections = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   readonly #stopping = new AbortController();
   /** The main thread's end of the request logs; null when none are kept. */
   readonly requestLogs: RequestLogClient | null;
@@ -99,7 +97,15 @@ export class Supervisor {
     this.#config = options.config;
     this.#isPaused = options.folder.paused !== null;
     this.#shards = Array.from({ length: options.folder.shards }, (_, number) => this.#shard(number));
-    this.#edges = Array.from({ length: options.config.edges }, (_, number) => this.#edge(number));
+    this.#edges = new Edges({
+      ...options,
+      shards: options.folder.shards,
+      ownership: options.claim.ownership,
+      stopping: this.#stopping.signal,
+      isPaused: () => this.#isPaused,
+      onStarted: (edge) => this.#connectEdge(edge),
+      onEnded: options.onEdgeEnded,
+    });
     this.#webhooks = Array.from({ length: options.config.webhookThreads }, (_, number) =>
       this.#webhookThread(number),
     );
@@ -120,18 +126,21 @@ export class Supervisor {
    * a `ThreadFailure` when an edge can't listen, or when all shards have failed.
    */
   async start(): Promise<void> {
-    const edges = this.#edges.map((edge) => edge.start());
+    const edges = this.#edges.start();
     const shards = this.#shards.map((shard) => shard.start());
     for (const webhooks of this.#webhooks) void webhooks.start();
     void this.#requestLogThread?.start();
-    const listenFailure = (await Promise.all(edges)).find((failure) => failure !== null);
-    if (listenFailure !== undefined) throw listenFailure;
+    const listenFailure = await edges;
+    if (listenFailure !== null) throw listenFailure;
     const failures = await Promise.all(shards);
     const [first = null] = failures;
     if (first !== null && !failures.includes(null)) throw first;
     // It reads what the shards have recovered.
     void this.#archive?.start();
-    this.#options.lending?.start((number) => elementAt(this.#shards, number).replace());
+    this.#options.lending?.start({
+      replace: (number) => elementAt(this.#shards, number).replace(),
+      edges: this.#edges,
+    });
   }
 
   #keep(options: Omit<SupervisedThreadOptions, 'logger' | 'stopping'>): SupervisedThread {
@@ -139,37 +148,13 @@ export class Supervisor {
     return new SupervisedThread({ ...options, logger, stopping: this.#stopping.signal });
   }
 
-  #edge(number: number): SupervisedThread {
-    const { directory, claim, threads, port, baseUrl, onEdgeEnded, onRefusedKeys } = this.#options;
-    const kind = kinds.edge(number);
-    const make = async () => {
-      const listenKey = await directory.listenKey();
-      const data: EdgeThreadData = {
-        number,
-        config: this.#config,
-        port,
-        ownership: claim.ownership,
-        connections: this.#connections,
-        shards: this.#shards.length,
-        baseUrl,
-        keys: directory.snapshot().map(keyRingChangeOf),
-        listenKey,
-        paused: this.#isPaused,
-      };
-      return threads.take(kind).begin(data, (news) => {
-        if (news.type === 'refused_keys') onRefusedKeys(news.refused);
-        else if (news.type === 'used_keys') directory.keyUses.note(news.used);
-      });
-    };
-    const onStarted = (edge: Thread) => {
-      this.#linkShards(edge);
-      const logs = this.#requestLogThread?.thread ?? null;
-      if (logs !== null) linkRequestLogs(logs, (port) => edge.connectRequestLogs(port));
-      const { port1, port2 } = new MessageChannel();
-      this.#options.onDashboardPort(port1);
-      edge.connectDashboard(port2);
-    };
-    return this.#keep({ name: kind.name, make, onStarted, onLost: onEdgeEnded });
+  #connectEdge(edge: Thread): void {
+    this.#linkShards(edge);
+    const logs = this.#requestLogThread?.thread ?? null;
+    if (logs !== null) linkRequestLogs(logs, (port) => edge.connectRequestLogs(port));
+    const { port1, port2 } = new MessageChannel();
+    this.#options.onDashboardPort(port1);
+    edge.connectDashboard(port2);
   }
 
   /**
@@ -211,7 +196,7 @@ export class Supervisor {
     };
     const onStarted = (logs: Thread) => {
       linkRequestLogs(logs, (port) => this.requestLogs?.connect(port));
-      for (const { thread } of this.#edges)
+      for (const { thread } of this.#edges.all)
         if (thread !== null) linkRequestLogs(logs, (port) => thread.connectRequestLogs(port));
     };
     return this.#keep({ name: kinds.requestLogs.name, make, onStarted });
@@ -247,7 +232,7 @@ export class Supervisor {
       make: () => this.#makeShard(number),
       onReady: (shard) => {
         connectShard(shard, (port) => elementAt(this.clients, number).connect(port));
-        connectAll(shard, number, this.#edges);
+        connectAll(shard, number, this.#edges.all);
         const quietMs = this.#options.lending?.quietMs(number) ?? 0;
         if (!shard.isElsewhere) laterWhile(shard, quietMs, () => connectAll(shard, number, this.#webhooks));
         metrics.up(number, true);
@@ -319,8 +304,7 @@ export class Supervisor {
     const shard = elementAt(this.#shards, this.shardOf(change.organization.id)).thread;
     // A shard that is not running, or ends meanwhile, reads the directory when it is started again.
     await shard?.ask('account', { account: accountOf(change.organization) }).catch(() => {});
-    const keys = { change: keyRingChangeOf(change) };
-    await Promise.all(this.#edges.map(({ thread }) => thread?.ask('keys', keys)));
+    await this.#edges.changed(change);
   }
 
   /**
@@ -340,14 +324,13 @@ export class Supervisor {
     // A thread that is not running now is started with the new configuration later.
     for (const { thread } of [...this.#shards, ...this.#others])
       thread?.ask('reread', { config }).catch(() => {});
-    const answers = this.#edges.map(({ thread }) => thread?.ask('reread', { config }));
-    return (await Promise.all(answers)).filter((failure) => typeof failure === 'string');
+    return this.#edges.reread(config);
   }
 
   /** Lets every thread do what it holds back while the data folder is paused. */
   async resume(): Promise<void> {
     this.#isPaused = false;
-    const threads = [...this.#shards, ...this.#webhooks, ...this.#edges].map(({ thread }) => thread);
+    const threads = [...this.#shards, ...this.#webhooks, ...this.#edges.all].map(({ thread }) => thread);
     // A thread that ends meanwhile is started again without a pause.
     await Promise.all(threads.map((thread) => thread?.ask('resume', {}).catch(() => {})));
   }
@@ -368,7 +351,7 @@ export class Supervisor {
 
   /** The metrics of every thread that is ready, as prom-client's JSON. */
   async metrics(): Promise<object[]> {
-    const threads = [...this.#others, ...this.#edges, ...this.#shards].map(({ ready }) => ready);
+    const threads = [...this.#others, ...this.#edges.all, ...this.#shards].map(({ ready }) => ready);
     const lent = (await this.#options.lending?.counted()) ?? [];
     return [...(await metricsOfThreads(threads)), ...lent];
   }
@@ -381,7 +364,7 @@ export class Supervisor {
     this.#stopping.abort();
     this.#options.lending?.halt();
     // Everybody hands over their last entries first.
-    const logs = Promise.all(this.#edges.map((edge) => edge.stop())).then(() => {
+    const logs = this.#edges.stop().then(() => {
       this.requestLogs?.disconnect();
       return this.#requestLogThread?.stop();
     });

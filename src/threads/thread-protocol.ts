@@ -13,7 +13,7 @@ import type { ServiceIdentity } from '../postgresql/owner-connection.ts';
 import type { Answer, Question } from '../rpc/questions.ts';
 import type { HostedAccount } from './directory-projections.ts';
 import type { FollowedShard } from './hosted-standby.ts';
-import type { LentShard, ShardAnywhere } from './lending-protocol.ts';
+import type { EdgeAnywhere, Lent, ShardAnywhere } from './lending-protocol.ts';
 
 /** From the main thread. */
 export type Instruction =
@@ -34,6 +34,8 @@ export interface ThreadQuestions {
   /** A shard notes how many changes the directory has seen, whatever they were of. */
   directory: { asks: { readonly revision: number } };
   keys: { asks: { readonly change: KeyRingChange } };
+  /** So many edges share the mailboxes of the shards. */
+  edges: { asks: { readonly edges: number } };
   /** The configuration changed: apply what can change. Answers the failure, or null. */
   reread: { asks: { readonly config: Config }; answers: string | null };
   /** The data folder is not paused any more: do what was held back. */
@@ -73,11 +75,11 @@ export type Notice =
   | { readonly type: 'lease_wanted'; readonly successor: string }
   /** The nodes that may run partitions, the one that has the lease among them. */
   | { readonly type: 'nodes'; readonly nodes: readonly ReachableNode[] }
-  /** The node with that process can be given partitions, or not any more. */
-  | { readonly type: 'linked'; readonly node: string; readonly process: string }
+  /** The node with that process can be given partitions, and so many edges, or not any more. */
+  | { readonly type: 'linked'; readonly node: string; readonly process: string; readonly edges: number }
   | { readonly type: 'unlinked'; readonly process: string }
-  /** The node that has the lease wants this one to run a shard; the port leads to that node. */
-  | { readonly type: 'lent'; readonly shard: LentShard; readonly port: MessagePort }
+  /** The node that has the lease wants this one to run something; the port leads to that node. */
+  | { readonly type: 'lent'; readonly lent: Lent; readonly term: number; readonly port: MessagePort }
   /** The thread has failed and will end. `fatal`: another start can't help. */
   | { readonly type: 'failed'; readonly message: string; readonly fatal: boolean };
 
@@ -169,19 +171,15 @@ export interface ArchiveProcessData {
 }
 
 /** How an edge thread is started. */
-export interface EdgeThreadData {
-  readonly number: number;
+export interface EdgeThreadData extends EdgeAnywhere {
   readonly config: Config;
   readonly port: number;
   /** The memory of the ownership board. */
   readonly ownership: SharedArrayBuffer;
-  /** How many connections all edges have. */
+  /** The term of trust in which the edge is told of keys: 0 on the node that has the lease. */
+  readonly term: number;
+  /** How many connections all edges of this node have. */
   readonly connections: SharedArrayBuffer;
-  readonly shards: number;
-  readonly baseUrl: string;
-  readonly keys: readonly KeyRingChange[];
-  /** The signing secrets of `listen` are derived from it. */
-  readonly listenKey: Uint8Array;
   /** Whether the data folder is paused, which `/readyz` tells. */
   readonly paused: boolean;
 }

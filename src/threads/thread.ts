@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import type { MessagePort, TransferListItem } from 'node:worker_threads';
 import { Questions } from '../rpc/questions.ts';
-import type { Lend, LentShard } from './lending-protocol.ts';
+import type { Lend, Lent } from './lending-protocol.ts';
 import { startWorker, type WaitingWorker } from './start-worker.ts';
 import type { Instruction, News, Notice, ThreadQuestions } from './thread-protocol.ts';
 import { startDataVariable } from './thread-side.ts';
@@ -117,7 +117,7 @@ export class Thread {
   #follower: MessagePort | null = null;
   #waiting: Carrier['waiting'];
   #onNews: (news: News) => void = () => {};
-  readonly #questions: Questions<ThreadQuestions>;
+  #questions: Questions<ThreadQuestions>;
   #isReady = false;
   /** It was told to stop. */
   #isStopped = false;
@@ -191,9 +191,10 @@ export class Thread {
     return this;
   }
 
-  /** Lets another node have the thread, over a port that comes out there. */
+  /** Lets another node have the thread, over a port that comes out there, as soon as it begins. */
   giveAway(port: MessagePort): void {
     this.#follower = port;
+    this.#questions = new Questions((question) => this.#worker.postMessage(question), undefined, -1);
     port.on('message', (instruction: Instruction) =>
       this.#worker.postMessage(instruction, 'port' in instruction ? [instruction.port] : []),
     );
@@ -223,9 +224,9 @@ export class Thread {
     this.#worker.postMessage({ type: 'dashboard', port } satisfies Instruction, [port]);
   }
 
-  /** The thread of the links has a node run a shard; the port leads there. */
-  lend(process: string, shard: LentShard, port: MessagePort): void {
-    this.#worker.postMessage({ type: 'lend', process, shard, port } satisfies Lend, [port]);
+  /** The thread of the links has a node run something; the port leads there. */
+  lend(process: string, lent: Lent, port: MessagePort): void {
+    this.#worker.postMessage({ type: 'lend', process, lent, port } satisfies Lend, [port]);
   }
 
   /** Asks a question. Rejects when the thread has ended, or ends before it has answered. */

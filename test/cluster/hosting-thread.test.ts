@@ -35,6 +35,7 @@ async function hosting(context: TestContext) {
     config: loadConfig(env, configDir),
     identity: { node: 'b', process: 'p', release },
     key,
+    edges: 3,
     trust: memory,
   };
   const lent: Extract<News, { type: 'lent' }>[] = [];
@@ -72,7 +73,7 @@ async function lender(
   link.tell({ type: 'lead', epoch: 7, node: 'a', release, ...lead } satisfies FromLender);
   const lend = (number: number): MessagePort => {
     const { port1, port2 } = new MessageChannel();
-    link.open({ number }, port1);
+    link.open({ kind: 'shard', shard: { number } }, port1);
     return port2;
   };
   return { link, told, answers, ended: ended.promise, lend };
@@ -88,7 +89,7 @@ test('it believes itself while beats are answered, and not for longer than it wa
   const { told, answers } = await lender(context, port);
   await until(() => board.isTrusted());
   assert.deepEqual(told[0]?.type, 'beat');
-  assert.deepEqual(told[1], { type: 'ready', node: 'b' });
+  assert.deepEqual(told[1], { type: 'ready', edges: 3 });
   const leftMs = board.trustLeftMs(60_000);
   assert(leftMs > 0 && leftMs <= 1_000, `${leftMs} ms`);
   // More than the configuration allows is not believed.
@@ -106,16 +107,17 @@ test('it is lent partitions, which are lost with the link', async (context) => {
   await until(() => board.isTrusted());
   lend(1);
   await until(() => lent.length === 1);
-  assert.deepEqual(lent[0]?.shard, { number: 1 });
-  assert.equal(board.isHeld(1), true);
+  assert.deepEqual(lent[0]?.lent, { kind: 'shard', shard: { number: 1 } });
+  const { term } = lent[0]!;
+  assert.deepEqual([board.isHeld(1), board.isTrustedIn(term)], [true, true]);
   const closed = once(lent[0]!.port, 'close');
   link.end();
   await closed;
   // Trust that another node grants later does not bring it back.
   await until(() => !board.isHeld(1));
   await lender(context, port, { epoch: 8 });
-  await until(() => board.isTrusted());
-  assert.equal(board.isHeld(1), false);
+  await until(() => board.isTrustedIn(term + 1));
+  assert.deepEqual([board.isHeld(1), board.isTrustedIn(term)], [false, false]);
 });
 
 test('another release is refused, and told why', async (context) => {

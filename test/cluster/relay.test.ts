@@ -91,6 +91,26 @@ test('connections to a node end when another one serves, and when the relay clos
   await closed;
 });
 
+test('while it rests others take the connections, and those that it passes on already go on', async (context) => {
+  const { relay, port } = await relayOn(context);
+  const echo = createServer((socket) => socket.on('error', () => {}).pipe(socket));
+  relay.passTo(await listening(context, echo));
+  const before = connect(port, '127.0.0.1');
+  before.write('one');
+  assert.equal(String((await once(before, 'data'))[0]), 'one');
+  relay.rest();
+  await assert.rejects(once(connect(port, '127.0.0.1'), 'connect'), { code: 'ECONNREFUSED' });
+  before.write('two');
+  assert.equal(String((await once(before, 'data'))[0]), 'two');
+  await relay.listen();
+  const after = connect(port, '127.0.0.1');
+  after.write('three');
+  assert.equal(String((await once(after, 'data'))[0]), 'three');
+  const closed = [all(before), all(after)];
+  await relay.close();
+  await Promise.all(closed);
+});
+
 test('no more connections than are allowed are taken', async (context) => {
   const { relay, port } = await relayOn(context, { connectionsMax: 2 });
   const silent = createServer((socket) => socket.on('error', () => {}).write('x'));

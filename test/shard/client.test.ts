@@ -110,6 +110,33 @@ test('the requests of a tick go in one batch, and each answer finds whoever wait
   assert.equal(client.waitingCount, 0);
 });
 
+test('new bounds are for what comes from now on: what waits is answered', async () => {
+  const { client, port } = connected({
+    sentMax: 2,
+    queue: { requests: 2, bytes: 1e6, organizationShare: 1 },
+  });
+  const answered: string[] = [];
+  const send = (name: string) =>
+    client.send(frame(name), (answer) => answered.push(`${name}: ${bodyOf(answer)}`));
+  for (const name of ['a', 'b', 'c', 'd', 'e']) send(name);
+  assert.deepEqual(answered, ['e: overloaded']);
+  client.bounds = { ...unbounded, sentMax: 1, queue: { requests: 1, bytes: 1e6, organizationShare: 1 } };
+  send('f');
+  assert.deepEqual(answered, ['e: overloaded', 'f: overloaded']);
+  // Only when both have been answered is there room for the next.
+  await setImmediate();
+  const [first, second] = port.requestsIn(port.posted[0]!);
+  port.receive(batchOf([[first!.correlation, 'x']]));
+  await setImmediate();
+  assert.equal(port.posted.length, 1);
+  port.receive(batchOf([[second!.correlation, 'x']]));
+  await setImmediate();
+  assert.deepEqual(
+    port.requestsIn(port.posted[1]!).map(({ body }) => body),
+    ['c'],
+  );
+});
+
 for (const { what, route, enough } of [
   { what: 'commands', route: routeOf('POST', '/v1/payment_intents'), enough: workForFreeShard / 4 },
   { what: 'queries', route: routeOf('GET', '/v1/payment_intents/pi_1'), enough: workForFreeShard },

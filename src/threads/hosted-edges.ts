@@ -1,0 +1,93 @@
+// The edges that this node runs for the one that has the lease, while it stands by. They listen
+// where the relay does, which rests meanwhile.
+
+import type { MessagePort } from 'node:worker_threads';
+import type { Config } from '../config/config-schema.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { EdgeAnywhere } from './lending-protocol.ts';
+import type { Thread } from './thread.ts';
+import { kinds, type WaitingThreads } from './thread-kinds.ts';
+import type { EdgeThreadData } from './thread-protocol.ts';
+
+export interface HostedEdgesOptions {
+  readonly config: Config;
+  readonly port: number;
+  /** The memory of the board that says for how long this node may speak for what it was lent. */
+  readonly trust: SharedArrayBuffer;
+  readonly threads: WaitingThreads;
+  readonly logger: Logger;
+  /** Hears when the first edge listens, and when none is wanted any more. */
+  readonly onListening: (isListening: boolean) => void;
+}
+
+export class HostedEdges {
+  readonly #options: HostedEdgesOptions;
+  #config: Config;
+  readonly #edges = new Map<string, Thread>();
+  readonly #listening = new Set<Thread>();
+  /** How many connections they have, all together. */
+  readonly #connections = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+
+  constructor(options: HostedEdgesOptions) {
+    this.#options = options;
+    this.#config = options.config;
+  }
+
+  /** Runs an edge for as long as the port is open. `term`: that of the link that it came by. */
+  take(edge: EdgeAnywhere, term: number, port: MessagePort): void {
+    const { port: listened, trust, threads, logger } = this.#options;
+    const kind = this.#freeKind();
+    const data: EdgeThreadData = {
+      ...edge,
+      term,
+      config: this.#config,
+      port: listened,
+      ownership: trust,
+      connections: this.#connections,
+      paused: false,
+    };
+    const thread = threads.take(kind).begin(data);
+    this.#edges.set(kind.name, thread);
+    let isOver = false;
+    const over = () => {
+      isOver = true;
+      if (this.#listening.delete(thread) && this.#listening.size === 0) this.#options.onListening(false);
+    };
+    port.once('close', () => {
+      over();
+      void thread.stop();
+    });
+    thread.giveAway(port);
+    const listens = () => {
+      if (isOver) return;
+      logger.info(`edge ${edge.number} takes requests on this node`);
+      this.#listening.add(thread);
+      if (this.#listening.size === 1) this.#options.onListening(true);
+    };
+    void thread.ready.then(listens, () => {});
+    void thread.ended.then(() => {
+      over();
+      this.#edges.delete(kind.name);
+    });
+  }
+
+  /** Those that were started ahead are the first. */
+  #freeKind() {
+    for (let place = 0; ; place++) {
+      const kind = kinds.edge(place);
+      if (!this.#edges.has(kind.name)) return kind;
+    }
+  }
+
+  /** Resolves with the failures, each as one line. */
+  async reread(config: Config): Promise<string[]> {
+    this.#config = config;
+    const answers = [...this.#edges.values()].map((edge) => edge.ask('reread', { config }).catch(() => null));
+    return (await Promise.all(answers)).filter((failure) => typeof failure === 'string');
+  }
+
+  /** Resolves when every edge has ended. */
+  async stop(): Promise<void> {
+    await Promise.all([...this.#edges.values()].map((edge) => edge.stop()));
+  }
+}

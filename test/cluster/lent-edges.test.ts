@@ -1,0 +1,109 @@
+// Nodes that stand by take requests with edges of their own, which know the keys that the node with the lease knows.
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { poll } from '../poll.ts';
+import { leftOut, type PostgresServers, startServers } from '../postgresql/servers.ts';
+import { freePort, newOrganization, type Service, send } from '../service.ts';
+import { clusterCommand, type Node, startNode } from './nodes.ts';
+
+const body = { amount: 5_000, currency: 'mad' };
+
+interface Cluster {
+  readonly servers: PostgresServers;
+  readonly a: Node;
+  readonly b: Node;
+  readonly service: Service;
+  /** Where each node takes requests. */
+  readonly urls: { readonly a: string; readonly b: string };
+}
+
+/** Node a has the lease, and node b runs an edge for it. */
+async function started(context: TestContext): Promise<Cluster> {
+  const servers = await startServers(context, 1);
+  const ports = { a: await freePort(), b: await freePort() };
+  const start = async (name: 'a' | 'b', secretsKeyOf?: string) => {
+    const env = {
+      PAYMENTS_PORT: String(ports[name]),
+      PAYMENTS_CLUSTER_ADDRESS: `127.0.0.1:${ports[name]}`,
+      PAYMENTS_CLUSTER_LINK: `127.0.0.1:${await freePort()}`,
+    };
+    const options = { url: servers.url, name, env };
+    return startNode(context, secretsKeyOf === undefined ? options : { ...options, secretsKeyOf });
+  };
+  const a = await start('a');
+  const service = await a.serving;
+  const b = await start('b', a.dataDir);
+  await b.says(/edge \d+ takes requests on this node/);
+  const urlOf = (port: number) => `http://127.0.0.1:${port}`;
+  return { servers, a, b, service, urls: { a: urlOf(ports.a), b: urlOf(ports.b) } };
+}
+
+/** The status of a request with the key; 0: nobody answered. */
+async function statusOf(url: string, key: string): Promise<number> {
+  return send(url, '/v1/payment_intents', { key }).then(
+    ({ status }) => status,
+    () => 0,
+  );
+}
+
+/** Each connection is a new one, so it meets whoever listens now. */
+const fresh = { connection: 'close' };
+
+test('a node that stands by answers requests itself, and knows of a revoked key when the operator does', {
+  skip: leftOut,
+}, async (context) => {
+  const { servers, a, b, service, urls } = await started(context);
+  const create = (url: string, key: string) =>
+    send(url, '/v1/payment_intents', { body, key, idempotencyKey: 'one', headers: fresh });
+  // It is made after node b has been told of all keys.
+  const shop = await newOrganization(service);
+  const created = await create(urls.b, shop.key);
+  assert.equal(created.status, 200, created.text);
+  const replayed = await create(urls.a, shop.key);
+  assert.equal(replayed.headers.get('idempotent-replayed'), 'true');
+  assert.deepEqual(replayed.json, created.json);
+  const requestId = created.headers.get('request-id');
+  await b.says(new RegExp(`"thread":"edge-\\d+".*${requestId}`));
+  assert.doesNotMatch(a.output(), new RegExp(`"thread":"edge-\\d+".*${requestId}`));
+  // The dashboard answers through any node.
+  assert.equal((await send(urls.b, '/dashboard/sign-in', {})).status, 200);
+
+  await service.operate('key.revoke', { key: shop.key });
+  for (let n = 0; n < 20; n++) assert.equal(await statusOf(urls.b, shop.key), 401);
+
+  // Files are read again by each node, the certificate among them.
+  b.process.kill('SIGHUP');
+  await b.says(/the configuration was read again/);
+
+  // A node that is frozen can't be told: the operator waits until it may not go by its keys any more.
+  const other = await newOrganization(service);
+  assert.equal(await statusOf(urls.b, other.key), 200);
+  b.process.kill('SIGSTOP');
+  await service.operate('key.revoke', { key: other.key });
+  const answers: Promise<number>[] = [];
+  b.process.kill('SIGCONT');
+  for (let n = 0; n < 40; n++) {
+    answers.push(statusOf(urls.b, other.key));
+    await wait(5);
+  }
+  const statuses = new Set(await Promise.all(answers));
+  assert(!statuses.has(200), `the node that was frozen answered ${[...statuses]}`);
+  // It is told of all keys anew, and runs an edge again.
+  await b.says(/(edge \d+ takes requests on this node[\s\S]*){2}/);
+  assert.equal(await statusOf(urls.b, other.key), 401);
+
+  // Drained, it passes connections on.
+  assert.equal((await clusterCommand(servers)('drain', 'b')).code, 0);
+  const shopAfter = await newOrganization(service);
+  const passed = await poll(async () => {
+    const { status, headers } = await create(urls.b, shopAfter.key).catch(() => ({
+      status: 0,
+      headers: null,
+    }));
+    return status === 200 ? String(headers?.get('request-id')) : undefined;
+  });
+  await a.says(new RegExp(`"thread":"edge-\\d+".*${passed}`));
+  assert.equal(await service.stop(), 0);
+});
