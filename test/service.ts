@@ -142,9 +142,11 @@ export async function startService(
     options.startMsMax ?? startMsMax,
   );
   const url = await listening.promise.finally(() => clearTimeout(timer));
-  // A test that fails must end although it has not stopped its service.
-  child.unref();
-  for (const output of [child.stdout, child.stderr]) (output as Socket).unref();
+  // A test that fails must end although it has not stopped its service. Whoever ends it already waits for its exit.
+  if (!child.killed) {
+    child.unref();
+    for (const output of [child.stdout, child.stderr]) (output as Socket).unref();
+  }
   const secret = /svc_sk_test_\w+/.exec(output)?.[0];
   const publishable = /svc_pk_test_\w+/.exec(output)?.[0];
   const keys = secret !== undefined && publishable !== undefined ? { secret, publishable } : null;
