@@ -1,8 +1,10 @@
 // `node bench/hop.ts`: the way between an edge and its shard, and back, without what either does: processor time of both
 // threads for a request, with as many requests to a batch as given. Beside the service's own way, which hands buffers
 // over in messages, stands a ring in shared memory for each direction, where a message is only the doorbell of a side
-// that sleeps. The ways take turns, so that what else the machine does falls on both alike.
+// that sleeps, and the way to a shard that another node runs, over a link. The ways take turns, so that what else the
+// machine does falls on all alike.
 
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
   isMainThread,
@@ -12,21 +14,38 @@ import {
   Worker,
   workerData,
 } from 'node:worker_threads';
+import { Link } from '../src/cluster/link.ts';
+import { connectToNode, createNodeServer } from '../src/cluster/node-tls.ts';
 import { AnswerWriter, RequestWriter, readAnswers, readRequests } from '../src/shard/frames.ts';
 import { bench, counts, positive } from './options.ts';
+import { median } from './report.ts';
+import { freePort } from './targets.ts';
 
-type Way = 'messages' | 'ring';
+const ways = ['messages', 'ring', 'link'] as const;
+type Way = (typeof ways)[number];
 
 interface Far {
+  readonly end: 'shard';
   readonly way: Way;
   readonly port: MessagePort;
   readonly requests: SharedArrayBuffer;
   readonly answers: SharedArrayBuffer;
 }
 
+/** An end of a link: the one that listens tells the port that comes out there. */
+interface LinkEnd {
+  readonly end: 'listened' | 'dialed';
+  readonly tcpPort: number;
+  readonly key: Uint8Array;
+  /** That of the one that dials, which is to come out there. */
+  readonly port: MessagePort | null;
+}
+
 type Send = (batch: ArrayBuffer) => void;
 
 const ringBytes = 1024 * 1024;
+/** For the time of one that nothing else waits for. */
+const aloneBatches = 500;
 const headBytes = 64;
 /** Words of a ring's head: how far it was written and read, and whether its reader sleeps. */
 const [written, read, asleep] = [0, 1, 2];
@@ -88,7 +107,7 @@ function connect(
   [out, into]: [SharedArrayBuffer, SharedArrayBuffer],
   onBatch: (batch: ArrayBuffer) => void,
 ): Send {
-  if (way === 'messages') {
+  if (way !== 'ring') {
     port.on('message', onBatch);
     return (batch) => port.postMessage(batch, [batch]);
   }
@@ -136,27 +155,76 @@ function answerAll({ way, port, requests, answers }: Far): void {
   parentPort!.postMessage('ready');
 }
 
-/** Microseconds of processor time a request, with two batches on their way. */
-async function measure(way: Way, size: number, batches: number): Promise<number> {
+async function runLinkEnd({ end, tcpPort, key, port }: LinkEnd): Promise<void> {
+  const options = {
+    onControl() {},
+    onOpened: (_: unknown, opened: MessagePort) => parentPort!.postMessage(opened, [opened]),
+    silentMsMax: 600_000,
+    onEnded() {},
+  };
+  if (end === 'listened') {
+    const server = createNodeServer(Buffer.from(key), (socket) => {
+      socket.setNoDelay(true);
+      new Link(socket, end, options);
+    });
+    server.listen(tcpPort, '127.0.0.1', () => parentPort!.postMessage('ready'));
+  } else {
+    const link = new Link(
+      await connectToNode({ host: '127.0.0.1', port: tcpPort }, Buffer.from(key)),
+      end,
+      options,
+    );
+    link.open(null, port!);
+  }
+}
+
+function start(data: Far | LinkEnd): Worker {
+  const transferList = data.port === null ? [] : [data.port];
+  return new Worker(new URL(import.meta.url), { workerData: data, transferList });
+}
+
+/** Leads `port` over a link; resolves with its other end, and the threads of the link. */
+async function overLink(port: MessagePort): Promise<{ port: MessagePort; threads: readonly Worker[] }> {
+  const both = { tcpPort: await freePort(), key: randomBytes(32) };
+  const listened = start({ ...both, end: 'listened', port: null });
+  await once(listened, 'message');
+  const dialed = start({ ...both, end: 'dialed', port });
+  const [opened] = await once(listened, 'message');
+  return { port: opened, threads: [listened, dialed] };
+}
+
+interface Measured {
+  /** Microseconds of processor time a request, of all threads. */
+  readonly microseconds: number;
+  /** Milliseconds from a batch to its answers. */
+  readonly medianMs: number;
+}
+
+/** With so many batches on their way at a time. */
+async function measure(way: Way, size: number, batches: number, ahead: number): Promise<Measured> {
   const [requests, answers] = [0, 0].map(() => new SharedArrayBuffer(headBytes + ringBytes)) as [
     SharedArrayBuffer,
     SharedArrayBuffer,
   ];
   const { port1, port2 } = new MessageChannel();
-  const data: Far = { way, port: port2, requests, answers };
-  const worker = new Worker(new URL(import.meta.url), { workerData: data, transferList: [port2] });
-  await once(worker, 'message');
+  const led = way === 'link' ? await overLink(port2) : { port: port2, threads: [] };
+  const far = start({ end: 'shard', way, port: led.port, requests, answers });
+  await once(far, 'message');
   const writer = new RequestWriter();
   const done = Promise.withResolvers<void>();
   let [left, waiting] = [batches, 0];
+  const sentMs: number[] = [];
+  const tookMs: number[] = [];
   const send = connect(way, port1, [requests, answers], (batch) => {
     readAnswers(batch, () => waiting--);
+    tookMs.push(performance.now() - sentMs.shift()!);
     setImmediate(go);
   });
   function go(): void {
-    for (; left > 0 && waiting <= size; left--) {
+    for (; left > 0 && waiting <= size * (ahead - 1); left--) {
       for (let i = 0; i < size; i++) writer.put(i, request);
       waiting += size;
+      sentMs.push(performance.now());
       send(writer.take());
     }
     if (waiting === 0) done.resolve();
@@ -166,8 +234,8 @@ async function measure(way: Way, size: number, batches: number): Promise<number>
   await done.promise;
   const { user, system } = process.cpuUsage(before);
   port1.close();
-  await worker.terminate();
-  return (user + system) / (batches * size);
+  await Promise.all([far, ...led.threads].map((thread) => thread.terminate()));
+  return { microseconds: (user + system) / (batches * size), medianMs: median(tookMs) };
 }
 
 async function main(): Promise<void> {
@@ -178,18 +246,29 @@ async function main(): Promise<void> {
     .parse()
     .opts<{ rounds: number; sizes: number[]; requests: number }>();
   for (const size of sizes) {
-    const found: Record<Way, number[]> = { messages: [], ring: [] };
+    const found: Record<Way, Measured[]> = { messages: [], ring: [], link: [] };
+    const alone: Record<Way, Measured[]> = { messages: [], ring: [], link: [] };
     for (let round = 0; round < rounds; round++) {
-      for (const way of ['messages', 'ring'] as const) {
-        found[way].push(await measure(way, size, Math.ceil(requests / size)));
+      for (const way of ways) {
+        found[way].push(await measure(way, size, Math.ceil(requests / size), 2));
+        alone[way].push(await measure(way, size, aloneBatches, 1));
       }
     }
-    const [messages, ring] = [found.messages, found.ring].map((each) =>
-      each.sort((a, b) => a - b)[each.length >> 1]!.toFixed(2),
+    const microseconds = (way: Way) => median(found[way].map((each) => each.microseconds));
+    const ms = (way: Way) => median(alone[way].map(({ medianMs }) => medianMs));
+    const told = ways.map(
+      (way) => `${way} ${microseconds(way).toFixed(2)} µs a request (${ms(way).toFixed(2)} ms alone)`,
     );
-    process.stdout.write(`batches of ${size}: messages ${messages} µs a request, ring ${ring} µs\n`);
+    const atEachNode = (microseconds('link') - microseconds('messages')) / 2;
+    process.stdout.write(
+      `batches of ${size}: ${told.join(', ')}; a link adds ${atEachNode.toFixed(2)} µs at each node\n`,
+    );
   }
 }
 
 if (isMainThread) await main();
-else answerAll(workerData as Far);
+else {
+  const data = workerData as Far | LinkEnd;
+  if (data.end === 'shard') answerAll(data);
+  else await runLinkEnd(data);
+}
