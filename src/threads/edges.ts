@@ -157,7 +157,7 @@ export class Edges {
     const own = this.#own.map(({ thread }) => thread?.ask('keys', keys));
     const lent = [...this.#lent].flatMap(({ threads }) => threads);
     // One that is lost has ended when its trust is over, and is started again with all keys.
-    const others = lent.map(({ thread }) => thread?.ask('keys', keys).catch(() => {}));
+    const others = lent.map(({ thread }) => thread?.askSoon('keys', keys).catch(() => {}));
     await Promise.all([...own, ...others]);
   }
 

@@ -124,6 +124,7 @@ const answers: Answers<ThreadQuestions> = {
       if (!links.has(node.process) && !node.drained && backOff.isOver(node.process) && !isStopping)
         void dial(node);
   },
+  unlink: ({ process }) => links.get(process)?.end(),
   stop() {
     isStopping = true;
     for (const link of links.values()) link?.end();

@@ -267,7 +267,8 @@ export class Lending {
   #open(process: string, lent: Lent): Thread {
     const { port1, port2 } = new MessageChannel();
     this.#links.lend(process, lent, port1);
-    return Thread.elsewhere(port2, this.#nameOf(process));
+    const giveUp = () => void this.#links.ask('unlink', { process }).catch(() => {});
+    return Thread.elsewhere(port2, this.#nameOf(process), giveUp);
   }
 
   /** The shard's thread in another node. */

@@ -303,7 +303,7 @@ export class Supervisor {
   async #changed(change: DirectoryChange): Promise<void> {
     const shard = elementAt(this.#shards, this.shardOf(change.organization.id)).thread;
     // A shard that is not running, or ends meanwhile, reads the directory when it is started again.
-    await shard?.ask('account', { account: accountOf(change.organization) }).catch(() => {});
+    await shard?.askSoon('account', { account: accountOf(change.organization) }).catch(() => {});
     await this.#edges.changed(change);
   }
 

@@ -44,6 +44,8 @@ export interface ThreadQuestions {
   compact: { asks: object; answers: CompactAnswer; reports: Compacting };
   /** Connects to the nodes that may run partitions. */
   lead: { asks: { readonly nodes: readonly ReachableNode[] } };
+  /** Ends the link to a node that does not do what it is told. */
+  unlink: { asks: { readonly process: string } };
   /** Follows a partition that nobody on this node owns. */
   follow: { asks: { readonly shard: FollowedShard } };
   /** Lets a partition go that is followed. */

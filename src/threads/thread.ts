@@ -19,6 +19,9 @@ import { startDataVariable } from './thread-side.ts';
 // requests. Below this size, or half of a smaller limit, it leaves the old generation alone.
 const quietHeapMib = 128;
 
+/** Longer than a link that is lost takes to show. */
+const unansweredMsMax = 5_000;
+
 /** To be called before the first thread is started. */
 export function quietHeaps(): void {
   setFlagsFromString(`--initial-old-space-size=${quietHeapMib}`);
@@ -113,6 +116,7 @@ export class Thread {
   readonly #worker: Carrier;
   /** It runs on another node. */
   readonly isElsewhere: boolean;
+  readonly #giveUp: (() => void) | null;
   /** Hears everything that the thread says; null: nobody does. */
   #follower: MessagePort | null = null;
   #waiting: Carrier['waiting'];
@@ -141,13 +145,18 @@ export class Thread {
     return new Thread(carrierProcess(entry, data));
   }
 
-  /** One that another node runs, which has begun; `where`: how that node is called. */
-  static elsewhere(port: MessagePort, where: string): Thread {
-    return new Thread(carrierElsewhere(port, where), undefined, true);
+  /**
+   * One that another node runs, which has begun; `where`: how that node is called. `giveUp` ends
+   * all that has to do with it.
+   */
+  static elsewhere(port: MessagePort, where: string, giveUp: () => void): Thread {
+    return new Thread(carrierElsewhere(port, where), undefined, giveUp);
   }
 
-  private constructor(carrier: Carrier, heapMib?: number, isElsewhere = false) {
+  private constructor(carrier: Carrier, heapMib?: number, giveUp: (() => void) | null = null) {
     this.#worker = carrier;
+    this.#giveUp = giveUp;
+    const isElsewhere = giveUp !== null;
     this.isElsewhere = isElsewhere;
     this.#waiting = carrier.waiting;
     this.#questions = new Questions((question) => carrier.postMessage(question));
@@ -234,6 +243,19 @@ export class Thread {
     const gone = this.#gone;
     if (gone !== null) return () => Promise.reject(gone);
     return this.#questions.ask.bind(this.#questions);
+  }
+
+  /**
+   * Asks what somebody waits for: a node that has not answered for a while is given up, so that
+   * one that hangs does not hold up the service.
+   */
+  async askSoon<N extends 'account' | 'keys'>(type: N, asks: ThreadQuestions[N]['asks']): Promise<void> {
+    const timer = this.#giveUp === null ? undefined : setTimeout(this.#giveUp, unansweredMsMax);
+    try {
+      await this.ask(type, asks);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /**

@@ -1,8 +1,10 @@
 // A thread as the main thread sees it, with small threads of its own.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { MessageChannel } from 'node:worker_threads';
 import { Thread, ThreadFailure } from '../../src/threads/thread.ts';
 
 const thread = (source: string) =>
@@ -48,4 +50,29 @@ test('one that has ended answers nothing, and is stopped', async () => {
   await ended.ended;
   await assert.rejects(ended.ask('metrics', {}), { message: 'data' });
   await ended.stop();
+});
+
+test('a thread of another node that does not answer in time is given up, and one that does is not', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  const { port1, port2 } = new MessageChannel();
+  const given: string[] = [];
+  const elsewhere = Thread.elsewhere(port1, 'node b', () => {
+    given.push('up');
+    // The link's end comes out here.
+    port2.close();
+  });
+  const change = { organization: { id: 'org_1', active: true, liveActivated: false }, keys: [] };
+  const answer = once(port2, 'message').then(([{ question }]) =>
+    port2.postMessage({ type: 'answer', question, value: undefined }),
+  );
+  await elsewhere.askSoon('keys', { change });
+  await answer;
+  context.mock.timers.tick(60_000);
+  assert.deepEqual(given, []);
+  const unanswered = elsewhere.askSoon('keys', { change });
+  context.mock.timers.tick(4_999);
+  assert.deepEqual(given, []);
+  context.mock.timers.tick(1);
+  assert.deepEqual(given, ['up']);
+  await assert.rejects(unanswered, /the link to node b is lost/);
 });
