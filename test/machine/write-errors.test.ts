@@ -4,10 +4,13 @@
 // of them at another part, and MACHINE_FAULT_KINDS for the kinds whose names it matches.
 
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { metadataKeysMax, metadataValueCharactersMax } from '../../src/contract/limits.ts';
 import { crampedEnv, type Merchant } from '../main/merchant.ts';
+import { shopOnEachShard } from '../main/shops.ts';
 import { type Service, send } from '../service.ts';
 import { FaultyMachine, type Rule } from './faulty-machine.ts';
 import { assertWhole, merchantsOn, pauseAll, progress, startWork } from './merchants.ts';
@@ -62,6 +65,23 @@ function ruleFor({ on, errno, isLasting }: Kind, turn: number): Rule {
   };
 }
 
+/**
+ * Creates payments with all the metadata that one may have until the service does not answer any more, or `isEnough` says so:
+ * some twenty of them fill a segment, which merchants take half a minute for.
+ */
+async function fillSegment(service: Service, key: string, isEnough: () => boolean): Promise<void> {
+  const names = Array.from({ length: metadataKeysMax }, (_, number) => `key${number}`);
+  const metadata = Object.fromEntries(names.map((name) => [name, 'x'.repeat(metadataValueCharactersMax)]));
+  const body = { amount: 10_000, currency: 'mad', metadata };
+  for (let isAnswered = true; isAnswered && !isEnough(); ) {
+    const call = { key, body, idempotencyKey: randomUUID() };
+    isAnswered = await send(service.url, '/v1/payment_intents', call).then(
+      () => true,
+      () => false,
+    );
+  }
+}
+
 interface Passed {
   /** What ended, or was noticed. */
   readonly what: string;
@@ -71,11 +91,17 @@ interface Passed {
   readonly readyMs: number;
 }
 
+interface Work {
+  readonly service: Service;
+  readonly machine: FaultyMachine;
+  readonly merchants: readonly Merchant[];
+  /** A key of an organization of its own on the shard whose disk fails. */
+  readonly filler: string;
+}
+
 /** Has the disk fail under load, and waits until all is well again. */
 async function fail(
-  service: Service,
-  machine: FaultyMachine,
-  merchants: readonly Merchant[],
+  { service, machine, merchants, filler }: Work,
   rule: Rule,
   isLasting: boolean,
 ): Promise<Passed> {
@@ -90,6 +116,7 @@ async function fail(
   machine.faults(rule);
   // Merchants write into the shards.
   if (rule.place.startsWith('directory')) service.operate('org.create', { name: 'Shop' }).catch(() => {});
+  if (rule.on === 'create') await fillSegment(now(service), filler, () => machine.met > 0);
   await service.until(() => machine.met > 0 || undefined);
   let sinceMs = performance.now();
   await service.until(() => ended() > 0 || hasShardEnded() || isFull() || undefined);
@@ -122,13 +149,15 @@ test('errors of the disk inside the storage library pass, whatever they hit, and
   if (machine === null) return context.skip('needs Linux and a C compiler (cc)');
   const service = await machine.start(crampedEnv, launcher);
   const merchants = await merchantsOn(context, service);
+  const [, filler] = await shopOnEachShard(service, 2);
+  const work = { service, machine, merchants, filler: filler!.key };
   startWork(service, merchants);
   await progress(service, merchants, 5);
   for (const [number, kind] of kinds.entries()) {
     if (!chosen.test(kind.name)) continue;
     const passed: Passed[] = [];
     for (let round = 0; round < rounds; round++)
-      passed.push(await fail(service, machine, merchants, ruleFor(kind, number + round), kind.isLasting));
+      passed.push(await fail(work, ruleFor(kind, number + round), kind.isLasting));
     const seen = Object.entries(Object.groupBy(passed, ({ what }) => what));
     context.diagnostic(
       `${kind.name}: ${seen.map(([what, times]) => `${times!.length} ${what}`).join(', ')}; ` +
