@@ -101,9 +101,10 @@ export class HostedStandby {
       for (const task of this.#tasks.splice(0)) await task();
       if (this.#isStopping) return;
       // What is on a full disk stays as it is until somebody makes room.
-      const waitMs = isDiskFull() ? retryMs : await this.#followOnce();
+      const isFull = isDiskFull();
+      const waitMs = isFull ? retryMs : await this.#followOnce();
       const nowMs = scheduler.elapsedMs();
-      if (nowMs >= checkpointAtMs) {
+      if (nowMs >= checkpointAtMs && !isFull) {
         checkpointAtMs = nowMs + checkpointIntervalMs;
         for (const journal of this.#journals.values()) await journal.checkpoint();
       }

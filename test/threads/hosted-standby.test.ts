@@ -2,7 +2,7 @@
 // look at them, and no others.
 
 import assert from 'node:assert/strict';
-import { truncateSync } from 'node:fs';
+import { readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { systemScheduler, systemTimers } from '../../src/core/scheduler.ts';
@@ -96,6 +96,47 @@ test('a partition is let go so that this node can own it, and followed again', a
   await standby.stop();
   assert.deepEqual(new Set(asked.map(String)), new Set(['0']));
   await assert.rejects(standby.follow(shards[1]!), /nothing is followed any more/);
+});
+
+test('nothing is written while the disk is full: the checkpoint waits for room, too', async (context) => {
+  const shard = await shardFolder(context, 0);
+  const written = () => readFileSync(join(shard.dir, 'state', 'data.mdb')).toString('latin1');
+  const before = written();
+  const room = { isFull: true, looks: 0 };
+  const [full, free] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const standby = new HostedStandby({
+    ...ports,
+    shards: [shard],
+    checkpointIntervalMs: 0,
+    timers: {
+      after(_, action) {
+        setImmediate(action);
+        return () => {};
+      },
+    },
+    isDiskFull() {
+      room.looks++;
+      if (room.looks === 5) full.resolve();
+      return room.isFull;
+    },
+    follower: {
+      endOf: async () => ({ end: { sequence: 7, checksum: 0 }, firstSequence: 7 }),
+      checksumAt: async () => null,
+      async readAfter() {
+        if (room.looks > 10) free.resolve();
+        return new Map();
+      },
+      close() {},
+    },
+    onWhole() {},
+  });
+  standby.start(full.reject);
+  await full.promise;
+  const whileFull = written();
+  room.isFull = false;
+  await free.promise;
+  await standby.stop();
+  assert.deepEqual([whileFull === before, written() === before], [true, false]);
 });
 
 test('a shard whose old segment is damaged is followed, and not called whole', async (context) => {
