@@ -1,24 +1,35 @@
-// How long somebody who has failed is left alone: for a while, and twice as long each time.
+// How long somebody who has failed is left alone: for a while, and twice as long each time. Who has
+// not failed since for the longest such time starts anew.
+
+export interface BackOffTimes {
+  readonly minMs: number;
+  readonly maxMs: number;
+}
 
 export class BackOff {
-  readonly #minMs: number;
-  readonly #maxMs: number;
+  readonly #times: BackOffTimes;
+  /** Monotonic. */
+  readonly #nowMs: () => number;
   readonly #failures = new Map<string, { readonly count: number; readonly untilMs: number }>();
 
-  constructor(minMs: number, maxMs: number) {
-    this.#minMs = minMs;
-    this.#maxMs = maxMs;
+  constructor(times: BackOffTimes, nowMs: () => number) {
+    this.#times = times;
+    this.#nowMs = nowMs;
   }
 
   failed(who: string): void {
+    const { minMs, maxMs } = this.#times;
+    const nowMs = this.#nowMs();
+    for (const [each, { untilMs }] of this.#failures)
+      if (untilMs + maxMs <= nowMs) this.#failures.delete(each);
     const { count = 0 } = this.#failures.get(who) ?? {};
-    const untilMs = performance.now() + Math.min(this.#maxMs, this.#minMs * 2 ** count);
+    const untilMs = nowMs + Math.min(maxMs, minMs * 2 ** count);
     this.#failures.set(who, { count: count + 1, untilMs });
   }
 
   /** Whether it may be tried now. */
   isOver(who: string): boolean {
-    return (this.#failures.get(who)?.untilMs ?? 0) <= performance.now();
+    return (this.#failures.get(who)?.untilMs ?? 0) <= this.#nowMs();
   }
 
   /** It has succeeded: its next failure counts as the first. */

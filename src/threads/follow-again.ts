@@ -1,8 +1,8 @@
 // A partition is to be followed again once nobody on this node owns it: what prevents that, such as
 // a PostgreSQL that does not answer, passes.
 
-import { setTimeout as wait } from 'node:timers/promises';
 import { errorText } from '../core/errors.ts';
+import { systemTimers, type Timers } from '../core/scheduler.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { FollowedShard } from './hosted-standby.ts';
 import type { Thread } from './thread.ts';
@@ -14,7 +14,8 @@ export async function followUntilDone(
   standby: Pick<Thread, 'ask'>,
   shard: FollowedShard,
   isWanted: () => boolean,
-  logger: Logger,
+  logger: Pick<Logger, 'error'>,
+  timers: Timers = systemTimers,
 ): Promise<void> {
   let told = '';
   while (isWanted()) {
@@ -23,6 +24,6 @@ export async function followUntilDone(
     if (trouble !== told && isWanted())
       logger.error(`partition ${shard.identity.shard} can't be followed, which is tried again: ${trouble}`);
     told = trouble;
-    await wait(retryMs, undefined, { ref: false });
+    await new Promise<void>((resolve) => timers.after(retryMs, resolve));
   }
 }

@@ -3,7 +3,9 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import type { Config } from '../config/config-schema.ts';
+import { errorText } from '../core/errors.ts';
 import type { DataFolder } from '../data-folder/data-folder.ts';
+import { DiskRoom } from '../data-folder/disk-space.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
 import { trustClocks } from '../telemetry/system-clocks.ts';
 import { followUntilDone } from './follow-again.ts';
@@ -15,7 +17,7 @@ import { connectAll, connectShard, laterWhile } from './shard-ports.ts';
 import { SupervisedThread } from './supervised-thread.ts';
 import type { Thread } from './thread.ts';
 import { kinds } from './thread-kinds.ts';
-import type { News, ShardThreadData, WebhookThreadData } from './thread-protocol.ts';
+import type { News, Notice, ShardThreadData, WebhookThreadData } from './thread-protocol.ts';
 
 export interface HostingOptions extends HostedEdgesOptions {
   readonly folder: DataFolder;
@@ -26,6 +28,8 @@ export interface HostingOptions extends HostedEdgesOptions {
 }
 
 type Taken = Extract<News, { type: 'lent' }>;
+
+const lookMs = 1_000;
 
 interface WebhookThreads {
   readonly threads: readonly SupervisedThread[];
@@ -45,9 +49,13 @@ export class Hosting {
   #work: Promise<void> = Promise.resolve();
   #isStopping = false;
   readonly #halted = Promise.withResolvers<void>();
+  readonly #room: DiskRoom;
+  readonly #looking: NodeJS.Timeout;
 
   constructor(options: HostingOptions) {
     this.#options = options;
+    this.#room = new DiskRoom(options.config.dataDir, (isFull) => this.#diskChanged(isFull));
+    this.#looking = setInterval(() => this.#shards.size > 0 && this.#room.isFull(), lookMs).unref();
     this.#board = new OwnershipBoard(options.trust, trustClocks);
     this.#edges = new HostedEdges(options);
   }
@@ -70,6 +78,8 @@ export class Hosting {
       .then(() => this.#start(shard, port, mayStart))
       .catch((error) => {
         this.#options.logger.error({ err: error }, `partition ${shard.number} can't be run here`);
+        const message = `the other node can't run it: ${errorText(error)}`;
+        port.postMessage({ type: 'failed', message, fatal: false } satisfies Notice);
         port.close();
       });
   }
@@ -77,6 +87,7 @@ export class Hosting {
   async #start(lent: LentShard, port: MessagePort, mayStart: () => boolean): Promise<void> {
     const { config, folder, trust, standby, whole, threads, logger } = this.#options;
     const { number, quietMs, ...everywhere } = lent;
+    if (this.#room.isFull()) throw new Error('its disk is full');
     // One that was lent before may not have ended yet.
     await this.#shards.get(number)?.ended;
     if (mayStart()) await Promise.race([standby.ask('release', { partition: number }), this.#halted.promise]);
@@ -106,6 +117,14 @@ export class Hosting {
       () => {},
     );
     void shard.ended.then(() => this.#ended(number));
+  }
+
+  /** Another node has room to write what this one can't. */
+  #diskChanged(isFull: boolean): void {
+    const { logger } = this.#options;
+    if (isFull) logger.error('the disk is full: no partition is run here');
+    else logger.warn('the disk has room again: partitions can be run here');
+    if (isFull) for (const shard of this.#shards.values()) void shard.stop();
   }
 
   #deliver(number: number, shard: Thread): void {
@@ -181,6 +200,7 @@ export class Hosting {
   /** Resolves when every shard has ended. */
   async stop(): Promise<void> {
     this.#isStopping = true;
+    clearInterval(this.#looking);
     this.#halted.resolve();
     await this.#work;
     const shards = [...this.#shards.values()].map((shard) => shard.stop());

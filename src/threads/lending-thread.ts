@@ -35,9 +35,9 @@ const marginMs = Math.ceil(trustMs / 20);
 const links = new Map<string, Link | null>();
 let isStopping = false;
 
-const [againMsMin, againMsMax] = [2_000, 60_000];
+const again = { minMs: 2_000, maxMs: 60_000 };
 /** Of nodes that could not be connected to, by process. */
-const backOff = new BackOff(againMsMin, againMsMax);
+const backOff = new BackOff(again, () => performance.now());
 /** Why, as it was told last. */
 const refusals = new Map<string, string>();
 

@@ -4,7 +4,6 @@
 // when that one is lost. Those nodes run edges, too.
 
 import { MessageChannel } from 'node:worker_threads';
-import { spread } from '../cluster/spread.ts';
 import type { Config } from '../config/config-schema.ts';
 import { elementAt } from '../core/assert.ts';
 import { type DataFolder, shardNumbers } from '../data-folder/data-folder.ts';
@@ -13,12 +12,12 @@ import { OwnershipBoard } from '../journal/ownership.ts';
 import type { NodeIdentity, ReachableNode } from '../postgresql/lease-table.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { trustClocks } from '../telemetry/system-clocks.ts';
-import { BackOff } from './back-off.ts';
 import type { Edges } from './edges.ts';
 import { followUntilDone } from './follow-again.ts';
 import { followedShard } from './hosted-standby.ts';
 import type { LendingThreadData, Lent, LentShard } from './lending-protocol.ts';
 import { metricsOfThreads } from './metrics-of-threads.ts';
+import { Placement } from './placement.ts';
 import { ProgressBoard } from './progress-board.ts';
 import { Thread, type ThreadFailure } from './thread.ts';
 import type { News, StandbyThreadData } from './thread-protocol.ts';
@@ -50,46 +49,23 @@ export interface Lender {
   readonly edges: Pick<Edges, 'join' | 'leave'>;
 }
 
-interface LinkedNode {
-  readonly node: string;
-  /** How many edges it can run. */
-  readonly edges: number;
-}
-
 /** Nodes that come at about the same time are given partitions together. */
 const settleMs = 1_000;
-/** A node that has failed is given nothing for so long, and twice as long each time. */
-const unfitMsMin = 2_000;
-const unfitMsMax = 120_000;
 
 export class Lending {
   readonly #options: LendingOptions;
   readonly #board: OwnershipBoard;
   readonly #links: Thread;
   readonly #standby: Thread;
-  /** The nodes that this one is connected to, by their processes. */
-  readonly #linked = new Map<string, LinkedNode>();
+  readonly #placement: Placement;
   /** The processes that run edges for this one. */
   readonly #joined = new Set<string>();
-  /** The processes that are there, as PostgreSQL knows, and were not drained. */
-  #known: readonly string[] = [];
-  /** The processes whose link was lost, or that could not run what they were given. */
-  readonly #failures = new BackOff(unfitMsMin, unfitMsMax);
-  /** The process that operators want each partition to run at; null: any. */
-  #wanted: readonly (string | null)[];
-  /** Between whom the partitions were spread last. */
-  #spreadOver: readonly string[] = [];
-  /** The process that is to run each partition. */
-  #placed: readonly string[];
-  /** The process that each was last run by. */
-  readonly #ranAt: string[];
   /** Until then attempts of webhooks may run that another node has made. */
   readonly #quietUntilMs: number[];
   /** Null: nothing is lent yet. */
   #lender: Lender | null = null;
   #settling: NodeJS.Timeout | null = null;
-  /** The partition that is moved now. */
-  #moving: number | null = null;
+  #isMoving = false;
   readonly #halted = Promise.withResolvers<void>();
   #isStopping = false;
 
@@ -97,10 +73,8 @@ export class Lending {
     const { config, folder, identity, epoch, ownership, key, checked } = options;
     this.#options = options;
     this.#board = new OwnershipBoard(ownership, trustClocks);
-    this.#placed = shardNumbers(folder).map(() => identity.process);
-    this.#ranAt = [...this.#placed];
-    this.#wanted = this.#placed.map(() => null);
-    this.#quietUntilMs = this.#placed.map(() => 0);
+    this.#placement = new Placement(identity.process, folder.shards, () => performance.now());
+    this.#quietUntilMs = shardNumbers(folder).map(() => 0);
     const links: LendingThreadData = { config, identity, epoch, ownership, key };
     this.#links = this.#keep('the lending thread', lendingEntry, links, (news) => this.#hear(news));
     const followed: StandbyThreadData = {
@@ -132,38 +106,26 @@ export class Lending {
   /** The nodes, this one among them, as they are now: to be told every second. */
   nodes(nodes: readonly ReachableNode[]): void {
     const others = nodes.filter(({ process }) => process !== this.#here);
-    this.#known = others.filter(({ drained }) => !drained).map(({ process }) => process);
     this.#links.ask('lead', { nodes: others }).catch(() => {});
+    const when = this.#placement.know(nodes);
     this.#lendEdges();
-    const before = this.#wanted;
-    this.#wanted = before.map(
-      (_, number) => nodes.find(({ wanted }) => wanted.includes(number))?.process ?? null,
-    );
-    const members = this.#members;
-    const isGone = this.#spreadOver.some((process) => !members.includes(process));
-    const isWanted = this.#wanted.some((process, number) => process !== before[number]);
-    if (isGone || isWanted) this.#spread();
-    else if (members.length !== this.#spreadOver.length) this.#spreadSoon();
+    if (when === 'now') this.#spread();
+    else if (when === 'soon') this.#spreadSoon();
     else void this.#moveAll();
-  }
-
-  /** The other nodes that can be given partitions. */
-  get #members(): readonly string[] {
-    return this.#known.filter((process) => this.#linked.has(process) && this.#failures.isOver(process));
   }
 
   #hear(news: News): void {
     const { logger } = this.#options;
     if (news.type === 'linked') {
       const { process, node, edges } = news;
-      this.#linked.set(process, { node, edges });
+      this.#placement.linked(process, { node, edges });
       logger.info(`node ${node} can run partitions and ${edges} edges`);
       this.#lendEdges();
       this.#spreadSoon();
     } else if (news.type === 'unlinked') {
-      this.#linked.delete(news.process);
+      this.#placement.unlinked(news.process);
       this.#lendEdges();
-      this.#failed(news.process);
+      this.#spread();
     }
   }
 
@@ -171,22 +133,17 @@ export class Lending {
   #lendEdges(): void {
     if (this.#lender === null) return;
     const { edges: all } = this.#lender;
+    const usable = new Map(this.#placement.usable);
     for (const process of [...this.#joined])
-      if (!this.#known.includes(process) || !this.#linked.has(process)) {
+      if (!usable.has(process)) {
         this.#joined.delete(process);
         void all.leave(process);
       }
-    for (const [process, { node, edges }] of this.#linked)
-      if (this.#known.includes(process) && !this.#joined.has(process)) {
+    for (const [process, { node, edges }] of usable)
+      if (!this.#joined.has(process)) {
         this.#joined.add(process);
         all.join(process, node, edges, (edge) => this.#open(process, { kind: 'edge', edge }));
       }
-  }
-
-  /** The node is given no partition for a while. */
-  #failed(process: string): void {
-    this.#failures.failed(process);
-    this.#spread();
   }
 
   #spreadSoon(): void {
@@ -197,31 +154,27 @@ export class Lending {
   }
 
   #spread(): void {
-    this.#spreadOver = this.#members;
-    this.#placed = spread([this.#here, ...this.#spreadOver], this.#placed, this.#wanted);
+    this.#placement.spread();
     void this.#moveAll();
   }
 
-  /**
-   * Those of a node whose link is lost are started anew by whoever supervises them. What does not
-   * move now is tried again when the nodes are told next.
-   */
+  /** What does not move now is tried again when the nodes are told next. */
   async #moveAll(): Promise<void> {
-    if (this.#moving !== null || this.#lender === null) return;
-    for (let number = 0; number < this.#placed.length && !this.#isStopping; number++) {
-      const process = elementAt(this.#ranAt, number);
-      const isThere = process === this.#here || this.#linked.has(process);
-      if (!isThere || process === this.#placed[number]) continue;
+    if (this.#isMoving || this.#lender === null) return;
+    this.#isMoving = true;
+    let number = this.#placement.misplaced(0);
+    while (number !== null && !this.#isStopping) {
+      const before = this.#placement.ranAt(number);
       const fromMs = performance.now();
-      this.#moving = number;
       await this.#lender.replace(number);
-      const to = elementAt(this.#ranAt, number);
-      if (to !== process)
+      const to = this.#placement.ranAt(number);
+      if (to !== before)
         this.#options.logger.info(
           `partition ${number} runs on ${this.#nameOf(to)} after ${Math.round(performance.now() - fromMs)} ms`,
         );
+      number = this.#placement.misplaced(number + 1);
     }
-    this.#moving = null;
+    this.#isMoving = false;
   }
 
   get #here(): string {
@@ -229,7 +182,8 @@ export class Lending {
   }
 
   #nameOf(process: string): string {
-    return process === this.#here ? 'this node' : `node ${this.#linked.get(process)?.node ?? 'that is gone'}`;
+    if (process === this.#here) return 'this node';
+    return `node ${this.#placement.linkedNode(process)?.node ?? 'that is gone'}`;
   }
 
   /**
@@ -238,17 +192,15 @@ export class Lending {
    */
   async place(number: number): Promise<string | null> {
     const { folder, config, logger } = this.#options;
-    const process = elementAt(this.#placed, number);
-    if (process !== this.#ranAt[number])
-      this.#quietUntilMs[number] = performance.now() + config.webhooks.timeoutMs;
-    this.#ranAt[number] = process;
+    const { process, before } = this.#placement.start(number);
+    if (process !== before) this.#quietUntilMs[number] = performance.now() + config.webhooks.timeoutMs;
     if (process === this.#here) {
       const released = this.#standby.ask('release', { partition: number });
       await Promise.race([released, this.#halted.promise]);
       return null;
     }
     // Without it a lent partition is served all the same, and begins more slowly here.
-    const isWanted = () => !this.#isStopping && this.#ranAt[number] !== this.#here;
+    const isWanted = () => !this.#isStopping && this.#placement.ranAt(number) !== this.#here;
     void followUntilDone(this.#standby, followedShard(folder, number), isWanted, logger);
     return process;
   }
@@ -275,9 +227,10 @@ export class Lending {
   open(process: string, shard: LentShard): Thread {
     const thread = this.#open(process, { kind: 'shard', shard });
     // It stops, or can't run the partition.
-    void thread.ended.then(() => {
-      if (this.#moving !== shard.number && !this.#isStopping && this.#linked.has(process))
-        this.#failed(process);
+    thread.onLost(`shard ${shard.number}`, () => {
+      if (this.#isStopping || this.#placement.linkedNode(process) === null) return;
+      this.#placement.failed(process);
+      this.#spread();
     });
     return thread;
   }

@@ -1,0 +1,126 @@
+// Which process is to run each partition, and which one ran it last: it follows from who is there,
+// who is linked to this node, what operators want, and who has failed lately. Whoever asks carries
+// it out (threads/lending.ts), and says what came of it.
+
+import { spread } from '../cluster/spread.ts';
+import { elementAt } from '../core/assert.ts';
+import type { ReachableNode } from '../postgresql/lease-table.ts';
+import { BackOff } from './back-off.ts';
+
+export interface LinkedNode {
+  readonly node: string;
+  /** How many edges it can run. */
+  readonly edges: number;
+}
+
+/** A node that has failed is given nothing for so long, and twice as long each time. */
+const unfit = { minMs: 2_000, maxMs: 120_000 };
+
+export class Placement {
+  /** This node's process. */
+  readonly #here: string;
+  /** The other processes that are there, as PostgreSQL knows, and were not drained. */
+  #known: readonly string[] = [];
+  /** Those that this node is connected to. */
+  readonly #linked = new Map<string, LinkedNode>();
+  /**
+   * Of nodes whose link was lost, or that could not run what they were given: by their names,
+   * because one that has crashed comes back as another process.
+   */
+  readonly #failures: BackOff;
+  /** The process that operators want each partition to run at; null: any. */
+  #wanted: readonly (string | null)[];
+  /** Between whom the partitions were spread last. */
+  #spreadOver: readonly string[] = [];
+  /** The process that is to run each. */
+  #placed: readonly string[];
+  /** The process that each was last run by. */
+  readonly #ranAt: string[];
+
+  /** Everything runs here at first. `nowMs`: of the monotonic clock. */
+  constructor(here: string, partitions: number, nowMs: () => number) {
+    this.#here = here;
+    this.#failures = new BackOff(unfit, nowMs);
+    this.#placed = Array.from({ length: partitions }, () => here);
+    this.#ranAt = [...this.#placed];
+    this.#wanted = this.#placed.map(() => null);
+  }
+
+  /**
+   * The nodes as they are now, this one among them. Returns when the partitions are to be spread
+   * anew: nodes that come at about the same time are given some together. Null: they stay.
+   */
+  know(nodes: readonly Pick<ReachableNode, 'process' | 'drained' | 'wanted'>[]): 'now' | 'soon' | null {
+    this.#known = nodes
+      .filter(({ process, drained }) => process !== this.#here && !drained)
+      .map(({ process }) => process);
+    const before = this.#wanted;
+    this.#wanted = before.map(
+      (_, number) => nodes.find(({ wanted }) => wanted.includes(number))?.process ?? null,
+    );
+    const members = this.#members;
+    const isGone = this.#spreadOver.some((process) => !members.includes(process));
+    if (isGone || this.#wanted.some((process, number) => process !== before[number])) return 'now';
+    return members.length === this.#spreadOver.length ? null : 'soon';
+  }
+
+  linked(process: string, node: LinkedNode): void {
+    this.#linked.set(process, node);
+  }
+
+  unlinked(process: string): void {
+    this.failed(process);
+    this.#linked.delete(process);
+  }
+
+  /** Null: it is not linked. */
+  linkedNode(process: string): LinkedNode | null {
+    return this.#linked.get(process) ?? null;
+  }
+
+  /** Its node is given no partition for a while. */
+  failed(process: string): void {
+    const linked = this.#linked.get(process);
+    if (linked !== undefined) this.#failures.failed(linked.node);
+  }
+
+  /** The other processes that are there, linked and not drained. */
+  get usable(): readonly (readonly [process: string, node: LinkedNode])[] {
+    return [...this.#linked].filter(([process]) => this.#known.includes(process));
+  }
+
+  /** Those that can be given partitions. */
+  get #members(): readonly string[] {
+    return this.usable.filter(([, { node }]) => this.#failures.isOver(node)).map(([process]) => process);
+  }
+
+  spread(): void {
+    this.#spreadOver = this.#members;
+    this.#placed = spread([this.#here, ...this.#spreadOver], this.#placed, this.#wanted);
+  }
+
+  /** The partition is started where it is to run: returns that process, and who ran it before. */
+  start(number: number): { readonly process: string; readonly before: string } {
+    const [process, before] = [elementAt(this.#placed, number), this.ranAt(number)];
+    this.#ranAt[number] = process;
+    return { process, before };
+  }
+
+  ranAt(number: number): string {
+    return elementAt(this.#ranAt, number);
+  }
+
+  /**
+   * The first partition from `from` on that runs elsewhere than it is to; null: none. Those of a
+   * node whose link is lost are not moved: whoever supervises them starts them anew.
+   */
+  misplaced(from: number): number | null {
+    const found = this.#ranAt.findIndex(
+      (process, number) =>
+        number >= from &&
+        process !== this.#placed[number] &&
+        (process === this.#here || this.#linked.has(process)),
+    );
+    return found < 0 ? null : found;
+  }
+}

@@ -1,0 +1,147 @@
+// Where partitions are to run, as nodes come, go and fail.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { BackOff } from '../../src/threads/back-off.ts';
+import { Placement } from '../../src/threads/placement.ts';
+
+interface Told {
+  readonly drained?: boolean;
+  readonly wanted?: readonly number[];
+}
+
+/** Four partitions of node `a`. Each node has one process, which is called like it unless told otherwise. */
+function bench() {
+  let nowMs = 0;
+  const placement = new Placement('a', 4, () => nowMs);
+  return {
+    placement,
+    pass(ms: number) {
+      nowMs += ms;
+    },
+    know: (nodes: Readonly<Record<string, Told>>) =>
+      placement.know(
+        Object.entries({ a: {}, ...nodes }).map(([process, told]) => ({
+          process,
+          drained: false,
+          wanted: [],
+          ...told,
+        })),
+      ),
+    link: (process: string, node = process) => placement.linked(process, { node, edges: 0 }),
+    /** Spreads the partitions and moves all that can be moved. Returns who runs each. */
+    settle() {
+      placement.spread();
+      for (let number = placement.misplaced(0); number !== null; number = placement.misplaced(number + 1))
+        placement.start(number);
+      return [0, 1, 2, 3].map((number) => placement.ranAt(number)).join('');
+    },
+  };
+}
+
+/** Node `b` runs two partitions. */
+function lent() {
+  const made = bench();
+  made.link('b');
+  assert.equal(made.know({ b: {} }), 'soon');
+  assert.equal(made.settle(), 'aabb');
+  assert.equal(made.know({ b: {} }), null, 'nothing has changed');
+  return made;
+}
+
+test('a node that is there and not linked, or linked and not there, is given nothing', () => {
+  const { know, link, settle } = bench();
+  assert.equal(know({ b: {} }), null);
+  assert.equal(settle(), 'aaaa');
+  link('c');
+  assert.equal(settle(), 'aaaa');
+});
+
+test('a node whose link was lost is lent to again after two seconds, and later each time', () => {
+  const { placement, pass, know, link, settle } = lent();
+  for (const waitMs of [2_000, 4_000, 8_000]) {
+    placement.unlinked('b');
+    assert.equal(know({ b: {} }), 'now', 'others have to run what it ran');
+    link('b');
+    placement.spread();
+    // Whoever supervises the shards of a lost node starts them.
+    for (const number of [0, 1, 2, 3]) placement.start(number);
+    assert.equal(settle(), 'aaaa');
+    pass(waitMs - 1);
+    assert.equal(know({ b: {} }), null);
+    assert.equal(settle(), 'aaaa');
+    pass(1);
+    assert.equal(know({ b: {} }), 'soon');
+    assert.equal(settle(), 'aabb');
+  }
+});
+
+test('a node that has crashed is not given more because it is another process', () => {
+  const { placement, pass, know, link, settle } = lent();
+  // It could not run what it was given, and ended of it.
+  placement.failed('b');
+  placement.unlinked('b');
+  placement.spread();
+  for (const number of [0, 1, 2, 3]) placement.start(number);
+  link('c', 'b');
+  pass(3_999);
+  assert.equal(know({ c: {} }), null);
+  assert.equal(settle(), 'aaaa');
+  pass(1);
+  assert.equal(know({ c: {} }), 'soon');
+  assert.equal(settle(), 'aacc');
+});
+
+test('a partition that could not be moved is still to be moved, and one of a lost node is not', () => {
+  const { placement, know, link } = bench();
+  link('b');
+  know({ b: {} });
+  placement.spread();
+  assert.equal(placement.misplaced(0), 2);
+  // Nothing has come of it.
+  assert.equal(placement.misplaced(3), 3);
+  assert.equal(placement.misplaced(0), 2, 'it is tried again');
+  assert.deepEqual(placement.start(2), { process: 'b', before: 'a' });
+  assert.deepEqual(placement.start(3), { process: 'b', before: 'a' });
+  assert.equal(placement.misplaced(0), null);
+  placement.unlinked('b');
+  placement.spread();
+  assert.equal(placement.misplaced(0), null);
+  assert.deepEqual(placement.start(2), { process: 'a', before: 'b' });
+});
+
+test('a drained node gives back what it runs, and a wish for it counts no more', () => {
+  const { know, settle } = lent();
+  assert.equal(know({ b: { wanted: [0] } }), 'now');
+  assert.equal(settle(), 'baba');
+  assert.equal(know({ b: { drained: true, wanted: [0] } }), 'now');
+  assert.equal(settle(), 'aaaa');
+});
+
+test('a wish for this node keeps a partition here', () => {
+  const { know, settle } = lent();
+  assert.equal(know({ a: { wanted: [3] }, b: {} }), 'now');
+  assert.equal(settle(), 'abba');
+});
+
+test('who fails is left alone twice as long each time, up to a bound, and anew after a good while', () => {
+  let nowMs = 0;
+  const backOff = new BackOff({ minMs: 10, maxMs: 35 }, () => nowMs);
+  assert.equal(backOff.isOver('b'), true);
+  for (const ms of [10, 20, 35, 35]) {
+    backOff.failed('b');
+    nowMs += ms - 1;
+    assert.equal(backOff.isOver('b'), false);
+    assert.equal(backOff.isOver('c'), true);
+    nowMs += 1;
+    assert.equal(backOff.isOver('b'), true);
+  }
+  backOff.forget('b');
+  backOff.failed('b');
+  nowMs += 10;
+  assert.equal(backOff.isOver('b'), true, 'it had succeeded');
+  nowMs += 35;
+  backOff.failed('b');
+  nowMs += 10;
+  assert.equal(backOff.isOver('b'), true, 'it had not failed for long');
+});
