@@ -18,6 +18,8 @@ export interface Node {
   /** Everything that it has written so far. */
   output(): string;
   says(words: RegExp): Promise<void>;
+  /** Tells it to stop, and waits for its end. */
+  stop(): Promise<void>;
   kill(): Promise<void>;
 }
 
@@ -67,11 +69,12 @@ export function startNode(context: TestContext, options: NodeOptions): Node {
   // It may end before anybody waits for it.
   serving.catch(() => {});
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  const kill = async () => {
+  const endBy = async (signal: 'SIGTERM' | 'SIGKILL') => {
     child.ref();
-    child.kill('SIGKILL');
+    child.kill(signal);
     await ended;
   };
+  const kill = () => endBy('SIGKILL');
   context.after(kill);
   const says = async (words: RegExp) => {
     for (let tries = 0; !words.test(output); tries++) {
@@ -79,5 +82,14 @@ export function startNode(context: TestContext, options: NodeOptions): Node {
       await wait(10);
     }
   };
-  return { name, dataDir, process: child, serving, output: () => output, says, kill };
+  return {
+    name,
+    dataDir,
+    process: child,
+    serving,
+    output: () => output,
+    says,
+    stop: () => endBy('SIGTERM'),
+    kill,
+  };
 }

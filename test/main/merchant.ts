@@ -86,8 +86,8 @@ export class Merchant {
   readonly #requestIds = new Set<string>();
   #checked = 0;
   #keys = 0;
-  /** Where it works now. */
-  #url: string | null = null;
+  /** Where it works now: at the first of these that answers. */
+  #urls: readonly string[] | null = null;
   #working: Promise<unknown> = Promise.resolve();
   readonly findings: Findings = { lost: [], doubled: [], half: [] };
   /** Writes that were answered for good. */
@@ -102,13 +102,18 @@ export class Merchant {
     test.after(() => this.pause());
   }
 
-  /** Works on `connections` connections until `pause` or until the service is gone. */
-  work(url: string, connections: number, sureRestMs = restMs): void {
-    this.#url = url;
+  /**
+   * Works on `connections` connections until `pause`, or until the service is gone. Of one with several addresses it asks the
+   * next where it was not answered, and goes on.
+   */
+  work(at: string | readonly string[], connections: number, sureRestMs = restMs): void {
+    const urls = typeof at === 'string' ? [at] : at;
+    this.#urls = urls;
     const worker = async () => {
-      while (this.#url === url) {
-        const outcome = await this.#step(url);
-        if (outcome === 'not answered') return;
+      for (let turn = 0; this.#urls === urls; ) {
+        const outcome = await this.#step(urls[turn % urls.length]!);
+        if (outcome === 'not answered' && urls.length === 1) return;
+        if (outcome === 'not answered') turn++;
         await wait(outcome === 'sure' ? sureRestMs : unsureRestMs);
       }
     };
@@ -117,7 +122,7 @@ export class Merchant {
 
   /** Sends nothing more; settles when everything that was sent is answered, or never will be. */
   async pause(): Promise<void> {
-    this.#url = null;
+    this.#urls = null;
     await this.#working;
   }
 

@@ -1,4 +1,4 @@
-// Proxies on loopback between the service and PostgreSQL, which can be cut in one direction or in both.
+// Proxies on loopback between the service and PostgreSQL, or between nodes, which can be cut in one direction or in both.
 
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
@@ -19,8 +19,8 @@ export class Link {
     this.#server = createServer((client) => this.#connect(client));
   }
 
-  async open(context: Pick<TestContext, 'after'>): Promise<this> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+  async open(context: Pick<TestContext, 'after'>, at = { host: '127.0.0.1', port: 0 }): Promise<this> {
+    await new Promise<void>((resolve) => this.#server.listen(at, resolve));
     this.port = (this.#server.address() as { port: number }).port;
     context.after(() => this.#close());
     return this;
