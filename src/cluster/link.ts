@@ -58,7 +58,7 @@ export class Link {
   readonly #opened = new Set<number>();
   readonly #frames = new FrameReader();
   #nextChannel: number;
-  #silence: NodeJS.Timeout | undefined;
+  readonly #silence: NodeJS.Timeout;
   #isEnded = false;
   #isCorked = false;
 
@@ -70,12 +70,7 @@ export class Link {
     // The other side learns of a fault by the end of the connection.
     socket.on('error', () => {});
     socket.once('close', () => this.end());
-    this.#heard();
-  }
-
-  #heard(): void {
-    clearTimeout(this.#silence);
-    this.#silence = setTimeout(() => this.end(), this.#options.silentMsMax);
+    this.#silence = setTimeout(() => this.end(), options.silentMsMax);
   }
 
   /** Begins a channel between `port` and one that the other node is given with the greeting. */
@@ -127,6 +122,7 @@ export class Link {
     this.#ports.set(channel, port);
     port.on('message', (message) => this.#post(channel, message));
     port.on('close', () => {
+      this.#opened.delete(channel);
       if (this.#ports.delete(channel)) this.#send(channel, kinds.closed, none);
     });
   }
@@ -170,6 +166,7 @@ export class Link {
   }
 
   #receive(chunk: Buffer): void {
+    if (!this.#isEnded) this.#silence.refresh();
     this.#frames.add(chunk);
     for (let frame = this.#frames.next(); frame !== null; frame = this.#frames.next()) {
       if (frame === 'too long') this.end();
@@ -180,7 +177,6 @@ export class Link {
 
   #take(channel: number, kind: number, payload: Buffer): void {
     if (kind === kinds.control) {
-      this.#heard();
       this.#options.onControl(deserialize(payload));
     } else if (kind === kinds.opened) this.#options.onOpened?.(deserialize(payload), this.#newPort(channel));
     else {

@@ -38,6 +38,7 @@ export class Relay {
   /** The connections of each network and site. */
   readonly #open = new Map<string, number>();
   #target: string | null = null;
+  #isClosed = false;
 
   constructor(options: RelayOptions) {
     this.#options = options;
@@ -45,7 +46,7 @@ export class Relay {
 
   /** Rejects with the error of the system when the address can't be listened on. */
   async listen(): Promise<void> {
-    if (this.#server !== null) return;
+    if (this.#server !== null || this.#isClosed) return;
     const { host, port, connectionsMax } = this.#options;
     const server = createServer({ pauseOnConnect: true, noDelay: true }, (client) => this.#take(client));
     this.#server = server;
@@ -54,6 +55,8 @@ export class Relay {
     server.once('error', listening.reject).listen({ host, port, reusePort: canShare }, listening.resolve);
     await listening.promise;
     server.on('error', () => {});
+    // A name had to be looked up meanwhile.
+    if (this.#server !== server) server.close();
   }
 
   /** Others take the connections from now on; those that are passed on already go on. */
@@ -136,6 +139,7 @@ export class Relay {
 
   /** Resolves when the port is free. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     const server = this.#server;
     this.#server = null;
     const closed = new Promise<void>((resolve) =>

@@ -139,6 +139,7 @@ export class OwnershipBoard {
 
   /** Whether what this process has been told in a term is still kept up to date. */
   isTrustedIn(term: number): boolean {
-    return Atomics.load(this.#term, 0) === term && this.isTrusted();
+    // In this order: a later term begins before it is trusted.
+    return this.isTrusted() && Atomics.load(this.#term, 0) === term;
   }
 }

@@ -59,13 +59,14 @@ export class HostedHere {
   /** How many edges this node runs. */
   readonly #edges: number;
   readonly #hosting: Hosting;
-  readonly #reread: () => void;
+  readonly #reread: ReturnType<typeof createReread>;
+  readonly #onHangup = () => void this.#reread.request();
   #link: Kept | null = null;
   #isStopping = false;
   /** Resolves when everything has ended that runs here. */
   readonly stop = lazily(async () => {
     this.#isStopping = true;
-    process.off('SIGHUP', this.#reread);
+    process.off('SIGHUP', this.#onHangup);
     await this.#hosting.stop();
     await this.#link?.stop();
   });
@@ -95,11 +96,15 @@ export class HostedHere {
       logger,
       onListening,
     });
-    const apply = (changed: Config) => this.#hosting.reread(changed);
-    const reread = createReread(hosted(config), { load: () => hosted(load()), apply, logger });
-    this.#reread = () => void reread.request();
-    process.on('SIGHUP', this.#reread);
+    const apply = (changed: Config) => this.#hosting.reread(hosted(changed));
+    this.#reread = createReread(config, { load, apply, logger });
+    process.on('SIGHUP', this.#onHangup);
     closers.push(this.stop);
+  }
+
+  /** The configuration as it was read last. */
+  get config(): Config {
+    return this.#reread.active;
   }
 
   /** Never resolves. Rejects with `ConfigError` when this node has another secrets key. */

@@ -123,7 +123,7 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   const owned = await own({ config: configured, load, port, logger, manager, told, closers });
   if (owned !== null)
     await runOwned({
-      configured,
+      configured: owned.config,
       load,
       acceptLoss,
       told,

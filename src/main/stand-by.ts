@@ -34,6 +34,8 @@ const leaseEntry = new URL('../threads/lease-thread.ts', import.meta.url);
 const standbyEntry = new URL('../threads/standby-thread.ts', import.meta.url);
 
 export interface StoodBy {
+  /** As it was read last. */
+  readonly config: Config;
   readonly claim: Claim;
   /** The metrics of what keeps the claim, as prom-client's JSON. */
   readonly counted: () => Promise<readonly object[]>;
@@ -62,10 +64,11 @@ const aloneMs = 1_000;
 /** Resolves when the node has the lease; at once where no nodes share the service. */
 export async function standBy(owning: Owning, folder: DataFolder): Promise<StoodBy> {
   const ownership = OwnershipBoard.memory(folder.shards);
-  const { node } = owning.config.cluster;
+  const { config } = owning;
+  const { node } = config.cluster;
   if (node === null) {
     const claim = { ownership, lease: null, quietMs: 0 };
-    return { claim, counted: async () => [], among: null, ...unprepared() };
+    return { config, claim, counted: async () => [], among: null, ...unprepared() };
   }
   const data: LeaseThreadData = {
     config: owning.config,
@@ -97,7 +100,7 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
   const told = owning.told.promise.then(() => 'told' as const);
   const first = await Promise.race([taken.promise, told, wait(aloneMs, null)]);
   if (first === 'told') return new Promise(() => {});
-  if (first !== null) return { claim: first, counted, among, ...unprepared() };
+  if (first !== null) return { config, claim: first, counted, among, ...unprepared() };
   // Nothing is started in vain.
   const keys = await keysOfService(owning.config);
   const threads = new WaitingThreads(kindsOf(sizedFor(owning.config, folder.shards), folder.shards));
@@ -129,7 +132,7 @@ async function follow(
   owning: Owning,
   folder: DataFolder,
   following: Following,
-): Promise<Pick<StoodBy, 'claim' | 'whole'>> {
+): Promise<Pick<StoodBy, 'config' | 'claim' | 'whole'>> {
   const { config, port, logger, manager, closers } = owning;
   const { data, relay, lease, keys, threads, taken } = following;
   const { service, progress, identity } = data;
@@ -156,7 +159,7 @@ async function follow(
   const claim = await Promise.race([taken, hosting.run()]);
   await hosting.stop();
   await Promise.all([thread.stop(), ...ends.map((end) => end())]);
-  return { claim, whole };
+  return { config: hosting.config, claim, whole };
 }
 
 const connectMs = 2_000;

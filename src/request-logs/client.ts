@@ -9,16 +9,17 @@ import { type AnsweredRequest, EntryWriter, gapBytes } from './entry.ts';
 import type { AskLogs, LogQuestions } from './query.ts';
 import type { LogScope } from './request-logs.ts';
 
-/** From an edge: the entries of a batch, to be written and given back. */
+/** From an edge: the entries of a batch, to be written and, unless it is a copy, given back. */
 export interface EntryBatch {
+  readonly isCopy: boolean;
   readonly buffer: ArrayBuffer;
   readonly bytes: number;
   readonly senders: readonly LogScope[];
 }
 
-/** To an edge: the buffer of the oldest batch that was not acknowledged. */
+/** To an edge: the buffer of the oldest batch that was not acknowledged; null: that was a copy. */
 export interface BatchWritten {
-  readonly written: ArrayBuffer;
+  readonly written: ArrayBuffer | null;
 }
 
 interface LogPort {
@@ -31,6 +32,8 @@ interface LogPort {
 interface RequestLogClientOptions {
   readonly clock: () => number;
   readonly later: (run: () => void, ms: number) => void;
+  /** The port leads to another node: only what was written is sent, and nothing comes back. */
+  readonly isFar: boolean;
   /** Called with the number of entries that were dropped. */
   readonly onDropped: (entries: number) => void;
 }
@@ -83,7 +86,7 @@ export class RequestLogClient {
       } else if (this.#port === port) {
         assert(this.#inFlight.length > 0, 'only a batch that was sent is given back');
         this.#inFlight.shift();
-        if (this.#spare.length < spareMax) this.#spare.push(message.written);
+        if (message.written !== null) this.#keepSpare(message.written);
       }
     });
     port.on('close', () => {
@@ -190,8 +193,15 @@ export class RequestLogClient {
       this.#lose();
       return;
     }
-    const bytes = buffer.buffer as ArrayBuffer;
-    this.#port.postMessage({ buffer: bytes, bytes: used, senders: batch.senders }, [bytes]);
+    const whole = buffer.buffer as ArrayBuffer;
+    const isCopy = this.#options.isFar;
+    const sent = isCopy ? whole.slice(0, used) : whole;
+    if (isCopy) this.#keepSpare(whole);
+    this.#port.postMessage({ isCopy, buffer: sent, bytes: used, senders: batch.senders }, [sent]);
+  }
+
+  #keepSpare(buffer: ArrayBuffer): void {
+    if (this.#spare.length < spareMax) this.#spare.push(buffer);
   }
 
   /** Hands over what was gathered, and lets the port end. */

@@ -103,7 +103,7 @@ process.on('uncaughtException', fail);
 // its own failures.
 process.on('unhandledRejection', (error) => visits.failed(error, 'connection', null));
 
-const requestLogs = createRequestLogClient(config, logger, countLostEntries(registry));
+const requestLogs = createRequestLogClient(config, logger, countLostEntries(registry), data.term !== 0);
 
 function onAnswered(answered: Answered): void {
   const { org, livemode, isLogged } = answered;
@@ -133,7 +133,7 @@ const api = new Api({
   baseUrl,
   clock: Date.now,
   eventStreams: new EventStreams({ keyRing, clock: Date.now }),
-  listenKey,
+  listenKey: Buffer.from(listenKey, 'base64'),
   askLogs: requestLogs?.ask ?? (async () => null),
   usedKeys,
   addressOf: createClientAddressText(config.pages.trustedProxies),
@@ -239,6 +239,16 @@ function reread(changed: Config): string | null {
   }
 }
 
+/** Whoever asks: both nodes may that have to do with the edge. */
+let stopping: Promise<void> | null = null;
+function stop(graceMs: number): Promise<void> {
+  stopping ??= (async () => {
+    await server?.stop(graceMs);
+    tellKeys(true);
+  })();
+  return stopping;
+}
+
 const answers: Answers<ThreadQuestions> = {
   ...commonAnswers(logger, registry, () => metrics.connections.set(connections.here)),
   keys: ({ change }) => keyRing.put(change),
@@ -249,10 +259,7 @@ const answers: Answers<ThreadQuestions> = {
     isPaused = false;
   },
   reread: ({ config: changed }) => reread(changed),
-  async stop() {
-    await server?.stop(stopGraceMs);
-    tellKeys(true);
-  },
+  stop: ({ atOnce = false }) => stop(atOnce ? 0 : stopGraceMs),
 };
 
 async function carryOut(instruction: Instruction): Promise<void> {

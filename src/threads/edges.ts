@@ -17,7 +17,7 @@ import type { EdgeThreadData, News } from './thread-protocol.ts';
 export interface EdgesOptions {
   readonly config: Config;
   readonly shards: number;
-  readonly directory: Directory;
+  readonly directory: Pick<Directory, 'listenKey' | 'snapshot' | 'keyUses'>;
   /** The memory of the ownership board. */
   readonly ownership: SharedArrayBuffer;
   readonly threads: WaitingThreads;
@@ -53,7 +53,7 @@ export class Edges {
   readonly #lent = new Set<LentEdges>();
   /** How many connections the edges of this node have, all together. */
   readonly #connections = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
-  #listenKey: Uint8Array | null = null;
+  #listenKey: string | null = null;
 
   constructor(options: EdgesOptions) {
     this.#options = options;
@@ -63,12 +63,21 @@ export class Edges {
 
   /** All of them, wherever they run. */
   get all(): readonly SupervisedThread[] {
-    return [...this.#own, ...[...this.#lent].flatMap(({ threads }) => threads)];
+    return [...this.#own, ...this.#lentThreads];
+  }
+
+  /** Those of this node. */
+  get own(): readonly SupervisedThread[] {
+    return this.#own;
+  }
+
+  get #lentThreads(): readonly SupervisedThread[] {
+    return [...this.#lent].flatMap(({ threads }) => threads);
   }
 
   /** Starts those of this node. Resolves when all listen, or with why one can't. */
   async start(): Promise<ThreadFailure | null> {
-    this.#listenKey = await this.#options.directory.listenKey();
+    this.#listenKey = Buffer.from(await this.#options.directory.listenKey()).toString('base64');
     const failures = await Promise.all(this.#own.map((edge) => edge.start()));
     return failures.find((failure) => failure !== null) ?? null;
   }
@@ -79,6 +88,7 @@ export class Edges {
     const make = () => {
       const data: EdgeThreadData = {
         ...this.#anywhere(number),
+        edges: this.#sharing,
         term: 0,
         config: this.#config,
         port,
@@ -96,7 +106,7 @@ export class Edges {
     return {
       number,
       shards,
-      edges: this.all.length,
+      edges: this.#sharing + 1,
       baseUrl,
       keys: directory.snapshot().map(keyRingChangeOf),
       listenKey: defined(this.#listenKey, 'edges are started when there is a key'),
@@ -118,12 +128,15 @@ export class Edges {
     const threads = numbers.map((number) => {
       const name = `edge ${number} on node ${node}`;
       const make = () => open(this.#anywhere(number)).begin(null, this.#hear);
-      const onReady = () => logger.info(`${name} takes requests`);
-      return new SupervisedThread({ name, make, onStarted, onReady, logger, stopping });
+      const onReady = () => {
+        logger.info(`${name} takes requests`);
+        this.#tellShare();
+      };
+      const onEnded = () => this.#tellShare();
+      return new SupervisedThread({ name, make, onStarted, onReady, onEnded, logger, stopping });
     });
     this.#lent.add({ process, numbers, threads, leaving });
     for (const thread of threads) void thread.start();
-    this.#tellShare();
   }
 
   #freeNumbers(count: number): number[] {
@@ -136,28 +149,31 @@ export class Edges {
 
   /** The node's link is lost, or it is to run nothing. Resolves when its edges have ended. */
   async leave(process: string): Promise<void> {
-    for (const lent of this.#lent)
-      if (lent.process === process && !lent.leaving.signal.aborted) {
-        lent.leaving.abort();
-        await Promise.all(lent.threads.map((edge) => edge.stop()));
-        this.#lent.delete(lent);
-        this.#tellShare();
-      }
+    const isMeant = (lent: LentEdges) => lent.process === process && !lent.leaving.signal.aborted;
+    // The node may have joined again before they have ended.
+    const lent = [...this.#lent].find(isMeant);
+    if (lent === undefined) return;
+    lent.leaving.abort();
+    await Promise.all(lent.threads.map((edge) => edge.stop()));
+    this.#lent.delete(lent);
   }
 
-  /** The edges share the mailboxes of the shards. */
+  /** How many share the mailboxes of the shards. */
+  get #sharing(): number {
+    return this.#own.length + this.#lentThreads.filter(({ ready }) => ready !== null).length;
+  }
+
   #tellShare(): void {
-    const edges = this.all.length;
-    for (const { thread } of this.all) thread?.ask('edges', { edges }).catch(() => {});
+    const edges = this.#sharing;
+    for (const { ready } of this.all) ready?.ask('edges', { edges }).catch(() => {});
   }
 
   /** Resolves when no edge goes by the keys any more that were before the change. */
   async changed(change: DirectoryChange): Promise<void> {
     const keys = { change: keyRingChangeOf(change) };
     const own = this.#own.map(({ thread }) => thread?.ask('keys', keys));
-    const lent = [...this.#lent].flatMap(({ threads }) => threads);
     // One that is lost has ended when its trust is over, and is started again with all keys.
-    const others = lent.map(({ thread }) => thread?.askSoon('keys', keys).catch(() => {}));
+    const others = this.#lentThreads.map(({ thread }) => thread?.askSoon('keys', keys).catch(() => {}));
     await Promise.all([...own, ...others]);
   }
 

@@ -7,7 +7,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { EdgeAnywhere } from './lending-protocol.ts';
 import type { Thread } from './thread.ts';
 import { kinds, type WaitingThreads } from './thread-kinds.ts';
-import type { EdgeThreadData } from './thread-protocol.ts';
+import type { EdgeThreadData, Instruction } from './thread-protocol.ts';
 
 export interface HostedEdgesOptions {
   readonly config: Config;
@@ -25,6 +25,7 @@ export class HostedEdges {
   #config: Config;
   readonly #edges = new Map<string, Thread>();
   readonly #listening = new Set<Thread>();
+  #isStopping = false;
   /** How many connections they have, all together. */
   readonly #connections = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
 
@@ -53,9 +54,14 @@ export class HostedEdges {
       isOver = true;
       if (this.#listening.delete(thread) && this.#listening.size === 0) this.#options.onListening(false);
     };
+    // The relay listens before the edge does not any more.
+    port.on('message', ({ type }: Instruction) => {
+      if (type === 'stop') over();
+    });
     port.once('close', () => {
       over();
-      void thread.stop();
+      // Nobody can be answered any more.
+      void thread.stop({ atOnce: true });
     });
     thread.giveAway(port);
     const listens = () => {
@@ -68,6 +74,7 @@ export class HostedEdges {
     void thread.ended.then(() => {
       over();
       this.#edges.delete(kind.name);
+      if (!this.#isStopping) threads.prepare(kind);
     });
   }
 
@@ -86,8 +93,14 @@ export class HostedEdges {
     return (await Promise.all(answers)).filter((failure) => typeof failure === 'string');
   }
 
+  /** Those that listen. */
+  get listening(): readonly Thread[] {
+    return [...this.#listening];
+  }
+
   /** Resolves when every edge has ended. */
   async stop(): Promise<void> {
+    this.#isStopping = true;
     await Promise.all([...this.#edges.values()].map((edge) => edge.stop()));
   }
 }

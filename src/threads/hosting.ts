@@ -39,6 +39,8 @@ interface WebhookThreads {
 
 export class Hosting {
   readonly #options: HostingOptions;
+  /** The configuration with which threads are started. */
+  #config: Config;
   readonly #board: OwnershipBoard;
   readonly #edges: HostedEdges;
   readonly #shards = new Map<number, Thread>();
@@ -57,6 +59,7 @@ export class Hosting {
     this.#room = new DiskRoom(options.config.dataDir, (isFull) => this.#diskChanged(isFull));
     this.#looking = setInterval(() => this.#shards.size > 0 && this.#room.isFull(), lookMs).unref();
     this.#board = new OwnershipBoard(options.trust, trustClocks);
+    this.#config = options.config;
     this.#edges = new HostedEdges(options);
   }
 
@@ -85,7 +88,8 @@ export class Hosting {
   }
 
   async #start(lent: LentShard, port: MessagePort, mayStart: () => boolean): Promise<void> {
-    const { config, folder, trust, standby, whole, threads, logger } = this.#options;
+    const { folder, trust, standby, whole, threads, logger } = this.#options;
+    const config = this.#config;
     const { number, quietMs, ...everywhere } = lent;
     if (this.#room.isFull()) throw new Error('its disk is full');
     // One that was lent before may not have ended yet.
@@ -134,14 +138,14 @@ export class Hosting {
 
   /** The partition is followed again, and the next start of its thread is prepared. */
   #ended(number: number): void {
-    const { threads, config, logger } = this.#options;
+    const { threads, logger } = this.#options;
     this.#board.setHeld(number, false);
     this.#shards.delete(number);
     this.#delivered.delete(number);
     // Attempts under way end, or are made again: nobody waits for them when this node takes over.
     if (this.#shards.size === 0) void this.#stopWebhooks();
     logger.info({ shard: number }, `partition ${number} does not run on this node any more`);
-    if (!this.#isStopping) threads.prepare(kinds.shard(number, config));
+    if (!this.#isStopping) threads.prepare(kinds.shard(number, this.#config));
     this.#followAgain(number);
   }
 
@@ -152,7 +156,8 @@ export class Hosting {
   }
 
   #startWebhooks(secretsKeys: readonly string[]): WebhookThreads {
-    const { config, trust, threads, logger } = this.#options;
+    const { trust, threads, logger } = this.#options;
+    const config = this.#config;
     const stopping = new AbortController();
     const supervised = Array.from({ length: config.webhookThreads }, (_, number) => {
       const kind = kinds.webhooks(number);
@@ -188,22 +193,27 @@ export class Hosting {
 
   /** Applies what can change. Resolves with the failures, each as one line. */
   async reread(config: Config): Promise<string[]> {
-    for (const shard of this.#shards.values()) shard.ask('reread', { config }).catch(() => {});
+    this.#config = config;
+    const webhooks = (this.#webhooks?.threads ?? []).map(({ thread }) => thread);
+    for (const thread of [...this.#shards.values(), ...webhooks])
+      thread?.ask('reread', { config }).catch(() => {});
     return this.#edges.reread(config);
   }
 
   /** The metrics of its threads that nobody else asks, as prom-client's JSON. */
   counted(): Promise<readonly object[]> {
-    return metricsOfThreads((this.#webhooks?.threads ?? []).map(({ ready }) => ready));
+    const webhooks = (this.#webhooks?.threads ?? []).map(({ ready }) => ready);
+    return metricsOfThreads([...webhooks, ...this.#edges.listening]);
   }
 
-  /** Resolves when every shard has ended. */
+  /** Resolves when every shard and every edge has ended. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     clearInterval(this.#looking);
     this.#halted.resolve();
-    await this.#work;
+    // They ask the shards.
+    await Promise.all([this.#work, this.#edges.stop()]);
     const shards = [...this.#shards.values()].map((shard) => shard.stop());
-    await Promise.all([this.#stopWebhooks(), this.#edges.stop(), ...shards]);
+    await Promise.all([this.#stopWebhooks(), ...shards]);
   }
 }

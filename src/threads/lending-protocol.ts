@@ -55,8 +55,8 @@ export interface EdgeAnywhere {
   readonly edges: number;
   readonly baseUrl: string;
   readonly keys: readonly KeyRingChange[];
-  /** The signing secrets of `listen` are derived from it. */
-  readonly listenKey: Uint8Array;
+  /** The signing secrets of `listen` are derived from it. In base64. */
+  readonly listenKey: string;
 }
 
 /** A shard that another node runs. */

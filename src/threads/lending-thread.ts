@@ -45,7 +45,7 @@ function refused(node: string, process: string, reason: string): void {
   backOff.failed(process);
   if (refusals.get(process) === reason) return;
   refusals.set(process, reason);
-  logger.warn(`node ${node} runs no partitions for this one: ${reason}`);
+  logger.warn(`node ${node} runs nothing for this one: ${reason}`);
 }
 
 /** For how many times in a row nodes with a link were not among those that are there. */
@@ -91,7 +91,7 @@ function lead(node: string, process: string, socket: Awaited<ReturnType<typeof c
       } else if (message.type === 'refused') refused(node, process, message.reason);
       else {
         const leftMs = ownership.trustLeftMs(trustMs);
-        trustedUntilMs = ownership.now().monotonicMs + leftMs;
+        trustedUntilMs = Math.max(trustedUntilMs, ownership.now().monotonicMs + leftMs);
         say({ type: 'trusted', sent: message.sent, trustMs: leftMs });
       }
     },

@@ -133,13 +133,13 @@ export class Lending {
   #lendEdges(): void {
     if (this.#lender === null) return;
     const { edges: all } = this.#lender;
-    const usable = new Map(this.#placement.usable);
+    const takers = new Map(this.#placement.edgeTakers);
     for (const process of [...this.#joined])
-      if (!usable.has(process)) {
+      if (!takers.has(process)) {
         this.#joined.delete(process);
         void all.leave(process);
       }
-    for (const [process, { node, edges }] of usable)
+    for (const [process, { node, edges }] of takers)
       if (!this.#joined.has(process)) {
         this.#joined.add(process);
         all.join(process, node, edges, (edge) => this.#open(process, { kind: 'edge', edge }));

@@ -21,6 +21,8 @@ export class Placement {
   readonly #here: string;
   /** The other processes that are there, as PostgreSQL knows, and were not drained. */
   #known: readonly string[] = [];
+  /** Those that were drained, as was heard of each last. */
+  readonly #drained = new Set<string>();
   /** Those that this node is connected to. */
   readonly #linked = new Map<string, LinkedNode>();
   /**
@@ -54,6 +56,9 @@ export class Placement {
     this.#known = nodes
       .filter(({ process, drained }) => process !== this.#here && !drained)
       .map(({ process }) => process);
+    for (const { process, drained } of nodes)
+      if (drained) this.#drained.add(process);
+      else this.#drained.delete(process);
     const before = this.#wanted;
     this.#wanted = before.map(
       (_, number) => nodes.find(({ wanted }) => wanted.includes(number))?.process ?? null,
@@ -84,14 +89,18 @@ export class Placement {
     if (linked !== undefined) this.#failures.failed(linked.node);
   }
 
-  /** The other processes that are there, linked and not drained. */
-  get usable(): readonly (readonly [process: string, node: LinkedNode])[] {
-    return [...this.#linked].filter(([process]) => this.#known.includes(process));
+  /**
+   * The other processes that run edges: linked and not drained. What PostgreSQL has not heard of
+   * for a moment goes on to answer.
+   */
+  get edgeTakers(): readonly (readonly [process: string, node: LinkedNode])[] {
+    return [...this.#linked].filter(([process]) => !this.#drained.has(process));
   }
 
   /** Those that can be given partitions. */
   get #members(): readonly string[] {
-    return this.usable.filter(([, { node }]) => this.#failures.isOver(node)).map(([process]) => process);
+    const usable = [...this.#linked].filter(([process]) => this.#known.includes(process));
+    return usable.filter(([, { node }]) => this.#failures.isOver(node)).map(([process]) => process);
   }
 
   spread(): void {

@@ -71,9 +71,10 @@ setInterval(sweep, sweepMs).unref();
 
 const ports = new Set<MessagePort>();
 
-function write(port: MessagePort, { buffer, bytes, senders }: EntryBatch): void {
+function write(port: MessagePort, { isCopy, buffer, bytes, senders }: EntryBatch): void {
   logs.write(Buffer.from(buffer, 0, bytes), senders);
-  port.postMessage({ written: buffer } satisfies BatchWritten, [buffer]);
+  const written: BatchWritten = { written: isCopy ? null : buffer };
+  port.postMessage(written, isCopy ? [] : [buffer]);
 }
 
 /** Loaded with the first question: searches need the schemas of all routes, a third of the heap. */

@@ -1,8 +1,8 @@
 // The supervisor runs the shards, the edges, the webhook thread and that of the request logs, and
 // connects every shard with the edges and the webhook thread. While a shard recovers, its
 // organizations get 503, and the others are not affected. After a fatal failure (a damaged journal)
-// a shard stays down, and the others go on. An edge is never started again: it ends because of a
-// bug or because of its address, and then the service ends.
+// a shard stays down, and the others go on. An edge of this node is never started again: it ends
+// because of a bug or because of its address, and then the service ends.
 
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Config } from '../config/config-schema.ts';
@@ -349,9 +349,12 @@ export class Supervisor {
     return [...this.#webhooks, this.#archive, this.#requestLogThread].filter((thread) => thread !== null);
   }
 
-  /** The metrics of every thread that is ready, as prom-client's JSON. */
+  /**
+   * The metrics of every thread that is ready, as prom-client's JSON. Other nodes tell those of the
+   * edges that they run.
+   */
   async metrics(): Promise<object[]> {
-    const threads = [...this.#others, ...this.#edges.all, ...this.#shards].map(({ ready }) => ready);
+    const threads = [...this.#others, ...this.#edges.own, ...this.#shards].map(({ ready }) => ready);
     const lent = (await this.#options.lending?.counted()) ?? [];
     return [...(await metricsOfThreads(threads)), ...lent];
   }

@@ -52,8 +52,11 @@ export interface ThreadQuestions {
   release: { asks: { readonly partition: number } };
   /** The thread's metrics, as prom-client's JSON. */
   metrics: { asks: object; answers: object };
-  /** Finish the requests that were taken, and close. The thread ends when it has answered. */
-  stop: { asks: object };
+  /**
+   * Finish the requests that were taken, unless it is to be at once, and close. The thread ends
+   * when it has answered.
+   */
+  stop: { asks: { readonly atOnce?: boolean } };
 }
 
 /** To the main thread. */

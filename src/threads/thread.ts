@@ -249,7 +249,10 @@ export class Thread {
    * Asks what somebody waits for: a node that has not answered for a while is given up, so that
    * one that hangs does not hold up the service.
    */
-  async askSoon<N extends 'account' | 'keys'>(type: N, asks: ThreadQuestions[N]['asks']): Promise<void> {
+  async askSoon<N extends 'account' | 'keys' | 'stop'>(
+    type: N,
+    asks: ThreadQuestions[N]['asks'],
+  ): Promise<void> {
     const timer = this.#giveUp === null ? undefined : setTimeout(this.#giveUp, unansweredMsMax);
     try {
       await this.ask(type, asks);
@@ -262,10 +265,10 @@ export class Thread {
    * Lets the thread finish its work, and its start before that. Resolves when it has ended. No
    * thread that has begun is terminated: within LMDB's library that would end the process.
    */
-  async stop(): Promise<void> {
+  async stop(how: ThreadQuestions['stop']['asks'] = {}): Promise<void> {
     this.#isStopped = true;
     if (this.#waiting !== null) this.#waiting.abandon();
-    else await this.ask('stop', {}).catch(() => {});
+    else await this.askSoon('stop', how).catch(() => {});
     await this.ended;
   }
 }

@@ -145,3 +145,23 @@ test('who fails is left alone twice as long each time, up to a bound, and anew a
   nowMs += 10;
   assert.equal(backOff.isOver('b'), true, 'it had not failed for long');
 });
+
+test('a node runs edges from its link on until it is drained or its link is lost, whatever PostgreSQL has heard', () => {
+  const { placement, know, link } = bench();
+  const takers = () => placement.edgeTakers.map(([process]) => process).join('');
+  assert.equal(takers(), '');
+  link('b');
+  link('c');
+  assert.equal(takers(), 'bc');
+  know({ b: {}, c: {} });
+  know({ c: {} });
+  assert.equal(takers(), 'bc');
+  know({ b: { drained: true }, c: {} });
+  assert.equal(takers(), 'c');
+  know({ c: {} });
+  assert.equal(takers(), 'c');
+  know({ b: {}, c: {} });
+  assert.equal(takers(), 'bc');
+  placement.unlinked('c');
+  assert.equal(takers(), 'b');
+});

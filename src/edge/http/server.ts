@@ -5,6 +5,7 @@
 import * as uws from 'uWebSockets.js';
 import { elementAt } from '../../core/assert.ts';
 import type { Clock } from '../../core/clock.ts';
+import { lazily } from '../../core/lazily.ts';
 import type { OnVisitFailed } from '../../core/visit-failure.ts';
 import type { Connections } from './connections.ts';
 import { Exchange, type Exchanges } from './exchange.ts';
@@ -97,12 +98,17 @@ export function listen(options: ServerOptions): Promise<Server> {
         return;
       }
       const port = uws.us_socket_local_port(socket as unknown as uws.us_socket);
+      // Neither may be closed twice.
+      const closeListening = lazily(async () => uws.us_listen_socket_close(socket));
+      const closeApps = lazily(async () => {
+        for (const each of apps) each.close();
+      });
       const stop = async (graceMs: number) => {
-        uws.us_listen_socket_close(socket);
+        void closeListening();
         exchanges.closing = true;
         await quiet(exchanges, graceMs);
         clearInterval(sweeper);
-        for (const each of apps) each.close();
+        await closeApps();
       };
       const useCertificate = (files: TlsFiles) => {
         const renewed = createApp(files);
