@@ -9,12 +9,12 @@ import { join } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
-import { startService } from '../service.ts';
 import { longestFiles } from './longest-files.ts';
 import longestReporter from './longest-reporter.ts';
 import { prepareModules } from './prepare-modules.ts';
 import { sharedProcesses } from './shared-processes.ts';
 import skippedReporter from './skipped-reporter.ts';
+import { warmUp } from './warm-up.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'payments-tests-'));
@@ -30,9 +30,7 @@ const env: Record<string, string | undefined> = {
 const given = process.argv.slice(2);
 if (given.length === 0) {
   env.NODE_COMPILE_CACHE ??= join(scratch, 'compiled');
-  // The first service writes what V8 has compiled of each module when it stops, which must not hold up one that a test times.
-  const service = await startService({ env: env as Record<string, string> });
-  await service.stop();
+  await warmUp(env as Record<string, string>);
 }
 
 const timeout = 600_000;

@@ -1,11 +1,11 @@
 // Does once what each of hundreds of processes and thousands of threads would do anew, and what takes most of the time of a
 // start: Node 22 takes the types out of every file whenever it loads it, TypeBox is 680 files, and the exports of packages in
-// CommonJS are found by reading all of their text. So all that the service's process and its threads load is put into a few
-// files, which takes a quarter of the processor time from a start. What a test imports itself is prepared file by file.
+// CommonJS are found by reading all of their text. So all that the service's process or one of its threads loads is put into a
+// script, of which V8 keeps what it has compiled. What a test imports itself is prepared file by file.
 
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
-import { stripTypeScriptTypes } from 'node:module';
+import { isBuiltin, stripTypeScriptTypes } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
@@ -33,62 +33,68 @@ export async function prepareModules(folder: string): Promise<void> {
 const knowsItsPlace: Plugin = {
   name: 'the place of a source',
   setup({ onLoad }) {
-    onLoad({ filter: /\.ts$/ }, ({ path }) => {
+    onLoad({ filter: /\.ts$|\/uWebSockets\.js\/.*\.mjs$/ }, ({ path }) => {
       const url = pathToFileURL(path).href;
+      const resolved = (to: string) => (to.startsWith('.') ? new URL(to, url).href : import.meta.resolve(to));
       const contents = readFileSync(path, 'utf8')
-        .replace(/import\.meta\.resolve\('(\.[^']*)'\)/g, (_, to) => JSON.stringify(new URL(to, url).href))
-        .replaceAll('import.meta.url', JSON.stringify(url));
-      return { contents, loader: 'ts' };
+        .replace(/import\.meta\.resolve\('([^']*)'\)/g, (_, to: string) => JSON.stringify(resolved(to)))
+        .replaceAll('import.meta.url', JSON.stringify(url))
+        // V8 uses nothing that it has compiled under other flags, and this sets one.
+        .replace(/^ {2}quietHeaps\(\);$/m, '');
+      return { contents, loader: path.endsWith('.ts') ? 'ts' : 'js' };
     });
   },
 };
 
-/** They load what lies beside them. TypeBox is put into files of its own, for the tests' own imports, too. */
-const left = [
-  'uWebSockets.js',
-  'lmdb',
-  'msgpackr',
-  'fs-native-extensions',
-  'piscina',
-  'typebox',
-  'typebox/*',
-];
+/** They load what lies beside them, and Node would read all of their text for what they export if they were imported. */
+const required: Plugin = {
+  name: 'packages that are required',
+  setup({ onResolve, onLoad }) {
+    const names = /^(?:lmdb|msgpackr|fs-native-extensions|piscina)$/;
+    const namespace = 'required';
+    onResolve({ filter: names }, ({ path, namespace: of }) =>
+      of === namespace ? { path, external: true } : { path, namespace },
+    );
+    onLoad({ filter: /.*/, namespace }, ({ path }) => ({
+      contents: `module.exports = require(${JSON.stringify(path)});`,
+      loader: 'js',
+    }));
+  },
+};
 
-/** What starts as a process or a thread of the service. */
+/** What starts as a process or a thread of the service, each as one script: of a script, V8 gives what it has compiled. */
 async function bundleService(outdir: string): Promise<void> {
-  // Each command loads what it needs when it runs.
-  await bundleEntries(['src/main/payments.ts'], outdir, { splitting: true });
-  // A thread loads all at once, and one file sooner than many.
   const threads = globSync('src/threads/*-{thread,process}.ts', { cwd: root });
   const own = threads.filter((path) => !path.endsWith('supervised-thread.ts'));
-  await bundleEntries(own, outdir, { splitting: false });
-}
-
-async function bundleEntries(
-  entryPoints: readonly string[],
-  outdir: string,
-  { splitting }: { readonly splitting: boolean },
-): Promise<void> {
-  await build({
-    entryPoints: [...entryPoints],
+  const { outputFiles } = await build({
+    entryPoints: ['src/main/payments.ts', ...own],
     absWorkingDir: root,
     outdir,
     outbase: '.',
-    outExtension: { '.js': '.mjs' },
-    chunkNames: 'chunks/[hash]',
+    outExtension: { '.js': '.cjs' },
     bundle: true,
-    splitting,
-    external: left,
-    // What a package requires of Node's own.
-    banner: {
-      js: "import { createRequire as requireAt } from 'node:module'; const require = requireAt(import.meta.url);",
-    },
+    write: false,
     format: 'esm',
     platform: 'node',
     target: 'node22',
     logLevel: 'warning',
-    plugins: [knowsItsPlace],
+    plugins: [knowsItsPlace, required],
   });
+  for (const { path, text } of outputFiles) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, asScript(text));
+  }
+}
+
+/** A module that imports only what belongs to Node, as a function that waits where the module does. */
+function asScript(text: string): string {
+  const body = text.replace(/^import ([^"';]+) from "([\w:/]+)";$/gm, (line, names: string, name: string) => {
+    if (!isBuiltin(name)) return line;
+    // A default, all of it, or names in braces.
+    const parts = names.split(/, (?={)/).map((part) => part.replace('* as ', '').replaceAll(' as ', ': '));
+    return parts.map((part) => `const ${part} = require('${name}');`).join(' ');
+  });
+  return `(async function (require) { 'use strict';\n${body}\n})`;
 }
 
 /** All that a package exports, with what its entries share in files that they share, so that its state exists once. */

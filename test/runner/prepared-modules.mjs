@@ -2,10 +2,12 @@
 // prepared. In JavaScript, so that nobody loads what takes types out. A process that is told of no folder, or an
 // empty one, loads its modules as ever, as all do with a module that is not in the folder.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import module from 'node:module';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import vm from 'node:vm';
+import { threadId } from 'node:worker_threads';
 
 const folder = process.env.PREPARED_MODULES;
 const root = new URL('../..', import.meta.url).href;
@@ -25,8 +27,37 @@ function wholeOf(url) {
   if (!url.startsWith(root)) return null;
   // It would only take types out of sources, for all threads.
   const path = url.slice(root.length).replace(/^src\/main\/serve\.mjs$/, 'src/main/payments.ts');
-  const kept = path.replace(/\.ts$/, '.mjs');
+  const kept = path.replace(/\.ts$/, '.cjs');
   return kept !== path && existsSync(join(folder, 'service', kept)) ? new URL(kept, whole).href : null;
+}
+
+/**
+ * Runs what is kept whole, with what V8 has compiled of it before: the functions that the first such process or thread came to
+ * call are kept when it ends, and where PREPARED_MODULES_LEARN is set, those that it calls besides.
+ */
+export function runWhole(path) {
+  // All that it imports is Node's own, or knows its way.
+  hooks?.deregister();
+  const filename = join(folder, 'service', path);
+  const compiled = join(folder, 'compiled', path);
+  const cachedData = existsSync(compiled) ? readFileSync(compiled) : undefined;
+  const importModuleDynamically = vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
+  const script = new vm.Script(readFileSync(filename, 'latin1'), {
+    filename,
+    cachedData,
+    importModuleDynamically,
+  });
+  if (cachedData === undefined || process.env.PREPARED_MODULES_LEARN !== undefined)
+    process.once('exit', () => keep(compiled, script.createCachedData()));
+  return script.runInThisContext()(module.createRequire(join(fileURLToPath(root), path)));
+}
+
+/** Several processes may do so at a time. */
+function keep(path, bytes) {
+  const written = `${path}.${process.pid}.${threadId}`;
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(written, bytes);
+  renameSync(written, path);
 }
 
 /** The address of what a file imports by its own path or of a package, found without a look at manifests; null: unknown. */
@@ -39,9 +70,10 @@ function addressOf(specifier, parent) {
   return href.endsWith('.mjs') || sourceOf(href) !== null ? href : null;
 }
 
+let hooks;
 if (folder) {
   // An older Node, as a machine may have of its own, has no such hooks and runs none of these files.
-  module.registerHooks?.({
+  hooks = module.registerHooks?.({
     resolve(specifier, context, next) {
       const { parentURL } = context;
       const isFirst = parentURL === undefined || parentURL.endsWith('/src/threads/start-thread.mjs');
@@ -50,8 +82,12 @@ if (folder) {
       return url === null ? next(specifier, context) : { url, format: 'module', shortCircuit: true };
     },
     load(url, context, next) {
-      const isWhole = url.startsWith(whole);
-      const kept = isWhole ? join(folder, 'service', url.slice(whole.length)) : sourceOf(url);
+      if (url.startsWith(whole)) {
+        const path = JSON.stringify(url.slice(whole.length));
+        const source = `import { runWhole } from ${JSON.stringify(import.meta.url)};\nawait runWhole(${path});`;
+        return { format: 'module', source, shortCircuit: true };
+      }
+      const kept = sourceOf(url);
       if (kept === null) return next(url, context);
       return { format: 'module', source: readFileSync(kept), shortCircuit: true };
     },
