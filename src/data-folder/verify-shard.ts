@@ -10,7 +10,7 @@ import { slotOf } from '../core/slot.ts';
 import { StreamDifference } from '../core/stream-difference.ts';
 import { partNamesOf, partsOf } from '../domain/day-totals.ts';
 import { expectedEvents } from '../domain/expected-events.ts';
-import { indexRowsOf } from '../domain/indexes.ts';
+import { indexNameOf, indexRowsOf } from '../domain/indexes.ts';
 import { faultsOf, subjectOf } from '../domain/invariants.ts';
 import type { EventRecord, StoredRecord } from '../domain/record.ts';
 import type { View } from '../domain/view.ts';
@@ -78,7 +78,7 @@ class ShardVerifier {
     }
     for (const record of this.#stored((id, error) => this.#damaged(id, error))) {
       for (const row of indexRowsOf(record))
-        this.#index.expect(reader.keyOf(row)?.toString('latin1') ?? `${row.index} ${row.sortKey}`);
+        this.#index.expect(reader.keyOf(row)?.toString('latin1') ?? `${indexNameOf(row)} ${row.sortKey}`);
       if (!this.#shard.isInLog(record.id)) this.#verify(record);
     }
     for (const record of this.#shard.changedInLog()) this.#verify(record);

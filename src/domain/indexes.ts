@@ -1,10 +1,8 @@
 // Indexes: the lists that a record belongs to. Every list, with or without filters, is a range over
-// one index, so that a page costs the same however long the list is. The memtable and the
-// checkpoint use the same rows.
-//
-// From its first `=` on, the name of an index is a value of which there may be any number. What
-// comes before it comes again and again, so the checkpoint numbers it: there must be few of these
-// for an organization.
+// one index, so a page costs the same however long the list is. Memory and checkpoint have the same
+// rows. Behind its first `=`, the name of an index is a value of which there may be any number.
+// What comes before it is the list: there must be few of these for an organization, because the
+// checkpoint numbers them. Rows have both apart, so that no name is put together for each row.
 
 import type { RecordKind, RecordOf, StoredRecord } from './record.ts';
 import type { IndexRow } from './view.ts';
@@ -12,6 +10,17 @@ import type { IndexRow } from './view.ts';
 /** The name of one organization in one mode. Merchants see the objects of one scope only. */
 export function scopeOf(org: string, livemode: boolean): string {
   return livemode ? `${org}/l` : `${org}/t`;
+}
+
+/** The list that an index belongs to, and its value; null when the index is the whole list. */
+export function splitIndexName(index: string): Pick<IndexRow, 'list' | 'value'> {
+  const end = index.indexOf('=') + 1;
+  return end === 0 ? { list: index, value: null } : { list: index.slice(0, end), value: index.slice(end) };
+}
+
+/** The name of the index that a row belongs to. */
+export function indexNameOf({ list, value }: Pick<IndexRow, 'list' | 'value'>): string {
+  return value === null ? list : list + value;
 }
 
 export type ListedKind = Exclude<StoredRecord['kind'], 'network_call' | 'attempt'>;
@@ -49,8 +58,8 @@ const rememberedMax = 1_000;
 const rememberedNames = [new Map<string, ScopeNames>(), new Map<string, ScopeNames>()] as const;
 
 /**
- * The names of indexes in a scope that were put together before. Nearly every record has the same
- * few again, and a text that is known is found in a table without a look at its characters.
+ * The names of lists in a scope that were put together before. Nearly every record has the same few
+ * again, and a text that is known is found in a table without a look at its characters.
  */
 function namesIn({ org, livemode }: Pick<StoredRecord, 'org' | 'livemode'>): ScopeNames {
   const scopes = rememberedNames[livemode ? 1 : 0];
@@ -61,6 +70,8 @@ function namesIn({ org, livemode }: Pick<StoredRecord, 'org' | 'livemode'>): Sco
 class ScopeNames {
   readonly scope: string;
   readonly #kinds = new Map<ListedKind, string>();
+  /** By kind and field, of fields that have many values. */
+  readonly #fields = new Map<ListedKind, Map<string, string>>();
   /** By kind, field and value: of fields that have few values. */
   readonly #values = new Map<ListedKind, Map<string, Map<string, string>>>();
 
@@ -72,6 +83,13 @@ class ScopeNames {
     return this.#kinds.get(kind) ?? added(this.#kinds, kind, kindIndex(kind, this.scope));
   }
 
+  /** The list whose values are those of a field that has many. */
+  field(kind: ListedKind, field: string): string {
+    const fields = this.#fields.get(kind) ?? added(this.#fields, kind, new Map<string, string>());
+    return fields.get(field) ?? added(fields, field, fieldIndex(kind, this.scope, field, ''));
+  }
+
+  /** The index of a field that has few values: a list of its own for each. */
   value(kind: ListedKind, field: string, value: string): string {
     const fields =
       this.#values.get(kind) ?? added(this.#values, kind, new Map<string, Map<string, string>>());
@@ -124,8 +142,9 @@ export const endedIndex = 'over';
 
 /** The holder of a cash code: first the network call that issues it, then its charge. */
 export function cashIndex(number: string): string {
-  return `cash=${number}`;
+  return cashList + number;
 }
+const cashList = 'cash=';
 
 /** The charges in a scope for which a network has reported money under this reference. */
 export function receiptIndex(scope: string, reference: string): string {
@@ -134,13 +153,15 @@ export function receiptIndex(scope: string, reference: string): string {
 
 /** The deliveries of an endpoint that wait for an attempt, by due time. */
 export function endpointDueIndex(endpoint: string): string {
-  return `due/endpoint=${endpoint}`;
+  return endpointDueList + endpoint;
 }
+const endpointDueList = `${dueIndex}/endpoint=`;
 
 /** The attempts of a delivery, oldest first. */
 export function attemptIndex(delivery: string): string {
-  return `attempt=${delivery}`;
+  return attemptList + delivery;
 }
+const attemptList = 'attempt=';
 
 /** The attempts in a scope, by their serial numbers. */
 export function attemptSerialIndex(scope: string): string {
@@ -218,7 +239,12 @@ function isListed(record: IndexedRecord): record is ListedRecord {
 /** Whether a record has this index row. Most that are asked for are those of its kind's list. */
 export function hasIndexRow(record: IndexedRecord, index: string, sortKey: string): boolean {
   if (sortKey === record.id && isListed(record) && index === namesIn(record).kind(record.kind)) return true;
-  return indexRowsOf(record).some((row) => row.index === index && row.sortKey === sortKey);
+  const asked = { ...splitIndexName(index), sortKey };
+  return indexRowsOf(record).some((each) => isSameRow(each, asked));
+}
+
+export function isSameRow(a: IndexRow, b: IndexRow): boolean {
+  return a.list === b.list && a.value === b.value && a.sortKey === b.sortKey;
 }
 
 /** Every index row of a record; none once it is removed. */
@@ -227,36 +253,42 @@ export function indexRowsOf(record: IndexedRecord): readonly IndexRow[] {
   const { id, kind } = record;
   if (kind === 'network_call') {
     const number = record.cash_number;
-    const held = number === null ? [] : [{ index: cashIndex(number), sortKey: id }];
-    return [{ index: networkCallIndex, sortKey: id }, ...held];
+    const held = number === null ? [] : [{ list: cashList, value: number, sortKey: id }];
+    return [row(networkCallIndex, id), ...held];
   }
   if (kind === 'attempt') {
-    const own = { index: attemptIndex(record.delivery), sortKey: id };
+    const own = { list: attemptList, value: record.delivery, sortKey: id };
     if (record.serial === null) return [own];
-    return [own, timeRow(attemptSerialIndex(namesIn(record).scope), record.serial, id)];
+    return [own, row(attemptSerialIndex(namesIn(record).scope), timeKey(record.serial) + id)];
   }
   if (kind === 'customer' && record.deleted) return [];
   if (kind === 'webhook_endpoint' && record.status === 'deleted') {
-    return record.draining ? [{ index: endpointIndex, sortKey: id }] : [];
+    return record.draining ? [row(endpointIndex, id)] : [];
   }
   const names = namesIn(record);
-  const rows: IndexRow[] = isListed(record) ? [{ index: names.kind(kind), sortKey: id }] : [];
+  const rows: IndexRow[] = isListed(record) ? [row(names.kind(kind), id)] : [];
   addFieldRows(rows, record, names);
   if (kind === 'charge') {
-    if (record.cash_number !== null) rows.push({ index: cashIndex(record.cash_number), sortKey: id });
-    if (record.status === 'pending') rows.push(timeRow(dueIndex, record.due_at_ms, id));
+    if (record.cash_number !== null) rows.push({ list: cashList, value: record.cash_number, sortKey: id });
+    if (record.status === 'pending') rows.push(row(dueIndex, timeKey(record.due_at_ms) + id));
     for (const { reference } of record.receipts)
-      rows.push({ index: receiptIndex(names.scope, reference), sortKey: id });
+      rows.push({ list: names.field(kind, 'reference'), value: reference, sortKey: id });
   } else if (kind === 'checkout_session') {
-    if (record.status === 'open') rows.push(timeRow(dueIndex, record.due_at_ms, id));
+    if (record.status === 'open') rows.push(row(dueIndex, timeKey(record.due_at_ms) + id));
   } else if (kind === 'webhook_endpoint') {
-    rows.push({ index: endpointIndex, sortKey: id });
+    rows.push(row(endpointIndex, id));
   } else if (kind === 'delivery') {
-    if (record.ended_at_ms !== null) rows.push(timeRow(endedIndex, record.ended_at_ms, id));
-    if (record.due_at_ms !== null)
-      rows.push(timeRow(endpointDueIndex(record.endpoint), record.due_at_ms, id));
+    const { endpoint, ended_at_ms, due_at_ms } = record;
+    if (ended_at_ms !== null) rows.push(row(endedIndex, timeKey(ended_at_ms) + id));
+    if (due_at_ms !== null)
+      rows.push({ list: endpointDueList, value: endpoint, sortKey: timeKey(due_at_ms) + id });
   }
   return rows;
+}
+
+/** A row of an index that is a whole list. */
+function row(list: string, sortKey: string): IndexRow {
+  return { list, value: null, sortKey };
 }
 
 type ListedRecord = Extract<IndexedRecord, { kind: ListedKind }>;
@@ -264,7 +296,6 @@ type ListedRecord = Extract<IndexedRecord, { kind: ListedKind }>;
 /** The rows of lists that are filtered by fields. */
 function addFieldRows(rows: IndexRow[], record: ListedRecord, names: ScopeNames): void {
   const { id, kind } = record;
-  const { scope } = names;
   switch (kind) {
     case 'payment_intent':
       addStatusRows(rows, record, names, 'customer', record.customer);
@@ -275,22 +306,22 @@ function addFieldRows(rows: IndexRow[], record: ListedRecord, names: ScopeNames)
       break;
     case 'customer':
       if (record.email !== null)
-        rows.push({ index: fieldIndex(kind, scope, 'email', record.email), sortKey: id });
+        rows.push({ list: names.field(kind, 'email'), value: record.email, sortKey: id });
       break;
     case 'event':
-      rows.push({ index: names.value(kind, 'type', record.type), sortKey: id });
+      rows.push(row(names.value(kind, 'type', record.type), id));
       break;
     case 'review':
-      if (record.open) rows.push({ index: names.value(kind, 'open', 'true'), sortKey: id });
+      if (record.open) rows.push(row(names.value(kind, 'open', 'true'), id));
       break;
     case 'day_total':
-      rows.push({ index: fieldIndex(kind, scope, 'day', record.day), sortKey: id });
+      rows.push({ list: names.field(kind, 'day'), value: record.day, sortKey: id });
       break;
     case 'delivery':
-      rows.push({ index: fieldIndex(kind, scope, 'endpoint', record.endpoint), sortKey: id });
-      rows.push({ index: fieldIndex(kind, scope, 'event', record.event), sortKey: id });
+      rows.push({ list: names.field(kind, 'endpoint'), value: record.endpoint, sortKey: id });
+      rows.push({ list: names.field(kind, 'event'), value: record.event, sortKey: id });
       if (record.status === 'failed')
-        rows.push({ index: fieldIndex(kind, scope, 'failed', record.endpoint), sortKey: id });
+        rows.push({ list: names.field(kind, 'failed'), value: record.endpoint, sortKey: id });
       break;
   }
 }
@@ -303,16 +334,9 @@ function addStatusRows(
   field: string,
   value: string | null,
 ): void {
-  rows.push({ index: names.value(kind, 'status', status), sortKey: id });
+  rows.push(row(names.value(kind, 'status', status), id));
   if (value === null) return;
-  rows.push({ index: fieldIndex(kind, names.scope, field, value), sortKey: id });
-  const both = [
-    [field, value],
-    ['status', status],
-  ] as const;
-  rows.push({ index: fieldsIndex(kind, names.scope, both), sortKey: id });
-}
-
-function timeRow(index: string, ms: number, id: string): IndexRow {
-  return { index, sortKey: timeKey(ms) + id };
+  const list = names.field(kind, field);
+  rows.push({ list, value, sortKey: id });
+  rows.push({ list, value: `${value}&${fieldIs('status', status)}`, sortKey: id });
 }

@@ -20,8 +20,11 @@ export interface ScanRange {
   readonly descending: boolean;
 }
 
-/** A row of an index: the index's name, and a sort key that ends with the record's id. */
+/** A row of an index, whose name is in two parts (see indexes.ts). */
 export interface IndexRow {
-  readonly index: string;
+  readonly list: string;
+  /** Null when the index is the whole list. */
+  readonly value: string | null;
+  /** Ends with the record's id. */
   readonly sortKey: string;
 }

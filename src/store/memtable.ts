@@ -8,7 +8,7 @@ import { assert, elementAt } from '../core/assert.ts';
 import { ClusteredMap } from '../core/clustered-map.ts';
 import { objectBytes, textBytes } from '../core/heap-bytes.ts';
 import { momentOfId } from '../core/ids.ts';
-import { indexRowsOf } from '../domain/indexes.ts';
+import { indexRowsOf, isSameRow, splitIndexName } from '../domain/indexes.ts';
 import type { Change, StoredRecord } from '../domain/record.ts';
 import type { IndexRow, ScanRange } from '../domain/view.ts';
 import type { PackedChanges } from './cold-store.ts';
@@ -20,14 +20,19 @@ const recordBytes = 120;
 const mapBytes = 250;
 /** What a row takes in an index that has many. */
 const rowBytes = 16;
-/** What an index takes besides its name, and what it takes more once it has a second row. */
+/** What an index takes besides its value, and what it takes more once it has a second row. */
 const indexBytes = 100;
 const sortedBytes = 300;
+/** What a list with values takes besides its name and its indexes. */
+const listBytes = 250;
 /** What a batch takes besides its bytes. */
 const batchBytes = 350;
 
 /** The scan of an index that has none in the range. */
 export const noKeys: readonly string[] = [];
+
+/** By value, or by list. Most indexes have one row only, which is kept as it is. */
+type Indexes = Map<string, SortedKeys | string>;
 
 interface PackedBatch {
   readonly changes: PackedChanges;
@@ -40,8 +45,9 @@ export class Memtable {
   readonly #records = new ClusteredMap<StoredRecord | number>(momentOfId);
   readonly #batches: PackedBatch[] = [];
   #packed = 0;
-  /** Most indexes have one row only, which is kept as it is. */
-  readonly #indexes = new Map<string, SortedKeys | string>();
+  readonly #wholeLists: Indexes = new Map();
+  /** Those of each list that has values. */
+  readonly #valued = new Map<string, Indexes>();
   #bytes = 0;
 
   /** An estimate of its memory, without the objects of the open commit batch. */
@@ -74,22 +80,36 @@ export class Memtable {
     this.#bytes += objectBytes(record);
   }
 
-  #addRow({ index, sortKey }: IndexRow, id: string): void {
-    const keys = this.#indexes.get(index);
+  #addRow({ list, value, sortKey }: IndexRow, id: string): void {
+    const indexes = this.#indexesOf(list, value) ?? this.#addList(list);
+    const name = value ?? list;
+    const keys = indexes.get(name);
     if (keys === undefined) {
-      this.#indexes.set(index, sortKey);
-      this.#bytes += indexBytes + textBytes(index) + bytesOfRow(sortKey, id);
-    } else if (keys !== sortKey && this.#sorted(index, keys).add(sortKey)) {
+      indexes.set(name, sortKey);
+      this.#bytes += indexBytes + textBytes(name) + bytesOfRow(sortKey, id);
+    } else if (keys !== sortKey && this.#sorted(indexes, name, keys).add(sortKey)) {
       this.#bytes += bytesOfRow(sortKey, id);
     }
   }
 
+  /** The indexes among which that of this list and value is. */
+  #indexesOf(list: string, value: string | null): Indexes | undefined {
+    return value === null ? this.#wholeLists : this.#valued.get(list);
+  }
+
+  #addList(list: string): Indexes {
+    const indexes: Indexes = new Map();
+    this.#valued.set(list, indexes);
+    this.#bytes += listBytes + textBytes(list);
+    return indexes;
+  }
+
   /** The rows of an index that gets a second one. */
-  #sorted(index: string, keys: SortedKeys | string): SortedKeys {
+  #sorted(indexes: Indexes, name: string, keys: SortedKeys | string): SortedKeys {
     if (typeof keys !== 'string') return keys;
     const sorted = new SortedKeys();
     sorted.add(keys);
-    this.#indexes.set(index, sorted);
+    indexes.set(name, sorted);
     this.#bytes += sortedBytes;
     return sorted;
   }
@@ -99,12 +119,15 @@ export class Memtable {
    * one row only.
    */
   #removeStale(id: string, before: readonly IndexRow[], after: readonly IndexRow[]): void {
-    for (const { index, sortKey } of before) {
-      if (after.some((row) => row.index === index && row.sortKey === sortKey)) continue;
-      const keys = this.#indexes.get(index);
+    for (const row of before) {
+      if (after.some((other) => isSameRow(row, other))) continue;
+      const { list, value, sortKey } = row;
+      const indexes = this.#indexesOf(list, value);
+      const name = value ?? list;
+      const keys = indexes?.get(name);
       if (keys === sortKey) {
-        this.#indexes.delete(index);
-        this.#bytes -= indexBytes + textBytes(index) + bytesOfRow(sortKey, id);
+        indexes?.delete(name);
+        this.#bytes -= indexBytes + textBytes(name) + bytesOfRow(sortKey, id);
       } else if (typeof keys === 'object' && keys.delete(sortKey)) this.#bytes -= bytesOfRow(sortKey, id);
     }
   }
@@ -145,7 +168,8 @@ export class Memtable {
   }
 
   scan(index: string, range: ScanRange): Iterable<string> {
-    const keys = this.#indexes.get(index);
+    const { list, value } = splitIndexName(index);
+    const keys = this.#indexesOf(list, value)?.get(value ?? list);
     if (typeof keys !== 'string') return keys?.scan(range) ?? noKeys;
     return isWithin(keys, range) ? [keys] : noKeys;
   }

@@ -214,7 +214,7 @@ test('index rows that are missing, and those that no record asks for, are found'
       const isBefore = !asked.has(record.id);
       asked.add(record.id);
       if (isBefore) return rows;
-      return record.id === bare ? [] : [...rows, { index: strayIn, sortKey: record.id }];
+      return record.id === bare ? [] : [...rows, { list: strayIn, value: null, sortKey: record.id }];
     },
   );
   assert.match((await finding(folder, 'row_missing')).object ?? '', /^pi_/);

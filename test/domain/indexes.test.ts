@@ -2,14 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { assert as check, property, string } from 'fast-check';
 import {
   fieldIndex,
   fieldsIndex,
   hasIndexRow,
   type IndexedRecord,
   idsIn,
+  indexNameOf,
   indexRowsOf,
   organizationsIn,
+  splitIndexName,
 } from '../../src/domain/indexes.ts';
 
 const id = 'x1';
@@ -214,7 +217,7 @@ for (const [what, fields, expected] of rows)
   test(`the index rows of a ${what}`, () => {
     const record = { ...base, ...fields } as IndexedRecord;
     const made = indexRowsOf(record);
-    const texts = made.map(({ index, sortKey }) => [index, sortKey]);
+    const texts = made.map((row) => [indexNameOf(row), row.sortKey]);
     assert.deepEqual(
       texts.toSorted(),
       [...expected]
@@ -239,9 +242,7 @@ for (const [what, fields, expected] of rows)
 
 test('an organization has the index names of its own in each mode, however many there have been', () => {
   const rowsOf = (org: string, livemode: boolean) =>
-    indexRowsOf({ ...base, org, livemode, kind: 'review', open: true } as IndexedRecord).map(
-      ({ index }) => index,
-    );
+    indexRowsOf({ ...base, org, livemode, kind: 'review', open: true } as IndexedRecord).map(indexNameOf);
   for (const round of [1, 2])
     for (let n = 0; n < 1_100; n++)
       for (const [livemode, mode] of [
@@ -285,4 +286,15 @@ test('organizations are found by the names of their lists, each with a look or t
   });
   assert.deepEqual([...found].sort(), ['org_1', 'org_10', 'org_2']);
   assert.equal(looks, 6 + 3);
+});
+
+test('the name of an index is split where its value begins', () => {
+  check(
+    property(string(), (value) => {
+      assert.deepEqual(splitIndexName(`a/b=${value}`), { list: 'a/b=', value });
+      assert.equal(indexNameOf({ list: 'a/b=', value }), `a/b=${value}`);
+    }),
+  );
+  assert.deepEqual(splitIndexName('a/status:paid'), { list: 'a/status:paid', value: null });
+  assert.equal(indexNameOf({ list: 'a/status:paid', value: null }), 'a/status:paid');
 });

@@ -266,9 +266,9 @@ test('what a checkpoint has of an object is the same in its file and in a copy, 
     const rows = indexRowsOf(record);
     assert.deepEqual([...reader.missingRows(record, rows)], []);
     const wrong = [
-      { index: 'payment_intent', sortKey: 'pi_none' },
-      { index: 'no/such/list', sortKey: record.id },
-      { index: 'customer/email=a@b.test', sortKey: record.id },
+      { list: 'payment_intent', value: null, sortKey: 'pi_none' },
+      { list: 'no/such/list', value: null, sortKey: record.id },
+      { list: 'customer/email=', value: 'a@b.test', sortKey: record.id },
     ];
     assert.deepEqual(
       [...reader.missingRows(record, [...rows, ...wrong])],
@@ -288,7 +288,7 @@ test('what a checkpoint has of an object is the same in its file and in a copy, 
         String(reader.strayRow(key, () => [])),
         /has the row .*, which the record .* does not ask for$/,
       );
-    const number = reader.keyOf({ index: 'payment_intent', sortKey: 'pi_none' })!;
+    const number = reader.keyOf({ list: 'payment_intent', value: null, sortKey: 'pi_none' })!;
     assert.match(
       String(reader.strayRow(number, indexRowsOf)),
       /payment_intent has the row pi_none, and there is no such record/,

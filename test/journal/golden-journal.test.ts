@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { indexRowsOf } from '../../src/domain/indexes.ts';
+import { indexNameOf, indexRowsOf } from '../../src/domain/indexes.ts';
 import {
   goldenCheckpointed,
   goldenEntriesOf,
@@ -47,8 +47,10 @@ for (const { name } of folders) {
     for (const { changes } of goldenEntries) {
       for (const record of changes) {
         assert.deepEqual(checkpoint.get(record.id), record);
-        for (const { index, sortKey } of indexRowsOf(record))
-          assert([...checkpoint.scan(index, { descending: false })].includes(sortKey), index);
+        for (const row of indexRowsOf(record)) {
+          const index = indexNameOf(row);
+          assert([...checkpoint.scan(index, { descending: false })].includes(row.sortKey), index);
+        }
       }
     }
     await journal.close();

@@ -119,11 +119,14 @@ export async function appendTurns(
 /** Indexes as a shard might have: of all intents, by status, and customers by email. */
 export function indexRowsOf(record: IndexedRecord): IndexRow[] {
   if (record.kind === 'customer')
-    return record.email === null ? [] : [{ index: `customer/email=${record.email}`, sortKey: record.id }];
-  if (record.kind !== 'payment_intent') return [{ index: record.kind, sortKey: record.id }];
+    return record.email === null
+      ? []
+      : [{ list: 'customer/email=', value: record.email, sortKey: record.id }];
+  const whole = { value: null, sortKey: record.id };
+  if (record.kind !== 'payment_intent') return [{ list: record.kind, ...whole }];
   return [
-    { index: 'payment_intent', sortKey: record.id },
-    { index: `payment_intent/status/${record.status}`, sortKey: record.id },
+    { list: 'payment_intent', ...whole },
+    { list: `payment_intent/status/${record.status}`, ...whole },
   ];
 }
 

@@ -6,6 +6,7 @@ import { crc32 } from 'node:zlib';
 import { assert } from '../../src/core/assert.ts';
 import { systemScheduler } from '../../src/core/scheduler.ts';
 import type { ShardIdentity } from '../../src/disk/identity.ts';
+import { indexNameOf } from '../../src/domain/indexes.ts';
 import type { Change } from '../../src/domain/record.ts';
 import type { ScanRange } from '../../src/domain/view.ts';
 import {
@@ -257,10 +258,11 @@ class MemoryCheckpoint implements FollowerCheckpoint {
   }
 
   #changeRows(record: Change, change: (keys: string[], sortKey: string) => void): void {
-    for (const { index, sortKey } of this.#indexRowsOf(record)) {
+    for (const row of this.#indexRowsOf(record)) {
+      const index = indexNameOf(row);
       const keys = this.#disk.indexes.get(index) ?? [];
       this.#disk.indexes.set(index, keys);
-      change(keys, sortKey);
+      change(keys, row.sortKey);
     }
   }
 

@@ -241,7 +241,8 @@ const damages: readonly Damage[] = [
       const reader = new CheckpointReader(folder.checkpoint);
       const record = paymentIntent(7);
       const stray = reader.keyOf({
-        index: 'payment_intent/status/requires_payment_method',
+        list: 'payment_intent/status/requires_payment_method',
+        value: null,
         sortKey: record.id,
       })!;
       reader.close();

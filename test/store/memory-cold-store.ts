@@ -1,6 +1,6 @@
 // A simple cold store in memory, which a test writes while the record store flushes.
 
-import { indexRowsOf } from '../../src/domain/indexes.ts';
+import { indexNameOf, indexRowsOf } from '../../src/domain/indexes.ts';
 import type { Change, StoredRecord } from '../../src/domain/record.ts';
 import type { ScanRange } from '../../src/domain/view.ts';
 import type { ColdStore } from '../../src/store/cold-store.ts';
@@ -10,7 +10,7 @@ export function scanAll(records: Iterable<StoredRecord>, index: string, range: S
   const { after, before, descending } = range;
   const keys = [...records]
     .flatMap(indexRowsOf)
-    .filter((row) => row.index === index)
+    .filter((row) => indexNameOf(row) === index)
     .map(({ sortKey }) => sortKey)
     .filter((key) => (after === undefined || key > after) && (before === undefined || key < before))
     .sort();

@@ -14,7 +14,7 @@ import type { StateSource } from '../log-reader.ts';
 import { unpackText } from '../records/packed-text.ts';
 import { keyOfId, readRecord } from '../records/record-bytes.ts';
 import { checkpointTables, segmentKey, sequenceKey } from './checkpoint-tables.ts';
-import { indexPrefix, readNumber, rowKey, splitIndexName, valueBytesIn } from './index-keys.ts';
+import { numberBytes, readNumber, rowKey, valueBytesIn } from './index-keys.ts';
 import type { IndexRowsOf } from './index-table.ts';
 import { recordTableOf, recordTables } from './record-table.ts';
 import type { TableRows } from './row-blocks.ts';
@@ -69,8 +69,7 @@ export class CheckpointReader {
   }
 
   /** The key of a row; null when its list has no number. */
-  keyOf({ index, sortKey }: IndexRow): Buffer | null {
-    const { list, value } = splitIndexName(index);
+  keyOf({ list, value, sortKey }: IndexRow): Buffer | null {
     let number = this.#numbers.get(list);
     if (number === undefined) {
       number = this.file.get(checkpointTables.lists, Buffer.from(list))?.readUInt32LE(0);
@@ -78,7 +77,7 @@ export class CheckpointReader {
       if (this.#numbers.size >= listsMax) this.#numbers.clear();
       this.#numbers.set(list, number);
     }
-    return rowKey(indexPrefix(number, value), sortKey);
+    return rowKey(numberBytes(number), value, sortKey);
   }
 
   /** The list and the sort key in the key of an index row; null when there is no such list. */
@@ -103,7 +102,7 @@ export class CheckpointReader {
     for (const row of rows) {
       const key = this.keyOf(row);
       if (key === null || this.file.get(checkpointTables.index, key) === undefined)
-        yield `the record ${id} lacks its row in the index ${splitIndexName(row.index).list}`;
+        yield `the record ${id} lacks its row in the index ${row.list}`;
     }
   }
 

@@ -19,6 +19,7 @@ import {
 } from '../../disk/environment.ts';
 import type { CheckDepth } from '../../disk/file-check.ts';
 import type { Part } from '../../disk/identity.ts';
+import { splitIndexName } from '../../domain/indexes.ts';
 import type { Change } from '../../domain/record.ts';
 import type { ScanRange } from '../../domain/view.ts';
 import {
@@ -48,7 +49,6 @@ import {
   packIdempotencyRecords,
   unpackIdempotencyRecords,
 } from './idempotency-rows.ts';
-import { splitIndexName } from './index-keys.ts';
 import { type IndexRowsOf, IndexTable } from './index-table.ts';
 import { type OnDamage, RecordTables } from './record-table.ts';
 import { type MovedResponse, ResponseTable } from './response-table.ts';

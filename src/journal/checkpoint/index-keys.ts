@@ -1,8 +1,7 @@
 // The keys of index rows in the checkpoint: the number of the list (1, 2 or 4 bytes), the value if
-// the index has one, and the sort key, packed. The name of an index up to its first `=` is a list
-// (organization, mode and field), of which an organization has few; the rest is the value: its
-// length (u8) and its text. Where the text can be packed it is, and 128 is added to the length. In
-// place of a long text stand 255 and its SHA-256.
+// the index has one (domain/indexes.ts), and the sort key, packed. Of a value stand its length (u8)
+// and its text. Where the text can be packed it is, and 128 is added to the length. In place of a
+// long text stand 255 and its SHA-256.
 
 import { hash } from 'node:crypto';
 import { assert } from '../../core/assert.ts';
@@ -17,12 +16,6 @@ const hashedMark = 255;
 /** Of a SHA-256. */
 const hashBytes = 32;
 
-/** The list that an index belongs to, and its value; null when the index is the whole list. */
-export function splitIndexName(index: string): { readonly list: string; readonly value: string | null } {
-  const end = index.indexOf('=') + 1;
-  return end === 0 ? { list: index, value: null } : { list: index.slice(0, end), value: index.slice(end) };
-}
-
 /** The bytes with which the keys of this index begin, and of no other. */
 export function indexPrefix(listNumber: number, value: string | null): Buffer {
   const number = numberBytes(listNumber);
@@ -30,7 +23,7 @@ export function indexPrefix(listNumber: number, value: string | null): Buffer {
 }
 
 /** The number of a list. The first bits of the first byte tell how many bytes it has. */
-function numberBytes(number: number): Buffer {
+export function numberBytes(number: number): Buffer {
   if (number < 0x80) return Buffer.of(number);
   const bytes = Buffer.allocUnsafe(number < 0x4000 ? 2 : 4);
   if (bytes.length === 2) bytes.writeUInt16BE(0x8000 | number);
@@ -54,31 +47,43 @@ export function valueBytesIn(key: Buffer, offset: number): number {
 }
 
 function valueBytes(value: string): Buffer {
-  const packed = packText(value);
-  const bytes = packed ?? Buffer.from(value);
-  if (bytes.length > valueBytesMax)
-    return Buffer.concat([Buffer.of(hashedMark), hash('sha256', value, 'buffer')]);
-  return Buffer.concat([Buffer.of(packed === null ? bytes.length : packedMark + bytes.length), bytes]);
+  const packed = packText(value, 1);
+  const length = packed === null ? Buffer.byteLength(value) : packed.length - 1;
+  if (length > valueBytesMax) return Buffer.concat([Buffer.of(hashedMark), hash('sha256', value, 'buffer')]);
+  if (packed === null) return Buffer.concat([Buffer.of(length), Buffer.from(value)]);
+  packed[0] = packedMark + length;
+  return packed;
 }
 
-export function rowKey(prefix: Uint8Array, sortKey: string): Buffer {
+export function rowKey(number: Uint8Array, value: string | null, sortKey: string): Buffer {
   alone.clear();
-  writeRowKey(alone, prefix, sortKey);
+  writeRowKey(alone, number, value, sortKey);
   return alone.copy();
 }
 
 const alone = new ByteWriter();
+const noValue = Buffer.alloc(0);
 
-export function writeRowKey(writer: ByteWriter, prefix: Uint8Array, sortKey: string): number {
+/** Writes the key of a row in the list with this number; returns how long it is. */
+export function writeRowKey(
+  writer: ByteWriter,
+  number: Uint8Array,
+  value: string | null,
+  sortKey: string,
+): number {
   assert(
     sortKey.length > 0 && sortKey.length <= sortKeyLengthMax,
     `a sort key of ${sortKey.length} characters`,
   );
-  const length = prefix.length + packedBytes(sortKey);
+  const packedValue = value === null ? noValue : valueBytes(value);
+  const start = number.length + packedValue.length;
+  const length = start + packedBytes(sortKey);
   const at = writer.skip(length);
-  const isPacked = writePacked(sortKey, writer.buffer, at + prefix.length);
+  const { buffer } = writer;
+  buffer.set(number, at);
+  buffer.set(packedValue, at + number.length);
+  const isPacked = writePacked(sortKey, buffer, at + start);
   assert(isPacked, `the sort key ${sortKey} has letters, digits and _ only`);
-  writer.buffer.set(prefix, at);
   return length;
 }
 

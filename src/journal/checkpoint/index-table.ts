@@ -1,14 +1,14 @@
 // The index rows of the checkpoint, and the numbers of the lists in their keys (see index-keys.ts),
 // which never change. LMDB splits a full page in the middle, and new rows mostly belong at the end
-// of a list: written in order, they would leave every page half empty. So a little more than every
-// second row is written first, and the others then fill the pages.
+// of a list, also where values are ids: written in order, they would leave every page half empty.
+// So a little more than every second row is written first, and the others then fill the pages.
 
 import type { Table } from '../../disk/environment.ts';
-import type { IndexedRecord } from '../../domain/indexes.ts';
+import { type IndexedRecord, isSameRow, splitIndexName } from '../../domain/indexes.ts';
 import type { IndexRow, ScanRange } from '../../domain/view.ts';
 import { ByteWriter } from '../records/byte-writer.ts';
 import { unpackText } from '../records/packed-text.ts';
-import { indexPrefix, scanBounds, splitIndexName, writeRowKey } from './index-keys.ts';
+import { indexPrefix, numberBytes, scanBounds, writeRowKey } from './index-keys.ts';
 
 /** The rows of all indexes to which a record belongs. */
 export type IndexRowsOf = (record: IndexedRecord) => readonly IndexRow[];
@@ -29,13 +29,13 @@ interface NewestKeys {
   isWhole: boolean;
 }
 
+/** The rows of a list that the next transaction writes, whatever their indexes. */
 interface Gathered {
-  readonly prefix: Buffer;
+  readonly number: Buffer;
   /**
    * Twice the place of each row's key among the gathered bytes, one more if it is to be removed.
    */
   readonly rows: number[];
-  last: string;
   isSorted: boolean;
 }
 
@@ -139,26 +139,35 @@ export class IndexTable {
     for (const row of after) if (!holds(before, row)) this.#gather(row, false);
   }
 
-  #gather({ index, sortKey }: IndexRow, isRemoved: boolean): void {
-    let gathered = this.#gathered.get(index);
-    if (gathered === undefined) {
-      const { list, value } = splitIndexName(index);
-      const prefix = indexPrefix(this.#numberOf(list) ?? this.#add(list), value);
-      gathered = { prefix, rows: [], last: '', isSorted: true };
-      this.#gathered.set(index, gathered);
-    }
-    if (sortKey < gathered.last) gathered.isSorted = false;
-    gathered.last = sortKey;
+  #gather({ list, value, sortKey }: IndexRow, isRemoved: boolean): void {
+    const gathered = this.#gathered.get(list) ?? this.#begin(list);
     const at = this.#keys.skip(1);
-    const length = writeRowKey(this.#keys, gathered.prefix, sortKey);
+    const length = writeRowKey(this.#keys, gathered.number, value, sortKey);
     this.#keys.buffer[at] = length;
-    gathered.rows.push(2 * at + (isRemoved ? 1 : 0));
+    const { rows } = gathered;
+    const row = 2 * at + (isRemoved ? 1 : 0);
+    if (gathered.isSorted && rows.length > 0) gathered.isSorted = this.#compare(rows.at(-1)!, row) <= 0;
+    rows.push(row);
+  }
+
+  #begin(list: string): Gathered {
+    const number = numberBytes(this.#numberOf(list) ?? this.#add(list));
+    const gathered = { number, rows: [], isSorted: true };
+    this.#gathered.set(list, gathered);
+    return gathered;
   }
 
   #keyAt(row: number): Buffer {
     const { buffer } = this.#keys;
     const start = (row >>> 1) + 1;
     return buffer.subarray(start, start + buffer[start - 1]!);
+  }
+
+  /** The order of the keys of two gathered rows. */
+  #compare(a: number, b: number): number {
+    const { buffer } = this.#keys;
+    const [aAt, bAt] = [(a >>> 1) + 1, (b >>> 1) + 1];
+    return buffer.compare(buffer, bAt, bAt + buffer[bAt - 1]!, aAt, aAt + buffer[aAt - 1]!);
   }
 
   #add(list: string): number {
@@ -175,9 +184,9 @@ export class IndexTable {
       bytes.writeUInt32LE(number);
       this.#lists.putSync(Buffer.from(list), bytes);
     }
-    const inOrder = [...this.#gathered.values()].sort((a, b) => a.prefix.compare(b.prefix));
+    const inOrder = [...this.#gathered.values()].sort((a, b) => a.number.compare(b.number));
     for (const { rows, isSorted } of inOrder) {
-      if (!isSorted) rows.sort((a, b) => this.#keyAt(a).compare(this.#keyAt(b)));
+      if (!isSorted) rows.sort((a, b) => this.#compare(a, b));
       for (const isFirst of [true, false]) {
         for (let i = 0; i < rows.length; i++) {
           if (firstOfNine[i % 9] !== isFirst) continue;
@@ -200,6 +209,6 @@ export class IndexTable {
  */
 const firstOfNine = [true, false, true, false, true, false, true, false, true];
 
-function holds(rows: readonly IndexRow[], { index, sortKey }: IndexRow): boolean {
-  return rows.some((row) => row.index === index && row.sortKey === sortKey);
+function holds(rows: readonly IndexRow[], row: IndexRow): boolean {
+  return rows.some((each) => isSameRow(each, row));
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { scrub } from '../../../src/core/secret-text.ts';
 import { Directory } from '../../../src/directory/directory.ts';
 import { createDirectory } from '../../../src/directory/directory-store.ts';
-import { indexRowsOf } from '../../../src/domain/indexes.ts';
+import { indexNameOf, indexRowsOf } from '../../../src/domain/indexes.ts';
 import type { ReviewRecord } from '../../../src/domain/record.ts';
 import { Audit } from '../../../src/operator/audit/audit.ts';
 import { openOperatorServer } from '../../../src/operator/socket/server.ts';
@@ -121,7 +121,7 @@ export async function openFixture(commands?: Readonly<Record<string, OperatorCom
       if (request.kind === 'records') {
         const listed = [...reviews.values()]
           .reverse()
-          .filter((review) => indexRowsOf(review).some(({ index }) => index === request.index));
+          .filter((review) => indexRowsOf(review).some((row) => indexNameOf(row) === request.index));
         return { body: JSON.stringify(listed.slice(0, request.limit)) };
       }
       const review = 'id' in request ? reviews.get(request.id) : undefined;

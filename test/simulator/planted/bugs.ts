@@ -115,7 +115,7 @@ const idempotency = [
 const lists = [
   bug('an index row is forgotten', [
     'domain/indexes.ts',
-    '  rows.push({ index: fieldsIndex(kind, names.scope, both), sortKey: id });\n',
+    "  rows.push({ list, value: `${value}&${fieldIs('status', status)}`, sortKey: id });\n",
     '',
   ]),
   bug('a checkpoint forgets to remove an index row', [

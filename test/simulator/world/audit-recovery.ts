@@ -2,7 +2,7 @@
 // records, the records agree with each other, and nothing that a client knows for certain is gone.
 
 import { isDeepStrictEqual } from 'node:util';
-import { idsIn, indexRowsOf } from '../../../src/domain/indexes.ts';
+import { idsIn, indexNameOf, indexRowsOf } from '../../../src/domain/indexes.ts';
 import { faultsOf } from '../../../src/domain/invariants.ts';
 import type { StoredRecord } from '../../../src/domain/record.ts';
 import type { Shard } from '../../../src/shard/shard.ts';
@@ -40,7 +40,9 @@ function auditMemory({ judge }: World, { state }: Shard, records: Records): void
 export function auditIndexes({ judge }: World, { state }: Shard, records: Records): void {
   const wanted = new Map<string, Set<string>>();
   for (const record of records.values()) {
-    for (const { index, sortKey } of indexRowsOf(record)) {
+    for (const row of indexRowsOf(record)) {
+      const { sortKey } = row;
+      const index = indexNameOf(row);
       const rows = wanted.get(index);
       if (rows === undefined) wanted.set(index, new Set([sortKey]));
       else rows.add(sortKey);
