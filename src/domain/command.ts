@@ -46,6 +46,8 @@ export interface InternalParams {
   close_review: { readonly as: 'approved' | 'refunded' };
   /** A delivery attempt ended. `serial` is its number if it becomes a record. */
   record_attempt: AttemptReport & { readonly serial: number };
+  /** First attempts of deliveries have succeeded, none of which becomes a record. */
+  record_successes: { readonly reports: readonly AttemptReport[] };
   /** An attempt with this serial number was recorded: older ones may be beyond the quota. */
   trim_attempts: { readonly serial: number };
   /** An operator resends a delivery. */
@@ -72,6 +74,8 @@ interface Results {
   expire_due: null;
   /** The delivery's status after the attempt; null when the attempt was recorded before. */
   record_attempt: DeliveryRecord['status'] | null;
+  /** The same of each delivery. */
+  record_successes: readonly (DeliveryRecord['status'] | null)[];
   trim_attempts: null;
   /** The sort key after which the next drain continues; null when no delivery is left. */
   drain_endpoint: { readonly after: string | null };

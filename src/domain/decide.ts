@@ -8,7 +8,14 @@ import { chooseMethod, createCheckoutSession, expireCheckoutSession } from './ch
 import type { AnyCommand, CommandParams, Done } from './command.ts';
 import { createCustomer, deleteCustomer, updateCustomer } from './customers.ts';
 import type { Context, Decision, Outcome } from './decision.ts';
-import { pruneDeliveries, pruneEvents, recordAttempt, resendDelivery, resendFailed } from './deliveries.ts';
+import {
+  pruneDeliveries,
+  pruneEvents,
+  recordAttempt,
+  recordSuccesses,
+  resendDelivery,
+  resendFailed,
+} from './deliveries.ts';
 import { Draft } from './draft.ts';
 import { expireDue, expiringFirst } from './due.ts';
 import { find } from './find.ts';
@@ -76,6 +83,7 @@ const deciders: { readonly [O in AnyCommand]: Decider<O> } = {
   expire_due: expireDue,
   close_review: of('review', closeReview),
   record_attempt: recordAttempt,
+  record_successes: recordSuccesses,
   trim_attempts: trimAttempts,
   resend_delivery: resendDelivery,
   resend_failed: resendFailed,

@@ -6,9 +6,9 @@
 
 import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { resendFailedIntervalMs, sentByHandPerMinuteMax } from '../contract/limits.ts';
-import { defined } from '../core/assert.ts';
+import { assert, defined } from '../core/assert.ts';
 import * as bucket from '../core/token-bucket.ts';
-import { addAttempt } from './attempts.ts';
+import { addAttempt, isFirstSuccess } from './attempts.ts';
 import { answered, type Context, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { missing, recordsOf } from './find.ts';
@@ -53,16 +53,34 @@ export function recordAttempt(
   draft: Draft,
   report: AttemptReport & { readonly serial: number },
 ): { readonly result: DeliveryRecord['status'] | null } {
+  return { result: record(draft, report, report.serial) };
+}
+
+/**
+ * Records first attempts that have succeeded, as most attempts do, each of another delivery. What a
+ * command costs besides its changes is paid once for all of them.
+ */
+export function recordSuccesses(
+  draft: Draft,
+  { reports }: { readonly reports: readonly AttemptReport[] },
+): { readonly result: readonly (DeliveryRecord['status'] | null)[] } {
+  const result = reports.map((report) => {
+    assert(isFirstSuccess(report.number, report.result), 'none of them becomes a record');
+    return record(draft, report, 0);
+  });
+  return { result };
+}
+
+function record(draft: Draft, report: AttemptReport, serial: number): DeliveryRecord['status'] | null {
   const { context } = draft;
   const { delivery: id, number, result } = report;
   const delivery = draft.get('delivery', id);
-  if (delivery === undefined || delivery.attempt_count !== number) return { result: null };
-  const told = addAttempt(draft, delivery, report);
+  if (delivery === undefined || delivery.attempt_count !== number) return null;
+  const told = addAttempt(draft, delivery, { number, serial, result });
   const isDeleted = draft.get('webhook_endpoint', delivery.endpoint)?.status === 'deleted';
   const isResent = delivery.due_at_ms === dueFirstMs && !report.first;
   const after = isResent ? {} : progress(context, delivery, result, isDeleted);
-  const { status } = draft.put<DeliveryRecord>({ ...delivery, attempt_count: number + 1, ...told, ...after });
-  return { result: status };
+  return draft.put<DeliveryRecord>({ ...delivery, attempt_count: number + 1, ...told, ...after }).status;
 }
 
 function progress(

@@ -1,15 +1,25 @@
 // What a commit batch does for webhooks: it records reported attempts, and leases due deliveries to
 // the webhook threads.
 
+import { elementAt } from '../core/assert.ts';
 import { attemptsPerTrim, isFirstSuccess, newestSerial } from '../domain/attempts.ts';
 import { causes } from '../domain/cause.ts';
 import type { AttemptReport } from '../domain/deliveries.ts';
 import type { DeliveryRecord } from '../domain/record.ts';
 import type { CommitBatch, Peer } from './commit-batch.ts';
 import { executeFor } from './execute-command.ts';
-import type { OutboxMessage } from './protocol.ts';
+import type { EndpointReport, OutboxMessage } from './protocol.ts';
 import type { DeliveryOutcome } from './shard-options.ts';
 import type { ShardState } from './shard-state.ts';
+
+type Status = DeliveryRecord['status'];
+
+/** First attempts of deliveries to one endpoint that have succeeded, which one command records. */
+interface Successes {
+  /** Of the first of them: they belong to the same organization. */
+  readonly delivery: DeliveryRecord;
+  readonly reports: EndpointReport[];
+}
 
 /** Records and acknowledges reported attempts. What is not acknowledged is reported again. */
 export function takeReports(
@@ -23,39 +33,64 @@ export function takeReports(
   const outbox = outboxes.ofThread(thread);
   if (open) outbox.open(peer);
   if (outbox.peer !== peer) return;
-  for (const { endpoint, ...report } of reports) {
+  const tell = ({ endpoint, result }: EndpointReport, status: Status | null) => {
+    if (status === null) return;
+    state.health.add(endpoint, result);
+    onOutcome(status === 'pending' ? 'retried' : status);
+  };
+  const successes = new Map<string, Successes>();
+  for (const report of reports) {
+    const { endpoint, delivery: id, number, result } = report;
     // One that is damaged since is not recorded, and is not reported again.
-    const delivery = reads.readOr(undefined, () => records.get('delivery', report.delivery));
-    const isNew = delivery?.attempt_count === report.number;
+    const delivery = reads.readOr(undefined, () => records.get('delivery', id));
+    const isNew = delivery?.attempt_count === number;
     // An attempt that was recorded before is acknowledged also while writes are refused, so that
     // the next one can follow.
     if (isNew && state.refusesWrites) continue;
-    outbox.release(endpoint, report.delivery, report.number);
-    batch.acknowledge(thread, { endpoint, delivery: report.delivery, number: report.number });
+    outbox.release(endpoint, id, number);
+    batch.acknowledge(thread, { endpoint, delivery: id, number });
     if (!isNew) continue;
-    const status = recordAttempt(state, batch, delivery, report);
-    if (status !== null) state.health.add(endpoint, report.result);
-    if (status !== null) onOutcome(status === 'pending' ? 'retried' : status);
+    if (isFirstSuccess(number, result)) addSuccess(successes, delivery, report);
+    else tell(report, recordAttempt(state, batch, delivery, report));
+  }
+  for (const { delivery, reports } of successes.values()) {
+    const params = { reports };
+    const given = { operation: 'record_successes', params, cause: causes.webhook } as const;
+    const outcome = executeFor(state, batch, delivery, given);
+    if ('result' in outcome)
+      for (const [i, report] of reports.entries()) tell(report, elementAt(outcome.result, i));
   }
 }
 
-/** Keeps to the quota of the organization. Returns the delivery's status; null when refused. */
+function addSuccess(
+  successes: Map<string, Successes>,
+  delivery: DeliveryRecord,
+  report: EndpointReport,
+): void {
+  const others = successes.get(delivery.endpoint);
+  if (others === undefined) successes.set(delivery.endpoint, { delivery, reports: [report] });
+  else others.reports.push(report);
+}
+
+/**
+ * Records an attempt that becomes a record, within the quota of the organization. Returns the
+ * delivery's status; null when refused.
+ */
 function recordAttempt(
   state: ShardState,
   batch: CommitBatch,
   delivery: DeliveryRecord,
   report: AttemptReport,
-): DeliveryRecord['status'] | null {
+): Status | null {
   const { name, attempts } = state.scopes.get(delivery.org, delivery.livemode, batch);
   const { result } = report;
   const cause = causes.webhook;
-  const isRecord = !isFirstSuccess(report.number, result);
-  const serial = isRecord ? attempts.nextSerial(() => newestSerial(state.tasks, name)) : 0;
+  const serial = attempts.nextSerial(() => newestSerial(state.tasks, name));
   const isKept = result.answer === '' || (result.failure !== null && attempts.takesAnswer(batch));
   const params = { ...report, serial, result: isKept ? result : { ...result, answer: null } };
   const outcome = executeFor(state, batch, delivery, { operation: 'record_attempt', params, cause });
   // Trimming is refused if an attempt is damaged that it would drop. Retention removes these.
-  if (isRecord && serial % attemptsPerTrim === 0)
+  if (serial % attemptsPerTrim === 0)
     executeFor(state, batch, delivery, { operation: 'trim_attempts', params: { serial }, cause });
   return 'result' in outcome ? outcome.result : null;
 }

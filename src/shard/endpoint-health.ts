@@ -77,14 +77,18 @@ export class EndpointHealths {
     const kept = known ?? { failingSinceMs: null, last: { status, failure }, hours: [] };
     if (known !== undefined) this.#kept.delete(endpoint);
     this.#kept.set(endpoint, kept);
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > endpointsMax && oldest !== undefined) this.#kept.delete(oldest);
+    if (this.#kept.size > endpointsMax) this.#dropOldest();
     kept.last = { status, failure };
     kept.failingSinceMs = failure === null ? null : (kept.failingSinceMs ?? atMs);
     const hour = hourOf(kept.hours, Math.floor(atMs / hourMs) * hourMs);
     const bucket = durationsMs.findIndex((boundMs) => duration_ms <= boundMs);
     hour.byDuration[bucket] = elementAt(hour.byDuration, bucket) + 1;
     if (failure !== null) hour.failed++;
+  }
+
+  #dropOldest(): void {
+    const [oldest] = this.#kept.keys();
+    if (oldest !== undefined) this.#kept.delete(oldest);
   }
 
   /** The endpoints whose last attempt failed, those that have failed for longest first. */

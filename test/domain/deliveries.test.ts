@@ -118,6 +118,23 @@ test('a report that comes twice, or out of turn, is recorded once', () => {
   assert.equal(stage.get('delivery', delivery), after);
 });
 
+test('first successes are recorded together, each as it would be alone', () => {
+  const stage = new Stage();
+  const { delivery } = deliver(stage);
+  const created = stage.when('create_payment_intent', { amount: 100, currency: 'mad' }).decision.changes;
+  const second = created.find(({ kind }) => kind === 'delivery')!.id;
+  const successOf = (id: string) => ({ delivery: id, number: 0, first: false, result: result(stage, 200) });
+  const reports = [delivery, second, delivery, 'whd_x'].map(successOf);
+  const step = stage.when('record_successes', { reports });
+  step.expect({ changes: ['delivery succeeded', 'delivery succeeded'] });
+  assert.deepEqual(step.decision.outcome, { result: ['succeeded', 'succeeded', null, null] });
+  for (const id of [delivery, second])
+    assert.deepEqual(attemptsOf(stage, id), [{ ...result(stage, 200), answer: null }]);
+  stage.when('record_successes', { reports }).expect({ changes: [] });
+  const failed = { ...successOf(second), result: result(stage, 500) };
+  assert.throws(() => stage.when('record_successes', { reports: [failed] }), /none of them becomes a record/);
+});
+
 test('the result for a delivery that is gone', () => {
   const stage = new Stage();
   const params = { delivery: 'whd_x', number: 0, serial: 1, first: false, result: result(stage, 200) };

@@ -51,7 +51,7 @@ const kinds = [
     'create_refund',
   ],
   ...['succeed_refund', 'fail_refund', 'expire_due', 'advance', 'due', 'checkpoint', 'close_review', 'pay'],
-  ...['record_attempt', 'resend_delivery', 'resend_failed'],
+  ...['record_attempt', 'record_successes', 'resend_delivery', 'resend_failed'],
 ] as const;
 
 const action: fc.Arbitrary<Action> = fc.record({
@@ -112,6 +112,17 @@ class Run {
         this.#fold(
           this.stage.when(what, { delivery, number, serial, first: how % 3 === 0, result }).decision.changes,
         );
+        return;
+      }
+      case 'record_successes': {
+        const result = { at_ms: 0, duration_ms: 1, status: 200, failure: null, answer: 'no' };
+        const reports = [pick, pick >> 1, pick].map((each) => ({
+          delivery: this.#one('delivery', each),
+          number: 0,
+          first: how % 3 === 0,
+          result,
+        }));
+        this.#fold(this.stage.when(what, { reports }).decision.changes);
         return;
       }
       case 'resend_delivery':

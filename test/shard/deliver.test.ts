@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { recordsOf } from '../../src/domain/find.ts';
 import { attemptSerialIndex, endedIndex, scopeOf } from '../../src/domain/indexes.ts';
-import type { AttemptRecord, DeliveryRecord } from '../../src/domain/record.ts';
+import type { AttemptRecord, AttemptResult, DeliveryRecord } from '../../src/domain/record.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
 import { type EncodedRecord, encodeRecord } from '../../src/journal/records/record-bytes.ts';
 import type { Peer } from '../../src/shard/commit-batch.ts';
@@ -37,8 +37,21 @@ class Webhooks {
   }
 
   /** Reports attempts that failed; `open` as after a start of either side. */
-  async report(open: boolean, ...attempts: readonly DueDelivery[]): Promise<void> {
-    const result = { at_ms: 0, duration_ms: 1, status: 500, failure: 'answered 500', answer: this.answer };
+  report(open: boolean, ...attempts: readonly DueDelivery[]): Promise<void> {
+    return this.#report(open, attempts, { status: 500, failure: 'answered 500' });
+  }
+
+  /** Reports attempts that succeeded. */
+  succeed(...attempts: readonly DueDelivery[]): Promise<void> {
+    return this.#report(false, attempts, { status: 200, failure: null });
+  }
+
+  async #report(
+    open: boolean,
+    attempts: readonly DueDelivery[],
+    ended: Pick<AttemptResult, 'status' | 'failure'>,
+  ): Promise<void> {
+    const result = { at_ms: 0, duration_ms: 1, ...ended, answer: this.answer };
     const reports = attempts.map(({ id, ...rest }) => ({ ...rest, delivery: id, result }));
     this.actor.shard.receive({ outbox: { thread: 0, open, reports } }, this.#peer);
     await settled();
@@ -74,6 +87,83 @@ test('an attempt is recorded once, however often it is reported', async () => {
   await webhooks.report(false, delivery);
   assert.equal(record().attempt_count, 1);
   assert.equal(webhooks.recorded.length, 2, 'it is acknowledged each time');
+});
+
+/** A shard with three deliveries to each of two endpoints of an organization, and one that failed before. */
+async function sevenDeliveries() {
+  const { actor, webhooks, delivery } = await oneDelivery();
+  await webhooks.report(false, delivery);
+  const body = { url: 'https://shop.example/2', enabled_events: ['*'] };
+  const endpoint = actor.send('POST /v1/webhook_endpoints', { body });
+  await settled();
+  actor.lookUps[1]!.settle(true);
+  await endpoint;
+  for (const key of ['b', 'c', 'd'])
+    await actor.send('POST /v1/payment_intents', { body: { amount: 20_000, currency: 'mad' }, key });
+  await settled();
+  const [, ...new6] = webhooks.deliveries;
+  assert.deepEqual([new6.length, new Set(new6.map((each) => each.endpoint)).size], [6, 2]);
+  actor.clock.advance(10_000);
+  await webhooks.tick();
+  webhooks.batches.length = 0;
+  return { actor, webhooks, deliveries: [{ ...delivery, number: 1 }, ...new6] };
+}
+
+const deliveryOf = (actor: Actor, id: string) => actor.shard.state.records.get('delivery', id);
+
+test('first attempts that succeeded are recorded by one entry of the log for each endpoint, others by their own', async () => {
+  const { actor, webhooks, deliveries } = await sevenDeliveries();
+  const before = actor.journal.log.nextSequence;
+  await webhooks.succeed(...deliveries);
+  assert.equal(actor.journal.log.nextSequence - before, 3);
+  const told = deliveries.map(({ endpoint, id, number }) => ({ endpoint, delivery: id, number }));
+  assert.deepEqual(webhooks.recorded, told);
+  await webhooks.succeed(...deliveries);
+  assert.equal(
+    actor.journal.log.nextSequence - before,
+    3,
+    'what is recorded is acknowledged and nothing else',
+  );
+  assert.deepEqual(webhooks.recorded, [...told, ...told]);
+  await actor.restart();
+  for (const { id, number } of deliveries) {
+    const { status, attempt_count, first_status } = deliveryOf(actor, id)!;
+    const first = number === 0 ? 200 : null;
+    assert.deepEqual([status, attempt_count, first_status], ['succeeded', number + 1, first]);
+  }
+});
+
+test('a report that names a delivery twice, or one that is damaged, leaves the others as they are', async () => {
+  const { actor, webhooks, deliveries } = await sevenDeliveries();
+  const [, twice, damaged, sound] = deliveries as [DueDelivery, DueDelivery, DueDelivery, DueDelivery];
+  const { records } = actor.shard.state;
+  const get = records.get.bind(records);
+  records.get = (kind, id) => {
+    if (id === damaged.id) throw new JournalDamaged(`${id} is damaged`);
+    return get(kind, id);
+  };
+  await webhooks.succeed(twice, damaged, twice, sound);
+  records.get = get;
+  const counts = [twice, damaged, sound].map(({ id }) => deliveryOf(actor, id)!.attempt_count);
+  assert.deepEqual(counts, [1, 0, 1]);
+  assert.deepEqual([actor.failures, actor.damages], [[], [`${damaged.id} is damaged`]]);
+});
+
+test('successes of an endpoint whose record is damaged are not recorded, those of another are', async () => {
+  const { actor, webhooks, deliveries } = await sevenDeliveries();
+  const [, ...new6] = deliveries;
+  const [{ endpoint: damaged }] = new6 as [DueDelivery];
+  const { records } = actor.shard.state;
+  const get = records.get.bind(records);
+  records.get = (kind, id) => {
+    if (id === damaged) throw new JournalDamaged(`${id} is damaged`);
+    return get(kind, id);
+  };
+  await webhooks.succeed(...new6);
+  records.get = get;
+  for (const { id, endpoint } of new6)
+    assert.equal(deliveryOf(actor, id)!.attempt_count, endpoint === damaged ? 0 : 1);
+  assert.deepEqual(actor.failures, []);
 });
 
 test('nothing is leased or acknowledged before it is durable', async () => {

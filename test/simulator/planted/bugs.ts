@@ -180,8 +180,8 @@ const foreign = [
     'an attempt that is reported twice counts twice',
     [
       'shard/deliver.ts',
-      'const isNew = delivery?.attempt_count === report.number;',
-      'const isNew = delivery !== undefined && delivery.attempt_count >= report.number;',
+      'const isNew = delivery?.attempt_count === number;',
+      'const isNew = delivery !== undefined && delivery.attempt_count >= number;',
     ],
     [
       'domain/deliveries.ts',
@@ -241,7 +241,7 @@ const webhooks = [
   bug('a report is acknowledged and not recorded', [
     'shard/deliver.ts',
     '    if (!isNew) continue;\n',
-    '    if (!isNew || report.number > 1) continue;\n',
+    '    if (!isNew || number > 1) continue;\n',
   ]),
   bug('a delivery is given up one try too early', [
     'domain/deliveries.ts',
