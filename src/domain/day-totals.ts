@@ -43,8 +43,9 @@ export function countInDay(draft: Draft, record: ChargeRecord | RefundRecord): v
   const settledAtMs = defined(record.settled_at_ms, 'only what is settled is counted');
   const total = totalOf(draft, moroccoDayAt(settledAtMs));
   const added = additions(record);
-  const sums = totalNames.map((name) => [name, total[name] + (added[name] ?? 0)]);
-  draft.put<DayTotalRecord>({ ...total, ...Object.fromEntries(sums) });
+  const sums: { -readonly [name in TotalName]: number } = { ...nothing };
+  for (const name of totalNames) sums[name] = total[name] + (added[name] ?? 0);
+  draft.put<DayTotalRecord>({ ...total, ...sums });
 }
 
 /** The totals of a day so far. */

@@ -134,7 +134,11 @@ function apply(
     state.tasks.observe(change);
     state.endpoints.observe(change);
   }
-  batch.networkCalls.push(...networkCalls);
+  for (const call of networkCalls) {
+    batch.networkCalls.push(call);
+    // Its outcome is applied soon.
+    state.records.keepAtHand(call);
+  }
 }
 
 /** Keeps the command until it is known whether its address may be used, and then executes it. */
