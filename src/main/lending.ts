@@ -7,23 +7,29 @@ import type { Pause } from '../data-folder/pause.ts';
 import { Lending, type LendingOptions } from '../threads/lending.ts';
 import type { Owned } from './own.ts';
 
-export interface LendingParts extends Pick<LendingOptions, 'config' | 'checked' | 'logger'> {
+interface Lender extends Pick<LendingOptions, 'logger'> {
+  readonly owned: Owned;
   /** Rejected when the service can't go on. */
   readonly told: PromiseWithResolvers<void>;
+  readonly closers: (() => Promise<unknown>)[];
+}
+
+interface LendingParts extends Pick<LendingOptions, 'config' | 'checked' | 'registry'> {
   readonly secretsKeys: readonly string[];
   readonly pause: Pause;
-  readonly closers: (() => Promise<unknown>)[];
 }
 
 /** Null: everything runs here. A folder that is paused runs nothing that could be moved. */
 export function openLending(
-  { among, claim, folder }: Owned,
-  { secretsKeys, told, pause, closers, ...parts }: LendingParts,
+  { owned, told, logger, closers }: Lender,
+  { secretsKeys, pause, ...parts }: LendingParts,
 ): Lending | null {
+  const { among, claim, folder } = owned;
   if (among === null || claim.lease === null || parts.config.cluster.link === null || pause.paused !== null)
     return null;
   const lending = new Lending({
     ...parts,
+    logger,
     folder,
     identity: among.identity,
     epoch: claim.lease,

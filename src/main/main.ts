@@ -164,7 +164,7 @@ async function runOwned(given: OwnedRun): Promise<void> {
   const secretsKeys = await openSecretsKeys(config, environmentOf(process.env), directory);
   const secrets = new SecretBox(secretsKeys);
   const mail = await openMail({ config, directory, secrets, registry, logger, closers });
-  const lending = openLending(owned, { ...parts, config, secretsKeys, told, logger, pause, closers });
+  const lending = openLending(given, { ...parts, config, secretsKeys, registry, pause });
   const supervisor = new Supervisor({
     config,
     lending,

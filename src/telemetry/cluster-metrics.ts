@@ -25,3 +25,24 @@ export function createStandbyMetrics(registry: Registry) {
   );
   return { behind: (shard: number, entries: number) => behind.set({ shard: String(shard) }, entries) };
 }
+
+/** Of the node that has others run partitions. `runs`: the name of the node that runs each. */
+export function createLendingMetrics(
+  registry: Registry,
+  { runs, links }: { readonly runs: () => readonly string[]; readonly links: () => number },
+) {
+  const { gauge, counter } = metricsIn(registry);
+  const help = '1 for the node that runs the partition, or has it start';
+  gauge('payments_partition_runs', help, ['shard', 'node'], () =>
+    runs().map((node, shard) => [{ shard, node }, 1] as const),
+  );
+  gauge(
+    'payments_links',
+    'Nodes that this one is connected to, so that they run partitions for it',
+    [],
+    links,
+  );
+  const lost = counter('payments_links_lost_total', 'Links to other nodes that were lost');
+  const moves = counter('payments_partition_moves_total', 'Times that a partition began on another node');
+  return { linkLost: () => lost.inc(), moved: () => moves.inc() };
+}

@@ -4,12 +4,14 @@
 // when that one is lost. Those nodes run edges, too.
 
 import { MessageChannel } from 'node:worker_threads';
+import type { Registry } from 'prom-client';
 import type { Config } from '../config/config-schema.ts';
 import { elementAt } from '../core/assert.ts';
 import { type DataFolder, shardNumbers } from '../data-folder/data-folder.ts';
 import { serviceOf } from '../data-folder/mirrored-directory.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
 import type { NodeIdentity, ReachableNode } from '../postgresql/lease-table.ts';
+import { createLendingMetrics } from '../telemetry/cluster-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { trustClocks } from '../telemetry/system-clocks.ts';
 import type { Edges } from './edges.ts';
@@ -38,6 +40,7 @@ export interface LendingOptions {
   /** The shards whose files were found whole: their next start here does not check them again. */
   readonly checked: Set<number>;
   readonly logger: Logger;
+  readonly registry: Registry;
   /** Hears that one of its own threads has ended: the service can't go on. */
   readonly onLost: (failure: ThreadFailure) => void;
 }
@@ -58,6 +61,7 @@ export class Lending {
   readonly #links: Thread;
   readonly #standby: Thread;
   readonly #placement: Placement;
+  readonly #metrics: ReturnType<typeof createLendingMetrics>;
   /** The processes that run edges for this one. */
   readonly #joined = new Set<string>();
   /** Until then attempts of webhooks may run that another node has made. */
@@ -75,6 +79,10 @@ export class Lending {
     this.#board = new OwnershipBoard(ownership, trustClocks);
     this.#placement = new Placement(identity.process, folder.shards, () => performance.now());
     this.#quietUntilMs = shardNumbers(folder).map(() => 0);
+    this.#metrics = createLendingMetrics(options.registry, {
+      runs: () => shardNumbers(folder).map((number) => this.#nodeOf(this.#placement.ranAt(number))),
+      links: () => this.#placement.links,
+    });
     const links: LendingThreadData = { config, identity, epoch, ownership, key };
     this.#links = this.#keep('the lending thread', lendingEntry, links, (news) => this.#hear(news));
     const followed: StandbyThreadData = {
@@ -124,6 +132,7 @@ export class Lending {
       this.#spreadSoon();
     } else if (news.type === 'unlinked') {
       this.#placement.unlinked(news.process);
+      this.#metrics.linkLost();
       this.#lendEdges();
       this.#spread();
     }
@@ -181,9 +190,13 @@ export class Lending {
     return this.#options.identity.process;
   }
 
+  #nodeOf(process: string): string {
+    if (process === this.#here) return this.#options.identity.node;
+    return this.#placement.linkedNode(process)?.node ?? 'that is gone';
+  }
+
   #nameOf(process: string): string {
-    if (process === this.#here) return 'this node';
-    return `node ${this.#placement.linkedNode(process)?.node ?? 'that is gone'}`;
+    return process === this.#here ? 'this node' : `node ${this.#nodeOf(process)}`;
   }
 
   /**
@@ -193,7 +206,10 @@ export class Lending {
   async place(number: number): Promise<string | null> {
     const { folder, config, logger } = this.#options;
     const { process, before } = this.#placement.start(number);
-    if (process !== before) this.#quietUntilMs[number] = performance.now() + config.webhooks.timeoutMs;
+    if (process !== before) {
+      this.#metrics.moved();
+      this.#quietUntilMs[number] = performance.now() + config.webhooks.timeoutMs;
+    }
     if (process === this.#here) {
       const released = this.#standby.ask('release', { partition: number });
       await Promise.race([released, this.#halted.promise]);

@@ -78,6 +78,11 @@ export class Placement {
     this.#linked.delete(process);
   }
 
+  /** How many nodes this one is connected to. */
+  get links(): number {
+    return this.#linked.size;
+  }
+
   /** Null: it is not linked. */
   linkedNode(process: string): LinkedNode | null {
     return this.#linked.get(process) ?? null;

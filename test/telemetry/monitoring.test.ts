@@ -7,7 +7,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { Registry } from 'prom-client';
-import { createLeaseMetrics, createStandbyMetrics } from '../../src/telemetry/cluster-metrics.ts';
+import {
+  createLeaseMetrics,
+  createLendingMetrics,
+  createStandbyMetrics,
+} from '../../src/telemetry/cluster-metrics.ts';
 import { newOrganization, startService, temporaryFolder } from '../service.ts';
 
 const config = join(import.meta.dirname, '..', '..', 'config');
@@ -72,6 +76,7 @@ async function clusterMetrics(): Promise<string> {
   const registry = new Registry();
   createLeaseMetrics(registry, 'a').taken(1);
   createStandbyMetrics(registry).behind(0, 0);
+  createLendingMetrics(registry, { runs: () => ['a'], links: () => 0 });
   return registry.metrics();
 }
 
