@@ -338,5 +338,6 @@ function addStatusRows(
   if (value === null) return;
   const list = names.field(kind, field);
   rows.push({ list, value, sortKey: id });
-  rows.push({ list, value: `${value}&${fieldIs('status', status)}`, sortKey: id });
+  const both = `${value}&${fieldIs('status', status)}`;
+  rows.push({ list, value: both, sortKey: id });
 }

@@ -115,7 +115,7 @@ const idempotency = [
 const lists = [
   bug('an index row is forgotten', [
     'domain/indexes.ts',
-    "  rows.push({ list, value: `${value}&${fieldIs('status', status)}`, sortKey: id });\n",
+    '  rows.push({ list, value: both, sortKey: id });\n',
     '',
   ]),
   bug('a checkpoint forgets to remove an index row', [
