@@ -60,18 +60,15 @@ const readBytes = 16 * 1024;
 
 interface ConnectionOptions {
   readonly socket: Socket;
-  readonly endpoint: string;
   readonly origin: string;
   readonly monotonic: MonotonicClock;
-  readonly onIdle: (idleMs: number) => void;
-  readonly onClosing: () => void;
+  readonly idleMsMax: number;
   readonly onClosed: () => void;
 }
 
 /** A connection, and the listeners of its socket, which stay with it from one user to the next. */
 export class Connection {
   readonly socket: Socket;
-  readonly endpoint: string;
   readonly origin: string;
   /**
    * When the certificate was verified, by the monotonic clock; for plain HTTP when the connection
@@ -80,14 +77,15 @@ export class Connection {
   verifiedAtMs: number;
   /** Null while it is idle. */
   #user: ConnectionUser | null = null;
+  /** Since when it is idle and may be used, by the monotonic clock; null when it may not. */
+  #idleSinceMs: number | null = null;
   readonly #options: ConnectionOptions;
   /** Ends the time of its user, or the time for which it may stay idle. */
   readonly #alarm: Alarm;
 
   constructor(options: ConnectionOptions) {
-    const { socket, endpoint, origin, monotonic } = options;
+    const { socket, origin, monotonic } = options;
     this.socket = socket;
-    this.endpoint = endpoint;
     this.origin = origin;
     this.verifiedAtMs = monotonic();
     this.#options = options;
@@ -99,15 +97,20 @@ export class Connection {
     socket.on('error', (error) => this.#tell((user) => user.failed(error)));
     socket.once('close', () => {
       this.#alarm.stop();
-      options.onClosing();
+      this.#idleSinceMs = null;
       options.onClosed();
       this.#tell((user) => user.closed());
     });
   }
 
+  get idleSinceMs(): number | null {
+    return this.#idleSinceMs;
+  }
+
   /** Is used for at most so many milliseconds. */
   use(user: ConnectionUser, ms: number): void {
     this.#user = user;
+    this.#idleSinceMs = null;
     this.#alarm.set(ms);
   }
 
@@ -116,13 +119,16 @@ export class Connection {
    * `idleMs`.
    */
   keep(idleMs: number): void {
+    const { monotonic, idleMsMax } = this.#options;
+    const nowMs = monotonic();
+    const verifiedMs = this.verifiedAtMs + verifiedForMs - nowMs;
     this.#user = null;
-    this.#options.onIdle(idleMs);
-  }
-
-  /** It may stay idle for so many milliseconds. */
-  wait(ms: number): void {
-    this.#alarm.set(ms);
+    if (verifiedMs <= 0) {
+      this.close();
+      return;
+    }
+    this.#idleSinceMs = nowMs;
+    this.#alarm.set(Math.min(idleMs, idleMsMax, verifiedMs));
   }
 
   /** Bytes have arrived; they are valid during the call only. */
@@ -131,7 +137,7 @@ export class Connection {
   }
 
   close(): void {
-    this.#options.onClosing();
+    this.#idleSinceMs = null;
     this.socket.destroy();
   }
 
@@ -160,10 +166,8 @@ export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #secureContext: SecureContext;
   readonly #sessions = new TlsSessions(verifiedForMs);
-  /** By endpoint; the one that was used last comes last. */
-  readonly #idle = new Map<string, Connection[]>();
-  /** Of all endpoints; the one that is idle longest comes first. */
-  readonly #oldest = new Set<Connection>();
+  /** By endpoint, until their sockets are closed: as many as can be in flight to it. */
+  readonly #open = new Map<string, Connection[]>();
   /** Where all sockets read to, each in its turn. */
   readonly #bytes = Buffer.allocUnsafeSlow(readBytes);
   #openCount = 0;
@@ -183,14 +187,11 @@ export class Connections {
     origin: string,
     mayConnectTo: (address: string | undefined) => boolean,
   ): Connection | null {
-    let connection = this.#idle.get(endpoint)?.at(-1);
-    while (connection !== undefined) {
-      this.#wake(connection);
-      const { socket } = connection;
-      if (connection.origin === origin && socket.writable && mayConnectTo(socket.remoteAddress))
-        return connection;
-      connection.close();
-      connection = this.#idle.get(endpoint)?.at(-1);
+    const connections = this.#open.get(endpoint) ?? [];
+    for (let idle = usedLast(connections); idle !== null; idle = usedLast(connections)) {
+      const { socket } = idle;
+      if (idle.origin === origin && socket.writable && mayConnectTo(socket.remoteAddress)) return idle;
+      idle.close();
     }
     return null;
   }
@@ -200,10 +201,7 @@ export class Connections {
    * certificate only.
    */
   open(endpoint: string, target: Target, addresses: readonly string[]): Connection {
-    if (this.#openCount >= this.#options.connectionsMax) {
-      const [oldest] = this.#oldest;
-      oldest?.close();
-    }
+    if (this.#openCount >= this.#options.connectionsMax) this.#closeOldest();
     const lookup: LookupFunction = (_host, _options, callback) =>
       callback(
         null,
@@ -267,55 +265,67 @@ export class Connections {
   }
 
   #add(endpoint: string, { url }: Target, socket: Socket | TLSSocket): Connection {
+    const { monotonic, idleMsMax: givenMs = idleMsMax } = this.#options;
     const connection = new Connection({
       socket,
-      endpoint,
       origin: url.origin,
-      monotonic: this.#options.monotonic,
-      onIdle: (idleMs) => this.#keep(connection, idleMs),
-      onClosing: () => this.#wake(connection),
-      onClosed: () => this.#openCount--,
+      monotonic,
+      idleMsMax: givenMs,
+      onClosed: () => this.#remove(endpoint, connection),
     });
+    const others = this.#open.get(endpoint);
+    if (others === undefined) this.#open.set(endpoint, [connection]);
+    else others.push(connection);
     this.#openCount++;
     return connection;
   }
 
-  #keep(connection: Connection, idleMs: number): void {
-    const { endpoint, verifiedAtMs } = connection;
-    const { monotonic, idleMsMax: givenMs = idleMsMax } = this.#options;
-    const verifiedMs = verifiedAtMs + verifiedForMs - monotonic();
-    if (verifiedMs <= 0) {
-      connection.close();
-      return;
-    }
-    const idle = this.#idle.get(endpoint);
-    if (idle === undefined) this.#idle.set(endpoint, [connection]);
-    else idle.push(connection);
-    this.#oldest.add(connection);
-    connection.wait(Math.min(idleMs, givenMs, verifiedMs));
+  #remove(endpoint: string, connection: Connection): void {
+    const connections = defined(this.#open.get(endpoint), 'an open connection is in its list');
+    connections.splice(connections.indexOf(connection), 1);
+    if (connections.length === 0) this.#open.delete(endpoint);
+    this.#openCount--;
   }
 
-  /** The connection is no longer idle. */
-  #wake(connection: Connection): void {
-    if (!this.#oldest.delete(connection)) return;
-    const { endpoint } = connection;
-    const idle = defined(this.#idle.get(endpoint), 'an idle connection is in its list');
-    idle.splice(idle.indexOf(connection), 1);
-    if (idle.length === 0) this.#idle.delete(endpoint);
+  /** Makes room for a connection, if any is idle. */
+  #closeOldest(): void {
+    const oldest = this.#idle.reduce<Connection | null>(
+      (first, each) => (first === null || idleFrom(each) < idleFrom(first) ? each : first),
+      null,
+    );
+    oldest?.close();
+  }
+
+  get #idle(): Connection[] {
+    return [...this.#open.values()].flat().filter(({ idleSinceMs }) => idleSinceMs !== null);
   }
 
   /** Closes the idle connections of an endpoint. */
   hangUp(endpoint: string): void {
-    for (const connection of this.#idle.get(endpoint)?.slice() ?? []) connection.close();
+    for (const connection of this.#open.get(endpoint) ?? [])
+      if (connection.idleSinceMs !== null) connection.close();
   }
 
   /** Closes all idle connections. */
   close(): void {
-    for (const connection of this.#oldest) connection.close();
+    for (const connection of this.#idle) connection.close();
   }
 
   /** For metrics: connections that wait for a delivery. */
   get idleCount(): number {
-    return this.#oldest.size;
+    return this.#idle.length;
   }
+}
+
+function idleFrom({ idleSinceMs }: Connection): number {
+  return idleSinceMs ?? Number.POSITIVE_INFINITY;
+}
+
+/** The idle connection that was used last; null when none is idle. */
+function usedLast(connections: readonly Connection[]): Connection | null {
+  let last: Connection | null = null;
+  for (const connection of connections)
+    if (connection.idleSinceMs !== null && (last === null || idleFrom(connection) >= idleFrom(last)))
+      last = connection;
+  return last;
 }

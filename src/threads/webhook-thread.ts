@@ -77,7 +77,7 @@ const dispatcher = new Dispatcher({
   isHeld: (shard) => ownership.isHeld(shard),
   // The signing secrets are opened here. One that can't be opened is a fault of the service, not a
   // failed attempt.
-  attempt: async ({ org, endpoint, sealed, url, body, nowSeconds }) => {
+  attempt: ({ org, endpoint, sealed, url, body, nowSeconds }) => {
     const owner = { id: endpoint, org };
     const secrets = sealed.map((each) => signingKeys.open(each, owner));
     return attempts.make({ endpoint, url, body, secrets, nowSeconds });

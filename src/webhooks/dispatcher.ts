@@ -27,7 +27,7 @@ interface DispatcherOptions {
   readonly monotonic: MonotonicClock;
   /** Whether this process may still deliver for a shard. */
   readonly isHeld: (shard: number) => boolean;
-  /** Makes an attempt; rejects only when it could not be made at all. */
+  /** Makes an attempt; throws or rejects only when it could not be made at all. */
   readonly attempt: (input: SealedAttempt) => Promise<AttemptResult>;
   /** Closes the idle connections of an endpoint. */
   readonly hangUp: (endpoint: string) => void;
