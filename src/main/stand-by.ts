@@ -25,6 +25,7 @@ import { followedShard } from '../threads/hosted-standby.ts';
 import { metricsOfThreads } from '../threads/metrics-of-threads.ts';
 import { ProgressBoard } from '../threads/progress-board.ts';
 import type { Claim } from '../threads/supervisor.ts';
+import type { WorkerKind } from '../threads/thread.ts';
 import { kindsOf, WaitingThreads } from '../threads/thread-kinds.ts';
 import type { LeaseThreadData, News, StandbyThreadData } from '../threads/thread-protocol.ts';
 import { type Host, HostedHere, keysOfService } from './hosted-here.ts';
@@ -53,9 +54,15 @@ export interface AmongNodes {
   watch(onNodes: (nodes: readonly ReachableNode[]) => void): void;
 }
 
+function waitingThreads({ closers }: Owning, started: readonly WorkerKind[]): WaitingThreads {
+  const threads = new WaitingThreads(started);
+  closers.push(() => threads.stop());
+  return threads;
+}
+
 /** Of a node that has not stood by. */
-function unprepared() {
-  return { threads: new WaitingThreads(), whole: new Set<number>() };
+function unprepared(owning: Owning) {
+  return { threads: waitingThreads(owning, []), whole: new Set<number>() };
 }
 
 /** The first node has the lease at once, and needs to follow nobody. */
@@ -68,7 +75,7 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
   const { node } = config.cluster;
   if (node === null) {
     const claim = { ownership, lease: null, quietMs: 0 };
-    return { config, claim, counted: async () => [], among: null, ...unprepared() };
+    return { config, claim, counted: async () => [], among: null, ...unprepared(owning) };
   }
   const data: LeaseThreadData = {
     config: owning.config,
@@ -100,11 +107,10 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
   const told = owning.told.promise.then(() => 'told' as const);
   const first = await Promise.race([taken.promise, told, wait(aloneMs, null)]);
   if (first === 'told') return new Promise(() => {});
-  if (first !== null) return { config, claim: first, counted, among, ...unprepared() };
+  if (first !== null) return { config, claim: first, counted, among, ...unprepared(owning) };
   // Nothing is started in vain.
   const keys = await keysOfService(owning.config);
-  const threads = new WaitingThreads(kindsOf(sizedFor(owning.config, folder.shards), folder.shards));
-  owning.closers.push(() => threads.stop());
+  const threads = waitingThreads(owning, kindsOf(sizedFor(owning.config, folder.shards), folder.shards));
   const followed = await follow(owning, folder, { data, relay, lease, keys, threads, taken: taken.promise });
   return { ...followed, counted, among, threads };
 }

@@ -225,7 +225,7 @@ export class Supervisor {
   }
 
   #shard(number: number): SupervisedThread {
-    const { metrics } = this.#options;
+    const { metrics, threads } = this.#options;
     return this.#keep({
       name: kinds.shard(number, this.#config).name,
       fields: { shard: number },
@@ -234,7 +234,9 @@ export class Supervisor {
         connectShard(shard, (port) => elementAt(this.clients, number).connect(port));
         connectAll(shard, number, this.#edges.all);
         const quietMs = this.#options.lending?.quietMs(number) ?? 0;
-        if (!shard.isElsewhere) laterWhile(shard, quietMs, () => connectAll(shard, number, this.#webhooks));
+        // One that another node runs may come back at any moment.
+        if (shard.isElsewhere) threads.prepare(kinds.shard(number, this.#config));
+        else laterWhile(shard, quietMs, () => connectAll(shard, number, this.#webhooks));
         metrics.up(number, true);
       },
       onEnded: () => {
