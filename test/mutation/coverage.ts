@@ -13,6 +13,7 @@ const leftOut = [
   'test/cluster/failover.test.ts',
   'test/cluster/faults.test.ts',
   'test/cluster/lending.test.ts',
+  'test/cluster/lent-faults.test.ts',
   'test/cluster/new-node.test.ts',
   'test/cluster/upgrade.test.ts',
   'test/cluster/webhooks.test.ts',

@@ -7,6 +7,7 @@ export const longestFiles: readonly string[] = [
   'test/data-folder/reshard.test.ts',
   'test/postgresql/faults.test.ts',
   'test/cluster/lending.test.ts',
+  'test/cluster/lent-faults.test.ts',
   'test/dashboard/accessible.test.ts',
   'test/threads/shard-death.test.ts',
   'test/data-folder/mixed-folder.test.ts',
