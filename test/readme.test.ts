@@ -8,6 +8,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
+import { pathOfShell } from './main/payments-command.ts';
 import { type Service, startService } from './service.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -38,11 +39,11 @@ const guides = new Map(
 );
 const endless = [...blocks, ...[...guides.values()].flat()].filter(isEndless);
 
-/** The environment of a shell into which a user has pasted the lines that the first start printed. */
-function shellOf(service: Service) {
+/** A shell into which a user has pasted the lines that the first start printed. */
+function shellOf(service: Service, path = process.env.PATH) {
   const lines = service.output().match(/^ {2}export .*$/gm)!;
   // The folder is the default one for users; a test has its own.
-  const env = { ...process.env, NODE_ENV: 'test', PAYMENTS_DATA_DIR: service.dataDir };
+  const env = { ...process.env, NODE_ENV: 'test', PAYMENTS_DATA_DIR: service.dataDir, PATH: path };
   return (block: string) =>
     spawn('bash', ['-euo', 'pipefail', '-c', `${lines.join('\n')}\n${block}`], {
       cwd: root,
@@ -61,7 +62,7 @@ async function startedFor(context: TestContext): Promise<Service> {
 
 /** What one shell says to all blocks, as for somebody who reads from top to bottom. Fails unless it takes them all. */
 async function paste(service: Service, pastedBlocks: readonly string[]): Promise<string> {
-  const child = shellOf(service)(pastedBlocks.join('\n'));
+  const child = shellOf(service, pathOfShell)(pastedBlocks.join('\n'));
   const [out, error, [code]] = await Promise.all([
     textOf(child.stdout),
     textOf(child.stderr),

@@ -9,6 +9,9 @@ import { text as textOf } from 'node:stream/consumers';
 const root = join(import.meta.dirname, '../..');
 const entry = join(root, 'src/main/payments.ts');
 
+/** For a shell that runs blocks of the documents: `npx payments` takes a quarter of the time that it takes by npm. */
+export const pathOfShell = `${join(import.meta.dirname, 'bin')}:${process.env.PATH}`;
+
 type Variables = Readonly<Record<string, string>>;
 
 export interface Ended {
@@ -51,7 +54,7 @@ export function blocksOf(page: string): Block[] {
 /** Runs the block of commands below a heading of a page as a user who pastes it. */
 export function pasteBlock(page: string, heading: string, variables: Variables): Promise<Ended> {
   const block = blocksOf(page).find((each) => each.heading === heading && each.language === 'sh');
-  return run('bash', ['-euo', 'pipefail', '-c', block!.text], variables);
+  return run('bash', ['-euo', 'pipefail', '-c', block!.text], { PATH: pathOfShell, ...variables });
 }
 
 async function run(program: string, args: readonly string[], variables: Variables): Promise<Ended> {
