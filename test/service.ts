@@ -117,7 +117,14 @@ export async function startService(
   if (openFiles !== undefined) command.unshift('sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`);
   const child = spawn(command[0]!, command.slice(1), {
     cwd: root,
-    env: { ...process.env, NODE_ENV: 'test', PAYMENTS_DATA_DIR: dataDir, ...options.env },
+    env: {
+      ...process.env,
+      NODE_ENV: 'test',
+      PAYMENTS_DATA_DIR: dataDir,
+      ...options.env,
+      // It loads what is prepared for the tests, whatever else it gets.
+      NODE_OPTIONS: [process.env.NODE_OPTIONS, options.env?.NODE_OPTIONS].filter(Boolean).join(' '),
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   children.add(child);
