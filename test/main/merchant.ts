@@ -3,6 +3,8 @@
 // `settle` sends it again with its key until it is answered. `check` finds what the service has lost, doubled or left half
 // done.
 
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http';
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 
@@ -71,6 +73,27 @@ function outcomeOf(...answers: readonly (Answer | null)[]): Outcome {
 
 /** Longer than any request may stay unsure on a service that runs. */
 const settleMsMax = 20_000;
+
+/** A connection that nobody uses is closed before the service does it. */
+const agent = new Agent({ keepAlive: true, timeout: 4_000 });
+
+/** Sends a request. By `fetch` it takes this process three times as long, which is most of what a merchant takes. */
+async function exchange(
+  address: string,
+  options: RequestOptions,
+  body: string | undefined,
+): Promise<[IncomingMessage, string]> {
+  const sent = request(address, { ...options, agent }).end(body);
+  // Whoever waits hears of it, and after the answer has begun nobody waits for it here.
+  sent.on('error', () => {});
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  let text = '';
+  answer.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+  });
+  await once(answer, 'end');
+  return [answer, text];
+}
 
 function pick<T>(from: readonly T[]): T | undefined {
   return from[Math.floor(Math.random() * from.length)];
@@ -227,15 +250,14 @@ export class Merchant {
     };
     if (key !== undefined) headers['idempotency-key'] = key;
     try {
-      const response = await fetch(url + path, { method, headers, ...(body !== undefined && { body }) });
-      const text = await response.text();
+      const [{ statusCode = 0, headers: told }, text] = await exchange(url + path, { method, headers }, body);
       const answer: Answer = {
-        status: response.status,
+        status: statusCode,
         text,
-        replayed: response.headers.get('idempotent-replayed') === 'true',
-        retryAfter: response.headers.get('retry-after'),
+        replayed: told['idempotent-replayed'] === 'true',
+        retryAfter: told['retry-after'] ?? null,
       };
-      this.#note(answer, String(response.headers.get('request-id')));
+      this.#note(answer, String(told['request-id']));
       return answer;
     } catch {
       return null;
