@@ -63,6 +63,8 @@ interface ConnectionOptions {
   readonly origin: string;
   readonly monotonic: MonotonicClock;
   readonly idleMsMax: number;
+  /** Greater each time. */
+  readonly nextTurn: () => number;
   readonly onClosed: () => void;
 }
 
@@ -77,8 +79,8 @@ export class Connection {
   verifiedAtMs: number;
   /** Null while it is idle. */
   #user: ConnectionUser | null = null;
-  /** Since when it is idle and may be used, by the monotonic clock; null when it may not. */
-  #idleSinceMs: number | null = null;
+  /** In the order of those that became idle; null: it may not be used. */
+  #idleTurn: number | null = null;
   readonly #options: ConnectionOptions;
   /** Ends the time of its user, or the time for which it may stay idle. */
   readonly #alarm: Alarm;
@@ -97,20 +99,20 @@ export class Connection {
     socket.on('error', (error) => this.#tell((user) => user.failed(error)));
     socket.once('close', () => {
       this.#alarm.stop();
-      this.#idleSinceMs = null;
+      this.#idleTurn = null;
       options.onClosed();
       this.#tell((user) => user.closed());
     });
   }
 
-  get idleSinceMs(): number | null {
-    return this.#idleSinceMs;
+  get idleTurn(): number | null {
+    return this.#idleTurn;
   }
 
   /** Is used for at most so many milliseconds. */
   use(user: ConnectionUser, ms: number): void {
     this.#user = user;
-    this.#idleSinceMs = null;
+    this.#idleTurn = null;
     this.#alarm.set(ms);
   }
 
@@ -119,15 +121,14 @@ export class Connection {
    * `idleMs`.
    */
   keep(idleMs: number): void {
-    const { monotonic, idleMsMax } = this.#options;
-    const nowMs = monotonic();
-    const verifiedMs = this.verifiedAtMs + verifiedForMs - nowMs;
+    const { monotonic, idleMsMax, nextTurn } = this.#options;
+    const verifiedMs = this.verifiedAtMs + verifiedForMs - monotonic();
     this.#user = null;
     if (verifiedMs <= 0) {
       this.close();
       return;
     }
-    this.#idleSinceMs = nowMs;
+    this.#idleTurn = nextTurn();
     this.#alarm.set(Math.min(idleMs, idleMsMax, verifiedMs));
   }
 
@@ -137,7 +138,7 @@ export class Connection {
   }
 
   close(): void {
-    this.#idleSinceMs = null;
+    this.#idleTurn = null;
     this.socket.destroy();
   }
 
@@ -166,11 +167,12 @@ export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #secureContext: SecureContext;
   readonly #sessions = new TlsSessions(verifiedForMs);
-  /** By endpoint, until their sockets are closed: as many as can be in flight to it. */
+  /** By endpoint, until their sockets are closed. */
   readonly #open = new Map<string, Connection[]>();
   /** Where all sockets read to, each in its turn. */
   readonly #bytes = Buffer.allocUnsafeSlow(readBytes);
   #openCount = 0;
+  #turns = 0;
 
   constructor(options: ConnectionsOptions) {
     const { extraCa } = options;
@@ -179,10 +181,10 @@ export class Connections {
   }
 
   /**
-   * An idle connection of the endpoint to an allowed address; null when it has none. Idle ones to
-   * others are closed.
+   * An idle connection of the endpoint to an allowed address, which stays idle until it is used;
+   * null when it has none. Idle ones to others are closed.
    */
-  take(
+  idleOf(
     endpoint: string,
     origin: string,
     mayConnectTo: (address: string | undefined) => boolean,
@@ -271,6 +273,7 @@ export class Connections {
       origin: url.origin,
       monotonic,
       idleMsMax: givenMs,
+      nextTurn: () => ++this.#turns,
       onClosed: () => this.#remove(endpoint, connection),
     });
     const others = this.#open.get(endpoint);
@@ -289,43 +292,43 @@ export class Connections {
 
   /** Makes room for a connection, if any is idle. */
   #closeOldest(): void {
-    const oldest = this.#idle.reduce<Connection | null>(
-      (first, each) => (first === null || idleFrom(each) < idleFrom(first) ? each : first),
-      null,
-    );
+    let oldest: Connection | null = null;
+    let oldestTurn = Number.POSITIVE_INFINITY;
+    for (const connection of this.#idle()) {
+      const turn = connection.idleTurn ?? oldestTurn;
+      if (turn >= oldestTurn) continue;
+      oldest = connection;
+      oldestTurn = turn;
+    }
     oldest?.close();
   }
 
-  get #idle(): Connection[] {
-    return [...this.#open.values()].flat().filter(({ idleSinceMs }) => idleSinceMs !== null);
+  *#idle(): Iterable<Connection> {
+    for (const connections of this.#open.values())
+      for (const connection of connections) if (connection.idleTurn !== null) yield connection;
   }
 
   /** Closes the idle connections of an endpoint. */
   hangUp(endpoint: string): void {
     for (const connection of this.#open.get(endpoint) ?? [])
-      if (connection.idleSinceMs !== null) connection.close();
+      if (connection.idleTurn !== null) connection.close();
   }
 
   /** Closes all idle connections. */
   close(): void {
-    for (const connection of this.#idle) connection.close();
+    for (const connection of [...this.#idle()]) connection.close();
   }
 
-  /** For metrics: connections that wait for a delivery. */
+  /** Connections that wait for a delivery. */
   get idleCount(): number {
-    return this.#idle.length;
+    return [...this.#idle()].length;
   }
-}
-
-function idleFrom({ idleSinceMs }: Connection): number {
-  return idleSinceMs ?? Number.POSITIVE_INFINITY;
 }
 
 /** The idle connection that was used last; null when none is idle. */
 function usedLast(connections: readonly Connection[]): Connection | null {
   let last: Connection | null = null;
   for (const connection of connections)
-    if (connection.idleSinceMs !== null && (last === null || idleFrom(connection) >= idleFrom(last)))
-      last = connection;
+    if ((connection.idleTurn ?? -1) > (last?.idleTurn ?? -1)) last = connection;
   return last;
 }

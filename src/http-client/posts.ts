@@ -153,7 +153,7 @@ class Sending {
     }
     const { endpoint, isIdempotent } = this.#post;
     const { origin } = this.#target.url;
-    const idle = isIdempotent ? this.#connections.take(endpoint, origin, this.#isFound) : null;
+    const idle = isIdempotent ? this.#connections.idleOf(endpoint, origin, this.#isFound) : null;
     if (idle === null) this.#connect();
     else this.#exchange(idle, true, this.#endedOnIdle);
   }

@@ -19,6 +19,8 @@ interface Successes {
   /** Of the first of them: they belong to the same organization. */
   readonly delivery: DeliveryRecord;
   readonly reports: EndpointReport[];
+  /** Their places in the message. */
+  readonly places: number[];
 }
 
 /** Records and acknowledges reported attempts. What is not acknowledged is reported again. */
@@ -33,13 +35,10 @@ export function takeReports(
   const outbox = outboxes.ofThread(thread);
   if (open) outbox.open(peer);
   if (outbox.peer !== peer) return;
-  const tell = ({ endpoint, result }: EndpointReport, status: Status | null) => {
-    if (status === null) return;
-    state.health.add(endpoint, result);
-    onOutcome(status === 'pending' ? 'retried' : status);
-  };
+  /** What became of each delivery; null: nothing. */
+  const statuses: (Status | null)[] = reports.map(() => null);
   const successes = new Map<string, Successes>();
-  for (const report of reports) {
+  for (const [place, report] of reports.entries()) {
     const { endpoint, delivery: id, number, result } = report;
     // One that is damaged since is not recorded, and is not reported again.
     const delivery = reads.readOr(undefined, () => records.get('delivery', id));
@@ -50,15 +49,22 @@ export function takeReports(
     outbox.release(endpoint, id, number);
     batch.acknowledge(thread, { endpoint, delivery: id, number });
     if (!isNew) continue;
-    if (isFirstSuccess(number, result)) addSuccess(successes, delivery, report);
-    else tell(report, recordAttempt(state, batch, delivery, report));
+    if (isFirstSuccess(number, result)) addSuccess(successes, delivery, report, place);
+    else statuses[place] = recordAttempt(state, batch, delivery, report);
   }
-  for (const { delivery, reports } of successes.values()) {
+  for (const { delivery, reports, places } of successes.values()) {
     const params = { reports };
     const given = { operation: 'record_successes', params, cause: causes.webhook } as const;
     const outcome = executeFor(state, batch, delivery, given);
     if ('result' in outcome)
-      for (const [i, report] of reports.entries()) tell(report, elementAt(outcome.result, i));
+      for (const [i, place] of places.entries()) statuses[place] = elementAt(outcome.result, i);
+  }
+  // In the order of the attempts: the last one says whether an endpoint fails.
+  for (const [place, { endpoint, result }] of reports.entries()) {
+    const status = elementAt(statuses, place);
+    if (status === null) continue;
+    state.health.add(endpoint, result);
+    onOutcome(status === 'pending' ? 'retried' : status);
   }
 }
 
@@ -66,10 +72,15 @@ function addSuccess(
   successes: Map<string, Successes>,
   delivery: DeliveryRecord,
   report: EndpointReport,
+  place: number,
 ): void {
   const others = successes.get(delivery.endpoint);
-  if (others === undefined) successes.set(delivery.endpoint, { delivery, reports: [report] });
-  else others.reports.push(report);
+  if (others === undefined)
+    successes.set(delivery.endpoint, { delivery, reports: [report], places: [place] });
+  else {
+    others.reports.push(report);
+    others.places.push(place);
+  }
 }
 
 /**

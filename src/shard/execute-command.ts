@@ -136,8 +136,8 @@ function apply(
   }
   for (const call of networkCalls) {
     batch.networkCalls.push(call);
-    // Its outcome is applied soon.
-    state.records.keepAtHand(call);
+    // Its outcome is mostly applied soon. Nothing newer of it may be among the changes.
+    if (changes.includes(call)) state.records.keepAtHand(call);
   }
 }
 

@@ -12,6 +12,8 @@ import type { Peer } from '../../src/shard/commit-batch.ts';
 import type { DueDelivery, FromShard, OutboxBatch } from '../../src/shard/protocol.ts';
 import { Actor, settled } from './actor.ts';
 
+type Ended = Pick<AttemptResult, 'status' | 'failure'>;
+
 /** The webhook thread's end of its line to the shard. */
 class Webhooks {
   readonly actor: Actor;
@@ -46,13 +48,22 @@ class Webhooks {
     return this.#report(false, attempts, { status: 200, failure: null });
   }
 
-  async #report(
+  #report(open: boolean, attempts: readonly DueDelivery[], ended: Ended): Promise<void> {
+    return this.reportEach(
+      open,
+      attempts.map((attempt) => [attempt, ended]),
+    );
+  }
+
+  async reportEach(
     open: boolean,
-    attempts: readonly DueDelivery[],
-    ended: Pick<AttemptResult, 'status' | 'failure'>,
+    attempts: readonly (readonly [attempt: DueDelivery, ended: Ended])[],
   ): Promise<void> {
-    const result = { at_ms: 0, duration_ms: 1, ...ended, answer: this.answer };
-    const reports = attempts.map(({ id, ...rest }) => ({ ...rest, delivery: id, result }));
+    const reports = attempts.map(([{ id, ...rest }, ended]) => ({
+      ...rest,
+      delivery: id,
+      result: { at_ms: 0, duration_ms: 1, ...ended, answer: this.answer },
+    }));
     this.actor.shard.receive({ outbox: { thread: 0, open, reports } }, this.#peer);
     await settled();
   }
@@ -131,6 +142,25 @@ test('first attempts that succeeded are recorded by one entry of the log for eac
     const first = number === 0 ? 200 : null;
     assert.deepEqual([status, attempt_count, first_status], ['succeeded', number + 1, first]);
   }
+});
+
+test('the last attempt of a message says whether its endpoint fails, however each is recorded', async () => {
+  const { actor, webhooks, deliveries } = await sevenDeliveries();
+  const { endpoint } = deliveries[1]!;
+  const toOne = deliveries.filter((each) => each.endpoint === endpoint && each.number === 0);
+  const [first, second, third] = toOne as [DueDelivery, DueDelivery, DueDelivery];
+  const success: Ended = { status: 200, failure: null };
+  const failure: Ended = { status: 500, failure: 'answered 500' };
+  await webhooks.reportEach(false, [
+    [first, success],
+    [second, failure],
+  ]);
+  assert.ok(actor.shard.state.health.failing().includes(endpoint));
+  await webhooks.reportEach(false, [
+    [{ ...second, number: 1 }, failure],
+    [third, success],
+  ]);
+  assert.ok(!actor.shard.state.health.failing().includes(endpoint));
 });
 
 test('a report that names a delivery twice, or one that is damaged, leaves the others as they are', async () => {

@@ -124,7 +124,7 @@ test('an idle connection is closed after its time', () =>
   withReceiver({}, async (receiver) => {
     const deliver = attempts();
     await succeeds(deliver(receiver.origin));
-    const connection = deliver.connections.take('we_1', receiver.origin, () => true);
+    const connection = deliver.connections.idleOf('we_1', receiver.origin, () => true);
     assert.ok(connection);
     connection.keep(1);
     await receiver.idle();
@@ -380,7 +380,7 @@ for (const tls of ['TLSv1.2', 'TLSv1.3'] as const) {
       const { origin } = new URL(`https://receiver.example:${receiver.port}/`);
       const deliverAndTake = async (endpoint: string) => {
         await succeeds(made.make({ endpoint, url: `${origin}/`, body, secrets: [], nowSeconds: 1 }));
-        const connection = connections.take(endpoint, origin, () => true);
+        const connection = connections.idleOf(endpoint, origin, () => true);
         assert.ok(connection);
         return connection;
       };
