@@ -68,6 +68,7 @@ export function planWithNodes({ seed, settings }: Plan, acts: (random: Random) =
     archiveAgeMs: 0,
     repeatsEffects: random.chance(0.5),
     receiverTroubleRate: random.pick([0, 0.3, 0.9]),
+    receiversAreSlow: new Random(`${seed}/slow receivers`).chance(0.4),
     bankTroubleRate: random.chance(0.5) ? random.unit() * 0.4 : 0,
   };
   const lengthMs = random.between(6_000, 25_000);

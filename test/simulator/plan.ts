@@ -109,6 +109,8 @@ export interface Settings {
   readonly hasHostedCards: boolean;
   /** How often a receiver of webhooks fails. */
   readonly receiverTroubleRate: number;
+  /** Those that fail are slow, all of them. */
+  readonly receiversAreSlow: boolean;
 }
 
 export interface Plan {
@@ -288,6 +290,7 @@ function planWithoutCrowds(seed: string): Plan {
     bankTroubleRate: sometimes(0.7, random.unit() * 0.4),
     hasHostedCards: false,
     receiverTroubleRate: sometimes(0.7, random.unit() * 0.5),
+    receiversAreSlow: false,
   };
   const plan = { seed, settings, steps: withLies(stepsOf(random), random) };
   if (!random.chance(backedUpShare)) return plan;

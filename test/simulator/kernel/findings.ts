@@ -41,6 +41,7 @@ export const assertions = [
   'a write error inside the storage library ends the process',
   'damage is noticed',
   'a shard that is put back is noticed',
+  'nobody believes to have what another node has taken',
   'nobody speaks for what another node has taken',
   'a mirror holds what the log holds',
   'a wrong promotion is refused and told',

@@ -28,4 +28,34 @@ export const clusterBugs = [
     'else if (isAnswered && wasAnswered && !isOver)',
     'else if (isAnswered && !isAnswered)',
   ]),
+  bug('every lease counts as one that was left', [
+    'cluster/lease-keeper.ts',
+    '    await this.#take(seen, reason, seen.isReleased);',
+    '    await this.#take(seen, reason, true);',
+  ]),
+  bug('a machine that was suspended believes itself', [
+    'journal/ownership.ts',
+    '      BigInt(Math.ceil(this.#clocks.wall())) < Atomics.load(this.#deadline, wallPlace)',
+    '      true',
+  ]),
+  bug('a batch of an older epoch counts as stored', [
+    'postgresql/partition-log.ts',
+    '    if (settings === undefined) throw this.#fenced(epoch);\n    this.#connection.requireDurable(settings);\n  }\n\n  async begin',
+    '    if (settings !== undefined) this.#connection.requireDurable(settings);\n  }\n\n  async begin',
+  ]),
+  bug('a batch is answered before PostgreSQL has it', [
+    'journal/log/replicated-log.ts',
+    '        await this.#remote.append(epoch, batch);',
+    '        this.#remote.append(epoch, batch).catch((error) => this.#fail(error));',
+  ]),
+  bug('a partition that is lost answers queries and commands', [
+    'shard/commit-batch.ts',
+    '    requireHeld(ownership);\n    assert(!this.#isReleased',
+    '    assert(!this.#isReleased',
+  ]),
+  bug('a change of the directory that may be lost counts as stored', [
+    'postgresql/directory-rows.ts',
+    '(await this.#store(rows, end)) || (await this.#wasStored(end));',
+    '(await this.#store(rows, end)) || true;',
+  ]),
 ];

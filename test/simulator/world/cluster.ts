@@ -25,6 +25,8 @@ export class Cluster implements Runs {
   /** When something was last injected, or was over. */
   #disturbedMs = 0;
   #isOver = false;
+  /** The epoch of the lease, as it was seen last. */
+  #newest = 0;
 
   constructor(world: World) {
     const { simulation, machines } = world;
@@ -153,6 +155,24 @@ export class Cluster implements Runs {
   /** To be called after every task. */
   afterTask(): void {
     for (const node of this.nodes) node.afterTask();
+    this.#onlyOneBelieves();
+  }
+
+  /** When the lease is taken, nobody else may believe to have it any more, whether or not they say something. */
+  #onlyOneBelieves(): void {
+    const newest = this.#world.newestLease();
+    if (newest === this.#newest) return;
+    this.#newest = newest;
+    for (const { service, machine } of this.nodes) {
+      const believed = service?.believedLease ?? null;
+      if (believed === null) continue;
+      this.#world.judge.check(
+        'nobody believes to have what another node has taken',
+        believed >= newest,
+        () =>
+          `${machine.name} believes to have the lease of epoch ${believed} when that of ${newest} is taken`,
+      );
+    }
   }
 
   /** Once nothing has disturbed it for a while, and PostgreSQL and a node are there, somebody serves. */

@@ -60,13 +60,15 @@ export class Receivers {
     const atMs = clocks.wall();
     const isLost = this.#isLost(endpoint);
     const trouble = isLost || (!isHealed && this.#random.chance(settings.receiverTroubleRate));
-    const how = isLost
-      ? 'dead'
-      : trouble
-        ? this.#random.pick(['slow', 'dead', 'error', 'error after all'] as const)
-        : 'sound';
+    const troubles = settings.receiversAreSlow
+      ? (['slow'] as const)
+      : (['slow', 'dead', 'error', 'error after all'] as const);
+    const how = isLost ? 'dead' : trouble ? this.#random.pick(troubles) : 'sound';
     const sending = simulation.current;
-    const tookMs = this.#random.skewed(1, how === 'slow' ? 9_000 : 150);
+    const tookMs =
+      how === 'slow' && settings.receiversAreSlow
+        ? this.#random.between(2_000, 9_000)
+        : this.#random.skewed(1, how === 'slow' ? 9_000 : 150);
     await this.#takes(tookMs);
     const isTaken = how === 'slow' || how === 'sound' || how === 'error after all';
     const { id } = JSON.parse(body) as { id: string };

@@ -551,6 +551,11 @@ export class Service {
     return this.#board?.isTrusted() ?? false;
   }
 
+  /** The epoch of the lease that the process believes to have; null: it has none, or may not believe so now. */
+  get believedLease(): number | null {
+    return this.isTrusted ? this.#claim.lease : null;
+  }
+
   /** How far the mirrors of the partitions have come; without a checksum where the node stands by. */
   get mirrorEnds(): readonly { readonly sequence: number; readonly checksum: number | null }[] {
     if (!this.isListening)
