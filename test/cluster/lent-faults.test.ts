@@ -134,6 +134,8 @@ test('links cut one way and both, a full disk, a stepped clock, a rolling restar
   const back = startA(a.dataDir);
   await hears(b)(/partition \d runs on node a after/);
   await progress(second, merchants, 5);
+  await back.stop();
+  await progress(second, merchants, 5);
 
   await pauseAll(merchants);
   for (const merchant of merchants) {
@@ -144,6 +146,5 @@ test('links cut one way and both, a full disk, a stepped clock, a rolling restar
       [],
     );
   }
-  await back.stop();
   await assertWhole(second, merchants, 'links cut, a full disk, a rolling restart');
 });
