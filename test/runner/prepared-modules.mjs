@@ -42,7 +42,7 @@ export function runWhole(path) {
   const compiled = join(folder, 'compiled', path);
   const cachedData = existsSync(compiled) ? readFileSync(compiled) : undefined;
   const importModuleDynamically = vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
-  const script = new vm.Script(readFileSync(filename, 'latin1'), {
+  const script = new vm.Script(readFileSync(filename, 'utf8'), {
     filename,
     cachedData,
     importModuleDynamically,
