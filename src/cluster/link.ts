@@ -176,9 +176,8 @@ export class Link {
   }
 
   #take(channel: number, kind: number, payload: Buffer): void {
-    if (kind === kinds.control) {
-      this.#options.onControl(deserialize(payload));
-    } else if (kind === kinds.opened) this.#options.onOpened?.(deserialize(payload), this.#newPort(channel));
+    if (kind === kinds.control) this.#options.onControl(deserialize(payload));
+    else if (kind === kinds.opened) this.#options.onOpened?.(deserialize(payload), this.#newPort(channel));
     else {
       const port = this.#ports.get(channel);
       if (port !== undefined) this.#takeFor(port, channel, kind, payload);

@@ -87,8 +87,7 @@ export class Edges {
     const kind = kinds.edge(number);
     const make = () => {
       const data: EdgeThreadData = {
-        ...this.#anywhere(number),
-        edges: this.#sharing,
+        ...this.#anywhere(number, this.#sharing),
         term: 0,
         config: this.#config,
         port,
@@ -101,12 +100,12 @@ export class Edges {
     return new SupervisedThread({ name: kind.name, make, onStarted, onLost: onEnded, logger, stopping });
   }
 
-  #anywhere(number: number): EdgeAnywhere {
+  #anywhere(number: number, edges: number): EdgeAnywhere {
     const { shards, baseUrl, directory } = this.#options;
     return {
       number,
       shards,
-      edges: this.#sharing + 1,
+      edges,
       baseUrl,
       keys: directory.snapshot().map(keyRingChangeOf),
       listenKey: defined(this.#listenKey, 'edges are started when there is a key'),
@@ -127,7 +126,7 @@ export class Edges {
     const numbers = this.#freeNumbers(count);
     const threads = numbers.map((number) => {
       const name = `edge ${number} on node ${node}`;
-      const make = () => open(this.#anywhere(number)).begin(null, this.#hear);
+      const make = () => open(this.#anywhere(number, this.#sharing + 1)).begin(null, this.#hear);
       const onReady = () => {
         logger.info(`${name} takes requests`);
         this.#tellShare();

@@ -114,8 +114,7 @@ type Elsewhere = Notice | { readonly type: 'exit'; readonly code: number };
 
 export class Thread {
   readonly #worker: Carrier;
-  /** It runs on another node. */
-  readonly isElsewhere: boolean;
+  /** Ends all that has to do with the other node that it runs on; null: it runs on this one. */
   readonly #giveUp: (() => void) | null;
   /** Hears everything that the thread says; null: nobody does. */
   #follower: MessagePort | null = null;
@@ -156,8 +155,6 @@ export class Thread {
   private constructor(carrier: Carrier, heapMib?: number, giveUp: (() => void) | null = null) {
     this.#worker = carrier;
     this.#giveUp = giveUp;
-    const isElsewhere = giveUp !== null;
-    this.isElsewhere = isElsewhere;
     this.#waiting = carrier.waiting;
     this.#questions = new Questions((question) => carrier.postMessage(question));
     const ready = Promise.withResolvers<void>();
@@ -171,7 +168,7 @@ export class Thread {
         ready.resolve();
       } else if (notice.type === 'failed')
         // What can't be helped on another node may be helped on this one.
-        this.#failure = new ThreadFailure(notice.message, notice.fatal && !isElsewhere);
+        this.#failure = new ThreadFailure(notice.message, notice.fatal && !this.isElsewhere);
       else if ('question' in notice) this.#questions.take(notice);
       else this.#onNews(notice);
     });
@@ -214,6 +211,11 @@ export class Thread {
     void this.ended.then((failure) => {
       if (!this.#isStopped) listener(failure ?? new ThreadFailure(`${name} has ended`, false));
     });
+  }
+
+  /** It runs on another node. */
+  get isElsewhere(): boolean {
+    return this.#giveUp !== null;
   }
 
   /** It has become ready and has not ended. */

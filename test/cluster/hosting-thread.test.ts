@@ -7,32 +7,24 @@ import { type TestContext, test } from 'node:test';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Link } from '../../src/cluster/link.ts';
 import { connectToNode, linkKeyOf } from '../../src/cluster/node-tls.ts';
-import { loadConfig } from '../../src/config/config.ts';
 import { OwnershipBoard } from '../../src/journal/ownership.ts';
 import { trustClocks } from '../../src/telemetry/system-clocks.ts';
 import type { FromHost, FromLender, HostingThreadData } from '../../src/threads/lending-protocol.ts';
 import { Thread } from '../../src/threads/thread.ts';
 import type { News } from '../../src/threads/thread-protocol.ts';
 import { freePort } from '../service.ts';
+import { linkConfig } from './link-config.ts';
 
 const entry = new URL('../../src/threads/hosting-thread.ts', import.meta.url);
-const configDir = new URL('../../config', import.meta.url).pathname;
 const key = linkKeyOf(randomBytes(32).toString('base64'));
 const release = '1.2.3';
 
 async function hosting(context: TestContext) {
   const port = await freePort();
-  const env = {
-    NODE_ENV: 'test',
-    PAYMENTS_JOURNAL_URL: 'postgresql://payments@127.0.0.1:1/payments',
-    PAYMENTS_CLUSTER_NODE: 'b',
-    PAYMENTS_CLUSTER_LINK: `127.0.0.1:${port}`,
-    PAYMENTS_LOG_LEVEL: 'silent',
-  };
   const memory = OwnershipBoard.untrusted(2);
   const board = new OwnershipBoard(memory, trustClocks);
   const data: HostingThreadData = {
-    config: loadConfig(env, configDir),
+    config: linkConfig('b', port),
     identity: { node: 'b', process: 'p', release },
     key,
     edges: 3,

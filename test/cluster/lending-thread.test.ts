@@ -6,7 +6,6 @@ import { type TestContext, test } from 'node:test';
 import { MessageChannel } from 'node:worker_threads';
 import { Link } from '../../src/cluster/link.ts';
 import { createNodeServer, linkKeyOf } from '../../src/cluster/node-tls.ts';
-import { loadConfig } from '../../src/config/config.ts';
 import { OwnershipBoard } from '../../src/journal/ownership.ts';
 import type { ReachableNode } from '../../src/postgresql/lease-table.ts';
 import { trustClocks } from '../../src/telemetry/system-clocks.ts';
@@ -15,23 +14,16 @@ import { Thread } from '../../src/threads/thread.ts';
 import type { News } from '../../src/threads/thread-protocol.ts';
 import { poll } from '../poll.ts';
 import { freePort } from '../service.ts';
+import { linkConfig } from './link-config.ts';
 
 const entry = new URL('../../src/threads/lending-thread.ts', import.meta.url);
-const configDir = new URL('../../config', import.meta.url).pathname;
 const key = linkKeyOf(randomBytes(32).toString('base64'));
 
 /** The thread of node `a`, which has the lease, and node `b`, which hears what it is told. */
 async function bench(context: TestContext) {
   const port = await freePort();
-  const env = {
-    NODE_ENV: 'test',
-    PAYMENTS_JOURNAL_URL: 'postgresql://payments@127.0.0.1:1/payments',
-    PAYMENTS_CLUSTER_NODE: 'a',
-    PAYMENTS_CLUSTER_LINK: `127.0.0.1:${await freePort()}`,
-    PAYMENTS_LOG_LEVEL: 'silent',
-  };
   const data: LendingThreadData = {
-    config: loadConfig(env, configDir),
+    config: linkConfig('a', await freePort()),
     identity: { node: 'a', process: 'pa', release: '1.0.0' },
     key,
     epoch: 7,
