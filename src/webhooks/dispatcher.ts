@@ -90,7 +90,6 @@ export class Dispatcher {
   connected(shard: number): void {
     const unrecorded = this.#unrecordedBy(shard);
     unrecorded.restart();
-    this.#sendingSoon.delete(shard);
     this.#options.send(shard, { open: true, reports: unrecorded.next(this.#options.monotonic()) });
   }
 
@@ -129,7 +128,7 @@ export class Dispatcher {
   /** Takes the leases, the endpoint changes and the acknowledgements of a shard. */
   take(shard: number, { endpoints, complete, deliveries, recorded }: OutboxBatch): void {
     for (const each of recorded) this.#recorded(shard, each);
-    if (recorded.length > 0 && this.#unrecordedBy(shard).unsent > 0) this.#sendSoon(shard);
+    if (this.#unrecordedBy(shard).unsent > 0) this.#sendSoon(shard);
     for (const { id, state } of endpoints) {
       const actor = this.#actors.get(id) ?? new EndpointActor(id, shard);
       this.#actors.set(id, actor);
@@ -230,7 +229,7 @@ export class Dispatcher {
   #freed(actor: EndpointActor): void {
     this.#inFlight--;
     this.#lineUpOrForget(actor);
-    if (this.#held.size > 0 && this.#inFlight < this.#options.concurrency / 2) {
+    if (this.#inFlight < this.#options.concurrency / 2) {
       for (const each of this.#held) this.#lineUpOrForget(each);
       this.#held.clear();
     }

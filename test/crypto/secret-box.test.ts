@@ -48,3 +48,23 @@ test('what is a key', () => {
   for (const text of ['', 'secret', newSecretsKey().slice(1), `${newSecretsKey()}=`])
     assert(!isSecretsKey(text), text);
 });
+
+test('what an earlier release has sealed opens', () => {
+  const box = new SecretBox([Buffer.alloc(32, 7).toString('base64')]);
+  const sealed =
+    'v1.4bb06f8e4e3a.LWRcM21KbUR4dEKCnTos8aXqhHqgEdSbu-NA0EcEnYbOwKvtXir4gKg7HzTAJwxwC9aGA7iDPhYSBTZlgS8FxHS3VW_Xyw';
+  assert.equal(box.open(sealed, owner), secret);
+});
+
+test('why a secret does not open is told: its key is missing, or it was changed', () => {
+  const box = new SecretBox([newSecretsKey()]);
+  const sealed = box.seal(secret, owner);
+  const [, keyId] = sealed.split('.');
+  const isMissing = (id: string) => ({ message: `the key ${id} of the secret of we_1 is missing` });
+  assert.throws(() => box.open(sealed.replace(keyId!, 'another'), owner), isMissing('another'));
+  assert.throws(() => box.open(`v2${sealed.slice(2)}`, owner), isMissing(keyId!));
+  assert.throws(() => box.open('', owner), isMissing(''));
+  const changed = { message: 'the sealed secret of we_1 was changed' };
+  for (const text of [`v1.${keyId}`, `v1.${keyId}.AAAA`, sealed.slice(0, -4)])
+    assert.throws(() => box.open(text, owner), changed);
+});

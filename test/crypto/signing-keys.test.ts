@@ -48,6 +48,27 @@ test('of more secrets than are kept open each still opens, and a sealed text has
   assert.equal(texts.size, 4_200);
 });
 
+test('opened secrets are kept up to 4,096, and all are opened anew beyond', () => {
+  class Counted extends SecretBox {
+    opened = 0;
+
+    override open(...given: Parameters<SecretBox['open']>): string {
+      this.opened++;
+      return super.open(...given);
+    }
+  }
+  const box = new Counted([newSecretsKey()]);
+  const keys = new SigningKeys(box);
+  const sealed = Array.from({ length: 4_096 }, () => box.seal('svc_whsec_1', owner));
+  for (let times = 0; times < 2; times++) for (const each of sealed) keys.open(each, owner);
+  assert.equal(box.opened, 4_096, 'each was opened once');
+  keys.open(box.seal('svc_whsec_2', owner), owner);
+  keys.open(sealed[0]!, owner);
+  assert.equal(box.opened, 4_098, 'one more than are kept');
+  keys.open(sealed[0]!, owner);
+  assert.equal(box.opened, 4_098);
+});
+
 test('a key has the form of a key, and an id that is not part of it', () => {
   const key = newSecretsKey();
   assert.ok(isSecretsKey(key));

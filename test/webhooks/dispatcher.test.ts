@@ -42,7 +42,7 @@ class Bench {
   readonly lost = new Set<number>();
   readonly dispatcher: Dispatcher;
 
-  constructor(concurrency = 100) {
+  constructor(concurrency = 100, starts = true) {
     this.dispatcher = new Dispatcher({
       concurrency,
       clock: this.clock.now,
@@ -58,7 +58,7 @@ class Bench {
         else this.waiting.push(run);
       },
     });
-    this.dispatcher.start();
+    if (starts) this.dispatcher.start();
   }
 
   #attempt(input: SealedAttempt): Promise<AttemptResult> {
@@ -527,4 +527,85 @@ test('what waits of a shard that has ended is leased anew, and its attempts in f
     bench.of('a').map(({ delivery }) => delivery),
     ['a1', 'a2', 'a3', 'a4', 'a5'],
   );
+});
+
+test('nothing starts before it is told to start', () => {
+  const bench = new Bench(100, false);
+  bench.take({ endpoints: [enabled('a')] });
+  bench.hand('a', 1);
+  assert.equal(bench.underWay.length, 0);
+  bench.dispatcher.start();
+  assert.equal(bench.underWay.length, 1);
+});
+
+test('there are no more attempts than slots, however many endpoints wait', async () => {
+  const bench = new Bench(3);
+  const endpoints = ['a', 'b', 'c', 'd', 'e'];
+  bench.take({ endpoints: endpoints.map(enabled) });
+  for (const id of endpoints) bench.hand(id, 2);
+  for (let left = 10; left > 0; left--) {
+    assert.equal(bench.underWay.length, Math.min(3, left));
+    await bench.underWay[0]!.end();
+  }
+});
+
+test('an endpoint has one place in the line, however often it is given something', async () => {
+  const bench = new Bench(1);
+  bench.take({ endpoints: ['a', 'b'].map(enabled) });
+  for (let i = 0; i < 6; i++) bench.hand('a', 1, {}, i);
+  bench.hand('b', 1);
+  const started: string[] = [];
+  for (let i = 0; i < 4; i++) {
+    started.push(bench.underWay[0]!.delivery);
+    await bench.underWay[0]!.end();
+  }
+  assert.deepEqual(started, ['a0', 'a1', 'b0', 'a2']);
+});
+
+test('it is idle when nothing is in flight and no shard has a report to record', async () => {
+  const bench = new Bench();
+  const isIdle = () => bench.dispatcher.isIdle;
+  assert.equal(isIdle(), true);
+  bench.take({ endpoints: [enabled('a')] });
+  bench.take({ endpoints: [enabled('b')] }, 1);
+  bench.hand('a', 1);
+  assert.equal(isIdle(), false, 'an attempt is in flight');
+  await bench.underWay[0]!.end();
+  bench.take({ deliveries: [{ id: 'b0', endpoint: 'b', number: 0, first: false, body: 'b b0' }] }, 1);
+  await bench.underWay[0]!.end();
+  bench.take({ recorded: [{ endpoint: 'b', delivery: 'b0', number: 0 }] }, 1);
+  assert.equal(isIdle(), false, 'the other shard has not recorded its report');
+  bench.take({ recorded: [{ endpoint: 'a', delivery: 'a0', number: 0 }] });
+  assert.equal(isIdle(), true);
+});
+
+test('what is recorded is one attempt of one delivery: no other acknowledges its report', async () => {
+  const bench = new Bench();
+  bench.take({ endpoints: [enabled('a')] });
+  bench.hand('a', 1, { number: 3 });
+  await bench.underWay[0]!.end();
+  for (const [delivery, number] of [
+    ['a0', 2],
+    ['a0', 4],
+    ['a1', 3],
+  ] as const)
+    bench.take({ recorded: [{ endpoint: 'a', delivery, number }] });
+  bench.hand('a', 1, { number: 4 });
+  assert.deepEqual([bench.underWay.length, bench.dispatcher.isIdle], [0, false]);
+  bench.take({ recorded: [{ endpoint: 'a', delivery: 'a0', number: 3 }] });
+  bench.hand('a', 1, { number: 4 });
+  assert.equal(bench.underWay.length, 1);
+});
+
+test('a shard is sent no message when there is no report for it', async () => {
+  const bench = new Bench();
+  bench.take({ endpoints: [enabled('a')] });
+  bench.hand('a', 1);
+  await bench.underWay[0]!.end();
+  bench.take({ recorded: [{ endpoint: 'a', delivery: 'a0', number: 0 }] });
+  bench.sent.length = 0;
+  bench.clock.advance(60_000);
+  bench.dispatcher.tick();
+  await tick();
+  assert.deepEqual(bench.sent, []);
 });
