@@ -1,4 +1,4 @@
-// Compares the memtable's estimate of its size with what the heap and the buffers really take.
+// The memtable: its estimate of its size beside what the heap and the buffers really take, and what it has of a record.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -72,3 +72,56 @@ for (const [name, perTurn, customerOf] of [
     assert.equal(table.size, 2 * count);
   });
 }
+
+test('the estimate is what it was when a record is listed as it was', () => {
+  const table = new Memtable();
+  const [first, second, alone] = [
+    created(1, 'cus_1')[0]!,
+    created(2, 'cus_1')[0]!,
+    created(3, 'cus_2')[0]!,
+  ] as [Change, Change, Change];
+  for (const record of [first, second, alone]) table.put(record);
+  const { bytes } = table;
+  for (const record of [first, alone])
+    for (const customer of ['cus_3', 'cus_1', null]) {
+      table.put({ ...record, customer } as Change);
+      table.put(record);
+      assert.equal(table.bytes, bytes, `after ${customer}`);
+    }
+});
+
+test('a record counts once, and with each list that it is in', () => {
+  const bytesOf = (...records: Change[]) => {
+    const table = new Memtable();
+    for (const record of records) table.put(record);
+    return table.bytes;
+  };
+  const [none, one, other] = [null, 'cus_1', 'cus_2'].map((customer) => created(1, customer)[0]!) as [
+    Change,
+    Change,
+    Change,
+  ];
+  assert.equal(bytesOf(none, none), bytesOf(none));
+  assert.ok(bytesOf(one) > bytesOf(none) + 'cus_1'.length);
+  for (const second of [one, other])
+    assert.ok(bytesOf(one, { ...second, id: 'pi_00000000000000000002' }) > bytesOf(one) + 200);
+});
+
+test('a record is an object until its batch is packed, and is read as it was then', () => {
+  const table = new Memtable();
+  const changes = [...created(1, null), ...created(2, 'cus_1')];
+  for (const change of changes) table.put(change);
+  assert.equal(table.get(changes[0]!.id), changes[0]);
+  assert.equal(table.get('pi_unknown'), undefined);
+  const entries = [{ changes, idempotency: null, cause: null }];
+  const turn = { firstSequence: 1, timeMs: 0, wallMs: 0, entries };
+  table.pack(entries, encodeBatch(turn, Buffer.alloc(tagBytes), 1).changes);
+  for (const change of changes) {
+    assert.equal(table.get(change.id), 'packed');
+    assert.deepEqual(table.read(change.id), change);
+  }
+  const changed = { ...changes[0]!, created: 5 } as Change;
+  table.put(changed);
+  assert.equal(table.get(changed.id), changed);
+  assert.equal(table.read('pi_unknown'), undefined);
+});

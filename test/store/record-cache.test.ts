@@ -98,3 +98,11 @@ test('less room is made at once, and more is used', () => {
   for (let number = 18; number <= 30; number++) cache.put(record(number));
   assert.equal(cache.size, 14);
 });
+
+test('what is used again is in the cache once, with its bytes', () => {
+  const cache = filled(12);
+  for (let use = 0; use < 3; use++) {
+    for (let number = 1; number <= 12; number++) cache.get(idOf(number));
+    assert.deepEqual([cache.size, cache.bytes], [12, 12 * bytes]);
+  }
+});
