@@ -4,34 +4,38 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { JournalFailure } from '../../src/journal/journal.ts';
 import { encodeBatch } from '../../src/journal/log/codec.ts';
 import { EpochFile } from '../../src/journal/log/epoch-file.ts';
 import { readLog } from '../../src/journal/log/follow.ts';
-import { SegmentedLog } from '../../src/journal/log/log.ts';
+import { type LogOptions, SegmentedLog } from '../../src/journal/log/log.ts';
 import type { FollowedBatch } from '../../src/journal/log/log-engine.ts';
 import { Segments } from '../../src/journal/log/segments.ts';
-import { identity, tag, temporaryFolder, turnAt } from './journal-fixtures.ts';
+import { identity, startMs, tag, temporaryFolder, turnAt } from './journal-fixtures.ts';
 
-function open(context: TestContext, onSegment = async () => {}) {
-  const folder = join(temporaryFolder(context), 'log');
+function open(
+  context: TestContext,
+  options: Partial<LogOptions> & { readonly dir?: string; readonly next?: number } = {},
+) {
+  const { dir = temporaryFolder(context), next = 1 } = options;
+  const folder = join(dir, 'log');
   mkdirSync(folder, { recursive: true });
   const segments = new Segments(folder, 1 << 20, identity);
-  const movedResponse = () => undefined;
-  const limits = { segmentBytesMax: 1 << 20, segmentAgeMaxMs: 1e9 };
   const engine = new SegmentedLog({
     segments,
     epochFile: new EpochFile(folder),
-    onSegment,
-    movedResponse,
-    ...limits,
+    onSegment: async () => {},
+    movedResponse: () => undefined,
+    ...{ segmentBytesMax: 1 << 20, segmentAgeMaxMs: 1e9 },
+    ...options,
   });
-  engine.start(1);
+  engine.start(next);
   context.after(() => engine.close());
-  return { engine, segments };
+  return { dir, engine, segments, firstSequences: () => segments.list.map((each) => each.firstSequence) };
 }
 
-const batch = (firstSequence: number, entries: number, epoch: number) =>
-  encodeBatch(turnAt(firstSequence, entries), tag, epoch).bytes;
+const batch = (firstSequence: number, entries: number, epoch: number, timeMs = startMs) =>
+  encodeBatch(turnAt(firstSequence, entries, timeMs), tag, epoch).bytes;
 
 test('a batch of another partition, or at another sequence, is a bug', (context) => {
   const { engine } = open(context);
@@ -50,6 +54,83 @@ test('a follower that has just read the log finds what became durable since', as
   segments.open(segments.list[0]!).putSync(2, batch(2, 1, 1));
   read.refresh();
   assert.deepEqual(await sequences(read), [1, 2]);
+});
+
+test('a start goes on in the newest segment, and behind entries that the log has lost in a new one', async (context) => {
+  const first = open(context);
+  await first.engine.append(identity, 1, 1, batch(1, 2, 1));
+  await first.engine.close();
+  const second = open(context, { dir: first.dir, next: 3 });
+  await second.engine.append(identity, 1, 3, batch(3, 2, 1));
+  assert.deepEqual(second.firstSequences(), [1]);
+  await second.engine.close();
+  const third = open(context, { dir: first.dir, next: 8 });
+  await third.engine.append(identity, 1, 8, batch(8, 1, 1));
+  assert.deepEqual(third.firstSequences(), [1, 8]);
+  assert.deepEqual(third.engine.end().sequence, 8);
+});
+
+test('what a segment had before a start counts for its size and its age', async (context) => {
+  const next = async (limits: Partial<LogOptions>) => {
+    const first = open(context, limits);
+    await first.engine.append(identity, 1, 1, batch(1, 50, 1));
+    await first.engine.close();
+    const second = open(context, { ...limits, dir: first.dir, next: 51 });
+    await second.engine.append(identity, 1, 51, batch(51, 1, 1, startMs + 1_001));
+    return second.firstSequences();
+  };
+  assert.deepEqual(await next({}), [1]);
+  assert.deepEqual(await next({ segmentBytesMax: batch(1, 50, 1).length - 1_000 }), [1, 51]);
+  assert.deepEqual(await next({ segmentAgeMaxMs: 1_001 }), [1]);
+  assert.deepEqual(await next({ segmentAgeMaxMs: 1_000 }), [1, 51]);
+});
+
+test('a segment is written to when whoever follows the log knows of it', async (context) => {
+  const told: number[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const onSegment = (firstSequence: number) => {
+    told.push(firstSequence);
+    return promise;
+  };
+  const { engine, segments } = open(context, { onSegment });
+  const durable = engine.append(identity, 1, 1, batch(1, 1, 1));
+  while (told.length === 0) await new Promise(setImmediate);
+  await new Promise(setImmediate);
+  assert.deepEqual([told, engine.durableEnd, await sequences(segments)], [[1], null, []]);
+  resolve();
+  await durable;
+  assert.deepEqual([engine.durableEnd?.sequence, await sequences(segments)], [1, [1]]);
+});
+
+test('an epoch that was decided elsewhere fences those before it, and the log takes nothing more', async (context) => {
+  const { engine } = open(context);
+  await engine.append(identity, 1, 1, batch(1, 1, 1));
+  engine.noteEpoch(7);
+  assert.equal(engine.lastEpoch, 7);
+  const isFenced = (error: unknown) => error instanceof JournalFailure && error.outcome === 'fenced';
+  await assert.rejects(engine.append(identity, 6, 2, batch(2, 1, 6)), isFenced);
+  await assert.rejects(engine.append(identity, 7, 2, batch(2, 1, 7)), isFenced);
+  await assert.rejects(engine.durable(1), isFenced);
+});
+
+test('a newer epoch counts from its first batch on, and is stored before the batch', async (context) => {
+  const { dir, engine } = open(context);
+  await engine.append(identity, 4, 1, batch(1, 1, 4));
+  assert.equal(new EpochFile(join(dir, 'log')).stored, 4);
+  await assert.rejects(engine.append(identity, 3, 2, batch(2, 1, 3)), JournalFailure);
+});
+
+test('what is durable up to a sequence is what has been appended up to there', async (context) => {
+  const { engine } = open(context);
+  const settled: string[] = [];
+  const append = (sequence: number) =>
+    engine.append(identity, 1, sequence, batch(sequence, 1, 1)).then(() => settled.push(`batch ${sequence}`));
+  const appended = [append(1), append(2), append(3)];
+  await engine.durable(0).then(() => settled.push('durable 0'));
+  await engine.durable(1).then(() => settled.push('durable 1'));
+  await Promise.all(appended);
+  assert.deepEqual(settled.slice(0, 3), ['durable 0', 'batch 1', 'durable 1']);
+  await engine.durable(9);
 });
 
 async function batchesIn(segments: Segments): Promise<FollowedBatch[]> {
