@@ -28,7 +28,6 @@ export class Alarm {
   /** It rings no more. */
   stop(): void {
     clearTimeout(this.#timer);
-    this.#dueMs = Number.POSITIVE_INFINITY;
     this.#timerMs = Number.POSITIVE_INFINITY;
   }
 

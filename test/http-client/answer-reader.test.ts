@@ -157,3 +157,13 @@ test('the beginning of a body is kept, without half a character', () => {
     assert.deepEqual([found.body, found.isWhole], ['.éééé', true]);
   }
 });
+
+test('of a body that came whole nothing is left out, also where it is no text', () => {
+  const bodyOf = (length: number) => {
+    const found = read([Buffer.from(`${ok}Content-Length: ${length}\r\n\r\né`), Buffer.of(0xc3)], false, 10);
+    assert.ok(typeof found !== 'string');
+    return found.body;
+  };
+  assert.equal(bodyOf(3), 'é\ufffd');
+  assert.equal(bodyOf(4), 'é', 'the rest of the character is on its way');
+});

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Posts } from '../../src/http-client/posts.ts';
+import { headerLines, Posts } from '../../src/http-client/posts.ts';
 import { authority, postOptions, withReceiver } from '../webhooks/attempt-harness.ts';
 
 for (const identity of [undefined, authority.issue({ hosts: ['shop.example'] })])
@@ -29,3 +29,27 @@ for (const identity of [undefined, authority.issue({ hosts: ['shop.example'] })]
       posts.connections.close();
     });
   });
+
+test('an address is not looked up, and a name is', async () => {
+  await withReceiver({}, async (receiver) => {
+    const asked: string[] = [];
+    const resolve = async (host: string) => {
+      asked.push(host);
+      return ['127.0.0.1'];
+    };
+    const posts = new Posts({ ...postOptions, resolve });
+    for (const host of ['127.0.0.1', 'shop.example']) {
+      const url = `http://${host}:${receiver.port}/`;
+      const input = { endpoint: 'we_1', url, headers: '', body: '{}', answerBytesMax: 100 };
+      assert.equal((await posts.post({ ...input, isIdempotent: true })).status, 200, host);
+    }
+    assert.deepEqual(asked, ['shop.example']);
+    posts.connections.close();
+  });
+});
+
+test('a header is sent as it is, and one that could end its line is a bug', () => {
+  assert.equal(headerLines({ 'X-A': 'a b\t~', 'X-B': '' }), 'X-A: a b\t~\r\nX-B: \r\n');
+  for (const value of ['a\r\nX-Other: b', 'a\n', '\r', '\0', 'é', '\x7f'])
+    assert.throws(() => headerLines({ 'X-A': value }), /the header X-A can be sent/);
+});
