@@ -121,6 +121,7 @@ const forbidden: readonly (readonly [body: string, fault: string | null])[] = [
   ['{"description":"424242424242"}', null],
   [`{"description":"${card}${card}"}`, null],
   ['{"description":"4242424242424241"}', null],
+  [`{"a":null,"b":[null,true,1],"c":"${card}"}`, 'c card_number'],
   // A run ends where a text ends.
   ['{"a":"42424242","b":"42424242"}', null],
   ['{"description":"\\ud83e\\udd81"}', null],

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dueFirstMs } from '../../src/domain/deliveries.ts';
+import { endpointDueIndex } from '../../src/domain/indexes.ts';
 import type { Change, DeliveryRecord, EventRecord, WebhookEndpointRecord } from '../../src/domain/record.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
 import type { Peer } from '../../src/shard/commit-batch.ts';
@@ -242,6 +243,7 @@ test('a new webhook thread gets everything again, and so does a shard that start
   const bench = new Bench(endpoint('we_a'));
   const ids = bench.deliver('we_a', 3);
   assert.deepEqual(bench.take(), ids);
+  assert.deepEqual(bench.take(), [], 'they are out');
   bench.outbox.open(peer);
   assert.deepEqual(bench.take(), ids);
   const outboxes = outboxesOf(bench.state);
@@ -418,4 +420,103 @@ test('with several webhook threads each has its endpoints, and a body counts the
     for (const { body } of deliveries) assert.equal(JSON.parse(body).pending_webhooks, ids.length);
   }
   assert.equal(taken.flatMap(({ deliveries }) => deliveries).length, ids.length);
+});
+
+/** Counts how often deliveries are looked for in the index of an endpoint. */
+function scansOf(bench: Bench): () => number {
+  let scans = 0;
+  const scan = bench.state.scan.bind(bench.state);
+  const indexes = ['we_a', 'we_b', 'we_late'].map(endpointDueIndex);
+  bench.state.scan = (...args) => {
+    if (indexes.includes(args[0])) scans++;
+    return scan(...args);
+  };
+  return () => scans;
+}
+
+test('all endpoints together keep few new deliveries; beyond, each keeps as many as can be in flight', () => {
+  const ids = ['we_a', 'we_b', 'we_c', 'we_d', 'we_late'];
+  const bench = new Bench(...ids.map((id) => endpoint(id)));
+  for (const id of ids.slice(0, 4)) bench.deliver(id, freshMax);
+  const late = bench.deliver('we_late', 6);
+  const scans = scansOf(bench);
+  for (const id of ids.slice(0, 4)) bench.apply(endpoint(id, 'disabled'));
+  assert.deepEqual(
+    bench.takeOnce(nowMs).deliveries.map(({ id }) => id),
+    late,
+  );
+  assert.equal(scans(), 1, 'the sixth is due, and so the index is looked at');
+
+  // Those of the disabled ones are left to the index, so there is room again.
+  const more = bench.deliver('we_late', 100);
+  assert.deepEqual(bench.take(), more);
+  assert.equal(scans(), 1);
+});
+
+test('what is kept of an endpoint that is disabled, deleted or new to its thread leaves room to the others', () => {
+  const leave: readonly ((bench: Bench) => void)[] = [
+    (bench) => bench.apply(endpoint('we_a', 'disabled'), endpoint('we_a')),
+    (bench) => bench.apply(endpoint('we_a', 'deleted'), endpoint('we_a')),
+    (bench) => bench.outbox.open(peer),
+  ];
+  for (const leaves of leave) {
+    const bench = new Bench(endpoint('we_a'), endpoint('we_b'));
+    for (let times = 0; times < 5; times++) {
+      bench.deliver('we_a', freshMax);
+      leaves(bench);
+    }
+    bench.take();
+    const scans = scansOf(bench);
+    const late = bench.deliver('we_b', windowSize);
+    assert.deepEqual([bench.take(), scans()], [late, 0]);
+  }
+});
+
+test('an endpoint has as much out as its window, however much is reported twice or too late', () => {
+  const bench = new Bench(endpoint('we_a'));
+  bench.deliver('we_a', 3 * windowSize);
+  const out = bench.take();
+  assert.equal(out.length, windowSize);
+  for (const number of [1, 7]) bench.outbox.release('we_a', out[0]!, number);
+  bench.outbox.release('we_a', 'whd_unknown', 0);
+  bench.outbox.release('we_unknown', out[0]!, 0);
+  assert.deepEqual(bench.take(), []);
+  bench.outbox.release('we_a', out[0]!, 0);
+  bench.outbox.release('we_a', out[0]!, 0);
+  assert.equal(bench.take().length, 1);
+});
+
+test('what waits is counted, and since when, of enabled endpoints only', () => {
+  const bench = new Bench(endpoint('we_a'), endpoint('we_b'));
+  const depth = (atMs = nowMs + 1_000) => bench.outbox.depth(atMs);
+  assert.deepEqual(depth(), { waiting: 0, oldestMs: 0 });
+  const [first] = bench.deliver('we_a', 2);
+  bench.deliver('we_b', 1, { due_at_ms: nowMs - 5_000 });
+  assert.deepEqual(depth(), { waiting: 3, oldestMs: 6_000 });
+  bench.apply(endpoint('we_b', 'disabled'));
+  assert.deepEqual(depth(), { waiting: 3, oldestMs: 1_000 });
+  bench.take();
+  assert.deepEqual(depth(), { waiting: 3, oldestMs: 1_000 }, 'what is out waits, too');
+  bench.record(first!, done);
+  assert.deepEqual(depth(), { waiting: 2, oldestMs: 1_000 });
+  bench.apply(endpoint('we_b', 'deleted'));
+  assert.equal(depth().waiting, 1);
+  assert.deepEqual(depth(nowMs - 60_000), { waiting: 1, oldestMs: 0 }, 'nothing is due yet');
+});
+
+test('it wakes when the first retry of any endpoint is due, and never without one', () => {
+  const bench = new Bench(endpoint('we_a'), endpoint('we_b'));
+  const wakeMs = (atMs = nowMs) => {
+    bench.outbox.tick(atMs);
+    bench.take(atMs);
+    return bench.outbox.wakeMs;
+  };
+  assert.equal(wakeMs(), Infinity);
+  const retried = { attempt_count: 1 };
+  bench.deliver('we_a', 1, { ...retried, due_at_ms: nowMs + 3_000 });
+  bench.deliver('we_b', 1, { ...retried, due_at_ms: nowMs + 2_000 });
+  assert.equal(wakeMs(), nowMs + 2_000);
+  assert.equal(wakeMs(nowMs + 1_999), nowMs + 2_000);
+  assert.equal(wakeMs(nowMs + 2_000), nowMs + 3_000);
+  assert.equal(wakeMs(nowMs + 3_000), Infinity);
 });
