@@ -1,9 +1,10 @@
 // The engine of the log stores batches of one partition in order, and takes them from its newest owner only.
 
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { dataFile } from '../../src/disk/environment.ts';
 import { JournalFailure } from '../../src/journal/journal.ts';
 import { encodeBatch } from '../../src/journal/log/codec.ts';
 import { EpochFile } from '../../src/journal/log/epoch-file.ts';
@@ -11,7 +12,7 @@ import { readLog } from '../../src/journal/log/follow.ts';
 import { type LogOptions, SegmentedLog } from '../../src/journal/log/log.ts';
 import type { FollowedBatch } from '../../src/journal/log/log-engine.ts';
 import { Segments } from '../../src/journal/log/segments.ts';
-import { identity, startMs, tag, temporaryFolder, turnAt } from './journal-fixtures.ts';
+import { digest, identity, startMs, tag, temporaryFolder, turnAt } from './journal-fixtures.ts';
 
 function open(
   context: TestContext,
@@ -131,6 +132,120 @@ test('what is durable up to a sequence is what has been appended up to there', a
   await Promise.all(appended);
   assert.deepEqual(settled.slice(0, 3), ['durable 0', 'batch 1', 'durable 1']);
   await engine.durable(9);
+});
+
+test('an owner has an epoch that none before it had, and it is stored, although nothing is appended', async (context) => {
+  const first = open(context);
+  assert.equal((await first.engine.acquire()).epoch, 1);
+  await first.engine.close();
+  const second = open(context, { dir: first.dir });
+  assert.equal((await second.engine.acquire()).epoch, 2);
+  assert.equal(new EpochFile(join(first.dir, 'log')).stored, 2);
+  await second.engine.append(identity, 5, 1, batch(1, 1, 5));
+  assert.equal((await second.engine.acquire()).epoch, 6, 'it is greater than those of the batches');
+});
+
+test('an epoch that can not be stored fails its owner, unless the disk is full: then the first batch stores it', async (context) => {
+  const fails = (code: string) => {
+    const epochFile = new EpochFile(temporaryFolder(context));
+    const store = epochFile.store.bind(epochFile);
+    epochFile.store = () => {
+      epochFile.store = store;
+      throw Object.assign(new Error('it fails'), { code });
+    };
+    return open(context, { epochFile });
+  };
+  const failed = fails('EIO');
+  await assert.rejects(failed.engine.acquire(), {
+    name: 'JournalFailure',
+    message: `Could not write to ${failed.segments.folder}: it fails`,
+  });
+  const full = fails('ENOSPC');
+  const { epoch } = await full.engine.acquire();
+  await full.engine.append(identity, epoch, 1, batch(1, 1, epoch));
+  assert.equal(full.engine.lastEpoch, 1);
+});
+
+test('a refused batch names the folder and both epochs', async (context) => {
+  const { engine, segments } = open(context);
+  engine.noteEpoch(7);
+  await assert.rejects(engine.append(identity, 6, 1, batch(1, 1, 6)), {
+    message: `${segments.folder} has a newer owner, whose epoch is 7: a batch of epoch 6 is refused`,
+    diskFull: false,
+  });
+});
+
+test('a newest segment that is damaged is left as it is: what comes next begins a new one', async (context) => {
+  const first = open(context);
+  await first.engine.append(identity, 1, 1, batch(1, 2, 1));
+  await first.engine.close();
+  const path = dataFile(first.segments.list[0]!.folder);
+  writeFileSync(path, readFileSync(path).fill(0xff));
+  const damaged = readFileSync(path);
+  const second = open(context, { dir: first.dir, next: 3 });
+  await second.engine.append(identity, 1, 3, batch(3, 1, 1));
+  await second.engine.append(identity, 1, 4, batch(4, 1, 1));
+  assert.deepEqual(second.firstSequences(), [1, 3]);
+  assert.ok(readFileSync(path).equals(damaged));
+});
+
+test('the age of a segment is that of its first batch', async (context) => {
+  const { engine, firstSequences } = open(context, { segmentAgeMaxMs: 1_000 });
+  for (const [sequence, ms] of [
+    [1, 0],
+    [2, 600],
+    [3, 1_000],
+  ] as const)
+    await engine.append(identity, 1, sequence, batch(sequence, 1, 1, startMs + ms));
+  assert.deepEqual(firstSequences(), [1]);
+  await engine.append(identity, 1, 4, batch(4, 1, 1, startMs + 1_001));
+  assert.deepEqual(firstSequences(), [1, 4]);
+});
+
+test('a stored response whose segment has gone is asked for where it was moved to', async (context) => {
+  const moved = { status: 200, requestId: 'req_1', body: Buffer.from('{}'), defaults: '' };
+  const asked: unknown[] = [];
+  let found: typeof moved | undefined = moved;
+  const { engine, segments } = open(context, {
+    segmentBytesMax: 1,
+    movedResponse: (...given) => {
+      asked.push(given);
+      return found;
+    },
+  });
+  const location = { record: 1, offset: 4 };
+  assert.equal(engine.readResponse(location, digest(1)), moved, 'before there is any segment');
+  for (const sequence of [1, 2]) await engine.append(identity, 1, sequence, batch(sequence, 1, 1));
+  assert.equal(engine.readResponse(location, digest(2)), moved, 'where the log has no response of the key');
+  await segments.dropOldest();
+  assert.equal(engine.readResponse(location, digest(1)), moved);
+  assert.deepEqual(asked, [
+    [location, digest(1)],
+    [location, digest(2)],
+    [location, digest(1)],
+  ]);
+  found = undefined;
+  assert.equal(engine.readResponse(location, digest(1)), undefined);
+  const wrong = { record: 2, offset: 4 };
+  assert.throws(() => engine.readResponse(wrong, digest(2)), /no readable stored response/);
+});
+
+test('a log that is closed has written what was appended, and refuses what comes', async (context) => {
+  const { dir, engine, segments } = open(context);
+  const appended = [1, 2].map((sequence) => engine.append(identity, 1, sequence, batch(sequence, 1, 1)));
+  const settled: number[] = [];
+  for (const [at, durable] of appended.entries()) void durable.then(() => settled.push(at));
+  await engine.close();
+  assert.deepEqual(settled, [0, 1]);
+  assert.deepEqual(
+    segments.list.map(({ environment }) => environment),
+    [null],
+  );
+  await assert.rejects(engine.append(identity, 1, 3, batch(3, 1, 1)), {
+    message: 'The log is closed',
+    diskFull: false,
+  });
+  assert.deepEqual(await sequences(new Segments(join(dir, 'log'), 1 << 20, identity, 'read')), [1, 2]);
 });
 
 async function batchesIn(segments: Segments): Promise<FollowedBatch[]> {
