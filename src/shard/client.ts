@@ -93,10 +93,10 @@ class Lane {
     this.queue.bounds = bounds.queue;
   }
 
-  /** Another request may be sent. A shard that has nothing to do accepts any. */
+  /** Another request may be sent, of any size: a shard that has nothing to do accepts all. */
   get isOpen(): boolean {
     const { sentMax, sentBytesMax } = this.#bounds;
-    return this.sent === 0 || (this.sent < sentMax && this.largeBytes < sentBytesMax);
+    return this.sent < sentMax && this.largeBytes < sentBytesMax;
   }
 
   /** A new request is sent at once, because none waits. */

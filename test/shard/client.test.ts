@@ -427,3 +427,85 @@ test('an export that has begun goes on while the mailbox is full', async () => {
   port.receive({ correlation, answer: { ok: true, body: 'page', cursor: null } });
   assert.equal((await page).ok, true);
 });
+
+test('whatever is sent, answered, withdrawn and lost: each has one end, bounds hold, and nothing is left', async () => {
+  const routes = { GET: '/v1/payment_intents/pi_1', POST: '/v1/payment_intents' };
+  const bounds = { sentMax: 4, sentBytesMax: 9_000 };
+  let state = 1;
+  const upTo = (count: number) => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return Math.floor((state / 2 ** 31) * count);
+  };
+  for (let run = 0; run < 30; run++) {
+    const queue = { requests: 6, bytes: 20_000, organizationShare: 0.7 };
+    const client = new ShardClient({ ...bounds, queue });
+    let port = new FakePort();
+    /** What the shard has and has not answered, with the lane and the bytes of each. */
+    let held: { correlation: number; lane: number; bytes: number }[] = [];
+    let toldWithdrawn = new Set<number>();
+    const listen = () => {
+      [held, toldWithdrawn] = [[], new Set()];
+      port = new FakePort();
+      client.connect(port);
+    };
+    const hear = () => {
+      for (const message of port.posted.splice(0))
+        if (message instanceof ArrayBuffer)
+          for (const { body, correlation } of port.requestsIn(message))
+            held.push({ correlation, lane: correlation & 1, bytes: body.length });
+        else if ('withdrawn' in message)
+          for (const each of message.withdrawn) toldWithdrawn.add(each as number);
+      for (const lane of [0, 1]) {
+        const own = held.filter((each) => each.lane === lane);
+        const large = own.map(({ bytes }) => (bytes > 1_024 ? bytes : 0));
+        assert.ok(own.length <= bounds.sentMax);
+        const before = large.slice(0, -1).reduce((sum, bytes) => sum + bytes, 0);
+        assert.ok(before < bounds.sentBytesMax, `${before} bytes before the last one`);
+      }
+    };
+    const answer = (count: number) => {
+      const writer = new AnswerWriter();
+      for (const { correlation } of held.splice(0, count)) {
+        const flags = toldWithdrawn.has(correlation) ? answerFlags.withdrawn : 0;
+        const fields = { status: 200, flags, errorNumber: 0, retryAfterSeconds: 0, originalRequest: '' };
+        writer.put(correlation, { limit: 1, remaining: 1, resetSeconds: 1 }, fields, 'done');
+      }
+      port.receive(writer.take());
+    };
+    listen();
+    const ends: string[][] = [];
+    const sent: number[] = [];
+    for (let step = 0; step < 60; step++) {
+      const [what, method] = [upTo(10), upTo(2) === 0 ? 'GET' : 'POST'] as const;
+      if (what < 6) {
+        const own: string[] = [];
+        ends.push(own);
+        const body = 'x'.repeat(upTo(3) === 0 ? 4_000 : 10);
+        const given = { ...frame(body), route: routeOf(method, routes[method]), org: `org_${upTo(3)}` };
+        sent.push(client.send(given, (answer) => own.push(bodyOf(answer))));
+      } else if (what === 6) client.withdraw(sent[upTo(sent.length)] ?? 0);
+      else if (what === 7) await setImmediate();
+      else if (held.length > 0) answer(1 + upTo(held.length));
+      if (upTo(40) === 0) listen();
+      hear();
+    }
+    for (let rest = 0; rest < 40 && client.waitingCount > 0; rest++) {
+      await setImmediate();
+      hear();
+      if (held.length > 0) answer(held.length);
+    }
+    assert.deepEqual([client.waitingCount, client.waitingBytes, held.length], [0, 0, 0]);
+    const counts = Map.groupBy(ends, (own) => own.join());
+    assert.ok([...counts.keys()].every((end) => ['', 'done', 'away', 'overloaded'].includes(end)));
+    assert.equal(counts.get('')?.length ?? 0, client.abandoned);
+    const { full, organization, largest } = client.refused;
+    assert.equal(counts.get('overloaded')?.length ?? 0, full + organization + largest);
+
+    for (const method of ['GET', 'POST'] as const)
+      for (let i = 0; i < bounds.sentMax; i++)
+        client.send({ ...frame('x'), route: routeOf(method, routes[method]) }, () => {});
+    await setImmediate();
+    hear();
+    assert.equal(held.length, 2 * bounds.sentMax, 'there is room for as many as ever');
+  }
+});
