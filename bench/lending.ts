@@ -1,11 +1,12 @@
 // `node bench/lending.ts ROUNDS SECONDS`: what it costs to have other nodes run partitions. Creates go to one node of a service
 // over PostgreSQL (a primary and a standby), by turns with nobody else there, with two nodes that each run one of its three
-// partitions, and with the same two when they only follow. All of it shares this machine, so this shows costs, and no gain.
+// partitions (to the node with the lease, and to one that stands by), and with the same two when they only follow. All of it shares this machine, so this shows costs, and no gain.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ClusterStatus } from '../src/cluster/cluster-status.ts';
+import { elementAt } from '../src/core/assert.ts';
 import { newSecretsKey } from '../src/crypto/secret-box.ts';
 import { paymentsWith } from '../test/main/payments-command.ts';
 import { PostgresServers } from '../test/postgresql/servers.ts';
@@ -44,12 +45,12 @@ async function nodeNamed(name: string): Promise<Node> {
 async function measure(
   nodes: readonly Node[],
   keys: readonly string[],
+  through = elementAt(nodes, 0),
 ): Promise<{ perSecond: number; microseconds: number; p50Ms: number }> {
-  const [first] = nodes as [Node];
   const spent = () => nodes.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
   const before = spent();
   measured++;
-  const url = `http://127.0.0.1:${first.port}`;
+  const url = `http://127.0.0.1:${through.port}`;
   const runs = await Promise.all(
     keys.map((key, n) =>
       drive({ url, requests: [creation(key, counted(`round${measured}-${n}`))] }, connectionsEach, seconds),
@@ -64,7 +65,12 @@ async function measure(
 }
 
 type Run = Awaited<ReturnType<typeof measure>>;
-const runs: Record<'alone' | 'followed' | 'lent', Run[]> = { alone: [], followed: [], lent: [] };
+const runs: Record<'alone' | 'followed' | 'lent' | 'through', Run[]> = {
+  alone: [],
+  followed: [],
+  lent: [],
+  through: [],
+};
 const nodes: Node[] = [];
 
 /** The two other nodes are started, and end again when `use` has been called. */
@@ -94,6 +100,7 @@ try {
     runs.alone.push(await measure([a], keys));
     await beside(nodes, keys, async () => {
       runs.lent.push(await measure(nodes, keys));
+      runs.through.push(await measure(nodes, keys, elementAt(nodes, 1)));
       for (const name of ['b', 'c']) await cluster('drain', name);
       await allAnswer([a], keys);
       runs.followed.push(await measure(nodes, keys));
@@ -107,8 +114,10 @@ try {
     );
   }
   for (const base of ['alone', 'followed'] as const) {
-    const ratios = runs.lent.map(({ perSecond }, round) => perSecond / runs[base][round]!.perSecond);
-    process.stdout.write(`lent ÷ ${base}: ${median(ratios).toFixed(2)}\n`);
+    for (const kind of ['lent', 'through'] as const) {
+      const ratios = runs[kind].map(({ perSecond }, round) => perSecond / runs[base][round]!.perSecond);
+      process.stdout.write(`${kind} ÷ ${base}: ${median(ratios).toFixed(2)}\n`);
+    }
   }
 } finally {
   await Promise.all(nodes.map((node) => node.kill()));

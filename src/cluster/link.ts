@@ -1,6 +1,7 @@
 // A link between two nodes: message ports whose other ends are on the other node, over one
 // connection. What is posted at one end comes out at the other in the same order, a port that a
-// message carries included. So a thread of another node is talked to as one of this process.
+// message carries included. So a thread of another node is talked to as one of this process. In
+// place of a port a message may name the end of a wire (wires.ts).
 //
 //   frame:  u32 bytes that follow · u32 channel · u8 kind · payload
 //
@@ -10,6 +11,7 @@
 import type { Socket } from 'node:net';
 import { deserialize, serialize } from 'node:v8';
 import { MessageChannel, MessagePort } from 'node:worker_threads';
+import type { WireEnd } from './wires.ts';
 
 const kinds = {
   /** A channel begins, with a greeting. */
@@ -37,6 +39,8 @@ const copiedBytesMax = 16 * 1024;
 export interface LinkOptions {
   /** The other node has opened a channel: `port` is its end here. */
   readonly onOpened?: (greeting: unknown, port: MessagePort) => void;
+  /** A message has come with the end of a wire: it is passed on when `give` is called. */
+  readonly onWire?: (end: WireEnd, give: (port: MessagePort) => void) => void;
   readonly onControl: (message: unknown) => void;
   /** A node that tells this one nothing for so long is given up, like one that closes. */
   readonly silentMsMax: number;
@@ -196,7 +200,16 @@ export class Link {
     } else if (kind === kinds.messageWithPort) {
       const carried = this.#newPort(payload.readUInt32LE(0));
       port.postMessage({ ...deserialize(payload.subarray(portBytes)), port: carried }, [carried]);
-    } else port.postMessage(deserialize(payload));
+    } else this.#pass(port, deserialize(payload));
+  }
+
+  #pass(port: MessagePort, message: unknown): void {
+    if (!carriesWire(message)) {
+      port.postMessage(message);
+      return;
+    }
+    const { wire, ...others } = message;
+    this.#options.onWire?.(wire, (carried) => port.postMessage({ ...others, port: carried }, [carried]));
   }
 
   /** The end for this node of a channel that the other one has begun. */
@@ -216,6 +229,11 @@ function carriesPort(message: unknown): message is { readonly port: MessagePort 
     'port' in message &&
     message.port instanceof MessagePort
   );
+}
+
+/** In place of a port. */
+function carriesWire(message: unknown): message is { readonly wire: WireEnd } {
+  return typeof message === 'object' && message !== null && 'wire' in message;
 }
 
 /** Frames between edges and shards say how much of their buffer they use (shard/frames.ts). */

@@ -4,7 +4,6 @@ import { randomBytes, randomFillSync } from 'node:crypto';
 import Registry from 'prom-client/lib/registry.js';
 import type { Config } from '../config/config-schema.ts';
 import { idPrefixes } from '../contract/id-prefixes.ts';
-import { elementAt } from '../core/assert.ts';
 import { errorText } from '../core/errors.ts';
 import { createIdFactory, createRandomText } from '../core/ids.ts';
 import { dashboardAssets } from '../dashboard/layout/document.ts';
@@ -40,6 +39,7 @@ import { countThreadTime } from '../telemetry/thread-time.ts';
 import { createEdgeConnections } from './edge-connections.ts';
 import { simulatorOf } from './networks.ts';
 import { createRequestLogClient } from './request-log-client.ts';
+import { NewestConnections } from './shard-ports.ts';
 import type { EdgeThreadData, Instruction, Notice, ThreadQuestions } from './thread-protocol.ts';
 import { commonAnswers, startOfThread } from './thread-side.ts';
 import { Visits } from './visits.ts';
@@ -61,6 +61,7 @@ const keyRing = new KeyRing();
 for (const change of keys) keyRing.put(change);
 const { answersBytesMax } = memoryShares(config.memory.shardMib);
 const shards = Array.from({ length: shardCount }, () => new ShardClient(clientBounds(config.mailbox, edges)));
+const shardConnections = new NewestConnections(shards);
 countAdmission(registry, shards);
 const held = new HeldAnswers((answersBytesMax * shardCount) / config.edges);
 
@@ -265,7 +266,7 @@ const answers: Answers<ThreadQuestions> = {
 async function carryOut(instruction: Instruction): Promise<void> {
   switch (instruction.type) {
     case 'connect':
-      elementAt(shards, instruction.number).connect(instruction.port);
+      shardConnections.take(instruction);
       break;
     case 'connect_request_logs':
       requestLogs?.connect(instruction.port);

@@ -9,13 +9,16 @@ import Registry from 'prom-client/lib/registry.js';
 import { Link } from '../cluster/link.ts';
 import { createNodeServer } from '../cluster/node-tls.ts';
 import { parseNodeAddress } from '../cluster/relay.ts';
+import { WireEnds } from '../cluster/wires.ts';
 import { defined } from '../core/assert.ts';
+import { systemTimers } from '../core/scheduler.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
 import { type Answers, answerQuestion } from '../rpc/questions.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { trustClocks } from '../telemetry/system-clocks.ts';
 import { countThreadTime } from '../telemetry/thread-time.ts';
-import type { FromHost, FromLender, HostingThreadData, Lent } from './lending-protocol.ts';
+import { HostLinks, sayHere } from './host-links.ts';
+import type { FromHost, FromLender, FromOtherHost, HostingThreadData, Lent } from './lending-protocol.ts';
 import type { Instruction, Notice, ThreadQuestions } from './thread-protocol.ts';
 import { commonAnswers, startOfThread } from './thread-side.ts';
 
@@ -30,30 +33,69 @@ const trust = new OwnershipBoard(data.trust, trustClocks);
 const tell = (notice: Notice, transfer: readonly MessagePort[] = []) =>
   main.postMessage(notice, [...transfer]);
 
+interface Lender {
+  readonly epoch: number;
+  readonly link: Link;
+  /** With the others that run something for it. */
+  readonly hosts: HostLinks;
+  readonly wires: WireEnds;
+}
+
 /** The node that this one runs partitions and edges for. */
-let lender: { readonly epoch: number; readonly link: Link } | null = null;
+let lender: Lender | null = null;
 /** Counts the links over which trust was granted. */
 let term = 0;
 
+/** What has to do with the other hosts of the node that is told by `say`. */
+function othersFor(say: (message: FromHost) => void): Pick<Lender, 'hosts' | 'wires'> {
+  const hosts = new HostLinks({
+    here: identity.process,
+    key,
+    beatMs,
+    silentMsMax: trustMs,
+    logger,
+    onChange: (process, isJoined) => say({ type: isJoined ? 'joined' : 'apart', process }),
+  });
+  const wires = new WireEnds({
+    linkTo: (process) => hosts.to(process),
+    onApart: (process) => say({ type: 'apart', process }),
+    timers: systemTimers,
+  });
+  return { hosts, wires };
+}
+
 const server = createNodeServer(Buffer.from(key), (socket) => {
   socket.setNoDelay(true);
-  let beating: NodeJS.Timeout | undefined;
+  let beSilent = () => {};
+  let isOtherHost = false;
   const say = (message: FromHost) => link.tell(message);
   const link: Link = new Link(socket, 'listened', {
     onControl(told) {
-      const message = told as FromLender;
+      const message = told as FromLender | FromOtherHost;
       if (message.type === 'lead') begin(message);
-      else if (lender?.link === link) trust.trust(message.sent, Math.min(message.trustMs, trustMs));
+      else if (message.type === 'host') {
+        isOtherHost = true;
+        beSilent = sayHere(link, beatMs);
+      } else if (lender?.link !== link) return;
+      else if (message.type === 'trusted') trust.trust(message.sent, Math.min(message.trustMs, trustMs));
+      else if (message.type === 'hosts') lender.hosts.know(message.hosts);
     },
     silentMsMax: trustMs,
     onOpened(greeting, port) {
-      if (lender?.link === link) tell({ type: 'lent', lent: greeting as Lent, term, port }, [port]);
+      if (isOtherHost && lender !== null) lender.wires.offered(greeting as string, port);
+      else if (lender?.link === link) tell({ type: 'lent', lent: greeting as Lent, term, port }, [port]);
       else port.close();
     },
+    onWire(end, give) {
+      if (lender?.link === link) lender.wires.take(end, give);
+    },
     onEnded() {
-      clearInterval(beating);
+      beSilent();
       if (lender?.link !== link) return;
+      const { hosts, wires } = lender;
       lender = null;
+      hosts.end();
+      wires.end();
       // Trust that another node grants later is not for what this one has lent.
       trust.loseAll();
       logger.warn('the link to the node that has the lease is lost');
@@ -71,11 +113,12 @@ const server = createNodeServer(Buffer.from(key), (socket) => {
       return;
     }
     lender?.link.end();
-    lender = { epoch, link };
+    lender = { epoch, link, ...othersFor(say) };
     trust.beginTerm(++term);
     logger.info({ epoch }, `node ${node} has the lease, and may have this node run partitions`);
     const beat = () => say({ type: 'beat', sent: trust.now() });
-    beating = setInterval(beat, beatMs);
+    const beating = setInterval(beat, beatMs);
+    beSilent = () => clearInterval(beating);
     beat();
     say({ type: 'ready', edges: data.edges });
   }

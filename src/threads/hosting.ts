@@ -133,7 +133,7 @@ export class Hosting {
 
   #deliver(number: number, shard: Thread): void {
     this.#delivered.add(number);
-    connectAll(shard, number, this.#webhooks?.threads ?? []);
+    connectAll(shard, number, this.#webhooks?.threads ?? [], null);
   }
 
   /** The partition is followed again, and the next start of its thread is prepared. */
@@ -176,7 +176,7 @@ export class Hosting {
         make: () => threads.take(kind).begin(data),
         onStarted: (thread) => {
           for (const [number, shard] of this.#shards)
-            if (this.#delivered.has(number)) connectShard(shard, (port) => thread.connect(number, port));
+            if (this.#delivered.has(number)) connectShard(shard, number, thread, null);
         },
       });
     });

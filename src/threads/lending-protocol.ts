@@ -5,20 +5,30 @@ import type { MessagePort } from 'node:worker_threads';
 import type { Config } from '../config/config-schema.ts';
 import type { KeyRingChange } from '../edge/api/authenticate.ts';
 import type { Moment } from '../journal/ownership.ts';
-import type { NodeIdentity } from '../postgresql/lease-table.ts';
+import type { NodeIdentity, ReachableNode } from '../postgresql/lease-table.ts';
 import type { HostedAccount } from './directory-projections.ts';
 
 export type FromLender =
   | { readonly type: 'lead'; readonly epoch: number; readonly node: string; readonly release: string }
   /** The answer to a beat: trust for so long from sending it. */
-  | { readonly type: 'trusted'; readonly sent: Moment; readonly trustMs: number };
+  | { readonly type: 'trusted'; readonly sent: Moment; readonly trustMs: number }
+  /** All nodes that run something for it, told every second. */
+  | { readonly type: 'hosts'; readonly hosts: readonly OtherHost[] };
+
+/** A node that runs partitions and edges for the same one. */
+export type OtherHost = Pick<ReachableNode, 'node' | 'process' | 'link'>;
 
 export type FromHost =
   /** It can run partitions, and so many edges. */
   | { readonly type: 'ready'; readonly edges: number }
   | { readonly type: 'refused'; readonly reason: string }
   /** By this node's own clocks: it comes back as it is. */
-  | { readonly type: 'beat'; readonly sent: Moment };
+  | { readonly type: 'beat'; readonly sent: Moment }
+  /** It is linked with another host, or not any more: wires lead to that one, or don't. */
+  | { readonly type: 'joined' | 'apart'; readonly process: string };
+
+/** Between two hosts. Each channel that one opens is greeted with the name of its wire. */
+export type FromOtherHost = { readonly type: 'host' } | { readonly type: 'here' };
 
 /** What another node runs for the one that has the lease. */
 export type Lent =

@@ -15,7 +15,7 @@ import { createLogger } from '../telemetry/logger.ts';
 import { trustClocks } from '../telemetry/system-clocks.ts';
 import { countThreadTime } from '../telemetry/thread-time.ts';
 import { BackOff } from './back-off.ts';
-import type { FromHost, FromLender, Lend, LendingThreadData } from './lending-protocol.ts';
+import type { FromHost, FromLender, Lend, LendingThreadData, OtherHost } from './lending-protocol.ts';
 import type { Instruction, Notice, ThreadQuestions } from './thread-protocol.ts';
 import { commonAnswers, startOfThread } from './thread-side.ts';
 
@@ -33,6 +33,8 @@ const marginMs = Math.ceil(trustMs / 20);
 
 /** By process. Null: the connection is being made. */
 const links = new Map<string, Link | null>();
+/** Those that are ready, by process. */
+const hosts = new Map<string, OtherHost>();
 let isStopping = false;
 
 const again = { minMs: 2_000, maxMs: 60_000 };
@@ -68,27 +70,29 @@ async function dial({ node, process, link: address }: ReachableNode): Promise<vo
       defined(parseNodeAddress(address), 'nodes note addresses that were checked'),
       Buffer.from(key),
     );
-    lead(node, process, socket);
+    lead({ node, process, link: address }, socket);
   } catch (error) {
     links.delete(process);
     refused(node, process, `it can't be reached at ${address}: ${errorText(error)}`);
   }
 }
 
-function lead(node: string, process: string, socket: Awaited<ReturnType<typeof connectToNode>>): void {
+function lead(host: OtherHost, socket: Awaited<ReturnType<typeof connectToNode>>): void {
+  const { node, process } = host;
   const say = (message: FromLender) => link.tell(message);
   /** The trust that was granted is over then. */
   let trustedUntilMs = ownership.now().monotonicMs;
-  let isLinked = false;
   const link = new Link(socket, 'dialed', {
     onControl(told) {
       const message = told as FromHost;
       if (message.type === 'ready') {
         refusals.delete(process);
         backOff.forget(process);
-        isLinked = true;
+        hosts.set(process, host);
         tell({ type: 'linked', node, process, edges: message.edges });
+        introduce();
       } else if (message.type === 'refused') refused(node, process, message.reason);
+      else if (message.type !== 'beat') tell({ type: message.type, process, other: message.process });
       else {
         const leftMs = ownership.trustLeftMs(trustMs);
         trustedUntilMs = Math.max(trustedUntilMs, ownership.now().monotonicMs + leftMs);
@@ -99,7 +103,7 @@ function lead(node: string, process: string, socket: Awaited<ReturnType<typeof c
     onEnded(closeOpened) {
       links.delete(process);
       missed.delete(process);
-      if (isLinked) {
+      if (hosts.delete(process)) {
         logger.warn(`the link to node ${node} is lost`);
         tell({ type: 'unlinked', process });
       }
@@ -108,6 +112,12 @@ function lead(node: string, process: string, socket: Awaited<ReturnType<typeof c
   });
   links.set(process, link);
   say({ type: 'lead', epoch, node: identity.node, release: identity.release });
+}
+
+/** Tells the nodes that run something of each other: they link with each other, too. */
+function introduce(): void {
+  const told: FromLender = { type: 'hosts', hosts: [...hosts.values()] };
+  for (const process of hosts.keys()) links.get(process)?.tell(told);
 }
 
 function open({ process, lent, port }: Lend): void {
@@ -123,6 +133,7 @@ const answers: Answers<ThreadQuestions> = {
     for (const node of nodes)
       if (!links.has(node.process) && !node.drained && backOff.isOver(node.process) && !isStopping)
         void dial(node);
+    introduce();
   },
   unlink: ({ process }) => links.get(process)?.end(),
   stop() {

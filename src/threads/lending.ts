@@ -5,6 +5,7 @@
 
 import { MessageChannel } from 'node:worker_threads';
 import type { Registry } from 'prom-client';
+import { Wiring } from '../cluster/wires.ts';
 import type { Config } from '../config/config-schema.ts';
 import { elementAt } from '../core/assert.ts';
 import { type DataFolder, shardNumbers } from '../data-folder/data-folder.ts';
@@ -50,6 +51,8 @@ export interface Lender {
   /** Has a shard's thread made anew, and resolves when that is done. */
   readonly replace: (number: number) => Promise<void>;
   readonly edges: Pick<Edges, 'join' | 'leave'>;
+  /** Connects the threads of the two processes anew; what is under way between them is refused. */
+  readonly reconnect: (process: string, other: string) => void;
 }
 
 /** Nodes that come at about the same time are given partitions together. */
@@ -61,6 +64,8 @@ export class Lending {
   readonly #links: Thread;
   readonly #standby: Thread;
   readonly #placement: Placement;
+  /** The ways between threads of other nodes that do not pass this one. */
+  readonly wiring: Wiring;
   readonly #metrics: ReturnType<typeof createLendingMetrics>;
   /** The processes that run edges for this one. */
   readonly #joined = new Set<string>();
@@ -78,6 +83,7 @@ export class Lending {
     this.#options = options;
     this.#board = new OwnershipBoard(ownership, trustClocks);
     this.#placement = new Placement(identity.process, folder.shards, () => performance.now());
+    this.wiring = new Wiring(epoch);
     this.#quietUntilMs = shardNumbers(folder).map(() => 0);
     this.#metrics = createLendingMetrics(options.registry, {
       runs: () => shardNumbers(folder).map((number) => this.#nodeOf(this.#placement.ranAt(number))),
@@ -132,9 +138,17 @@ export class Lending {
       this.#spreadSoon();
     } else if (news.type === 'unlinked') {
       this.#placement.unlinked(news.process);
+      this.wiring.gone(news.process);
       this.#metrics.linkLost();
       this.#lendEdges();
       this.#spread();
+    } else if (news.type === 'joined' || news.type === 'apart') {
+      const { process, other } = news;
+      const names = `nodes ${this.#nodeOf(process)} and ${this.#nodeOf(other)}`;
+      this.wiring[news.type](process, other);
+      if (news.type === 'joined') logger.info(`${names} are linked: their requests go straight`);
+      else logger.warn(`${names} don't reach each other: their requests pass this one`);
+      this.#lender?.reconnect(process, other);
     }
   }
 
@@ -236,7 +250,7 @@ export class Lending {
     const { port1, port2 } = new MessageChannel();
     this.#links.lend(process, lent, port1);
     const giveUp = () => void this.#links.ask('unlink', { process }).catch(() => {});
-    return Thread.elsewhere(port2, this.#nameOf(process), giveUp);
+    return Thread.elsewhere(port2, { process, name: this.#nameOf(process), giveUp });
   }
 
   /** The shard's thread in another node. */

@@ -5,6 +5,7 @@
 // because of a bug or because of its address, and then the service ends.
 
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import type { Wiring } from '../cluster/wires.ts';
 import type { Config } from '../config/config-schema.ts';
 import { elementAt } from '../core/assert.ts';
 import type { DataFolder } from '../data-folder/data-folder.ts';
@@ -22,7 +23,7 @@ import { Edges } from './edges.ts';
 import type { Lending } from './lending.ts';
 import { metricsOfThreads } from './metrics-of-threads.ts';
 import { createRequestLogClient } from './request-log-client.ts';
-import { connectAll, connectShard, laterWhile } from './shard-ports.ts';
+import { connectAll, connectBetween, connectClient, connectShard, laterWhile } from './shard-ports.ts';
 import { SupervisedThread, type SupervisedThreadOptions } from './supervised-thread.ts';
 import { Thread, ThreadFailure } from './thread.ts';
 import { kinds, type WaitingThreads } from './thread-kinds.ts';
@@ -140,6 +141,7 @@ export class Supervisor {
     this.#options.lending?.start({
       replace: (number) => elementAt(this.#shards, number).replace(),
       edges: this.#edges,
+      reconnect: (...processes) => connectBetween(processes, this.#shards, this.#edges.all, this.#wiring),
     });
   }
 
@@ -231,12 +233,12 @@ export class Supervisor {
       fields: { shard: number },
       make: () => this.#makeShard(number),
       onReady: (shard) => {
-        connectShard(shard, (port) => elementAt(this.clients, number).connect(port));
-        connectAll(shard, number, this.#edges.all);
+        connectClient(shard, elementAt(this.clients, number));
+        connectAll(shard, number, this.#edges.all, this.#wiring);
         const quietMs = this.#options.lending?.quietMs(number) ?? 0;
         // One that another node runs may come back at any moment.
         if (shard.isElsewhere) threads.prepare(kinds.shard(number, this.#config));
-        else laterWhile(shard, quietMs, () => connectAll(shard, number, this.#webhooks));
+        else laterWhile(shard, quietMs, () => connectAll(shard, number, this.#webhooks, null));
         metrics.up(number, true);
       },
       onEnded: () => {
@@ -286,8 +288,12 @@ export class Supervisor {
    */
   #linkShards(thread: Thread, isWanted: (number: number) => boolean = () => true): void {
     this.#shards.forEach(({ ready }, number) => {
-      if (ready !== null && isWanted(number)) connectShard(ready, (port) => thread.connect(number, port));
+      if (ready !== null && isWanted(number)) connectShard(ready, number, thread, this.#wiring);
     });
+  }
+
+  get #wiring(): Wiring | null {
+    return this.#options.lending?.wiring ?? null;
   }
 
   get folder(): DataFolder {

@@ -19,8 +19,9 @@ import type { EdgeAnywhere, Lent, ShardAnywhere } from './lending-protocol.ts';
 export type Instruction =
   /**
    * A shard gets the port of a peer; an edge and the webhook thread get the port of shard `number`.
+   * `count`: the thread was connected so many times; a wire may come later than what replaces it.
    */
-  | { readonly type: 'connect'; readonly number: number; readonly port: MessagePort }
+  | { readonly type: 'connect'; readonly number: number; readonly count: number; readonly port: MessagePort }
   /** An edge and the thread of the request logs each get an end of the channel between them. */
   | { readonly type: 'connect_request_logs'; readonly port: MessagePort }
   /** An edge gets the port over which it passes visits of the dashboard to the main thread. */
@@ -83,6 +84,8 @@ export type Notice =
   /** The node with that process can be given partitions, and so many edges, or not any more. */
   | { readonly type: 'linked'; readonly node: string; readonly process: string; readonly edges: number }
   | { readonly type: 'unlinked'; readonly process: string }
+  /** Two other nodes are linked with each other, or not any more. */
+  | { readonly type: 'joined' | 'apart'; readonly process: string; readonly other: string }
   /** The node that has the lease wants this one to run something; the port leads to that node. */
   | { readonly type: 'lent'; readonly lent: Lent; readonly term: number; readonly port: MessagePort }
   /** The thread has failed and will end. `fatal`: another start can't help. */
@@ -107,6 +110,8 @@ export type News = Extract<
       | 'nodes'
       | 'linked'
       | 'unlinked'
+      | 'joined'
+      | 'apart'
       | 'lent';
   }
 >;

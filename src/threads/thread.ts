@@ -7,6 +7,7 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import type { MessagePort, TransferListItem } from 'node:worker_threads';
+import type { WireEnd } from '../cluster/wires.ts';
 import { Questions } from '../rpc/questions.ts';
 import type { Lend, Lent } from './lending-protocol.ts';
 import { startWorker, type WaitingWorker } from './start-worker.ts';
@@ -37,11 +38,14 @@ export class ThreadFailure extends Error {
   }
 }
 
+/** Its port comes from the node where the thread runs. */
+type WireInstruction = Omit<Extract<Instruction, { type: 'connect' }>, 'port'> & { readonly wire: WireEnd };
+
 /** What a thread runs in. */
 interface Carrier {
   /** It waits until this is called; null: it has begun. */
   readonly waiting: Pick<WaitingWorker, 'begin' | 'abandon'> | null;
-  postMessage(message: Instruction | Lend, transfer?: readonly TransferListItem[]): void;
+  postMessage(message: Instruction | WireInstruction | Lend, transfer?: readonly TransferListItem[]): void;
   onMessage(listener: (notice: Notice) => void): void;
   onError(listener: (error: NodeJS.ErrnoException) => void): void;
   onExit(listener: (code: number | null) => void): void;
@@ -109,13 +113,22 @@ function carrierElsewhere(port: MessagePort, where: string): Carrier {
   };
 }
 
+/** Where a thread of another node runs. */
+interface Place {
+  readonly process: string;
+  /** Ends all that has to do with that node. */
+  readonly giveUp: () => void;
+}
+
 /** What comes of a thread of another node. */
 type Elsewhere = Notice | { readonly type: 'exit'; readonly code: number };
 
 export class Thread {
   readonly #worker: Carrier;
-  /** Ends all that has to do with the other node that it runs on; null: it runs on this one. */
-  readonly #giveUp: (() => void) | null;
+  /** Where it runs; null: on this node. */
+  readonly #place: Place | null;
+  /** How many times it was connected. */
+  #connections = 0;
   /** Hears everything that the thread says; null: nobody does. */
   #follower: MessagePort | null = null;
   #waiting: Carrier['waiting'];
@@ -145,16 +158,15 @@ export class Thread {
   }
 
   /**
-   * One that another node runs, which has begun; `where`: how that node is called. `giveUp` ends
-   * all that has to do with it.
+   * One that another node runs, which has begun; `name`: how that node is called.
    */
-  static elsewhere(port: MessagePort, where: string, giveUp: () => void): Thread {
-    return new Thread(carrierElsewhere(port, where), undefined, giveUp);
+  static elsewhere(port: MessagePort, { name, ...place }: Place & { readonly name: string }): Thread {
+    return new Thread(carrierElsewhere(port, name), undefined, place);
   }
 
-  private constructor(carrier: Carrier, heapMib?: number, giveUp: (() => void) | null = null) {
+  private constructor(carrier: Carrier, heapMib?: number, place: Place | null = null) {
     this.#worker = carrier;
-    this.#giveUp = giveUp;
+    this.#place = place;
     this.#waiting = carrier.waiting;
     this.#questions = new Questions((question) => carrier.postMessage(question));
     const ready = Promise.withResolvers<void>();
@@ -215,7 +227,12 @@ export class Thread {
 
   /** It runs on another node. */
   get isElsewhere(): boolean {
-    return this.#giveUp !== null;
+    return this.#place !== null;
+  }
+
+  /** The process of the other node that it runs on; null: it runs on this one. */
+  get process(): string | null {
+    return this.#place?.process ?? null;
   }
 
   /** It has become ready and has not ended. */
@@ -224,7 +241,13 @@ export class Thread {
   }
 
   connect(number: number, port: MessagePort): void {
-    this.#worker.postMessage({ type: 'connect', number, port } satisfies Instruction, [port]);
+    const count = ++this.#connections;
+    this.#worker.postMessage({ type: 'connect', number, count, port } satisfies Instruction, [port]);
+  }
+
+  /** The node that it runs on gives it a port for the end of the wire. */
+  connectWire(number: number, wire: WireEnd): void {
+    this.#worker.postMessage({ type: 'connect', number, count: ++this.#connections, wire });
   }
 
   connectRequestLogs(port: MessagePort): void {
@@ -255,7 +278,7 @@ export class Thread {
     type: N,
     asks: ThreadQuestions[N]['asks'],
   ): Promise<void> {
-    const timer = this.#giveUp === null ? undefined : setTimeout(this.#giveUp, unansweredMsMax);
+    const timer = this.#place === null ? undefined : setTimeout(this.#place.giveUp, unansweredMsMax);
     try {
       await this.ask(type, asks);
     } finally {

@@ -79,8 +79,13 @@ test('a node is connected to and led, and granted the trust that this one has it
   await lead(b);
   await heard('linked');
   assert.deepEqual(told[0], { type: 'lead', epoch: 7, node: 'a', release: '1.0.0' });
-  await poll(() => told[1]);
-  assert.equal(told[1]?.type, 'trusted');
+  await poll(() => told.find(({ type }) => type === 'trusted'));
+  // It is told of the others that run something, itself among them.
+  const { process, node, link } = b;
+  assert.deepEqual(
+    told.find(({ type }) => type === 'hosts'),
+    { type: 'hosts', hosts: [{ process, node, link }] },
+  );
   await lead(b);
   await heard('linked');
 });

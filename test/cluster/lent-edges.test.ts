@@ -3,7 +3,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { shopOnEachShard } from '../main/shops.ts';
 import { poll } from '../poll.ts';
+import { Link } from '../postgresql/links.ts';
 import { leftOut, type PostgresServers, startServers } from '../postgresql/servers.ts';
 import { freePort, newOrganization, type Service, send } from '../service.ts';
 import { clusterCommand, type Node, startNode } from './nodes.ts';
@@ -105,5 +107,68 @@ test('a node that stands by answers requests itself, and knows of a revoked key 
     return status === 200 ? String(headers?.get('request-id')) : undefined;
   });
   await a.says(new RegExp(`"thread":"edge-\\d+".*${passed}`));
+  assert.equal(await service.stop(), 0);
+});
+
+test('what two other nodes say to each other does not pass the one with the lease', {
+  skip: leftOut,
+}, async (context) => {
+  const servers = await startServers(context, 1);
+  const links: Link[] = [];
+  const start = async (name: string, secretsKeyOf?: string) => {
+    const [port, at] = [await freePort(), await freePort()];
+    const link = await new Link(at).open(context, { host: '127.0.0.2', port: at });
+    links.push(link);
+    const env = {
+      PAYMENTS_SHARDS: '2',
+      PAYMENTS_PORT: String(port),
+      PAYMENTS_CLUSTER_ADDRESS: `127.0.0.1:${port}`,
+      PAYMENTS_CLUSTER_LINK: `127.0.0.2:${at}`,
+      PAYMENTS_HOST: '127.0.0.1',
+    };
+    const options = { url: servers.url, name, env };
+    const node = startNode(context, secretsKeyOf === undefined ? options : { ...options, secretsKeyOf });
+    return { node, url: `http://127.0.0.1:${port}` };
+  };
+  const { node: a } = await start('a');
+  const service = await a.serving;
+  const shops = await shopOnEachShard(service, 2);
+  const b = await start('b', a.dataDir);
+  const c = await start('c', a.dataDir);
+  for (const { node } of [b, c]) await node.says(/edge \d+ takes requests on this node/);
+  await a.says(/nodes [bc] and [bc] are linked/);
+  const cluster = clusterCommand(servers);
+  for (const [partition, node] of ['b', 'c'].entries()) {
+    const moved = await cluster('move', String(partition), node);
+    assert.equal(moved.code, 0, moved.error);
+  }
+
+  let count = 0;
+  /** The statuses of requests through both nodes, to the partitions of both. */
+  const statuses = () =>
+    Promise.all(
+      [b, c].flatMap(({ url }) =>
+        shops.map(({ key }) =>
+          send(url, '/v1/payment_intents', { body, key, idempotencyKey: `n${++count}`, headers: fresh }).then(
+            ({ status }) => status,
+          ),
+        ),
+      ),
+    );
+  const allServe = () =>
+    poll(async () => ((await statuses()).every((status) => status === 200) ? true : undefined));
+  await allServe();
+  // They go on for as long as node a has granted them trust.
+  a.process.kill('SIGSTOP');
+  assert.deepEqual(await statuses(), [200, 200, 200, 200]);
+  a.process.kill('SIGCONT');
+
+  // Node a has connected to each first: what goes between the others alone is lost.
+  for (const link of links) link.forget(1);
+  await a.says(/nodes [bc] and [bc] don't reach each other/);
+  await allServe();
+  await a.says(/(nodes [bc] and [bc] are linked[\s\S]*){2}/);
+  await allServe();
+  assert.doesNotMatch(a.output(), /the link to node [bc] is lost/);
   assert.equal(await service.stop(), 0);
 });

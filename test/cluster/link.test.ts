@@ -25,11 +25,13 @@ function sideOf(
   socket: ConstructorParameters<typeof Link>[0],
   side: 'dialed' | 'listened',
   onOpened?: LinkOptions['onOpened'],
+  onWire?: LinkOptions['onWire'],
 ): Side {
   const told: unknown[] = [];
   const ended = Promise.withResolvers<() => void>();
   const link = new Link(socket, side, {
     ...(onOpened && { onOpened }),
+    ...(onWire && { onWire }),
     onControl: (message) => told.push(message),
     silentMsMax,
     onEnded: ended.resolve,
@@ -38,11 +40,13 @@ function sideOf(
 }
 
 /** A link of two sides; `opened` resolves with the other node's end of the first channel. */
-async function linked(context: TestContext) {
+async function linked(context: TestContext, onWire?: LinkOptions['onWire']) {
   const listened = Promise.withResolvers<Side>();
   const opened = Promise.withResolvers<readonly [greeting: unknown, port: MessagePort]>();
   const server = createNodeServer(key, (socket) =>
-    listened.resolve(sideOf(socket, 'listened', (greeting, port) => opened.resolve([greeting, port]))),
+    listened.resolve(
+      sideOf(socket, 'listened', (greeting, port) => opened.resolve([greeting, port]), onWire),
+    ),
   );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -59,8 +63,8 @@ async function linked(context: TestContext) {
 }
 
 /** An open channel: both of its ends. */
-async function channel(context: TestContext) {
-  const both = await linked(context);
+async function channel(context: TestContext, onWire?: LinkOptions['onWire']) {
+  const both = await linked(context, onWire);
   const { port1, port2 } = new MessageChannel();
   both.dialed.link.open({ shard: 3 }, port1);
   const [greeting, far] = await both.opened;
@@ -116,6 +120,27 @@ test('a port that a message carries leads to the other node', async (context) =>
   assert.deepEqual(await next(port2), { answer: 1 });
   carried.close();
   await once(port2, 'close');
+});
+
+test('a message with the end of a wire is passed on when there is a port for it, and holds up no other', async (context) => {
+  const asked: unknown[] = [];
+  const gives: ((port: MessagePort) => void)[] = [];
+  const { near, far } = await channel(context, (end, give) => {
+    asked.push(end);
+    gives.push(give);
+  });
+  const end = { wire: '7.1', offeredTo: 'q' };
+  near.postMessage({ type: 'connect', number: 2, wire: end });
+  near.postMessage({ type: 'later' });
+  assert.deepEqual(await next(far), { type: 'later' });
+  assert.deepEqual(asked, [end]);
+  const { port1, port2 } = new MessageChannel();
+  gives[0]!(port1);
+  const { port: carried, ...others } = await next(far);
+  assert.deepEqual(others, { type: 'connect', number: 2 });
+  carried.postMessage({ answer: 1 });
+  assert.deepEqual(await next(port2), { answer: 1 });
+  carried.close();
 });
 
 test('a port that is closed at one node is closed at the other, after what was posted before', async (context) => {

@@ -49,9 +49,11 @@ export class Link {
     for (const direction of directions) this.#cut.add(direction);
   }
 
-  /** What goes over the connections that are open is lost, and neither end hears of it; new ones work. */
-  forget(): void {
-    for (const pair of this.#pairs) this.#forgotten.add(pair);
+  /**
+   * What goes over the connections that are open is lost, from the `from`th on, and neither end hears of it; new ones work.
+   */
+  forget(from = 0): void {
+    for (const pair of [...this.#pairs].slice(from)) this.#forgotten.add(pair);
   }
 
   /** New connections work again; those that have lost something stay lost. */

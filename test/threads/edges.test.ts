@@ -58,7 +58,7 @@ async function withEdges(context: TestContext) {
       };
       all.push({ edge, port: port2, asked, answer });
       port2.postMessage({ type: 'ready' });
-      return Thread.elsewhere(port1, 'node b', () => port2.close());
+      return Thread.elsewhere(port1, { process, name: 'node b', giveUp: () => port2.close() });
     });
   context.after(() => {
     stopping.abort();

@@ -56,11 +56,12 @@ test('a thread of another node that does not answer in time is given up, and one
   context.mock.timers.enable({ apis: ['setTimeout'] });
   const { port1, port2 } = new MessageChannel();
   const given: string[] = [];
-  const elsewhere = Thread.elsewhere(port1, 'node b', () => {
+  const giveUp = () => {
     given.push('up');
     // The link's end comes out here.
     port2.close();
-  });
+  };
+  const elsewhere = Thread.elsewhere(port1, { process: 'pb', name: 'node b', giveUp });
   const change = { organization: { id: 'org_1', active: true, liveActivated: false }, keys: [] };
   const answer = once(port2, 'message').then(([{ question }]) =>
     port2.postMessage({ type: 'answer', question, value: undefined }),

@@ -1,0 +1,133 @@
+// Wires: channels between two threads that other nodes run for the one with the lease, so that what
+// these say to each other does not pass that one. It tells each of the two which end of which wire
+// it gets, in place of a port; the ends meet where the threads run.
+
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import type { Timers } from '../core/scheduler.ts';
+
+export interface WireEnd {
+  /** No other wire has this name. */
+  readonly wire: string;
+  /** The process to which the other end is offered. Null: that one comes here. */
+  readonly offeredTo: string | null;
+}
+
+/** Hands out wires, on the node that has the lease. */
+export class Wiring {
+  readonly #epoch: number;
+  /** Pairs of other processes that are linked with each other. */
+  #joined: readonly (readonly [string, string])[] = [];
+  #count = 0;
+
+  /** `epoch`: that of the lease. */
+  constructor(epoch: number) {
+    this.#epoch = epoch;
+  }
+
+  joined(process: string, other: string): void {
+    this.apart(process, other);
+    this.#joined = [...this.#joined, [process, other]];
+  }
+
+  apart(process: string, other: string): void {
+    this.#joined = this.#joined.filter((pair) => !pair.includes(process) || !pair.includes(other));
+  }
+
+  gone(process: string): void {
+    this.#joined = this.#joined.filter((pair) => !pair.includes(process));
+  }
+
+  #areJoined(process: string, other: string): boolean {
+    return this.#joined.some((pair) => pair.includes(process) && pair.includes(other));
+  }
+
+  /** The ends for a thread of each process. Null: these can't reach each other. */
+  between(process: string, other: string): readonly [WireEnd, WireEnd] | null {
+    if (process !== other && !this.#areJoined(process, other)) return null;
+    const wire = `${this.#epoch}.${++this.#count}`;
+    const offers = (from: string, to: string) => (isDialer(from, to) ? to : null);
+    return [
+      { wire, offeredTo: offers(process, other) },
+      { wire, offeredTo: offers(other, process) },
+    ];
+  }
+}
+
+/** Of two processes one connects to the other, and offers it the wires. */
+export function isDialer(process: string, other: string): boolean {
+  return process < other;
+}
+
+/** Called with the thread's port. */
+type Give = (port: MessagePort) => void;
+
+export interface WireEndsOptions {
+  /** Null: it is not linked with this node now. */
+  readonly linkTo: (process: string) => { open(wire: string, port: MessagePort): void } | null;
+  /** Hears of a process that a wire was to lead to, and that is not linked. */
+  readonly onApart: (process: string) => void;
+  readonly timers: Timers;
+}
+
+/** An end waits so long for the other one. */
+const unmetMsMax = 10_000;
+
+/** Where the ends of wires meet, on a node that runs threads for the one with the lease. */
+export class WireEnds {
+  readonly #options: WireEndsOptions;
+  readonly #waiting = new Map<string, MessagePort | Give>();
+
+  constructor(options: WireEndsOptions) {
+    this.#options = options;
+  }
+
+  /** A thread of this node is to get an end. `give` is called when there is a port. */
+  take({ wire, offeredTo }: WireEnd, give: Give): void {
+    if (offeredTo === null) {
+      this.#meet(wire, give);
+      return;
+    }
+    const link = this.#options.linkTo(offeredTo);
+    if (link === null) {
+      this.#options.onApart(offeredTo);
+      return;
+    }
+    const { port1, port2 } = new MessageChannel();
+    link.open(wire, port1);
+    give(port2);
+  }
+
+  /** Another node offers the other end of a wire. */
+  offered(wire: string, port: MessagePort): void {
+    this.#meet(wire, port);
+  }
+
+  #meet(wire: string, end: MessagePort | Give): void {
+    const other = this.#waiting.get(wire);
+    if (other === undefined) {
+      this.#waiting.set(wire, end);
+      this.#options.timers.after(unmetMsMax, () => this.#drop(wire));
+      return;
+    }
+    this.#waiting.delete(wire);
+    if (typeof other === 'function' && typeof end === 'function') {
+      const { port1, port2 } = new MessageChannel();
+      other(port1);
+      end(port2);
+    } else if (typeof other !== 'function') {
+      if (typeof end === 'function') end(other);
+      else for (const port of [other, end]) port.close();
+    } else if (typeof end !== 'function') other(end);
+  }
+
+  #drop(wire: string): void {
+    const end = this.#waiting.get(wire);
+    this.#waiting.delete(wire);
+    if (typeof end !== 'function') end?.close();
+  }
+
+  /** Nothing that waits meets any more. */
+  end(): void {
+    for (const wire of [...this.#waiting.keys()]) this.#drop(wire);
+  }
+}
