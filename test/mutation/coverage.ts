@@ -23,7 +23,15 @@ const leftOut = [
   'test/networks/live-card.test.ts',
   'test/networks/live-cash.test.ts',
   'test/networks/live-integrator-cards.test.ts',
+  'test/threads/blocking-pool.test.ts',
+  'test/threads/edge-death.test.ts',
+  'test/threads/loaded-at-start.test.ts',
+  'test/threads/shard-death.test.ts',
+  'test/threads/stripped-sources.test.ts',
+  'test/threads/webhooks-threads.test.ts',
 ];
+/** What lies next to the folders with mutants in them: what they write on the disk, and what puts them together. */
+const testFolders = [...folders, 'disk', 'threads'];
 const longestFileMs = 60_000;
 
 export interface TestFile extends MeasuredFile {
@@ -32,7 +40,7 @@ export interface TestFile extends MeasuredFile {
   readonly digest: string;
 }
 
-export const testFiles = folders
+export const testFiles = testFolders
   .flatMap((folder) => globSync(`test/${folder}/**/*.test.ts`, { cwd: root }))
   .filter((file) => !leftOut.includes(file))
   .sort();

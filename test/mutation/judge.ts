@@ -15,11 +15,11 @@ import type { Mutant } from './instrument.ts';
 import { cache, digestOf } from './kept.ts';
 import { SimulatorLane } from './simulator-lane.ts';
 import type { Met } from './switch.ts';
-import { partsFor, UnitLane } from './unit-tests.ts';
+import { type Killer, type Part, partsFor, UnitLane } from './unit-tests.ts';
 
 export interface Result {
-  /** The test file or the seed. */
-  readonly killer: string | number | null;
+  /** The test or the seed. */
+  readonly killer: Killer | number | null;
   readonly isCovered: boolean;
 }
 
@@ -27,7 +27,7 @@ interface Kept {
   readonly of: string;
   /** Of the tests that it was tried with, or of the file that fails. */
   readonly digest: string;
-  readonly killer: string | number | null;
+  readonly killer: Killer | number | null;
   readonly ms: number;
 }
 
@@ -49,21 +49,27 @@ function note(kept: Kept): void {
 
 export class Judge {
   readonly #kept = keptResults();
+  /** How many seeds that come upon a mutant are tried. */
+  readonly #seedsMax: number;
   readonly #seeds: readonly number[];
   readonly #files: TestFile[] = [];
   readonly #bySeed = new Map<number, Met>();
   #atLoad: Met = {};
 
-  constructor(seeds: readonly number[]) {
-    this.#seeds = seeds;
+  constructor(seedsMax: number) {
+    this.#seedsMax = seedsMax;
+    this.#seeds = Array.from({ length: 10 * seedsMax }, (_, at) => at + 1);
+  }
+
+  /** Learns which mutants act while sources are loaded. */
+  async measureLoad({ units }: JudgeLane): Promise<void> {
+    this.#atLoad = await metAtLoad(units.lane);
   }
 
   /** Learns what tests and seeds come upon. */
   async measure(lanes: readonly JudgeLane[], progress: (done: number, of: number) => void): Promise<void> {
     const waiting: ((lane: JudgeLane) => Promise<unknown>)[] = [
-      async ({ units }) => {
-        this.#atLoad = await metAtLoad(units.lane);
-      },
+      (lane) => this.measureLoad(lane),
       ...this.#seeds.map((seed) => async ({ simulator }: JudgeLane) => {
         this.#bySeed.set(seed, await coverageOfSeed(seed, simulator.lane));
       }),
@@ -95,20 +101,34 @@ export class Judge {
     const isCovered = parts.length > 0;
     const of = `${mutant.name} units`;
     const kept = this.#kept.get(of);
-    const digest = parts.find(({ file }) => file === kept?.killer)?.digest ?? all;
+    const killedBy = typeof kept?.killer === 'object' ? kept.killer?.file : null;
+    const digest = parts.find(({ file }) => file === killedBy)?.digest ?? all;
     if (kept?.digest === digest) return { killer: kept.killer, isCovered };
     const startedAt = performance.now();
-    const part = await units.killerOf(mutant, parts, actsAtLoad);
-    note({ of, digest: part?.digest ?? all, killer: part?.file ?? null, ms: performance.now() - startedAt });
-    return { killer: part?.file ?? null, isCovered };
+    const found = await units.killerOf(mutant, parts, actsAtLoad);
+    const killer = found && this.#titled(found.part, found.failed);
+    note({ of, digest: found?.part.digest ?? all, killer, ms: performance.now() - startedAt });
+    return { killer, isCovered };
+  }
+
+  #titled({ file }: Part, place: number): Killer {
+    const measured = this.#files.find((each) => each.file === file);
+    return { file, title: measured?.tests[place]?.title ?? '' };
+  }
+
+  /** Whether what is recorded to have killed the mutant kills it still. Only what is loaded need have been measured. */
+  isKilledBy(mutant: Mutant, killer: Killer, { units }: JudgeLane): Promise<boolean> {
+    return units.isKilledBy(mutant, killer, isMet(this.#atLoad, mutant));
   }
 
   async bySimulator(mutant: Mutant, { simulator }: JudgeLane): Promise<Result> {
     const actsAtLoad = isMet(this.#atLoad, mutant);
-    const seeds = this.#seeds.filter((seed) => actsAtLoad || isMet(this.#bySeed.get(seed)!, mutant));
+    const seeds = this.#seeds
+      .filter((seed) => actsAtLoad || isMet(this.#bySeed.get(seed)!, mutant))
+      .slice(0, this.#seedsMax);
     const isCovered = seeds.length > 0;
     const of = `${mutant.name} simulator`;
-    const digest = digestOf(simulatorDigest, String(this.#seeds.length));
+    const digest = digestOf(simulatorDigest, seeds.join());
     const kept = this.#kept.get(of);
     if (kept?.digest === digest) return { killer: kept.killer, isCovered };
     const startedAt = performance.now();

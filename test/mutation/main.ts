@@ -7,7 +7,7 @@
 //   npm run mutate -- --simulator             against the simulator alone; with --seeds 50 so many seeds instead of 5
 //   npm run mutate -- --time 600              as many as fit into so many seconds
 //   npm run mutate -- --sample 40 --record    writes their score to recorded.json
-//   npm run mutate -- --recorded 50           so many in all, chosen by the commit; fails where recorded.json has a better score
+//   npm run mutate -- --recorded 60           of those that recorded.json has as killed so many, chosen by the commit: fails when they live
 
 import { execFileSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
@@ -17,7 +17,7 @@ import { instrument, type Mutant } from './instrument.ts';
 import { Judge, JudgeLane } from './judge.ts';
 import { digestOf, root } from './kept.ts';
 import { Progress } from './progress.ts';
-import { complaint, record } from './recorded.ts';
+import { complaint, record, recordedKills } from './recorded.ts';
 import { isKilled, type Judged, printScore } from './score.ts';
 
 const { values } = parseArgs({
@@ -36,14 +36,12 @@ const startedAt = performance.now();
 const seconds = () => (performance.now() - startedAt) / 1000;
 
 /** In the order of their digests, which has nothing to do with what they are. */
+function sortedBy(mutants: readonly Mutant[], digest: (mutant: Mutant) => string): Mutant[] {
+  return mutants.toSorted((a, b) => (digest(a) < digest(b) ? -1 : 1));
+}
+
 function chosen(mutants: readonly Mutant[]): Mutant[] {
-  const sorted = (digest: (mutant: Mutant) => string) =>
-    mutants.toSorted((a, b) => (digest(a) < digest(b) ? -1 : 1));
-  if (values.recorded !== undefined) {
-    const commit = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' });
-    return sorted(({ name }) => digestOf(commit, name)).slice(0, Number(values.recorded));
-  }
-  const under = sorted(({ name }) => name).filter(({ file }) => file.startsWith(values.under));
+  const under = sortedBy(mutants, ({ name }) => name).filter(({ file }) => file.startsWith(values.under));
   const taken = new Map<string, number>();
   const [from, sample] = [Number(values.from), Number(values.sample)];
   return under.filter(({ file }) => {
@@ -55,48 +53,71 @@ function chosen(mutants: readonly Mutant[]): Mutant[] {
 }
 
 const all = await instrument();
-const waiting = chosen(withoutEquivalents(all));
-const of = waiting.length;
-console.log(`${of} of ${all.length} mutants; ${seconds().toFixed(0)} s`);
-
-const judge = new Judge(Array.from({ length: Number(values.seeds) }, (_, i) => i + 1));
 const lanes = Array.from({ length: availableParallelism() }, () => new JudgeLane());
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.on(signal, () => {
     for (const lane of lanes) lane.end();
     process.exit(1);
   });
+const judge = new Judge(Number(values.seeds));
 const progress = new Progress();
-await judge.measure(lanes, (done, files) => progress.tell(done, files, () => ' test files and seeds'));
-for (const why of judge.failing) console.log(`fails without a mutant: ${why}`);
-console.log(`It is known what the tests come upon; ${seconds().toFixed(0)} s`);
 
-const judged: Judged[] = [];
+/** Gives each lane one mutant after the other, and tells how many were not tried. */
+async function eachOf(
+  mutants: Mutant[],
+  run: (mutant: Mutant, lane: JudgeLane) => Promise<void>,
+): Promise<void> {
+  const waiting = [...mutants];
+  console.log(`${waiting.length} of ${all.length} mutants; ${seconds().toFixed(0)} s`);
+  progress.begin();
+  const work = async (lane: JudgeLane) => {
+    while (seconds() < Number(values.time)) {
+      const mutant = waiting.shift();
+      if (mutant === undefined) break;
+      await run(mutant, lane);
+    }
+    lane.end();
+  };
+  await Promise.all(lanes.map(work));
+  console.log(`\n${waiting.length} were not run; ${seconds().toFixed(0)} s`);
+}
 
-async function work(lane: JudgeLane): Promise<void> {
-  while (seconds() < Number(values.time)) {
-    const mutant = waiting.shift();
-    if (mutant === undefined) break;
+async function judgeSample(mutants: Mutant[]): Promise<void> {
+  await judge.measure(lanes, (done, of) => progress.tell(done, of, () => ' test files and seeds'));
+  for (const why of judge.failing) console.log(`fails without a mutant: ${why}`);
+  console.log(`It is known what the tests come upon; ${seconds().toFixed(0)} s`);
+  const judged: Judged[] = [];
+  await eachOf(mutants, async (mutant, lane) => {
     const units = values.simulator ? null : await judge.byUnits(mutant, lane);
     const simulator = (units?.killer ?? null) === null ? await judge.bySimulator(mutant, lane) : null;
     judged.push({ mutant, units, simulator });
-    progress.tell(judged.length, of, () => {
+    progress.tell(judged.length, mutants.length, () => {
       const killed = judged.filter(isKilled).length;
       return ` mutants: ${killed} killed, ${judged.length - killed} survive`;
     });
-  }
-  lane.end();
+  });
+  printScore(judged);
+  if (values.record) record(judged, all);
 }
 
-progress.begin();
-await Promise.all(lanes.map(work));
-printScore(judged);
-console.log(`\n${waiting.length} were not run; ${seconds().toFixed(0)} s`);
-if (values.record) record(judged);
-if (values.recorded !== undefined) {
-  const why = complaint(judged);
-  if (why !== null) {
-    console.error(why);
-    process.exitCode = 1;
-  }
+/** Whether what killed the recorded mutants kills them still, of as many as the commit's digest chooses. */
+async function tryRecorded(count: number): Promise<void> {
+  const commit = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' });
+  const kills = recordedKills(all);
+  const mutants = sortedBy([...kills.keys()], ({ name }) => digestOf(commit, name)).slice(0, count);
+  await judge.measureLoad(lanes[0]!);
+  const lost: Mutant[] = [];
+  let tried = 0;
+  await eachOf(mutants, async (mutant, lane) => {
+    if (!(await judge.isKilledBy(mutant, kills.get(mutant)!, lane))) lost.push(mutant);
+    progress.tell(++tried, mutants.length, () => ` mutants: ${lost.length} survive`);
+  });
+  console.log(`${tried - lost.length} of ${tried} mutants that are recorded as killed are killed still`);
+  const why = complaint(tried, lost);
+  if (why === null) return;
+  console.error(why);
+  process.exitCode = 1;
 }
+
+if (values.recorded === undefined) await judgeSample(chosen(withoutEquivalents(all)));
+else await tryRecorded(Number(values.recorded));

@@ -1,46 +1,41 @@
-// When a sample of mutants speaks against the recorded share.
+// When a sample of mutants that are recorded as killed speaks against the tests, and which mutants are recorded.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { leastShare } from './recorded.ts';
+import { folders } from './instrument.ts';
+import recorded from './recorded.json' with { type: 'json' };
+import { complaint } from './recorded.ts';
 
-/** The chance that of so many at most so many are killed, each with this chance. */
-function chanceOf(killedMax: number, size: number, share: number): number {
-  let [chance, sum] = [(1 - share) ** size, 0];
-  for (let killed = 0; killed <= killedMax; killed++) {
-    sum += chance;
-    chance *= ((size - killed) / (killed + 1)) * (share / (1 - share));
-  }
-  return sum;
-}
+const mutant = {
+  ...{ id: 1, file: 'src/domain/a.ts', line: 3, column: 5, kind: 'EqualityOperator' },
+  ...{ within: 'return a < b;', original: 'a < b', replacement: 'a <= b', name: 'n' },
+};
+const lost = (count: number) => Array.from({ length: count }, () => mutant);
 
-/** What is recorded of so many mutants that their share has no error of its own. */
-const exact = (share: number) => ({ mutants: 1e9, killed: share * 1e9 });
-
-for (const [share, size] of [
-  [0.92, 60],
-  [0.92, 200],
-  [0.8, 100],
-] as const)
-  test(`of ${size} mutants, with ${share} killed as recorded, hardly a sample fails by chance`, () => {
-    const least = leastShare([{ size, recorded: exact(share) }]);
-    assert.ok(chanceOf(Math.ceil(least * size) - 1, size, share) < 0.001);
-    assert.ok(chanceOf(Math.ceil(least * size) - 1, size, share - 0.02) < 0.01);
-    assert.ok(chanceOf(Math.ceil(least * size) - 1, size, share - 0.25) > 0.7);
-  });
-
-test('the folders count as often as the sample has mutants of them', () => {
-  const parts = [
-    { size: 300, recorded: exact(1) },
-    { size: 100, recorded: exact(0.6) },
-  ];
-  const deviation = Math.sqrt(100 * 0.6 * 0.4) / 400;
-  assert.ok(Math.abs(leastShare(parts) - (0.9 - 0.02 - 3.1 * deviation)) < 1e-6);
+test('a sample may lose two points, and what it loses beyond is named', () => {
+  assert.equal(complaint(60, []), null);
+  assert.equal(complaint(60, lost(1)), null);
+  assert.equal(complaint(100, lost(2)), null);
+  assert.equal(
+    complaint(60, lost(2)),
+    [
+      '2 of 60 mutants survive that are recorded as killed:',
+      'src/domain/a.ts:3: a < b → a <= b',
+      'src/domain/a.ts:3: a < b → a <= b',
+    ].join('\n'),
+  );
+  assert.match(complaint(40, lost(1))!, /1 of 40/);
 });
 
-test('a score that few mutants have given says less', () => {
-  const least = (mutants: number) => leastShare([{ size: 50, recorded: { mutants, killed: 0.9 * mutants } }]);
-  assert.ok(least(20) < least(50) && least(50) < least(500));
-  // Not even twenty of twenty make it sure that the next one is killed.
-  assert.ok(leastShare([{ size: 50, recorded: { mutants: 20, killed: 20 } }]) < 0.9);
+test('without any mutant nothing is known', () => {
+  assert.match(complaint(0, [])!, /record them anew/);
+});
+
+test('every folder has a score, and they sum up', () => {
+  assert.deepEqual(Object.keys(recorded.folders), folders.toSorted());
+  const counts = Object.values(recorded.folders);
+  assert.deepEqual(recorded.all, {
+    mutants: counts.reduce((sum, { mutants }) => sum + mutants, 0),
+    killed: counts.reduce((sum, { killed }) => sum + killed, 0),
+  });
 });

@@ -1,79 +1,102 @@
-// What share of the mutants the tests are known to kill (recorded.json, from a sample of each folder), and whether a sample speaks
-// against it.
+// What the tests are known to kill (recorded.json, from a sample of each folder): the score by folder, and of each mutant that a
+// unit test kills which test that is. So others can ask of some of them whether they still die, without measuring anything.
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { folderOf, isKilled, type Judged, percent, share } from './score.ts';
+import type { Mutant } from './instrument.ts';
+import { digestOf } from './kept.ts';
+import { folderOf, isKilled, type Judged } from './score.ts';
+import type { Killer } from './unit-tests.ts';
 
-export interface Recorded {
+interface Counts {
   readonly mutants: number;
   readonly killed: number;
 }
 
-/** What the share may lose before somebody must look. */
-const slack = 0.02;
-/** Of a thousand samples of tests that have lost no more than that, one has a share that is lower by so many standard deviations. */
-const deviations = 3.1;
-
-/**
- * The least share for which nothing is wrong, by the sizes of the sample's parts and what is recorded for each: both are samples,
- * so both have a binomial error.
- */
-export function leastShare(parts: readonly { readonly size: number; readonly recorded: Recorded }[]): number {
-  let [size, expected, variance] = [0, 0, 0];
-  for (const { size: some, recorded } of parts) {
-    // Where all were killed, one that was not is taken for the next, so that the error is not zero.
-    const share = Math.min(recorded.killed, recorded.mutants - 1) / recorded.mutants;
-    size += some;
-    expected += some * share;
-    variance += share * (1 - share) * (some + some ** 2 / recorded.mutants);
-  }
-  return expected / size - slack - (deviations * Math.sqrt(variance)) / size;
+interface Recorded {
+  readonly all: Counts;
+  readonly folders: Readonly<Record<string, Counts>>;
+  /** By test file and title: the marks of the mutants, with spaces between. */
+  readonly killed: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
 const file = new URL('recorded.json', import.meta.url);
 
-function countOf(some: readonly Judged[]): Recorded {
-  return { mutants: some.length, killed: some.filter(isKilled).length };
-}
-
-interface Scores {
-  readonly all: Recorded;
-  readonly folders: Readonly<Record<string, Recorded>>;
-}
-
-function recordedScores(): Scores {
+function recorded(): Recorded {
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
-/** Takes the sample for what the tests are known to kill of the folders that it has. */
-export function record(judged: readonly Judged[]): void {
-  const sampled = Object.entries(Object.groupBy(judged, folderOf));
-  const found = Object.fromEntries(sampled.map(([folder, some]) => [folder, countOf(some!)]));
-  const merged = Object.entries({ ...recordedScores().folders, ...found }).sort(([a], [b]) =>
-    a < b ? -1 : 1,
-  );
-  const sum = (name: keyof Recorded) => merged.reduce((all, [, counts]) => all + counts[name], 0);
-  const scores: Scores = {
-    all: { mutants: sum('mutants'), killed: sum('killed') },
-    folders: Object.fromEntries(merged),
-  };
-  writeFileSync(file, `${JSON.stringify(scores, null, 2)}\n`);
+/**
+ * The mutants by their marks, which stay while their lines do, wherever these are in the file. Of those that are alike in a file
+ * the first has it.
+ */
+function byMark(mutants: readonly Mutant[]): Map<string, Mutant> {
+  const marked = new Map<string, Mutant>();
+  for (const mutant of mutants) {
+    const mark = markOf(mutant);
+    if (!marked.has(mark)) marked.set(mark, mutant);
+  }
+  return marked;
 }
 
-/**
- * What is wrong with the sample, of the folders that have a score; null where it is as good as what is recorded, or chance may have
- * made it worse.
- */
-export function complaint(judged: readonly Judged[]): string | null {
-  const { folders } = recordedScores();
-  const some = judged.filter((each) => folders[folderOf(each)] !== undefined);
-  const parts = Object.entries(Object.groupBy(some, folderOf)).flatMap(([folder, own]) => {
-    const recorded = folders[folder];
-    return recorded === undefined ? [] : [{ size: own?.length ?? 0, recorded }];
-  });
-  if (parts.length === 0) return 'No mutant of the sample is of a folder with a score.';
-  const [found, least] = [share(some), leastShare(parts)];
-  return found >= least
-    ? null
-    : `${percent(found)} of the mutants are killed; by what is recorded a sample like this has ${percent(least)} at least.`;
+function markOf({ file, within, original, replacement }: Mutant): string {
+  return digestOf(file, within, original, replacement).slice(0, 10);
+}
+
+/** The mutants that are recorded as killed and that there still are, with what killed them. */
+export function recordedKills(mutants: readonly Mutant[]): Map<Mutant, Killer> {
+  const marked = byMark(mutants);
+  const kills = new Map<Mutant, Killer>();
+  for (const [file, titles] of Object.entries(recorded().killed))
+    for (const [title, marks] of Object.entries(titles))
+      for (const mark of marks.split(' ')) {
+        const mutant = marked.get(mark);
+        if (mutant !== undefined) kills.set(mutant, { file, title });
+      }
+  return kills;
+}
+
+function countOf(some: readonly Judged[]): Counts {
+  return { mutants: some.length, killed: some.filter(isKilled).length };
+}
+
+function ascending<T>(from: Readonly<Record<string, T>>): Record<string, T> {
+  return Object.fromEntries(Object.entries(from).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Takes the sample for what the tests are known to kill of the folders that it has; `mutants` are all that there are. */
+export function record(judged: readonly Judged[], mutants: readonly Mutant[]): void {
+  const sampled = Object.entries(Object.groupBy(judged, folderOf));
+  const before = recorded();
+  const found = Object.fromEntries(sampled.map(([folder, some]) => [folder, countOf(some!)]));
+  const folders = ascending({ ...before.folders, ...found });
+  const sum = (name: keyof Counts) => Object.values(folders).reduce((all, counts) => all + counts[name], 0);
+  const marked = byMark(mutants);
+  const isSampled = (mutant: Mutant) => found[folderOf({ mutant })] !== undefined;
+  const kills = new Map([...recordedKills(mutants)].filter(([mutant]) => !isSampled(mutant)));
+  for (const { mutant, units } of judged) {
+    const killer = units?.killer;
+    if (typeof killer !== 'object' || killer === null || killer.title === '') continue;
+    if (marked.get(markOf(mutant)) === mutant) kills.set(mutant, killer);
+  }
+  const killed: Record<string, Record<string, string>> = {};
+  for (const [mutant, { file, title }] of kills) {
+    killed[file] ??= {};
+    killed[file][title] = [killed[file][title] ?? [], markOf(mutant)].flat().join(' ');
+  }
+  const sorted = Object.fromEntries(Object.entries(ascending(killed)).map(([f, t]) => [f, ascending(t)]));
+  const all = { mutants: sum('mutants'), killed: sum('killed') };
+  writeFileSync(file, `${JSON.stringify({ all, folders, killed: sorted } satisfies Recorded, null, 2)}\n`);
+}
+
+/** What the share of killed mutants may lose before somebody must look: two points. */
+const slack = 0.02;
+
+/** What is wrong with a sample of mutants that are recorded as killed; null where it is as good as what is recorded. */
+export function complaint(size: number, lost: readonly Mutant[]): string | null {
+  if (size === 0) return 'No mutant that is recorded as killed is there any more: record them anew.';
+  if (lost.length <= size * slack) return null;
+  const places = lost.map(
+    ({ file, line, original, replacement }) => `${file}:${line}: ${original} → ${replacement}`,
+  );
+  return [`${lost.length} of ${size} mutants survive that are recorded as killed:`, ...places].join('\n');
 }

@@ -14,7 +14,7 @@ export function isKilled({ units, simulator }: Judged): boolean {
   return (units?.killer ?? simulator?.killer ?? null) !== null;
 }
 
-export function folderOf({ mutant }: Judged): string {
+export function folderOf({ mutant }: Pick<Judged, 'mutant'>): string {
   return mutant.file.split('/')[1]!;
 }
 

@@ -5,9 +5,12 @@ import { registerHooks } from 'node:module';
 import type { Test } from './node-test.ts';
 import { type Met, type Place, switchOn, takeMet } from './switch.ts';
 
-/** With a mutant tests of a file run until one fails; else it is measured what all of them, or the sources, come upon. */
+/**
+ * With a mutant tests of a file run until one fails, by their places or by their title (all where none has it); else it is measured
+ * what all of them, or the sources, come upon.
+ */
 export type Question =
-  | { readonly file: string; readonly mutant: Place | null; readonly places: readonly number[] }
+  | { readonly file: string; readonly mutant: Place | null; readonly tests: readonly number[] | string }
   | { readonly measure: string }
   | { readonly load: readonly string[] };
 
@@ -15,6 +18,7 @@ export interface MeasuredFile {
   /** A failure without a mutant. */
   readonly why: string;
   readonly tests: readonly {
+    readonly title: string;
     readonly ms: number;
     /** Of the processor. */
     readonly busyMs: number;
@@ -48,17 +52,20 @@ async function testsOf(file: string): Promise<readonly Test[]> {
   return collected();
 }
 
-async function failureOf(file: string, places: readonly number[]): Promise<number | undefined> {
+function chosenOf(all: readonly Test[], tests: readonly number[] | string): readonly Test[] {
+  if (typeof tests !== 'string') return tests.map((at) => all[at]!);
+  const titled = all.filter(({ name }) => name === tests);
+  return titled.length > 0 ? titled : all;
+}
+
+async function failureOf(file: string, tests: readonly number[] | string): Promise<number | undefined> {
   let place = -1;
   try {
     const all = await testsOf(file);
     const began = (test: Test | null) => {
       if (test !== null) place = all.indexOf(test);
     };
-    await runTests(
-      places.map((at) => all[at]!),
-      { began, ended() {} },
-    );
+    await runTests(chosenOf(all, tests), { began, ended() {} });
     return undefined;
   } catch {
     return place;
@@ -70,7 +77,8 @@ async function measure(file: string): Promise<MeasuredFile> {
   await testsOf(file);
   takeMet();
   const all = await testsOf(file);
-  const tests: { ms: number; busyMs: number }[] = [];
+  const tests: MeasuredFile['tests'][number][] = [];
+  const titleOf = (at: number) => all[at]!.name;
   const met: Record<string, Record<number, number[]>> = {};
   const note = (places: readonly number[]) => {
     for (const [source, ids] of Object.entries(takeMet()))
@@ -90,7 +98,8 @@ async function measure(file: string): Promise<MeasuredFile> {
     ended() {
       const { user, system } = process.cpuUsage(busySince);
       note([tests.length]);
-      tests.push({ ms: performance.now() - startedAt, busyMs: (user + system) / 1000 });
+      const title = titleOf(tests.length);
+      tests.push({ title, ms: performance.now() - startedAt, busyMs: (user + system) / 1000 });
     },
   };
   while (tests.length < all.length) {
@@ -98,7 +107,8 @@ async function measure(file: string): Promise<MeasuredFile> {
       await runTests(all.slice(tests.length), progress);
     } catch (error) {
       why ||= String((error as Error | undefined)?.stack ?? error);
-      tests.push({ ms: Number.MAX_VALUE, busyMs: Number.MAX_VALUE });
+      const title = titleOf(tests.length);
+      tests.push({ title, ms: Number.MAX_VALUE, busyMs: Number.MAX_VALUE });
     }
   }
   note(every);
@@ -115,7 +125,7 @@ async function answer(question: Question): Promise<Answer> {
     return { measured: await measure(question.measure), met: {} };
   }
   switchOn(question.mutant);
-  const failed = await failureOf(question.file, question.places);
+  const failed = await failureOf(question.file, question.tests);
   return failed === undefined ? { met: {} } : { failed, met: {} };
 }
 

@@ -14,6 +14,15 @@ export interface Part {
   readonly ms: number;
 }
 
+export interface Killer {
+  readonly file: string;
+  /** Of the test that fails; empty where the process ended, or took too long. */
+  readonly title: string;
+}
+
+/** No test has this title, so all of a file are tried. */
+const everyTest = '';
+
 /** A test that takes longer waits for real clocks or disks, or plays chance. */
 const busyMsMax = 2_000;
 const testMsMax = 5_000;
@@ -51,18 +60,44 @@ export function partsFor(files: readonly TestFile[], mutant: Mutant, actsAtLoad:
 export class UnitLane {
   readonly lane = new Lane<Question, Answer>('unit-process.ts');
 
-  /** The first part with a test that fails for the mutant and passes without it; null where none does. */
-  async killerOf({ file, id }: Mutant, parts: readonly Part[], actsAtLoad: boolean): Promise<Part | null> {
+  /** The first part with a test that fails for the mutant and passes without it, and its place; null where none does. */
+  async killerOf(
+    { file, id }: Mutant,
+    parts: readonly Part[],
+    actsAtLoad: boolean,
+  ): Promise<{ readonly part: Part; readonly failed: number } | null> {
     const mutant = { file, id };
     if (actsAtLoad) this.lane.begin(mutant);
     for (const part of parts) {
       const answer = await this.#try(part, mutant);
       if (isPassed(answer) || !(actsAtLoad || (await this.#isSound(part, mutant, answer)))) continue;
       if (actsAtLoad) this.lane.end();
-      return part;
+      return { part, failed: answer?.failed ?? -1 };
     }
     if (actsAtLoad) this.lane.end();
     return null;
+  }
+
+  /** Whether what killed the mutant kills it still: the test, or another one of its file. */
+  async isKilledBy(
+    { file: source, id }: Mutant,
+    { file, title }: Killer,
+    actsAtLoad: boolean,
+  ): Promise<boolean> {
+    const mutant = { file: source, id };
+    const ask = (tests: string, on: Place | null) => this.lane.ask({ file, tests, mutant: on }, 20_000);
+    if (!actsAtLoad && !isPassed(await ask(title, mutant)) && isPassed(await ask(title, null))) return true;
+    // In a new process, in which the mutants before have left nothing behind.
+    this.lane.begin(mutant);
+    for (const tests of [title, everyTest]) {
+      if (isPassed(await ask(tests, mutant))) continue;
+      this.lane.end();
+      const isSound = isPassed(await ask(tests, null));
+      if (isSound) return true;
+      this.lane.begin(mutant);
+    }
+    this.lane.end();
+    return false;
   }
 
   /** The mutant before may have left something behind that the test fails of: then it fails in a new process only if it should. */
@@ -77,7 +112,7 @@ export class UnitLane {
   }
 
   #try({ file, places, ms }: Part, mutant: Place | null): Promise<Answer | null> {
-    return this.lane.ask({ file, places, mutant }, 5_000 + 4 * ms);
+    return this.lane.ask({ file, tests: places, mutant }, 5_000 + 4 * ms);
   }
 }
 
