@@ -14,6 +14,7 @@ export const assertions = [
   'indexes equal records',
   'what a list shows is what was made',
   'a list has the same objects by pages of every size, both ways',
+  'a filter shows what fits, and nothing else',
   'memory is what the disk replays to',
   'every organization sees only its own',
   'limits are never exceeded',
