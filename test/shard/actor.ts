@@ -128,6 +128,9 @@ export class Actor {
   readonly batches: number[] = [];
   /** Records in each checkpoint that was written. */
   readonly checkpoints: number[] = [];
+  /** How many seconds each commit and each checkpoint took. */
+  readonly commitSeconds: number[] = [];
+  readonly checkpointSeconds: number[] = [];
   /** Runs what the shard wants to run soon. */
   soon: Scheduler['soon'] = systemScheduler.soon;
   journal = new MemoryJournal(indexRowsOf);
@@ -178,8 +181,11 @@ export class Actor {
           }),
         observer: {
           batchEnded: (requests) => this.batches.push(requests),
-          committed() {},
-          checkpointed: (records) => this.checkpoints.push(records),
+          committed: (seconds) => this.commitSeconds.push(seconds),
+          checkpointed: (records, seconds) => {
+            this.checkpoints.push(records);
+            this.checkpointSeconds.push(seconds);
+          },
           attempted() {},
           stalled: (milliseconds) => {
             this.stalls.push(milliseconds);

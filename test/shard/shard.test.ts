@@ -202,6 +202,38 @@ test('a batch takes no more than fits: what is left in the mailbox has the next 
   );
 });
 
+test('a batch has 512 requests at most, and bodies that come to no more than fits, whatever becomes of them', async () => {
+  const many = new Actor();
+  await many.sendTogether(...Array.from({ length: 600 }, () => ['GET /v1/account'] as const));
+  assert.deepEqual(many.batches, [512, 88]);
+  const actor = new Actor({ memory: { batchBytesMax: 100_000 } });
+  const refused = { note: 'x'.repeat(30_000) };
+  const sent = Array.from({ length: 8 }, (_, i) => [create, { body: refused, key: `k${i}` }] as const);
+  const answers = await actor.sendTogether(...sent);
+  assert.deepEqual(new Set(answers.map(({ json }) => json.error.code)), new Set(['parameter_unknown']));
+  assert.deepEqual(actor.batches, [4, 4]);
+});
+
+test('how long commits and checkpoints take is told in seconds; what changes nothing commits nothing', async () => {
+  const actor = new Actor();
+  actor.holdDisk();
+  const answer = actor.send(create, { body: intent, key: 'a' });
+  await settled();
+  actor.elapsedMs += 250;
+  await actor.releaseDisk();
+  await answer;
+  await actor.send('GET /v1/payment_intents');
+  assert.deepEqual(actor.commitSeconds, [0.25]);
+  const { checkpointer } = actor.journal;
+  const write = checkpointer.write.bind(checkpointer);
+  checkpointer.write = (sequence) => {
+    actor.elapsedMs += 1_500;
+    return write(sequence);
+  };
+  await actor.shard.checkpoint();
+  assert.deepEqual(actor.checkpointSeconds, [1.5]);
+});
+
 // A full disk.
 
 test('read-only: writes are refused and may be tried again, reads and replays are answered', async () => {
@@ -356,6 +388,56 @@ test('rate limits and the day go on after a restart from where they were written
   await actor.restart(known);
   for (let i = 0; i < 5; i++) await actor.send('POST /v1/customers');
   await actor.shard.writeMetadata();
+  await actor.restart(known);
+  assert.equal((await actor.send('POST /v1/customers')).remaining, 1);
+});
+
+test('the time is stored once a minute while nothing happens, and with every change of what is counted', async () => {
+  const actor = new Actor();
+  const { checkpointer } = actor.journal;
+  const put = checkpointer.putMetadata.bind(checkpointer);
+  let stored = 0;
+  checkpointer.putMetadata = (values) => {
+    stored++;
+    return put(values);
+  };
+  const after = async (ms: number) => {
+    actor.clock.advance(ms);
+    await actor.shard.writeMetadata();
+    return stored;
+  };
+  await actor.recovered;
+  const first = await after(0);
+  assert.equal(await after(59_999), first);
+  assert.equal(await after(1), first + 1);
+  assert.equal(await after(59_999), first + 1);
+  await actor.send('POST /v1/customers');
+  assert.equal(await after(0), first + 2);
+  assert.equal(await after(59_999), first + 2);
+  actor.shard.state.setReadOnly(true);
+  assert.equal(await after(60_000), first + 2, 'not on a full disk');
+});
+
+test('a shard that is stopped waits for the disk, stores what it has counted, and closes its journal', async () => {
+  const few = { perMinute: 6, source: 'custom', untilMs: null } as const;
+  const limits = { ...account.limits.test, buckets: { ...account.limits.test.buckets, writes: few } };
+  const known = { ...account, limits: { test: limits, live: limits } };
+  const actor = new Actor({ account: known });
+  for (let i = 0; i < 4; i++) await actor.send('POST /v1/customers');
+  actor.holdDisk();
+  const last = actor.send('POST /v1/customers');
+  await settled();
+  let isStopped = false;
+  const stopped = actor.shard.stop().then(() => {
+    isStopped = true;
+  });
+  await settled();
+  assert.deepEqual([isStopped, await isOpen(last)], [false, true]);
+  await actor.releaseDisk();
+  await stopped;
+  assert.equal((await last).status, 200);
+  const batch = { firstSequence: actor.journal.log.nextSequence, timeMs: 0, wallMs: 0, entries: [] };
+  await assert.rejects(async () => actor.journal.log.append(batch).durable);
   await actor.restart(known);
   assert.equal((await actor.send('POST /v1/customers')).remaining, 1);
 });
