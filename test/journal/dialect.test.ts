@@ -62,3 +62,28 @@ for (const [what, written, unreadable] of rows)
   test(`what is written is readable or not: ${what}`, () => {
     assert.equal(unreadableOf(written), unreadable);
   });
+
+test('this release says of each format which version it writes, and of each table and layout what is in it', () => {
+  for (const [name, version] of Object.entries(formats)) {
+    assert.ok(Number.isInteger(version) && version >= 1, name);
+    for (const other of [version - 1, version + 1])
+      assert.equal(
+        unreadableOf({ ...dialect, formats: { ...formats, [name]: other } }),
+        `version ${other} of ${name}`,
+      );
+  }
+  for (const { rows, digest } of Object.values(tables)) {
+    assert.ok(rows > 0);
+    assert.match(digest, /^[0-9a-f]{32}$/);
+  }
+  for (const [kind, { version, digest }] of Object.entries(layouts)) {
+    assert.ok(version >= 1, kind);
+    assert.match(digest, /^[0-9a-f]{32}$/);
+  }
+  assert.equal(new Set(Object.values(layouts).map(({ digest }) => digest)).size, Object.keys(layouts).length);
+});
+
+test('what lacks a part is told in another way', () => {
+  for (const name of ['formats', 'tables', 'layouts'] as const)
+    assert.equal(unreadableOf({ ...dialect, [name]: undefined }), 'in a form that is told in another way');
+});

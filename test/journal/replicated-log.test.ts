@@ -173,6 +173,44 @@ test('metadata is noted one time after the other, with what the mirror holds, an
   assert.equal(machines.metadata.get('d'), undefined, 'an owner that has lost the partition stores none');
 });
 
+test('before anything is appended, the mirror holds what there was when the partition was acquired', async (context) => {
+  const machines = new RemoteMachines();
+  const dir = temporaryFolder(context);
+  const first = engineOn(machines, context, dir);
+  const { epoch } = await first.engine.acquire(0);
+  first.engine.start(1);
+  await first.engine.append(identity, epoch, 1, bytesOf(1, 3, epoch));
+  await first.engine.durable(3);
+  await first.engine.close();
+  machines.mirrored = null;
+  const second = engineOn(machines, context, dir);
+  const owned = await second.engine.acquire(0);
+  assert.equal(owned.epoch, epoch + 1);
+  assert.equal(second.engine.durableEnd, null);
+  second.engine.noteMetadata(new Map([['a', Uint8Array.of(1)]]));
+  while (machines.mirrored === null) await new Promise(setImmediate);
+  assert.equal(machines.mirrored, 3);
+  assert.throws(() => second.engine.start(3), /recovery has read the log to its end/);
+  second.engine.start(4);
+  await second.engine.append(identity, owned.epoch, 4, bytesOf(4, 1, owned.epoch));
+  await second.engine.durable(4);
+  assert.equal(second.mirror.end().sequence, 4);
+  assert.equal(second.mirror.lastEpoch, owned.epoch);
+});
+
+test('a mirror that fails fails the log, and whoever waits for it', async (context) => {
+  const { engine, mirror, heard } = engineOn(new RemoteMachines(), context);
+  const { epoch, isHeld, lostBy } = await engine.acquire(0);
+  engine.start(1);
+  assert.deepEqual([isHeld(), lostBy?.()], [true, null]);
+  mirror.noteEpoch(epoch + 1);
+  await engine.append(identity, epoch, 1, bytesOf(1, 1, epoch));
+  await assert.rejects(engine.durable(1), { outcome: 'fenced' });
+  assert.deepEqual([isHeld(), heard], [false, [true, false]]);
+  assert.equal((lostBy?.() as JournalFailure).outcome, 'fenced');
+  await assert.rejects(engine.append(identity, epoch, 2, bytesOf(2, 1, epoch)), { outcome: 'fenced' });
+});
+
 test('one that is closed closes the connection, and refuses', async (context) => {
   const { engine, remote, heard } = engineOn(new RemoteMachines(), context);
   const { epoch } = await engine.acquire(0);

@@ -58,6 +58,22 @@ test('blocks have every row of every table, as the library reads them', async (c
   assert.deepEqual(await blocksOf(file), rows);
 });
 
+test('a block grows for a row that is larger than all that it has room for', async (context) => {
+  const { environment, path } = await written(context);
+  const few = openTable(environment, 'few');
+  const sizes = [900_000, 10, 3_000_000];
+  environment.transactionSync(() => {
+    for (const [i, length] of sizes.entries()) few.putSync(keyOf(100 + i), Buffer.alloc(length, i + 1));
+  });
+  const file = new LmdbFile(path);
+  context.after(() => file.close());
+  const [, found] = await blocksOf(file);
+  assert.deepEqual(
+    found!.slice(lengths.length),
+    sizes.map((length, i) => [keyOf(100 + i), Buffer.alloc(length, i + 1)]),
+  );
+});
+
 test('blocks are as of the moment at which their transaction began, whatever is committed meanwhile', async (context) => {
   const { environment, path, rows, fill } = await written(context);
   const transaction = environment.useReadTransaction();

@@ -1,7 +1,7 @@
 // The partition as a node holds it that stands by: it follows the log of the owner, batch by batch.
 
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { JournalDamaged } from '../../src/journal/journal.ts';
@@ -48,6 +48,19 @@ test('a node that stands by has what was acknowledged, and its checkpoint follow
   assert.deepEqual(sequencesOf(await replayOf(owner)), upTo(6, 4));
   assert.equal(owner.ownership.epoch, 3, 'it is greater than those of the batches that it has mirrored');
   await owner.close();
+});
+
+test('a standby whose newest segment is gone says so, and one that is closed can be opened again', async (context) => {
+  const options = segmentEachTurn(temporaryFolder(context));
+  for (const first of [1, 2]) {
+    const standby = await openStandby(options);
+    await standby.append([batch(first, 1)]);
+    await standby.close();
+    await assert.rejects(standby.append([batch(first + 1, 1)]), /The log is closed/);
+  }
+  rmSync(join(options.dir, 'log', '0000000000000002'), { recursive: true });
+  for (let times = 0; times < 2; times++)
+    await assert.rejects(openStandby(options), /The newest segment of the log is missing/);
 });
 
 test('what is no beginning of the log is refused', async (context) => {
