@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs';
 import type { Mutant } from './instrument.ts';
 
 /** A mutant by as many of its fields as it takes; several that are alike by fewer. */
-type Listed = { readonly file: string; readonly why: string } & Partial<
-  Pick<Mutant, 'kind' | 'within' | 'original' | 'replacement'>
+type Listed = { readonly why: string } & Partial<
+  Pick<Mutant, 'file' | 'kind' | 'within' | 'original' | 'replacement'>
 >;
 
 function isListed(mutant: Mutant, { why: _, ...fields }: Listed): boolean {
