@@ -9,17 +9,16 @@ import { type AnsweredRequest, EntryWriter, gapBytes } from './entry.ts';
 import type { AskLogs, LogQuestions } from './query.ts';
 import type { LogScope } from './request-logs.ts';
 
-/** From an edge: the entries of a batch, to be written and, unless it is a copy, given back. */
+/** From an edge: the entries of a batch, to be written and given back. */
 export interface EntryBatch {
-  readonly isCopy: boolean;
   readonly buffer: ArrayBuffer;
   readonly bytes: number;
   readonly senders: readonly LogScope[];
 }
 
-/** To an edge: the buffer of the oldest batch that was not acknowledged; null: that was a copy. */
+/** To an edge: the buffer of the oldest batch that was not acknowledged. */
 export interface BatchWritten {
-  readonly written: ArrayBuffer | null;
+  readonly written: ArrayBuffer;
 }
 
 interface LogPort {
@@ -32,8 +31,6 @@ interface LogPort {
 interface RequestLogClientOptions {
   readonly clock: () => number;
   readonly later: (run: () => void, ms: number) => void;
-  /** The port leads to another node: only what was written is sent, and nothing comes back. */
-  readonly isFar: boolean;
   /** Called with the number of entries that were dropped. */
   readonly onDropped: (entries: number) => void;
 }
@@ -86,7 +83,7 @@ export class RequestLogClient {
       } else if (this.#port === port) {
         assert(this.#inFlight.length > 0, 'only a batch that was sent is given back');
         this.#inFlight.shift();
-        if (message.written !== null) this.#keepSpare(message.written);
+        this.#keepSpare(message.written);
       }
     });
     port.on('close', () => {
@@ -194,10 +191,7 @@ export class RequestLogClient {
       return;
     }
     const whole = buffer.buffer as ArrayBuffer;
-    const isCopy = this.#options.isFar;
-    const sent = isCopy ? whole.slice(0, used) : whole;
-    if (isCopy) this.#keepSpare(whole);
-    this.#port.postMessage({ isCopy, buffer: sent, bytes: used, senders: batch.senders }, [sent]);
+    this.#port.postMessage({ buffer: whole, bytes: used, senders: batch.senders }, [whole]);
   }
 
   #keepSpare(buffer: ArrayBuffer): void {

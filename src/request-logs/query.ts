@@ -1,5 +1,5 @@
 // Questions to the request logs, which the thread that writes them answers for the threads that
-// must not wait for a disk.
+// must not wait for a disk, and for those of other nodes.
 
 import type { LoggedRequest } from '../contract/routes/logged-request.ts';
 import type { Answers } from '../rpc/questions.ts';
@@ -21,7 +21,8 @@ interface Search {
   readonly limit: number;
 }
 
-export interface LogQuestions {
+/** To the log of one node. */
+export interface LogOfNodeQuestions {
   search: { asks: Search & { readonly before: string | null }; answers: LogPage };
   /** The entries behind a place, oldest first, and the place behind them. */
   after: { asks: Search & { readonly after: string }; answers: LogStep };
@@ -30,14 +31,35 @@ export interface LogQuestions {
   newest: { asks: { readonly scope: LogScope }; answers: string };
 }
 
-/** Resolves with null while the thread is away, and where no request logs can be read. */
-export type AskLogs = <N extends keyof LogQuestions>(
+/** What was found in the logs of all nodes. */
+export interface FoundPage extends Pick<LogPage, 'found' | 'older' | 'newest'> {
+  /** The nodes whose entries are missing, because they did not answer. */
+  readonly unanswered: readonly string[];
+}
+
+/** To the logs of all nodes. Up to `limit` entries of each node follow a place. */
+export interface LogQuestions extends Omit<LogOfNodeQuestions, 'search'> {
+  search: { asks: LogOfNodeQuestions['search']['asks']; answers: FoundPage };
+}
+
+type Ask<T extends { readonly [N in keyof T]: { readonly asks: unknown; readonly answers: unknown } }> = <
+  N extends keyof T,
+>(
   name: N,
-  asks: LogQuestions[N]['asks'],
-) => Promise<LogQuestions[N]['answers'] | null>;
+  asks: T[N]['asks'],
+) => Promise<T[N]['answers'] | null>;
+
+/** Resolves with null when the node does not answer. */
+export type AskLog = Ask<LogOfNodeQuestions>;
+
+/** Resolves with null while the thread is away, and where no request logs can be read. */
+export type AskLogs = Ask<LogQuestions>;
 
 /** `pause` is awaited between the parts of a search, so that entries are written meanwhile. */
-export function answerLogQuestions(folder: string, pause: () => Promise<unknown>): Answers<LogQuestions> {
+export function answerLogQuestions(
+  folder: string,
+  pause: () => Promise<unknown>,
+): Answers<LogOfNodeQuestions> {
   async function finish<T>(parts: InParts<T>): Promise<T> {
     for (;;) {
       const { done, value } = parts.next();

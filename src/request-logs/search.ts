@@ -45,8 +45,12 @@ export interface StatusRange {
 export interface LogPage {
   /** Newest first. */
   readonly found: readonly (LoggedRequest | Gap)[];
+  /** The place of each, before which a search finds what is older. */
+  readonly places: readonly string[];
   /** Where older ones follow; null when there are none. */
   readonly older: string | null;
+  /** What is older was not looked at yet: it is of this time or before. In Unix milliseconds. */
+  readonly reachedMs: number;
   /** The place of the newest entry that there is, after which `entriesAfter` goes on. */
   readonly newest: string;
 }
@@ -66,7 +70,7 @@ const partReads = 50;
 /** Clocks step, and entries are written when they were answered: this far from their times. */
 const disorderMs = 3_600_000;
 /** Before all entries. */
-const noPlace = '0-0';
+export const noPlace = '0-0';
 
 /** An exact status, or a class of them such as `5xx`; null for any other text. */
 export function statusRangeOf(text: string): StatusRange | null {
@@ -119,6 +123,7 @@ export function* searchInParts(
   const isWanted = rowFilterOf(filter);
   const isFound = entryFilterOf(filter);
   const found: (LoggedRequest | Gap)[] = [];
+  const places: string[] = [];
   const names = segmentsIn(log);
   let newest = noPlace;
   let [rows, reads] = [rowsMax, readsMax];
@@ -132,15 +137,17 @@ export function* searchInParts(
     const from = start !== null && name === start.name ? Math.min(start.row, index.count) : index.count;
     for (let row = from - 1; row >= 0; row--) {
       if (found.length === limit || rows-- === 0 || reads === 0)
-        return { found, older: textOf({ name, row: row + 1 }), newest };
+        return { found, places, older: textOf({ name, row: row + 1 }), reachedMs: index.atMs(row), newest };
       if (rows % partRows === 0) yield;
       if (!isWanted(index, row)) continue;
       if (reads-- % partReads === 0) yield;
       const entry = entryAt(log, name, index, row);
-      if (entry !== null && isFound(entry)) found.push(entry);
+      if (entry === null || !isFound(entry)) continue;
+      found.push(entry);
+      places.push(textOf({ name, row }));
     }
   }
-  return { found, older: null, newest };
+  return { found, places, older: null, reachedMs: Number.NEGATIVE_INFINITY, newest };
 }
 
 /** The entries behind the place `after`, oldest first, and the place behind them. */

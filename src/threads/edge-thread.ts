@@ -36,10 +36,10 @@ import { countAdmission, countLostEntries, createEdgeMetrics } from '../telemetr
 import { createRequestLine } from '../telemetry/request-line.ts';
 import { systemClocks, trustClocks } from '../telemetry/system-clocks.ts';
 import { countThreadTime } from '../telemetry/thread-time.ts';
+import { NewestConnections } from './connect-threads.ts';
 import { createEdgeConnections } from './edge-connections.ts';
 import { simulatorOf } from './networks.ts';
 import { createRequestLogClient } from './request-log-client.ts';
-import { NewestConnections } from './shard-ports.ts';
 import type { EdgeThreadData, Instruction, Notice, ThreadQuestions } from './thread-protocol.ts';
 import { commonAnswers, startOfThread } from './thread-side.ts';
 import { Visits } from './visits.ts';
@@ -104,7 +104,7 @@ process.on('uncaughtException', fail);
 // its own failures.
 process.on('unhandledRejection', (error) => visits.failed(error, 'connection', null));
 
-const requestLogs = createRequestLogClient(config, logger, countLostEntries(registry), data.term !== 0);
+const requestLogs = createRequestLogClient(config, logger, countLostEntries(registry));
 
 function onAnswered(answered: Answered): void {
   const { org, livemode, isLogged } = answered;
@@ -273,6 +273,8 @@ async function carryOut(instruction: Instruction): Promise<void> {
       break;
     case 'dashboard':
       dashboardPort.connect(instruction.port);
+      break;
+    case 'connect_other_logs':
       break;
     default:
       await answerQuestion(answers, instruction, tell);

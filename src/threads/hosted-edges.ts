@@ -98,6 +98,11 @@ export class HostedEdges {
     return [...this.#listening];
   }
 
+  /** Resolves when those that run now have ended. */
+  async allEnded(): Promise<void> {
+    await Promise.all([...this.#edges.values()].map(({ ended }) => ended));
+  }
+
   /** Resolves when every edge has ended. */
   async stop(): Promise<void> {
     this.#isStopping = true;

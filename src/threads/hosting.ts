@@ -8,16 +8,22 @@ import type { DataFolder } from '../data-folder/data-folder.ts';
 import { DiskRoom } from '../data-folder/disk-space.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
 import { trustClocks } from '../telemetry/system-clocks.ts';
+import { connectAll, connectShard, laterWhile } from './connect-threads.ts';
 import { followUntilDone } from './follow-again.ts';
 import { HostedEdges, type HostedEdgesOptions } from './hosted-edges.ts';
 import { followedShard } from './hosted-standby.ts';
 import type { LentShard } from './lending-protocol.ts';
 import { metricsOfThreads } from './metrics-of-threads.ts';
-import { connectAll, connectShard, laterWhile } from './shard-ports.ts';
 import { SupervisedThread } from './supervised-thread.ts';
 import type { Thread } from './thread.ts';
 import { kinds } from './thread-kinds.ts';
-import type { News, Notice, ShardThreadData, WebhookThreadData } from './thread-protocol.ts';
+import type {
+  News,
+  Notice,
+  RequestLogThreadData,
+  ShardThreadData,
+  WebhookThreadData,
+} from './thread-protocol.ts';
 
 export interface HostingOptions extends HostedEdgesOptions {
   readonly folder: DataFolder;
@@ -47,6 +53,7 @@ export class Hosting {
   /** Those whose webhooks are delivered here. */
   readonly #delivered = new Set<number>();
   #webhooks: WebhookThreads | null = null;
+  #logs: Thread | null = null;
   /** What is done to partitions, one after the other. */
   #work: Promise<void> = Promise.resolve();
   #isStopping = false;
@@ -63,10 +70,11 @@ export class Hosting {
     this.#edges = new HostedEdges(options);
   }
 
-  /** Runs a shard or an edge for as long as the port is open. */
+  /** Runs a thread for as long as the port is open. */
   take({ lent, term, port }: Taken): void {
     if (this.#isStopping) port.close();
     else if (lent.kind === 'edge') this.#edges.take(lent.edge, term, port);
+    else if (lent.kind === 'request_logs') void this.#takeLogs(port);
     else this.#takeShard(lent.shard, port);
   }
 
@@ -121,6 +129,35 @@ export class Hosting {
       () => {},
     );
     void shard.ended.then(() => this.#ended(number));
+  }
+
+  /** The thread of this node's request logs, to which its edges hand their last entries. */
+  async #takeLogs(port: MessagePort): Promise<void> {
+    const { threads } = this.#options;
+    let isOver = false;
+    port.once('close', () => {
+      isOver = true;
+      void this.#stopLogs();
+    });
+    // One thread at a time writes them.
+    await this.#logs?.ended;
+    if (isOver || this.#isStopping) {
+      port.close();
+      return;
+    }
+    const data: RequestLogThreadData = { config: this.#config };
+    const logs = threads.take(kinds.requestLogs).begin(data);
+    this.#logs = logs;
+    logs.giveAway(port);
+    await logs.ended;
+    if (this.#logs === logs) this.#logs = null;
+    if (!this.#isStopping) threads.prepare(kinds.requestLogs);
+  }
+
+  async #stopLogs(): Promise<void> {
+    const logs = this.#logs;
+    await this.#edges.allEnded();
+    await logs?.stop();
   }
 
   /** Another node has room to write what this one can't. */
@@ -203,7 +240,7 @@ export class Hosting {
   /** The metrics of its threads that nobody else asks, as prom-client's JSON. */
   counted(): Promise<readonly object[]> {
     const webhooks = (this.#webhooks?.threads ?? []).map(({ ready }) => ready);
-    return metricsOfThreads([...webhooks, ...this.#edges.listening]);
+    return metricsOfThreads([...webhooks, ...this.#edges.listening, this.#logs]);
   }
 
   /** Resolves when every shard and every edge has ended. */
@@ -213,6 +250,7 @@ export class Hosting {
     this.#halted.resolve();
     // They ask the shards.
     await Promise.all([this.#work, this.#edges.stop()]);
+    await this.#stopLogs();
     const shards = [...this.#shards.values()].map((shard) => shard.stop());
     await Promise.all([this.#stopWebhooks(), ...shards]);
   }

@@ -33,7 +33,9 @@ export type FromOtherHost = { readonly type: 'host' } | { readonly type: 'here' 
 /** What another node runs for the one that has the lease. */
 export type Lent =
   | { readonly kind: 'shard'; readonly shard: LentShard }
-  | { readonly kind: 'edge'; readonly edge: EdgeAnywhere };
+  | { readonly kind: 'edge'; readonly edge: EdgeAnywhere }
+  /** The thread of the node's own request logs. */
+  | { readonly kind: 'request_logs' };
 
 /** To the lending thread: a node is to run something. The port leads to its thread there. */
 export interface Lend {

@@ -19,6 +19,7 @@ import type { Edges } from './edges.ts';
 import { followUntilDone } from './follow-again.ts';
 import { followedShard } from './hosted-standby.ts';
 import type { LendingThreadData, Lent, LentShard } from './lending-protocol.ts';
+import type { LogThreads } from './log-threads.ts';
 import { metricsOfThreads } from './metrics-of-threads.ts';
 import { Placement } from './placement.ts';
 import { ProgressBoard } from './progress-board.ts';
@@ -51,6 +52,7 @@ export interface Lender {
   /** Has a shard's thread made anew, and resolves when that is done. */
   readonly replace: (number: number) => Promise<void>;
   readonly edges: Pick<Edges, 'join' | 'leave'>;
+  readonly requestLogs: Pick<LogThreads, 'join' | 'leave'>;
   /** Connects the threads of the two processes anew; what is under way between them is refused. */
   readonly reconnect: (process: string, other: string) => void;
 }
@@ -139,6 +141,7 @@ export class Lending {
     } else if (news.type === 'unlinked') {
       this.#placement.unlinked(news.process);
       this.wiring.gone(news.process);
+      this.#lender?.requestLogs.leave(news.process);
       this.#metrics.linkLost();
       this.#lendEdges();
       this.#spread();
@@ -152,10 +155,12 @@ export class Lending {
     }
   }
 
-  /** Each node that can be reached and was not drained runs its edges. */
+  /** Each node that can be reached keeps its request logs, and runs its edges unless drained. */
   #lendEdges(): void {
     if (this.#lender === null) return;
-    const { edges: all } = this.#lender;
+    const { edges: all, requestLogs } = this.#lender;
+    for (const [process, { node }] of this.#placement.hosts)
+      requestLogs.join(process, node, () => this.#open(process, { kind: 'request_logs' }));
     const takers = new Map(this.#placement.edgeTakers);
     for (const process of [...this.#joined])
       if (!takers.has(process)) {

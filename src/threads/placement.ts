@@ -78,6 +78,11 @@ export class Placement {
     this.#linked.delete(process);
   }
 
+  /** The processes that this one is connected to. */
+  get hosts(): readonly (readonly [process: string, node: LinkedNode])[] {
+    return [...this.#linked];
+  }
+
   /** How many nodes this one is connected to. */
   get links(): number {
     return this.#linked.size;

@@ -13,12 +13,10 @@ export function createRequestLogClient(
   config: Config,
   logger: Logger,
   countLost: (entries: number) => void,
-  isFar = false,
 ): RequestLogClient | null {
   if (config.requestLogs.keptDays === 0) return null;
   let loggedAtMs = Number.NEGATIVE_INFINITY;
   return new RequestLogClient({
-    isFar,
     clock: Date.now,
     later: (run, ms) => setTimeout(run, ms).unref(),
     onDropped(entries) {

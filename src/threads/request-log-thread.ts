@@ -1,15 +1,15 @@
 // The entry of the thread of the request logs: it writes what the edges hand over, and drops what
 // is too old. Nothing waits for it.
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import Registry from 'prom-client/lib/registry.js';
 import { freeBytesIn, freeBytesMin } from '../data-folder/disk-space.ts';
 import type { BatchWritten, EntryBatch } from '../request-logs/client.ts';
-import type { LogQuestions } from '../request-logs/query.ts';
+import type { AskLog, LogOfNodeQuestions, LogQuestions } from '../request-logs/query.ts';
 import { RequestLogs } from '../request-logs/request-logs.ts';
 import { requestLogsOf } from '../request-logs/segment.ts';
-import { type Answers, answerQuestion, type Question } from '../rpc/questions.ts';
+import { type Answer, type Answers, answerQuestion, type Question, Questions } from '../rpc/questions.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { countLostEntries } from '../telemetry/metrics.ts';
 import { countThreadTime } from '../telemetry/thread-time.ts';
@@ -32,6 +32,7 @@ const roomLookMs = 1_000;
 const roomBytesMin = 2 * freeBytesMin;
 const loggedEveryMs = 60_000;
 const sweepMs = 3_600_000;
+const otherMsMax = 2_000;
 
 let hasRoom = true;
 let lookedAtMs = Number.NEGATIVE_INFINITY;
@@ -71,28 +72,77 @@ setInterval(sweep, sweepMs).unref();
 
 const ports = new Set<MessagePort>();
 
-function write(port: MessagePort, { isCopy, buffer, bytes, senders }: EntryBatch): void {
+function write(port: MessagePort, { buffer, bytes, senders }: EntryBatch): void {
   logs.write(Buffer.from(buffer, 0, bytes), senders);
-  const written: BatchWritten = { written: isCopy ? null : buffer };
-  port.postMessage(written, isCopy ? [] : [buffer]);
+  port.postMessage({ written: buffer } satisfies BatchWritten, [buffer]);
+}
+
+/** The logs of other nodes, by their names; null: that node is not there any more. */
+const others = new Map<string, Questions<LogOfNodeQuestions> | null>();
+
+interface LogAnswers {
+  readonly ofThisNode: Answers<LogOfNodeQuestions>;
+  readonly ofAll: Answers<LogQuestions>;
 }
 
 /** Loaded with the first question: searches need the schemas of all routes, a third of the heap. */
-let answersOfLogs: Promise<Answers<LogQuestions>> | null = null;
-const loadAnswers = async () => {
+let logAnswers: Promise<LogAnswers> | null = null;
+const loadAnswers = async (): Promise<LogAnswers> => {
   const { answerLogQuestions } = await import('../request-logs/query.ts');
-  return answerLogQuestions(folder, nextTurn);
+  const { answersOfAll } = await import('../request-logs/all-nodes.ts');
+  const ofThisNode = answerLogQuestions(folder, nextTurn);
+  const own = new Questions<LogOfNodeQuestions>(
+    (asked) => void answerQuestion(ofThisNode, asked, (answer) => own.take(answer), String),
+  );
+  const otherLogs = () =>
+    [...others].map(([node, log]) => ({
+      node,
+      ask: ((name, asks) => (log === null ? Promise.resolve(null) : askOther(log, name, asks))) as AskLog,
+    }));
+  const ofAll = answersOfAll({ node: config.cluster.node ?? '', ask: own.ask.bind(own) }, otherLogs);
+  return { ofThisNode, ofAll };
 };
+
+/** Null: the node can't be asked, or takes too long. */
+function askOther<N extends keyof LogOfNodeQuestions>(
+  log: Questions<LogOfNodeQuestions>,
+  name: N,
+  asks: LogOfNodeQuestions[N]['asks'],
+) {
+  const tooLate = wait(otherMsMax, null, { ref: false });
+  return Promise.race([log.ask(name, asks).catch(() => null), tooLate]);
+}
 
 async function take(port: MessagePort, message: EntryBatch | Question<LogQuestions>): Promise<void> {
   if ('buffer' in message) return write(port, message);
-  answersOfLogs ??= loadAnswers();
-  await answerQuestion(await answersOfLogs, message, (answer) => port.postMessage(answer), cantRead);
+  logAnswers ??= loadAnswers();
+  const { ofAll } = await logAnswers;
+  await answerQuestion(ofAll, message, (answer) => port.postMessage(answer), cantRead);
+}
+
+async function takeOfOther(port: MessagePort, message: Question<LogOfNodeQuestions>): Promise<void> {
+  logAnswers ??= loadAnswers();
+  const { ofThisNode } = await logAnswers;
+  await answerQuestion(ofThisNode, message, (answer) => port.postMessage(answer), cantRead);
 }
 
 function cantRead(error: unknown): string {
   logger.error({ err: error }, 'the request logs could not be read');
   return String(error);
+}
+
+/** Both ask each other over the port. */
+function connectOther(node: string, port: MessagePort): void {
+  const questions = new Questions<LogOfNodeQuestions>((question) => port.postMessage(question));
+  others.set(node, questions);
+  port.on('message', (message: Question<LogOfNodeQuestions> | Answer) => {
+    if ('value' in message) questions.take(message);
+    else void takeOfOther(port, message);
+  });
+  port.on('close', () => {
+    questions.end(new Error(`node ${node} is away`));
+    if (others.get(node) === questions) others.set(node, null);
+  });
 }
 
 function connect(port: MessagePort): void {
@@ -116,6 +166,7 @@ const answers: Answers<ThreadQuestions> = {
 };
 main.on('message', async (instruction: Instruction) => {
   if (instruction.type === 'connect_request_logs') connect(instruction.port);
+  else if (instruction.type === 'connect_other_logs') connectOther(instruction.node, instruction.port);
   else if ('question' in instruction) await answerQuestion(answers, instruction, tell);
   if (instruction.type === 'stop') process.exit(0);
 });

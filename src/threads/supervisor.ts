@@ -4,7 +4,7 @@
 // a shard stays down, and the others go on. An edge of this node is never started again: it ends
 // because of a bug or because of its address, and then the service ends.
 
-import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 import type { Wiring } from '../cluster/wires.ts';
 import type { Config } from '../config/config-schema.ts';
 import { elementAt } from '../core/assert.ts';
@@ -18,22 +18,16 @@ import { ShardClient } from '../shard/client.ts';
 import { shardOfOrganization } from '../shard/shard-map.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { SupervisorMetrics } from '../telemetry/supervisor-metrics.ts';
+import { connectAll, connectBetween, connectClient, connectShard, laterWhile } from './connect-threads.ts';
 import { accountOf } from './directory-projections.ts';
 import { Edges } from './edges.ts';
 import type { Lending } from './lending.ts';
+import { LogThreads } from './log-threads.ts';
 import { metricsOfThreads } from './metrics-of-threads.ts';
-import { createRequestLogClient } from './request-log-client.ts';
-import { connectAll, connectBetween, connectClient, connectShard, laterWhile } from './shard-ports.ts';
 import { SupervisedThread, type SupervisedThreadOptions } from './supervised-thread.ts';
 import { Thread, ThreadFailure } from './thread.ts';
 import { kinds, type WaitingThreads } from './thread-kinds.ts';
-import type {
-  ArchiveProcessData,
-  News,
-  RequestLogThreadData,
-  ShardThreadData,
-  WebhookThreadData,
-} from './thread-protocol.ts';
+import type { ArchiveProcessData, News, ShardThreadData, WebhookThreadData } from './thread-protocol.ts';
 
 const archiveEntry = new URL('./archive-process.ts', import.meta.url);
 
@@ -85,11 +79,8 @@ export class Supervisor {
   readonly #webhooks: readonly SupervisedThread[];
   /** None where the log is not archived. */
   readonly #archive: SupervisedThread | null;
-  /** The thread that writes the request logs; none where no request logs are kept. */
-  readonly #requestLogThread: SupervisedThread | null;
+  readonly #logs: LogThreads;
   readonly #stopping = new AbortController();
-  /** The main thread's end of the request logs; null when none are kept. */
-  readonly requestLogs: RequestLogClient | null;
   /** The main thread's client of each shard. */
   readonly clients: readonly ShardClient[];
 
@@ -111,12 +102,13 @@ export class Supervisor {
       this.#webhookThread(number),
     );
     this.#archive = options.config.logArchive.dir === null ? null : this.#archiveProcess();
-    this.requestLogs = createRequestLogClient(
-      options.config,
-      options.logger,
-      options.metrics.countLostEntries,
-    );
-    this.#requestLogThread = this.requestLogs === null ? null : this.#logThread();
+    this.#logs = new LogThreads({
+      ...options,
+      edges: () => this.#edges.all,
+      wiring: this.#wiring,
+      stopping: this.#stopping.signal,
+      countLost: options.metrics.countLostEntries,
+    });
     this.clients = this.#shards.map(() => new ShardClient());
     options.directory.onChange((change) => this.#changed(change));
     options.directory.store.onChange((revision) => this.#noteDirectory(revision));
@@ -130,7 +122,7 @@ export class Supervisor {
     const edges = this.#edges.start();
     const shards = this.#shards.map((shard) => shard.start());
     for (const webhooks of this.#webhooks) void webhooks.start();
-    void this.#requestLogThread?.start();
+    this.#logs.start();
     const listenFailure = await edges;
     if (listenFailure !== null) throw listenFailure;
     const failures = await Promise.all(shards);
@@ -141,6 +133,7 @@ export class Supervisor {
     this.#options.lending?.start({
       replace: (number) => elementAt(this.#shards, number).replace(),
       edges: this.#edges,
+      requestLogs: this.#logs,
       reconnect: (...processes) => connectBetween(processes, this.#shards, this.#edges.all, this.#wiring),
     });
   }
@@ -152,11 +145,8 @@ export class Supervisor {
 
   #connectEdge(edge: Thread): void {
     this.#linkShards(edge);
-    const logs = this.#requestLogThread?.thread ?? null;
-    if (logs !== null) linkRequestLogs(logs, (port) => edge.connectRequestLogs(port));
-    const { port1, port2 } = new MessageChannel();
-    this.#options.onDashboardPort(port1);
-    edge.connectDashboard(port2);
+    this.#logs.connectEdge(edge);
+    connectClient(edge, { type: 'dashboard' }, { connect: this.#options.onDashboardPort });
   }
 
   /**
@@ -188,23 +178,6 @@ export class Supervisor {
   }
 
   /**
-   * The thread that writes the request logs. Requests don't wait for it: while it is away, their
-   * entries are dropped and counted.
-   */
-  #logThread(): SupervisedThread {
-    const make = () => {
-      const data: RequestLogThreadData = { config: this.#config };
-      return this.#options.threads.take(kinds.requestLogs).begin(data);
-    };
-    const onStarted = (logs: Thread) => {
-      linkRequestLogs(logs, (port) => this.requestLogs?.connect(port));
-      for (const { thread } of this.#edges.all)
-        if (thread !== null) linkRequestLogs(logs, (port) => thread.connectRequestLogs(port));
-    };
-    return this.#keep({ name: kinds.requestLogs.name, make, onStarted });
-  }
-
-  /**
    * A process of its own: to the storage engine an environment is one within a process, so a reader
    * here would keep the shards from opening a segment for writing, and from recovering after a
    * failed commit.
@@ -233,7 +206,7 @@ export class Supervisor {
       fields: { shard: number },
       make: () => this.#makeShard(number),
       onReady: (shard) => {
-        connectClient(shard, elementAt(this.clients, number));
+        connectClient(shard, { type: 'connect', number: 0 }, elementAt(this.clients, number));
         connectAll(shard, number, this.#edges.all, this.#wiring);
         const quietMs = this.#options.lending?.quietMs(number) ?? 0;
         // One that another node runs may come back at any moment.
@@ -332,6 +305,7 @@ export class Supervisor {
     // A thread that is not running now is started with the new configuration later.
     for (const { thread } of [...this.#shards, ...this.#others])
       thread?.ask('reread', { config }).catch(() => {});
+    this.#logs.reread(config);
     return this.#edges.reread(config);
   }
 
@@ -352,9 +326,13 @@ export class Supervisor {
     return answer;
   }
 
-  /** The threads that are neither shards nor edges. */
+  /** The main thread's end of the request logs; null when none are kept. */
+  get requestLogs(): RequestLogClient | null {
+    return this.#logs.client;
+  }
+
   get #others(): SupervisedThread[] {
-    return [...this.#webhooks, this.#archive, this.#requestLogThread].filter((thread) => thread !== null);
+    return [...this.#webhooks, this.#archive].filter((thread) => thread !== null);
   }
 
   /**
@@ -362,7 +340,8 @@ export class Supervisor {
    * edges that they run.
    */
   async metrics(): Promise<object[]> {
-    const threads = [...this.#others, ...this.#edges.own, ...this.#shards].map(({ ready }) => ready);
+    const own = [...this.#others, ...this.#edges.own, ...this.#shards, this.#logs.own];
+    const threads = own.map((supervised) => supervised?.ready ?? null);
     const lent = (await this.#options.lending?.counted()) ?? [];
     return [...(await metricsOfThreads(threads)), ...lent];
   }
@@ -375,19 +354,9 @@ export class Supervisor {
     this.#stopping.abort();
     this.#options.lending?.halt();
     // Everybody hands over their last entries first.
-    const logs = this.#edges.stop().then(() => {
-      this.requestLogs?.disconnect();
-      return this.#requestLogThread?.stop();
-    });
+    const logs = this.#edges.stop().then(() => this.#logs.stop());
     await Promise.all([logs, ...this.#webhooks.map((each) => each.stop()), this.#archive?.stop()]);
     for (const client of this.clients) client.disconnect();
     await Promise.all(this.#shards.map((shard) => shard.stop()));
   }
-}
-
-/** Connects the thread of the request logs with somebody who writes and asks. */
-function linkRequestLogs(logs: Thread, give: (port: MessagePort) => void): void {
-  const { port1, port2 } = new MessageChannel();
-  logs.connectRequestLogs(port1);
-  give(port2);
 }

@@ -15,17 +15,20 @@ import type { HostedAccount } from './directory-projections.ts';
 import type { FollowedShard } from './hosted-standby.ts';
 import type { EdgeAnywhere, Lent, ShardAnywhere } from './lending-protocol.ts';
 
-/** From the main thread. */
-export type Instruction =
-  /**
-   * A shard gets the port of a peer; an edge and the webhook thread get the port of shard `number`.
-   * `count`: the thread was connected so many times; a wire may come later than what replaces it.
-   */
-  | { readonly type: 'connect'; readonly number: number; readonly count: number; readonly port: MessagePort }
+/** What a port leads to. */
+export type Connection =
+  /** A shard gets the port of a peer; an edge and the webhook thread get that of shard `number`. */
+  | { readonly type: 'connect'; readonly number: number }
   /** An edge and the thread of the request logs each get an end of the channel between them. */
-  | { readonly type: 'connect_request_logs'; readonly port: MessagePort }
-  /** An edge gets the port over which it passes visits of the dashboard to the main thread. */
-  | { readonly type: 'dashboard'; readonly port: MessagePort }
+  | { readonly type: 'connect_request_logs' }
+  /** So do the threads of the request logs of two nodes; `node`: the name of the other one. */
+  | { readonly type: 'connect_other_logs'; readonly node: string }
+  /** An edge passes visits of the dashboard to the main thread. */
+  | { readonly type: 'dashboard' };
+
+/** From the main thread. `count`: the thread has been connected so many times. */
+export type Instruction =
+  | (Connection & { readonly count: number; readonly port: MessagePort })
   | Question<ThreadQuestions>;
 
 /** What the main thread asks its threads. */

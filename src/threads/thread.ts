@@ -6,12 +6,12 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
-import type { MessagePort, TransferListItem } from 'node:worker_threads';
+import { MessagePort, type TransferListItem } from 'node:worker_threads';
 import type { WireEnd } from '../cluster/wires.ts';
 import { Questions } from '../rpc/questions.ts';
 import type { Lend, Lent } from './lending-protocol.ts';
 import { startWorker, type WaitingWorker } from './start-worker.ts';
-import type { Instruction, News, Notice, ThreadQuestions } from './thread-protocol.ts';
+import type { Connection, Instruction, News, Notice, ThreadQuestions } from './thread-protocol.ts';
 import { startDataVariable } from './thread-side.ts';
 
 // V8 collects a whole heap when it and the buffers beside it have grown by some megabytes since the
@@ -38,8 +38,8 @@ export class ThreadFailure extends Error {
   }
 }
 
-/** Its port comes from the node where the thread runs. */
-type WireInstruction = Omit<Extract<Instruction, { type: 'connect' }>, 'port'> & { readonly wire: WireEnd };
+/** The port comes from the node where the thread runs. */
+type WireInstruction = Connection & { readonly count: number; readonly wire: WireEnd };
 
 /** What a thread runs in. */
 interface Carrier {
@@ -240,22 +240,11 @@ export class Thread {
     return this.#isReady;
   }
 
-  connect(number: number, port: MessagePort): void {
+  /** For the end of a wire the node that the thread runs on gives it a port. */
+  connect(connection: Connection, over: MessagePort | WireEnd): void {
     const count = ++this.#connections;
-    this.#worker.postMessage({ type: 'connect', number, count, port } satisfies Instruction, [port]);
-  }
-
-  /** The node that it runs on gives it a port for the end of the wire. */
-  connectWire(number: number, wire: WireEnd): void {
-    this.#worker.postMessage({ type: 'connect', number, count: ++this.#connections, wire });
-  }
-
-  connectRequestLogs(port: MessagePort): void {
-    this.#worker.postMessage({ type: 'connect_request_logs', port } satisfies Instruction, [port]);
-  }
-
-  connectDashboard(port: MessagePort): void {
-    this.#worker.postMessage({ type: 'dashboard', port } satisfies Instruction, [port]);
+    if (over instanceof MessagePort) this.#worker.postMessage({ ...connection, count, port: over }, [over]);
+    else this.#worker.postMessage({ ...connection, count, wire: over });
   }
 
   /** The thread of the links has a node run something; the port leads there. */

@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { findRequestAnywhere } from '../../src/request-logs/search.ts';
+import { requestLogsOf } from '../../src/request-logs/segment.ts';
 import { shopOnEachShard } from '../main/shops.ts';
 import { poll } from '../poll.ts';
 import { Link } from '../postgresql/links.ts';
@@ -48,6 +50,20 @@ async function statusOf(url: string, key: string): Promise<number> {
     ({ status }) => status,
     () => 0,
   );
+}
+
+/** Whether the request logs have the request, as whoever asks through a node is told. */
+async function isLogged(url: string, key: string, request: string): Promise<boolean> {
+  const stream = await fetch(`${url}/v1/test_helpers/requests/stream?request=${request}`, {
+    headers: { Authorization: `Bearer ${key}` },
+    signal: AbortSignal.timeout(10_000),
+  });
+  let text = '';
+  for await (const chunk of stream.body!) {
+    text += Buffer.from(chunk);
+    if (text.includes('event: now')) break;
+  }
+  return text.includes(`"request":"${request}"`);
 }
 
 /** Each connection is a new one, so it meets whoever listens now. */
@@ -158,6 +174,21 @@ test('what two other nodes say to each other does not pass the one with the leas
   const allServe = () =>
     poll(async () => ((await statuses()).every((status) => status === 200) ? true : undefined));
   await allServe();
+  // The node that took a request keeps its entry, and it is found through every node.
+  const [{ key }] = shops as [(typeof shops)[number]];
+  const request = (await send(b.url, '/v1/payment_intents', { key, headers: fresh })).headers.get(
+    'request-id',
+  );
+  for (const { url } of [{ url: service.url }, b, c])
+    await poll(async () => ((await isLogged(url, key, `${request}`)) ? true : undefined));
+  const keptBy = [a, b.node, c.node].filter(
+    ({ dataDir }) => findRequestAnywhere(requestLogsOf(dataDir), `${request}`) !== null,
+  );
+  assert.deepEqual(
+    keptBy.map(({ name }) => name),
+    ['b'],
+  );
+
   // They go on for as long as node a has granted them trust.
   a.process.kill('SIGSTOP');
   assert.deepEqual(await statuses(), [200, 200, 200, 200]);

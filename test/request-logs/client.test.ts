@@ -15,7 +15,7 @@ class Port extends EventEmitter {
   close() {}
   /** Acknowledges the oldest batch. */
   acknowledge(batch: EntryBatch) {
-    this.emit('message', { written: batch.isCopy ? null : batch.buffer });
+    this.emit('message', { written: batch.buffer });
   }
 }
 
@@ -29,11 +29,10 @@ function entriesOf({ buffer, bytes, senders }: EntryBatch): string[] {
   return found;
 }
 
-function newClient(isFar = false) {
+function newClient() {
   const due: (() => void)[] = [];
   const dropped: number[] = [];
   const client = new RequestLogClient({
-    isFar,
     clock: () => startMs,
     later: (run) => due.push(run),
     onDropped: (entries) => dropped.push(entries),
@@ -60,23 +59,6 @@ test('entries gather, and are handed over after a moment, with their senders', (
   client.put('org_b', entries[0]!);
   client.disconnect();
   assert.deepEqual(entriesOf(port.batches[1]!), [`org_b test ${entries[0]!.requestId}`]);
-});
-
-test('another node gets what was written, and no more', () => {
-  const { client, dropped } = newClient(true);
-  const port = new Port();
-  client.connect(port);
-  const entries = [answeredRequest(), answeredRequest()];
-  for (const entry of entries) {
-    client.put('org_a', entry);
-    client.flush();
-    const batch = port.batches.at(-1)!;
-    assert.deepEqual(entriesOf(batch), [`org_a test ${entry.requestId}`]);
-    assert.equal(batch.buffer.byteLength, batch.bytes);
-    port.acknowledge(batch);
-  }
-  port.emit('close');
-  assert.deepEqual(dropped, []);
 });
 
 test('when the writer is behind, entries are dropped and counted, and a gap comes with the next batch', () => {

@@ -174,7 +174,7 @@ test('a long search pauses again and again, and what is written meanwhile does n
     if (pauses++ % 10 === 0) writeAll(logs, shop, [answeredRequest({ routeNumber, path })]);
   });
   const page = await search!({ scope: shop, limit: 10, before: null, filter: { path } }, () => {});
-  assert.deepEqual(page, { found: [], older: null, newest });
+  assert.deepEqual(page, { found: [], places: [], older: null, reachedMs: Number.NEGATIVE_INFINITY, newest });
   assert.ok(pauses >= 20, `${pauses} pauses`);
 });
 

@@ -41,6 +41,9 @@ export const requestMessages = texts({
   none_found_yet: `No request that was searched matches. Older ones may: go on to them.
     Aucune requête ne correspond parmi celles examinées. Les plus anciennes peuvent correspondre : poursuivez.
     لا طلب مطابق بين ما بُحث فيه. قد تطابق الأقدم: تابع إليها.`,
+  unanswered: `Requests that {nodes} took are missing here: no answer came from there.
+    Il manque ici les requêtes reçues par {nodes}, qui n’a pas répondu.
+    تنقص هنا الطلبات التي استقبلتها {nodes}: لم يصل منها جواب.`,
   not_kept: `The request logs don’t have this request
     Le journal n’a pas cette requête
     ليس هذا الطلب في السجل`,

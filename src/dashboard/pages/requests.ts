@@ -10,8 +10,10 @@ import { moroccoDayBounds } from '../../core/morocco-day.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { OperatorServices } from '../../operator/use-cases/services.ts';
+import { isPlaceInAll } from '../../request-logs/all-nodes.ts';
 import type { Gap } from '../../request-logs/logged-request.ts';
-import { isPlace, type LogFilter, type LogPage, statusRangeOf } from '../../request-logs/search.ts';
+import type { FoundPage } from '../../request-logs/query.ts';
+import { type LogFilter, statusRangeOf } from '../../request-logs/search.ts';
 import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { viewLink } from '../layout/links.ts';
@@ -55,14 +57,14 @@ async function streamList(request: Request): Promise<DashboardAnswer> {
   return tailAnswer(request, 'requests', listOf(request, await search(request)));
 }
 
-function search(request: Request): Promise<LogPage | null> {
+function search(request: Request): Promise<FoundPage | null> {
   const { organization, mode, query, services } = request;
   const before = query.get('before') ?? '';
   return services.requestLogs('search', {
     scope: { org: organization.id, mode },
     filter: filterOf(request),
     limit: shownMax,
-    before: isPlace(before) ? before : null,
+    before: isPlaceInAll(before) ? before : null,
   });
 }
 
@@ -99,13 +101,15 @@ function filterForm(request: Request): Html {
 
 const shownStatuses = ['400', '401', '402', '403', '404', '409', '429', '500', '503'];
 
-function listOf(request: Request, found: LogPage | null): Html {
+function listOf(request: Request, found: FoundPage | null): Html {
   const { say } = request;
   if (found === null) return ui.emptyState(say('unavailable'));
   const none = html`<p>${say('none_text')}</p>`;
   const empty = isFiltered(request) ? ui.emptyState(say('none_found')) : ui.emptyState(say('none'), none);
   const emptyYet = found.older === null ? empty : ui.emptyState(say('none_found_yet'));
-  return ui.list(sayLayout(request)(active), columnsOf(request), found.found, emptyYet);
+  const nodes = found.unanswered.join(', ');
+  return html`${nodes && html`<div class="notice warn"><p>${say('unanswered', { nodes })}</p></div>`}
+${ui.list(sayLayout(request)(active), columnsOf(request), found.found, emptyYet)}`;
 }
 
 function columnsOf(request: Request): ui.Column<LoggedRequest | Gap>[] {

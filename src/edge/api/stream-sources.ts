@@ -12,8 +12,9 @@ import { idPrefixes } from '../../contract/id-prefixes.ts';
 import { routeTable } from '../../contract/routes/table.ts';
 import type { Params } from '../../contract/routes/validate.ts';
 import { defined } from '../../core/assert.ts';
+import { isPlaceInAll } from '../../request-logs/all-nodes.ts';
 import type { AskLogs } from '../../request-logs/query.ts';
-import { isPlace, type LogFilter, statusRangeOf } from '../../request-logs/search.ts';
+import { type LogFilter, statusRangeOf } from '../../request-logs/search.ts';
 import type { ShardClient } from '../../shard/client.ts';
 import type { StreamSource, StreamStep } from './event-stream.ts';
 
@@ -69,7 +70,7 @@ export function requestSource(askLogs: AskLogs, org: string, params: Params): St
     return { found: page?.found.toReversed() ?? [], cursor: page?.newest ?? '0-0' };
   };
   return {
-    isPosition: isPlace,
+    isPosition: isPlaceInAll,
     async begin(position) {
       if (position !== null) return { events: '', cursor: position };
       const { found, cursor } = await newest();
@@ -87,7 +88,7 @@ export function requestSource(askLogs: AskLogs, org: string, params: Params): St
         id: i === wanted.length - 1 ? newest : null,
         body: JSON.stringify(entry),
       }));
-      return { items, cursor: newest, isFull: found.length === itemsPerStep };
+      return { items, cursor: newest, isFull: found.length >= itemsPerStep };
     },
   };
 }

@@ -5,18 +5,18 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { MessageChannel, MessagePort } from 'node:worker_threads';
 import { Wiring } from '../../src/cluster/wires.ts';
-import { connectBetween, connectShard, NewestConnections } from '../../src/threads/shard-ports.ts';
+import { connectBetween, connectShard, NewestConnections } from '../../src/threads/connect-threads.ts';
 import type { SupervisedThread } from '../../src/threads/supervised-thread.ts';
 import type { Thread } from '../../src/threads/thread.ts';
 
 /** Keeps what it is connected over. */
 function thread(process: string | null) {
   const connected: unknown[] = [];
-  const connect = (number: number, over: unknown) => {
+  const connect = ({ number }: { number: number }, over: unknown) => {
     connected.push([number, over]);
     if (over instanceof MessagePort) over.close();
   };
-  return { connected, thread: { process, connect, connectWire: connect } as unknown as Thread };
+  return { connected, thread: { process, connect } as unknown as Thread };
 }
 
 const wiring = () => {

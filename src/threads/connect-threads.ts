@@ -1,37 +1,33 @@
-// The ports between a shard and those who send it requests or deliver its webhooks.
+// The connections between threads: a shard and those who send it requests or deliver its webhooks,
+// the thread of the request logs and an edge, or that of another node.
 
-import { MessageChannel } from 'node:worker_threads';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Wiring } from '../cluster/wires.ts';
 import { elementAt } from '../core/assert.ts';
 import type { ShardClient } from '../shard/client.ts';
 import type { SupervisedThread } from './supervised-thread.ts';
 import type { Thread } from './thread.ts';
-import type { Instruction } from './thread-protocol.ts';
+import type { Connection, Instruction } from './thread-protocol.ts';
 
-/** Connects a shard with the client in this thread. */
-export function connectClient(shard: Thread, client: ShardClient): void {
-  const { port1, port2 } = new MessageChannel();
-  shard.connect(0, port1);
-  client.connect(port2);
-}
+/** A thread, and what the connection is to it. */
+type End = readonly [thread: Thread, connection: Connection];
 
 /**
- * Connects a shard with a thread. `wiring`: gives wires to those that run on other nodes; null: on
- * none.
+ * Connects two threads. `wiring`: gives wires to those that run on other nodes; null: no thread
+ * does.
  */
+export function connectThreads(one: End, other: End, wiring: Wiring | null): void {
+  const [{ process }, { process: otherProcess }] = [one[0], other[0]];
+  const bothElsewhere = wiring !== null && process !== null && otherProcess !== null;
+  const wire = bothElsewhere ? wiring.between(process, otherProcess) : null;
+  const { port1, port2 } = wire === null ? new MessageChannel() : { port1: wire[0], port2: wire[1] };
+  one[0].connect(one[1], port1);
+  other[0].connect(other[1], port2);
+}
+
+/** Connects a shard with a thread that sends it requests, or delivers its webhooks. */
 export function connectShard(shard: Thread, number: number, thread: Thread, wiring: Wiring | null): void {
-  const wire =
-    wiring === null || shard.process === null || thread.process === null
-      ? null
-      : wiring.between(shard.process, thread.process);
-  if (wire !== null) {
-    shard.connectWire(0, wire[0]);
-    thread.connectWire(number, wire[1]);
-    return;
-  }
-  const { port1, port2 } = new MessageChannel();
-  shard.connect(0, port1);
-  thread.connect(number, port2);
+  connectThreads([shard, { type: 'connect', number: 0 }], [thread, { type: 'connect', number }], wiring);
 }
 
 /** Connects a shard with those of the threads that have been started. */
@@ -57,6 +53,17 @@ export function connectBetween(
       const at = [shard.process, edge.process];
       if (at.includes(process) && at.includes(other)) connectShard(shard, number, edge, wiring);
     });
+}
+
+/** Connects a thread with a client in this one. */
+export function connectClient(
+  thread: Thread,
+  connection: Connection,
+  client: { connect(port: MessagePort): void },
+): void {
+  const { port1, port2 } = new MessageChannel();
+  thread.connect(connection, port1);
+  client.connect(port2);
 }
 
 /** Runs something after a while, unless the thread has ended then; at once when there is none. */

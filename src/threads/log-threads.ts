@@ -1,0 +1,131 @@
+// The threads of the request logs, one on each node that runs edges: the edges there hand it their
+// entries, and it asks those of the other nodes when somebody searches. Requests don't wait for it:
+// while it is away, their entries are dropped and counted.
+
+import type { Wiring } from '../cluster/wires.ts';
+import type { Config } from '../config/config-schema.ts';
+import type { RequestLogClient } from '../request-logs/client.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { connectClient, connectThreads } from './connect-threads.ts';
+import { createRequestLogClient } from './request-log-client.ts';
+import { SupervisedThread, type SupervisedThreadOptions } from './supervised-thread.ts';
+import type { Thread } from './thread.ts';
+import { kinds, type WaitingThreads } from './thread-kinds.ts';
+import type { RequestLogThreadData } from './thread-protocol.ts';
+
+export interface LogThreadsOptions {
+  readonly config: Config;
+  readonly threads: WaitingThreads;
+  /** The edges, wherever they run. */
+  readonly edges: () => readonly SupervisedThread[];
+  /** Null: everything runs here. */
+  readonly wiring: Wiring | null;
+  readonly logger: Logger;
+  /** Aborted when the service stops. */
+  readonly stopping: AbortSignal;
+  readonly countLost: (entries: number) => void;
+}
+
+interface LogsOfNode {
+  readonly node: string;
+  readonly supervised: SupervisedThread;
+  /** Aborted when the node's link is lost. */
+  readonly leaving: AbortController;
+}
+
+const here = null;
+
+export class LogThreads {
+  readonly #options: LogThreadsOptions;
+  /** The configuration with which the thread of this node is started. */
+  #config: Config;
+  /** The main thread's end of the request logs; null when none are kept. */
+  readonly client: RequestLogClient | null;
+  /** By process; null: this one. */
+  readonly #nodes = new Map<string | null, LogsOfNode>();
+
+  constructor(options: LogThreadsOptions) {
+    const { config, logger, countLost } = options;
+    this.#options = options;
+    this.#config = config;
+    this.client = createRequestLogClient(config, logger, countLost);
+  }
+
+  start(): void {
+    const { config, threads } = this.#options;
+    if (this.client === null) return;
+    const make = () => {
+      const data: RequestLogThreadData = { config: this.#config };
+      return threads.take(kinds.requestLogs).begin(data);
+    };
+    this.#add(here, config.cluster.node ?? '', { name: kinds.requestLogs.name, make });
+  }
+
+  /** A node is linked; `open` has it run its thread. */
+  join(process: string, node: string, open: () => Thread): void {
+    if (this.client === null || this.#nodes.has(process)) return;
+    this.#add(process, node, { name: `${kinds.requestLogs.name} on node ${node}`, make: open });
+  }
+
+  #add(process: string | null, node: string, options: Pick<SupervisedThreadOptions, 'name' | 'make'>): void {
+    const { logger } = this.#options;
+    const leaving = new AbortController();
+    const stopping = AbortSignal.any([this.#options.stopping, leaving.signal]);
+    const onStarted = (thread: Thread) => this.#connect(thread, node);
+    const supervised = new SupervisedThread({ ...options, onStarted, logger, stopping });
+    this.#nodes.set(process, { node, supervised, leaving });
+    void supervised.start();
+  }
+
+  /** The node's link is lost. */
+  leave(process: string): void {
+    const lost = this.#nodes.get(process);
+    this.#nodes.delete(process);
+    lost?.leaving.abort();
+    void lost?.supervised.stop();
+  }
+
+  #connect(thread: Thread, node: string): void {
+    const { wiring, edges } = this.#options;
+    if (thread.process === here && this.client !== null)
+      connectClient(thread, { type: 'connect_request_logs' }, this.client);
+    for (const { thread: edge } of edges())
+      if (edge?.process === thread.process) this.#connectBoth(thread, edge);
+    for (const { node: otherNode, supervised } of this.#nodes.values()) {
+      const other = supervised.thread;
+      if (other === null || other === thread) continue;
+      connectThreads(
+        [thread, { type: 'connect_other_logs', node: otherNode }],
+        [other, { type: 'connect_other_logs', node }],
+        wiring,
+      );
+    }
+  }
+
+  /** An edge has been started. */
+  connectEdge(edge: Thread): void {
+    const logs = this.#nodes.get(edge.process)?.supervised.thread ?? null;
+    if (logs !== null) this.#connectBoth(logs, edge);
+  }
+
+  #connectBoth(logs: Thread, edge: Thread): void {
+    const connection = { type: 'connect_request_logs' } as const;
+    connectThreads([logs, connection], [edge, connection], this.#options.wiring);
+  }
+
+  /** That of this node; null when no request logs are kept. */
+  get own(): SupervisedThread | null {
+    return this.#nodes.get(here)?.supervised ?? null;
+  }
+
+  reread(config: Config): void {
+    this.#config = config;
+    this.own?.thread?.ask('reread', { config }).catch(() => {});
+  }
+
+  /** To be called when the edges have handed over their last entries. */
+  async stop(): Promise<void> {
+    this.client?.disconnect();
+    await Promise.all([...this.#nodes.values()].map(({ supervised }) => supervised.stop()));
+  }
+}
