@@ -3,7 +3,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { array, assert as check, constantFrom, property, uniqueArray } from 'fast-check';
-import { indexPrefix, numberBytes, rowKey, scanBounds } from '../../src/journal/checkpoint/index-keys.ts';
+import {
+  indexPrefix,
+  numberBytes,
+  readNumber,
+  rowKey,
+  scanBounds,
+  valueBytesIn,
+} from '../../src/journal/checkpoint/index-keys.ts';
 import { packText, unpackText } from '../../src/journal/records/packed-text.ts';
 
 const alphabet = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz'];
@@ -61,4 +68,20 @@ test('no prefix begins another, and a scan without bounds ends before the next',
       }
     }
   }
+});
+
+test('a key tells the number of its list, and where its value and its sort key begin', () => {
+  const sizes = [0, 1, 2, 127, 128, 129, 255, 256, 16_383, 16_384, 16_385, 70_000, 2 ** 29].map((number) => {
+    const bytes = numberBytes(number);
+    for (const value of ['a', 'ab', 'é', 'a@example.com', 'x'.repeat(126), 'x'.repeat(400)]) {
+      const key = rowKey(bytes, value, 'Sort_1');
+      assert.deepEqual(readNumber(key), { number, bytes: bytes.length });
+      assert.equal(unpackText(key, bytes.length + valueBytesIn(key, bytes.length)), 'Sort_1', value);
+    }
+    const whole = rowKey(bytes, null, 'Sort_1');
+    assert.deepEqual(readNumber(whole), { number, bytes: bytes.length });
+    assert.equal(unpackText(whole, bytes.length), 'Sort_1');
+    return bytes.length;
+  });
+  assert.deepEqual(sizes, [1, 1, 1, 1, 2, 2, 2, 2, 2, 4, 4, 4, 4]);
 });

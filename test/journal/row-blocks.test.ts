@@ -8,7 +8,7 @@ import { unpack } from 'msgpackr';
 import { createEnvironment, dataFile, openEnvironment, openTable } from '../../src/disk/environment.ts';
 import { LmdbFile } from '../../src/disk/lmdb-file.ts';
 import { FileDamage } from '../../src/disk/lmdb-pages.ts';
-import { rowBlocks } from '../../src/journal/checkpoint/row-blocks.ts';
+import { rowBlocks, rowsOfBlock } from '../../src/journal/checkpoint/row-blocks.ts';
 import { temporaryFolder } from './journal-fixtures.ts';
 
 const part = { folder: '0'.repeat(32), generation: 0, part: 'directory' };
@@ -56,6 +56,23 @@ test('blocks have every row of every table, as the library reads them', async (c
   const file = new LmdbFile(path);
   context.after(() => file.close());
   assert.deepEqual(await blocksOf(file), rows);
+});
+
+test('a block is taken when it has a quarter of a MiB, and the last one of a table with what is left', async (context) => {
+  const { path } = await written(context);
+  const file = new LmdbFile(path);
+  context.after(() => file.close());
+  const sizes = new Map<string, number[]>(names.map((name) => [name, []]));
+  for await (const { bytes } of rowBlocks(file, names)) {
+    const { table, rows } = rowsOfBlock({ type: 'rows', bytes: Buffer.from(bytes) });
+    assert.ok(rows.length > 0);
+    sizes.get(table)!.push(bytes.length);
+  }
+  const [empty, few, many] = names.map((name) => sizes.get(name)!);
+  assert.deepEqual([empty, few!.length], [[], 1]);
+  assert.ok(many!.length > 5);
+  for (const size of many!.slice(0, -1))
+    assert.ok(size >= 256 * 1024 && size < 512 * 1024, `a block of ${size} bytes`);
 });
 
 test('a block grows for a row that is larger than all that it has room for', async (context) => {

@@ -1,0 +1,136 @@
+// The files of a checkpoint by themselves: which one is active, how rows are written into another, and what is refused.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { createEnvironment, openEnvironment, openTable } from '../../src/disk/environment.ts';
+import { partOf } from '../../src/disk/identity.ts';
+import {
+  checkpointFolderIn,
+  preparedFolderIn,
+  removeOtherCheckpoints,
+} from '../../src/journal/checkpoint/checkpoint-folder.ts';
+import {
+  checkpointSequenceIn,
+  metadataIn,
+  newestSegmentIn,
+} from '../../src/journal/checkpoint/checkpoint-reader.ts';
+import { RowWriter } from '../../src/journal/checkpoint/checkpoint-rows.ts';
+import { checkpointTables, formatKey } from '../../src/journal/checkpoint/checkpoint-tables.ts';
+import { openJournal } from '../../src/journal/open-journal.ts';
+import { appendTurns, identity, indexRowsOf, recovered, temporaryFolder } from './journal-fixtures.ts';
+
+const part = partOf(identity, 'state');
+const mapSize = 1 << 24;
+
+test('the checkpoint with the highest number is active, and the next one is prepared beside it', (context) => {
+  const dir = temporaryFolder(context);
+  const folders = () =>
+    [checkpointFolderIn(dir), preparedFolderIn(dir)].map((path) => path.slice(dir.length + 1));
+  assert.deepEqual(folders(), ['state', 'state-2.prepared']);
+  assert.equal(checkpointFolderIn(join(dir, 'none')), join(dir, 'none', 'state'));
+  for (const name of [
+    'state',
+    'state-2',
+    'state-10',
+    'state-9',
+    'state-11.prepared',
+    'state-12x',
+    'xstate-13',
+  ])
+    mkdirSync(join(dir, name));
+  assert.deepEqual(folders(), ['state-10', 'state-11.prepared']);
+});
+
+test('what is no active checkpoint is removed, and nothing that is none at all', (context) => {
+  const dir = temporaryFolder(context);
+  const kept = ['log', 'state-10', 'state-x', 'states', 'epoch'];
+  for (const name of [...kept, 'state', 'state-9', 'state-11.prepared', 'state.new']) {
+    mkdirSync(join(dir, name));
+    writeFileSync(join(dir, name, 'data.mdb'), '');
+  }
+  removeOtherCheckpoints(dir);
+  assert.deepEqual(readdirSync(dir).sort(), kept.sort());
+});
+
+test('of a folder without a checkpoint nothing is known', (context) => {
+  const folder = join(temporaryFolder(context), 'state');
+  assert.deepEqual(
+    [checkpointSequenceIn(folder), newestSegmentIn(folder), metadataIn(folder, 'a')],
+    [null, 0, undefined],
+  );
+});
+
+test('a checkpoint tells its sequence, its newest segment and its metadata to who only reads its file', async (context) => {
+  const dir = temporaryFolder(context);
+  const journal = await recovered(await openJournal({ dir, identity, indexRowsOf }));
+  await appendTurns(journal, [3, 2]);
+  await journal.checkpointer.write(5);
+  await journal.checkpointer.putMetadata(new Map([['a', Buffer.from('1')]]));
+  await journal.close();
+  const folder = checkpointFolderIn(dir);
+  assert.deepEqual([checkpointSequenceIn(folder), newestSegmentIn(folder)], [5, 1]);
+  assert.equal(metadataIn(folder, 'a')?.toString(), '1');
+  assert.equal(metadataIn(folder, 'b'), undefined);
+});
+
+test('a checkpoint in a form of another release is refused, and one that is closed takes nothing', async (context) => {
+  const dir = temporaryFolder(context);
+  const journal = await recovered(await openJournal({ dir, identity, indexRowsOf }));
+  await appendTurns(journal, [2]);
+  await journal.checkpointer.write(2);
+  await journal.close();
+  await assert.rejects(
+    async () => journal.checkpointer.putMetadata(new Map([['a', Buffer.from('1')]])),
+    /The checkpoint is closed/,
+  );
+  const folder = checkpointFolderIn(dir);
+  const environment = openEnvironment({ folder, part, mapSize, check: 'none' });
+  await openTable(environment, checkpointTables.meta).put(formatKey, Buffer.of(9));
+  await environment.close();
+  await assert.rejects(openJournal({ dir, identity, indexRowsOf }), {
+    name: 'JournalDamaged',
+    message: new RegExp(`^The checkpoint in ${folder} has the format 9, unknown to this version`),
+  });
+});
+
+test('rows are written in transactions of about so many bytes, in their order, and counted', async (context) => {
+  const folder = join(temporaryFolder(context), 'state');
+  await createEnvironment(folder, mapSize, part);
+  const environment = openEnvironment({ folder, part, mapSize, check: 'none' });
+  context.after(() => environment.close());
+  const writer = new RowWriter(environment, 1_000);
+  const row = (number: number, bytes: number) => [Buffer.of(number), Buffer.alloc(bytes - 1, number)];
+  const inTable = (name: string) => [...openTable(environment, name).getKeys()].map((key) => key[0]);
+  assert.equal(writer.add({ table: 'a', rows: [...row(1, 300), ...row(2, 300)] }), 0);
+  assert.equal(writer.add({ table: 'b', rows: row(1, 399) }), 0);
+  assert.deepEqual([inTable('a'), inTable('b'), writer.count], [[], [], 3], 'they wait');
+  assert.equal(writer.add({ table: 'b', rows: row(2, 1) }), 1_000);
+  assert.deepEqual([inTable('a'), inTable('b'), writer.stored], [[1, 2], [1, 2], 4]);
+  assert.equal(writer.add({ table: 'a', rows: row(3, 500) }), 0);
+  assert.equal(writer.flush(), 500);
+  assert.equal(writer.flush(), 0);
+  assert.deepEqual([inTable('a'), writer.count, writer.stored], [[1, 2, 3], 5, 5]);
+});
+
+test('a prepared checkpoint that was left over does not get into the next one', async (context) => {
+  const dir = temporaryFolder(context);
+  const journal = await recovered(await openJournal({ dir, identity, indexRowsOf }));
+  await appendTurns(journal, [4]);
+  await journal.checkpointer.write(4);
+  const left = preparedFolderIn(dir);
+  await createEnvironment(left, mapSize, part);
+  const environment = openEnvironment({ folder: left, part, mapSize, check: 'none' });
+  await openTable(environment, checkpointTables.metadata).put(Buffer.from('stray'), Buffer.from('1'));
+  await environment.close();
+  const { before, after } = await journal.checkpointer.compact(async () => {});
+  assert.ok(before > 0 && after > 0);
+  assert.equal(journal.checkpoint.getMetadata('stray'), undefined);
+  assert.equal(journal.checkpoint.sequence, 4);
+  assert.deepEqual(
+    readdirSync(dir).filter((name) => name.startsWith('state')),
+    ['state-2'],
+  );
+  await journal.close();
+});
