@@ -64,6 +64,11 @@ export interface DrainedNode {
   readonly milliseconds: number;
 }
 
+export interface JoinedNode {
+  readonly node: string;
+  readonly was_drained: boolean;
+}
+
 export interface MovedPartition {
   readonly partition: number;
   /** Who ran it; null: nobody. */

@@ -6,13 +6,14 @@ import type {
   ClusterNode,
   ClusterStatus,
   DrainedNode,
+  JoinedNode,
   MovedLease,
   MovedPartition,
 } from '../cluster/cluster-status.ts';
 import type { Config } from '../config/config-schema.ts';
 import { postgresOf } from '../config/remote-log.ts';
 import { CommandFailure } from '../operator/use-cases/failures.ts';
-import { drain, nameSuccessor, readCluster, wantPartition } from '../postgresql/cluster-state.ts';
+import { nameSuccessor, readCluster, setDrained, wantPartition } from '../postgresql/cluster-state.ts';
 import { findPrimary, type Primary } from '../postgresql/primary.ts';
 
 const moveMsMax = 30_000;
@@ -69,7 +70,7 @@ export function refusalOfMove(status: ClusterStatus, partition: number, to: stri
     return `there is no partition ${partition}: the service has those from 0 to ${status.partitions - 1}`;
   if (found === undefined) return `no node ${to} is there: ${there.map(({ node }) => node).join(', ')}`;
   if (found === serving) return null;
-  if (found.is_drained) return `node ${to} was drained: start it again first`;
+  if (found.is_drained) return `node ${to} was drained: have it join first (payments cluster join ${to})`;
   if (found.link === null)
     return `node ${to} runs no partitions for others: set PAYMENTS_CLUSTER_LINK there, and start it again`;
   if (serving.link === null)
@@ -100,13 +101,26 @@ async function takeBack(primary: Primary, node: string, nodes: readonly ClusterN
   const partitionsOf = (all: readonly ClusterNode[]) =>
     all.find((each) => each.node === node)?.partitions ?? [];
   const fromMs = performance.now();
-  if (!(await drain(primary, node)))
-    throw new CommandFailure(`no node ${node} is there: ${nodes.map((each) => each.node).join(', ')}`);
+  if (!(await setDrained(primary, node, true))) throw notThere(node, nodes);
   await until(async () => {
     const now = await readCluster(primary);
     return partitionsOf(now.nodes).length === 0;
   }, `node ${node} still runs partitions`);
   return { node, partitions: partitionsOf(nodes), milliseconds: Math.round(performance.now() - fromMs) };
+}
+
+/** A node that was drained is given partitions and edges again. */
+export function joinNode(config: Config, node: string): Promise<JoinedNode> {
+  return withPrimary(config, async (primary) => {
+    const { nodes } = await readCluster(primary);
+    const was_drained = nodes.some((each) => each.node === node && each.is_drained);
+    if (!(await setDrained(primary, node, false))) throw notThere(node, nodes);
+    return { node, was_drained };
+  });
+}
+
+function notThere(node: string, nodes: readonly ClusterNode[]): CommandFailure {
+  return new CommandFailure(`no node ${node} is there: ${nodes.map((each) => each.node).join(', ')}`);
 }
 
 function requireServing(serving: string | null): string {

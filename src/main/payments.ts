@@ -143,6 +143,10 @@ const host: CliHost = {
     const { drainNode } = await import('../data-folder/cluster-command.ts');
     return drainNode(configFor(dataDir), node);
   },
+  async joinNode(dataDir, node) {
+    const { joinNode } = await import('../data-folder/cluster-command.ts');
+    return joinNode(configFor(dataDir), node);
+  },
   async importFolder(from, dataDir, shards) {
     const { importDataFolder } = await import('../data-folder/import-folder.ts');
     return importDataFolder({ from, dataDir, shards, onProgress: showProgress }).finally(endProgress);

@@ -108,12 +108,12 @@ async function ownersAt(primary: Primary): Promise<ReadonlyMap<string | null, nu
   return new Map(rows.map(({ node, partitions }) => [node, partitions]));
 }
 
-/** The node is to run no partition any more. False: it is not there. */
-export async function drain(primary: Primary, node: string): Promise<boolean> {
+/** The node is to run nothing for others any more, or may again. False: it is not there. */
+export async function setDrained(primary: Primary, node: string, isDrained: boolean): Promise<boolean> {
   const rows = await primary.query({
-    text: `update payments.nodes set drained = true
+    text: `update payments.nodes set drained = $2
            where node = $1 and seen_at > now() - interval '${goneSeconds} seconds' returning 1`,
-    values: [node],
+    values: [node, isDrained],
   });
   return rows.length > 0;
 }

@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { assertWhole, merchantsOn, pauseAll, progress, startWork } from '../machine/merchants.ts';
 import type { Merchant } from '../main/merchant.ts';
 import { shopOnEachShard } from '../main/shops.ts';
+import { poll } from '../poll.ts';
 import { leftOut, type PostgresServers, startServers } from '../postgresql/servers.ts';
 import { freePort, type Service } from '../service.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
@@ -135,7 +136,13 @@ test('a node that runs a partition is frozen, given another, drained and stopped
     ['b', []],
   ]);
   assert.match((await cluster('status')).out, /^b +stands by, drained +- +- /m);
-  assert.match((await cluster('move', '0', 'b')).error, /node b was drained: start it again first/);
+  assert.match((await cluster('move', '0', 'b')).error, /node b was drained: have it join first/);
+  const back = a.output().length;
+  const joined = await cluster('join', 'b');
+  assert.match(joined.out, /^Node b is given partitions again/);
+  await poll(() => /partition \d runs on node b after/.test(a.output().slice(back)) || undefined);
+  assert.match((await cluster('join', 'b')).out, /^Node b was not drained/);
+  assert.match((await cluster('join', 'x')).error, /no node x is there: a, b/);
   await progress(service, merchants, 5);
   b.process.kill('SIGTERM');
   await a.says(/(the link to node b is lost[\s\S]*){2}/);

@@ -5,6 +5,7 @@ import type {
   ClusterNode,
   ClusterStatus,
   DrainedNode,
+  JoinedNode,
   MovedLease,
   MovedPartition,
   Replica,
@@ -37,6 +38,9 @@ export function addClusterCommands(program: Command, context: CliContext): void 
   addCommand(cluster, 'drain', 'have other nodes do all that this one does, so that it can be stopped')
     .argument('<node>', 'the node that is to serve no longer')
     .action(async (node) => print(await host.drainNode(options().dataDir, node), drained));
+  addCommand(cluster, 'join', 'have a node that was drained work again')
+    .argument('<node>', 'the node that is to run partitions and take requests')
+    .action(async (node) => print(await host.joinNode(options().dataDir, node), joined));
 }
 
 function moved({ from, to, milliseconds }: MovedLease): string {
@@ -60,6 +64,12 @@ function drained(done: MovedLease | DrainedNode): string {
   const { node, partitions, milliseconds } = done;
   const which = partitions.length === 0 ? 'no partition' : `partitions ${partitions.join(', ')}`;
   return `Node ${node} ran ${which}, and runs none any more, after ${milliseconds} ms.`;
+}
+
+function joined({ node, was_drained }: JoinedNode): string {
+  return was_drained
+    ? `Node ${node} is given partitions again within seconds.`
+    : `Node ${node} was not drained: it is given partitions where it has a link.`;
 }
 
 function screen({ serving, epoch, partitions, nodes, postgresql, takeovers }: ClusterStatus): string {

@@ -2,7 +2,13 @@
 
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { ClusterStatus, DrainedNode, MovedLease, MovedPartition } from '../../cluster/cluster-status.ts';
+import type {
+  ClusterStatus,
+  DrainedNode,
+  JoinedNode,
+  MovedLease,
+  MovedPartition,
+} from '../../cluster/cluster-status.ts';
 import { overlapSecondsMax } from '../../contract/limits.ts';
 import { modes, type PaymentMethodType } from '../../contract/vocabulary.ts';
 import type { LogFolder } from '../../journal/log-reader.ts';
@@ -58,6 +64,7 @@ export interface CliHost {
   moveLease(dataDir: string | undefined, node: string): Promise<MovedLease>;
   movePartition(dataDir: string | undefined, partition: number, node: string): Promise<MovedPartition>;
   drainNode(dataDir: string | undefined, node: string): Promise<MovedLease | DrainedNode>;
+  joinNode(dataDir: string | undefined, node: string): Promise<JoinedNode>;
   importFolder(from: string, dataDir: string, shards: number): Promise<Imported>;
   /** Makes a data folder out of a backup. After a failure there is none. */
   restore(options: RestoreCommand): Promise<Restored>;

@@ -43,6 +43,7 @@ export async function runCommandLine(args: readonly string[], host: Partial<CliH
     moveLease: () => assert.fail('no lease moves'),
     movePartition: () => assert.fail('no partition moves'),
     drainNode: () => assert.fail('no lease moves'),
+    joinNode: () => assert.fail('no node joins'),
     compareWithPostgresql: () => assert.fail('nothing is compared'),
     verify: () => assert.fail('no folder is verified'),
     verifyBackup: () => assert.fail('no backup is verified'),
