@@ -265,3 +265,79 @@ test('what is posted and is not genuine, or makes no sense, is refused', () => {
     assert.match(told.message, message);
   }
 });
+
+test('an operation is posted as the contract has it, signed, and under its own id', async () => {
+  const posted: { readonly body: string; readonly headers: Readonly<Record<string, string>> }[] = [];
+  const { card: cards, cash } = createHttpConnector({
+    address: 'https://integrator.test/pay',
+    secret: 'integrators-secret',
+    now: () => startMs + 999,
+    addressFault: () => null,
+    async send({ url, headers, body, isIdempotent }) {
+      assert.deepEqual([url, isIdempotent], ['https://integrator.test/pay', true]);
+      posted.push({ body, headers });
+      const { id, operation } = JSON.parse(body);
+      const answer =
+        operation === 'status' ? { status: 'unknown' } : { status: 'done', url: 'https://x.test/' };
+      return { status: 200, body: JSON.stringify({ id, ...answer }) };
+    },
+  });
+  const code = { number: '123412345678', expiresAtMs: startMs + 1_999 };
+  const about = {
+    id: 'op_1',
+    organization: 'org_1',
+    livemode: false,
+    payment_intent: 'pi_1',
+    amount: 5000,
+    currency: 'mad',
+  };
+  const ofCode = { code: '123412345678', expires_at: startMs / 1000 + 1 };
+  const refund = call({ action: 'refund_charge', charge: 'ch_1', livemode: true });
+  const page = { customer: { name: null, email: null }, description: null };
+  const opening = {
+    ...{ operation: 'open_page', id: payment.charge, organization: payment.org, livemode: payment.livemode },
+    ...{ payment_intent: payment.paymentIntent, charge: payment.charge, amount: payment.amount },
+    ...{ currency: payment.currency, expires_at: Math.floor(payment.expiresAtMs / 1000) },
+    ...{ language: payment.language, paid_url: payment.paidUrl, unpaid_url: payment.unpaidUrl },
+  };
+  const known = { customer: { name: 'Amina', email: 'a@x.test' }, description: 'Order 7' };
+  const rows: readonly (readonly [ask: () => unknown, operation: object])[] = [
+    [() => cash.issue(call(), code), { operation: 'issue', ...about, ...ofCode }],
+    [() => cash.cancel(call(), code), { operation: 'cancel', ...about, ...ofCode }],
+    [() => cash.lookup(call()), { operation: 'status', id: 'op_1' }],
+    [() => cash.check!(), { operation: 'status', id: 'op_check' }],
+    [() => cards.refund(refund), { operation: 'refund', ...about, livemode: true, charge: 'ch_1' }],
+    [() => cards.lookup(call(awaited)), { operation: 'status', id: 'ch_1' }],
+    [() => cards.startPage!({ ...payment, ...page }), opening],
+    [
+      () => cards.startPage!({ ...payment, ...known }),
+      { ...opening, name: 'Amina', email: 'a@x.test', description: 'Order 7' },
+    ],
+  ];
+  for (const [ask, operation] of rows) {
+    await ask();
+    const { body, headers } = posted.pop()!;
+    assert.deepEqual(JSON.parse(body), operation);
+    const timestampSeconds = startMs / 1000;
+    assert.deepEqual(headers, {
+      'Content-Type': 'application/json',
+      'Idempotency-Key': (operation as { id: string }).id,
+      'X-Service-Signature': signatureHeader({ secrets: ['integrators-secret'], timestampSeconds, body }),
+    });
+  }
+});
+
+test('a page is opened when its customer comes, and what is not for cards is not asked', async () => {
+  const { card: cards } = connector({ status: 'done' });
+  assert.deepEqual(await cards.openPage!(call()), { result: 'awaited' });
+  assert.deepEqual(await cards.lookup(call({ action: 'open_card_page' })), { result: 'awaited' });
+  assert.deepEqual(await cards.lookup(call({ action: 'issue_cash_code' })), {
+    result: 'failed',
+    reason: 'unsupported',
+  });
+});
+
+test('an integrator is set up when an operation that never was is unknown', async () => {
+  await connector({ status: 'unknown' }).cash.check!();
+  await assert.rejects(async () => connector({ status: 'done' }).card.check!(), /did not say unknown/);
+});
