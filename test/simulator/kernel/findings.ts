@@ -28,6 +28,7 @@ export const assertions = [
   'every event is delivered',
   'what is past its retention goes',
   'a link for one payment is paid once',
+  'a link that many may pay stays open',
   'at most five flights to an endpoint',
   'a delivery is tried as often as its schedule says',
   'a network call has one effect',

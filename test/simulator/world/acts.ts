@@ -94,12 +94,20 @@ function page(
 }
 
 /** A member asks in the dashboard, or a customer on a page; the answer's body, or null without one. */
-function ask({ service, clients }: Act, shop: Shop, command: object): Promise<string | null> {
+function ask(
+  { service, clients }: Act,
+  shop: Shop,
+  command: object,
+  onRefused: (code: string) => void = () => {},
+): Promise<string | null> {
   return new Promise((resolve) => {
     const running = service();
     if (running === null) return resolve(null);
     const request = { kind: 'command', language: 'en', ...command } as InternalRequest;
-    running.ask(shop.org, request, (answer) => resolve(answer.ok ? answer.body : null));
+    running.ask(shop.org, request, (answer) => {
+      if (!answer.ok) onRefused(answer.code);
+      resolve(answer.ok ? answer.body : null);
+    });
     void clients.wait(3_000).then(() => resolve(null));
   });
 }
@@ -126,7 +134,7 @@ async function createLink(acting: Act): Promise<void> {
     if (body === null) continue;
     const { id } = JSON.parse(body) as { id: string };
     acting.world.note(`member: makes the link ${id}`);
-    clients.links.push({ id, shop, isForOne });
+    clients.links.push({ id, shop, isForOne, staysOpen: !isForOne && params.lasts_ms === null });
     return;
   }
 }
@@ -135,11 +143,18 @@ async function createLink(acting: Act): Promise<void> {
 async function openLink(acting: Act): Promise<void> {
   const { clients, random } = acting;
   if (clients.links.length === 0) return;
-  const { id, shop } = random.pick(clients.links);
+  const link = random.pick(clients.links);
+  const { id, shop } = link;
   const command = { operation: 'open_payment_link', id, params: {}, cause: causes.customer };
+  const onRefused = (code: string) =>
+    acting.world.judge.check(
+      'a link that many may pay stays open',
+      !(link.staysOpen && code === 'invalid_request'),
+      () => `${id} is open to nobody`,
+    );
   await Promise.all(
     Array.from({ length: random.between(1, 3) }, async () => {
-      const body = await ask(acting, shop, command);
+      const body = await ask(acting, shop, command, onRefused);
       if (body === null) return;
       const { session } = JSON.parse(body) as { session: string };
       await page(acting, shop, 'choose_method', session, { method: random.pick(['card', 'cash']) });
@@ -153,7 +168,9 @@ async function openLink(acting: Act): Promise<void> {
 async function changeLink(acting: Act): Promise<void> {
   const { clients, random } = acting;
   if (clients.links.length === 0) return;
-  const { id, shop } = random.pick(clients.links);
+  const link = random.pick(clients.links);
+  const { id, shop } = link;
+  link.staysOpen = false;
   const command = random.chance(0.9)
     ? { operation: 'pause_payment_link', id, params: { paused: random.chance(0.4) }, cause: causes.operator }
     : { operation: 'remove_payment_link', id, params: {}, cause: causes.operator };

@@ -19,6 +19,14 @@ export interface Shop {
 /** An answer, and when the request was sent that it answers. */
 type Answered = Answer & { readonly sentMs: number };
 
+interface Link {
+  readonly id: string;
+  readonly shop: Shop;
+  readonly isForOne: boolean;
+  /** Many may pay it, it has no end, and nobody has asked to pause or remove it. */
+  staysOpen: boolean;
+}
+
 /** A request with an idempotency key, and its answer once there is one. */
 export interface Keyed {
   readonly shop: Shop;
@@ -47,7 +55,7 @@ export class Clients {
   /** Requests that have no final answer yet. */
   outstanding = 0;
   /** The payment links that were made. */
-  readonly links: { readonly id: string; readonly shop: Shop; readonly isForOne: boolean }[] = [];
+  readonly links: Link[] = [];
   /** The limits that are watched, by the API key of their shop. */
   readonly limits = new Map<string, Limits>();
 
