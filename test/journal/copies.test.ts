@@ -2,7 +2,7 @@
 // the identity of the new folder.
 
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Block } from '../../src/disk/archive-file.ts';
@@ -105,6 +105,7 @@ test('a copy sees the ends of the log, its times, and what comes after it was ma
     [6, 6],
   ]);
   await appendTurns(journal, [1]);
+  copy.refuseMissingSegment();
   assert.deepEqual([copy.logEnd, copy.finishedEnd], [10, 9]);
   assert.deepEqual(await places(9, 10), [[10, 10]]);
 });
@@ -335,4 +336,40 @@ test('a look at a stopped journal tells its ends, whose entries are behind the c
   );
   assert.match(String((await look()).missing), /0000000000000003$/);
   assert.equal((await look()).missing, null, 'it was given up');
+});
+
+test('a look at a stopped journal goes on where a segment is damaged, and says that not all is whole', async (context) => {
+  const dir = temporaryFolder(context);
+  const journal = await openJournal(segmentEachTurn(dir));
+  await appendTurns(journal, [2, 1, 1]);
+  await journal.checkpointer.write(2);
+  await journal.close();
+  const look = () => inspectJournal(segmentEachTurn(dir), ({ isWhole, logEnd }) => ({ isWhole, logEnd }));
+  const files = [1, 3].map((first) => join(dir, 'log', String(first).padStart(16, '0'), 'data.mdb'));
+  for (const file of files) {
+    const before = readFileSync(file);
+    assert.deepEqual(await look(), { isWhole: true, logEnd: 4 });
+    writeFileSync(file, Buffer.alloc(before.length, 0xff));
+    assert.deepEqual(await look(), { isWhole: false, logEnd: 4 });
+    writeFileSync(file, before);
+  }
+});
+
+test('a stored response is read from a stopped log, and from nowhere there is none', async (context) => {
+  const dir = temporaryFolder(context);
+  const journal = await openJournal(segmentEachTurn(dir));
+  const { locations, durable } = journal.log.append({
+    ...{ firstSequence: journal.log.nextSequence, timeMs: startMs, wallMs: startMs },
+    entries: [createEntry(1, true)],
+  });
+  await durable;
+  await journal.close();
+  await readStoppedJournal(segmentEachTurn(dir), ({ readResponse }) => {
+    assert.equal(
+      readResponse(locations[0]!, digest(1))?.requestId,
+      paymentIntent(1).id.replace('pi_', 'req_'),
+    );
+    assert.equal(readResponse({ record: 9, offset: 0 }, digest(1)), undefined);
+    assert.throws(() => readResponse(locations[0]!, digest(2)), JournalDamaged);
+  });
 });
