@@ -2,6 +2,7 @@
 // from the time-zone database, because the country changes it around Ramadan and by decree.
 
 import { assert } from './assert.ts';
+import { lazily } from './lazily.ts';
 import { remembering } from './remembering.ts';
 
 interface MoroccoDay {
@@ -16,17 +17,25 @@ export interface MoroccoCalendar {
   dayOf(nowMs: number): MoroccoDay;
 }
 
-const format = new Intl.DateTimeFormat('en', {
-  timeZone: 'Africa/Casablanca',
-  calendar: 'gregory',
-  numberingSystem: 'latn',
-  year: 'numeric',
-  month: '2-digit',
-  day: '2-digit',
-});
+// The first format of a process takes 25 ms.
+const format = lazily(
+  () =>
+    new Intl.DateTimeFormat('en', {
+      timeZone: 'Africa/Casablanca',
+      calendar: 'gregory',
+      numberingSystem: 'latn',
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+    }),
+);
 
 function label(atMs: number): string {
-  const parts = Object.fromEntries(format.formatToParts(atMs).map((part) => [part.type, part.value]));
+  const parts = Object.fromEntries(
+    format()
+      .formatToParts(atMs)
+      .map((part) => [part.type, part.value]),
+  );
   return `${parts.year}-${parts.month}-${parts.day}`;
 }
 
@@ -38,18 +47,21 @@ export function moroccoDayAt(ms: number): string {
   return dayOfHour(Math.floor(ms / hourMs));
 }
 
-const clock = new Intl.DateTimeFormat('en', {
-  timeZone: 'Africa/Casablanca',
-  numberingSystem: 'latn',
-  hour: '2-digit',
-  minute: '2-digit',
-  hourCycle: 'h23',
-});
+const clock = lazily(
+  () =>
+    new Intl.DateTimeFormat('en', {
+      timeZone: 'Africa/Casablanca',
+      numberingSystem: 'latn',
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+    }),
+);
 
 /** Day and time of day in Morocco as people there write them: `23/11/2026 09:05`. */
 export function moroccoTimeText(ms: number): string {
   const [year, month, day] = moroccoDayAt(ms).split('-');
-  return `${day}/${month}/${year} ${clock.format(ms)}`;
+  return `${day}/${month}/${year} ${clock().format(ms)}`;
 }
 
 /** The first moment when clocks in Morocco show `2YYY-MM-DDThh:mm`; null when they never do. */
@@ -57,7 +69,7 @@ export function moroccoMomentAt(local: string): number | null {
   const utcMs = /^2\d{3}-\d\d-\d\dT\d\d:\d\d$/.test(local) ? Date.parse(`${local}Z`) : Number.NaN;
   if (Number.isNaN(utcMs)) return null;
   const moments = [2, 1, 0, -1, -2].map((hours) => utcMs - hours * hourMs);
-  return moments.find((ms) => `${moroccoDayAt(ms)}T${clock.format(ms)}` === local) ?? null;
+  return moments.find((ms) => `${moroccoDayAt(ms)}T${clock().format(ms)}` === local) ?? null;
 }
 
 /** The first millisecond of a day in Morocco and of the next; null unless it is `2YYY-MM-DD`. */

@@ -2,8 +2,9 @@
 // keyboard, and at a width of 320 px.
 
 import { randomUUID } from 'node:crypto';
-import type { Language } from '../../contract/vocabulary.ts';
+import { type Language, languages } from '../../contract/vocabulary.ts';
 import { formatAmount } from '../../core/money.ts';
+import { remembering } from '../../core/remembering.ts';
 import { type Html, html } from '../../html/html.ts';
 import { sayLayout } from '../messages/layout.ts';
 import type { Say } from '../messages/say.ts';
@@ -307,17 +308,17 @@ export function amount(language: Language, centimes: number, currency = 'mad'): 
 }
 
 const locales: Readonly<Record<Language, string>> = { en: 'en-GB', fr: 'fr-MA', ar: 'ar-MA' };
-const timeFormats = Object.fromEntries(
-  Object.entries(locales).map(([language, locale]) => [
-    language,
-    new Intl.DateTimeFormat(locale, {
+// A format takes milliseconds to make, which the start of the service need not wait for.
+const timeFormat = remembering(
+  languages.length,
+  (language: Language) =>
+    new Intl.DateTimeFormat(locales[language], {
       timeZone: 'Africa/Casablanca',
       numberingSystem: 'latn',
       dateStyle: 'medium',
       timeStyle: 'short',
     }),
-  ]),
-) as Readonly<Record<Language, Intl.DateTimeFormat>>;
+);
 
 /** A time as it is in Morocco. */
 export function time(language: Language, ms: number): Html {
@@ -325,19 +326,22 @@ export function time(language: Language, ms: number): Html {
 }
 
 export function timeText(language: Language, ms: number): string {
-  return timeFormats[language].format(ms);
+  return timeFormat(language).format(ms);
 }
 
-const dayFormats = Object.fromEntries(
-  Object.entries(locales).map(([language, locale]) => [
-    language,
-    new Intl.DateTimeFormat(locale, { timeZone: 'UTC', numberingSystem: 'latn', dateStyle: 'medium' }),
-  ]),
-) as Readonly<Record<Language, Intl.DateTimeFormat>>;
+const dayFormat = remembering(
+  languages.length,
+  (language: Language) =>
+    new Intl.DateTimeFormat(locales[language], {
+      timeZone: 'UTC',
+      numberingSystem: 'latn',
+      dateStyle: 'medium',
+    }),
+);
 
 /** A calendar day, `YYYY-MM-DD`, for people. */
 export function dayText(language: Language, day: string): string {
-  return dayFormats[language].format(Date.parse(day));
+  return dayFormat(language).format(Date.parse(day));
 }
 
 /** Metadata, a line each; null when there is none. */

@@ -6,6 +6,7 @@ import { type IdKind, kindOfId } from '../../contract/id-prefixes.ts';
 import { listLimitMax } from '../../contract/limits.ts';
 import type { LoggedRequest } from '../../contract/routes/logged-request.ts';
 import { timeOfId } from '../../core/ids.ts';
+import { lazily } from '../../core/lazily.ts';
 import { moroccoDayBounds } from '../../core/morocco-day.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
@@ -152,15 +153,18 @@ function toneOf(status: number): ui.Tone {
   return status < 500 ? 'warn' : 'bad';
 }
 
-const timeFormat = new Intl.DateTimeFormat('sv-SE', {
-  timeZone: 'Africa/Casablanca',
-  dateStyle: 'short',
-  timeStyle: 'medium',
-});
+const timeFormat = lazily(
+  () =>
+    new Intl.DateTimeFormat('sv-SE', {
+      timeZone: 'Africa/Casablanca',
+      dateStyle: 'short',
+      timeStyle: 'medium',
+    }),
+);
 
 /** A time in Morocco with its seconds, in digits, as logs are read. */
 function exactTime(iso: string): Html {
-  return html`<time datetime="${iso}" dir="ltr">${timeFormat.format(new Date(iso))}</time>`;
+  return html`<time datetime="${iso}" dir="ltr">${timeFormat().format(new Date(iso))}</time>`;
 }
 
 async function showRequest(request: Request): Promise<DashboardAnswer> {
