@@ -5,12 +5,13 @@
 
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
-import { isBuiltin, stripTypeScriptTypes } from 'node:module';
+import { createRequire, isBuiltin, stripTypeScriptTypes } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+const require = createRequire(import.meta.url);
 const packages = ['typebox'];
 
 /** Fills a folder for prepared-modules.mjs. */
@@ -46,18 +47,25 @@ const knowsItsPlace: Plugin = {
   },
 };
 
-/** They load what lies beside them, and Node would read all of their text for what they export if they were imported. */
-const required: Plugin = {
-  name: 'packages that are required',
+/**
+ * In the form in which `require` finds them, which knows where it lies by names that a bundle does not have. Whatever a thread
+ * loads besides its script, Node reads and compiles anew.
+ */
+const packagesInCommonJs: Plugin = {
+  name: 'packages in CommonJS',
   setup({ onResolve, onLoad }) {
-    const names = /^(?:lmdb|msgpackr|fs-native-extensions|piscina)$/;
-    const namespace = 'required';
-    onResolve({ filter: names }, ({ path, namespace: of }) =>
-      of === namespace ? { path, external: true } : { path, namespace },
+    onResolve({ filter: /^(?:lmdb|msgpackr|piscina)$/ }, ({ path }) => ({ path: require.resolve(path) }));
+    // It finds its binary in ways of its own.
+    onResolve({ filter: /^fs-native-extensions$/ }, ({ path, namespace }) =>
+      namespace === 'required' ? { path, external: true } : { path, namespace: 'required' },
     );
-    onLoad({ filter: /.*/, namespace }, ({ path }) => ({
+    onLoad({ filter: /.*/, namespace: 'required' }, ({ path }) => ({
       contents: `module.exports = require(${JSON.stringify(path)});`,
-      loader: 'js',
+    }));
+    onLoad({ filter: /\/node_modules\/.*\.c?js$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8')
+        .replace(/\b__filename\b/g, JSON.stringify(path))
+        .replace(/\b__dirname\b/g, JSON.stringify(dirname(path))),
     }));
   },
 };
@@ -78,7 +86,7 @@ async function bundleService(outdir: string): Promise<void> {
     platform: 'node',
     target: 'node22',
     logLevel: 'warning',
-    plugins: [knowsItsPlace, required],
+    plugins: [knowsItsPlace, packagesInCommonJs],
   });
   for (const { path, text } of outputFiles) {
     mkdirSync(dirname(path), { recursive: true });
