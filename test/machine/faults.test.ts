@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import '../on-disk.ts';
 import { type DataFolder, lookAtDataFolder } from '../../src/data-folder/data-folder.ts';
 import { checkpointSequenceIn } from '../../src/journal/checkpoint/checkpoint-reader.ts';
 import { isDefect, LogReader } from '../../src/journal/log-reader.ts';

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import '../on-disk.ts';
 import { FileDamage } from '../../src/disk/lmdb-pages.ts';
 import { CheckpointReader } from '../../src/journal/checkpoint/checkpoint-reader.ts';
 import { recordTableOf } from '../../src/journal/checkpoint/record-table.ts';

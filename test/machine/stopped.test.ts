@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import '../on-disk.ts';
 import { crampedEnv, Merchant } from '../main/merchant.ts';
 import { shopOnEachShard } from '../main/shops.ts';
 import { startReceiver } from '../webhooks/receiver.ts';

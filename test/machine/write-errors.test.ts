@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import '../on-disk.ts';
 import { metadataKeysMax, metadataValueCharactersMax } from '../../src/contract/limits.ts';
 import { crampedEnv, type Merchant } from '../main/merchant.ts';
 import { shopOnEachShard } from '../main/shops.ts';

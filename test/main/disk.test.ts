@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import '../on-disk.ts';
 import { type Answer, freePort, type Service, startService, temporaryFolder } from '../service.ts';
 import { Merchant } from './merchant.ts';
 import { payments } from './payments-command.ts';

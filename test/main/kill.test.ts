@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import '../on-disk.ts';
 import { startService, temporaryFolder } from '../service.ts';
 import { crampedEnv, hurriedRestMs, Merchant } from './merchant.ts';
 import { shopOnEachShard } from './shops.ts';

@@ -55,7 +55,7 @@ listen_addresses = '127.0.0.1'
 unix_socket_directories = ''
 max_connections = 40
 shared_buffers = 16MB
-dynamic_shared_memory_type = posix
+dynamic_shared_memory_type = mmap
 wal_level = replica
 max_wal_senders = 8
 wal_keep_size = 256MB
@@ -72,15 +72,16 @@ export class PostgresServer {
   readonly name: string;
   readonly folder: string;
   readonly port: number;
-  readonly #servers: PostgresServers;
+  readonly #programs: string;
   #process: ChildProcess | null = null;
   #log = '';
 
-  constructor(servers: PostgresServers, name: string, port: number) {
-    this.#servers = servers;
+  /** It lies in a folder of its own in `parent`. */
+  constructor(programs: string, parent: string, name: string, port: number) {
+    this.#programs = programs;
     this.name = name;
     this.port = port;
-    this.folder = join(servers.folder, name);
+    this.folder = join(parent, name);
   }
 
   get log(): string {
@@ -89,9 +90,10 @@ export class PostgresServer {
 
   /** Starts the server and waits until it takes connections. */
   async start(): Promise<void> {
-    const child = spawn(this.#servers.program('postgres'), ['-D', this.folder, '-p', String(this.port)], {
+    const program = join(this.#programs, 'bin', 'postgres');
+    const child = spawn(program, ['-D', this.folder, '-p', String(this.port)], {
       ...owner,
-      env: this.#servers.environment,
+      env: environmentOf(this.#programs),
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     this.#process = child;
@@ -187,48 +189,54 @@ function ownFolder(): string {
   return folder;
 }
 
-let programsCopy: string | null = null;
+function environmentOf(programs: string): NodeJS.ProcessEnv {
+  return { PATH: process.env.PATH, LD_LIBRARY_PATH: join(programs, 'lib'), TZ: 'UTC' };
+}
 
-/** The programs for all servers of this process, since somebody else's folders may be closed to `nobody`. */
-function copiedPrograms(): string {
-  if (programsCopy !== null) return programsCopy;
+/** What `npm test` has prepared for all processes; any other prepares it for itself. */
+let prepared: Promise<string> | null =
+  process.env.PREPARED_POSTGRESQL === undefined ? null : Promise.resolve(process.env.PREPARED_POSTGRESQL);
+
+/**
+ * A folder, removed when this process ends, with what all servers begin with: the `programs`, since somebody else's folders may
+ * be closed to `nobody`, and the data of a server that nobody has used yet.
+ */
+export async function prepareServers(): Promise<string> {
+  const folder = ownFolder();
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const programs = join(folder, 'programs');
+  copyPrograms(programs);
+  await makeUnused(programs, folder);
+  return folder;
+}
+
+function copyPrograms(to: string): void {
   const native = programs();
   if (native === null) throw new Error(String(leftOut));
-  const copy = ownFolder();
-  process.on('exit', () => rmSync(copy, { recursive: true, force: true }));
-  cpSync(native, copy, { recursive: true });
+  cpSync(native, to, { recursive: true });
   const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as {
     readonly source: string;
     readonly target: string;
   }[];
-  for (const { source, target } of links) symlinkSync(basename(source), join(copy, 'lib', basename(target)));
-  programsCopy = copy;
-  return copy;
+  for (const { source, target } of links) symlinkSync(basename(source), join(to, 'lib', basename(target)));
 }
+
+const unused = 'unused';
 
 export class PostgresServers {
   readonly folder = ownFolder();
-  readonly environment: NodeJS.ProcessEnv;
-  readonly #programs: string;
   readonly all: PostgresServer[] = [];
-
-  constructor() {
-    this.#programs = copiedPrograms();
-    this.environment = { PATH: process.env.PATH, LD_LIBRARY_PATH: join(this.#programs, 'lib'), TZ: 'UTC' };
-  }
-
-  program(name: 'initdb' | 'postgres'): string {
-    return join(this.#programs, 'bin', name);
-  }
 
   /** A primary `a` with the database `payments`, and the standbys `b`, `c` and so on. */
   async start(standbys: number): Promise<void> {
+    prepared ??= prepareServers();
+    const from = await prepared;
     const names = ['a', 'b', 'c', 'd'].slice(0, standbys + 1);
-    for (const name of names) this.all.push(new PostgresServer(this, name, await freePort()));
+    for (const name of names)
+      this.all.push(new PostgresServer(join(from, 'programs'), this.folder, name, await freePort()));
     const [primary, ...others] = this.all as [PostgresServer, ...PostgresServer[]];
-    unused ??= makeUnused();
     // With their owner.
-    for (const { folder } of this.all) await run('cp', ['-a', await unused, folder]);
+    for (const { folder } of this.all) await run('cp', ['-a', join(from, unused), folder]);
     for (const standby of others) {
       const signal = join(standby.folder, 'standby.signal');
       writeFileSync(signal, '');
@@ -271,13 +279,8 @@ export class PostgresServers {
   }
 }
 
-/** The data of a server that nobody has used yet: the servers of a process begin with copies of it. */
-let unused: Promise<string> | null = null;
-
-async function makeUnused(): Promise<string> {
-  const servers = new PostgresServers();
-  process.on('exit', () => rmSync(servers.folder, { recursive: true, force: true }));
-  const server = new PostgresServer(servers, 'unused', await freePort());
+async function makeUnused(programs: string, parent: string): Promise<void> {
+  const server = new PostgresServer(programs, parent, unused, await freePort());
   const options = [
     '-A',
     'trust',
@@ -290,7 +293,8 @@ async function makeUnused(): Promise<string> {
     '--wal-segsize=1',
   ];
   const where = ['-D', server.folder];
-  await run(servers.program('initdb'), [...options, ...where], { ...owner, env: servers.environment });
+  const env = environmentOf(programs);
+  await run(join(programs, 'bin', 'initdb'), [...options, ...where], { ...owner, env });
   await server.configure(configuration);
   await server.start();
   await server.query('create role payments login');
@@ -299,7 +303,6 @@ async function makeUnused(): Promise<string> {
   await server.query("update pg_database set datistemplate = false where datname = 'template0'");
   for (const database of ['template0', 'postgres']) await server.query(`drop database ${database}`);
   await server.stop();
-  return server.folder;
 }
 
 /** Servers for one test, or for all of a file when they are started outside. */

@@ -3,34 +3,39 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, mkdtempSync, rmSync } from 'node:fs';
+import { globSync, mkdirSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
+import { leftOut, prepareServers } from '../postgresql/servers.ts';
 import { longestFiles } from './longest-files.ts';
 import longestReporter from './longest-reporter.ts';
 import { prepareModules } from './prepare-modules.ts';
+import { scratchFolder } from './scratch.ts';
 import { sharedProcesses } from './shared-processes.ts';
 import skippedReporter from './skipped-reporter.ts';
 import { warmUp } from './warm-up.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const scratch = mkdtempSync(join(tmpdir(), 'payments-tests-'));
-process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
-
+const scratch = scratchFolder();
+const temporary = join(scratch, 'tmp');
+mkdirSync(temporary);
 const prepared = join(scratch, 'modules');
 await prepareModules(prepared);
-const env: Record<string, string | undefined> = {
-  ...process.env,
+// For all processes that are started from here on.
+Object.assign(process.env, {
+  TMPDIR: temporary,
+  TMPDIR_ON_DISK: tmpdir(),
   PREPARED_MODULES: prepared,
   NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${new URL('prepared-modules.mjs', import.meta.url).href}`,
-};
+});
 const given = process.argv.slice(2);
 if (given.length === 0) {
-  env.NODE_COMPILE_CACHE ??= join(scratch, 'compiled');
-  await warmUp(env as Record<string, string>);
+  process.env.NODE_COMPILE_CACHE ??= join(scratch, 'compiled');
+  await warmUp();
+  if (!leftOut) process.env.PREPARED_POSTGRESQL = await prepareServers();
 }
 
 const timeout = 600_000;
@@ -50,7 +55,6 @@ async function runNamed(): Promise<void> {
   const child = spawn(process.execPath, ['--test', ...options, ...given], {
     cwd: root,
     stdio: 'inherit',
-    env,
   });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
   const [code] = await once(child, 'exit');
@@ -65,7 +69,6 @@ async function runAll(): Promise<void> {
     throw new Error(`test/runner/longest-files.ts names files that are gone: ${gone.join(', ')}`);
   const others = found.filter((file) => !longestFiles.includes(file));
   const files = [...longestFiles.map((file) => join(root, file)), ...sharedProcesses(others, root, scratch)];
-  Object.assign(process.env, env);
   process.chdir(root);
   const ending = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => ending.abort());

@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { paymentsWith } from '../main/payments-command.ts';
 import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
 
-/** `env`: what the processes of tests get. */
-export async function warmUp(env: Readonly<Record<string, string>>): Promise<void> {
-  const learning = { ...env, PREPARED_MODULES_LEARN: 'yes' };
+export async function warmUp(): Promise<void> {
+  const learning = { PREPARED_MODULES_LEARN: 'yes' };
   const service = await startService({ env: { ...learning, PAYMENTS_LOG_LEVEL: 'silent' } });
   await takePayments(service);
   const command = (...args: string[]) => paymentsWith(learning, ...args, '--data-dir', service.dataDir);
