@@ -20,6 +20,7 @@ import { type Answers, answerQuestion } from '../rpc/questions.ts';
 import type { Peer } from '../shard/commit-batch.ts';
 import { memoryShares } from '../shard/memory.ts';
 import { scrubKey, writeScrub } from '../shard/metadata.ts';
+import { type PackedOutbox, receivedByShard, sendFromShard } from '../shard/packed-outbox.ts';
 import type { ToShardThread } from '../shard/protocol.ts';
 import { createLogger, logConsole } from '../telemetry/logger.ts';
 import { createShardMetrics } from '../telemetry/metrics.ts';
@@ -220,10 +221,18 @@ metrics.recovery.set(recoverySeconds);
 const peers = new Set<Peer>();
 
 function connect(port: MessagePort): void {
-  const peer: Peer = { post: (message, transfer) => port.postMessage(message, transfer as ArrayBuffer[]) };
+  const peer: Peer = {
+    post(message, transfer) {
+      if ('outbox' in message) sendFromShard(port, message.outbox);
+      else port.postMessage(message, transfer as ArrayBuffer[]);
+    },
+  };
   peers.add(peer);
   port.on('close', () => peers.delete(peer));
-  port.on('message', (message: ToShardThread) => hosted.receive(message, peer));
+  port.on('message', (message: ToShardThread | PackedOutbox) => {
+    const isPacked = 'packedOutbox' in message;
+    hosted.receive(isPacked ? { outbox: receivedByShard(message) } : message, peer);
+  });
 }
 
 function show(): void {

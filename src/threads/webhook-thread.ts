@@ -10,6 +10,7 @@ import { idleMsMax } from '../http-client/connections.ts';
 import { createResolver, rememberAddresses } from '../http-client/resolver.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
 import { type Answers, answerQuestion } from '../rpc/questions.ts';
+import { type PackedOutbox, receivedFromShard, sendToShard } from '../shard/packed-outbox.ts';
 import type { FromShard } from '../shard/protocol.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { createWebhookMetrics } from '../telemetry/metrics.ts';
@@ -83,7 +84,10 @@ const dispatcher = new Dispatcher({
     return attempts.make({ endpoint, url, body, secrets, nowSeconds });
   },
   hangUp: (endpoint) => attempts.connections.hangUp(endpoint),
-  send: (shard, message) => shards.get(shard)?.postMessage({ outbox: { thread, ...message } }),
+  send(shard, message) {
+    const port = shards.get(shard);
+    if (port !== undefined) sendToShard(port, { thread, ...message });
+  },
   onAttempted: metrics.attempted,
   onTrouble: (error) => visits.failed(error, 'webhook_attempt', null),
   later: (run, ms) => setTimeout(() => visits.own(run), ms),
@@ -95,8 +99,8 @@ function connect(number: number, port: MessagePort): void {
   port.on('close', () => {
     if (shards.get(number) === port) visits.own(() => dispatcher.disconnected(number));
   });
-  port.on('message', (message: FromShard) => {
-    if ('outbox' in message) visits.own(() => dispatcher.take(number, message.outbox));
+  port.on('message', (message: FromShard | PackedOutbox) => {
+    if ('packedOutbox' in message) visits.own(() => dispatcher.take(number, receivedFromShard(message)));
   });
   dispatcher.connected(number);
 }
