@@ -56,9 +56,14 @@ class LogPart implements CheckpointInput {
   sequence: number;
   bytes = 0;
   readonly #batches: Buffer[] = [];
-  /** The number of its batch times `batchSpan`, and its place there. */
-  #places: number[] = [];
-  #isOrdered = true;
+  /**
+   * Where changes lie: the number of the batch times `batchSpan`, and the place there. Those that
+   * came after all before them, as changes of new records do, and the others.
+   */
+  readonly #ascending: number[] = [];
+  readonly #others: number[] = [];
+  /** Of the last change of each record, in the order of their keys; null until that is asked for. */
+  #ordered: readonly number[] | null = null;
 
   constructor(afterSequence: number) {
     this.sequence = afterSequence;
@@ -69,39 +74,65 @@ class LogPart implements CheckpointInput {
     const start = (this.#batches.push(batch.bytes) - 1) * batchSpan;
     for (const { sequence, records, idempotency } of readEntries(batch.bytes)) {
       if (sequence <= this.sequence) continue;
-      for (const { at } of records) this.#places.push(start + at);
+      for (const { at } of records) this.#add(start + at);
       if (idempotency !== null) this.idempotencyRecords.push(idempotency);
     }
     this.sequence = batch.lastSequence;
     this.bytes += batch.bytes.length;
-    this.#isOrdered = false;
+    this.#ordered = null;
+  }
+
+  #add(place: number): void {
+    const last = this.#ascending.at(-1);
+    const isAfterAll = last === undefined || this.#compare(last, place) < 0;
+    (isAfterAll ? this.#ascending : this.#others).push(place);
   }
 
   get records(): Iterable<EncodedRecord> {
-    this.#order();
-    return { [Symbol.iterator]: () => this.#ordered() };
+    return { [Symbol.iterator]: () => this.#changes() };
   }
 
   get recordCount(): number {
-    this.#order();
-    return this.#places.length;
+    return this.#inOrder().length;
   }
 
-  *#ordered(): Generator<EncodedRecord> {
-    for (const place of this.#places) yield new ChangeInBatch(this.#batchAt(place), place % batchSpan);
+  *#changes(): Generator<EncodedRecord> {
+    for (const place of this.#inOrder()) yield new ChangeInBatch(this.#batchAt(place), place % batchSpan);
   }
 
-  /** Sorts the changes, of which most are in order, and leaves out those with a later one. */
-  #order(): void {
-    if (this.#isOrdered) return;
-    const compare = (a: number, b: number) =>
-      compareKeys(this.#batchAt(a), a % batchSpan, this.#batchAt(b), b % batchSpan);
-    const sorted = this.#places.sort(compare);
-    this.#places = sorted.filter((place, i) => {
+  #inOrder(): readonly number[] {
+    this.#ordered ??= this.#merged(this.#lastOfEach());
+    return this.#ordered;
+  }
+
+  /** The others, sorted. Of one record the last one counts, which sorting leaves behind the rest. */
+  #lastOfEach(): number[] {
+    const sorted = this.#others.sort((a, b) => this.#compare(a, b));
+    return sorted.filter((place, i) => {
       const next = sorted[i + 1];
-      return next === undefined || compare(place, next) !== 0;
+      return next === undefined || this.#compare(place, next) !== 0;
     });
-    this.#isOrdered = true;
+  }
+
+  /** All changes in order. Of one record the change among the others is the later one. */
+  #merged(others: readonly number[]): number[] {
+    const places: number[] = [];
+    let next = 0;
+    for (const place of this.#ascending) {
+      let order = 1;
+      for (; next < others.length; next++) {
+        order = this.#compare(elementAt(others, next), place);
+        if (order >= 0) break;
+        places.push(elementAt(others, next));
+      }
+      if (order !== 0) places.push(place);
+    }
+    for (; next < others.length; next++) places.push(elementAt(others, next));
+    return places;
+  }
+
+  #compare(a: number, b: number): number {
+    return compareKeys(this.#batchAt(a), a % batchSpan, this.#batchAt(b), b % batchSpan);
   }
 
   #batchAt(place: number): Buffer {

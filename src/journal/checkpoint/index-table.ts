@@ -7,6 +7,7 @@ import type { Table } from '../../disk/environment.ts';
 import { type IndexedRecord, isSameRow, splitIndexName } from '../../domain/indexes.ts';
 import type { IndexRow, ScanRange } from '../../domain/view.ts';
 import { ByteWriter } from '../records/byte-writer.ts';
+import { compareBytes } from '../records/compare-bytes.ts';
 import { unpackText } from '../records/packed-text.ts';
 import { indexPrefix, numberBytes, scanBounds, writeRowKey } from './index-keys.ts';
 
@@ -166,8 +167,9 @@ export class IndexTable {
   /** The order of the keys of two gathered rows. */
   #compare(a: number, b: number): number {
     const { buffer } = this.#keys;
-    const [aAt, bAt] = [(a >>> 1) + 1, (b >>> 1) + 1];
-    return buffer.compare(buffer, bAt, bAt + buffer[bAt - 1]!, aAt, aAt + buffer[aAt - 1]!);
+    const aAt = a >>> 1;
+    const bAt = b >>> 1;
+    return compareBytes(buffer, aAt + 1, buffer[aAt]!, buffer, bAt + 1, buffer[bAt]!);
   }
 
   #add(list: string): number {

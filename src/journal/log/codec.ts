@@ -37,6 +37,7 @@ import {
   type StoredResponse,
 } from '../journal.ts';
 import { ByteWriter } from '../records/byte-writer.ts';
+import { compareBytes } from '../records/compare-bytes.ts';
 import {
   decodeRecord,
   type EncodedRecord,
@@ -329,12 +330,7 @@ export class ChangeInBatch implements EncodedRecord {
 
 /** Compares the keys of two changes, each at its place in a commit batch. */
 export function compareKeys(a: Buffer, aAt: number, b: Buffer, bAt: number): number {
-  const bytes = Math.min(a[aAt]!, b[bAt]!);
-  for (let i = 0; i < bytes; i++) {
-    const difference = a[aAt + changeHeadBytes + i]! - b[bAt + changeHeadBytes + i]!;
-    if (difference !== 0) return difference;
-  }
-  return a[aAt]! - b[bAt]!;
+  return compareBytes(a, aAt + changeHeadBytes, a[aAt]!, b, bAt + changeHeadBytes, b[bAt]!);
 }
 
 function responseStart(bytes: Buffer, offset: number): number {
