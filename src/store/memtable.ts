@@ -68,10 +68,12 @@ export class Memtable {
     const { id } = record;
     const entry = this.#records.get(id);
     const rows = indexRowsOf(record);
+    let rowsBefore: readonly IndexRow[] = [];
     if (entry === undefined) this.#bytes += recordBytes;
-    else this.#removeStale(id, indexRowsOf(before ?? this.#decoded(id, entry)), rows);
+    else rowsBefore = indexRowsOf(before ?? this.#decoded(id, entry));
     this.#records.set(id, record);
-    for (const row of rows) this.#addRow(row, id);
+    for (const row of rowsBefore) if (!hasRow(rows, row)) this.#removeRow(row, id);
+    for (const row of rows) if (!hasRow(rowsBefore, row)) this.#addRow(row, id);
   }
 
   /** Puts a change that was read from the log. It is never packed, so its object is counted. */
@@ -114,22 +116,15 @@ export class Memtable {
     return sorted;
   }
 
-  /**
-   * Removes the rows that a record no longer has. An index that becomes empty stays, unless it had
-   * one row only.
-   */
-  #removeStale(id: string, before: readonly IndexRow[], after: readonly IndexRow[]): void {
-    for (const row of before) {
-      if (after.some((other) => isSameRow(row, other))) continue;
-      const { list, value, sortKey } = row;
-      const indexes = this.#indexesOf(list, value);
-      const name = value ?? list;
-      const keys = indexes?.get(name);
-      if (keys === sortKey) {
-        indexes?.delete(name);
-        this.#bytes -= indexBytes + textBytes(name) + bytesOfRow(sortKey, id);
-      } else if (typeof keys === 'object' && keys.delete(sortKey)) this.#bytes -= bytesOfRow(sortKey, id);
-    }
+  /** An index that becomes empty stays, unless it had one row only. */
+  #removeRow({ list, value, sortKey }: IndexRow, id: string): void {
+    const indexes = this.#indexesOf(list, value);
+    const name = value ?? list;
+    const keys = indexes?.get(name);
+    if (keys === sortKey) {
+      indexes?.delete(name);
+      this.#bytes -= indexBytes + textBytes(name) + bytesOfRow(sortKey, id);
+    } else if (typeof keys === 'object' && keys.delete(sortKey)) this.#bytes -= bytesOfRow(sortKey, id);
   }
 
   /** Replaces the objects of a commit batch with its bytes, which are in the same order. */
@@ -173,6 +168,11 @@ export class Memtable {
     if (typeof keys !== 'string') return keys?.scan(range) ?? noKeys;
     return isWithin(keys, range) ? [keys] : noKeys;
   }
+}
+
+function hasRow(rows: readonly IndexRow[], row: IndexRow): boolean {
+  for (const each of rows) if (isSameRow(each, row)) return true;
+  return false;
 }
 
 /** A sort key that is the record's id shares its text. */

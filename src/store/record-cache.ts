@@ -1,6 +1,6 @@
 // The cache holds records that were read lately, as objects, up to a number of bytes. It has the
-// newest value of a record or none. A record that is used moves to the youngest of its generations,
-// and when it is full the oldest generation is dropped whole.
+// newest value of a record or none. A record that is used moves to the younger of two generations;
+// when that is full, the older one is dropped whole, and it takes its place.
 
 import { objectBytes } from '../core/heap-bytes.ts';
 import type { StoredRecord } from '../domain/record.ts';
@@ -9,20 +9,18 @@ import type { StoredRecord } from '../domain/record.ts';
 const generationPart = 1 / 2;
 
 interface Cached {
-  readonly record: StoredRecord;
-  readonly bytes: number;
-}
-
-interface Generation {
-  readonly records: Map<string, Cached>;
+  record: StoredRecord;
   bytes: number;
 }
 
+class Generation {
+  readonly records = new Map<string, Cached>();
+  bytes = 0;
+}
+
 export class RecordCache {
-  #young: Generation = { records: new Map(), bytes: 0 };
-  /** Youngest first. */
-  readonly #generations: Generation[] = [this.#young];
-  #bytes = 0;
+  #young = new Generation();
+  #old = new Generation();
   #bytesMax: number;
 
   constructor(bytesMax: number) {
@@ -32,42 +30,43 @@ export class RecordCache {
   /** Changes how many bytes the cache may have. */
   limit(bytesMax: number): void {
     this.#bytesMax = bytesMax;
-    if (this.#young.bytes > this.#generationBytesMax) this.#beginGeneration();
-    this.#evict();
+    this.#makeRoom(0);
   }
 
-  get #generationBytesMax(): number {
-    return Math.max(1, this.#bytesMax * generationPart);
-  }
-
-  #beginGeneration(): void {
-    this.#young = { records: new Map(), bytes: 0 };
-    this.#generations.unshift(this.#young);
+  /** For so many bytes more. One record is always taken. */
+  #makeRoom(bytes: number): void {
+    if (this.#young.bytes + bytes > this.#bytesMax * generationPart) {
+      this.#old = this.#young;
+      this.#young = new Generation();
+    }
+    if (this.bytes + bytes > this.#bytesMax) this.#old = new Generation();
   }
 
   get bytes(): number {
-    return this.#bytes;
+    return this.#young.bytes + this.#old.bytes;
   }
 
   get size(): number {
-    return this.#generations.reduce((size, { records }) => size + records.size, 0);
+    return this.#young.records.size + this.#old.records.size;
   }
 
   get(id: string): StoredRecord | undefined {
-    for (const generation of this.#generations) {
-      const cached = generation.records.get(id);
-      if (cached === undefined) continue;
-      if (generation !== this.#young) {
-        this.#drop(generation, cached);
-        this.#add(cached);
-      }
-      return cached.record;
-    }
-    return undefined;
+    return this.#use(id)?.record;
+  }
+
+  /** What the cache has of this id, in the young generation from now on. */
+  #use(id: string): Cached | undefined {
+    const young = this.#young.records.get(id);
+    if (young !== undefined) return young;
+    const old = this.#old.records.get(id);
+    if (old === undefined) return undefined;
+    this.#drop(this.#old, old);
+    this.#add(old);
+    return old;
   }
 
   has(id: string): boolean {
-    return this.#generations.some(({ records }) => records.has(id));
+    return this.#young.records.has(id) || this.#old.records.has(id);
   }
 
   /** Adds a record that the cache does not have. */
@@ -76,12 +75,9 @@ export class RecordCache {
   }
 
   #add(cached: Cached): void {
-    const { record, bytes } = cached;
-    if (this.#young.bytes + bytes > this.#generationBytesMax) this.#beginGeneration();
-    this.#young.records.set(record.id, cached);
-    this.#young.bytes += bytes;
-    this.#bytes += bytes;
-    this.#evict();
+    this.#makeRoom(cached.bytes);
+    this.#young.records.set(cached.record.id, cached);
+    this.#young.bytes += cached.bytes;
   }
 
   /**
@@ -89,28 +85,22 @@ export class RecordCache {
    * it is a delivery that has ended. Returns what it was before.
    */
   changed(record: StoredRecord): StoredRecord | undefined {
-    for (const generation of this.#generations) {
-      const before = generation.records.get(record.id);
-      if (before === undefined) continue;
-      this.#drop(generation, before);
-      if (!record.removed && !isEndedDelivery(record)) this.put(record);
-      return before.record;
+    const cached = this.#use(record.id);
+    if (cached === undefined) return undefined;
+    const { record: before, bytes: bytesBefore } = cached;
+    if (record.removed || isEndedDelivery(record)) this.#drop(this.#young, cached);
+    else {
+      cached.record = record;
+      cached.bytes = objectBytes(record);
+      this.#young.bytes += cached.bytes - bytesBefore;
+      this.#makeRoom(0);
     }
-    return undefined;
-  }
-
-  #evict(): void {
-    for (let oldest = this.#generations.at(-1); oldest !== this.#young; oldest = this.#generations.at(-1)) {
-      if (oldest === undefined || (this.#bytes <= this.#bytesMax && oldest.records.size > 0)) return;
-      this.#bytes -= oldest.bytes;
-      this.#generations.pop();
-    }
+    return before;
   }
 
   #drop(generation: Generation, { record, bytes }: Cached): void {
     generation.records.delete(record.id);
     generation.bytes -= bytes;
-    this.#bytes -= bytes;
   }
 }
 
