@@ -32,20 +32,25 @@ const nothing: Totals = tableOf(totalNames, () => 0);
 function additions(record: ChargeRecord | RefundRecord): Partial<Totals> {
   const { status, amount } = record;
   if (record.kind === 'refund') return status === 'succeeded' ? { refunded: amount, refunds: 1 } : {};
-  const { method, failure_code } = record;
-  if (status === 'succeeded') return { [`${method}_received`]: amount, [`${method}_succeeded`]: 1 };
+  const isCard = record.method === 'card';
+  if (status === 'succeeded')
+    return isCard
+      ? { card_received: amount, card_succeeded: 1 }
+      : { cash_received: amount, cash_succeeded: 1 };
+  const { failure_code } = record;
   const isRefused = failure_code === 'card_declined' || failure_code === 'cash_payment_refused';
-  return { [`${method}_${isRefused ? 'failed' : 'unpaid'}`]: 1 };
+  if (isCard) return isRefused ? { card_failed: 1 } : { card_unpaid: 1 };
+  return isRefused ? { cash_failed: 1 } : { cash_unpaid: 1 };
 }
 
 /** Counts a charge or refund that was settled just now. */
 export function countInDay(draft: Draft, record: ChargeRecord | RefundRecord): void {
   const settledAtMs = defined(record.settled_at_ms, 'only what is settled is counted');
   const total = totalOf(draft, moroccoDayAt(settledAtMs));
+  const sums: { -readonly [name in keyof DayTotalRecord]: DayTotalRecord[name] } = { ...total };
   const added = additions(record);
-  const sums: { -readonly [name in TotalName]: number } = { ...nothing };
-  for (const name of totalNames) sums[name] = total[name] + (added[name] ?? 0);
-  draft.put<DayTotalRecord>({ ...total, ...sums });
+  for (const name of totalNames) sums[name] += added[name] ?? 0;
+  draft.put<DayTotalRecord>(sums);
 }
 
 /** The totals of a day so far. */
