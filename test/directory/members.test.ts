@@ -60,6 +60,25 @@ describe('members', () => {
     assert.equal(directory.members.find(owner.id), undefined);
   });
 
+  test('an owner among others who are none is the last one, and who is none may always go', async () => {
+    const { org, owner } = await organization();
+    const viewer = await directory.members.create('hind@souk.ma', 'Hind', null, { [org]: 'viewer' });
+    await assert.rejects(directory.members.remove(owner.id, org), /last owner/);
+    await assert.rejects(directory.members.setRole(owner.id, org, 'viewer'), /last owner/);
+    await directory.members.remove(viewer.id, org);
+    assert.deepEqual(directory.members.of(org), [owner]);
+  });
+
+  test('the address of a member who has gone is free for another one', async () => {
+    const { org } = await organization();
+    const gone = await directory.members.create('hind@souk.ma', 'Hind', null, { [org]: 'viewer' });
+    await directory.members.remove(gone.id, org);
+    assert.equal(directory.members.findByEmail('hind@souk.ma'), undefined);
+    const next = await directory.members.create('hind@souk.ma', 'Hind', null, { [org]: 'viewer' });
+    assert.deepEqual(directory.members.findByEmail('hind@souk.ma'), next);
+    assert.notEqual(next.id, gone.id);
+  });
+
   test('a name has no character that is not seen; one that was stored before loses it', async () => {
     const { org, owner } = await organization();
     for (const name of ['Ami\u202ena', '\u2067Amina', 'Ami\u200bna', 'Ami\u0000na'])
@@ -135,6 +154,38 @@ describe('sessions', () => {
     const idle = await directory.sessions.open(owner.id, '192.0.2.1', limits);
     clock.advance(limits.idleMs);
     assert.equal(directory.sessions.find(idle.token, limits), null);
+  });
+
+  test('a use is written once a minute, and a look is none', async () => {
+    const { owner } = await organization();
+    const { token } = await directory.sessions.open(owner.id, '192.0.2.1', limits);
+    const usedMs = async () => {
+      await directory.sessions.endAll('nobody');
+      return directory.sessions.of(owner.id)[0]!.usedMs;
+    };
+    const openedMs = clock.now();
+    clock.advance(minuteMs - 1);
+    assert.notEqual(directory.sessions.find(token, limits), null);
+    assert.equal(await usedMs(), openedMs);
+    clock.advance(1);
+    assert.notEqual(directory.sessions.find(token, limits, false), null);
+    assert.equal(await usedMs(), openedMs);
+    directory.sessions.find(token, limits);
+    assert.equal(await usedMs(), openedMs + minuteMs);
+  });
+
+  test('those into one organization are ended and counted, but for one', async () => {
+    const { org, owner } = await organization();
+    const open = async () => (await directory.sessions.open(owner.id, '192.0.2.1', limits)).session.id;
+    const [kept] = [await open(), await open(), await open()];
+    assert.equal(await directory.sessions.endAllIn(owner.id, org, kept!), 2);
+    assert.deepEqual(
+      directory.sessions.into(owner.id, org).map(({ id }) => id),
+      [kept],
+    );
+    assert.equal(directory.sessions.of(owner.id).length, 3, 'they go on elsewhere');
+    assert.equal(await directory.sessions.endAllIn(owner.id, org, null), 1);
+    assert.equal(await directory.sessions.endAll(owner.id), 3);
   });
 
   test('another token is needed once the password was given again, and none works after the end', async () => {

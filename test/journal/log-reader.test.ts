@@ -112,6 +112,24 @@ test('a part of a log begins and ends with the batches that hold its bounds', as
   assert(next.wallMs <= startMs + 30_000 && at > 0, `${at}`);
 });
 
+test('read backwards, a log has the same batches within the same bounds', async (context) => {
+  const files = await written(context);
+  for (const range of [{}, { after: 50 }, { upTo: 100 }, { after: 50, upTo: 100 }]) {
+    const forwards = readAll(files, range);
+    const backwards = readAll(files, { ...range, reverse: true });
+    assert.deepEqual([forwards.defects, backwards.defects], [[], []]);
+    assert.deepEqual(
+      backwards.batches.map(({ firstSequence }) => firstSequence),
+      forwards.batches.map(({ firstSequence }) => firstSequence).toReversed(),
+    );
+    const { after = 0, upTo: end = last } = range;
+    assert.ok(forwards.batches.every((each) => each.lastSequence > after && each.firstSequence <= end));
+    assert.ok(
+      forwards.batches[0]!.firstSequence <= after + 1 && forwards.batches.at(-1)!.lastSequence >= end,
+    );
+  }
+});
+
 test('a log is read while it is written, and nothing that is durable is left out', async (context) => {
   const dir = temporaryFolder(context);
   const journal = await open(dir);
