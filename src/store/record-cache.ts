@@ -1,6 +1,6 @@
 // The cache holds records that were read lately, as objects, up to a number of bytes. It has the
-// newest value of a record or none. A record that is used moves to the younger of two generations;
-// when that is full, the older one is dropped whole, and it takes its place.
+// newest value of a record or none. A record that is used moves to the youngest of its generations,
+// and when it is full the oldest generation is dropped whole.
 
 import { objectBytes } from '../core/heap-bytes.ts';
 import type { StoredRecord } from '../domain/record.ts';
@@ -13,14 +13,16 @@ interface Cached {
   bytes: number;
 }
 
-class Generation {
-  readonly records = new Map<string, Cached>();
-  bytes = 0;
+interface Generation {
+  readonly records: Map<string, Cached>;
+  bytes: number;
 }
 
 export class RecordCache {
-  #young = new Generation();
-  #old = new Generation();
+  #young: Generation = { records: new Map(), bytes: 0 };
+  /** Youngest first. */
+  readonly #generations: Generation[] = [this.#young];
+  #bytes = 0;
   #bytesMax: number;
 
   constructor(bytesMax: number) {
@@ -30,43 +32,46 @@ export class RecordCache {
   /** Changes how many bytes the cache may have. */
   limit(bytesMax: number): void {
     this.#bytesMax = bytesMax;
-    this.#makeRoom(0);
+    this.#makeRoom();
   }
 
-  /** For so many bytes more. One record is always taken. */
-  #makeRoom(bytes: number): void {
-    if (this.#young.bytes + bytes > this.#bytesMax * generationPart) {
-      this.#old = this.#young;
-      this.#young = new Generation();
-    }
-    if (this.bytes + bytes > this.#bytesMax) this.#old = new Generation();
+  get #generationBytesMax(): number {
+    return Math.max(1, this.#bytesMax * generationPart);
+  }
+
+  #beginGeneration(): void {
+    this.#young = { records: new Map(), bytes: 0 };
+    this.#generations.unshift(this.#young);
   }
 
   get bytes(): number {
-    return this.#young.bytes + this.#old.bytes;
+    return this.#bytes;
   }
 
   get size(): number {
-    return this.#young.records.size + this.#old.records.size;
+    return this.#generations.reduce((size, { records }) => size + records.size, 0);
   }
 
   get(id: string): StoredRecord | undefined {
     return this.#use(id)?.record;
   }
 
-  /** What the cache has of this id, in the young generation from now on. */
+  /** What the cache has of this id, in its youngest generation from now on. */
   #use(id: string): Cached | undefined {
-    const young = this.#young.records.get(id);
-    if (young !== undefined) return young;
-    const old = this.#old.records.get(id);
-    if (old === undefined) return undefined;
-    this.#drop(this.#old, old);
-    this.#add(old);
-    return old;
+    for (const generation of this.#generations) {
+      const cached = generation.records.get(id);
+      if (cached === undefined) continue;
+      if (generation !== this.#young) {
+        this.#drop(generation, cached);
+        this.#add(cached);
+      }
+      return cached;
+    }
+    return undefined;
   }
 
   has(id: string): boolean {
-    return this.#young.records.has(id) || this.#old.records.has(id);
+    return this.#generations.some(({ records }) => records.has(id));
   }
 
   /** Adds a record that the cache does not have. */
@@ -75,9 +80,12 @@ export class RecordCache {
   }
 
   #add(cached: Cached): void {
-    this.#makeRoom(cached.bytes);
-    this.#young.records.set(cached.record.id, cached);
-    this.#young.bytes += cached.bytes;
+    const { record, bytes } = cached;
+    if (this.#young.bytes + bytes > this.#generationBytesMax) this.#beginGeneration();
+    this.#young.records.set(record.id, cached);
+    this.#young.bytes += bytes;
+    this.#bytes += bytes;
+    this.#evict();
   }
 
   /**
@@ -93,14 +101,30 @@ export class RecordCache {
       cached.record = record;
       cached.bytes = objectBytes(record);
       this.#young.bytes += cached.bytes - bytesBefore;
-      this.#makeRoom(0);
+      this.#bytes += cached.bytes - bytesBefore;
+      this.#makeRoom();
     }
     return before;
+  }
+
+  /** What there is may be too much. */
+  #makeRoom(): void {
+    if (this.#young.bytes > this.#generationBytesMax) this.#beginGeneration();
+    this.#evict();
+  }
+
+  #evict(): void {
+    for (let oldest = this.#generations.at(-1); oldest !== this.#young; oldest = this.#generations.at(-1)) {
+      if (oldest === undefined || (this.#bytes <= this.#bytesMax && oldest.records.size > 0)) return;
+      this.#bytes -= oldest.bytes;
+      this.#generations.pop();
+    }
   }
 
   #drop(generation: Generation, { record, bytes }: Cached): void {
     generation.records.delete(record.id);
     generation.bytes -= bytes;
+    this.#bytes -= bytes;
   }
 }
 

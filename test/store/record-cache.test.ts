@@ -106,3 +106,16 @@ test('what is used again is in the cache once, with its bytes', () => {
     assert.deepEqual([cache.size, cache.bytes], [12, 12 * bytes]);
   }
 });
+
+test('records that have grown, or are larger than all of the cache, leave others no room', () => {
+  const cache = filled(16);
+  for (let number = 9; number <= 16; number++) {
+    cache.changed(record(number, 'a'.repeat(200)));
+    assert.ok(cache.bytes <= full, `after ${number}`);
+  }
+  const large = record(17, 'a'.repeat(20 * bytes));
+  cache.put(large);
+  assert.deepEqual([cache.size, cache.get(large.id)], [1, large]);
+  cache.put(record(18));
+  assert.deepEqual([cache.has(large.id), cache.has(idOf(18)), cache.bytes], [false, true, bytes]);
+});
