@@ -114,7 +114,10 @@ test('a part of a log begins and ends with the batches that hold its bounds', as
 
 test('read backwards, a log has the same batches within the same bounds', async (context) => {
   const files = await written(context);
-  for (const range of [{}, { after: 50 }, { upTo: 100 }, { after: 50, upTo: 100 }]) {
+  const segments = files.segments().map(({ firstSequence }) => firstSequence);
+  assert.ok(segments.length > 2);
+  const atSegments = segments.slice(1).flatMap((first) => [{ after: first - 2 }, { after: first - 1 }]);
+  for (const range of [{}, { after: 50 }, { upTo: 100 }, { after: 50, upTo: 100 }, ...atSegments]) {
     const forwards = readAll(files, range);
     const backwards = readAll(files, { ...range, reverse: true });
     assert.deepEqual([forwards.defects, backwards.defects], [[], []]);
@@ -122,7 +125,7 @@ test('read backwards, a log has the same batches within the same bounds', async 
       backwards.batches.map(({ firstSequence }) => firstSequence),
       forwards.batches.map(({ firstSequence }) => firstSequence).toReversed(),
     );
-    const { after = 0, upTo: end = last } = range;
+    const { after = 0, upTo: end = last }: { after?: number; upTo?: number } = range;
     assert.ok(forwards.batches.every((each) => each.lastSequence > after && each.firstSequence <= end));
     assert.ok(
       forwards.batches[0]!.firstSequence <= after + 1 && forwards.batches.at(-1)!.lastSequence >= end,
