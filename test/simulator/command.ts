@@ -66,6 +66,9 @@ interface Shown {
 /** Runs plans until one finds something, or the time is over. */
 async function runAll(plans: Iterable<Plan>, seconds: number, shown: Shown): Promise<number> {
   const startedAt = performance.now();
+  // A part of a search ends with the process that began it.
+  process.once('disconnect', () => process.exit(1));
+  process.channel?.unref();
   const found: Found = { seeds: 0, seconds: 0, reached: new Counts(), happened: new Counts(), finding: null };
   for (const plan of plans) {
     if (performance.now() - startedAt >= seconds * 1000) break;
