@@ -15,8 +15,8 @@ export interface LeaseKeeperOptions extends LeaseTiming {
   readonly now: () => Moment;
   /** The node may believe itself for so long from that moment. */
   readonly onTrusted: (sent: Moment, trustMs: number) => void;
-  /** `isClean`: the holder before had stopped, or there was none. */
-  readonly onTaken: (epoch: number, isClean: boolean) => void;
+  /** `isClean`: the holder before had stopped, or there was none. `previous`: its name. */
+  readonly onTaken: (epoch: number, isClean: boolean, previous: string | null) => void;
   /** Why this node can't follow a holder, and must not be the next one; null: it can. */
   readonly refusalOf: (seen: Lease) => string | null;
   /** Hears that reason. Nothing happens any more. */
@@ -118,7 +118,7 @@ export class LeaseKeeper {
     this.#seen = null;
     if (this.#epoch === null) return;
     onTrusted(sent, trustMs);
-    onTaken(this.#epoch, isClean);
+    onTaken(this.#epoch, isClean, seen?.node ?? null);
   }
 
   async #beat(epoch: number): Promise<void> {

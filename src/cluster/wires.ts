@@ -29,8 +29,11 @@ export class Wiring {
     this.#joined = [...this.#joined, [process, other]];
   }
 
-  apart(process: string, other: string): void {
+  /** Returns whether they were joined. */
+  apart(process: string, other: string): boolean {
+    const wereJoined = this.#areJoined(process, other);
     this.#joined = this.#joined.filter((pair) => !pair.includes(process) || !pair.includes(other));
+    return wereJoined;
   }
 
   gone(process: string): void {
@@ -69,8 +72,8 @@ export interface WireEndsOptions {
   readonly timers: Timers;
 }
 
-/** An end waits so long for the other one. */
-const unmetMsMax = 10_000;
+/** An end waits so long for the other one, which is told at the same time. */
+const unmetMsMax = 2_000;
 
 /** Where the ends of wires meet, on a node that runs threads for the one with the lease. */
 export class WireEnds {

@@ -102,7 +102,7 @@ export const configSchema = group({
       'host:port at which the other nodes reach this one; none: they can not pass requests on to it',
     ),
     link: optionalText(
-      'host:port at which the node that has the lease reaches this one to have it run partitions; none: it runs none for others',
+      'host:port at which the other nodes reach this one, to have it run partitions and with requests for those; none: it runs none for others',
     ),
     beatMs: count(50, 60_000, 'time between two beats of the lease'),
     trustMs: count(

@@ -17,7 +17,7 @@ export interface NodeIdentity {
 export interface NodeAddresses {
   /** With requests. */
   readonly address: string | null;
-  /** To have it run partitions. */
+  /** To have it run partitions, and with requests for those. */
   readonly link: string | null;
 }
 

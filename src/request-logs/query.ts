@@ -21,12 +21,16 @@ interface Search {
   readonly limit: number;
 }
 
+interface FoundEntry {
+  readonly entry: LoggedRequest | null;
+}
+
 /** To the log of one node. */
 export interface LogOfNodeQuestions {
   search: { asks: Search & { readonly before: string | null }; answers: LogPage };
   /** The entries behind a place, oldest first, and the place behind them. */
   after: { asks: Search & { readonly after: string }; answers: LogStep };
-  find: { asks: { readonly scope: LogScope; readonly request: string }; answers: LoggedRequest | null };
+  find: { asks: { readonly scope: LogScope; readonly request: string }; answers: FoundEntry };
   /** The place of the newest entry, which changes with each that is written. */
   newest: { asks: { readonly scope: LogScope }; answers: string };
 }
@@ -37,9 +41,16 @@ export interface FoundPage extends Pick<LogPage, 'found' | 'older' | 'newest'> {
   readonly unanswered: readonly string[];
 }
 
-/** To the logs of all nodes. Up to `limit` entries of each node follow a place. */
-export interface LogQuestions extends Omit<LogOfNodeQuestions, 'search'> {
+/** Null: no node that has answered has it. */
+export interface FoundRequest extends FoundEntry, Pick<FoundPage, 'unanswered'> {}
+
+/**
+ * To the logs of all nodes. Up to `limit` entries of each node follow a place, so what follows
+ * after a long while is in order within a step alone.
+ */
+export interface LogQuestions extends Omit<LogOfNodeQuestions, 'search' | 'find'> {
   search: { asks: LogOfNodeQuestions['search']['asks']; answers: FoundPage };
+  find: { asks: LogOfNodeQuestions['find']['asks']; answers: FoundRequest };
 }
 
 type Ask<T extends { readonly [N in keyof T]: { readonly asks: unknown; readonly answers: unknown } }> = <
@@ -71,7 +82,7 @@ export function answerLogQuestions(
     search: ({ scope, filter, limit, before }) => finish(searchInParts(folder, scope, filter, limit, before)),
     after: ({ scope, filter, limit, after }) =>
       finish(entriesAfterInParts(folder, scope, filter, limit, after)),
-    find: ({ scope, request }) => finish(findInParts(folder, scope, request)),
+    find: async ({ scope, request }) => ({ entry: await finish(findInParts(folder, scope, request)) }),
     newest: ({ scope }) => newestPlace(folder, scope),
   };
 }

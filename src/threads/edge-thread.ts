@@ -269,7 +269,8 @@ async function carryOut(instruction: Instruction): Promise<void> {
       shardConnections.take(instruction);
       break;
     case 'connect_request_logs':
-      requestLogs?.connect(instruction.port);
+      if (requestLogs === null) instruction.port.close();
+      else requestLogs.connect(instruction.port);
       break;
     case 'dashboard':
       dashboardPort.connect(instruction.port);

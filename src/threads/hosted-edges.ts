@@ -20,10 +20,16 @@ export interface HostedEdgesOptions {
   readonly onListening: (isListening: boolean) => void;
 }
 
+interface HostedEdge {
+  readonly thread: Thread;
+  /** Of the link that it came by. */
+  readonly term: number;
+}
+
 export class HostedEdges {
   readonly #options: HostedEdgesOptions;
   #config: Config;
-  readonly #edges = new Map<string, Thread>();
+  readonly #edges = new Map<string, HostedEdge>();
   readonly #listening = new Set<Thread>();
   #isStopping = false;
   /** How many connections they have, all together. */
@@ -48,7 +54,7 @@ export class HostedEdges {
       paused: false,
     };
     const thread = threads.take(kind).begin(data);
-    this.#edges.set(kind.name, thread);
+    this.#edges.set(kind.name, { thread, term });
     let isOver = false;
     const over = () => {
       isOver = true;
@@ -89,7 +95,9 @@ export class HostedEdges {
   /** Resolves with the failures, each as one line. */
   async reread(config: Config): Promise<string[]> {
     this.#config = config;
-    const answers = [...this.#edges.values()].map((edge) => edge.ask('reread', { config }).catch(() => null));
+    const answers = [...this.#edges.values()].map(({ thread }) =>
+      thread.ask('reread', { config }).catch(() => null),
+    );
     return (await Promise.all(answers)).filter((failure) => typeof failure === 'string');
   }
 
@@ -98,14 +106,15 @@ export class HostedEdges {
     return [...this.#listening];
   }
 
-  /** Resolves when those that run now have ended. */
-  async allEnded(): Promise<void> {
-    await Promise.all([...this.#edges.values()].map(({ ended }) => ended));
+  /** Resolves when those of the term, and of older ones, have ended. */
+  async ended(term: number): Promise<void> {
+    const those = [...this.#edges.values()].filter((edge) => edge.term <= term);
+    await Promise.all(those.map(({ thread }) => thread.ended));
   }
 
   /** Resolves when every edge has ended. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    await Promise.all([...this.#edges.values()].map((edge) => edge.stop()));
+    await Promise.all([...this.#edges.values()].map(({ thread }) => thread.stop()));
   }
 }

@@ -1,5 +1,6 @@
 // The shards that this node runs for the one that has the lease, while it stands by for the others:
-// their threads, and those that deliver their webhooks. It runs edges for that one, too.
+// their threads, and those that deliver their webhooks. It runs edges for that one, too, and the
+// thread of this node's request logs.
 
 import type { MessagePort } from 'node:worker_threads';
 import type { Config } from '../config/config-schema.ts';
@@ -53,7 +54,9 @@ export class Hosting {
   /** Those whose webhooks are delivered here. */
   readonly #delivered = new Set<number>();
   #webhooks: WebhookThreads | null = null;
-  #logs: Thread | null = null;
+  /** The threads of the request logs: one, and others that wait until it has ended. */
+  readonly #logs = new Set<Thread>();
+  #logWriter: Promise<void> = Promise.resolve();
   /** What is done to partitions, one after the other. */
   #work: Promise<void> = Promise.resolve();
   #isStopping = false;
@@ -74,7 +77,7 @@ export class Hosting {
   take({ lent, term, port }: Taken): void {
     if (this.#isStopping) port.close();
     else if (lent.kind === 'edge') this.#edges.take(lent.edge, term, port);
-    else if (lent.kind === 'request_logs') void this.#takeLogs(port);
+    else if (lent.kind === 'request_logs') this.#takeLogs(term, port);
     else this.#takeShard(lent.shard, port);
   }
 
@@ -131,33 +134,26 @@ export class Hosting {
     void shard.ended.then(() => this.#ended(number));
   }
 
-  /** The thread of this node's request logs, to which its edges hand their last entries. */
-  async #takeLogs(port: MessagePort): Promise<void> {
+  /** The thread of this node's request logs. Its edges hand it their last entries. */
+  #takeLogs(term: number, port: MessagePort): void {
     const { threads } = this.#options;
+    const logs = threads.take(kinds.requestLogs);
     let isOver = false;
-    port.once('close', () => {
-      isOver = true;
-      void this.#stopLogs();
-    });
-    // One thread at a time writes them.
-    await this.#logs?.ended;
-    if (isOver || this.#isStopping) {
-      port.close();
-      return;
-    }
-    const data: RequestLogThreadData = { config: this.#config };
-    const logs = threads.take(kinds.requestLogs).begin(data);
-    this.#logs = logs;
     logs.giveAway(port);
-    await logs.ended;
-    if (this.#logs === logs) this.#logs = null;
-    if (!this.#isStopping) threads.prepare(kinds.requestLogs);
-  }
-
-  async #stopLogs(): Promise<void> {
-    const logs = this.#logs;
-    await this.#edges.allEnded();
-    await logs?.stop();
+    this.#logs.add(logs);
+    port.once('close', async () => {
+      isOver = true;
+      await this.#edges.ended(term);
+      await logs.stop();
+    });
+    void logs.ended.then(() => this.#logs.delete(logs));
+    // One thread at a time writes them.
+    this.#logWriter = this.#logWriter.then(async () => {
+      const data: RequestLogThreadData = { config: this.#config, missing: null };
+      if (!isOver && !this.#isStopping) logs.begin(data);
+      await logs.ended;
+      if (!this.#isStopping) threads.prepare(kinds.requestLogs);
+    });
   }
 
   /** Another node has room to write what this one can't. */
@@ -232,7 +228,7 @@ export class Hosting {
   async reread(config: Config): Promise<string[]> {
     this.#config = config;
     const webhooks = (this.#webhooks?.threads ?? []).map(({ thread }) => thread);
-    for (const thread of [...this.#shards.values(), ...webhooks])
+    for (const thread of [...this.#shards.values(), ...this.#logs, ...webhooks])
       thread?.ask('reread', { config }).catch(() => {});
     return this.#edges.reread(config);
   }
@@ -240,7 +236,8 @@ export class Hosting {
   /** The metrics of its threads that nobody else asks, as prom-client's JSON. */
   counted(): Promise<readonly object[]> {
     const webhooks = (this.#webhooks?.threads ?? []).map(({ ready }) => ready);
-    return metricsOfThreads([...webhooks, ...this.#edges.listening, this.#logs]);
+    const logs = [...this.#logs].filter(({ isReady }) => isReady);
+    return metricsOfThreads([...webhooks, ...this.#edges.listening, ...logs]);
   }
 
   /** Resolves when every shard and every edge has ended. */
@@ -250,8 +247,7 @@ export class Hosting {
     this.#halted.resolve();
     // They ask the shards.
     await Promise.all([this.#work, this.#edges.stop()]);
-    await this.#stopLogs();
-    const shards = [...this.#shards.values()].map((shard) => shard.stop());
-    await Promise.all([this.#stopWebhooks(), ...shards]);
+    const others = [...this.#shards.values(), ...this.#logs].map((thread) => thread.stop());
+    await Promise.all([this.#stopWebhooks(), ...others]);
   }
 }

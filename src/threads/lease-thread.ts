@@ -46,11 +46,11 @@ const keeper = new LeaseKeeper({
   timers: systemTimers,
   now: () => ownership.now(),
   onTrusted: (sent, ms) => ownership.trust(sent, ms),
-  onTaken(epoch, isClean) {
+  onTaken(epoch, isClean, previous) {
     isHolder = true;
     metrics.taken(epoch);
     logger.info({ epoch, isClean }, `node ${identity.node} has the lease`);
-    tell({ type: 'lease_taken', epoch, isClean });
+    tell({ type: 'lease_taken', epoch, isClean, previous });
   },
   refusalOf: ({ node, dialect }) => {
     const unreadable = dialect && unreadableOf(dialect);

@@ -115,7 +115,7 @@ export class Lending {
   /** Begins to lend. */
   start(lender: Lender): void {
     this.#lender = lender;
-    this.#lendEdges();
+    this.#lendThreads();
     this.#spreadSoon();
   }
 
@@ -124,7 +124,7 @@ export class Lending {
     const others = nodes.filter(({ process }) => process !== this.#here);
     this.#links.ask('lead', { nodes: others }).catch(() => {});
     const when = this.#placement.know(nodes);
-    this.#lendEdges();
+    this.#lendThreads();
     if (when === 'now') this.#spread();
     else if (when === 'soon') this.#spreadSoon();
     else void this.#moveAll();
@@ -136,27 +136,30 @@ export class Lending {
       const { process, node, edges } = news;
       this.#placement.linked(process, { node, edges });
       logger.info(`node ${node} can run partitions and ${edges} edges`);
-      this.#lendEdges();
+      this.#lendThreads();
       this.#spreadSoon();
     } else if (news.type === 'unlinked') {
       this.#placement.unlinked(news.process);
       this.wiring.gone(news.process);
       this.#lender?.requestLogs.leave(news.process);
       this.#metrics.linkLost();
-      this.#lendEdges();
+      this.#lendThreads();
       this.#spread();
     } else if (news.type === 'joined' || news.type === 'apart') {
-      const { process, other } = news;
+      const { type, process, other } = news;
       const names = `nodes ${this.#nodeOf(process)} and ${this.#nodeOf(other)}`;
-      this.wiring[news.type](process, other);
-      if (news.type === 'joined') logger.info(`${names} are linked: their requests go straight`);
-      else logger.warn(`${names} don't reach each other: their requests pass this one`);
+      // It is told each time that they try in vain.
+      if (type === 'apart' && !this.wiring.apart(process, other)) return;
+      if (type === 'joined') {
+        this.wiring.joined(process, other);
+        logger.info(`${names} are linked: their requests go straight`);
+      } else logger.warn(`${names} don't reach each other: their requests pass this one`);
       this.#lender?.reconnect(process, other);
     }
   }
 
   /** Each node that can be reached keeps its request logs, and runs its edges unless drained. */
-  #lendEdges(): void {
+  #lendThreads(): void {
     if (this.#lender === null) return;
     const { edges: all, requestLogs } = this.#lender;
     for (const [process, { node }] of this.#placement.hosts)

@@ -18,6 +18,8 @@ export interface LogThreadsOptions {
   readonly threads: WaitingThreads;
   /** The edges, wherever they run. */
   readonly edges: () => readonly SupervisedThread[];
+  /** The node that had the lease before; null: none had. */
+  readonly previous: string | null;
   /** Null: everything runs here. */
   readonly wiring: Wiring | null;
   readonly logger: Logger;
@@ -52,10 +54,10 @@ export class LogThreads {
   }
 
   start(): void {
-    const { config, threads } = this.#options;
+    const { config, threads, wiring, previous } = this.#options;
     if (this.client === null) return;
     const make = () => {
-      const data: RequestLogThreadData = { config: this.#config };
+      const data: RequestLogThreadData = { config: this.#config, missing: wiring === null ? null : previous };
       return threads.take(kinds.requestLogs).begin(data);
     };
     this.#add(here, config.cluster.node ?? '', { name: kinds.requestLogs.name, make });
@@ -64,6 +66,8 @@ export class LogThreads {
   /** A node is linked; `open` has it run its thread. */
   join(process: string, node: string, open: () => Thread): void {
     if (this.client === null || this.#nodes.has(process)) return;
+    // Places in logs go by the names of nodes: of two with one name one is searched.
+    if ([...this.#nodes.values()].some((each) => each.node === node)) return;
     this.#add(process, node, { name: `${kinds.requestLogs.name} on node ${node}`, make: open });
   }
 
@@ -86,20 +90,29 @@ export class LogThreads {
   }
 
   #connect(thread: Thread, node: string): void {
-    const { wiring, edges } = this.#options;
+    const { edges } = this.#options;
     if (thread.process === here && this.client !== null)
       connectClient(thread, { type: 'connect_request_logs' }, this.client);
     for (const { thread: edge } of edges())
       if (edge?.process === thread.process) this.#connectBoth(thread, edge);
-    for (const { node: otherNode, supervised } of this.#nodes.values()) {
-      const other = supervised.thread;
-      if (other === null || other === thread) continue;
-      connectThreads(
-        [thread, { type: 'connect_other_logs', node: otherNode }],
-        [other, { type: 'connect_other_logs', node }],
-        wiring,
-      );
-    }
+    for (const { node: otherNode, supervised } of this.#nodes.values())
+      if (supervised.thread !== null && supervised.thread !== thread)
+        this.#connectLogs([thread, node], [supervised.thread, otherNode]);
+  }
+
+  #connectLogs([one, node]: readonly [Thread, string], [other, otherNode]: readonly [Thread, string]): void {
+    connectThreads(
+      [one, { type: 'connect_other_logs', node: otherNode }],
+      [other, { type: 'connect_other_logs', node }],
+      this.#options.wiring,
+    );
+  }
+
+  /** Whether wires lead from one of the processes to the other is different now. */
+  reconnect(process: string, other: string): void {
+    const [one, second] = [this.#nodes.get(process), this.#nodes.get(other)];
+    if (one?.supervised.thread && second?.supervised.thread)
+      this.#connectLogs([one.supervised.thread, one.node], [second.supervised.thread, second.node]);
   }
 
   /** An edge has been started. */

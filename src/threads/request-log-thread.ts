@@ -1,5 +1,5 @@
-// The entry of the thread of the request logs: it writes what the edges hand over, and drops what
-// is too old. Nothing waits for it.
+// The entry of the thread of the request logs: it writes what the edges of its node hand over,
+// drops what is too old, and searches, with those of other nodes. Nothing waits for it.
 
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
@@ -33,6 +33,8 @@ const roomBytesMin = 2 * freeBytesMin;
 const loggedEveryMs = 60_000;
 const sweepMs = 3_600_000;
 const otherMsMax = 2_000;
+/** To one other node at a time. Those that it takes too long for stay open. */
+const questionsMax = 64;
 
 let hasRoom = true;
 let lookedAtMs = Number.NEGATIVE_INFINITY;
@@ -67,8 +69,11 @@ const sweep = () => {
     logger.error({ err: error }, 'old request logs could not be removed');
   }
 };
-sweep();
-setInterval(sweep, sweepMs).unref();
+// Where none are kept nothing is written, and what others have searched stays.
+if (keptDays > 0) {
+  sweep();
+  setInterval(sweep, sweepMs).unref();
+}
 
 const ports = new Set<MessagePort>();
 
@@ -77,8 +82,17 @@ function write(port: MessagePort, { buffer, bytes, senders }: EntryBatch): void 
   port.postMessage({ written: buffer } satisfies BatchWritten, [buffer]);
 }
 
-/** The logs of other nodes, by their names; null: that node is not there any more. */
-const others = new Map<string, Questions<LogOfNodeQuestions> | null>();
+interface OtherLog {
+  /** The count of its connection. */
+  readonly count: number;
+  /** Null: its node is not there any more. */
+  readonly questions: Questions<LogOfNodeQuestions> | null;
+}
+
+/** By the names of nodes. */
+const others = new Map<string, OtherLog>();
+if (data.missing !== null && data.missing !== config.cluster.node)
+  others.set(data.missing, { count: 0, questions: null });
 
 interface LogAnswers {
   readonly ofThisNode: Answers<LogOfNodeQuestions>;
@@ -95,20 +109,21 @@ const loadAnswers = async (): Promise<LogAnswers> => {
     (asked) => void answerQuestion(ofThisNode, asked, (answer) => own.take(answer), String),
   );
   const otherLogs = () =>
-    [...others].map(([node, log]) => ({
+    [...others].map(([node, { questions }]) => ({
       node,
-      ask: ((name, asks) => (log === null ? Promise.resolve(null) : askOther(log, name, asks))) as AskLog,
+      ask: (async (name, asks) => (questions === null ? null : askOther(questions, name, asks))) as AskLog,
     }));
   const ofAll = answersOfAll({ node: config.cluster.node ?? '', ask: own.ask.bind(own) }, otherLogs);
   return { ofThisNode, ofAll };
 };
 
-/** Null: the node can't be asked, or takes too long. */
-function askOther<N extends keyof LogOfNodeQuestions>(
+/** Null: the node can't be asked, has too much to do, or takes too long. */
+async function askOther<N extends keyof LogOfNodeQuestions>(
   log: Questions<LogOfNodeQuestions>,
   name: N,
   asks: LogOfNodeQuestions[N]['asks'],
 ) {
+  if (log.size >= questionsMax) return null;
   const tooLate = wait(otherMsMax, null, { ref: false });
   return Promise.race([log.ask(name, asks).catch(() => null), tooLate]);
 }
@@ -132,16 +147,21 @@ function cantRead(error: unknown): string {
 }
 
 /** Both ask each other over the port. */
-function connectOther(node: string, port: MessagePort): void {
+function connectOther(node: string, count: number, port: MessagePort): void {
+  // A wire takes its time: another connection may have taken its place before it is there.
+  if (count < (others.get(node)?.count ?? 0)) {
+    port.close();
+    return;
+  }
   const questions = new Questions<LogOfNodeQuestions>((question) => port.postMessage(question));
-  others.set(node, questions);
+  others.set(node, { count, questions });
   port.on('message', (message: Question<LogOfNodeQuestions> | Answer) => {
     if ('value' in message) questions.take(message);
     else void takeOfOther(port, message);
   });
   port.on('close', () => {
     questions.end(new Error(`node ${node} is away`));
-    if (others.get(node) === questions) others.set(node, null);
+    if (others.get(node)?.questions === questions) others.set(node, { count, questions: null });
   });
 }
 
@@ -166,7 +186,8 @@ const answers: Answers<ThreadQuestions> = {
 };
 main.on('message', async (instruction: Instruction) => {
   if (instruction.type === 'connect_request_logs') connect(instruction.port);
-  else if (instruction.type === 'connect_other_logs') connectOther(instruction.node, instruction.port);
+  else if (instruction.type === 'connect_other_logs')
+    connectOther(instruction.node, instruction.count, instruction.port);
   else if ('question' in instruction) await answerQuestion(answers, instruction, tell);
   if (instruction.type === 'stop') process.exit(0);
 });

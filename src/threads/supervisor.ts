@@ -37,6 +37,8 @@ export interface Claim {
   readonly ownership: SharedArrayBuffer;
   /** The epoch of the node's lease; null where no nodes share the service. */
   readonly lease: number | null;
+  /** The node that had it before; null: none had, or no nodes share the service. */
+  readonly previous: string | null;
   /** For so long attempts of webhooks that another node has made may still run. */
   readonly quietMs: number;
 }
@@ -105,6 +107,7 @@ export class Supervisor {
     this.#logs = new LogThreads({
       ...options,
       edges: () => this.#edges.all,
+      previous: options.claim.previous,
       wiring: this.#wiring,
       stopping: this.#stopping.signal,
       countLost: options.metrics.countLostEntries,
@@ -134,7 +137,10 @@ export class Supervisor {
       replace: (number) => elementAt(this.#shards, number).replace(),
       edges: this.#edges,
       requestLogs: this.#logs,
-      reconnect: (...processes) => connectBetween(processes, this.#shards, this.#edges.all, this.#wiring),
+      reconnect: (...processes) => {
+        connectBetween(processes, this.#shards, this.#edges.all, this.#wiring);
+        this.#logs.reconnect(...processes);
+      },
     });
   }
 

@@ -76,7 +76,12 @@ export type Notice =
   /** A node that stands by has found the files of a shard whole. */
   | { readonly type: 'whole'; readonly shard: number }
   /** The node has the lease now; `isClean`: its last holder had stopped. */
-  | { readonly type: 'lease_taken'; readonly epoch: number; readonly isClean: boolean }
+  | {
+      readonly type: 'lease_taken';
+      readonly epoch: number;
+      readonly isClean: boolean;
+      readonly previous: string | null;
+    }
   | { readonly type: 'lease_lost' }
   /** Where the node is that has the lease. */
   | { readonly type: 'lease_holder'; readonly address: string | null }
@@ -172,6 +177,8 @@ export interface StandbyThreadData {
 /** How the thread of the request logs is started. */
 export interface RequestLogThreadData {
   readonly config: Config;
+  /** A node whose log can't be asked yet; null: none. */
+  readonly missing: string | null;
 }
 
 /** How the archive's process is started. */

@@ -198,6 +198,7 @@ test('what two other nodes say to each other does not pass the one with the leas
   for (const link of links) link.forget(1);
   await a.says(/nodes [bc] and [bc] don't reach each other/);
   await allServe();
+  await poll(async () => ((await isLogged(c.url, key, `${request}`)) ? true : undefined));
   await a.says(/(nodes [bc] and [bc] are linked[\s\S]*){2}/);
   await allServe();
   assert.doesNotMatch(a.output(), /the link to node [bc] is lost/);

@@ -19,7 +19,7 @@ test('a wire has one end that is offered, to the process that the other one wait
   const [, other] = wiring.between('p', 'q')!;
   assert.notEqual(other.wire, first.wire);
   assert.equal(other.offeredTo, null);
-  wiring.apart('p', 'q');
+  assert.deepEqual([wiring.apart('p', 'q'), wiring.apart('p', 'q')], [true, false]);
   assert.equal(wiring.between('p', 'q'), null);
   assert.notEqual(wiring.between('r', 'q'), null);
   wiring.gone('r');

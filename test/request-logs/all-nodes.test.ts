@@ -122,10 +122,13 @@ test('a node that does not answer is named, and what it took follows when it is 
   assert.deepEqual([idsOf(without.found), without.unanswered], [[ofA], ['b']]);
   // It can't be gone on to.
   assert.equal(without.older, null);
-  assert.equal(await ask('find', { scope: shop, request: ofB }), null);
+  assert.deepEqual(await ask('find', { scope: shop, request: ofB }), { entry: null, unanswered: ['b'] });
+  assert.equal((await ask('find', { scope: shop, request: ofA })).entry?.request, ofA);
   b.isAway = false;
   const found = await ask('find', { scope: shop, request: ofB });
-  assert.equal(found?.request, ofB);
+  assert.equal(found.entry?.request, ofB);
+  const nobodys = await ask('find', { scope: shop, request: answeredRequest().requestId });
+  assert.deepEqual(nobodys, { entry: null, unanswered: [] });
   const whole = await ask('search', { scope: shop, filter, limit: 5, before: null });
   assert.deepEqual(idsOf(whole.found), [ofB, ofA]);
 });
@@ -157,24 +160,69 @@ test('those who follow get what any node takes, in its order, also of one that c
   assert(isPlaceInAll(after), after);
 });
 
-test('of one node alone a place is told as it is, and goes on when there are more', async () => {
-  const { a, b, others, ask } = threeNodes();
-  const both = others.splice(0);
+test('of a node that is not one of several a place is told as it is, and goes on when it is', async () => {
+  const { a, b } = threeNodes();
+  const others: TestedNode[] = [];
+  const alone = asking(answersOfAll({ ...a, node: '' }, () => []));
+  const ask = asking(answersOfAll(a, () => others));
   const [first, second] = [a.put(0), a.put(10)];
-  const page = await ask('search', { scope: shop, filter, limit: 1, before: null });
+  const page = await alone('search', { scope: shop, filter, limit: 1, before: null });
   assert.match(page.older!, /^\d+-\d+$/);
-  others.push(...both);
+  const newest = await alone('newest', { scope: shop });
+  assert.match(newest, /^\d+-\d+$/);
+  others.push(b);
   const ofB = b.put(5);
   const next = await ask('search', { scope: shop, filter, limit: 5, before: page.older });
   assert.deepEqual(idsOf(next.found), [ofB, first]);
-  const alone = await ask('newest', { scope: shop });
-  others.splice(0);
-  assert.deepEqual(idsOf((await ask('after', { scope: shop, filter, limit: 5, after: alone })).found), []);
-  assert.notEqual(second, first);
+  const third = a.put(30);
+  const after = await ask('after', { scope: shop, filter, limit: 5, after: newest });
+  assert.deepEqual(idsOf(after.found), [third]);
+  assert(!idsOf(after.found).includes(second));
+  // A place of other nodes, or of none, is none of this one.
+  for (const forged of ['00000000=1-2', '00000000=1-2,11111111=1-3'])
+    assert.deepEqual(await alone('after', { scope: shop, filter, limit: 5, after: forged }), {
+      found: [],
+      newest: await alone('newest', { scope: shop }),
+    });
+});
+
+test('clocks that were set keep no page from going on', async () => {
+  const { a, b, ask } = threeNodes();
+  // Each node goes on with times before what it has looked at last.
+  const written = [a.put(2_000), a.put(0), b.put(2_500), b.put(100)].reverse();
+  a.put(5_000);
+  b.put(5_100);
+  const found: string[] = [];
+  let before: string | null = null;
+  let pages = 0;
+  do {
+    const page: LogQuestions['search']['answers'] = await ask('search', {
+      scope: shop,
+      filter,
+      limit: 1,
+      before,
+    });
+    found.push(...idsOf(page.found));
+    before = page.older;
+  } while (before !== null && ++pages < 20);
+  assert.equal(new Set(found).size, 6);
+  assert.equal(found.length, 6);
+  assert.deepEqual(found.slice(2).sort(), written.toSorted());
 });
 
 test('what is no place is not taken for one', () => {
-  for (const text of ['', '1-', 'a', 'a=1', 'a=1-2,', ',', 'a=1-2,b', '=1-2', 'a=1-2-3', 'a=b=1-2'])
+  for (const text of [
+    '',
+    '1-',
+    '0f2ab3c4',
+    '0f2ab3c4=1',
+    '0f2ab3c4=1-2,',
+    ',',
+    'a=1-2',
+    '=1-2',
+    '0f2ab3c4=1-2-3',
+  ])
     assert.equal(isPlaceInAll(text), false, text);
-  for (const text of ['0-0', '1764115200000-12', 'a=1-2', 'a=1-2,b%3D=0-0']) assert(isPlaceInAll(text), text);
+  for (const text of ['0-0', '1764115200000-12', '0f2ab3c4=1-2', '0f2ab3c4=1-2,9ad01277=0-0'])
+    assert(isPlaceInAll(text), text);
 });

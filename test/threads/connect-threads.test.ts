@@ -1,4 +1,4 @@
-// Who is connected with a shard, and over what: a wire where both threads run on other nodes, a channel through this one otherwise.
+// What two threads are connected over: a wire where both run on other nodes, a channel through this one otherwise.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -13,7 +13,7 @@ import { type Html, html } from '../../html/html.ts';
 import type { OperatorServices } from '../../operator/use-cases/services.ts';
 import { isPlaceInAll } from '../../request-logs/all-nodes.ts';
 import type { Gap } from '../../request-logs/logged-request.ts';
-import type { FoundPage } from '../../request-logs/query.ts';
+import type { FoundPage, FoundRequest } from '../../request-logs/query.ts';
 import { type LogFilter, statusRangeOf } from '../../request-logs/search.ts';
 import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
@@ -108,9 +108,14 @@ function listOf(request: Request, found: FoundPage | null): Html {
   const none = html`<p>${say('none_text')}</p>`;
   const empty = isFiltered(request) ? ui.emptyState(say('none_found')) : ui.emptyState(say('none'), none);
   const emptyYet = found.older === null ? empty : ui.emptyState(say('none_found_yet'));
-  const nodes = found.unanswered.join(', ');
-  return html`${nodes && html`<div class="notice warn"><p>${say('unanswered', { nodes })}</p></div>`}
+  return html`${missingOf(request, found)}
 ${ui.list(sayLayout(request)(active), columnsOf(request), found.found, emptyYet)}`;
+}
+
+/** Says whose requests are missing; null: nobody's are. */
+function missingOf({ say }: Request, { unanswered }: Pick<FoundPage, 'unanswered'>): Html | null {
+  if (unanswered.length === 0) return null;
+  return html`<div class="notice warn"><p>${say('unanswered', { nodes: unanswered.join(', ') })}</p></div>`;
 }
 
 function columnsOf(request: Request): ui.Column<LoggedRequest | Gap>[] {
@@ -169,9 +174,13 @@ function exactTime(iso: string): Html {
 
 async function showRequest(request: Request): Promise<DashboardAnswer> {
   const { say } = request;
-  const entry = await findWritten(request);
+  const found = await findWritten(request);
+  const entry = found?.entry ?? null;
   if (entry === null) {
-    const body = ui.emptyState(say('not_kept'), html`<p>${say('not_kept_text')}</p>`);
+    const body = [
+      found && missingOf(request, found),
+      ui.emptyState(say('not_kept'), html`<p>${say('not_kept_text')}</p>`),
+    ];
     return page(request, { status: 404, title: request.id, body });
   }
   const { method, path, query, request_body, request_cut, answer_body, answer_cut, masked } = entry;
@@ -196,11 +205,11 @@ const writtenMs = 2_000;
 const pollMs = 100;
 
 /** Finds a request; one that was just made may wait in the buffer of its edge for half a second. */
-async function findWritten({ organization, mode, id, services }: Request): Promise<LoggedRequest | null> {
+async function findWritten({ organization, mode, id, services }: Request): Promise<FoundRequest | null> {
   const scope = { org: organization.id, mode };
   for (;;) {
-    const entry = await services.requestLogs('find', { scope, request: id });
-    if (entry !== null || !isRecent(id, services)) return entry;
+    const found = await services.requestLogs('find', { scope, request: id });
+    if (found?.entry || !isRecent(id, services)) return found;
     await wait(pollMs);
   }
 }

@@ -63,7 +63,7 @@ export function requestSource(askLogs: AskLogs, org: string, params: Params): St
   /** The newest ones, oldest first, and the position behind them. */
   const newest = async () => {
     if (request !== undefined) {
-      const entry = await askLogs('find', { scope, request });
+      const { entry = null } = (await askLogs('find', { scope, request })) ?? {};
       return { found: entry === null ? [] : [entry], cursor: (await askLogs('newest', { scope })) ?? '0-0' };
     }
     const page = await askLogs('search', { scope, filter, limit, before: null });

@@ -72,7 +72,7 @@ function showRequest({ print }: CliContext, folder: string, request: string): vo
   const found = findRequestAnywhere(folder, request);
   if (found === null)
     throw new CommandFailure(
-      `no request log has ${request}: it is older than the logs, its key did not exist, or it came from a page`,
+      `no request log has ${request}: it is older than the logs, its key did not exist, it came from a page, or another node took it`,
     );
   const { scope, entry } = found;
   print({ organization: scope.org, mode: scope.mode, ...entry }, inWords);
