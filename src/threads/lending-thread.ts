@@ -33,6 +33,9 @@ const marginMs = Math.ceil(trustMs / 20);
 
 /** By process. Null: the connection is being made. */
 const links = new Map<string, Link | null>();
+/** The number of the link with each process. */
+const numbers = new Map<string, number>();
+let count = 0;
 /** Those that are ready, by process. */
 const hosts = new Map<string, OtherHost>();
 let isStopping = false;
@@ -80,6 +83,8 @@ async function dial({ node, process, link: address }: ReachableNode): Promise<vo
 function lead(host: OtherHost, socket: Awaited<ReturnType<typeof connectToNode>>): void {
   const { node, process } = host;
   const say = (message: FromLender) => link.tell(message);
+  const number = ++count;
+  numbers.set(process, number);
   /** The trust that was granted is over then. */
   let trustedUntilMs = ownership.now().monotonicMs;
   const link = new Link(socket, 'dialed', {
@@ -89,7 +94,7 @@ function lead(host: OtherHost, socket: Awaited<ReturnType<typeof connectToNode>>
         refusals.delete(process);
         backOff.forget(process);
         hosts.set(process, host);
-        tell({ type: 'linked', node, process, edges: message.edges });
+        tell({ type: 'linked', node, process, link: number, edges: message.edges });
         introduce();
       } else if (message.type === 'refused') refused(node, process, message.reason);
       else if (message.type !== 'beat') tell({ type: message.type, process, other: message.process });
@@ -102,6 +107,7 @@ function lead(host: OtherHost, socket: Awaited<ReturnType<typeof connectToNode>>
     silentMsMax: trustMs,
     onEnded(closeOpened) {
       links.delete(process);
+      numbers.delete(process);
       missed.delete(process);
       if (hosts.delete(process)) {
         logger.warn(`the link to node ${node} is lost`);
@@ -135,7 +141,9 @@ const answers: Answers<ThreadQuestions> = {
         void dial(node);
     introduce();
   },
-  unlink: ({ process }) => links.get(process)?.end(),
+  unlink({ process, link }) {
+    if (numbers.get(process) === link) links.get(process)?.end();
+  },
   stop() {
     isStopping = true;
     for (const link of links.values()) link?.end();

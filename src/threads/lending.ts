@@ -133,8 +133,8 @@ export class Lending {
   #hear(news: News): void {
     const { logger } = this.#options;
     if (news.type === 'linked') {
-      const { process, node, edges } = news;
-      this.#placement.linked(process, { node, edges });
+      const { process, node, link, edges } = news;
+      this.#placement.linked(process, { node, link, edges });
       logger.info(`node ${node} can run partitions and ${edges} edges`);
       this.#lendThreads();
       this.#spreadSoon();
@@ -257,7 +257,8 @@ export class Lending {
   #open(process: string, lent: Lent): Thread {
     const { port1, port2 } = new MessageChannel();
     this.#links.lend(process, lent, port1);
-    const giveUp = () => void this.#links.ask('unlink', { process }).catch(() => {});
+    const link = this.#placement.linkedNode(process)?.link ?? 0;
+    const giveUp = () => void this.#links.ask('unlink', { process, link }).catch(() => {});
     return Thread.elsewhere(port2, { process, name: this.#nameOf(process), giveUp });
   }
 

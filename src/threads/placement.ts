@@ -9,6 +9,8 @@ import { BackOff } from './back-off.ts';
 
 export interface LinkedNode {
   readonly node: string;
+  /** The number of its link. */
+  readonly link: number;
   /** How many edges it can run. */
   readonly edges: number;
 }

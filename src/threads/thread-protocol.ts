@@ -49,7 +49,7 @@ export interface ThreadQuestions {
   /** Connects to the nodes that may run partitions. */
   lead: { asks: { readonly nodes: readonly ReachableNode[] } };
   /** Ends the link to a node that does not do what it is told. */
-  unlink: { asks: { readonly process: string } };
+  unlink: { asks: { readonly process: string; readonly link: number } };
   /** Follows a partition that nobody on this node owns. */
   follow: { asks: { readonly shard: FollowedShard } };
   /** Lets a partition go that is followed. */
@@ -90,7 +90,14 @@ export type Notice =
   /** The nodes that may run partitions, the one that has the lease among them. */
   | { readonly type: 'nodes'; readonly nodes: readonly ReachableNode[] }
   /** The node with that process can be given partitions, and so many edges, or not any more. */
-  | { readonly type: 'linked'; readonly node: string; readonly process: string; readonly edges: number }
+  | {
+      readonly type: 'linked';
+      readonly node: string;
+      readonly process: string;
+      /** No other link has this number. */
+      readonly link: number;
+      readonly edges: number;
+    }
   | { readonly type: 'unlinked'; readonly process: string }
   /** Two other nodes are linked with each other, or not any more. */
   | { readonly type: 'joined' | 'apart'; readonly process: string; readonly other: string }

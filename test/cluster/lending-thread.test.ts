@@ -70,7 +70,7 @@ async function bench(context: TestContext) {
       () => typesOf().join() === types.join() || undefined,
       () => typesOf().join(),
     );
-  return { thread, b, lead, told, links, typesOf, heard };
+  return { thread, b, lead, told, links, news, typesOf, heard };
 }
 
 test('a node is connected to and led, and granted the trust that this one has itself', async (context) => {
@@ -109,4 +109,23 @@ test('a node that PostgreSQL has not heard of five times in a row is given up', 
   // It is there again.
   await lead(b);
   await heard('linked', 'unlinked', 'linked');
+});
+
+test('a link is given up by its number, so that what is late does not end the next one', async (context) => {
+  const { thread, b, lead, heard, news } = await bench(context);
+  const newest = () => news.findLast((each) => each.type === 'linked')!.link;
+  await lead(b);
+  await heard('linked');
+  const first = newest();
+  await thread.ask('unlink', { process: 'pb', link: first });
+  await heard('linked', 'unlinked');
+  await lead(b);
+  await heard('linked', 'unlinked', 'linked');
+  assert.notEqual(newest(), first);
+  await thread.ask('unlink', { process: 'pb', link: first });
+  await thread.ask('unlink', { process: 'nobody', link: newest() });
+  await lead(b);
+  await heard('linked', 'unlinked', 'linked');
+  await thread.ask('unlink', { process: 'pb', link: newest() });
+  await heard('linked', 'unlinked', 'linked', 'unlinked');
 });
