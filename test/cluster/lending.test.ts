@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { assertWhole, merchantsOn, pauseAll, progress, startWork } from '../machine/merchants.ts';
-import type { Merchant } from '../main/merchant.ts';
+import { calmRestMs, type Merchant } from '../main/merchant.ts';
 import { shopOnEachShard } from '../main/shops.ts';
 import { poll } from '../poll.ts';
 import { leftOut, type PostgresServers, startServers } from '../postgresql/servers.ts';
@@ -37,12 +37,12 @@ async function startLender(
 }
 
 /** Node a has the lease, node b runs a partition for it, and merchants work on both partitions. */
-async function started(context: TestContext): Promise<Cluster> {
+async function started(context: TestContext, restMs?: number): Promise<Cluster> {
   const servers = await startServers(context, 1);
   const a = await startLender(context, servers, 'a');
   const service = await a.serving;
   const merchants = await merchantsOn(context, service);
-  startWork(service, merchants);
+  startWork(service, merchants, restMs);
   const b = await startLender(context, servers, 'b', a);
   await a.says(/partition \d runs on node b after/);
   await progress(service, merchants, 20);
@@ -84,7 +84,7 @@ test(
 );
 
 test('a node that runs a partition is frozen, given another, drained and stopped', skip, async (context) => {
-  const { servers, a, b, service, merchants } = await started(context);
+  const { servers, a, b, service, merchants } = await started(context, calmRestMs);
   b.process.kill('SIGSTOP');
   await a.says(/the link to node b is lost/);
   await progress(service, merchants, 20);

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { FaultyMachine } from '../machine/faulty-machine.ts';
 import { assertWhole, merchantsOn, pauseAll, progress } from '../machine/merchants.ts';
+import { calmRestMs } from '../main/merchant.ts';
 import { poll } from '../poll.ts';
 import { Link } from '../postgresql/links.ts';
 import { leftOut, startServers } from '../postgresql/servers.ts';
@@ -19,8 +20,6 @@ const skip = {
   skip: leftOut || (machine === null ? 'there is no compiler for the machine that fails' : false),
 };
 const keeper = join(import.meta.dirname, '../main/keeper.mjs');
-/** What merchants do is all checked at the end, and the faults here take most of the time. */
-const calmRestMs = 100;
 /** What a fault may take: trust is over, the partition starts elsewhere; the rest is for a busy machine. */
 const backMsMax = 25_000;
 

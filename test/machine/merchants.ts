@@ -7,8 +7,8 @@ import { payments } from '../main/payments-command.ts';
 import { shopOnEachShard } from '../main/shops.ts';
 import type { Service } from '../service.ts';
 
-export function startWork({ url }: Service, merchants: readonly Merchant[]): void {
-  for (const merchant of merchants) merchant.work(url, 4);
+export function startWork({ url }: Service, merchants: readonly Merchant[], restMs?: number): void {
+  for (const merchant of merchants) merchant.work(url, 4, restMs);
 }
 
 export async function pauseAll(merchants: readonly Merchant[]): Promise<void> {

@@ -59,6 +59,8 @@ function isUnsure({ status, text }: Answer): boolean {
 const restMs = 25;
 /** For tests of one moment, at which as much as possible is to be under way. */
 export const hurriedRestMs = 10;
+/** For tests of what lasts, and meets every connection however long that rests. */
+export const calmRestMs = 100;
 /** It rests longer before it tries again what the service could not answer. */
 const unsureRestMs = 100;
 

@@ -6,7 +6,7 @@ import { cpSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { assertWhole, merchantsOn, pauseAll, progress, startWork } from '../machine/merchants.ts';
-import { crampedEnv, type Merchant } from '../main/merchant.ts';
+import { calmRestMs, crampedEnv, type Merchant } from '../main/merchant.ts';
 import { freePort, type Service, startService, temporaryFolder } from '../service.ts';
 import { Link } from './links.ts';
 import { leftOut, type PostgresServer, startServers } from './servers.ts';
@@ -25,7 +25,7 @@ interface Bench {
 }
 
 /** A service whose merchants work, with a primary `a` and the standbys `b` and `c`. */
-async function working(context: TestContext): Promise<Bench> {
+async function working(context: TestContext, restMs?: number): Promise<Bench> {
   const servers = await startServers(context, 2);
   const [a, b, c] = servers.all as [PostgresServer, PostgresServer, PostgresServer];
   const links = await Promise.all([a, b, c].map(({ port }) => new Link(port).open(context)));
@@ -39,7 +39,7 @@ async function working(context: TestContext): Promise<Bench> {
   const service = await startService({ env });
   context.after(() => service.kill());
   const merchants = await merchantsOn(context, service);
-  startWork(service, merchants);
+  startWork(service, merchants, restMs);
   await progress(service, merchants, 20);
   return { a, b, c, links, env, service, merchants };
 }
@@ -84,7 +84,7 @@ async function moreAdvanced(b: PostgresServer, c: PostgresServer): Promise<[Post
 }
 
 test('what passes by itself costs nothing that was acknowledged', skip, async (context) => {
-  const bench = await working(context);
+  const bench = await working(context, calmRestMs);
   const { a, b, c, links, service, merchants } = bench;
   a.freeze();
   await wait(2_500);
