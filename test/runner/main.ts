@@ -39,8 +39,8 @@ if (given.length === 0) {
 }
 
 const timeout = 600_000;
-/** More would keep services from stopping in time: most of a run's time is the processors', not the clocks'. */
-const concurrency = availableParallelism();
+/** One more than there are processors, because most files also wait: for a timer, or for the end of a process. */
+const concurrency = availableParallelism() + 1;
 
 /** Runs what is named by the command line of node:test, whose options may be among it. */
 async function runNamed(): Promise<void> {
