@@ -38,6 +38,7 @@ export class Relay {
   /** The connections of each network and site. */
   readonly #open = new Map<string, number>();
   #target: string | null = null;
+  #isPassing = true;
   #isClosed = false;
 
   constructor(options: RelayOptions) {
@@ -67,9 +68,15 @@ export class Relay {
 
   /** Connections go to this node from now on; those to another one end. Null: to none. */
   passTo(target: string | null): void {
-    if (target === this.#target) return;
+    if (target === this.#target || !this.#isPassing) return;
     this.#target = target;
     this.#endAll();
+  }
+
+  /** This node serves soon: clients are told to try again, whoever is named from now on. */
+  passToNobody(): void {
+    this.passTo(null);
+    this.#isPassing = false;
   }
 
   #take(client: Socket): void {

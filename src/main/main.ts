@@ -149,7 +149,7 @@ interface OwnedRun extends Omit<Run, 'config'> {
 
 async function runOwned(given: OwnedRun): Promise<void> {
   const { configured, load, acceptLoss, told, closers, logger, manager, port, baseUrl, url, owned } = given;
-  const { folder, claim, threads, whole, remote } = owned;
+  const { folder, whole, remote } = owned;
   const sized = (config: Config) => sizedFor(config, folder.shards);
   const config = sized(configured);
   const audit = await openAudit(folder.path, config, logger, closers);
@@ -166,14 +166,12 @@ async function runOwned(given: OwnedRun): Promise<void> {
   const mail = await openMail({ config, directory, secrets, registry, logger, closers });
   const lending = openLending(given, { ...parts, config, secretsKeys, registry, pause });
   const supervisor = new Supervisor({
+    ...owned,
+    ...parts,
     config,
     lending,
-    folder,
-    ...parts,
     directory,
     secretsKeys,
-    claim,
-    threads,
     port,
     baseUrl,
     logger,

@@ -4,7 +4,7 @@
 import { randomFillSync, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import manifest from '../../package.json' with { type: 'json' };
-import { Relay } from '../cluster/relay.ts';
+import { canShare, Relay } from '../cluster/relay.ts';
 import { baseUrlOf, ConfigError } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
 import { sizedFor } from '../config/sizing.ts';
@@ -46,6 +46,8 @@ export interface StoodBy {
   readonly whole: ReadonlySet<number>;
   /** This node among those that share the service; null where it is alone. */
   readonly among: AmongNodes | null;
+  /** To be called when this node's edges listen: until then clients are told to try again. */
+  readonly stepAside: () => Promise<void>;
 }
 
 export interface AmongNodes {
@@ -62,7 +64,7 @@ function waitingThreads({ closers }: Owning, started: readonly WorkerKind[]): Wa
 
 /** Of a node that has not stood by. */
 function unprepared(owning: Owning) {
-  return { threads: waitingThreads(owning, []), whole: new Set<number>() };
+  return { threads: waitingThreads(owning, []), whole: new Set<number>(), stepAside: async () => {} };
 }
 
 /** The first node has the lease at once, and needs to follow nobody. */
@@ -96,8 +98,10 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
   const lease = keep(owning, 'the thread of the lease', leaseEntry, data, (news) => {
     if (news.type === 'nodes') onNodes(news.nodes);
     else if (news.type === 'lease_holder') relay.passTo(news.address);
-    else if (news.type === 'lease_taken') taken.resolve(claimOf(owning.config, ownership, news));
-    else if (news.type === 'lease_lost')
+    else if (news.type === 'lease_taken') {
+      relay.passToNobody();
+      taken.resolve(claimOf(owning.config, ownership, news));
+    } else if (news.type === 'lease_lost')
       owning.told.reject(new ServiceCrash('another node has taken the lease'));
     else if (news.type === 'lease_wanted')
       owning.told.reject(new ServiceCrash(`the lease moves to node ${news.successor}`));
@@ -138,7 +142,7 @@ async function follow(
   owning: Owning,
   folder: DataFolder,
   following: Following,
-): Promise<Pick<StoodBy, 'config' | 'claim' | 'whole'>> {
+): Promise<Pick<StoodBy, 'config' | 'claim' | 'whole' | 'stepAside'>> {
   const { config, port, logger, manager, closers } = owning;
   const { data, relay, lease, keys, threads, taken } = following;
   const { service, progress, identity } = data;
@@ -156,16 +160,18 @@ async function follow(
   const hosting = new HostedHere(owning, folder, { identity, standby: thread, whole, threads, relay, keys });
   const counted = async () => [...(await metricsOfThreads([lease, thread])), ...(await hosting.counted())];
   const merged = async () => (await mergeMetrics(await counted())).metrics();
-  const ends = [() => relay.close(), await serveMetrics(config, merged, logger), manager.watch(merged)].map(
-    lazily,
-  );
-  closers.push(...ends);
+  const stepAside = lazily(() => relay.close());
+  const ends = [await serveMetrics(config, merged, logger), manager.watch(merged)].map(lazily);
+  closers.push(stepAside, ...ends);
   logger.info(`node ${identity.node} stands by`);
   manager.ready('standing by');
   const claim = await Promise.race([taken, hosting.run()]);
+  // It may have rested while edges of another node ran here, which end now.
+  if (canShare) await relay.listen();
+  else await stepAside();
   await hosting.stop();
   await Promise.all([thread.stop(), ...ends.map((end) => end())]);
-  return { config: hosting.config, claim, whole };
+  return { config: hosting.config, claim, whole, stepAside };
 }
 
 const connectMs = 2_000;

@@ -67,6 +67,8 @@ export interface SupervisorOptions {
   readonly onRefusedKeys: (refused: readonly RefusedKey[]) => void;
   /** Called with the port over which an edge asks for pages of the dashboard. */
   readonly onDashboardPort: (port: MessagePort) => void;
+  /** Called when every edge of this node listens. */
+  readonly stepAside: () => Promise<void>;
   /** Called when an edge has ended unexpectedly: the service can't go on. */
   readonly onEdgeEnded: (failure: ThreadFailure) => void;
 }
@@ -128,6 +130,7 @@ export class Supervisor {
     this.#logs.start();
     const listenFailure = await edges;
     if (listenFailure !== null) throw listenFailure;
+    await this.#options.stepAside();
     const failures = await Promise.all(shards);
     const [first = null] = failures;
     if (first !== null && !failures.includes(null)) throw first;

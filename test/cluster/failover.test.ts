@@ -11,6 +11,24 @@ import { clusterCommand, startNode } from './nodes.ts';
 
 const skip = { skip: leftOut };
 
+/** What connections to the node come to until it serves: statuses, and codes of what failed but for resets. */
+async function statusesUntil(url: string, serving: Promise<unknown>): Promise<Set<string>> {
+  let isServing = false;
+  void serving.then(() => {
+    isServing = true;
+  });
+  const statuses = new Set<string>();
+  for (let isLast = false; !isLast; await wait(5)) {
+    isLast = isServing;
+    const answer = await send(url, '/readyz', { headers: { connection: 'close' } }).then(
+      ({ status }) => String(status),
+      ({ cause, message }: Error) => (cause as NodeJS.ErrnoException | undefined)?.code ?? message,
+    );
+    if (answer !== 'ECONNRESET') statuses.add(answer);
+  }
+  return statuses;
+}
+
 test('a node is killed under load, and the next one serves', skip, async (context) => {
   const servers = await startServers(context, 1);
   const a = startNode(context, { url: servers.url, name: 'a' });
@@ -19,13 +37,18 @@ test('a node is killed under load, and the next one serves', skip, async (contex
   const merchants = await merchantsOn(context, service);
   const { secret } = service.keys!;
   for (const name of ['b', 'c']) {
-    const next = startNode(context, { url: servers.url, name, secretsKeyOf: a.dataDir });
+    const port = await freePort();
+    const env = { PAYMENTS_PORT: String(port) };
+    const next = startNode(context, { url: servers.url, name, secretsKeyOf: a.dataDir, env });
     await next.says(/stands by"/);
     startWork(service, merchants);
     await progress(service, merchants, 20);
     const fromMs = performance.now();
     await last.kill();
+    const asked = statusesUntil(`http://127.0.0.1:${port}`, next.serving);
     service = await next.serving;
+    // Somebody answers all the time, if only that it is to be tried again.
+    assert.deepEqual([...(await asked)].sort(), ['200', '503']);
     const ms = Math.round(performance.now() - fromMs);
     console.error(`${name} serves after ${ms} ms`);
     assert(ms < 15_000, `${name} serves after ${ms} ms`);

@@ -69,6 +69,17 @@ test('without a node that serves, clients are told to come back', async (context
   assert.equal(await ask(), 503);
 });
 
+test('of a node that serves soon nothing is passed on any more, whoever is named', async (context) => {
+  const { relay, port } = await relayOn(context);
+  const greeting = createServer((socket) => socket.end('hello'));
+  const target = await listening(context, greeting);
+  relay.passTo(target);
+  assert.equal(await all(connect(port, '127.0.0.1')), 'hello');
+  relay.passToNobody();
+  relay.passTo(target);
+  assert.equal(await all(connect(port, '127.0.0.1')), refusal);
+});
+
 test('where TLS is spoken, what nobody serves is closed', async (context) => {
   const { port } = await relayOn(context, { refusal: null });
   assert.equal(await all(connect(port, '127.0.0.1')), '');
