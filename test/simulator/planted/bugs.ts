@@ -365,8 +365,8 @@ const admission = [
   ]),
   bug('a shard is sent more than it may have', [
     'shard/client.ts',
-    '(this.sent < sentMax && this.largeBytes < sentBytesMax)',
-    '(this.sent < 2 * sentMax && this.largeBytes < sentBytesMax)',
+    'return this.sent < sentMax && this.largeBytes < sentBytesMax;',
+    'return this.sent < 2 * sentMax && this.largeBytes < sentBytesMax;',
   ]),
   bug('a full queue takes more', [
     'shard/fair-queue.ts',
