@@ -7,7 +7,7 @@
 //   npm run mutate -- --simulator             against the simulator alone; with --seeds 50 so many seeds instead of 5
 //   npm run mutate -- --time 600              as many as fit into so many seconds
 //   npm run mutate -- --sample 40 --record    writes their score to recorded.json
-//   npm run mutate -- --recorded 60           of those that recorded.json has as killed so many, chosen by the commit: fails when they live
+//   npm run mutate -- --recorded 200          of those that recorded.json has as killed so many, chosen by the commit: fails when they live
 
 import { execFileSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
