@@ -75,7 +75,7 @@ export type Notice =
   | { readonly type: 'used_keys'; readonly used: readonly UsedKey[] }
   /** A node that stands by has found the files of a shard whole. */
   | { readonly type: 'whole'; readonly shard: number }
-  /** The node has the lease now; `isClean`: its last holder had stopped. */
+  /** The node has the lease now; `isClean`: its last holder, `previous`, had stopped. */
   | {
       readonly type: 'lease_taken';
       readonly epoch: number;

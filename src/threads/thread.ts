@@ -157,9 +157,7 @@ export class Thread {
     return new Thread(carrierProcess(entry, data));
   }
 
-  /**
-   * One that another node runs, which has begun; `name`: how that node is called.
-   */
+  /** One that another node runs, which has begun; `name`: how that node is called. */
   static elsewhere(port: MessagePort, { name, ...place }: Place & { readonly name: string }): Thread {
     return new Thread(carrierElsewhere(port, name), undefined, place);
   }

@@ -308,17 +308,14 @@ export function amount(language: Language, centimes: number, currency = 'mad'): 
 }
 
 const locales: Readonly<Record<Language, string>> = { en: 'en-GB', fr: 'fr-MA', ar: 'ar-MA' };
-// A format takes milliseconds to make, which the start of the service need not wait for.
-const timeFormat = remembering(
-  languages.length,
-  (language: Language) =>
-    new Intl.DateTimeFormat(locales[language], {
-      timeZone: 'Africa/Casablanca',
-      numberingSystem: 'latn',
-      dateStyle: 'medium',
-      timeStyle: 'short',
-    }),
-);
+/** A format takes milliseconds to make, which the start of the service need not wait for. */
+function formatIn(options: Intl.DateTimeFormatOptions): (language: Language) => Intl.DateTimeFormat {
+  const make = (language: Language) =>
+    new Intl.DateTimeFormat(locales[language], { numberingSystem: 'latn', dateStyle: 'medium', ...options });
+  return remembering(languages.length, make);
+}
+
+const timeFormat = formatIn({ timeZone: 'Africa/Casablanca', timeStyle: 'short' });
 
 /** A time as it is in Morocco. */
 export function time(language: Language, ms: number): Html {
@@ -329,15 +326,7 @@ export function timeText(language: Language, ms: number): string {
   return timeFormat(language).format(ms);
 }
 
-const dayFormat = remembering(
-  languages.length,
-  (language: Language) =>
-    new Intl.DateTimeFormat(locales[language], {
-      timeZone: 'UTC',
-      numberingSystem: 'latn',
-      dateStyle: 'medium',
-    }),
-);
+const dayFormat = formatIn({ timeZone: 'UTC' });
 
 /** A calendar day, `YYYY-MM-DD`, for people. */
 export function dayText(language: Language, day: string): string {
