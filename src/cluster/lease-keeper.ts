@@ -115,7 +115,6 @@ export class LeaseKeeper {
     const { table, trustMs, now, onTrusted, onTaken } = this.#options;
     const sent = now();
     this.#epoch = await table.take(seen, reason);
-    this.#seen = null;
     if (this.#epoch === null) return;
     onTrusted(sent, trustMs);
     onTaken(this.#epoch, isClean, seen?.node ?? null);

@@ -45,19 +45,22 @@ export class Relay {
     this.#options = options;
   }
 
-  /** Rejects with the error of the system when the address can't be listened on. */
+  /**
+   * Resolves at once when it is to rest meanwhile; rejects with the error of the system when the
+   * address can't be listened on.
+   */
   async listen(): Promise<void> {
     if (this.#server !== null || this.#isClosed) return;
     const { host, port, connectionsMax } = this.#options;
     const server = createServer({ pauseOnConnect: true, noDelay: true }, (client) => this.#take(client));
     this.#server = server;
     server.maxConnections = connectionsMax;
-    const listening = Promise.withResolvers<void>();
-    server.once('error', listening.reject).listen({ host, port, reusePort: canShare }, listening.resolve);
-    await listening.promise;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    // One that is closed while the name of its address is looked up does not listen any more.
+    server.once('close', resolve).once('error', reject);
+    server.listen({ host, port, reusePort: canShare }, resolve);
+    await promise;
     server.on('error', () => {});
-    // A name had to be looked up meanwhile.
-    if (this.#server !== server) server.close();
   }
 
   /** Others take the connections from now on; those that are passed on already go on. */
@@ -80,7 +83,7 @@ export class Relay {
   }
 
   #take(client: Socket): void {
-    const target = this.#target === null ? null : parseNodeAddress(this.#target);
+    const target = parseNodeAddress(this.#target ?? '');
     this.#keep(client);
     if (!this.#count(client)) {
       client.destroy();

@@ -204,6 +204,15 @@ test('a node that stops leaves the lease to the next one at once', async () => {
   assert.deepEqual(b.told, ['taken 2 clean']);
 });
 
+test('a node releases the lease as soon as it is told to stop, not at its next beat', async () => {
+  const { world, table, all } = nodes('a');
+  const [a] = all as [Node];
+  a.keeper.start();
+  await world.pass(100);
+  await a.keeper.stop();
+  assert.equal(table.lease?.isReleased, true);
+});
+
 test('a lease that is to move goes to the node that was named', async () => {
   const { world, table, all } = nodes('a', 'b', 'c');
   const [a, b, c] = all as [Node, Node, Node];

@@ -3,12 +3,13 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, connect as connectPlain } from 'node:net';
+import { type AddressInfo, connect as connectPlain, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Link, type LinkOptions } from '../../src/cluster/link.ts';
 import { connectToNode, createNodeServer, linkKeyOf } from '../../src/cluster/node-tls.ts';
+import { poll } from '../poll.ts';
 
 const key = linkKeyOf(randomBytes(32).toString('base64'));
 
@@ -17,49 +18,48 @@ const silentMsMax = 600_000;
 
 interface Side {
   readonly link: Link;
+  readonly socket: Socket;
   readonly told: unknown[];
+  /** What the other node has opened. */
+  readonly opened: (readonly [greeting: unknown, port: MessagePort])[];
   readonly ended: Promise<() => void>;
 }
 
-function sideOf(
-  socket: ConstructorParameters<typeof Link>[0],
-  side: 'dialed' | 'listened',
-  onOpened?: LinkOptions['onOpened'],
-  onWire?: LinkOptions['onWire'],
-): Side {
+function sideOf(socket: Socket, side: 'dialed' | 'listened', onWire?: LinkOptions['onWire']): Side {
   const told: unknown[] = [];
+  const opened: Side['opened'] = [];
   const ended = Promise.withResolvers<() => void>();
   const link = new Link(socket, side, {
-    ...(onOpened && { onOpened }),
+    onOpened: (greeting, port) => opened.push([greeting, port]),
     ...(onWire && { onWire }),
     onControl: (message) => told.push(message),
     silentMsMax,
     onEnded: ended.resolve,
   });
-  return { link, told, ended: ended.promise };
+  return { link, socket, told, opened, ended: ended.promise };
 }
 
-/** A link of two sides; `opened` resolves with the other node's end of the first channel. */
-async function linked(context: TestContext, onWire?: LinkOptions['onWire']) {
-  const listened = Promise.withResolvers<Side>();
-  const opened = Promise.withResolvers<readonly [greeting: unknown, port: MessagePort]>();
-  const server = createNodeServer(key, (socket) =>
-    listened.resolve(
-      sideOf(socket, 'listened', (greeting, port) => opened.resolve([greeting, port]), onWire),
-    ),
-  );
+/** A connection whose other side is given to `onSecure`. */
+async function connected(context: TestContext, onSecure: (socket: Socket) => void): Promise<Socket> {
+  const server = createNodeServer(key, onSecure);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const dialed = sideOf(await connectToNode({ host: '127.0.0.1', port }, key), 'dialed');
-  const other = await listened.promise;
+  context.after(() => server.close());
+  return connectToNode({ host: '127.0.0.1', port: (server.address() as AddressInfo).port }, key);
+}
+
+/** Both sides of a link. */
+async function linked(context: TestContext, onWire?: LinkOptions['onWire']) {
+  const listening = Promise.withResolvers<Side>();
+  const socket = await connected(context, (other) => listening.resolve(sideOf(other, 'listened', onWire)));
+  const dialed = sideOf(socket, 'dialed');
+  const listened = await listening.promise;
   context.after(async () => {
     dialed.link.end();
-    other.link.end();
-    server.close();
-    (await dialed.ended)();
+    listened.link.end();
+    for (const { ended } of [dialed, listened]) (await ended)();
   });
-  return { dialed, listened: other, opened: opened.promise };
+  return { dialed, listened };
 }
 
 /** An open channel: both of its ends. */
@@ -67,12 +67,24 @@ async function channel(context: TestContext, onWire?: LinkOptions['onWire']) {
   const both = await linked(context, onWire);
   const { port1, port2 } = new MessageChannel();
   both.dialed.link.open({ shard: 3 }, port1);
-  const [greeting, far] = await both.opened;
+  const [greeting, far] = await poll(() => both.listened.opened[0]);
   assert.deepEqual(greeting, { shard: 3 });
   return { ...both, near: port2, far };
 }
 
 const next = async (port: MessagePort) => (await once(port, 'message'))[0];
+
+/** The next messages of a port. */
+function nextOf(port: MessagePort, count: number): Promise<unknown[]> {
+  const got: unknown[] = [];
+  return new Promise((resolve) => {
+    port.on('message', (message) => {
+      got.push(message);
+      if (got.length === count) resolve(got);
+    });
+  });
+}
+
 /** Frames as edges and shards send them: the bytes that are used come first. */
 function frames(bytes: number, room = bytes): ArrayBuffer {
   const buffer = new ArrayBuffer(room);
@@ -83,19 +95,13 @@ function frames(bytes: number, room = bytes): ArrayBuffer {
 
 test('messages and bytes come out in the order in which they were posted, both ways', async (context) => {
   const { near, far } = await channel(context);
-  const got: unknown[] = [];
-  const done = new Promise<void>((resolve) => {
-    far.on('message', (message) => {
-      got.push(message);
-      if (got.length === 5) resolve();
-    });
-  });
+  const coming = nextOf(far, 5);
   near.postMessage({ type: 'first', at: new Map([[1, Buffer.from('a')]]), none: undefined });
   near.postMessage(frames(8, 16_384));
   near.postMessage(frames(100_000));
   near.postMessage(frames(5_000_000, 6_000_000));
   near.postMessage({ type: 'last' });
-  await done;
+  const got = await coming;
   assert.deepEqual(
     got.map((message) =>
       message instanceof ArrayBuffer ? message.byteLength : (message as { type: string }).type,
@@ -120,6 +126,84 @@ test('a port that a message carries leads to the other node', async (context) =>
   assert.deepEqual(await next(port2), { answer: 1 });
   carried.close();
   await once(port2, 'close');
+});
+
+test('whatever a thread may post comes out as it is', async (context) => {
+  const { near, far } = await channel(context);
+  const posted = [
+    null,
+    undefined,
+    0,
+    'a text',
+    ['port'],
+    { port: 8080 },
+    { port: null },
+    new Uint8Array([1]),
+  ];
+  const got = nextOf(far, posted.length);
+  for (const message of posted) near.postMessage(message);
+  assert.deepEqual(await got, posted);
+});
+
+test('both nodes open channels over one link, and each thread hears what is meant for it', async (context) => {
+  const { dialed, listened } = await linked(context);
+  for (const [from, to] of [
+    [dialed, listened],
+    [listened, dialed],
+  ] as const)
+    for (const number of [1, 2, 3]) {
+      const { port1, port2 } = new MessageChannel();
+      from.link.open(number, port1);
+      port2.postMessage(`to ${number}`);
+      const [greeting, port] = await poll(() => to.opened[number - 1]);
+      assert.deepEqual([greeting, await next(port)], [number, `to ${number}`]);
+      port.postMessage(`from ${number}`);
+      assert.equal(await next(port2), `from ${number}`);
+    }
+});
+
+test('a port that is sent to a channel which was closed meanwhile is closed', async (context) => {
+  const { near, far, dialed, listened } = await channel(context);
+  // Word that the channel is closed does not get through yet.
+  dialed.socket.pause();
+  far.close();
+  await poll(() => (listened.link.isIdle ? true : undefined));
+  const { port1, port2 } = new MessageChannel();
+  const [came, closed] = [once(listened.socket, 'data'), once(port2, 'close')];
+  near.postMessage({ port: port1 }, [port1]);
+  await came;
+  dialed.socket.resume();
+  await closed;
+  assert.equal(listened.link.isIdle, true);
+});
+
+test('what says that it is longer than anything that nodes say ends the link', async (context) => {
+  for (const [bytes, isFault] of [
+    [256 * 1024 * 1024, false],
+    [256 * 1024 * 1024 + 1, true],
+  ] as const) {
+    const listening = Promise.withResolvers<Side>();
+    const socket = await connected(context, (other) => listening.resolve(sideOf(other, 'listened')));
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(bytes);
+    socket.write(length);
+    const { link, ended, socket: other } = await listening.promise;
+    await once(other, 'data');
+    const isEnded = await Promise.race([
+      ended.then(() => true),
+      new Promise((resolve) => setImmediate(resolve, false)),
+    ]);
+    assert.equal(isEnded, isFault);
+    link.end();
+    socket.destroy();
+  }
+});
+
+test('a link that is ended ends its connection at once, when nothing is left to be sent', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  const { dialed, listened } = await linked(context);
+  dialed.link.end();
+  await listened.ended;
 });
 
 test('a message with the end of a wire is passed on when there is a port for it, and holds up no other', async (context) => {
@@ -217,12 +301,44 @@ test('who does not have the key gets no further than the handshake', async (cont
   assert.equal(taken, 0);
 });
 
-test('a node that does not answer is given up', async (context) => {
-  const { createServer } = await import('node:net');
+test('who says nothing is given up, and a connection between two that have the key stays', async (context) => {
   const silent = createServer(() => {});
   silent.listen(0, '127.0.0.1');
   await once(silent, 'listening');
   context.after(() => silent.close());
+  const socket = await connected(context, (other) => other.on('error', () => {}));
+  const startedAt = performance.now();
+  const stranger = connectPlain({ host: '127.0.0.1', port: socket.remotePort! }).resume();
   const { port } = silent.address() as AddressInfo;
-  await assert.rejects(connectToNode({ host: '127.0.0.1', port }, key), /does not answer/);
+  await Promise.all([
+    assert.rejects(connectToNode({ host: '127.0.0.1', port }, key), /does not answer/),
+    once(stranger, 'close'),
+  ]);
+  assert(performance.now() - startedAt < 5_500, 'after three seconds');
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(socket.destroyed, false);
+  socket.destroy();
+});
+
+test('a node takes 64 connections from others, and closes what comes beyond that', async (context) => {
+  const server = createNodeServer(key, () => {}).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const open = Array.from({ length: 64 }, () => connectPlain(port, '127.0.0.1'));
+  context.after(() => {
+    for (const socket of open) socket.destroy();
+    server.close();
+  });
+  await Promise.all(open.map((socket) => once(socket, 'connect')));
+  const count = async () => {
+    const { promise, resolve } = Promise.withResolvers<number>();
+    server.getConnections((_error, connections) => resolve(connections));
+    return (await promise) === open.length || undefined;
+  };
+  await poll(count);
+  await once(connectPlain(port, '127.0.0.1').resume(), 'close');
+  assert.equal(
+    open.some(({ destroyed }) => destroyed),
+    false,
+  );
 });

@@ -122,6 +122,68 @@ test('while it rests others take the connections, and those that it passes on al
   await Promise.all(closed);
 });
 
+test('a client that is gone takes its connection to the node with it', async (context) => {
+  const { relay, port } = await relayOn(context);
+  const served: Socket[] = [];
+  const server = createServer((socket) => {
+    served.push(socket.on('error', () => {}));
+    socket.write('x');
+  });
+  relay.passTo(await listening(context, server));
+  for (const leave of ['destroy', 'resetAndDestroy'] as const) {
+    const client = connect(port, '127.0.0.1');
+    await once(client, 'data');
+    const ended = all(served.at(-1)!);
+    client[leave]();
+    await ended;
+  }
+});
+
+test('it listens once however often it is told to, rests so, too, and listens no more once it is closed', async (context) => {
+  const { relay, port } = await relayOn(context);
+  const isOpen = async () => {
+    const socket = connect(port, '127.0.0.1');
+    const isConnected = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    return isConnected;
+  };
+  await relay.listen();
+  relay.rest();
+  relay.rest();
+  assert.equal(await isOpen(), false);
+  await relay.listen();
+  assert.equal(await isOpen(), true);
+  await relay.close();
+  await relay.listen();
+  assert.equal(await isOpen(), false);
+});
+
+test('it rests although it was told so while its name was looked up', async (context) => {
+  const { relay, port } = await relayOn(context, { host: 'localhost' });
+  relay.rest();
+  const listened = relay.listen();
+  relay.rest();
+  await listened;
+  await assert.rejects(once(connect(port, 'localhost'), 'connect'), { code: 'ECONNREFUSED' });
+});
+
+test('an answer that ends in its middle ends so at the client', async (context) => {
+  const { relay, port } = await relayOn(context);
+  const server = createServer((socket) => {
+    socket.write('half an answer');
+    socket.once('data', () => socket.resetAndDestroy());
+  });
+  relay.passTo(await listening(context, server));
+  const client = connect(port, '127.0.0.1');
+  const answer = all(client);
+  await once(client, 'data');
+  client.write('more');
+  assert.equal(await answer, 'half an answer');
+});
+
 test('no more connections than are allowed are taken', async (context) => {
   const { relay, port } = await relayOn(context, { connectionsMax: 2 });
   const silent = createServer((socket) => socket.on('error', () => {}).write('x'));

@@ -21,9 +21,10 @@ test('a wire has one end that is offered, to the process that the other one wait
   assert.equal(other.offeredTo, null);
   assert.deepEqual([wiring.apart('p', 'q'), wiring.apart('p', 'q')], [true, false]);
   assert.equal(wiring.between('p', 'q'), null);
+  wiring.joined('q', 'p');
   assert.notEqual(wiring.between('r', 'q'), null);
   wiring.gone('r');
-  assert.equal(wiring.between('r', 'q'), null);
+  assert.deepEqual([wiring.between('r', 'q'), wiring.between('p', 'q') === null], [null, false]);
 });
 
 test('threads of one process need no link between them', () => {
