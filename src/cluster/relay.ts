@@ -151,7 +151,6 @@ export class Relay {
   async close(): Promise<void> {
     this.#isClosed = true;
     const server = this.#server;
-    this.#server = null;
     const closed = new Promise<void>((resolve) =>
       server === null ? resolve() : server.close(() => resolve()),
     );

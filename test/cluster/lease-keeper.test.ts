@@ -204,14 +204,25 @@ test('a node that stops leaves the lease to the next one at once', async () => {
   assert.deepEqual(b.told, ['taken 2 clean']);
 });
 
-test('a node releases the lease as soon as it is told to stop, not at its next beat', async () => {
-  const { world, table, all } = nodes('a');
-  const [a] = all as [Node];
-  a.keeper.start();
-  await world.pass(100);
-  await a.keeper.stop();
-  assert.equal(table.lease?.isReleased, true);
-});
+for (const [when, ms, answeredMs] of [
+  ['between two beats', 300, 15],
+  ['during a beat', 510, 25],
+] as const)
+  test(`a node that is told to stop ${when} releases the lease as soon as it is answered`, async () => {
+    const { world, table, all } = nodes('a');
+    const [a] = all as [Node];
+    a.answerMs = 20;
+    a.keeper.start();
+    await world.pass(ms);
+    let isStopped = false;
+    const stopped = a.keeper.stop().then(() => {
+      isStopped = true;
+    });
+    await world.pass(answeredMs);
+    assert.deepEqual([table.lease?.isReleased, isStopped], [true, false]);
+    await world.pass(10);
+    await stopped;
+  });
 
 test('a lease that is to move goes to the node that was named', async () => {
   const { world, table, all } = nodes('a', 'b', 'c');

@@ -23,6 +23,8 @@ interface Side {
   /** What the other node has opened. */
   readonly opened: (readonly [greeting: unknown, port: MessagePort])[];
   readonly ended: Promise<() => void>;
+  /** How often it was told that it has ended. */
+  ends: number;
 }
 
 function sideOf(socket: Socket, side: 'dialed' | 'listened', onWire?: LinkOptions['onWire']): Side {
@@ -34,9 +36,13 @@ function sideOf(socket: Socket, side: 'dialed' | 'listened', onWire?: LinkOption
     ...(onWire && { onWire }),
     onControl: (message) => told.push(message),
     silentMsMax,
-    onEnded: ended.resolve,
+    onEnded(closeOpened) {
+      made.ends++;
+      ended.resolve(closeOpened);
+    },
   });
-  return { link, socket, told, opened, ended: ended.promise };
+  const made: Side = { link, socket, told, opened, ended: ended.promise, ends: 0 };
+  return made;
 }
 
 /** A connection whose other side is given to `onSecure`. */
@@ -206,6 +212,22 @@ test('a link that is ended ends its connection at once, when nothing is left to 
   await listened.ended;
 });
 
+test('a link over which nothing comes is ended, and what nobody takes then is let go after a second', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  const { dialed, listened } = await linked(context);
+  listened.socket.pause();
+  const { port1 } = new MessageChannel();
+  dialed.link.open(Buffer.alloc(30_000_000), port1);
+  context.mock.timers.tick(silentMsMax - 1);
+  assert.deepEqual([dialed.ends, listened.ends], [0, 0]);
+  context.mock.timers.tick(1);
+  assert.deepEqual([dialed.ends, listened.ends], [1, 1]);
+  context.mock.timers.tick(999);
+  assert.equal(dialed.socket.destroyed, false);
+  context.mock.timers.tick(1);
+  assert.equal(dialed.socket.destroyed, true);
+});
+
 test('a message with the end of a wire is passed on when there is a port for it, and holds up no other', async (context) => {
   const asked: unknown[] = [];
   const gives: ((port: MessagePort) => void)[] = [];
@@ -253,9 +275,11 @@ test('when the link is lost, ports of the other node close, and those of this on
   await Promise.all([carriedClosed, farClosed]);
   const closeOpened = await dialed.ended;
   await once(port2, 'close');
+  for (let turns = 0; turns < 5; turns++) await new Promise((resolve) => setImmediate(resolve));
   assert.equal(isNearClosed, false);
   closeOpened();
   await once(near, 'close');
+  assert.deepEqual([dialed.ends, listened.ends], [1, 1]);
 });
 
 test('what was posted before the last port was closed comes out although the link ends then', async (context) => {
@@ -265,6 +289,7 @@ test('what was posted before the last port was closed comes out although the lin
   near.close();
   while (!dialed.link.isIdle) await new Promise((resolve) => setImmediate(resolve));
   dialed.link.end();
+  dialed.link.tell('too late');
   assert.equal((await got).byteLength, 3_000_000);
 });
 
