@@ -389,7 +389,6 @@ export class Shard {
     if (this.#finished) return;
     this.#finished = true;
     await this.#checkpointing;
-    await this.#lastDurable;
     // On a full disk the changes stay in the log.
     if (!this.state.readOnly) await this.#writeCheckpoint();
     await this.writeMetadata();

@@ -117,6 +117,31 @@ test('an export for people has dirhams, times in Morocco and words, and is split
   assert.match(exact[1]!, /,119456,/);
 });
 
+test('an export for people names the customer as well as it can, the code for cash, and why an attempt failed', () => {
+  const stage = new Stage();
+  for (const [customer, name] of [
+    [{ name: 'Amal', email: 'amal@shop.example' }, 'Amal'],
+    [{ email: 'amal@shop.example' }, 'amal@shop.example'],
+    [{}, null],
+  ] as const) {
+    const { id } = stage.given('create_customer', customer);
+    createIntent(stage, { customer: id });
+    const [, newest] = textOf(stage, 'export_payment_intents', { sheet: sheetWith(',') }).split('\r\n');
+    assert.equal(newest!.split(',')[4], name ?? id);
+  }
+  const cash = scenes.code(stage);
+  const number = stage.get('charge', cash.charge).cash_number!;
+  const declined = scenes.declined(stage);
+  const canceled = scenes.canceled(stage);
+  const lines = textOf(stage, 'export_charges', { sheet: sheetWith(',') }).split('\r\n');
+  const ofCharge = (id: string) => lines.find((line) => line.split(',')[2] === id)!.split(',');
+  assert.equal(ofCharge(cash.charge)[4], number.match(/.{1,4}/g)!.join(' '));
+  assert.deepEqual(
+    [cash, declined, canceled].map(({ charge }) => ofCharge(charge).at(-1)),
+    ['', 'lost_card', stage.get('charge', canceled.charge).failure_code],
+  );
+});
+
 test('an export has what belongs to the payments that pass the filters, however many do not', () => {
   const stage = new Stage();
   const wanted = [payByCard(stage), payByCard(stage)];

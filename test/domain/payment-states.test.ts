@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { canceledBeforePaid, cashRefused, declined, expiredUnpaid } from '../../src/domain/charges.ts';
 import type { AnyCommand } from '../../src/domain/command.ts';
+import { isStatus, paymentStates, statusWithin } from '../../src/domain/payment-state.ts';
 import {
   amount,
   card,
@@ -477,4 +478,11 @@ test('failures speak the language of the request', () => {
   stage.given('fail_charge', { decline_code: 'stolen_card' }, scene.charge, { language: 'fr' });
   const { last_payment_error } = stage.read('retrieve_payment_intent', {}, scene.intent);
   assert.equal(last_payment_error.message, declined('stolen_card', 'fr').message);
+});
+
+test('the index of a status finds the payments of a state alone where no other state has that status', () => {
+  for (const state of paymentStates) {
+    const sharing = paymentStates.filter((each) => statusWithin(each) === statusWithin(state));
+    assert.equal(isStatus(state), sharing.length === 1, state);
+  }
 });

@@ -420,6 +420,9 @@ test('with several webhook threads each has its endpoints, and a body counts the
     for (const { body } of deliveries) assert.equal(JSON.parse(body).pending_webhooks, ids.length);
   }
   assert.equal(taken.flatMap(({ deliveries }) => deliveries).length, ids.length);
+  // Of all threads together it is told how many wait, and since when the oldest does.
+  bench.deliver(ids[0]!, 1, { due_at_ms: nowMs - 5_000 });
+  assert.deepEqual(bench.outboxes.depth(nowMs), { waiting: ids.length + 1, oldestMs: 5_000 });
 });
 
 /** Counts how often deliveries are looked for in the index of an endpoint. */

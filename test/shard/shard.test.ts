@@ -342,7 +342,9 @@ test('a checkpoint is written when its time has come and something changed, a ke
   // The intent and its event.
   assert.deepEqual(actor.checkpoints, [2]);
   await actor.send(create, { body: { ...intent, amount: 1 }, key: 'b' });
-  await tickAfter(10_000);
+  await tickAfter(9_999);
+  assert.deepEqual(actor.checkpoints, [2]);
+  await tickAfter(1);
   assert.deepEqual(actor.checkpoints, [2, 0]);
   await tickAfter(60_000);
   assert.deepEqual(actor.checkpoints, [2, 0]);
@@ -442,6 +444,35 @@ test('a shard that is stopped waits for the disk, stores what it has counted, an
   assert.equal((await actor.send('POST /v1/customers')).remaining, 1);
 });
 
+test('a shard that is stopped does one thing after the other: the checkpoint that runs, its own, the counts, the end', async () => {
+  const actor = new Actor();
+  await actor.recovered;
+  const { checkpointer } = actor.journal;
+  const steps: string[] = [];
+  const slowly =
+    <A extends unknown[], R>(name: string, run: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      steps.push(`${name} begins`);
+      await settled();
+      const result = await run(...args);
+      steps.push(`${name} ends`);
+      return result;
+    };
+  checkpointer.write = slowly('write', checkpointer.write.bind(checkpointer));
+  checkpointer.putMetadata = slowly('metadata', checkpointer.putMetadata.bind(checkpointer));
+  checkpointer.drop = slowly('drop', checkpointer.drop.bind(checkpointer));
+  actor.journal.close = slowly('close', actor.journal.close.bind(actor.journal));
+  const running = actor.shard.checkpoint();
+  await actor.send('POST /v1/customers');
+  await Promise.all([running, actor.shard.stop()]);
+  const checkpoint = ['metadata', 'write', 'drop'];
+  const expected = [...checkpoint, ...checkpoint, 'metadata', 'close'];
+  assert.deepEqual(
+    steps,
+    expected.flatMap((step) => [`${step} begins`, `${step} ends`]),
+  );
+});
+
 test('a stopped shard has answered everything and left nothing in the log alone', async () => {
   const actor = new Actor();
   const answers = Array.from({ length: 50 }, (_, i) => actor.send(create, { body: intent, key: `k${i}` }));
@@ -451,6 +482,11 @@ test('a stopped shard has answered everything and left nothing in the log alone'
   const reopened = actor.journal.reopen();
   assert.equal((await replayOf(reopened)).length, 0);
   assert.equal(reopened.checkpoint.sequence, 50);
+  const other = new Actor();
+  await other.recovered;
+  const single = other.send(create, { body: intent, key: 'a' });
+  await other.shard.stop();
+  assert.equal(await isOpen(single), false);
 });
 
 // Internal requests.
@@ -495,4 +531,5 @@ test('a batch runs when the scheduler says so: until then mail waits, and all of
   soon.shift()!();
   assert.equal(actor.shard.queued, 0);
   assert.deepEqual([(await first).status, (await second).status], [200, 200]);
+  assert.equal(soon.length, 0, 'with nothing to do it wants to run no more');
 });

@@ -89,6 +89,23 @@ test('a read that waits is told when a checkpoint has begun during the stall', a
   await checkpoint;
 });
 
+test('a read for which the open batch had no room before the stall is told during it', async () => {
+  const actor = new Actor();
+  await actor.recovered;
+  actor.holdDisk();
+  void create(actor, 'held');
+  await settled();
+  const reads = actor.sendTogether(...Array.from({ length: 513 }, () => ['GET /v1/account'] as const));
+  await settled();
+  assert.equal(actor.shard.queued, 1);
+  actor.elapsedMs += 300;
+  actor.shard.tick();
+  await settled();
+  assert.equal(actor.shard.queued, 0);
+  await actor.releaseDisk();
+  await reads;
+});
+
 test('a failed commit answers neither the write nor the read that saw it', async () => {
   const actor = new Actor();
   actor.holdDisk();
