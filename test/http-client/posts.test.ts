@@ -30,6 +30,40 @@ for (const identity of [undefined, authority.issue({ hosts: ['shop.example'] })]
     });
   });
 
+test('a fault of the service before a request is written is told, and costs its connection alone', async () => {
+  await withReceiver({}, async (receiver) => {
+    const faults: unknown[] = [new Error('a bug')];
+    const mayWrite = () => {
+      if (faults.length > 0) throw faults[0];
+      return true;
+    };
+    const posts = new Posts({ ...postOptions, mayWrite });
+    const url = `http://shop.example:${receiver.port}/pay`;
+    const input = { endpoint: 'we_1', url, headers: '', body: '{}', answerBytesMax: 100, isIdempotent: true };
+    await assert.rejects(posts.post(input), (error) => error === faults[0]);
+    faults.pop();
+    assert.equal(posts.connections.idleCount, 0);
+    assert.equal((await posts.post(input)).status, 200);
+    while (receiver.openCount !== 1) await new Promise(setImmediate);
+    posts.connections.close();
+  });
+});
+
+test('a request whose time is over once its name is found is not sent', async () => {
+  await withReceiver({}, async (receiver) => {
+    let nowMs = 0;
+    const resolve = async () => {
+      nowMs += 100;
+      return ['127.0.0.1'];
+    };
+    const posts = new Posts({ ...postOptions, resolve, timeoutMs: 100, monotonic: () => nowMs });
+    const url = `http://shop.example:${receiver.port}/pay`;
+    const input = { endpoint: 'we_1', url, headers: '', body: '{}', answerBytesMax: 100, isIdempotent: true };
+    assert.equal((await posts.post(input)).failure, 'timed out after 100 ms');
+    assert.equal(receiver.requests.length, 0);
+  });
+});
+
 test('an address is not looked up, and a name is', async () => {
   await withReceiver({}, async (receiver) => {
     const asked: string[] = [];

@@ -74,3 +74,13 @@ test('a late failure does not forget what was asked after it', async () => {
   await resolve('a.example');
   assert.equal(asked.length, 2);
 });
+
+test('of 4,096 names the addresses are remembered, and all are asked for anew beyond that', async () => {
+  const { asked, find } = bench();
+  for (let name = 0; name < 4_096; name++) find(`${name}.example`);
+  find('0.example');
+  assert.equal(asked.length, 4_096);
+  find('another.example');
+  find('0.example');
+  assert.equal(asked.length, 4_098);
+});
