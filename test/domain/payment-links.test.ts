@@ -8,7 +8,7 @@ import {
   sessionsPerLinkHourMax,
 } from '../../src/contract/limits.ts';
 import { linkState, linksOf, type NewPaymentLink } from '../../src/domain/payment-links.ts';
-import { openCharge } from './scenes.ts';
+import { openCharge, typedCard } from './scenes.ts';
 import { hourMs, Stage } from './stage.ts';
 
 const order = {
@@ -95,6 +95,29 @@ test('a link for one payment has one session at a time, and none after it was pa
   pay(stage, second);
   assert.equal(stateOf(stage, link), 'used');
   stage.when('open_payment_link', {}, link).expect({ refusal: 'invalid_request' });
+});
+
+test('a link for one payment makes no other session while its payment is under way, however late that is', () => {
+  for (const [how, isKept] of [
+    ['nothing was done', false],
+    ['a card page is open', false],
+    ['the network was asked for a card page', true],
+    ['the card was sent', true],
+  ] as const) {
+    const stage = new Stage();
+    const link = make(stage, { single_use: true });
+    const session = open(stage, link);
+    const { payment_intent: intent } = stage.get('checkout_session', session);
+    if (how === 'the network was asked for a card page')
+      stage.calls('confirm_payment_intent', { payment_method_type: 'card' }, intent);
+    else if (how !== 'nothing was done') {
+      const charge = openCharge(stage, intent);
+      if (how === 'the card was sent')
+        stage.settle(stage.calls('submit_card', typedCard, charge), { result: 'accepted' });
+    }
+    stage.advance(25 * hourMs);
+    assert.equal(open(stage, link) === session, isKept, how);
+  }
 });
 
 test('a link for many has a session for each visitor, and a bounded number in an hour', () => {

@@ -126,3 +126,20 @@ test('a damaged record is named, and the checkpoint stays as it is', async (cont
   await again.checkpointer.write(await appendCycled(again, 40));
   await again.close();
 });
+
+test('a checkpoint is compacted once at a time, and the log keeps what that needs', async (context) => {
+  const journal = await recovered(await open(temporaryFolder(context)));
+  await journal.checkpointer.write(await appendCycled(journal, 300));
+  let asked = 0;
+  await journal.checkpointer.compact(async () => {
+    if (asked++ > 0) return;
+    await assert.rejects(
+      journal.checkpointer.compact(() => {}),
+      { name: 'JournalFailure', message: 'The checkpoint is being compacted already' },
+    );
+    assert.equal(await journal.checkpointer.drop(Number.POSITIVE_INFINITY), 1);
+  });
+  assert(asked > 0);
+  await journal.checkpointer.compact(() => {});
+  await journal.close();
+});

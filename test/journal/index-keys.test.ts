@@ -43,6 +43,21 @@ test('bounds of any text let through the sort keys between them', () => {
   );
 });
 
+test('a bound between two letters of the alphabet comes behind all that begins with the first, however it goes on', () => {
+  const prefix = indexPrefix(5, null);
+  for (const [bound, before, after] of [
+    ['a^', 'aZzz', 'a_'],
+    ['a@', `a9${'z'.repeat(20)}`, 'aA'],
+    ['a`', 'a_', 'aa'],
+    ['a-', 'a', 'a0'],
+    ['~', 'zz', null],
+  ] as const) {
+    const { end } = scanBounds(prefix, { before: bound, descending: false });
+    assert(rowKey(prefix, null, before).compare(end) < 0, `${before} before ${bound}`);
+    if (after !== null) assert(rowKey(prefix, null, after).compare(end) > 0, `${after} behind ${bound}`);
+  }
+});
+
 test('no prefix begins another, and a scan without bounds ends before the next', () => {
   const numbers = [0, 1, 127, 128, 255, 256, 16_383, 16_384, 70_000, 2 ** 29];
   const values = [

@@ -40,6 +40,8 @@ async function written(context: TestContext): Promise<LogReader> {
 }
 
 const last = 180;
+/** The batch that is damaged. */
+const bad = 20;
 
 function readAll(files: LogReader, range = {}): { batches: FoundBatch[]; defects: LogDefect[] } {
   const found = [...files.read(range)];
@@ -133,6 +135,56 @@ test('read backwards, a log has the same batches within the same bounds', async 
   }
 });
 
+test('a newest segment that is noted and missing is told at that end of the log, if it is asked for', async (context) => {
+  const files = await written(context);
+  const noting = (newest: number) =>
+    new LogReader(
+      files.name,
+      identity,
+      () => 0,
+      () => newest,
+    );
+  const { firstSequence: newest, file } = files.segments().at(-1)!;
+  assert.deepEqual(readAll(noting(newest)).defects, [], 'it is there');
+  rmSync(join(file, '..'), { recursive: true });
+  const batches = readAll(files).batches.length;
+  for (const reverse of [false, true]) {
+    const found = [...noting(newest).read({ reverse })];
+    assert.equal(found.length, batches + 1);
+    const told = found.at(reverse ? 0 : -1) as LogDefect;
+    assert.deepEqual(told, {
+      shard: identity.shard,
+      file,
+      segment: newest,
+      byte: null,
+      defect: 'the newest segment is missing',
+      fromSequence: newest,
+      toSequence: null,
+    });
+    assert.equal([...noting(newest).read({ reverse, upTo: newest })].filter(isDefect).length, 1);
+    assert.deepEqual([...noting(newest).read({ reverse, upTo: newest - 1 })].filter(isDefect), []);
+  }
+});
+
+test('read backwards, damage is told where it lies', async (context) => {
+  const files = await written(context);
+  const before = readAll(files).batches;
+  const { file, byte, bytes, firstSequence } = before[bad]!;
+  flip(file, byte! + bytes.length - 1);
+  const found = [...files.read({ reverse: true })];
+  assert.deepEqual(
+    found.map((each) => (isDefect(each) ? `damage of ${each.fromSequence}` : each.firstSequence)),
+    before.map((each, at) => (at === bad ? `damage of ${firstSequence}` : each.firstSequence)).toReversed(),
+  );
+});
+
+test('before the first entry, and in a log without one, there is nothing to start from', async (context) => {
+  const files = await written(context);
+  assert.equal(files.sequenceBefore(startMs - 1), 0);
+  const empty = new LogReader(temporaryFolder(context), identity);
+  assert.deepEqual([empty.firstSequence(), empty.sequenceBefore(startMs), [...empty.read()]], [null, 0, []]);
+});
+
 test('a log is read while it is written, and nothing that is durable is left out', async (context) => {
   const dir = temporaryFolder(context);
   const journal = await open(dir);
@@ -165,7 +217,6 @@ interface Damage {
   readonly defect: RegExp;
 }
 
-const bad = 20;
 const damages: readonly Damage[] = [
   {
     name: 'a byte of a batch',

@@ -84,6 +84,19 @@ test('a log whose beginning was dropped begins there, and an empty one where it 
   assert.deepEqual([others.firstSequence, others.mirrored, isMirror(empty.dir)], [1, 0, true]);
 });
 
+test('a log is moved under a newer epoch than that of its last owner, also where the note of it is lost', async (context) => {
+  const options = await stopped(context);
+  for (let owners = 1; owners < 3; owners++) {
+    const journal = await recovered(await openJournal(options));
+    await appendTurns(journal, [1]);
+    await journal.close();
+  }
+  rmSync(join(options.dir, 'epoch'));
+  const machines = new RemoteMachines();
+  await moveLogTo(machines.connect(), options, () => {});
+  assert.equal(machines.epoch, 4);
+});
+
 test('machines with another log are left as they are', async (context) => {
   const options = await stopped(context);
   for (const other of [turnAt(1, 3), { ...turnAt(1, 2), timeMs: startMs + 5 }, turnAt(1, 9)]) {
