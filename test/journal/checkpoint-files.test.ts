@@ -1,7 +1,7 @@
 // The files of a checkpoint by themselves: which one is active, how rows are written into another, and what is refused.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createEnvironment, openEnvironment, openTable } from '../../src/disk/environment.ts';
@@ -18,8 +18,17 @@ import {
 } from '../../src/journal/checkpoint/checkpoint-reader.ts';
 import { RowWriter } from '../../src/journal/checkpoint/checkpoint-rows.ts';
 import { checkpointTables, formatKey } from '../../src/journal/checkpoint/checkpoint-tables.ts';
+import { JournalDamaged } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
-import { appendTurns, identity, indexRowsOf, recovered, temporaryFolder } from './journal-fixtures.ts';
+import { keyOfId } from '../../src/journal/records/record-bytes.ts';
+import {
+  appendTurns,
+  identity,
+  indexRowsOf,
+  paymentIntent,
+  recovered,
+  temporaryFolder,
+} from './journal-fixtures.ts';
 
 const part = partOf(identity, 'state');
 const mapSize = 1 << 24;
@@ -133,4 +142,23 @@ test('a prepared checkpoint that was left over does not get into the next one', 
     ['state-2'],
   );
   await journal.close();
+});
+
+test('a record whose key is damaged is not taken for one that there is not', async (context) => {
+  const dir = temporaryFolder(context);
+  const journal = await recovered(await openJournal({ dir, identity, indexRowsOf }));
+  await appendTurns(journal, [3]);
+  await journal.checkpointer.write(3);
+  const { id } = paymentIntent(2);
+  const key = keyOfId(id)!;
+  await journal.close();
+  const file = join(checkpointFolderIn(dir), 'data.mdb');
+  const bytes = readFileSync(file);
+  for (let at = bytes.indexOf(key); at >= 0; at = bytes.indexOf(key, at + 1))
+    bytes[at + key.length - 1]! ^= 1;
+  writeFileSync(file, bytes);
+  const damaged = await recovered(await openJournal({ dir, identity, indexRowsOf }));
+  assert.throws(() => damaged.checkpoint.get(id), JournalDamaged);
+  assert.deepEqual(damaged.checkpoint.get(paymentIntent(3).id), paymentIntent(3));
+  await damaged.close();
 });

@@ -44,6 +44,12 @@ const cases = [
     refused: /this mirror ends with sequence 6/,
   },
   {
+    given: 'another batch where the log begins',
+    mirror: [5, 51],
+    log: log(5, 9),
+    refused: /this mirror ends with sequence 5/,
+  },
+  {
     given: 'another batch at its end',
     mirror: [9, 91],
     log: log(5, 9),
