@@ -64,6 +64,13 @@ test('a request whose time is over once its name is found is not sent', async ()
   });
 });
 
+test('a connection that fails for a reason without words of its own tells the code', async () => {
+  const posts = new Posts({ ...postOptions, resolve: async () => ['nowhere'] });
+  const input = { endpoint: 'we_1', headers: '', body: '{}', answerBytesMax: 100, isIdempotent: true };
+  const { failure } = await posts.post({ ...input, url: 'http://shop.example:1/' });
+  assert.equal(failure, 'connection failed (ERR_INVALID_IP_ADDRESS)');
+});
+
 test('an address is not looked up, and a name is', async () => {
   await withReceiver({}, async (receiver) => {
     const asked: string[] = [];
