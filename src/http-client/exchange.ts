@@ -131,8 +131,8 @@ export class Exchange implements ConnectionUser {
       this.#end(failure);
       return;
     }
-    this.#isOver = true;
     this.#failure = failure;
+    // It tells this exchange nothing more.
     connection.keep(idleMs);
     this.#finish();
   }
