@@ -36,6 +36,13 @@ test('a request changes no limit until it is approved, and then in each of its m
   assert.deepEqual(approved.limitRequests[0]!.decision, { atMs: nowMs + 1, granted, note: 'Good luck' });
 });
 
+test('as much may be asked for as any limit can be', () => {
+  const perMinute = 1_000_000_000;
+  const asked = ask(fresh, { perMinute });
+  const approved = approve(asked, asked.limitRequests[0]!.id, {}, '', nowMs);
+  assert.equal(limitOf(approved, 'live').perMinute, perMinute);
+});
+
 test('an operator can grant another value and end than was asked for', () => {
   const asked = ask(fresh, { mode: 'live' });
   const untilMs = nowMs + 86_400_000;

@@ -60,6 +60,19 @@ describe('members', () => {
     assert.equal(directory.members.find(owner.id), undefined);
   });
 
+  test('a role in one organization says nothing of the others', async () => {
+    const { org } = await organization();
+    const { org: other } = await organization('hind@souk.ma');
+    const both = await directory.members.create('b@souk.ma', 'B', null, {
+      [org]: 'viewer',
+      [other]: 'owner',
+    });
+    await directory.members.setRole(both.id, org, 'owner');
+    assert.deepEqual(directory.members.find(both.id)?.roles, { [org]: 'owner', [other]: 'owner' });
+    await directory.members.setRole(both.id, other, 'viewer');
+    assert.deepEqual(directory.members.find(both.id)?.roles, { [org]: 'owner', [other]: 'viewer' });
+  });
+
   test('an owner among others who are none is the last one, and who is none may always go', async () => {
     const { org, owner } = await organization();
     const viewer = await directory.members.create('hind@souk.ma', 'Hind', null, { [org]: 'viewer' });
@@ -83,6 +96,14 @@ describe('members', () => {
     const { org, owner } = await organization();
     for (const name of ['Ami\u202ena', '\u2067Amina', 'Ami\u200bna', 'Ami\u0000na'])
       await assert.rejects(directory.members.create('b@souk.ma', name, null, { [org]: 'viewer' }), /visible/);
+    for (const name of ['', ' ', 'é'.repeat(101)])
+      await assert.rejects(
+        directory.members.create('b@souk.ma', name, null, { [org]: 'viewer' }),
+        /1 to 100/,
+      );
+    const long = '😀'.repeat(100);
+    const { name } = await directory.members.create('b@souk.ma', ` ${long} `, null, { [org]: 'viewer' });
+    assert.equal(name, long);
     await directory.members.restore({ ...owner, name: 'Ami\u202ena\u2069' });
     const { organization: shop } = await directory.createOrganization('Medina', []);
     await directory.restore({ organization: { ...shop, name: '\u202eaniedM' }, keys: [] });
@@ -276,9 +297,12 @@ test('an invitation that is taken back opens nothing, and only its organization 
 
 test('a link to a new password works for an hour, until a newer one or another password', async () => {
   const reset = () => directory.links.create('a@souk.ma', { kind: 'reset' }, 'operator');
+  const invitation = { kind: 'invitation', org: 'org_1', role: 'viewer' } as const;
+  const invited = await directory.links.create('a@souk.ma', invitation, 'operator');
   const first = await reset();
   const second = await reset();
   assert.equal(directory.links.find(first.token), null);
+  assert.ok(directory.links.isOpen(invited.link.digest), 'it is for something else');
   clock.advance(3_599_999);
   assert.notEqual(directory.links.find(second.token), null);
   clock.advance(1);
