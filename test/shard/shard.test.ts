@@ -280,6 +280,12 @@ test('read-only: nothing expires, and nothing is lost by it', async () => {
   actor.shard.tick();
   await settled();
   assert.equal(await status(), 'requires_action');
+  // The disk is full just when it would have expired.
+  actor.shard.state.setReadOnly(false);
+  actor.shard.tick();
+  actor.shard.state.setReadOnly(true);
+  await settled();
+  assert.equal(await status(), 'requires_action');
   actor.shard.state.setReadOnly(false);
   actor.shard.tick();
   await settled();
