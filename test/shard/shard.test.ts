@@ -318,6 +318,25 @@ test('ids ascend over a restart with the clock set back', async () => {
   assert.ok(after.json.id > before.json.id);
 });
 
+test('what was made after the clock was set back is found by its time, also after restarts', async () => {
+  const actor = new Actor();
+  await actor.send(create, { body: intent, key: 'a' });
+  actor.clock.set(startMs - 3_600_000);
+  await actor.restart();
+  const { json } = await actor.send(create, { body: intent, key: 'b' });
+  const range = `created[gte]=${json.created}&created[lte]=${json.created}`;
+  for (const isWritten of [false, true]) {
+    if (isWritten) await actor.shard.checkpoint();
+    await actor.restart();
+    const list = await actor.send(`GET /v1/payment_intents?${range}`);
+    assert.deepEqual(
+      list.json.data.map(({ id }: { id: string }) => id),
+      [json.id],
+    );
+    actor.clock.advance(1_000_000);
+  }
+});
+
 test('ids ascend over a restart after a batch that made more of them than a millisecond holds', async () => {
   const actor = new Actor();
   const together = Array.from({ length: 5_000 }, (_, i) => [create, { body: intent, key: `k${i}` }] as const);
