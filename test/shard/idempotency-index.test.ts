@@ -195,6 +195,17 @@ test('what a checkpoint has is loaded as if each key had been added, without tho
   }
 });
 
+test('what was loaded counts when the table must grow, so that there is room for every key', () => {
+  // Of the sizes from which a table is chosen this is close to the largest for its size.
+  const keys = Array.from({ length: 18_500 }, (_, i) => keyOf(i, startMs));
+  const list = new IdempotencyRecordList();
+  for (const key of keys.slice(0, 6_500)) list.push({ ...key, slot: 1 });
+  const index = new IdempotencyIndex();
+  index.load([new PackedRecords(list.rows())], startMs);
+  for (const key of keys.slice(6_500)) index.add(key);
+  for (const key of keys) assertFound(index, key, startMs);
+});
+
 test('a generation whose keys have all expired is dropped whole, and its memory is used again', () => {
   const index = new IdempotencyIndex();
   const perHour = 10_000;

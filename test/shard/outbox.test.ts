@@ -244,8 +244,12 @@ test('a new webhook thread gets everything again, and so does a shard that start
   const ids = bench.deliver('we_a', 3);
   assert.deepEqual(bench.take(), ids);
   assert.deepEqual(bench.take(), [], 'they are out');
+  // Also of one that was resent, and that the thread before never heard of again.
+  bench.apply({ ...bench.state.get('delivery', ids[1]!)!, due_at_ms: dueFirstMs });
   bench.outbox.open(peer);
-  assert.deepEqual(bench.take(), ids);
+  assert.deepEqual(bench.take(), [ids[1], ids[0], ids[2]]);
+  assert.deepEqual(bench.take(), []);
+  bench.apply({ ...bench.state.get('delivery', ids[1]!)!, due_at_ms: nowMs });
   const outboxes = outboxesOf(bench.state);
   outboxes.start();
   const again = outboxes.ofThread(0);
