@@ -6,6 +6,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
 import Registry from 'prom-client/lib/registry.js';
+import { TrustBorrower } from '../cluster/lent-trust.ts';
 import { Link } from '../cluster/link.ts';
 import { createNodeServer } from '../cluster/node-tls.ts';
 import { parseNodeAddress } from '../cluster/relay.ts';
@@ -29,12 +30,11 @@ const [drainMs, drainTries] = [10, 50];
 const logger = await createLogger({ level: config.logLevel, thread: 'hosting' });
 const registry = new Registry();
 countThreadTime(registry, 'hosting');
-const trust = new OwnershipBoard(data.trust, trustClocks);
+const trust = new TrustBorrower(new OwnershipBoard(data.trust, trustClocks), trustMs);
 const tell = (notice: Notice, transfer: readonly MessagePort[] = []) =>
   main.postMessage(notice, [...transfer]);
 
 interface Lender {
-  readonly epoch: number;
   readonly link: Link;
   /** With the others that run something for it. */
   readonly hosts: HostLinks;
@@ -43,8 +43,6 @@ interface Lender {
 
 /** The node that this one runs partitions and edges for. */
 let lender: Lender | null = null;
-/** Counts the links over which trust was granted. */
-let term = 0;
 
 /** What has to do with the other hosts of the node that is told by `say`. */
 function othersFor(say: (message: FromHost) => void): Pick<Lender, 'hosts' | 'wires'> {
@@ -77,13 +75,14 @@ const server = createNodeServer(Buffer.from(key), (socket) => {
         isOtherHost = true;
         beSilent = sayHere(link, beatMs);
       } else if (lender?.link !== link) return;
-      else if (message.type === 'trusted') trust.trust(message.sent, Math.min(message.trustMs, trustMs));
+      else if (message.type === 'trusted') trust.granted(message.sent, message.trustMs);
       else if (message.type === 'hosts') lender.hosts.know(message.hosts);
     },
     silentMsMax: trustMs,
     onOpened(greeting, port) {
       if (isOtherHost && lender !== null) lender.wires.offered(greeting as string, port);
-      else if (lender?.link === link) tell({ type: 'lent', lent: greeting as Lent, term, port }, [port]);
+      else if (lender?.link === link)
+        tell({ type: 'lent', lent: greeting as Lent, term: trust.term, port }, [port]);
       else port.close();
     },
     onWire(end, give) {
@@ -96,8 +95,7 @@ const server = createNodeServer(Buffer.from(key), (socket) => {
       lender = null;
       hosts.end();
       wires.end();
-      // Trust that another node grants later is not for what this one has lent.
-      trust.loseAll();
+      trust.lost();
       logger.warn('the link to the node that has the lease is lost');
     },
   });
@@ -108,15 +106,15 @@ const server = createNodeServer(Buffer.from(key), (socket) => {
       link.end();
       return;
     }
-    if (lender !== null && lender.epoch > epoch) {
+    if (!trust.accepts(epoch)) {
       link.end();
       return;
     }
     lender?.link.end();
-    lender = { epoch, link, ...othersFor(say) };
-    trust.beginTerm(++term);
+    lender = { link, ...othersFor(say) };
+    trust.begin(epoch);
     logger.info({ epoch }, `node ${node} has the lease, and may have this node run partitions`);
-    const beat = () => say({ type: 'beat', sent: trust.now() });
+    const beat = () => say({ type: 'beat', sent: trust.beat() });
     const beating = setInterval(beat, beatMs);
     beSilent = () => clearInterval(beating);
     beat();

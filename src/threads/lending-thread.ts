@@ -3,6 +3,7 @@
 // that node's shards are closed only once its trust is over: nobody else may run them before.
 
 import Registry from 'prom-client/lib/registry.js';
+import { TrustLender } from '../cluster/lent-trust.ts';
 import { Link } from '../cluster/link.ts';
 import { connectToNode } from '../cluster/node-tls.ts';
 import { parseNodeAddress } from '../cluster/relay.ts';
@@ -27,9 +28,6 @@ const registry = new Registry();
 countThreadTime(registry, 'lending');
 const ownership = new OwnershipBoard(data.ownership, trustClocks);
 const tell = (notice: Notice) => main.postMessage(notice);
-
-/** Clocks of two machines do not run quite alike. */
-const marginMs = Math.ceil(trustMs / 20);
 
 /** By process. Null: the connection is being made. */
 const links = new Map<string, Link | null>();
@@ -85,8 +83,7 @@ function lead(host: OtherHost, socket: Awaited<ReturnType<typeof connectToNode>>
   const say = (message: FromLender) => link.tell(message);
   const number = ++count;
   numbers.set(process, number);
-  /** The trust that was granted is over then. */
-  let trustedUntilMs = ownership.now().monotonicMs;
+  const lent = new TrustLender(ownership, trustMs);
   const link = new Link(socket, 'dialed', {
     onControl(told) {
       const message = told as FromHost;
@@ -98,11 +95,7 @@ function lead(host: OtherHost, socket: Awaited<ReturnType<typeof connectToNode>>
         introduce();
       } else if (message.type === 'refused') refused(node, process, message.reason);
       else if (message.type !== 'beat') tell({ type: message.type, process, other: message.process });
-      else {
-        const leftMs = ownership.trustLeftMs(trustMs);
-        trustedUntilMs = Math.max(trustedUntilMs, ownership.now().monotonicMs + leftMs);
-        say({ type: 'trusted', sent: message.sent, trustMs: leftMs });
-      }
+      else say({ type: 'trusted', sent: message.sent, trustMs: lent.grant() });
     },
     silentMsMax: trustMs,
     onEnded(closeOpened) {
@@ -113,7 +106,7 @@ function lead(host: OtherHost, socket: Awaited<ReturnType<typeof connectToNode>>
         logger.warn(`the link to node ${node} is lost`);
         tell({ type: 'unlinked', process });
       }
-      setTimeout(closeOpened, Math.max(0, trustedUntilMs - ownership.now().monotonicMs) + marginMs);
+      setTimeout(closeOpened, lent.overInMs);
     },
   });
   links.set(process, link);
