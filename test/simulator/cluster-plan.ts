@@ -13,6 +13,7 @@ export const clusterFaultKinds = [
   'stop node',
   'clock of a node set',
   'move the lease',
+  'move a partition',
   'cut link',
   'slow link',
   'broken connections',
@@ -26,7 +27,10 @@ export const clusterFaultKinds = [
 ] as const;
 export type ClusterFaultKind = (typeof clusterFaultKinds)[number];
 
-const weights: Readonly<Record<ClusterFaultKind, number>> = {
+/** This comes with the plans in which partitions are lent. */
+type ScatteredFault = Exclude<ClusterFaultKind, 'move a partition'>;
+
+const weights: Readonly<Record<ScatteredFault, number>> = {
   'kill node': 4,
   'power cut of a node': 2,
   'freeze node': 5,
@@ -50,6 +54,7 @@ const weights: Readonly<Record<ClusterFaultKind, number>> = {
 const wakes: ReadonlySet<ClusterFaultKind> = new Set(['freeze node', 'suspend node', 'cut link']);
 
 const clusterShare = 0.2;
+const lendingShare = 0.5;
 
 export function hasNodes(seed: string): boolean {
   return new Random(`${seed}/nodes`).chance(clusterShare);
@@ -78,7 +83,8 @@ export function planWithNodes({ seed, settings }: Plan, acts: (random: Random) =
   for (let i = random.between(1, 3); i > 0; i--) add('act', 'create endpoint', random.below(800));
   for (let i = random.between(25, 60); i > 0; i--) add('act', acts(random), random.below(lengthMs));
   for (let i = random.between(2, 8); i > 0; i--) add('act', 'operator', random.below(lengthMs));
-  const allowed = clusterFaultKinds.filter(() => random.chance(0.35));
+  const scattered = Object.keys(weights) as ScatteredFault[];
+  const allowed = scattered.filter(() => random.chance(0.35));
   const chosen = allowed.length > 0 ? allowed : (['kill node', 'freeze node'] as const);
   for (let i = random.between(1, 5); i > 0; i--) {
     const [what, atMs] = [weighted(random, chosen), random.below(lengthMs)];
@@ -89,6 +95,11 @@ export function planWithNodes({ seed, settings }: Plan, acts: (random: Random) =
       add('act', random.pick(changing), atMs + 2_500 + random.below(6_000));
     for (let j = random.between(3, 8); j > 0; j--)
       add('act', random.pick(looking), atMs + 3_000 + random.below(7_000));
+  }
+  const lending = new Random(`${seed}/lending`);
+  if (lending.chance(lendingShare)) {
+    Object.assign(changed, { lends: true, shards: lending.pick([2, 2, 3]) });
+    for (let i = lending.between(0, 3); i > 0; i--) add('fault', 'move a partition', lending.below(lengthMs));
   }
   const ordered = steps.toSorted((a, b) => a.atMs - b.atMs).map((step, number) => ({ ...step, number }));
   return { seed, settings: { ...settings, ...changed }, steps: ordered };
@@ -104,7 +115,7 @@ const changing = [
 ] as const;
 const looking = ['retrieve', 'retrieve', 'list', 'operator', 'send again', 'update intent'] as const;
 
-function weighted(random: Random, choices: readonly ClusterFaultKind[]): ClusterFaultKind {
+function weighted(random: Random, choices: readonly ScatteredFault[]): ScatteredFault {
   let left = random.unit() * choices.reduce((sum, what) => sum + weights[what], 0);
   for (const what of choices) {
     left -= weights[what];

@@ -79,6 +79,8 @@ export interface Step {
 export interface Settings {
   /** The nodes that share the service over PostgreSQL; 0: the data folder alone has everything. */
   readonly nodes: number;
+  /** The node that has the lease has the others run shards; plans from before that don't say. */
+  readonly lends?: boolean;
   /** A call that is sent twice has two effects at the networks of live mode. */
   readonly repeatsEffects: boolean;
   readonly shards: number;

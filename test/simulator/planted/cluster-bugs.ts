@@ -58,4 +58,24 @@ export const clusterBugs = [
     '(await this.#store(rows, end)) || (await this.#wasStored(end));',
     '(await this.#store(rows, end)) || true;',
   ]),
+  bug('trust is lent for longer than the lender has it', [
+    'cluster/lent-trust.ts',
+    '    const leftMs = this.#ownership.trustLeftMs(this.#trustMs);',
+    '    const leftMs = this.#trustMs;',
+  ]),
+  bug('what was lent counts as over when its link is lost', [
+    'cluster/lent-trust.ts',
+    '    return Math.max(0, this.#untilMs - this.#ownership.now().monotonicMs) + marginMs;',
+    '    return marginMs - marginMs;',
+  ]),
+  bug('trust that is lent counts from when it is granted', [
+    'cluster/lent-trust.ts',
+    '    this.#board.trust(sent, Math.min(trustMs, this.#trustMs));',
+    '    this.#board.trust(this.#board.now(), Math.min(trustMs, this.#trustMs));',
+  ]),
+  bug('a partition is lent while it is followed still', [
+    'threads/hosted-standby.ts',
+    '      this.#journals.delete(partition);\n      await journal?.close();',
+    '      await journal?.checkpoint();',
+  ]),
 ];

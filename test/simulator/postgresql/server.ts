@@ -8,7 +8,7 @@ import { type Links, Way } from '../net/links.ts';
 import { Locks } from './locks.ts';
 import type { Session } from './session.ts';
 import { type Lock, type ServerSettings, settingsOf, statementOf } from './statements.ts';
-import { type Changes, putLease, Tables } from './tables.ts';
+import { type Changes, putLease, putPartition, Tables } from './tables.ts';
 
 /** A transaction in the log. Two logs have the same one when it was replicated. */
 export interface Entry {
@@ -257,6 +257,16 @@ export class PostgresServer implements Place {
     });
   }
 
+  /** An operator has a partition run by a process; null: by any. */
+  wantAt(partition: number, process: string | null): void {
+    if (!this.isRunning || this.isFrozen || this.#tables.partition(partition) === undefined) return;
+    const locks = [{ row: `partition ${partition}`, isShared: false }];
+    this.#locks.take(locks, () => {
+      const row = { ...this.#tables.partition(partition)!, wanted: process };
+      this.#write({ rows: [putPartition(row)], log: null }, locks, () => {});
+    });
+  }
+
   /** Somebody cancels the waits for the standbys: what waits counts as done here. */
   cancelWaits(): number {
     const waiting = this.#committing.filter(({ place }) => place < this.flushed);
@@ -278,7 +288,12 @@ export class PostgresServer implements Place {
     const locks = session.transaction === null ? (locksOf?.(values) ?? []) : [];
     this.#locks.take(locks, () => {
       if (run !== this.#run) return;
-      const { rows, changes } = execute(session.transaction?.tables ?? this.#tables, values, text);
+      const { rows, changes } = execute(
+        session.transaction?.tables ?? this.#tables,
+        values,
+        text,
+        this.links.simulation.nowMs,
+      );
       const answered = rows.map((row) => ({ ...row, ...settingsOf(this.settings) }));
       if (session.transaction !== null) {
         session.transaction.add(changes);

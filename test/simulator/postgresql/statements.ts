@@ -28,7 +28,8 @@ export interface Done {
 
 interface Statement {
   readonly locks?: (values: Values) => readonly Lock[];
-  readonly run: (tables: Tables, values: Values, text: string) => Done;
+  /** `nowMs`: of the server's clock. */
+  readonly run: (tables: Tables, values: Values, text: string, nowMs: number) => Done;
 }
 
 const locked = (row: string): readonly Lock[] => [{ row, isShared: false }];
@@ -58,6 +59,9 @@ function isMeant(row: object, text: string, values: Values): boolean {
 export interface ServerSettings {
   standbys: string;
 }
+
+/** As the statement has it. */
+const seenMsMax = 3_000;
 
 const settingsRow = { commit: 'on', fsync: 'on', pages: 'on' };
 /** Filled in by the server that answers. */
@@ -159,9 +163,29 @@ const named: Readonly<Record<string, Statement>> = {
   },
   'note-node': {
     locks: ([process]) => locked(`node ${process}`),
-    run: (_, values) => {
-      const [process, , address] = values as [string, string, string | null];
-      return write([], [change('nodes', process, { address })]);
+    run: (_, values, __, seenMs) => {
+      const [process, node, address, , , link] = values as [string, string, string | null, ...unknown[]];
+      return write([], [change('nodes', process, { node, address, link: link as string | null, seenMs })]);
+    },
+  },
+  'reachable-nodes': {
+    run: ({ keyed }, _, __, nowMs) => {
+      const seen = [...keyed.nodes].filter(
+        ([, { link, seenMs }]) => link !== null && seenMs > nowMs - seenMsMax,
+      );
+      const wantedAt = (process: string | number) =>
+        [...keyed.partitions.values()]
+          .filter(({ wanted }) => wanted === process)
+          .map(({ partition }) => partition);
+      return read(
+        seen.map(([process, { node, link }]) => ({
+          node,
+          process,
+          link,
+          drained: false,
+          wanted: wantedAt(process),
+        })),
+      );
     },
   },
   'forget-node': {

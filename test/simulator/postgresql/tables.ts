@@ -44,6 +44,15 @@ export interface PartitionRow {
   readonly next_sequence: number;
   readonly checksum: number;
   readonly mirrored: number;
+  /** The process that is to run it; null or not there: any. */
+  readonly wanted?: string | null;
+}
+
+export interface NodeRow {
+  readonly node: string;
+  readonly address: string | null;
+  readonly link: string | null;
+  readonly seenMs: number;
 }
 
 export interface MetadataRow {
@@ -61,7 +70,7 @@ export interface DirectoryRow {
 interface KeyedTables {
   readonly service: Map<string | number, ServiceRow>;
   readonly lease: Map<string | number, LeaseRow>;
-  readonly nodes: Map<string | number, { readonly address: string | null }>;
+  readonly nodes: Map<string | number, NodeRow>;
   readonly partitions: Map<string | number, PartitionRow>;
   readonly metadata: Map<string | number, MetadataRow>;
   readonly directory: Map<string | number, DirectoryRow>;

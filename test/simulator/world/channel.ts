@@ -2,18 +2,21 @@
 // receiver alone afterwards, and everything else arrives as a copy.
 
 import type { Lane, Simulation } from '../kernel/simulation.ts';
+import type { LinkEnd } from '../net/node-link.ts';
+
+/** Has something done where a message arrives. */
+type Carry = (action: () => void) => void;
 
 export class End<Out, In> {
-  readonly #simulation: Simulation;
-  readonly #lane: Lane;
+  /** What comes for this end. */
+  readonly #carry: Carry;
   #other!: End<In, Out>;
   readonly #onMessage: ((message: In) => void)[] = [];
   readonly #onClose: (() => void)[] = [];
   #isClosed = false;
 
-  constructor(simulation: Simulation, lane: Lane) {
-    this.#simulation = simulation;
-    this.#lane = lane;
+  constructor(carry: Carry) {
+    this.#carry = carry;
   }
 
   join(other: End<In, Out>): void {
@@ -27,7 +30,7 @@ export class End<Out, In> {
   }
 
   #receive(message: In): void {
-    this.#simulation.soon(this.#lane, () => {
+    this.#carry(() => {
       if (!this.#isClosed) for (const listener of this.#onMessage) listener(message);
     });
   }
@@ -46,7 +49,7 @@ export class End<Out, In> {
   }
 
   #ended(): void {
-    this.#simulation.soon(this.#lane, () => {
+    this.#carry(() => {
       if (this.#isClosed) return;
       this.#isClosed = true;
       for (const listener of this.#onClose) listener();
@@ -54,9 +57,29 @@ export class End<Out, In> {
   }
 }
 
-export function channel<A, B>(simulation: Simulation, near: Lane, far: Lane): [End<A, B>, End<B, A>] {
-  const ends: [End<A, B>, End<B, A>] = [new End<A, B>(simulation, near), new End<B, A>(simulation, far)];
+/** `near` and `far`: what carries messages to either end. */
+function joined<A, B>(near: Carry, far: Carry): [End<A, B>, End<B, A>] {
+  const ends: [End<A, B>, End<B, A>] = [new End<A, B>(near), new End<B, A>(far)];
   ends[0].join(ends[1]);
   ends[1].join(ends[0]);
   return ends;
+}
+
+export function channel<A, B>(simulation: Simulation, near: Lane, far: Lane): [End<A, B>, End<B, A>] {
+  return joined(
+    (action) => simulation.soon(near, action),
+    (action) => simulation.soon(far, action),
+  );
+}
+
+/** A channel between lanes of two nodes; `here` and `there`: the ends of their link. */
+export function channelOver<A, B>(
+  simulation: Simulation,
+  [here, near]: readonly [LinkEnd, Lane],
+  [there, far]: readonly [LinkEnd, Lane],
+): [End<A, B>, End<B, A>] {
+  return joined(
+    (action) => there.send(() => simulation.soon(near, action)),
+    (action) => here.send(() => simulation.soon(far, action)),
+  );
 }

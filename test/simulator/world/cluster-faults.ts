@@ -137,6 +137,12 @@ const faults: Readonly<Record<ClusterFaultKind, (fault: Fault) => void>> = {
   'move the lease'({ cluster, random }) {
     cluster.servers.primary.nameSuccessor(random.pick(cluster.nodes).machine.name);
   },
+  /** An operator has a partition run on a node, or anywhere. */
+  'move a partition'({ world, cluster, random }) {
+    const { servers, nodes } = cluster;
+    const node = random.pick([null, ...nodes]);
+    servers.primary.wantAt(random.below(world.settings.shards), node?.service?.process ?? null);
+  },
   'cut link': cutLink,
   'slow link'(fault) {
     const { cluster, random } = fault;

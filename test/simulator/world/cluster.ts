@@ -35,6 +35,8 @@ export class Cluster implements Runs {
     this.servers = new PostgresServers(this.links);
     useServers(this.servers);
     world.newestLease = () => this.servers.primary.tables.lease?.epoch ?? 0;
+    world.newestOwner = (partition) => this.servers.primary.tables.partition(partition)?.epoch ?? 0;
+    world.hostingAt = (node) => this.named(node)?.service?.hosting ?? null;
     for (const { volume } of machines) {
       volume.put(dataDir, new Folder());
       volume.root.history = [volume.root.entries];

@@ -23,6 +23,7 @@ import { matchRoute } from '../../../src/edge/http/router.ts';
 import { JournalDamaged, JournalFailure } from '../../../src/journal/journal.ts';
 import { OwnershipBoard } from '../../../src/journal/ownership.ts';
 import { PostgresRows } from '../../../src/postgresql/directory-rows.ts';
+import type { ReachableNode } from '../../../src/postgresql/lease-table.ts';
 import { serviceIn } from '../../../src/postgresql/owner-connection.ts';
 import { ShardClient } from '../../../src/shard/client.ts';
 import { answerFlags, noVersion, requestFlags } from '../../../src/shard/frames.ts';
@@ -42,8 +43,10 @@ import type { PostgresServers } from '../postgresql/servers.ts';
 import { Admission } from './admission.ts';
 import { ArchiveProcess, archiveDir } from './archive-process.ts';
 import { dataDir } from './backups.ts';
-import { channel } from './channel.ts';
-import { isOfDisk } from './failures.ts';
+import { channel, channelOver } from './channel.ts';
+import { judgeShardFailure } from './failures.ts';
+import type { Hosting } from './hosting.ts';
+import { Lending } from './lending.ts';
 import { ShardThread } from './shard-thread.ts';
 import { aloneClaim, type Claim, ownerOptions, StandBy } from './stand-by.ts';
 import { WebhookThread, webhookThreads } from './webhook-thread.ts';
@@ -90,6 +93,8 @@ export class Service {
   readonly #machine: Machine;
   /** Null where no nodes share the service. */
   readonly #servers: PostgresServers | null;
+  /** Tells processes of a node apart. */
+  readonly process: string;
   readonly #main: Lane;
   readonly #edge: Lane;
   readonly #keys = new KeyRing();
@@ -100,6 +105,12 @@ export class Service {
   #archive: ArchiveProcess | null = null;
   #folder!: DataFolder;
   #standBy: StandBy | null = null;
+  /** Null: this node runs all shards itself. */
+  #lending: Lending | null = null;
+  /** Shards that are stopped to be run where they are to run now. */
+  readonly #replaced = new Set<number>();
+  /** Resolved when the shard has ended. */
+  readonly #onShardEnded = new Map<number, () => void>();
   #claim!: Claim;
   #board!: OwnershipBoard;
   #pause!: Pause;
@@ -107,6 +118,8 @@ export class Service {
   directory: Directory | null = null;
   #isStopping = false;
   onShardStart: () => void = () => {};
+  /** Those that have been ready. */
+  readonly #waited = new Set<number>();
   #onShardReady: (number: number) => void = () => {};
   readonly #onEnded: (error: unknown) => void;
 
@@ -120,6 +133,7 @@ export class Service {
     this.#world = world;
     this.#machine = machine;
     this.#servers = servers;
+    this.process = `process ${world.simulation.tasks} of ${machine.name}`;
     this.#main = machine.lane('main');
     this.#edge = machine.lane('edge');
     this.#onEnded = onEnded;
@@ -188,10 +202,9 @@ export class Service {
     for (const change of directory.snapshot()) this.#keys.put(keyRingChangeOf(change));
     for (let thread = 0; thread < webhookThreads; thread++) this.#webhooks.push(this.#webhookThread(thread));
     if (settings.archiveAgeMs > 0) this.#archive = new ArchiveProcess(this.#world, this.#folder);
-    const waited = new Set<number>();
     this.#onShardReady = (number) => {
-      waited.add(number);
-      if (waited.size === shards) ready();
+      this.#waited.add(number);
+      if (this.#waited.size === shards) ready();
     };
     for (let number = 0; number < shards; number++) {
       const soon = (run: () => void) => simulation.soon(this.#edge, run);
@@ -226,7 +239,6 @@ export class Service {
   /** Stands by until the node has the lease, and takes the directory. */
   async #own(): Promise<PostgresRows | null> {
     const servers = this.#servers;
-    const { simulation } = this.#world;
     if (servers === null) {
       this.#claimed(aloneClaim(this.#folder.shards));
       return null;
@@ -237,8 +249,9 @@ export class Service {
       servers,
       main: this.#main,
       folder: this.#folder,
-      process: `process ${simulation.tasks} of ${this.#machine.name}`,
+      process: this.process,
       onEnded: this.#onEnded,
+      onNodes: (nodes) => this.#lendTo(nodes),
     });
     this.#claimed(await this.#standBy.claim());
     const { lease } = this.#claim;
@@ -269,19 +282,86 @@ export class Service {
     return this.#standBy?.holder ?? null;
   }
 
+  /** What it runs for another node; null: nothing. */
+  get hosting(): Hosting | null {
+    return this.#standBy?.hosting ?? null;
+  }
+
   /** The edges listen: the node has what a service needs. */
   get isListening(): boolean {
     return this.directory !== null;
   }
 
+  /** All shards have run here once: from then on others may run some. */
+  #lendTo(nodes: readonly ReachableNode[]): void {
+    const standBy = this.#standBy;
+    const { world, links } = { world: this.#world, links: this.#servers!.links };
+    if (standBy === null || this.#isStopping || this.#waited.size < this.#folder.shards) return;
+    if (this.#lending === null) {
+      standBy.followLent();
+      this.#lending = new Lending({
+        world,
+        machine: this.#machine,
+        links,
+        main: this.#main,
+        shards: this.#folder.shards,
+        process: this.process,
+        lease: this.#claim.lease!,
+        board: this.#board,
+        release: (number) => standBy.release(number, this.#main),
+        followAgain: (number, isWanted) => standBy.followAgain(number, isWanted),
+        replace: (number) => this.#replace(number),
+        onReady: (number, thread) => this.#lentReady(number, thread),
+        onEnded: (number, error) => this.#shardIsOver(number, error),
+      });
+    }
+    this.#lending.know(nodes);
+  }
+
+  /** Stops the shard, wherever it runs: it is started again where it is to run. */
+  #replace(number: number): void {
+    const { simulation } = this.#world;
+    const thread = this.shards[number];
+    if (thread?.shard === undefined || this.#replaced.has(number) || this.#isStopping) return;
+    this.#replaced.add(number);
+    if (this.#lending?.isLent(number)) {
+      this.#lending.stopShard(number);
+      return;
+    }
+    const over = () => simulation.soon(this.#main, () => this.shardEnded(number, thread, null));
+    simulation.soon(thread.lane, () => void thread.stop().then(over, over));
+  }
+
+  /** Starts a shard where it is to run. */
   #startShard(number: number): void {
     this.onShardStart();
-    const directory = this.directory!;
+    if (this.#lending === null) {
+      this.#startHere(number);
+      return;
+    }
+    this.#lending
+      .place(number)
+      .then((process) => {
+        if (this.#isStopping) return;
+        if (process === null) this.#startHere(number);
+        else this.#lending?.lend(process, this.#lentShard(number));
+      })
+      .catch(this.#onEnded);
+  }
+
+  #lentShard(number: number) {
+    const { revision } = this.directory!;
+    return { number, accounts: this.#accountsOf(number), revision };
+  }
+
+  #accountsOf(number: number) {
+    const all = this.directory!.snapshot().map(({ organization }) => accountOf(organization));
+    return all.filter(({ id }) => this.shardOf(id) === number);
+  }
+
+  #startHere(number: number): void {
     const { simulation } = this.#world;
-    const accounts = directory
-      .snapshot()
-      .map(({ organization }) => accountOf(organization))
-      .filter(({ id }) => this.shardOf(id) === number);
+    const { revision } = this.directory!;
     const thread: ShardThread = new ShardThread({
       world: this.#world,
       machine: this.#machine,
@@ -290,8 +370,8 @@ export class Service {
       board: this.#board,
       number,
       folder: this.#folder,
-      accounts,
-      revision: directory.revision,
+      accounts: this.#accountsOf(number),
+      revision,
       onDurable: (end) => simulation.soon(this.#main, () => this.#notes?.note(number, end)),
       onFailure: (error) => simulation.soon(this.#main, () => this.shardEnded(number, thread, error)),
     });
@@ -300,21 +380,61 @@ export class Service {
       simulation.soon(this.#main, () => {
         if (this.shards[number] !== thread) return;
         this.#world.note(`shard ${number} is ready`);
-        // What changed in the directory meanwhile.
-        for (const { organization } of directory.snapshot())
-          if (this.shardOf(organization.id) === number)
-            simulation.soon(thread.lane, () => thread.putAccount(accountOf(organization)));
-        simulation.soon(thread.lane, () => thread.noteDirectory(directory.revision));
-        const [near, far] = channel<ToShard, FromShard>(simulation, this.#edge, thread.lane);
-        const admission = this.#admissions[number]!;
-        thread.connect(far, admission);
-        simulation.soon(this.#edge, () =>
-          this.#clients[number]!.connect(admission.watched(near, thread.undurable)),
-        );
-        for (const webhooks of this.#webhooks) webhooks.connect(number, thread);
-        this.#onShardReady(number);
+        this.#connect(number, thread, channel<ToShard, FromShard>(simulation, this.#edge, thread.lane));
+        const quietMs = this.#lending?.quietMs(number) ?? 0;
+        if (quietMs === 0) this.#deliver(number, thread);
+        else simulation.after(this.#main, quietMs, () => this.#deliver(number, thread));
       }),
     );
+  }
+
+  /** Another node runs the shard. */
+  #lentReady(number: number, thread: ShardThread): void {
+    const { simulation } = this.#world;
+    const [near, far] = this.#lending!.linkOf(number);
+    this.shards[number] = thread;
+    this.#world.note(`shard ${number} is ready on another node`);
+    this.#connect(
+      number,
+      thread,
+      channelOver<ToShard, FromShard>(simulation, [near, this.#edge], [far, thread.lane]),
+    );
+  }
+
+  #connect(
+    number: number,
+    thread: ShardThread,
+    [near, far]: ReturnType<typeof channel<ToShard, FromShard>>,
+  ): void {
+    // What changed in the directory meanwhile.
+    for (const account of this.#accountsOf(number)) this.#tell(number, () => thread.putAccount(account));
+    const { revision } = this.directory!;
+    this.#tell(number, () => thread.noteDirectory(revision));
+    const admission = this.#admissions[number]!;
+    thread.connect(far, admission);
+    this.#world.simulation.soon(this.#edge, () =>
+      this.#clients[number]!.connect(admission.watched(near, thread.undurable)),
+    );
+    this.#onShardReady(number);
+  }
+
+  /** Has a shard's thread do something, if it runs. `done` follows in the main lane. */
+  #tell(number: number, run: () => void, done: () => void = () => {}): void {
+    const { simulation } = this.#world;
+    const thread = this.shards[number];
+    if (thread?.shard === undefined) done();
+    else if (this.#lending?.isLent(number)) this.#lending.tell(thread, number, run, done);
+    else
+      simulation.soon(thread.lane, () => {
+        run();
+        simulation.soon(this.#main, done);
+      });
+  }
+
+  /** Its webhooks are delivered by this node. */
+  #deliver(number: number, thread: ShardThread): void {
+    if (this.shards[number] === thread)
+      for (const webhooks of this.#webhooks) webhooks.connect(number, thread);
   }
 
   /**
@@ -323,34 +443,30 @@ export class Service {
    */
   shardEnded(number: number, thread: ShardThread, error: unknown, isOvertaken = false): void {
     if (this.shards[number] !== thread || this.#isStopping || this.#machine.isDown) return;
-    const { simulation } = this.#world;
     this.#world.note(`shard ${number} ends: ${error instanceof Error ? error.message : error}`);
-    this.#judgeFailure(error);
-    for (const lane of thread.lanes) simulation.cut(lane);
+    if (error !== null) judgeShardFailure(this.#world, error);
+    for (const lane of thread.lanes) this.#world.simulation.cut(lane);
     this.#machine.released(thread.lanes, isOvertaken);
+    this.#shardIsOver(number, error);
+  }
+
+  /** A shard has ended, wherever it ran. `error`: null when it was stopped. */
+  #shardIsOver(number: number, error: unknown): void {
+    const { simulation } = this.#world;
     this.shards[number] = null;
+    this.#replaced.delete(number);
     simulation.soon(this.#edge, () => this.#clients[number]!.disconnect());
+    this.#onShardEnded.get(number)?.();
+    if (this.#isStopping) return;
     if (error instanceof JournalDamaged) {
       this.#onEnded(error);
       return;
     }
     // The thread of the lease says so soon, too.
     if (error instanceof JournalFailure && error.outcome === 'fenced') return;
-    simulation.after(this.#main, restartMs, () => {
+    simulation.after(this.#main, error === null ? 0 : restartMs, () => {
       if (!this.#isStopping) this.#startShard(number);
     });
-  }
-
-  /** A shard may fail of its disk, and of nothing else. */
-  #judgeFailure(error: unknown): void {
-    const { message } = error as Error;
-    const isAsked = message === 'the thread ends';
-    const { isDamaged, isForgetful } = this.#world;
-    this.#world.judge.check(
-      'the service fails of what failed, and of nothing else',
-      isOfDisk(error) || isAsked || isForgetful || (isDamaged && error instanceof JournalDamaged),
-      () => (error as Error).stack ?? message,
-    );
   }
 
   /** A webhook thread ends and another one is started. */
@@ -360,7 +476,8 @@ export class Service {
     const started = this.#webhookThread(ended);
     this.#webhooks[ended] = started;
     for (const [number, thread] of this.shards.entries())
-      if (thread !== null && this.#clients[number]!.connected) started.connect(number, thread);
+      if (thread !== null && this.#clients[number]!.connected && !this.#lending?.isLent(number))
+        started.connect(number, thread);
   }
 
   /** `payments resume`: the service of a restored folder goes on. */
@@ -389,25 +506,26 @@ export class Service {
   /** Puts a change of the directory in force: first in its shard, then at the edge. */
   async #changed(change: DirectoryChange): Promise<void> {
     const { simulation } = this.#world;
-    const thread = this.shards[this.shardOf(change.organization.id)];
-    const told = (lane: Lane, tell: () => void) =>
+    const number = this.shardOf(change.organization.id);
+    const thread = this.shards[number];
+    const told = (tell: (done: () => void) => void) =>
       new Promise<void>((resolve) => {
-        simulation.soon(lane, () => {
-          tell();
-          simulation.soon(this.#main, resolve);
-        });
+        tell(resolve);
         simulation.after(this.#main, 3_000, resolve);
       });
-    if (thread?.shard !== undefined)
-      await told(thread.lane, () => thread.putAccount(accountOf(change.organization)));
-    await told(this.#edge, () => this.#keys.put(keyRingChangeOf(change)));
+    await told((done) => this.#tell(number, () => thread?.putAccount(accountOf(change.organization)), done));
+    await told((done) =>
+      simulation.soon(this.#edge, () => {
+        this.#keys.put(keyRingChangeOf(change));
+        simulation.soon(this.#main, done);
+      }),
+    );
   }
 
   /** Every shard that runs notes how far the directory has come. */
   #noteDirectory(revision: number): void {
-    for (const thread of this.shards)
-      if (thread?.shard !== undefined)
-        this.#world.simulation.soon(thread.lane, () => thread.noteDirectory(revision));
+    for (const [number, thread] of this.shards.entries())
+      this.#tell(number, () => thread?.noteDirectory(revision));
   }
 
   /** Has the main thread run an operator's command. */
@@ -513,25 +631,31 @@ export class Service {
     simulation.soon(this.#main, () => {
       for (const webhooks of this.#webhooks) webhooks.cut();
       for (const client of this.#clients) client.disconnect();
-      const threads = this.shards.filter((thread) => thread?.shard !== undefined) as ShardThread[];
-      const stops = threads.map(
-        (thread) =>
-          new Promise<void>((resolve) => {
-            simulation.soon(thread.lane, () => {
-              thread.stop().then(
-                () => simulation.soon(this.#main, resolve),
-                () => simulation.soon(this.#main, resolve),
-              );
-            });
-          }),
+      const stops = this.shards.map((thread, number) =>
+        thread?.shard === undefined ? null : this.#stopShard(number, thread),
       );
       void Promise.all(stops).then(async () => {
+        this.#lending?.stop();
         await this.#stopArchive();
         await this.#notes?.close();
         await this.directory?.closeStore();
         await this.#standBy?.stop();
         stopped();
       });
+    });
+  }
+
+  #stopShard(number: number, thread: ShardThread): Promise<void> {
+    const { simulation } = this.#world;
+    const lending = this.#lending;
+    return new Promise((resolve) => {
+      if (lending?.isLent(number)) {
+        this.#onShardEnded.set(number, resolve);
+        lending.stopShard(number);
+        return;
+      }
+      const stopped = () => simulation.soon(this.#main, resolve);
+      simulation.soon(thread.lane, () => void thread.stop().then(stopped, stopped));
     });
   }
 
@@ -558,9 +682,12 @@ export class Service {
 
   /** How far the mirrors of the partitions have come; without a checksum where the node stands by. */
   get mirrorEnds(): readonly { readonly sequence: number; readonly checksum: number | null }[] {
-    if (!this.isListening)
-      return (this.#standBy?.followed ?? []).map((sequence) => ({ sequence, checksum: null }));
-    return this.shards.map((thread) => thread?.mirrorEnd ?? { sequence: 0, checksum: null });
+    const followed = this.#standBy?.followed ?? [];
+    const ends = followed.map((sequence) => ({ sequence, checksum: null }));
+    if (!this.isListening) return ends.map((end, number) => this.hosting?.mirrorEnd(number) ?? end);
+    return this.shards.map((thread, number) =>
+      this.#lending?.isLent(number) ? ends[number]! : (thread?.mirrorEnd ?? { sequence: 0, checksum: null }),
+    );
   }
 
   get openWork(): number {
@@ -591,6 +718,8 @@ export class Service {
     const { simulation } = this.#world;
     this.#isStopping = true;
     for (const webhooks of this.#webhooks) webhooks.cut(isSilent);
+    this.#lending?.cut(isSilent);
+    this.hosting?.cut(isSilent);
     const ofArchive = this.#archive === null ? [] : [this.#archive.lane];
     for (const lane of [...this.lanes, ...ofArchive]) simulation.cut(lane);
   }
@@ -598,6 +727,7 @@ export class Service {
   /** The threads of the process that write. */
   get lanes(): readonly Lane[] {
     const ofLease = this.#standBy?.lanes ?? [];
-    return [this.#main, this.#edge, ...ofLease, ...this.shards.flatMap((thread) => thread?.lanes ?? [])];
+    const here = this.shards.filter((_, number) => !this.#lending?.isLent(number));
+    return [this.#main, this.#edge, ...ofLease, ...here.flatMap((thread) => thread?.lanes ?? [])];
   }
 }

@@ -60,6 +60,7 @@ export class ShardThread {
   readonly #records = new Map<string, StoredRecord>();
   #journal!: OwnJournal;
   #hosted: HostedShard | undefined;
+  #isStopping = false;
   #admission: Admission | null = null;
   readonly #peers: Peer[] = [];
   /** Where several may append to a log, each has a history of its own. */
@@ -81,6 +82,11 @@ export class ShardThread {
       logBytesMax: world.settings.logBytesMax,
       isArchived: world.settings.archiveAgeMs > 0,
     });
+  }
+
+  /** The epoch of the lease that it runs by. */
+  get lease(): number | null {
+    return this.#options.lease;
   }
 
   get lanes(): readonly Lane[] {
@@ -205,9 +211,9 @@ export class ShardThread {
     return { remote: new PostgresLog({ ...options, partition: number }) };
   }
 
-  /** Undefined while it has not recovered. */
+  /** Undefined while it has not recovered, and once it stops. */
   get shard(): Shard | undefined {
-    return this.#hosted?.shard;
+    return this.#isStopping ? undefined : this.#hosted?.shard;
   }
 
   /** The journal, and what it holds: the records of the checkpoint, then the log's, then what is appended. */
@@ -302,9 +308,12 @@ export class ShardThread {
   /** `admission` hears what happens to the requests of the port. */
   connect(port: End<FromShard, ToShard>, admission: Admission | null = null): void {
     if (admission !== null) this.#admission = admission;
-    const { world, lease } = this.#options;
+    const { world, lease, number } = this.#options;
     const post = (message: FromShard) => {
-      if (message instanceof ArrayBuffer) world.speaks(lease, 'an answer');
+      if (message instanceof ArrayBuffer) {
+        world.speaks(lease, 'an answer');
+        world.speaksFor(number, this.#journal.ownership.epoch);
+      }
       port.postMessage(message);
     };
     const peer = { post };
@@ -316,6 +325,7 @@ export class ShardThread {
   }
 
   stop(): Promise<void> {
+    this.#isStopping = true;
     return this.#hosted!.stop();
   }
 }

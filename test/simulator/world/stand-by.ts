@@ -7,22 +7,21 @@ import { shardNumbers } from '../../../src/data-folder/data-folder.ts';
 import { DiskRoom } from '../../../src/data-folder/disk-space.ts';
 import { serviceOf } from '../../../src/data-folder/mirrored-directory.ts';
 import { OwnershipBoard } from '../../../src/journal/ownership.ts';
-import { PostgresLease } from '../../../src/postgresql/lease-table.ts';
+import { PostgresLease, type ReachableNode } from '../../../src/postgresql/lease-table.ts';
 import { LogFollower } from '../../../src/postgresql/log-follower.ts';
 import type { OwnerOptions } from '../../../src/postgresql/owner-connection.ts';
-import { HostedStandby } from '../../../src/threads/hosted-standby.ts';
+import { followUntilDone } from '../../../src/threads/follow-again.ts';
+import { type FollowedShard, followedShard, HostedStandby } from '../../../src/threads/hosted-standby.ts';
 import type { Machine } from '../disk/machine.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import type { PostgresServers } from '../postgresql/servers.ts';
+import { Hosting } from './hosting.ts';
+import { attemptMsMax, timing } from './timing.ts';
 import type { World } from './world.ts';
 
-/** As src/config has it. */
-const timing = { beatMs: 500, trustMs: 2_000, takeMs: 2_500 };
 /** The first node has the lease at once, and needs to follow nobody. */
 const aloneMs = 1_000;
 const noteMs = 1_000;
-/** The longest time of an attempt of a webhook. */
-export const attemptMsMax = 10_000;
 
 /** What a process may believe itself to own. */
 export interface Claim {
@@ -68,6 +67,8 @@ export interface StandByOptions {
   readonly process: string;
   /** Hears why the process can't go on. */
   readonly onEnded: (error: unknown) => void;
+  /** Hears of all nodes, once this one has the lease. */
+  readonly onNodes: (nodes: readonly ReachableNode[]) => void;
 }
 
 export class StandBy {
@@ -79,7 +80,10 @@ export class StandBy {
   readonly #followed: number[];
   #keeper: LeaseKeeper | null = null;
   #hosted: HostedStandby | null = null;
+  #isHolder = false;
   #isStopping = false;
+  /** What this node runs for another; null: it stands by for nobody, or nothing is lent. */
+  hosting: Hosting | null = null;
   /** The node that has the lease, as far as this one knows. */
   holder: string | null = null;
 
@@ -95,7 +99,7 @@ export class StandBy {
   }
 
   get lanes(): readonly Lane[] {
-    return [this.#lease, this.#standby];
+    return [this.#lease, this.#standby, ...(this.hosting?.lanes ?? [])];
   }
 
   #keep(): void {
@@ -116,7 +120,9 @@ export class StandBy {
       onTaken: (lease, isClean) => {
         world.note(`${machine.name} has the lease of epoch ${lease}${isClean ? '' : ', which was not left'}`);
         world.happened.add(isClean ? 'takeover of a lease that was left' : 'takeover');
-        const quietMs = isClean ? 0 : attemptMsMax;
+        this.#isHolder = true;
+        // One that was stopped had waited for its own attempts, and not for those of other nodes.
+        const quietMs = isClean && !world.settings.lends ? 0 : attemptMsMax;
         told(() => this.#taken.resolve({ ownership: this.#ownership, lease, quietMs }));
       },
       refusalOf: () => null,
@@ -130,14 +136,18 @@ export class StandBy {
         world.note(`${machine.name}: the lease ${trouble === null ? 'is seen' : `is not seen: ${trouble}`}`),
     });
     this.#keeper.start();
-    const noteNode = () => {
-      if (this.#isStopping) return;
-      const again = () => void simulation.after(this.#lease, noteMs, noteNode);
-      notes
-        .noteNode({ address: machine.name, link: null }, Object.fromEntries(this.#followed.entries()))
-        .then(again, again);
+    const link = world.settings.lends ? machine.name : null;
+    const noteNode = async () => {
+      const followed = Object.fromEntries(this.#followed.entries());
+      await notes.noteNode({ address: machine.name, link }, followed).catch(() => {});
+      if (this.#isHolder && link !== null)
+        await notes.reachableNodes().then(
+          (nodes) => told(() => this.#options.onNodes(nodes)),
+          () => {},
+        );
+      if (!this.#isStopping) simulation.after(this.#lease, noteMs, () => void noteNode());
     };
-    noteNode();
+    void noteNode();
   }
 
   /** Resolves, in the main lane, when the node has the lease. */
@@ -149,22 +159,66 @@ export class StandBy {
     const first = await Promise.race([this.#taken.promise, alone]);
     if (first !== null) return first;
     world.note(`${machine.name} stands by`);
-    world.simulation.soon(this.#standby, () => this.#follow());
+    const { folder } = this.#options;
+    const shards = shardNumbers(folder).map((number) => followedShard(folder, number));
+    world.simulation.soon(this.#standby, () => this.#follow(shards));
+    if (world.settings.lends) this.#host();
     const claim = await this.#taken.promise;
+    await this.#stopHosting();
     await this.#stopFollowing();
     return claim;
   }
 
-  #follow(): void {
+  /** Follows, for the time that it has the lease, what others run for it. */
+  followLent(): void {
+    this.#options.world.simulation.soon(this.#standby, () => this.#follow([]));
+  }
+
+  #host(): void {
+    const { world, machine, servers, folder, process } = this.#options;
+    const release = (number: number, hosting: Lane) => this.release(number, hosting);
+    const followAgain = (number: number, isWanted: () => boolean) => this.followAgain(number, isWanted);
+    this.hosting = new Hosting({ world, machine, servers, folder, process, release, followAgain });
+    this.hosting.lane.onError = this.#options.onEnded;
+  }
+
+  async #stopHosting(): Promise<void> {
+    const { hosting } = this;
+    if (hosting === null) return;
+    await this.#inLane(hosting.lane, () => hosting.stop());
+    this.#options.world.simulation.cut(hosting.lane);
+    this.hosting = null;
+  }
+
+  /** Nobody follows the partition any more when it resolves, in the lane `back`. */
+  release(number: number, back: Lane): Promise<void> {
+    return this.#inLane(this.#standby, async () => this.#hosted?.release(number), back);
+  }
+
+  /** The partition is followed again, as soon as that goes, unless it is not wanted any more. */
+  followAgain(number: number, isWanted: () => boolean): void {
+    const { world, folder } = this.#options;
+    const { simulation } = world;
+    const lane = this.#standby;
+    const ask = (_: string, { shard }: { readonly shard: FollowedShard }) =>
+      this.#hosted === null
+        ? Promise.reject(new Error('nothing is followed yet'))
+        : this.#hosted.follow(shard);
+    const logger = { error: (trouble: string) => world.note(trouble) };
+    const timers = { after: (ms: number, run: () => void) => simulation.after(lane, ms, run) };
+    simulation.soon(lane, () => {
+      const isStill = () => isWanted() && !this.#isStopping;
+      void followUntilDone({ ask } as never, followedShard(folder, number), isStill, logger as never, timers);
+    });
+  }
+
+  #follow(shards: readonly FollowedShard[]): void {
     const { world, servers, folder, onEnded, main } = this.#options;
     const { simulation, settings } = world;
     const lane = this.#standby;
     const room = new DiskRoom(folder.path);
     this.#hosted = new HostedStandby({
-      shards: shardNumbers(folder).map((number) => ({
-        dir: folder.shardDir(number),
-        identity: folder.shardIdentity(number),
-      })),
+      shards,
       follower: new LogFollower(ownerOptions(world, servers, lane, folder, null)),
       segmentBytesMax: settings.segmentBytesMax,
       logBytesMax: settings.logBytesMax,
@@ -193,17 +247,19 @@ export class StandBy {
   /** Ends what was begun, and leaves the lease. */
   async stop(): Promise<void> {
     this.#isStopping = true;
+    await this.#stopHosting();
     await this.#stopFollowing();
     await this.#inLane(this.#lease, async () => this.#keeper?.stop());
   }
 
-  #inLane(lane: Lane, task: () => Promise<void>): Promise<void> {
-    const { world, main } = this.#options;
+  /** The promise is settled in the lane `back`. */
+  #inLane(lane: Lane, task: () => Promise<void>, back = this.#options.main): Promise<void> {
+    const { world } = this.#options;
     return new Promise((resolve, reject) => {
       world.simulation.soon(lane, () => {
         task().then(
-          () => world.simulation.soon(main, resolve),
-          (error) => world.simulation.soon(main, () => reject(error)),
+          () => world.simulation.soon(back, resolve),
+          (error) => world.simulation.soon(back, () => reject(error)),
         );
       });
     });

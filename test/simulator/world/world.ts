@@ -14,6 +14,7 @@ import { Bank } from './bank.ts';
 import { Facts } from './facts.ts';
 import { History } from './history.ts';
 import { HostedCards } from './hosted-cards.ts';
+import type { Hosting } from './hosting.ts';
 import { Receivers } from './receivers.ts';
 
 const nodeNames = ['a', 'b', 'c'];
@@ -47,6 +48,10 @@ export class World {
   folderInUse: DataFolder | null = null;
   /** The epoch of the lease, as PostgreSQL has it. */
   newestLease = () => 0;
+  /** The epoch of a partition, as PostgreSQL has it. */
+  newestOwner = (_partition: number) => 0;
+  /** What listens on a node for one that has partitions to lend; null: nothing. */
+  hostingAt: (node: string) => Hosting | null = () => null;
   /** The run injects nothing any more. */
   isHealed = false;
 
@@ -102,6 +107,17 @@ export class World {
       'nobody speaks for what another node has taken',
       newest <= lease,
       () => `${what} leaves the holder of epoch ${lease}, and that of epoch ${newest} has taken over`,
+    );
+  }
+
+  /** A shard says something: nobody may run its partition under a newer epoch by then. */
+  speaksFor(partition: number, epoch: number): void {
+    if (!this.hasNodes) return;
+    const newest = this.newestOwner(partition);
+    this.judge.check(
+      'nobody speaks for what another node has taken',
+      newest <= epoch,
+      () => `an answer leaves partition ${partition} of epoch ${epoch}, and ${newest} has taken over`,
     );
   }
 

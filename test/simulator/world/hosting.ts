@@ -1,0 +1,243 @@
+// A node that stands by runs shards for the one that has the lease, put together as src/threads/hosting-thread.ts and
+// src/threads/hosting.ts do it: it asks for trust by beats, and what it was lent ends with the link.
+
+import { TrustBorrower } from '../../../src/cluster/lent-trust.ts';
+import type { DataFolder } from '../../../src/data-folder/data-folder.ts';
+import { OwnershipBoard } from '../../../src/journal/ownership.ts';
+import type { ShardAccount } from '../../../src/shard/account.ts';
+import type { Machine } from '../disk/machine.ts';
+import type { Lane } from '../kernel/simulation.ts';
+import type { LinkEnd } from '../net/node-link.ts';
+import type { PostgresServers } from '../postgresql/servers.ts';
+import { judgeShardFailure } from './failures.ts';
+import { ShardThread } from './shard-thread.ts';
+import { timing } from './timing.ts';
+import { WebhookThread, webhookThreads } from './webhook-thread.ts';
+import type { World } from './world.ts';
+
+export interface LentShard {
+  readonly number: number;
+  /** The epoch of the lender's lease. */
+  readonly lease: number;
+  readonly accounts: readonly ShardAccount[];
+  readonly revision: number;
+  /** Attempts of webhooks that another node has made may be under way for so long. */
+  readonly quietMs: number;
+}
+
+/** What the node with the lease hears over a link. */
+export interface LenderSide {
+  /** `answer` is to be called where the beat came from, with the milliseconds of trust. */
+  beat(answer: (trustMs: number) => void): void;
+  linked(): void;
+  ready(number: number, thread: ShardThread): void;
+  /** Null: it was told to stop. */
+  ended(number: number, error: unknown): void;
+}
+
+export interface HostingOptions {
+  readonly world: World;
+  readonly machine: Machine;
+  readonly servers: PostgresServers;
+  readonly folder: DataFolder;
+  /** Tells processes of a node apart. */
+  readonly process: string;
+  /** Nobody follows the partition any more when it resolves, in the lane of `hosting`. */
+  readonly release: (number: number, hosting: Lane) => Promise<void>;
+  /** The partition is followed again, unless it is not wanted any more. */
+  readonly followAgain: (number: number, isWanted: () => boolean) => void;
+}
+
+interface Running {
+  readonly thread: ShardThread;
+  readonly link: LinkEnd;
+  readonly lender: LenderSide;
+  readonly ended: PromiseWithResolvers<void>;
+  hasBegun: boolean;
+  isStopping: boolean;
+}
+
+export class Hosting {
+  readonly lane: Lane;
+  readonly process: string;
+  readonly #options: HostingOptions;
+  readonly #board: OwnershipBoard;
+  readonly #trust: TrustBorrower;
+  readonly #shards = new Map<number, Running>();
+  /** What was lent and is not to stop. */
+  readonly #wanted = new Map<number, LentShard>();
+  readonly #webhooks: WebhookThread[] = [];
+  #link: LinkEnd | null = null;
+  #lender: LenderSide | null = null;
+  /** What is done to partitions, one after the other. */
+  #work: Promise<void> = Promise.resolve();
+  #isStopping = false;
+
+  constructor(options: HostingOptions) {
+    const { machine, folder, process } = options;
+    this.#options = options;
+    this.process = process;
+    this.lane = machine.lane('hosting');
+    this.#board = new OwnershipBoard(OwnershipBoard.untrusted(folder.shards), machine.clocks.trust);
+    this.#trust = new TrustBorrower(this.#board, timing.trustMs);
+  }
+
+  /** A node with the lease of `epoch` has connected. */
+  accept(link: LinkEnd, epoch: number, lender: LenderSide): void {
+    if (this.#isStopping || !this.#trust.accepts(epoch)) {
+      link.end();
+      return;
+    }
+    this.#link?.end();
+    this.#link = link;
+    this.#lender = lender;
+    this.#trust.begin(epoch);
+    link.onEnded = () => this.#lost(link);
+    const beat = () => {
+      if (link.isEnded) return;
+      const sent = this.#trust.beat();
+      const granted = (trustMs: number) => {
+        if (this.#link === link) this.#trust.granted(sent, trustMs);
+      };
+      link.send(() => lender.beat(granted));
+      this.#options.world.simulation.after(this.lane, timing.beatMs, beat);
+    };
+    beat();
+    link.send(() => lender.linked());
+  }
+
+  #lost(link: LinkEnd): void {
+    if (this.#link !== link) return;
+    this.#link = null;
+    this.#trust.lost();
+    this.#wanted.clear();
+    for (const number of this.#shards.keys()) this.stopShard(number);
+  }
+
+  /** Runs a shard for as long as the link is there. */
+  take(lent: LentShard): void {
+    const link = this.#link;
+    const lender = this.#lender;
+    if (link === null || lender === null) return;
+    this.#wanted.set(lent.number, lent);
+    this.#work = this.#work
+      .then(() => this.#start(lent, link, lender))
+      .catch((error) => this.lane.onError(error));
+  }
+
+  async #start(lent: LentShard, link: LinkEnd, lender: LenderSide): Promise<void> {
+    const { world, machine, servers, folder, release } = this.#options;
+    const { simulation } = world;
+    const { number, lease, accounts, revision, quietMs } = lent;
+    const mayStart = () => this.#wanted.get(number) === lent && !this.#isStopping;
+    await this.#shards.get(number)?.ended.promise;
+    if (mayStart()) await release(number, this.lane);
+    if (!mayStart()) {
+      link.send(() => lender.ended(number, null));
+      return this.#followAgain(number);
+    }
+    const thread: ShardThread = new ShardThread({
+      world,
+      machine,
+      servers,
+      lease,
+      board: this.#board,
+      number,
+      folder,
+      accounts,
+      revision,
+      onDurable() {},
+      onFailure: (error) => simulation.soon(this.lane, () => this.#ended(number, thread, error)),
+    });
+    const ended = Promise.withResolvers<void>();
+    const running: Running = { thread, link, lender, ended, hasBegun: false, isStopping: false };
+    this.#shards.set(number, running);
+    world.note(`partition ${number} is run by ${machine.name}`);
+    world.happened.add('a partition that is lent');
+    thread.start(() =>
+      simulation.soon(this.lane, () => {
+        running.hasBegun = true;
+        link.send(() => lender.ready(number, thread));
+        simulation.after(this.lane, quietMs, () => this.#deliver(number, thread));
+      }),
+    );
+  }
+
+  #deliver(number: number, thread: ShardThread): void {
+    const running = this.#shards.get(number);
+    if (running?.thread !== thread || running.isStopping) return;
+    const { world, machine } = this.#options;
+    while (this.#webhooks.length < webhookThreads)
+      this.#webhooks.push(
+        new WebhookThread({
+          world,
+          machine,
+          thread: this.#webhooks.length,
+          board: this.#board,
+          lease: thread.lease,
+          quietMs: 0,
+        }),
+      );
+    for (const webhooks of this.#webhooks) webhooks.connect(number, thread);
+  }
+
+  /** The node with the lease has it stop, or the link is lost. */
+  stopShard(number: number): void {
+    this.#wanted.delete(number);
+    const running = this.#shards.get(number);
+    if (running === undefined || running.isStopping) return;
+    running.isStopping = true;
+    const { simulation } = this.#options.world;
+    const { thread, hasBegun } = running;
+    const over = () => simulation.soon(this.lane, () => this.#ended(number, thread, null));
+    // One that waits for its partition in PostgreSQL has nothing to finish.
+    if (hasBegun) simulation.soon(thread.lane, () => void thread.stop().then(over, over));
+    else over();
+  }
+
+  #ended(number: number, thread: ShardThread, error: unknown): void {
+    const running = this.#shards.get(number);
+    if (running?.thread !== thread) return;
+    const { world, machine } = this.#options;
+    const { link, lender, ended, isStopping } = running;
+    if (error !== null && !isStopping) judgeShardFailure(world, error);
+    for (const lane of thread.lanes) world.simulation.cut(lane);
+    machine.released(thread.lanes, false);
+    this.#board.setHeld(number, false);
+    this.#shards.delete(number);
+    if (this.#shards.size === 0) for (const webhooks of this.#webhooks.splice(0)) webhooks.cut();
+    world.note(`partition ${number} is not run by ${machine.name} any more`);
+    link.send(() => lender.ended(number, error));
+    ended.resolve();
+    this.#followAgain(number);
+  }
+
+  #followAgain(number: number): void {
+    this.#options.followAgain(number, () => !this.#isStopping && !this.#shards.has(number));
+  }
+
+  /** How far the log of a shard that runs here has come; null: it does not run here. */
+  mirrorEnd(number: number): ShardThread['mirrorEnd'] | null {
+    return this.#shards.get(number)?.thread.mirrorEnd ?? null;
+  }
+
+  /** Resolves, in its own lane, when every shard has ended. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await this.#work;
+    const running = [...this.#shards];
+    for (const [number] of running) this.stopShard(number);
+    await Promise.all(running.map(([, { ended }]) => ended.promise));
+    this.#link?.end();
+  }
+
+  get lanes(): readonly Lane[] {
+    return [this.lane, ...[...this.#shards.values()].flatMap(({ thread }) => thread.lanes)];
+  }
+
+  /** Nothing of this process runs any more. `isSilent`: its machine ends, and nobody is told. */
+  cut(isSilent: boolean): void {
+    this.#link?.cut(isSilent);
+    for (const webhooks of this.#webhooks) webhooks.cut(isSilent);
+  }
+}
