@@ -9,7 +9,7 @@ import { type DurabilitySettings, settingsColumns } from './durability.ts';
 import { failure, OwnerConnection, type OwnerOptions } from './owner-connection.ts';
 import { type PartitionRow, takePartition } from './partitions.ts';
 import { findPrimary, type Primary } from './primary.ts';
-import { migrate } from './schema.ts';
+import { keepTables } from './schema.ts';
 
 export interface PartitionLogOptions extends OwnerOptions {
   readonly partition: number;
@@ -53,7 +53,7 @@ export class PostgresLog implements RemoteLog {
   async #keepDays(): Promise<void> {
     const primary = await findPrimary(this.#options);
     if (typeof primary === 'string') return;
-    await migrate(primary.client).catch(() => {});
+    await keepTables(primary.client).catch(() => {});
     primary.destroy(new Error('the days are kept'));
   }
 

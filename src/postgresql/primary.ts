@@ -15,6 +15,11 @@ export interface PostgresOptions {
 }
 
 const connectMs = 2_000;
+/**
+ * A node that stands still within a transaction keeps its locks for so long: the server ends the
+ * connection then, which it would keep for hours. The others wait for them.
+ */
+const idleMs = 2_000;
 
 export class Primary {
   readonly client: pg.Client;
@@ -43,7 +48,10 @@ export class Primary {
     try {
       await client.connect();
       const { rows } = await client.query<{ standby: boolean; wal: string | null }>(
-        'select pg_is_in_recovery() as standby, case when pg_is_in_recovery() then null else pg_walfile_name(pg_current_wal_lsn()) end as wal',
+        `select pg_is_in_recovery() as standby,
+           case when pg_is_in_recovery() then null else pg_walfile_name(pg_current_wal_lsn()) end as wal,
+           set_config('idle_in_transaction_session_timeout', $1, false)`,
+        [idleMs],
       );
       const [found] = rows;
       if (found?.wal) return new Primary(client, host, Number.parseInt(found.wal.slice(0, 8), 16));

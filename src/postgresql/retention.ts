@@ -10,15 +10,20 @@ const daysKept = 2;
 
 const tableOf = (day: string) => `payments.log_${day.replaceAll('-', '')}`;
 
-/** Makes the tables of the next days, and drops those that nobody needs. */
-export async function keepDays(client: Client): Promise<void> {
-  const { rows: missing } = await client.query<{ day: string; next: string }>(
+/** Today and the next days, as far as they have no tables. */
+export async function missingDays(client: Client): Promise<{ day: string; next: string }[]> {
+  const { rows } = await client.query<{ day: string; next: string }>(
     `select day::text, (day + 1)::text as next from (
        select (now() at time zone 'utc')::date + ahead as day from generate_series(0, $1::integer) as ahead) as days
      where to_regclass('payments.log_' || to_char(day, 'YYYYMMDD')) is null`,
     [daysAhead],
   );
-  for (const { day, next } of missing)
+  return rows;
+}
+
+/** Makes the tables of the next days, and drops those that nobody needs. */
+export async function keepDays(client: Client): Promise<void> {
+  for (const { day, next } of await missingDays(client))
     await client.query(
       `create table ${tableOf(day)} partition of payments.log for values from ('${day}') to ('${next}')`,
     );

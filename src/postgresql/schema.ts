@@ -1,12 +1,14 @@
-// The tables of the log, with their versions. A start brings them up to date under an advisory
-// lock, and the days of the log with them; an older service refuses tables that are newer than it
-// knows.
+// The tables of the log, with their versions. Whoever finds them older brings them up to date under
+// an advisory lock, and the days of the log with them; an older service refuses tables that are
+// newer than it knows.
 
 import type { Client } from 'pg';
-import { forgetRemovedRows, keepDays } from './retention.ts';
+import { forgetRemovedRows, keepDays, missingDays } from './retention.ts';
 
 /** Any number that nobody else uses: the lock of the migrations. */
 const migrationLock = 7_262_905_117;
+/** So long it is waited for, and each table with it; whoever connects then tries again. */
+const lockMs = 1_000;
 
 /**
  * The statements that lead from each version to the next. `partitions` has a row for each owner to
@@ -95,22 +97,25 @@ export const schemaVersion = migrations.length;
 /** Later migrations only add what a service that does not know of it can leave alone. */
 const oldestVersion = 3;
 
-/** Throws an error of PostgreSQL's, or one that says that the tables are newer. */
+/**
+ * Has the tables, and those of the days, as this release needs them. Almost every connection finds
+ * them so, and waits for nobody. Throws an error of PostgreSQL's, or one that says that the tables
+ * are newer.
+ */
 export async function migrate(client: Client): Promise<void> {
+  const isThere = (await versionOf(client)) >= schemaVersion && (await missingDays(client)).length === 0;
+  if (!isThere) await keepTables(client);
+}
+
+/** Brings the tables up to date, those of the days among them, and drops what is kept no longer. */
+export async function keepTables(client: Client): Promise<void> {
   await client.query('begin');
   try {
+    // The server ends this wait itself: it would not notice that nobody waits any more.
+    await client.query(`set local lock_timeout = ${lockMs}`);
     await client.query('select pg_advisory_xact_lock($1)', [migrationLock]);
-    const { rows: schemas } = await client.query("select 1 from pg_namespace where nspname = 'payments'");
-    if (schemas.length === 0) await client.query('create schema payments');
-    await client.query('create table if not exists payments.version (version integer not null)');
-    const { rows } = await client.query<{ version: number; oldest?: number }>(
-      'select * from payments.version',
-    );
-    const { version = 0, oldest = version } = rows[0] ?? {};
-    if (oldest > schemaVersion)
-      throw new NewerSchema(
-        `its tables have version ${version}, and this service knows ${schemaVersion}: start the newer service`,
-      );
+    const version = await versionOf(client);
+    if (version === 0) await createVersion(client);
     for (const statement of migrations.slice(version).flat()) await client.query(statement);
     if (version < schemaVersion) {
       await client.query('delete from payments.version');
@@ -123,6 +128,26 @@ export async function migrate(client: Client): Promise<void> {
     await client.query('rollback');
     throw error;
   }
+}
+
+/** 0: there are no tables yet. */
+async function versionOf(client: Client): Promise<number> {
+  const { rows: found } = await client.query<{ there: boolean }>(
+    "select to_regclass('payments.version') is not null as there",
+  );
+  if (!found[0]?.there) return 0;
+  const { rows } = await client.query<{ version: number; oldest?: number }>('select * from payments.version');
+  const { version = 0, oldest = version } = rows[0] ?? {};
+  if (oldest <= schemaVersion) return version;
+  throw new NewerSchema(
+    `its tables have version ${version}, and this service knows ${schemaVersion}: start the newer service`,
+  );
+}
+
+async function createVersion(client: Client): Promise<void> {
+  const { rows: schemas } = await client.query("select 1 from pg_namespace where nspname = 'payments'");
+  if (schemas.length === 0) await client.query('create schema payments');
+  await client.query('create table if not exists payments.version (version integer not null)');
 }
 
 export class NewerSchema extends Error {

@@ -1,13 +1,21 @@
-// PostgreSQL keeps the log by days: those that every mirror has, and that no retry needs, are dropped as a whole.
+// The tables in PostgreSQL, and how long they are kept: days of the log that every mirror has, and that no retry needs, are
+// dropped as a whole.
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import pg from 'pg';
+import { systemTimers } from '../../src/core/scheduler.ts';
+import { parseJournalUrl } from '../../src/postgresql/journal-url.ts';
+import { findPrimary } from '../../src/postgresql/primary.ts';
 import { keepDays } from '../../src/postgresql/retention.ts';
-import { migrate } from '../../src/postgresql/schema.ts';
-import { leftOut, type PostgresServers, startServers } from './servers.ts';
+import { keepTables, migrate } from '../../src/postgresql/schema.ts';
+import { leftOut, startServers } from './servers.ts';
 
-async function clientOf(servers: PostgresServers): Promise<pg.Client> {
+const skip = { skip: leftOut, timeout: 30_000 };
+const started = leftOut === false ? startServers({ after }, 0) : null;
+
+async function clientOf(): Promise<pg.Client> {
+  const servers = (await started)!;
   const client = new pg.Client(servers.all[0]!.address('payments', 'payments'));
   // It ends with the server.
   client.on('error', () => {});
@@ -15,11 +23,8 @@ async function clientOf(servers: PostgresServers): Promise<pg.Client> {
   return client;
 }
 
-test('days are made ahead, and dropped when they are old and every mirror has them', {
-  skip: leftOut,
-}, async (context) => {
-  const servers = await startServers(context, 0);
-  const client = await clientOf(servers);
+test('days are made ahead, and dropped when they are old and every mirror has them', skip, async () => {
+  const client = await clientOf();
   await migrate(client);
   const days = async () => {
     const { rows } = await client.query(
@@ -52,11 +57,50 @@ test('days are made ahead, and dropped when they are old and every mirror has th
   await keepDays(client);
 });
 
-test('tables of a newer service are refused where an older one can not go on with them', {
-  skip: leftOut,
-}, async (context) => {
-  const servers = await startServers(context, 0);
-  const client = await clientOf(servers);
+test(
+  'a node that stands still while it has the lock of the tables holds up nobody for long',
+  skip,
+  async () => {
+    const client = await clientOf();
+    await keepTables(client);
+    const address = parseJournalUrl((await started)!.url);
+    assert(typeof address !== 'string');
+    const still = await findPrimary({ address, password: null, ca: null, timers: systemTimers });
+    assert(typeof still !== 'string');
+    const standsStill = Promise.withResolvers<void>();
+    const isStill = { query: (text: string, values: unknown[] = []) => sendUntilLocked(text, values) };
+    let isLocked = false;
+    const sendUntilLocked = (text: string, values: unknown[]) => {
+      if (isLocked) {
+        standsStill.resolve();
+        return new Promise(() => {});
+      }
+      isLocked = text.includes('pg_advisory_xact_lock');
+      return still.client.query(text, values);
+    };
+    void keepTables(isStill as pg.Client);
+    await standsStill.promise;
+
+    // Nothing is missing, so nobody asks for the lock.
+    await migrate(client);
+    // A day is. Whoever waits is told so by the server, and the next one gets the lock: the server has ended the other.
+    const { rows } = await client.query<{ name: string }>(
+      "select max(relname) as name from pg_class where relname ~ '^log_[0-9]{8}$'",
+    );
+    await client.query(`drop table payments.${rows[0]!.name}`);
+    await assert.rejects(migrate(client), /canceling statement due to lock timeout/);
+    while (
+      !(await keepTables(client).then(
+        () => true,
+        () => false,
+      ))
+    );
+    still.destroy(new Error('the test is over'));
+  },
+);
+
+test('tables of a newer service are refused where an older one can not go on with them', skip, async () => {
+  const client = await clientOf();
   await migrate(client);
   await client.query('update payments.version set version = 99');
   await migrate(client);

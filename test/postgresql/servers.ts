@@ -17,7 +17,6 @@ import { appendFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -307,7 +306,7 @@ async function makeUnused(programs: string, parent: string): Promise<void> {
 
 /** Servers for one test, or for all of a file when they are started outside. */
 export async function startServers(
-  context: Pick<TestContext, 'after'>,
+  context: { after(action: () => unknown): void },
   standbys: number,
 ): Promise<PostgresServers> {
   const servers = new PostgresServers();
