@@ -267,6 +267,14 @@ test('beyond what may be under way requests wait, an answer makes room, and more
   await setImmediate();
   assert.deepEqual(namesIn(port), ['a', 'b']);
   assert.equal(client.waitingCount, 5);
+  const queries = sender(client, 'GET');
+  for (const name of ['1', '2', '3']) queries.send(name);
+  await setImmediate();
+  assert.equal(client.waitingCount, 8, 'commands and queries');
+  answerAll(port);
+  answerAll(port);
+  assert.deepEqual([queries.outcomes, outcomes.length], [['1: done', '2: done', '3: done'], 1]);
+  port.posted.splice(1);
   answerAll(port);
   assert.deepEqual(namesIn(port), ['c', 'd'], 'at once');
   answerAll(port);

@@ -41,13 +41,15 @@ test('the same key is carried out once, whether a member or the API sends it aga
   assert.equal((await actor.send(create, { body: { amount: 0 }, key: 'x', member })).status, 400);
 });
 
-test('the log has the member as the cause', async () => {
+test('the log has the member as the cause, or the request, which has its name where no key has its response', async () => {
   const actor = new Actor();
   await actor.send(create, { body, key: 'a', member });
   await actor.send(create, { body, key: 'b' });
+  const { requestId } = await actor.send('POST /v1/customers');
   const causes = (await replayOf(actor.journal)).map(({ cause }) => cause);
   assert.deepEqual(causes, [
     { by: 'member', name: member },
     { by: 'request', name: null },
+    { by: 'request', name: requestId },
   ]);
 });

@@ -312,6 +312,8 @@ test('once many deliveries are out, an endpoint gets as many as can be in flight
   bench.apply(endpoint('we_0', 'deleted'));
   bench.outbox.tick(nowMs);
   assert.deepEqual(bench.take(), late.slice(6), 'there is room again');
+  bench.outbox.open(peer);
+  assert.ok(bench.take().length > leasesMax - windowSize, 'a new webhook thread has nothing yet');
 });
 
 test('large deliveries fill the windows too, and none is leased while those that are leased take too much', () => {

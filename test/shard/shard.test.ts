@@ -535,8 +535,12 @@ test('an export is admitted with its limits, and its pages come one by one', asy
   assert.equal(JSON.parse(page.body).id, first.json.id);
 });
 
-test('an internal request about nothing is refused', async () => {
+test('an internal request about nothing is refused, and leaves room to what comes with it', async () => {
   const actor = new Actor();
+  await actor.recovered;
+  const together = ['x', 'y', 'z'].map((id) => actor.ask({ kind: 'record', id }));
+  await Promise.all(together);
+  assert.deepEqual(actor.batches, [3]);
   for (const id of ['', 'x', 'pi_1', 'op_1', 'cs_1', '__proto___1']) {
     const answer = await actor.ask({ kind: 'record', id });
     assert.deepEqual([answer.ok, !answer.ok && answer.code], [false, 'resource_missing'], id);
