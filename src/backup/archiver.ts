@@ -2,10 +2,13 @@
 // writes what is durable into files, when a segment is finished, and at the latest when the oldest
 // change that is not archived has reached an age. That age is the most that is lost with the
 // machine. A file counts as archived when it is on disk and the operator's command, if there is
-// one, has taken it; until then the log keeps what is in it.
+// one, has taken it; until then the log keeps what is in it. An archive is of one history alone.
 
+import { crc32 } from 'node:zlib';
 import { assert } from '../core/assert.ts';
-import { archivedSequence, noteArchived } from '../data-folder/archive-folder.ts';
+import { type ArchivePosition, notePosition, positionIn } from '../data-folder/archive-folder.ts';
+import { DataFolderError } from '../data-folder/data-folder-error.ts';
+import type { NotedEnd } from '../data-folder/sequence-notes.ts';
 import { changesAfter } from '../directory/change-log.ts';
 import { revisionOf } from '../directory/directory-store.ts';
 import type { WriteOptions } from '../disk/archive-file.ts';
@@ -24,6 +27,11 @@ export interface ArchiveSource {
   /** When the entry after this one was made, Unix milliseconds. */
   timeAfter(sequence: number): Promise<number | null>;
   read(after: number, upTo: number): AsyncGenerator<Sequenced>;
+  /**
+   * The checksum of what ends with this sequence; null when nothing does, and undefined when that
+   * can't be told any more.
+   */
+  checksumAt(sequence: number): number | null | undefined;
 }
 
 interface ArchiverOptions {
@@ -44,34 +52,43 @@ const fileBytesMax = 64 << 20;
 
 export class Archiver {
   readonly #options: ArchiverOptions;
+  /** The last sequence that is archived; null while the archive could not be opened. */
+  #archived: number | null = null;
   /** The last sequence that is in a file. */
-  #written: number;
-  #archived: number;
+  #written = 0;
+  /** The end of the last file, as far as it is known. */
+  #end: NotedEnd | undefined;
 
   constructor(options: ArchiverOptions) {
     this.#options = options;
-    const { folder } = options;
-    makeFolder(folder);
-    this.#archived = archivedSequence(folder);
-    // A file that was written, and not carried away before the process ended, is there.
-    this.#written = Math.max(this.#archived, logFilesIn(folder).at(-1)?.last ?? 0);
+    try {
+      this.#open();
+    } catch {
+      // `run` tries again, and tells.
+    }
   }
 
-  /** The last sequence that is archived. */
+  /** The last sequence that is archived; 0 while that is not known. */
   get archived(): number {
-    return this.#archived;
+    return this.#archived ?? 0;
   }
 
-  /** How old the oldest change is that is not archived, milliseconds; 0 when all are. */
+  /**
+   * How old the oldest change is that is not archived, milliseconds; 0 when all are. While the
+   * archive can't be opened, none counts as archived.
+   */
   async lagMs(): Promise<number> {
     const { source, now } = this.#options;
-    if (this.#archived >= source.ends().last) return 0;
-    const madeMs = await source.timeAfter(this.#archived);
+    const { first, last } = source.ends();
+    const archived = this.#archived ?? first - 1;
+    if (archived >= last) return 0;
+    const madeMs = await source.timeAfter(archived);
     return madeMs === null ? 0 : Math.max(0, now() - madeMs);
   }
 
   /** Archives what is due. Rejects when that is to be tried again. */
   async run(): Promise<void> {
+    if (this.#archived === null) this.#open();
     await this.#carry();
     const { source, ageMaxMs } = this.#options;
     const { first, last } = source.ends();
@@ -85,26 +102,59 @@ export class Archiver {
     await this.#carry();
   }
 
+  /** Finds how far the archive has come. Throws when it is away, or is of another log. */
+  #open(): void {
+    const { folder, source } = this.#options;
+    makeFolder(folder);
+    const position = positionIn(folder);
+    // A file that was written, and not carried away before the process ended, is there.
+    const written = Math.max(position.sequence, logFilesIn(folder).at(-1)?.last ?? 0);
+    if (!continues(source, position, written)) {
+      if (!position.isOfOtherLog) notePosition(folder, { ...position, isOfOtherLog: true });
+      throw new DataFolderError(
+        `the log does not go on where ${folder} ends, at ${written}: the data folder is from an earlier moment, ` +
+          'or has gone another way since. Stop the service, move this archive away, and make a new backup',
+      );
+    }
+    this.#archived = position.sequence;
+    this.#written = written;
+    this.#end = position.end;
+    if (position.isOfOtherLog) this.#note();
+  }
+
   async #write(upTo: number): Promise<void> {
     const { source, folder, part, type, write } = this.#options;
     const entries = source.read(this.#written, upTo);
     for (;;) {
       const written = await writeLogFile(folder, part, type, entries, fileBytesMax, write);
-      if (written === null) return;
+      if (written === null) break;
       assert(written.first <= this.#written + 1, 'the archive leaves out no entry');
       this.#written = written.last;
     }
+    this.#end = { sequence: this.#written, checksum: source.checksumAt(this.#written) ?? null };
+    this.#note();
   }
 
   async #carry(): Promise<void> {
     const { folder, carry } = this.#options;
     for (const { path, last } of logFilesIn(folder)) {
-      if (last <= this.#archived) continue;
+      if (last <= this.archived) continue;
       await carry(path);
       this.#archived = last;
-      noteArchived(folder, last);
+      this.#note();
     }
   }
+
+  #note(): void {
+    notePosition(this.#options.folder, { sequence: this.archived, end: this.#end });
+  }
+}
+
+/** Whether a log goes on where an archive of it ends, as far as that can be told. */
+function continues(source: ArchiveSource, { end, isOfOtherLog }: ArchivePosition, written: number): boolean {
+  if (source.ends().last < written) return false;
+  const found = end?.checksum == null ? undefined : source.checksumAt(end.sequence);
+  return found === undefined ? !isOfOtherLog : found === end?.checksum;
 }
 
 /** A shard's log, as it is read beside a service that goes on writing it. */
@@ -114,6 +164,7 @@ export function shardSource(copy: JournalCopy): ArchiveSource {
     finished: () => copy.finishedEnd,
     timeAfter: (sequence) => copy.timeAfter(sequence),
     read: (after, upTo) => copy.batches(after, upTo),
+    checksumAt: (sequence) => copy.checksumAt(sequence),
   };
 }
 
@@ -130,6 +181,11 @@ export function directorySource(directory: RowStore): ArchiveSource {
     async *read(after, upTo) {
       const changes = [...changesAfter(directory, after)];
       yield* changes.filter(({ lastSequence }) => lastSequence <= upTo);
+    },
+    checksumAt(revision) {
+      const change = changesAfter(directory, revision - 1).next().value;
+      if (change === undefined || change.firstSequence > revision) return undefined;
+      return change.lastSequence === revision ? crc32(change.bytes) : null;
     },
   };
 }

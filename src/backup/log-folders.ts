@@ -4,7 +4,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { elementAt } from '../core/assert.ts';
-import { archivedSequence, archiveFolderOf } from '../data-folder/archive-folder.ts';
+import { archiveFolderOf, positionIn } from '../data-folder/archive-folder.ts';
 import {
   lookAtDataFolder,
   refuseWithoutLogs,
@@ -150,7 +150,7 @@ async function logOfArchive(path: string, identities: readonly string[]): Promis
           { folder: id, generation, shard: number },
           files,
           identities,
-          archivedSequence(part),
+          positionIn(part).sequence,
         );
       }),
     ),

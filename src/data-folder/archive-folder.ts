@@ -6,9 +6,20 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { replaceFile } from '../disk/sync-path.ts';
+import type { NotedEnd } from './sequence-notes.ts';
 
 /** The shards of a generation, and the directory, whatever the generation. */
 export type ArchivedPart = number | 'directory';
+
+/** How far the archive of a part has come. */
+export interface ArchivePosition {
+  /** The last sequence that is archived. */
+  readonly sequence: number;
+  /** The end of the last file. Releases up to 0.1.0 did not note it. */
+  readonly end?: NotedEnd | undefined;
+  /** The log is known to be no continuation of what is archived. */
+  readonly isOfOtherLog?: true;
+}
 
 const positionFile = 'position.json';
 
@@ -23,18 +34,25 @@ export function archiveFolderOf(
     : join(folder, `generation-${generation}`, `shard-${part}`);
 }
 
-/** The last sequence of a part that is archived; 0 when none is, or when that can't be read. */
-export function archivedSequence(folder: string): number {
+/** Sequence 0 when nothing is archived, or when that can't be read: the archive starts again. */
+export function positionIn(folder: string): ArchivePosition {
   try {
-    const { sequence }: { sequence?: number } = JSON.parse(readFileSync(join(folder, positionFile), 'utf8'));
-    return sequence !== undefined && Number.isSafeInteger(sequence) ? sequence : 0;
+    const position: Partial<ArchivePosition> = JSON.parse(readFileSync(join(folder, positionFile), 'utf8'));
+    const { sequence } = position;
+    if (sequence !== undefined && Number.isSafeInteger(sequence)) return { ...position, sequence };
   } catch {
-    // Nothing is dropped then, and the archive starts again.
-    return 0;
+    // Nothing is dropped then.
   }
+  return { sequence: 0 };
+}
+
+/** The last sequence of a part that its log need not keep: 0 when the archive is of another log. */
+export function archivedSequence(folder: string): number {
+  const { sequence, isOfOtherLog } = positionIn(folder);
+  return isOfOtherLog ? 0 : sequence;
 }
 
 /** Notes durably what is archived. */
-export function noteArchived(folder: string, sequence: number): void {
-  replaceFile(join(folder, positionFile), `${JSON.stringify({ sequence })}\n`);
+export function notePosition(folder: string, position: ArchivePosition): void {
+  replaceFile(join(folder, positionFile), `${JSON.stringify(position)}\n`);
 }

@@ -7,7 +7,7 @@ import { partOf, type ShardIdentity } from '../disk/identity.ts';
 import { newestSegmentIn } from './checkpoint/checkpoint-reader.ts';
 import { CheckpointMoment, refuseDamagedHead } from './checkpoint/checkpoint-rows.ts';
 import { readLog, type StoredBatch } from './log/follow.ts';
-import { endOf, Segments } from './log/segments.ts';
+import { checksumAt, endOf, Segments } from './log/segments.ts';
 import { foldersOfJournal, mapSizesOf, refuseMissingSegment } from './open-journal.ts';
 
 export interface CopyOptions {
@@ -49,6 +49,12 @@ export class JournalCopy {
   /** The last sequence of the finished segments; nothing is added to these. */
   get finishedEnd(): number {
     return (this.#segments.list.at(-1)?.firstSequence ?? 1) - 1;
+  }
+
+  /** See `checksumAt` of the segments. */
+  checksumAt(sequence: number): number | null | undefined {
+    this.#segments.refresh();
+    return checksumAt(this.#segments, sequence);
   }
 
   /** When the entry after this one was made, wall time in Unix ms; null when there is none. */

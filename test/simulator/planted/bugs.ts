@@ -294,8 +294,8 @@ const backups = [
   ]),
   bug('the archive notes one entry more than it has', [
     'backup/archiver.ts',
-    'noteArchived(folder, last);',
-    'noteArchived(folder, last + 1);',
+    'sequence: this.archived, end',
+    'sequence: this.archived + 1, end',
   ]),
   bug('a restore to a moment takes what came after it', [
     'backup/restore-target.ts',

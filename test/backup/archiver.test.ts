@@ -1,0 +1,218 @@
+// The archiver of a part: it goes on where its archive ends, and only with the log that the archive is of.
+
+import assert from 'node:assert/strict';
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { Archiver, directorySource, shardSource } from '../../src/backup/archiver.ts';
+import { archivedSequence, positionIn } from '../../src/data-folder/archive-folder.ts';
+import { Directory } from '../../src/directory/directory.ts';
+import { createDirectory } from '../../src/directory/directory-store.ts';
+import { partOf } from '../../src/disk/identity.ts';
+import { RowStore } from '../../src/disk/row-store.ts';
+import { indexRowsOf } from '../../src/domain/indexes.ts';
+import { JournalCopy } from '../../src/journal/copy-journal.ts';
+import { logFilesIn } from '../../src/journal/log-files.ts';
+import { openJournal } from '../../src/journal/open-journal.ts';
+import { appendTurns, identity, startMs, temporaryFolder } from '../journal/journal-fixtures.ts';
+
+const mapSizes = { log: 1 << 20, state: 1 << 20 };
+const part = partOf(identity, 'log');
+const laterMs = 1_000_000;
+const refused = /^DataFolderError: the log does not go on where \S+ ends, at \d+: .*move this archive away/;
+
+interface Folders {
+  /** The shard's folder, or the directory's. */
+  readonly dir: string;
+  readonly archive: string;
+  readonly carry?: (path: string) => Promise<void>;
+}
+
+function foldersFor(context: TestContext): Folders {
+  const folder = temporaryFolder(context);
+  return { dir: join(folder, 'shard-1'), archive: join(folder, 'archive', 'shard-1') };
+}
+
+async function append(dir: string, turns: readonly number[], timeMs = startMs): Promise<void> {
+  const journal = await openJournal({ dir, identity, indexRowsOf, mapSizes });
+  for await (const _ of journal.replay());
+  await appendTurns(journal, turns, timeMs);
+  await journal.close();
+}
+
+/** Has `use` run an archiver, as a process of the archive that starts, for which everything is due. */
+async function archiving<T>(
+  { dir, archive, carry = async () => {} }: Folders,
+  use: (archiver: Archiver) => Promise<T>,
+): Promise<T> {
+  const copy = new JournalCopy({ dir, identity, segmentBytesMax: 1 << 20 });
+  const archiver = new Archiver({
+    source: shardSource(copy),
+    folder: archive,
+    part,
+    type: 'batch',
+    write: { recipients: [], pace: async () => {} },
+    ageMaxMs: 0,
+    now: () => startMs + laterMs,
+    carry,
+    onGap: (first, last) => assert.fail(`a gap from ${first} to ${last}`),
+  });
+  try {
+    return await use(archiver);
+  } finally {
+    await copy.close();
+  }
+}
+
+const run = (folders: Folders) => archiving(folders, (archiver) => archiver.run());
+const rangesIn = (folder: string) => logFilesIn(folder).map(({ first, last }) => [first, last]);
+
+/** What a log that is another one than the archive's comes to, and that it stays so however far it goes. */
+async function assertRefused(folders: Folders): Promise<void> {
+  const before = rangesIn(folders.archive);
+  for (let times = 0; times < 2; times++) {
+    await archiving(folders, async (archiver) => {
+      for (let round = 0; round < 2; round++) await assert.rejects(archiver.run(), refused);
+      assert.equal(await archiver.lagMs(), laterMs, 'nothing of this log counts as archived');
+      assert.equal(archiver.archived, 0);
+    });
+    assert.deepEqual(rangesIn(folders.archive), before);
+    assert.equal(archivedSequence(folders.archive), 0, 'nothing of this log is dropped as archived');
+    await append(folders.dir, [1, 9]);
+  }
+}
+
+test('a log that was put back to an earlier moment is not archived behind what came after that', async (context) => {
+  const folders = foldersFor(context);
+  const { dir, archive } = folders;
+  await append(dir, [2, 2]);
+  await run(folders);
+  cpSync(dir, `${dir}.copy`, { recursive: true });
+  await append(dir, [3]);
+  await run(folders);
+  assert.deepEqual(rangesIn(archive), [
+    [1, 4],
+    [5, 7],
+  ]);
+  renameSync(dir, `${dir}.newest`);
+  cpSync(`${dir}.copy`, dir, { recursive: true });
+  await assertRefused(folders);
+  assert.equal(positionIn(archive).sequence, 7, 'the archive is as it was');
+
+  // The right folder is put back.
+  rmSync(dir, { recursive: true });
+  renameSync(`${dir}.newest`, dir);
+  await append(dir, [1]);
+  await run(folders);
+  assert.equal(archivedSequence(archive), 8);
+  assert.deepEqual(rangesIn(archive).at(-1), [8, 8]);
+
+  // The archive is moved away instead.
+  rmSync(dir, { recursive: true });
+  renameSync(`${dir}.copy`, dir);
+  rmSync(archive, { recursive: true });
+  await append(dir, [5]);
+  await run(folders);
+  assert.deepEqual(rangesIn(archive), [[1, 9]]);
+});
+
+test('a log that has gone another way is not archived, however far it has come', async (context) => {
+  const folders = foldersFor(context);
+  const { dir, archive } = folders;
+  await append(dir, [2, 2]);
+  cpSync(dir, `${dir}.copy`, { recursive: true });
+  await append(dir, [3]);
+  await run(folders);
+  rmSync(dir, { recursive: true });
+  renameSync(`${dir}.copy`, dir);
+  await append(dir, [3, 1], startMs + 1);
+  await assertRefused(folders);
+  assert(positionIn(archive).isOfOtherLog);
+});
+
+test('what was written and not carried away is of one log, too', async (context) => {
+  const folders = {
+    ...foldersFor(context),
+    carry: async () => {
+      throw new Error('away');
+    },
+  };
+  const { dir } = folders;
+  await append(dir, [2]);
+  cpSync(dir, `${dir}.copy`, { recursive: true });
+  await append(dir, [3]);
+  await assert.rejects(run(folders), /away/);
+  assert.equal(archivedSequence(folders.archive), 0);
+  rmSync(dir, { recursive: true });
+  renameSync(`${dir}.copy`, dir);
+  await append(dir, [3], startMs + 1);
+  await assertRefused(folders);
+});
+
+test('an archive of 0.1.0 goes on with a log that is as long, and with no shorter one', async (context) => {
+  const folders = foldersFor(context);
+  const { dir, archive } = folders;
+  await append(dir, [2]);
+  cpSync(dir, `${dir}.copy`, { recursive: true });
+  await append(dir, [3]);
+  await run(folders);
+  const older = '{"sequence":5}\n';
+  const position = join(archive, 'position.json');
+  assert.match(readFileSync(position, 'utf8'), /^\{"sequence":5,"end":\{"sequence":5,"checksum":\d+\}\}\n$/);
+  writeFileSync(position, older);
+  await append(dir, [1]);
+  await run(folders);
+  assert.equal(archivedSequence(archive), 6);
+
+  writeFileSync(position, older);
+  rmSync(dir, { recursive: true });
+  renameSync(`${dir}.copy`, dir);
+  await assertRefused(folders);
+});
+
+test('the changes of a directory are of one history, too', async (context) => {
+  const { dir, archive } = foldersFor(context);
+  const of = { folder: identity.folder, generation: 0, part: 'directory' };
+  mkdirSync(dirname(dir), { recursive: true });
+  await createDirectory(dir, of);
+  const create = async (name: string) => {
+    const directory = new Directory({ folder: dir, part: of, now: () => startMs });
+    await directory.createOrganization(name, ['test']);
+    await directory.closeStore();
+  };
+  const runDirectory = async () => {
+    const store = new RowStore(dir, of, true);
+    const archiver = new Archiver({
+      source: directorySource(store),
+      folder: archive,
+      part: of,
+      type: 'rows',
+      write: { recipients: [], pace: async () => {} },
+      ageMaxMs: 0,
+      now: () => startMs + laterMs,
+      carry: async () => {},
+      onGap: (first, last) => assert.fail(`a gap from ${first} to ${last}`),
+    });
+    try {
+      await archiver.run();
+    } finally {
+      await store.close();
+    }
+  };
+  await create('Souk');
+  await runDirectory();
+  cpSync(dir, `${dir}.copy`, { recursive: true });
+  await create('Riad');
+  await runDirectory();
+  const { sequence } = positionIn(archive);
+  await create('Medina');
+  await runDirectory();
+  assert(positionIn(archive).sequence > sequence);
+
+  rmSync(dir, { recursive: true });
+  renameSync(`${dir}.copy`, dir);
+  await assert.rejects(runDirectory(), refused);
+  for (const name of ['Kasbah', 'Oasis', 'Atlas']) await create(name);
+  await assert.rejects(runDirectory(), refused);
+  assert.equal(archivedSequence(archive), 0);
+});
