@@ -4,8 +4,8 @@
 
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { errorText } from '../core/errors.ts';
+import { dirname, join, resolve } from 'node:path';
+import { errorCode, errorText } from '../core/errors.ts';
 import type { ApiKey } from '../directory/api-key.ts';
 import type { Directory } from '../directory/directory.ts';
 import type { Organization } from '../directory/organization.ts';
@@ -15,7 +15,14 @@ import { layoutVersions, openJournal, recordFields } from '../journal/open-journ
 import { encodeRecord } from '../journal/stopped-journal.ts';
 import type { Imported, ReportProgress } from '../operator/results/folder-results.ts';
 import { CommandFailure } from '../operator/use-cases/failures.ts';
-import { type DataFolder, journalOf, openDataFolder, shardNumbers, withDirectory } from './data-folder.ts';
+import {
+  type DataFolder,
+  journalOf,
+  lockFile,
+  openDataFolder,
+  shardNumbers,
+  withDirectory,
+} from './data-folder.ts';
 import { recordOffline, withClearErrors } from './folder-command.ts';
 import {
   type Counts,
@@ -39,7 +46,10 @@ interface ImportOptions {
   readonly onProgress: ReportProgress;
 }
 
-/** Throws `CommandFailure`, one clear line; then there is no folder. */
+/**
+ * Throws `CommandFailure`, one clear line; then there is no folder, or a whole one beside a place
+ * that something else has taken meanwhile.
+ */
 export async function importDataFolder(options: ImportOptions): Promise<Imported> {
   const from = resolve(options.from);
   const to = resolve(options.dataDir);
@@ -47,35 +57,51 @@ export async function importDataFolder(options: ImportOptions): Promise<Imported
   if (existsSync(to) && readdirSync(to).length > 0)
     throw new CommandFailure(`${to} is not empty: name a folder that is, or that does not exist`);
   const unfinished = `${to}.unfinished`;
-  rmSync(unfinished, { recursive: true, force: true });
-  const release = await withClearErrors(() => lockDataFolder(unfinished));
-  try {
-    return await withClearErrors(() => importBeside(to, unfinished, from, options));
-  } catch (error) {
-    rmSync(unfinished, { recursive: true, force: true });
-    throw error instanceof SyntaxError ? new CommandFailure(error.message) : error;
-  } finally {
-    await release();
-  }
+  return withClearErrors(async () => {
+    const release = await lockDataFolder(unfinished);
+    try {
+      const imported = await importBeside(unfinished, from, options);
+      moveTo(to, unfinished);
+      return { file: from, folder: to, ...imported };
+    } finally {
+      await release();
+    }
+  });
 }
 
-/** Makes the folder, verifies it, and gives it its name. */
+/** Makes the folder, in place of one that was not finished, and verifies it. */
 async function importBeside(
-  to: string,
   unfinished: string,
   from: string,
   { shards, onProgress }: ImportOptions,
-): Promise<Imported> {
-  const folder = await openDataFolder(unfinished, shards, shards);
-  const imported = await recordOffline(unfinished, 'import', { from }, () =>
-    withDirectory(folder, (directory) => importInto(folder, directory, from, onProgress)),
-  );
-  const { findings, unlisted } = await verifyFolder(folder, onProgress);
-  syncPath(unfinished);
-  if (existsSync(to)) rmSync(to, { recursive: true });
-  renameSync(unfinished, to);
+): Promise<Omit<Imported, 'file' | 'folder'>> {
+  try {
+    for (const name of readdirSync(unfinished))
+      if (name !== lockFile) rmSync(join(unfinished, name), { recursive: true });
+    const folder = await openDataFolder(unfinished, shards, shards);
+    const imported = await recordOffline(unfinished, 'import', { from }, () =>
+      withDirectory(folder, (directory) => importInto(folder, directory, from, onProgress)),
+    );
+    const { findings, unlisted } = await verifyFolder(folder, onProgress);
+    syncPath(unfinished);
+    return { shards: folder.shards, ...imported, findings, unlisted };
+  } catch (error) {
+    rmSync(unfinished, { recursive: true, force: true });
+    throw error instanceof SyntaxError ? new CommandFailure(error.message) : error;
+  }
+}
+
+/** Gives the folder its name. An empty folder of that name is replaced, and nothing else is. */
+function moveTo(to: string, unfinished: string): void {
+  try {
+    renameSync(unfinished, to);
+  } catch (error) {
+    throw new CommandFailure(
+      `the imported folder is whole, and could not be moved to ${to} (${errorCode(error)}): see what lies there, ` +
+        `and move ${unfinished} to where it shall be`,
+    );
+  }
   syncPath(dirname(to));
-  return { file: from, folder: to, shards: folder.shards, ...imported, findings, unlisted };
 }
 
 async function importInto(

@@ -1,0 +1,62 @@
+// Where `payments import` puts a folder: into its place, with what belongs to the folder, and over nothing that lies there.
+
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { lookAtDataFolder, openDataFolder } from '../../src/data-folder/data-folder.ts';
+import { exportDataFolder } from '../../src/data-folder/export-folder.ts';
+import { lockDataFolder } from '../../src/data-folder/folder-lock.ts';
+import { importDataFolder } from '../../src/data-folder/import-folder.ts';
+import { temporaryFolder } from '../journal/journal-fixtures.ts';
+
+const silent = () => {};
+
+/** The export of a folder in which nothing is, and a place for another folder. */
+async function exported(context: TestContext): Promise<{ from: string; dataDir: string }> {
+  const folder = temporaryFolder(context);
+  const [source, from] = [join(folder, 'source'), join(folder, 'all.ndjson')];
+  mkdirSync(source);
+  await openDataFolder(source, 1, 1);
+  await exportDataFolder(source, from, silent);
+  return { from, dataDir: join(folder, 'imported') };
+}
+
+test('an import takes the place of an empty folder', async (context) => {
+  const { from, dataDir } = await exported(context);
+  mkdirSync(dataDir);
+  await importDataFolder({ from, dataDir, shards: 2, onProgress: silent });
+  assert.equal(lookAtDataFolder(dataDir).shards, 2);
+  assert(!existsSync(`${dataDir}.unfinished`));
+});
+
+test('an import removes nothing that came to its place meanwhile, and keeps its folder', async (context) => {
+  const { from, dataDir } = await exported(context);
+  mkdirSync(dataDir);
+  const onProgress = () => writeFileSync(join(dataDir, 'payments'), 'of somebody');
+  await assert.rejects(importDataFolder({ from, dataDir, shards: 2, onProgress }), {
+    name: 'CommandFailure',
+    message:
+      `the imported folder is whole, and could not be moved to ${dataDir} (ENOTEMPTY): see what lies there, ` +
+      `and move ${dataDir}.unfinished to where it shall be`,
+  });
+  assert.deepEqual(readdirSync(dataDir), ['payments']);
+  assert.equal(lookAtDataFolder(`${dataDir}.unfinished`).shards, 2);
+});
+
+test('an import replaces a folder that was not finished, unless somebody uses it', async (context) => {
+  const { from, dataDir } = await exported(context);
+  const unfinished = `${dataDir}.unfinished`;
+  mkdirSync(unfinished);
+  await openDataFolder(unfinished, 3, 3);
+  const run = () => importDataFolder({ from, dataDir, shards: 2, onProgress: silent });
+  const release = await lockDataFolder(unfinished);
+  await assert.rejects(run(), {
+    name: 'CommandFailure',
+    message: /\.unfinished is in use by another process/,
+  });
+  assert.equal(lookAtDataFolder(unfinished).shards, 3);
+  await release();
+  await run();
+  assert.equal(lookAtDataFolder(dataDir).shards, 2);
+});
