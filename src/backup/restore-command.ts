@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config/config-schema.ts';
 import { defined } from '../core/assert.ts';
-import { endPause } from '../data-folder/data-folder.ts';
+import { setPause } from '../data-folder/data-folder.ts';
 import { recordOffline, whileLocked, whileStopped, withClearErrors } from '../data-folder/folder-command.ts';
 import type {
   BackupToVerify,
@@ -79,7 +79,7 @@ export function resumeStopped({ dataDir }: Config): Promise<Resumed> {
   return withClearErrors(() =>
     whileStopped(dataDir, async (folder) => {
       const { path, paused } = folder;
-      if (paused !== null) await recordOffline(path, 'resume', {}, async () => endPause(folder));
+      if (paused !== null) await recordOffline(path, 'resume', {}, async () => setPause(folder, null));
       return { paused };
     }),
   );

@@ -267,9 +267,9 @@ export function lookAtDataFolder(path: string): DataFolder {
   return folderOf(path, format);
 }
 
-/** Ends the pause of a folder, durably. */
-export function endPause(folder: DataFolder): void {
-  writeFormat({ ...folder, paused: null }, true);
+/** Pauses a folder, or ends its pause, durably. */
+export function setPause(folder: DataFolder, paused: Paused | null): void {
+  writeFormat({ ...folder, paused }, true);
 }
 
 function folderOf(

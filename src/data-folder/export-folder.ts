@@ -97,6 +97,7 @@ async function writeAll(
     secrets_key_check: directory.keyCheckValue,
     clock: defined(latestClock(shards.map(({ clock }) => clock)), 'a folder has a shard'),
     retention: jointRetention(shards.map(({ retention }) => retention)),
+    paused: folder.paused ?? undefined,
   };
   await file.write(head);
   for (const { organization, keys } of directory.snapshot()) {

@@ -9,6 +9,7 @@ import type { Organization } from '../directory/organization.ts';
 import type { ApiRequest, Change, StoredRecord } from '../domain/record.ts';
 import { type IdempotencyRecord, nowhere, type StoredResponse } from '../journal/journal.ts';
 import type { ClockState, RetentionMarks } from '../shard/metadata.ts';
+import type { Paused } from './data-folder.ts';
 
 export const linesFormat = 1;
 
@@ -26,6 +27,8 @@ export interface Head {
   readonly secrets_key_check: string | null;
   readonly clock: ClockState;
   readonly retention: RetentionMarks;
+  /** Why the folder is paused; absent when it is not. */
+  readonly paused?: Paused | undefined;
 }
 
 export const counted = [

@@ -20,6 +20,7 @@ import {
   journalOf,
   lockFile,
   openDataFolder,
+  setPause,
   shardNumbers,
   withDirectory,
 } from './data-folder.ts';
@@ -113,7 +114,9 @@ async function importInto(
   const journals: OwnJournal[] = [];
   try {
     for (const number of shardNumbers(folder)) journals.push(await openJournal(journalOf(folder, number)));
-    return await new Import(directory, new NewShards(journals)).run(from, onProgress);
+    const { counts, head } = await new Import(directory, new NewShards(journals)).run(from, onProgress);
+    if (head.paused !== undefined) setPause(folder, head.paused);
+    return counts;
   } finally {
     for (const journal of journals) await journal.close();
   }
@@ -134,7 +137,7 @@ class Import {
     this.#shards = shards;
   }
 
-  async run(path: string, onProgress: ReportProgress): Promise<Counts> {
+  async run(path: string, onProgress: ReportProgress): Promise<{ counts: Counts; head: Head }> {
     const { size } = statSync(path);
     let head: Head | null = null;
     let end: End['end'] | null = null;
@@ -167,7 +170,7 @@ class Import {
     await this.#shards.finish(head);
     await this.#directory.store.skipTo(Math.max(revision, this.#directory.revision));
     if (secrets_key_check !== null) await this.#directory.putKeyCheckValue(secrets_key_check);
-    return this.#counts;
+    return { counts: this.#counts, head };
   }
 
   async #take(line: Line, number: number): Promise<void> {

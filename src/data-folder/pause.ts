@@ -1,6 +1,6 @@
 // The pause of a restored folder while its service runs: `payments resume` ends it.
 
-import { type DataFolder, endPause, type Paused } from './data-folder.ts';
+import { type DataFolder, type Paused, setPause } from './data-folder.ts';
 
 /** The pause of a restored folder while the service runs. It outlasts restarts. */
 export class Pause {
@@ -21,7 +21,7 @@ export class Pause {
   async end(resume: () => Promise<void>): Promise<Paused | null> {
     const was = this.#paused;
     if (was === null) return null;
-    endPause(this.#folder);
+    setPause(this.#folder, null);
     this.#paused = null;
     await resume();
     return was;

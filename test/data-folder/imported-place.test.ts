@@ -1,10 +1,15 @@
 // Where `payments import` puts a folder: into its place, with what belongs to the folder, and over nothing that lies there.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { lookAtDataFolder, openDataFolder } from '../../src/data-folder/data-folder.ts';
+import {
+  lookAtDataFolder,
+  openDataFolder,
+  type Paused,
+  setPause,
+} from '../../src/data-folder/data-folder.ts';
 import { exportDataFolder } from '../../src/data-folder/export-folder.ts';
 import { lockDataFolder } from '../../src/data-folder/folder-lock.ts';
 import { importDataFolder } from '../../src/data-folder/import-folder.ts';
@@ -13,11 +18,11 @@ import { temporaryFolder } from '../journal/journal-fixtures.ts';
 const silent = () => {};
 
 /** The export of a folder in which nothing is, and a place for another folder. */
-async function exported(context: TestContext): Promise<{ from: string; dataDir: string }> {
+async function exported(context: TestContext, paused: Paused | null = null) {
   const folder = temporaryFolder(context);
   const [source, from] = [join(folder, 'source'), join(folder, 'all.ndjson')];
   mkdirSync(source);
-  await openDataFolder(source, 1, 1);
+  setPause(await openDataFolder(source, 1, 1), paused);
   await exportDataFolder(source, from, silent);
   return { from, dataDir: join(folder, 'imported') };
 }
@@ -59,4 +64,14 @@ test('an import replaces a folder that was not finished, unless somebody uses it
   await release();
   await run();
   assert.equal(lookAtDataFolder(dataDir).shards, 2);
+});
+
+test('a folder that is paused is so after an export and an import, and no other one is', async (context) => {
+  for (const paused of [{ since: '2026-11-01T00:00:00.000Z', reason: 'restored from monday' }, null]) {
+    const { from, dataDir } = await exported(context, paused);
+    await importDataFolder({ from, dataDir, shards: 2, onProgress: silent });
+    assert.deepEqual(lookAtDataFolder(dataDir).paused, paused);
+    const [head] = readFileSync(from, 'utf8').split('\n', 1);
+    assert.equal('paused' in JSON.parse(head ?? ''), paused !== null);
+  }
 });
