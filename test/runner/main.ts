@@ -29,7 +29,7 @@ Object.assign(process.env, {
   TMPDIR: temporary,
   TMPDIR_ON_DISK: tmpdir(),
   PREPARED_MODULES: prepared,
-  NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${new URL('prepared-modules.mjs', import.meta.url).href}`,
+  NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --require="${join(import.meta.dirname, 'prepared-modules.cjs')}"`,
 });
 const given = process.argv.slice(2);
 if (given.length === 0) {

@@ -8,13 +8,13 @@ import { glob } from 'node:fs/promises';
 import { createRequire, isBuiltin, stripTypeScriptTypes } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build, type Plugin } from 'esbuild';
+import { build, type Plugin, transform } from 'esbuild';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const require = createRequire(import.meta.url);
 const packages = ['typebox'];
 
-/** Fills a folder for prepared-modules.mjs. */
+/** Fills a folder for prepared-modules.cjs. */
 export async function prepareModules(folder: string): Promise<void> {
   const sources = glob('{src,test,bench,clients}/**/*.ts', {
     cwd: root,
@@ -90,8 +90,18 @@ async function bundleService(outdir: string): Promise<void> {
   });
   for (const { path, text } of outputFiles) {
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, asScript(text));
+    writeFileSync(path, await shortened(asScript(text)));
   }
+}
+
+/**
+ * Without comments and spaces, and in ASCII, of which V8 needs one byte a letter: it goes through all of a script whenever it
+ * loads it. An error still shows a short line of it.
+ */
+async function shortened(script: string): Promise<string> {
+  const { code } = await transform(script, { minifyWhitespace: true, lineLimit: 160, legalComments: 'none' });
+  // Those in templates and regular expressions, where they can be written in this way.
+  return code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** A module that imports only what belongs to Node, as a function that waits where the module does. */

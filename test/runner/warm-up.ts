@@ -1,5 +1,5 @@
 // Has a service and the commands on its folder do once what most tests have them do, so that V8 keeps what it compiles for that
-// (prepared-modules.mjs): it need not compile it in each of hundreds of processes, nor hold up one that a test times.
+// (prepared-modules.cjs): it need not compile it in each of hundreds of processes, nor hold up one that a test times.
 
 import { join } from 'node:path';
 import { paymentsWith } from '../main/payments-command.ts';
