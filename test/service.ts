@@ -4,7 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -80,16 +80,6 @@ export function copyOfDataFolder(folder: string): string {
   cpSync(folder, copy, { recursive: true });
   cpSync(`${folder}.secrets-key`, `${copy}.secrets-key`);
   return copy;
-}
-
-/** A port of loopback that nobody has, for a service that must have the same one after each start. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** Starts the service and waits until it listens. `env` is added to a test's configuration. */

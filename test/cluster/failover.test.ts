@@ -4,9 +4,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../free-port.ts';
 import { assertWhole, merchantsOn, pauseAll, progress, startWork } from '../machine/merchants.ts';
 import { leftOut, startServers } from '../postgresql/servers.ts';
-import { freePort, send } from '../service.ts';
+import { send } from '../service.ts';
 import { clusterCommand, startNode } from './nodes.ts';
 
 const skip = { skip: leftOut };

@@ -12,7 +12,7 @@ import { trustClocks } from '../../src/telemetry/system-clocks.ts';
 import type { FromHost, FromLender, HostingThreadData } from '../../src/threads/lending-protocol.ts';
 import { Thread } from '../../src/threads/thread.ts';
 import type { News } from '../../src/threads/thread-protocol.ts';
-import { freePort } from '../service.ts';
+import { freePort } from '../free-port.ts';
 import { linkConfig } from './link-config.ts';
 
 const entry = new URL('../../src/threads/hosting-thread.ts', import.meta.url);

@@ -12,8 +12,8 @@ import { trustClocks } from '../../src/telemetry/system-clocks.ts';
 import type { FromHost, FromLender, LendingThreadData } from '../../src/threads/lending-protocol.ts';
 import { Thread } from '../../src/threads/thread.ts';
 import type { News } from '../../src/threads/thread-protocol.ts';
+import { freePort } from '../free-port.ts';
 import { poll } from '../poll.ts';
-import { freePort } from '../service.ts';
 import { linkConfig } from './link-config.ts';
 
 const entry = new URL('../../src/threads/lending-thread.ts', import.meta.url);

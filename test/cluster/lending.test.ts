@@ -2,12 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { freePort } from '../free-port.ts';
 import { assertWhole, merchantsOn, pauseAll, progress, startWork } from '../machine/merchants.ts';
 import { calmRestMs, type Merchant } from '../main/merchant.ts';
 import { shopOnEachShard } from '../main/shops.ts';
 import { poll } from '../poll.ts';
 import { leftOut, type PostgresServers, startServers } from '../postgresql/servers.ts';
-import { freePort, type Service } from '../service.ts';
+import type { Service } from '../service.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { eventually, webhookEnv } from '../webhooks/service-webhooks.ts';
 import { clusterCommand, type Node, startNode } from './nodes.ts';

@@ -5,11 +5,12 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { findRequestAnywhere } from '../../src/request-logs/search.ts';
 import { requestLogsOf } from '../../src/request-logs/segment.ts';
+import { freePort } from '../free-port.ts';
 import { shopOnEachShard } from '../main/shops.ts';
 import { poll } from '../poll.ts';
 import { Link } from '../postgresql/links.ts';
 import { leftOut, type PostgresServers, startServers } from '../postgresql/servers.ts';
-import { freePort, newOrganization, type Service, send } from '../service.ts';
+import { newOrganization, type Service, send } from '../service.ts';
 import { clusterCommand, type Node, startNode } from './nodes.ts';
 
 const body = { amount: 5_000, currency: 'mad' };

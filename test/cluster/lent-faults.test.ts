@@ -6,13 +6,13 @@ import assert from 'node:assert/strict';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { freePort } from '../free-port.ts';
 import { FaultyMachine } from '../machine/faulty-machine.ts';
 import { assertWhole, merchantsOn, pauseAll, progress } from '../machine/merchants.ts';
 import { calmRestMs } from '../main/merchant.ts';
 import { poll } from '../poll.ts';
 import { Link } from '../postgresql/links.ts';
 import { leftOut, startServers } from '../postgresql/servers.ts';
-import { freePort } from '../service.ts';
 import { type Node, startNode } from './nodes.ts';
 
 const machine = FaultyMachine.make();

@@ -3,14 +3,13 @@
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openapiDocument } from '../../src/contract/openapi/document.ts';
 import { signatureHeader, signatureHeaderName } from '../../src/crypto/signed-message.ts';
+import { freePort } from '../free-port.ts';
 import { temporaryFolder } from '../service.ts';
 
 const guide = readFileSync(join(import.meta.dirname, '../../docs/guide/webhooks.md'), 'utf8');
@@ -54,14 +53,6 @@ const languages: Readonly<Record<string, Language>> = {
 
 const isInstalled = ([command, ...args]: readonly string[]) =>
   spawnSync(command!, args, { stdio: 'ignore' }).status === 0;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** The answer's status; the program may still be starting. */
 async function deliver(url: string, body: string, header: string | null, program: ChildProcess) {

@@ -15,7 +15,8 @@ import {
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import '../on-disk.ts';
-import { type Answer, freePort, type Service, startService, temporaryFolder } from '../service.ts';
+import { freePort } from '../free-port.ts';
+import { type Answer, type Service, startService, temporaryFolder } from '../service.ts';
 import { Merchant } from './merchant.ts';
 import { payments } from './payments-command.ts';
 import { type Shop, shopOnEachShard } from './shops.ts';

@@ -5,9 +5,10 @@ import assert from 'node:assert/strict';
 import { cpSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { freePort } from '../free-port.ts';
 import { assertWhole, merchantsOn, pauseAll, progress, startWork } from '../machine/merchants.ts';
 import { calmRestMs, crampedEnv, type Merchant } from '../main/merchant.ts';
-import { freePort, type Service, startService, temporaryFolder } from '../service.ts';
+import { type Service, startService, temporaryFolder } from '../service.ts';
 import { Link } from './links.ts';
 import { leftOut, type PostgresServer, startServers } from './servers.ts';
 

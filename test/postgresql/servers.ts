@@ -14,13 +14,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { freePort } from '../free-port.ts';
 
 const run = promisify(execFile);
 const nobody = 65_534;
@@ -39,14 +39,6 @@ function programs(): string | null {
 /** Why the tests that need servers are left out; false: they are not. */
 export const leftOut: string | false =
   programs() === null ? `left out: ${packageName} is not installed` : false;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** As small as a server may be, and durable. */
 const configuration = `
