@@ -52,6 +52,44 @@ function engineOn(machines: RemoteMachines, context: TestContext, dir = temporar
   return { engine, mirror, remote, heard, trust: (is: boolean) => (isTrusted = is) };
 }
 
+test('a log that is closed leaves its mirror open until what is on its way is answered', async (context) => {
+  const machines = new RemoteMachines();
+  const { engine, mirror } = engineOn(machines, context);
+  const { epoch } = await engine.acquire(0);
+  engine.start(1);
+  const { promise: held, resolve: answer } = Promise.withResolvers<void>();
+  machines.held = held;
+  const appended = engine.append(identity, epoch, 1, encodeBatch(turnAt(1, 1), tag, epoch).bytes);
+  const close = mirror.close.bind(mirror);
+  let isClosed = false;
+  mirror.close = () => {
+    isClosed = true;
+    return close();
+  };
+  const closed = engine.close();
+  await assert.rejects(appended, /The log is closed/);
+  for (let turns = 0; turns < 5; turns++) await new Promise(setImmediate);
+  assert.equal(isClosed, false);
+  answer();
+  await closed;
+  assert.equal(isClosed, true);
+});
+
+test('a batch of an earlier epoch of this node is refused before it is sent', async (context) => {
+  const machines = new RemoteMachines();
+  const { engine, heard } = engineOn(machines, context);
+  const { epoch } = await engine.acquire(0);
+  engine.start(1);
+  await assert.rejects(
+    engine.append(identity, epoch - 1, 1, encodeBatch(turnAt(1, 1), tag, epoch - 1).bytes),
+    {
+      name: 'JournalFailure',
+      outcome: 'fenced',
+    },
+  );
+  assert.deepEqual([machines.batches, heard], [[], [true, false]]);
+});
+
 engineContract('on machines in memory', async (context) => {
   const machines = new RemoteMachines();
   return {

@@ -15,7 +15,7 @@ const dayMs = 86_400_000;
 /** The network for cards of an integrator who gives this answer, at a time after the start. */
 const integrator = (answer: object, afterMs = 0) => connector(answer, afterMs).card;
 
-function connector(answer: object, afterMs = 0) {
+function connector(answer: object, afterMs = 0, status = 200) {
   return createHttpConnector({
     address: 'https://integrator.test/',
     secret: 'integrators-secret',
@@ -23,7 +23,7 @@ function connector(answer: object, afterMs = 0) {
     addressFault: (url) => (url.startsWith('https:') ? null : 'must use https'),
     async send({ body }) {
       const { id } = JSON.parse(body);
-      return { status: 200, body: JSON.stringify({ id, ...answer }) };
+      return { status, body: JSON.stringify({ id, ...answer }) };
     },
   });
 }
@@ -78,6 +78,18 @@ for (const [report, error] of nonsense) {
     await assert.rejects(integrator({ status: 'done', report }).lookup(call(awaited)), error);
   });
 }
+
+test('an answer with another status, or about another operation, decides nothing', async () => {
+  for (const status of [201, 302, 404, 500])
+    await assert.rejects(
+      connector({ status: 'done' }, 0, status).card.lookup(call(awaited)),
+      new RegExp(`the network answered ${status}`),
+    );
+  await assert.rejects(
+    integrator({ id: 'call_of_another', status: 'refused' }).lookup(call(awaited)),
+    /about another operation/,
+  );
+});
 
 const payment = {
   org: 'org_1',
