@@ -126,6 +126,17 @@ describe('members', () => {
     test(`"${text.slice(0, 20)}" is no address`, () => assert.throws(() => checkedEmail(text), /e-mail/));
 });
 
+test('a directory that is closed has all that it was given, and takes nothing more', async () => {
+  const { org, owner } = await organization();
+  const given = directory.members.create('b@souk.ma', 'B', null, { [org]: 'viewer' });
+  const closed = directory.closeStore();
+  const { id } = await given;
+  await closed;
+  await assert.rejects(directory.members.setRole(owner.id, org, 'owner'));
+  directory = new Directory({ folder, part, now: clock.now });
+  assert.equal(directory.members.find(id)?.email, 'b@souk.ma');
+});
+
 test('owners get notices unless they choose otherwise, and others when they choose so', () => {
   for (const [wanted, role, expected] of [
     [null, 'owner', true],
