@@ -1,6 +1,6 @@
 // Sends the mails of the outbox one after the other, while the organizations take turns. The
-// outcome is written once it is known, so a mail whose attempt a crash has cut off is sent again,
-// with the same Message-ID.
+// outcome is written once it is known, and nothing is sent while that can't be written. So only a
+// mail whose attempt a crash has cut off is sent again, with the same Message-ID.
 
 import type { Clock } from '../core/clock.ts';
 import { SecretUnreadable } from '../crypto/secret-box.ts';
@@ -19,6 +19,7 @@ export interface SenderOptions {
 }
 
 const pollMs = 1_000;
+const retryMsMax = 60_000;
 const stopMsMax = 2_000;
 
 export class MailSender {
@@ -26,6 +27,9 @@ export class MailSender {
   /** Who takes turns, in the order of their turns: who was served last is at the end. */
   readonly #served = new Map<string, number>();
   #turns = 0;
+  /** Writes what became of the last mail, if that is not on the disk. */
+  #unwritten: (() => Promise<void>) | null = null;
+  #failedInARow = 0;
   #stopped = false;
   #abandoned = false;
   #running: Promise<void> = Promise.resolve();
@@ -39,10 +43,13 @@ export class MailSender {
     const next = async () => {
       try {
         await this.sendDue();
+        this.#failedInARow = 0;
       } catch {
         // The disk did not take what became of a mail: the directory has reported it.
+        this.#failedInARow++;
       }
-      if (!this.#stopped) this.#timer = setTimeout(again, pollMs).unref();
+      const waitMs = Math.min(retryMsMax, pollMs * 2 ** Math.min(this.#failedInARow, 10));
+      if (!this.#stopped) this.#timer = setTimeout(again, waitMs).unref();
     };
     const again = () => {
       this.#running = next();
@@ -61,8 +68,9 @@ export class MailSender {
     this.#abandoned = true;
   }
 
-  /** Sends every mail that is due. */
+  /** Sends every mail that is due. Rejects when it can't be written what became of one. */
   async sendDue(): Promise<void> {
+    await this.#writeOutcome();
     for (let mail = this.#next(); mail !== undefined && !this.#stopped; mail = this.#next()) {
       this.#served.set(turnOf(mail), ++this.#turns);
       await this.#send(mail);
@@ -80,17 +88,29 @@ export class MailSender {
   }
 
   async #send(mail: QueuedMail): Promise<void> {
+    const outcome = await this.#outcomeOf(mail);
+    if (this.#abandoned) return;
+    this.#unwritten = outcome;
+    await this.#writeOutcome();
+  }
+
+  async #writeOutcome(): Promise<void> {
+    await this.#unwritten?.();
+    this.#unwritten = null;
+  }
+
+  /** Tries a mail once, and returns what writes what became of it. */
+  async #outcomeOf(mail: QueuedMail): Promise<() => Promise<void>> {
     const { outbox, transport, isWanted, onFailure } = this.#options;
-    if (!isWanted(mail)) return outbox.end(mail, 'dropped');
+    if (!isWanted(mail)) return () => outbox.end(mail, 'dropped');
     try {
       await transport.send(mail.id, outbox.open(mail));
+      return () => outbox.end(mail, 'sent');
     } catch (error) {
-      if (this.#abandoned) return;
       const final = error instanceof MailRefused || error instanceof SecretUnreadable;
-      onFailure(mail, error, final);
-      return final ? outbox.end(mail, 'failed') : outbox.postpone(mail);
+      if (!this.#abandoned) onFailure(mail, error, final);
+      return () => (final ? outbox.end(mail, 'failed') : outbox.postpone(mail));
     }
-    if (!this.#abandoned) await outbox.end(mail, 'sent');
   }
 }
 

@@ -25,8 +25,10 @@ let folder: string;
 let directory: Directory;
 let outbox: MailOutbox;
 let org: string;
+let isDiskFull = false;
 
 beforeEach(async () => {
+  isDiskFull = false;
   clock = createManualClock(1_793_491_200_000);
   folder = temporaryFolder();
   await createDirectory(folder, part);
@@ -36,7 +38,7 @@ beforeEach(async () => {
 afterEach(() => directory.closeStore());
 
 function open(): void {
-  directory = new Directory({ folder, part, now: clock.now });
+  directory = new Directory({ folder, part, now: clock.now, isDiskFull: () => isDiskFull });
   outbox = new MailOutbox(directory.store, secrets);
 }
 
@@ -189,3 +191,62 @@ test('organizations take turns', async () => {
 });
 
 test('rows of mails mean nothing in another folder', () => assert.ok(isForeignRow('mail/mail_1')));
+
+test('while the disk is full no mail is sent twice, whatever became of it, and no other one is sent', async () => {
+  const addresses = ['sara@atlas.ma', 'omar@atlas.ma', 'ines@atlas.ma', 'hind@atlas.ma'];
+  for (const address of addresses) {
+    await invite(address);
+    clock.advance(1_000);
+  }
+  const tried: string[] = [];
+  const send = async (_: string, { to }: Letter) => {
+    tried.push(to);
+    isDiskFull = true;
+    if (to === 'omar@atlas.ma') throw new MailRefused('550 no such user');
+    if (to === 'ines@atlas.ma') throw new Error('the connection was reset');
+  };
+  const sender = senderOf({ send, check: async () => {} });
+  for (const [n] of addresses.entries()) {
+    for (let round = 0; round < 3; round++) await assert.rejects(sender.sendDue(), /The disk is full/);
+    assert.deepEqual(tried, addresses.slice(0, n + 1));
+    isDiskFull = false;
+  }
+  await sender.sendDue();
+  assert.deepEqual(tried, addresses);
+  assert.equal(outbox.failed(), 1);
+  assert.deepEqual(
+    outbox.waiting().map(({ to, attempts }) => [to, attempts]),
+    [['ines@atlas.ma', 1]],
+  );
+});
+
+test('while the disk is full the sender waits longer each time, a minute at most', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  await invite('sara@atlas.ma');
+  const { sent, transport } = recording();
+  const sender = senderOf(transport);
+  isDiskFull = true;
+  let writes = 0;
+  const end = outbox.end.bind(outbox);
+  outbox.end = (...mail) => {
+    writes++;
+    return end(...mail);
+  };
+  const round = () => new Promise((resolve) => setImmediate(resolve));
+  sender.start();
+  await round();
+  for (const [done, waitMs] of [2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000].entries()) {
+    t.mock.timers.tick(waitMs - 1);
+    await round();
+    assert.equal(writes, done + 1);
+    t.mock.timers.tick(1);
+    await round();
+    assert.equal(writes, done + 2);
+  }
+  isDiskFull = false;
+  t.mock.timers.tick(60_000);
+  await round();
+  assert.equal(outbox.waiting().length, 0);
+  assert.equal(sent.length, 1);
+  await sender.stop();
+});
