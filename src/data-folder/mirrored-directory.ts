@@ -48,23 +48,35 @@ export function takeDirectoryBack(remote: RemoteRows, folder: DataFolder): Promi
 }
 
 /** Throws `DataFolderError`: a change that the folder alone has would be lost. */
-export function refuseMirroredDirectory(folder: DataFolder): Promise<void> {
-  return withRows(folder, async (rows) => {
-    if (mirroredEnd(rows) === null && !shardDirsOf(folder).some(isMirror)) return;
-    throw new DataFolderError(
-      `${folder.path} is the mirror of a log in PostgreSQL: set PAYMENTS_JOURNAL_URL, or have the folder hold the log alone ` +
-        'with "payments export --from-postgresql"',
-    );
-  });
+export async function refuseMirroredDirectory(folder: DataFolder): Promise<void> {
+  if (!(await isMirrored(folder))) return;
+  throw new DataFolderError(
+    `${folder.path} is the mirror of a log in PostgreSQL: set PAYMENTS_JOURNAL_URL, or have the folder hold the log alone ` +
+      'with "payments export --from-postgresql"',
+  );
 }
 
-async function withRows(
+/** Throws `DataFolderError` for a command that no setting lets write to a mirror. */
+export async function refuseToWriteMirror(folder: DataFolder): Promise<void> {
+  if (!(await isMirrored(folder))) return;
+  throw new DataFolderError(
+    `${folder.path} is the mirror of a log in PostgreSQL, and this command writes to a folder that holds the log alone: ` +
+      'run "payments export --from-postgresql" first ("Moving there and back" in docs/operations.md)',
+  );
+}
+
+async function isMirrored(folder: DataFolder): Promise<boolean> {
+  if (shardDirsOf(folder).some(isMirror)) return true;
+  return withRows(folder, async (rows) => mirroredEnd(rows) !== null);
+}
+
+async function withRows<T>(
   { directory, directoryPart }: DataFolder,
-  use: (rows: RowStore) => Promise<void>,
-): Promise<void> {
+  use: (rows: RowStore) => Promise<T>,
+): Promise<T> {
   const rows = new RowStore(directory, directoryPart);
   try {
-    await use(rows);
+    return await use(rows);
   } finally {
     await rows.close();
   }

@@ -11,7 +11,7 @@ import { assert, defined } from '../core/assert.ts';
 import type { Scheduler } from '../core/scheduler.ts';
 import { syncPath } from '../disk/sync-path.ts';
 import { type OwnJournal, unlessDamaged } from '../journal/journal.ts';
-import { openJournal, refuseMirror } from '../journal/open-journal.ts';
+import { openJournal } from '../journal/open-journal.ts';
 import type { Resharded } from '../operator/results/folder-results.ts';
 import {
   type ClockState,
@@ -40,6 +40,7 @@ import {
 import { bytesBelow, refuseWithoutRoom } from './disk-space.ts';
 import { checkFolder } from './folder-check.ts';
 import { commandWhileStopped, warn } from './folder-command.ts';
+import { refuseToWriteMirror } from './mirrored-directory.ts';
 import { inOrderOfTime, NewShards } from './new-shards.ts';
 
 interface ReshardOptions {
@@ -71,7 +72,7 @@ export async function reshardLocked(old: DataFolder, options: ReshardOptions): P
 async function layOut(old: DataFolder, options: ReshardOptions, journals: OwnJournal[]): Promise<Resharded> {
   const { shards: to } = options;
   if (to === old.shards) return { from: to, to, records: 0, answers: 0 };
-  shardDirsOf(old).forEach(refuseMirror);
+  await refuseToWriteMirror(old);
   const next = nextGeneration(old, to);
   await refuseMixed(old);
   // The new shards need as much as the old ones.

@@ -26,7 +26,7 @@ import type { RemoteLog } from './remote-log.ts';
 
 /** A folder notes the layouts of its records, so that no older service opens it. */
 export { metadataIn } from './checkpoint/checkpoint-reader.ts';
-export { isMirror, markMirror, refuseMirror } from './log/mirror-mark.ts';
+export { isMirror, markMirror } from './log/mirror-mark.ts';
 export { layoutVersions, recordFields } from './records/record-layout.ts';
 
 export interface JournalOptions {
