@@ -6,14 +6,11 @@ import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { format } from '../contract/messages/table.ts';
 import type { ParamsOf } from '../contract/routes/table.ts';
 import type { DeclineCode, Language } from '../contract/vocabulary.ts';
-import { luhnCheckDigit } from '../core/card-number.ts';
-import { slotOf } from '../core/slot.ts';
 import { countInDay } from './day-totals.ts';
 import { deadlineAt, isOver } from './deadline.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { missing } from './find.ts';
-import { cashIndex } from './indexes.ts';
 import { callAbout, cashCodeEndMs, newNetworkCall } from './network-call.ts';
 import { changeable } from './payment-state.ts';
 import { presentCharge, presentPaymentIntent } from './present.ts';
@@ -23,7 +20,6 @@ import type {
   LastPaymentError,
   NetworkCallRecord,
   PaymentIntentRecord,
-  StoredRecord,
 } from './record.ts';
 import { openReview } from './reviews.ts';
 import { completeSession, prolongSession } from './session-progress.ts';
@@ -50,28 +46,6 @@ export function expiredUnpaid(language: Language): Failure {
 export function canceledBeforePaid(language: Language): Failure {
   const message = format('failure.charge_canceled', language, {});
   return { type: 'invalid_request_error', code: 'payment_attempt_canceled', decline_code: null, message };
-}
-
-const cashSlotDigits = 4;
-const cashRandomDigits = 7;
-
-/**
- * A cash code that nobody holds: the organization's slot, random digits and a Luhn check digit; 12
- * digits in all.
- */
-export function newCashNumber(draft: Draft): string {
-  const slot = String(slotOf(draft.context.org)).padStart(cashSlotDigits, '0');
-  for (;;) {
-    const random = String(draft.context.randomBelow(10 ** cashRandomDigits)).padStart(cashRandomDigits, '0');
-    const number = slot + random + luhnCheckDigit(slot + random);
-    if (holderOf(draft, number) === undefined) return number;
-  }
-}
-
-/** The charge that has this cash code, or the network call that is about to issue it. */
-export function holderOf(draft: Draft, number: string): StoredRecord | undefined {
-  const [holder] = draft.view.scan(cashIndex(number), { descending: true });
-  return holder;
 }
 
 /**

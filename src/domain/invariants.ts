@@ -6,8 +6,9 @@
 import { kindOfId } from '../contract/id-prefixes.ts';
 import { answersPerDeliveryMax } from '../contract/limits.ts';
 import { firstSuccess } from './attempts.ts';
+import { holderOf, isGivenUp } from './cash-codes.ts';
 import { recordsOf } from './find.ts';
-import { attemptIndex, cashIndex, fieldIndex, scopeOf } from './indexes.ts';
+import { attemptIndex, fieldIndex, scopeOf } from './indexes.ts';
 import type {
   ChargeRecord,
   NetworkCallRecord,
@@ -123,16 +124,12 @@ export const invariants: { readonly [K in RecordKind]: Readonly<Record<string, C
         `is ${charge.status} and waits for a challenge while its payment intent is ${status}`,
       );
     },
-    cash_code: ({ id, method, cash_number }, view) => {
+    cash_code: (charge, view) => {
+      const { id, method, cash_number } = charge;
       if (method === 'card') return unless(cash_number === null, 'is paid by card and has a cash code');
       if (cash_number === null) return 'is paid in cash and has no code';
-      const holders = [...view.scan(cashIndex(cash_number), { descending: false })].map(
-        (holder) => holder.id,
-      );
-      return unless(
-        holders.length === 1 && holders[0] === id,
-        `has a cash code that is held by ${holders.join(', ')}`,
-      );
+      const holder = holderOf(view, cash_number)?.id;
+      return unless(holder === id || isGivenUp(charge), `has a cash code that is held by ${holder}`);
     },
   },
   refund: {

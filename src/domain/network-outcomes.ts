@@ -2,7 +2,7 @@
 // and removed when its final outcome is applied, so an outcome that arrives twice, late, or after a
 // crash changes the payment once.
 
-import { refuse } from '../contract/errors/table.ts';
+import { networkUnavailable } from '../contract/errors/table.ts';
 import type { DeclineCode } from '../contract/vocabulary.ts';
 import { defined } from '../core/assert.ts';
 import { chargeOpened, declined, failCharge, succeedCharge } from './charges.ts';
@@ -79,11 +79,6 @@ function freeIntent(draft: Draft, call: NetworkCallRecord): void {
   const intent = draft.get('payment_intent', call.payment_intent);
   if (intent?.network_call === call.id) draft.put<PaymentIntentRecord>({ ...intent, network_call: null });
 }
-
-const networkUnavailable = refuse('api_error', {
-  message: 'api_error.network_unavailable',
-  retryAfterSeconds: 1,
-});
 
 /**
  * A charge exists only once its network has opened it. Until then there is nothing for the customer

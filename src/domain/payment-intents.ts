@@ -1,13 +1,14 @@
 // Payment intents: create, update, confirm, cancel. What happens to a charge after the confirmation
 // is in charges.ts.
 
-import { type Refusal, refuse } from '../contract/errors/table.ts';
+import { networkUnavailable, type Refusal, refuse } from '../contract/errors/table.ts';
 import { methodAmountMin } from '../contract/limits.ts';
 import type { ParamsOf } from '../contract/routes/table.ts';
 import type { CancellationReason, PaymentMethodType } from '../contract/vocabulary.ts';
 import { defined } from '../core/assert.ts';
+import { newCashNumber } from './cash-codes.ts';
 import { methodsLeft } from './charge-limits.ts';
-import { giveUpCharge, newCashNumber } from './charges.ts';
+import { giveUpCharge } from './charges.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { find, missing } from './find.ts';
@@ -183,10 +184,12 @@ export function openCharge(
     const message = 'payment_intent_unexpected_state.charges';
     return refused(refuse('payment_intent_unexpected_state', { param, message, values: { method } }));
   }
+  const cashNumber = method === 'cash' ? newCashNumber(draft) : null;
+  if (method === 'cash' && cashNumber === null) return refused(networkUnavailable);
   const call = draft.call({
     ...newNetworkCall(context, method === 'card' ? 'open_card_page' : 'issue_cash_code'),
     payment_intent: intent.id,
-    cash_number: method === 'cash' ? newCashNumber(draft) : null,
+    cash_number: cashNumber,
     return_url: returnUrl,
   });
   draft.put<PaymentIntentRecord>({ ...intent, network_call: call.id });

@@ -13,9 +13,10 @@ import type {
 } from '../contract/routes/resources.ts';
 import type { EventType } from '../contract/vocabulary.ts';
 import { idFloor, timeOfId } from '../core/ids.ts';
+import { holderOf } from './cash-codes.ts';
 import type { Cause } from './cause.ts';
 import { type Caller, recordsOf } from './find.ts';
-import { cashIndex, fieldIndex, kindIndex, scopeOf } from './indexes.ts';
+import { fieldIndex, kindIndex, scopeOf } from './indexes.ts';
 import { cancelableStatuses } from './payment-intents.ts';
 import type { Failed } from './payment-search.ts';
 import { type PaymentState, paymentState } from './payment-state.ts';
@@ -118,14 +119,12 @@ function refundsOf(view: View, index: string, before: string | undefined) {
 }
 
 function intentOf(view: View, { org, livemode }: Caller, reference: string): PaymentIntentRecord | null {
-  const [holder] = /^\d{12}$/.test(reference)
-    ? view.scan(cashIndex(reference), { descending: true })
-    : [
-        view.get('charge', reference) ??
-          view.get('checkout_session', reference) ??
-          view.get('refund', reference) ??
-          view.get('review', reference),
-      ];
+  const holder = /^\d{12}$/.test(reference)
+    ? holderOf(view, reference)
+    : (view.get('charge', reference) ??
+      view.get('checkout_session', reference) ??
+      view.get('refund', reference) ??
+      view.get('review', reference));
   const id = holder && 'payment_intent' in holder ? holder.payment_intent : reference;
   const intent = view.get('payment_intent', id);
   return intent?.org === org && intent.livemode === livemode ? intent : null;

@@ -8,7 +8,8 @@ import { refuse } from '../contract/errors/table.ts';
 import { receiptsPerChargeMax } from '../contract/limits.ts';
 import type { ParamsOf } from '../contract/routes/table.ts';
 import type { DeclineCode } from '../contract/vocabulary.ts';
-import { declined, dropAuthorization, failCharge, failOverdue, holderOf, succeedCharge } from './charges.ts';
+import { holderOf } from './cash-codes.ts';
+import { declined, dropAuthorization, failCharge, failOverdue, succeedCharge } from './charges.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { missing } from './find.ts';
@@ -43,7 +44,7 @@ export interface ReportedDecline {
 export function payCash(draft: Draft, params: ParamsOf<'pay_cash'>): Outcome {
   const number = params.number.replace(/[ -]/g, '');
   const { org, livemode } = draft.context;
-  const holder = holderOf(draft, number);
+  const holder = holderOf(draft.view, number);
   if (holder?.kind !== 'charge' || holder.org !== org || holder.livemode !== livemode) {
     return refused(missing(params.number, holder?.org === org ? holder.livemode : null, 'number'));
   }

@@ -5,8 +5,9 @@ import { idPrefixes } from '../contract/id-prefixes.ts';
 import type { PaymentMethodType } from '../contract/vocabulary.ts';
 import { idFloor } from '../core/ids.ts';
 import { moroccoDayAt } from '../core/morocco-day.ts';
+import { holderOf } from './cash-codes.ts';
 import { type Caller, required } from './find.ts';
-import { cashIndex, fieldIndex, scopeOf } from './indexes.ts';
+import { fieldIndex, scopeOf } from './indexes.ts';
 import type { ListCaller } from './list-pages.ts';
 import type { ChargeRecord, Receipt, RefundRecord } from './record.ts';
 import type { View } from './view.ts';
@@ -32,9 +33,7 @@ export type NamedRefund = Pick<RefundRecord, 'id' | 'amount' | 'status'> & {
  */
 export function chargesNamed(view: View, caller: Caller, names: readonly string[]): (NamedCharge | null)[] {
   return names.map((name) => {
-    const [holder] = /^\d+$/.test(name)
-      ? view.scan(cashIndex(name), { descending: true })
-      : [view.get('charge', name)];
+    const holder = /^\d+$/.test(name) ? holderOf(view, name) : view.get('charge', name);
     const isOwn =
       holder?.kind === 'charge' && holder.org === caller.org && holder.livemode === caller.livemode;
     return isOwn ? named(view, holder) : null;

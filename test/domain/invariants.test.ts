@@ -116,10 +116,10 @@ const rows: readonly Row[] = [
   {
     invariant: 'charge.cash_code',
     given: (stage) => {
-      const number = stage.get('charge', scenes.code(stage).charge).cash_number;
-      const other = scenes.code(stage).charge;
-      stage.world.state.apply({ ...stage.get('charge', other), cash_number: number });
-      return other;
+      const { charge } = scenes.code(stage);
+      const other = stage.get('charge', scenes.code(stage).charge);
+      stage.world.state.apply({ ...other, cash_number: stage.get('charge', charge).cash_number });
+      return charge;
     },
     broken: {},
   },

@@ -133,6 +133,12 @@ export const overloaded: Refusal = refuse('api_error', {
   retryAfterSeconds: 1,
 });
 
+/** No charge can be opened right now. */
+export const networkUnavailable: Refusal = refuse('api_error', {
+  message: 'api_error.network_unavailable',
+  retryAfterSeconds: 1,
+});
+
 interface ErrorContext {
   readonly language: Language;
   readonly requestId: string;
