@@ -83,16 +83,20 @@ export class Payments {
     }
   }
 
-  /** All objects of a list, page by page. */
+  /**
+   * All objects of a list, page by page: from the newest or from `starting_after` on, or those before `ending_before`, where
+   * each page has newer ones than the one before it.
+   */
   async *all<R extends ListRoute>(route: R, params: Params<R> = {} as Params<R>): AsyncGenerator<ItemOf<R>> {
+    const isForward = (params as { ending_before?: string | null }).ending_before == null;
     let position: object = {};
     for (;;) {
       const rest = [{ limit: 100, ...params, ...position }] as unknown as Rest<R>;
       const page = (await this.send(route, ...rest)) as unknown as { data: ItemOf<R>[]; has_more: boolean };
       yield* page.data;
-      const last = page.data.at(-1) as { id: string } | undefined;
-      if (!page.has_more || last === undefined) return;
-      position = { starting_after: last.id };
+      const edge = page.data.at(isForward ? -1 : 0) as { id: string } | undefined;
+      if (!page.has_more || edge === undefined) return;
+      position = isForward ? { starting_after: edge.id } : { ending_before: edge.id };
     }
   }
 

@@ -123,6 +123,10 @@ test('a list is read page by page, each object once', async () => {
   assert.equal(ids.length, 6);
   assert.deepEqual(ids, [...new Set(ids)]);
   assert.equal(network.arrived.length, 3);
+  const before: string[] = [];
+  const params = { limit: 2, ending_before: ids.at(-1)! };
+  for await (const customer of payments.all('GET /v1/customers', params)) before.push(customer.id);
+  assert.deepEqual(before.toSorted().toReversed(), ids.slice(0, -1));
 });
 
 test('a webhook is verified: what the service has signed, and nothing else', () => {

@@ -118,13 +118,16 @@ echo json_encode([$waits, $said]);`);
 });
 
 test('PHP: a list is read page by page, each object once', { skip }, async () => {
-  const ids = await run(`
+  const [ids, before] = await run(`
 foreach (range(1, 5) as $number) { $payments->send('POST /v1/customers', ['name' => "Page $number"]); }
 $ids = [];
 foreach ($payments->all('GET /v1/customers', ['limit' => 2]) as $customer) { $ids[] = $customer['id']; }
-echo json_encode($ids);`);
-  assert.equal(ids.length, 5);
+$before = [];
+foreach ($payments->all('GET /v1/customers', ['limit' => 2, 'ending_before' => end($ids)]) as $customer) { $before[] = $customer['id']; }
+echo json_encode([$ids, $before]);`);
+  assert.ok(ids.length >= 5);
   assert.deepEqual(ids, [...new Set(ids)]);
+  assert.deepEqual(before.toSorted().toReversed(), ids.slice(0, -1));
 });
 
 test('PHP: a webhook is verified: what the service has signed, and nothing else', { skip }, async () => {

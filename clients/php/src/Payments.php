@@ -61,7 +61,8 @@ final class Payments
     }
 
     /**
-     * All objects of a list, page by page.
+     * All objects of a list, page by page: from the newest or from `starting_after` on, or those before `ending_before`, where
+     * each page has newer ones than the one before it.
      *
      * @param array<string, mixed> $params
      * @return \Generator<int, array<string, mixed>>
@@ -69,12 +70,12 @@ final class Payments
     public function all(string $route, array $params = []): \Generator
     {
         $params += ['limit' => 100];
+        $isForward = !isset($params['ending_before']);
         do {
             $page = $this->send($route, $params);
-            foreach ($page['data'] as $object) {
-                yield $object;
-                $params['starting_after'] = $object['id'];
-            }
+            yield from $page['data'];
+            $edge = $isForward ? end($page['data']) : reset($page['data']);
+            $params[$isForward ? 'starting_after' : 'ending_before'] = $edge['id'] ?? null;
         } while ($page['has_more']);
     }
 
