@@ -88,6 +88,16 @@ echo json_encode($waits);`);
   assert.equal(made.filter(({ amount }: { amount: number }) => amount === 31_000).length, 1);
 });
 
+test('PHP: empty metadata is sent as an object', { skip }, async () => {
+  const [customer, session] = await run(`
+$order = ['amount' => 25000, 'currency' => 'mad', 'success_url' => 'https://shop.example/thanks', 'metadata' => []];
+$order['payment_intent_data'] = ['metadata' => []];
+$session = $payments->send('POST /v1/checkout/sessions', $order, 'php-session-1');
+$bare = $payments->send('POST /v1/checkout/sessions', ['payment_intent_data' => []] + $order, 'php-session-2');
+echo json_encode([$payments->send('POST /v1/customers', ['metadata' => []]), $session, $bare]);`);
+  assert.deepEqual([customer.object, session.object], ['customer', 'checkout.session']);
+});
+
 test('PHP: a rate limit is waited for, the daily cap and other refusals are not', { skip }, async () => {
   network.stumbles.push(
     { status: 429, code: 'rate_limit_exceeded', retryAfter: 2 },

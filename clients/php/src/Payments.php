@@ -95,7 +95,7 @@ final class Payments
         $http = ['method' => $method, 'ignore_errors' => true, 'timeout' => $this->timeoutSeconds, 'follow_location' => 0];
         if ($method === 'POST') {
             array_push($headers, 'Content-Type: application/json', "Idempotency-Key: $idempotencyKey");
-            $http['content'] = json_encode((object) $params, JSON_THROW_ON_ERROR);
+            $http['content'] = json_encode(self::objectOf($params), JSON_THROW_ON_ERROR);
         } elseif ($params !== []) {
             $path .= '?' . http_build_query($params);
         }
@@ -105,6 +105,17 @@ final class Payments
             return [0, '', null];
         }
         return self::answerOf($http_response_header, $text);
+    }
+
+    /** PHP has one kind of array for lists and objects: an empty one would be sent as a list. */
+    private static function objectOf(array $params): object
+    {
+        foreach (['metadata', 'payment_intent_data'] as $name) {
+            if (is_array($params[$name] ?? null)) {
+                $params[$name] = self::objectOf($params[$name]);
+            }
+        }
+        return (object) $params;
     }
 
     /**
