@@ -88,6 +88,16 @@ echo json_encode($waits);`);
   assert.equal(made.filter(({ amount }: { amount: number }) => amount === 31_000).length, 1);
 });
 
+test('PHP: an export that was cut is fetched again', { skip }, async () => {
+  network.stumbles.push('answer cut');
+  const [first, waits, again] = await run(`
+$export = fn () => $payments->send('GET /v1/exports/payment_intents', ['format' => 'ndjson']);
+echo json_encode([$export(), $waits, $export()]);`);
+  assert.equal(waits.length, 1);
+  assert.equal(first, again);
+  assert.match(first, /\}\n$/);
+});
+
 test('PHP: empty metadata is sent as an object', { skip }, async () => {
   const [customer, session] = await run(`
 $order = ['amount' => 25000, 'currency' => 'mad', 'success_url' => 'https://shop.example/thanks', 'metadata' => []];

@@ -6,11 +6,15 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
 
-/** Instead of an answer: a status with a body and headers, no answer at all, or one that is lost after the request has run. */
+/**
+ * Instead of an answer: a status with a body and headers, no answer at all, or one that is lost after the request has run, as a
+ * whole or from the middle of its chunks on.
+ */
 export type Stumble =
   | { readonly status: number; readonly code: string; readonly retryAfter?: number }
   | 'no answer'
-  | 'answer lost';
+  | 'answer lost'
+  | 'answer cut';
 
 export interface Arrived {
   readonly what: string;
@@ -45,6 +49,10 @@ export async function startStumbling(serviceUrl: string) {
     const text = await answer.text();
     if (stumble === 'answer lost') return void request.socket.destroy();
     response.writeHead(answer.status, { 'Content-Type': answer.headers.get('content-type')! });
+    if (stumble === 'answer cut') {
+      const half = text.slice(0, text.length / 2);
+      return void response.write(half, () => request.socket.destroySoon());
+    }
     response.end(text);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -92,7 +92,8 @@ final class Payments
             return rawurlencode($value);
         }, $path);
         $headers = ["Authorization: Bearer {$this->key}"];
-        $http = ['method' => $method, 'ignore_errors' => true, 'timeout' => $this->timeoutSeconds, 'follow_location' => 0];
+        // PHP would take the chunks of an answer together without a word about a last one that is missing.
+        $http = ['method' => $method, 'ignore_errors' => true, 'timeout' => $this->timeoutSeconds, 'follow_location' => 0, 'auto_decode' => false];
         if ($method === 'POST') {
             array_push($headers, 'Content-Type: application/json', "Idempotency-Key: $idempotencyKey");
             $http['content'] = json_encode(self::objectOf($params), JSON_THROW_ON_ERROR);
@@ -100,11 +101,12 @@ final class Payments
             $path .= '?' . http_build_query($params);
         }
         $context = stream_context_create(['http' => [...$http, 'header' => $headers]]);
-        $text = @file_get_contents(rtrim($this->url, '/') . $path, false, $context);
-        if ($text === false) {
+        $stream = @fopen(rtrim($this->url, '/') . $path, 'r', false, $context);
+        if ($stream === false) {
             return [0, '', null];
         }
-        return self::answerOf($http_response_header, $text);
+        $body = (string) @stream_get_contents($stream);
+        return self::answerOf(stream_get_meta_data($stream)['wrapper_data'], $body);
     }
 
     /** PHP has one kind of array for lists and objects: an empty one would be sent as a list. */
@@ -122,7 +124,7 @@ final class Payments
      * @param list<string> $lines the headers
      * @return array{int, array<string, mixed>|string, ?int}
      */
-    private static function answerOf(array $lines, string $text): array
+    private static function answerOf(array $lines, string $body): array
     {
         $status = (int) (explode(' ', $lines[0])[1] ?? 0);
         $headers = [];
@@ -130,12 +132,28 @@ final class Payments
             [$name, $value] = explode(':', $line, 2) + ['', ''];
             $headers[strtolower($name)] = trim($value);
         }
-        if (isset($headers['content-length']) && strlen($text) < (int) $headers['content-length']) {
+        $isChunked = strtolower($headers['transfer-encoding'] ?? '') === 'chunked';
+        $text = $isChunked ? self::joined($body) : $body;
+        if ($text === null || strlen($text) < (int) ($headers['content-length'] ?? 0)) {
             return [0, '', null];
         }
         $isJson = str_starts_with($headers['content-type'] ?? '', 'application/json');
         $retryAfter = isset($headers['retry-after']) ? (int) $headers['retry-after'] : null;
         return [$status, $isJson ? json_decode($text, true) : $text, $retryAfter];
+    }
+
+    /** What the chunks of a body are together; null when it was cut, so that the last one has not come. */
+    private static function joined(string $body): ?string
+    {
+        $text = '';
+        for ($at = 0; $at < strlen($body) && ($end = strpos($body, "\r\n", $at)) !== false; $at = $end + 2 + $size + 2) {
+            $size = (int) hexdec(substr($body, $at, $end - $at));
+            if ($size === 0) {
+                return $text;
+            }
+            $text .= substr($body, $end + 2, $size);
+        }
+        return null;
     }
 
     /** How many milliseconds to wait before the request is sent again; null when that would not help. */
