@@ -58,7 +58,7 @@ export interface Routes {
   'GET /v1/payment_intents/{id}': { params: { id: string }; answer: PaymentIntent; key: 'none' };
   'POST /v1/payment_intents/{id}': { params: { id: string; metadata?: Record<string, string> | null; description?: '' | string | null }; answer: PaymentIntent; key: 'optional' };
   'POST /v1/payment_intents/{id}/confirm': { params: { id: string; payment_method_type?: 'card' | 'cash' | null; return_url?: string | null }; answer: PaymentIntent; key: 'required' };
-  'POST /v1/payment_intents/{id}/cancel': { params: { id: string; cancellation_reason?: 'duplicate' | 'fraudulent' | 'requested_by_customer' | 'abandoned' | null }; answer: PaymentIntent; key: 'required' };
+  'POST /v1/payment_intents/{id}/cancel': { params: { id: string; cancellation_reason?: 'duplicate' | 'fraudulent' | 'requested_by_customer' | 'abandoned' | null }; answer: PaymentIntent; key: 'optional' };
   'POST /v1/checkout/sessions': { params: { amount: number; currency: 'mad'; success_url: string; cancel_url?: string | null; payment_method_types?: ('card' | 'cash')[] | null; customer?: string | null; client_reference_id?: string | null; description?: string | null; locale?: 'en' | 'fr' | 'ar' | null; expires_at?: number | null; metadata?: Record<string, string> | null; payment_intent_data?: { description?: string | null; metadata?: Record<string, string> | null } | null }; answer: CheckoutSession; key: 'required' };
   'GET /v1/checkout/sessions': { params: { limit?: number; starting_after?: string; ending_before?: string }; answer: CheckoutSessionList; key: 'none' };
   'GET /v1/checkout/sessions/{id}': { params: { id: string }; answer: CheckoutSession; key: 'none' };

@@ -39,7 +39,6 @@ final class Types
     public const KEY_REQUIRED = [
         'POST /v1/payment_intents',
         'POST /v1/payment_intents/{id}/confirm',
-        'POST /v1/payment_intents/{id}/cancel',
         'POST /v1/checkout/sessions',
         'POST /v1/refunds',
     ];

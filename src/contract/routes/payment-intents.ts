@@ -90,7 +90,7 @@ export const paymentIntentRoutes = [
     ...command,
     operation: 'cancel_payment_intent',
     path: '/v1/payment_intents/{id}/cancel',
-    idempotency: 'required',
+    idempotency: 'optional',
     params: params({ cancellation_reason: optional(p.cancellationReason) }),
     result: r.PaymentIntent,
     refusals: ['resource_missing', 'payment_intent_unexpected_state', 'payment_intent_busy'],
