@@ -113,7 +113,8 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
   if (first === 'told') return new Promise(() => {});
   if (first !== null) return { config, claim: first, counted, among, ...unprepared(owning) };
   // Nothing is started in vain.
-  const keys = await keysOfService(owning.config);
+  // A node that takes the lease meanwhile checks them when it opens its folder.
+  const keys = await Promise.race([keysOfService(owning.config), taken.promise.then(() => null)]);
   const threads = waitingThreads(owning, kindsOf(sizedFor(owning.config, folder.shards), folder.shards));
   const followed = await follow(owning, folder, { data, relay, lease, keys, threads, taken: taken.promise });
   return { ...followed, counted, among, threads };

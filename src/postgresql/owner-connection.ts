@@ -28,7 +28,7 @@ export interface OwnerOptions extends PostgresOptions {
 }
 
 const retryMs = 200;
-/** An acquisition that takes longer is tried at another server. */
+/** An acquisition that takes longer is tried at another server, and a question given up. */
 const acquireMs = 3_000;
 /** After so long without an answer, another server may have been promoted. */
 const doubtMs = 1_000;
@@ -243,12 +243,14 @@ export async function askPrimary<T>(
 ): Promise<T | string> {
   const primary = await findPrimary(options);
   if (typeof primary === 'string') return `no PostgreSQL takes writes: ${primary}`;
+  const cancel = options.timers.after(acquireMs, () => primary.destroy(new Error('it does not answer')));
   try {
     await migrate(primary.client);
     return await ask(primary);
   } catch (error) {
-    return `${primary.name}: ${(error as Error).message}`;
+    return `${primary.name}: ${(primary.reason ?? (error as Error)).message}`;
   } finally {
+    cancel();
     primary.destroy(new Error('the answer is there'));
   }
 }

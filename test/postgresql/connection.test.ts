@@ -3,12 +3,16 @@
 import assert from 'node:assert/strict';
 import { chownSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
-import { systemTimers } from '../../src/core/scheduler.ts';
+import { after, test } from 'node:test';
+import { systemTimers, type Timers } from '../../src/core/scheduler.ts';
 import { parseJournalUrl } from '../../src/postgresql/journal-url.ts';
+import { askPrimary } from '../../src/postgresql/owner-connection.ts';
 import { findPrimary } from '../../src/postgresql/primary.ts';
 import { createAuthority } from '../webhooks/certificates.ts';
 import { leftOut, startServers } from './servers.ts';
+
+/** How long an answer is waited for. */
+const answerMs = 3_000;
 
 for (const [url, expected] of [
   [
@@ -42,8 +46,35 @@ for (const [url, expected] of [
     else assert.deepEqual(parsed, expected);
   });
 
-test('a server is asked for its certificate, and gets the password', { skip: leftOut }, async (context) => {
-  const servers = await startServers(context, 0);
+const started = leftOut === false ? startServers({ after }, 0) : null;
+
+test('a question that PostgreSQL does not answer is given up', {
+  skip: leftOut,
+  timeout: 30_000,
+}, async () => {
+  const servers = (await started)!;
+  const address = parseJournalUrl(servers.url);
+  assert(typeof address !== 'string');
+  const isAsked = Promise.withResolvers<void>();
+  const deadline = Promise.withResolvers<() => void>();
+  const timers: Timers = {
+    after(ms, action) {
+      if (ms === answerMs) deadline.resolve(action);
+      return systemTimers.after(ms, action);
+    },
+  };
+  const options = { address, password: null, ca: null, timers };
+  const asked = askPrimary(options, (primary) => {
+    isAsked.resolve();
+    return primary.query({ text: 'select pg_sleep(600)' });
+  });
+  await isAsked.promise;
+  (await deadline.promise)();
+  assert.equal(await asked, `127.0.0.1:${servers.all[0]!.port}: it does not answer`);
+});
+
+test('a server is asked for its certificate, and gets the password', { skip: leftOut }, async () => {
+  const servers = (await started)!;
   const server = servers.all[0]!;
   await server.query("alter role payments password 'a secret'");
   await server.stop();
