@@ -72,8 +72,11 @@ async function ownDirectory(
   lease: number | null,
 ): Promise<RemoteRows | null> {
   const remote = remoteRowsOf(config, folder, lease, (trouble) => {
-    if (trouble === null) logger.info('the directory is acquired in PostgreSQL');
-    else logger.warn(`the directory can't be acquired in PostgreSQL, which is tried again: ${trouble}`);
+    if (trouble === null) logger.info('PostgreSQL has the directory again');
+    else
+      logger.warn(
+        `the directory can't be acquired or written in PostgreSQL, which is tried again: ${trouble}`,
+      );
   });
   if (remote === null) await refuseMirroredDirectory(folder);
   else {

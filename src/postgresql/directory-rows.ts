@@ -79,6 +79,7 @@ export class PostgresRows implements RemoteRows {
   async #write(rows: RowChanges): Promise<RowsEnd> {
     const end = { sequence: this.#end.sequence + 1, checksum: checksumOf(rows, this.#end.checksum) };
     for (;;) {
+      let refusal: string | null = null;
       try {
         const isStored = (await this.#store(rows, end)) || (await this.#wasStored(end));
         if (isStored) {
@@ -86,10 +87,11 @@ export class PostgresRows implements RemoteRows {
           return end;
         }
       } catch (error) {
-        const isLost = error instanceof JournalFailure && error.outcome === 'fenced';
-        if (isLost || this.#connection.isClosed) throw error;
+        if (!(error instanceof JournalFailure)) throw error;
+        if (error.outcome === 'fenced' || this.#connection.isClosed) throw error;
+        if (error.outcome === 'failed') refusal = error.message;
       }
-      await this.#connection.acquire(async () => ({}));
+      await this.#connection.acquire(async () => ({}), refusal);
     }
   }
 

@@ -23,7 +23,7 @@ export interface OwnerOptions extends PostgresOptions {
   readonly node: string | null;
   /** One PostgreSQL without standbys is wanted. */
   readonly isSingle: boolean;
-  /** Hears why nothing can be owned now, when that changes; null: it can. */
+  /** Hears why nothing can be owned or written now, when that changes; null: it can. */
   readonly onTrouble: (trouble: string | null) => void;
 }
 
@@ -50,18 +50,21 @@ export class OwnerConnection {
   /**
    * Connects anew, and has `take` take what is to be owned; it returns a reason where that is not
    * possible now. Tries again until it succeeds or `close` is called, and then rejects with
-   * `JournalFailure`. Rejects with `JournalDamaged` where trying again can't help.
+   * `JournalFailure`. Rejects with `JournalDamaged` where trying again can't help. `refusal`: why
+   * PostgreSQL has refused what is to be written then; a connection alone does not mend that.
    */
-  async acquire<T extends object>(take: (primary: Primary) => Promise<T | string>): Promise<T> {
+  async acquire<T extends object>(
+    take: (primary: Primary) => Promise<T | string>,
+    refusal: string | null = null,
+  ): Promise<T> {
+    if (refusal !== null) await this.#pauseFor(refusal);
     while (!this.#isClosed) {
       const found = await this.#tryAcquire(take);
       if (typeof found !== 'string') {
-        this.#tell(null);
+        this.#tell(refusal);
         return found;
       }
-      if (this.#isClosed) break;
-      this.#tell(found);
-      await this.#pause(retryMs);
+      if (!this.#isClosed) await this.#pauseFor(found);
     }
     throw closed();
   }
@@ -125,7 +128,10 @@ export class OwnerConnection {
     try {
       const rows = await primary.query<Row & Record<string, unknown>>(config);
       const warning = primary.takeWarning();
-      if (warning === null) return rows;
+      if (warning === null) {
+        this.#tell(null);
+        return rows;
+      }
       throw failure(`${primary.name} has not replicated a change: ${warning}`, 'unknown');
     } catch (error) {
       primary.destroy(error as Error);
@@ -201,9 +207,10 @@ export class OwnerConnection {
     this.#options.onTrouble(trouble);
   }
 
-  #pause(ms: number): Promise<void> {
+  #pauseFor(trouble: string): Promise<void> {
+    this.#tell(trouble);
     return new Promise((resolve) => {
-      this.#options.timers.after(ms, resolve);
+      this.#options.timers.after(retryMs, resolve);
     });
   }
 

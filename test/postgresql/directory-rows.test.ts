@@ -2,14 +2,21 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemTimers } from '../../src/core/scheduler.ts';
+import { systemTimers, type Timers } from '../../src/core/scheduler.ts';
 import { PostgresRows } from '../../src/postgresql/directory-rows.ts';
 import { parseJournalUrl } from '../../src/postgresql/journal-url.ts';
 import { leftOut, type PostgresServers, startServers } from './servers.ts';
 
 const skip = { skip: leftOut };
+/** How long a write that was refused waits for the next try. */
+const retryMs = 200;
 
-function rowsOn(servers: PostgresServers) {
+function rowsOn(
+  servers: PostgresServers,
+  timers: Timers = systemTimers,
+  onTrouble: (trouble: string | null) => void = () => {},
+  isSingle = false,
+) {
   const address = parseJournalUrl(servers.url);
   assert(typeof address !== 'string');
   const service = { folder: 'f', generation: 0, shards: 1 };
@@ -19,10 +26,10 @@ function rowsOn(servers: PostgresServers) {
     ca: null,
     lease: null,
     node: null,
-    isSingle: false,
-    onTrouble() {},
+    isSingle,
+    onTrouble,
   };
-  return new PostgresRows({ ...options, service, timers: systemTimers });
+  return new PostgresRows({ ...options, service, timers });
 }
 
 const text = (rows: Record<string, string | null>) =>
@@ -102,5 +109,38 @@ test('a write whose answer is lost is stored once, whatever became of it', skip,
   )) as [{ writes: string }];
   assert.equal(writes, '2');
   assert.deepEqual(await allAfter(rows, 0), { a: 'one', b: 'two' });
+  await rows.close();
+});
+
+test('a write that PostgreSQL refuses is told of, and tried again after a pause', skip, async (context) => {
+  const servers = await startServers(context, 0);
+  const [primary] = servers.all as [(typeof servers.all)[0]];
+  let pauses = 0;
+  const timers: Timers = {
+    after(ms, action) {
+      if (ms === retryMs) pauses++;
+      return systemTimers.after(ms, action);
+    },
+  };
+  const troubles: (string | null)[] = [];
+  const rows = rowsOn(servers, timers, (trouble) => void troubles.push(trouble), true);
+  await rows.acquire();
+  // As a disk does that has room again after a while.
+  await primary.query('create sequence payments.tries', 'payments');
+  await primary.query('grant all on sequence payments.tries to payments', 'payments');
+  await primary.query(
+    `create function payments.refuse() returns trigger language plpgsql as $$ begin
+       if nextval('payments.tries') <= 3 then raise 'No space left on device' using errcode = '53100'; end if;
+       return new; end $$`,
+    'payments',
+  );
+  const refuses =
+    'refuses before insert on payments.directory_writes for each row execute function payments.refuse()';
+  await primary.query(`create trigger ${refuses}`, 'payments');
+  assert.equal((await rows.write(text({ a: 'one' }))).sequence, 1);
+  assert.equal(pauses, 3);
+  assert.equal(troubles.length, 2, troubles.join('\n'));
+  assert.match(String(troubles[0]), /No space left on device/);
+  assert.equal(troubles[1], null);
   await rows.close();
 });
