@@ -29,7 +29,9 @@ export async function moveLogTo(
     metadata: checkpoint.metadata(),
   }));
   const reader = new LogReader(foldersOfJournal(dir).log, identity);
-  const lastEpoch = [...reader.read({ reverse: true })].map(soundBatch)[0]?.epoch ?? 0;
+  // All of it is looked at before anything is moved, one batch at a time.
+  let lastEpoch = 0;
+  for (const found of reader.read()) lastEpoch = soundBatch(found).epoch;
   const { epoch, end } = await remote.acquire(Math.max(lastEpoch, new EpochFile(dir).stored));
   let last = end.sequence;
   if (last === 0) {

@@ -1,16 +1,20 @@
 // A log that is moved to other machines and back: an interrupted move goes on, and what differs is told, never overwritten.
 
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { openEnvironment } from '../../src/disk/environment.ts';
+import { partOf } from '../../src/disk/identity.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
 import { encodeBatch, endOfBatch, readBatchHeader } from '../../src/journal/log/codec.ts';
 import { EpochFile } from '../../src/journal/log/epoch-file.ts';
+import { type LogRange, LogReader } from '../../src/journal/log-reader.ts';
 import { compareLogs, moveLogFrom, moveLogTo } from '../../src/journal/move-log.ts';
 import { isMirror, openJournal } from '../../src/journal/open-journal.ts';
 import {
   appendTurns,
+  identity,
   recovered,
   replayOf,
   segmentEachTurn,
@@ -95,6 +99,35 @@ test('a log is moved under a newer epoch than that of its last owner, also where
   const machines = new RemoteMachines();
   await moveLogTo(machines.connect(), options, () => {});
   assert.equal(machines.epoch, 4);
+});
+
+test('a damaged log is not moved at all, and is read one batch at a time', async (context) => {
+  const options = await stopped(context);
+  const [first, ...others] = readdirSync(join(options.dir, 'log')).sort();
+  const segment = join(options.dir, 'log', first ?? '');
+  const environment = openEnvironment({
+    folder: segment,
+    part: partOf(identity, 'log'),
+    mapSize: 1 << 20,
+    check: 'none',
+  });
+  environment.putSync(1, Buffer.from('no batch'));
+  await environment.close();
+  let found = 0;
+  const { read } = LogReader.prototype;
+  context.mock.method(LogReader.prototype, 'read', function* (this: LogReader, range: LogRange) {
+    for (const each of read.call(this, range)) {
+      found++;
+      yield each;
+    }
+  });
+  const machines = new RemoteMachines();
+  await assert.rejects(
+    moveLogTo(machines.connect(), options, () => {}),
+    damaged(/the log is damaged at sequence 1 /),
+  );
+  assert.equal(found, 1, `nothing of the other ${others.length} segments was read`);
+  assert.deepEqual([machines.epoch, machines.batches, isMirror(options.dir)], [0, [], false]);
 });
 
 test('machines with another log are left as they are', async (context) => {
