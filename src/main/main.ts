@@ -155,7 +155,7 @@ async function runOwned(given: OwnedRun): Promise<void> {
   const audit = await openAudit(folder.path, config, logger, closers);
   const registry = new Registry();
   const pause = new Pause(folder);
-  const metrics = createSupervisorMetrics(registry, folder.path, pause);
+  const metrics = createSupervisorMetrics(registry, config, pause);
   const visits = watchThread(registry, logger);
   const rows = directoryOptions({ config, folder, logger, metrics, told, remote });
   const directory = openDirectory(folder, rows);

@@ -62,14 +62,7 @@ export async function readStatus(options: StatusOptions): Promise<Status> {
       connections: sum(after('payments_connections')),
       connections_max: config.connections.max,
     },
-    archive:
-      config.logArchive.dir === null
-        ? null
-        : {
-            path: config.logArchive.dir,
-            lag_seconds: Math.max(0, ...after('payments_archive_lag_seconds').map(({ value }) => value)),
-            failures: sum(after('payments_archive_failures_total')),
-          },
+    archive: config.logArchive.dir === null ? null : archiveStatus(config.logArchive.dir, after),
     postgresql:
       config.journal.url === null
         ? null
@@ -89,6 +82,16 @@ export async function readStatus(options: StatusOptions): Promise<Status> {
 function hostsOf(url: string): string {
   const address = parseJournalUrl(url);
   return typeof address === 'string' ? url : address.hosts.map(nameOf).join(', ');
+}
+
+/** What the archive's process tells; without any lag it has not begun, or has ended. */
+export function archiveStatus(path: string, samples: Samples): NonNullable<Status['archive']> {
+  const lags = samples('payments_archive_lag_seconds').map(({ value }) => value);
+  return {
+    path,
+    lag_seconds: lags.length === 0 ? null : Math.max(...lags),
+    failures: sum(samples('payments_archive_failures_total')),
+  };
 }
 
 type Counted = Pick<Status, 'shards' | 'requests' | 'threads'> & {

@@ -4,6 +4,7 @@ import type { Registry } from 'prom-client';
 import AggregatorRegistry from 'prom-client/lib/cluster.js';
 import collectDefaultMetrics from 'prom-client/lib/defaultMetrics.js';
 import manifest from '../../package.json' with { type: 'json' };
+import type { Config } from '../config/config-schema.ts';
 import { freeBytesIn } from '../data-folder/disk-space.ts';
 import type { Pause } from '../data-folder/pause.ts';
 import { countLostEntries } from './metrics.ts';
@@ -12,7 +13,11 @@ import { metricsIn } from './metrics-in.ts';
 export type SupervisorMetrics = ReturnType<typeof createSupervisorMetrics>;
 
 /** The metrics of the main thread: restarts, and what the process uses. */
-export function createSupervisorMetrics(registry: Registry, dataDir: string, pause: Pause) {
+export function createSupervisorMetrics(
+  registry: Registry,
+  { dataDir, logArchive }: Pick<Config, 'dataDir' | 'logArchive'>,
+  pause: Pause,
+) {
   const { gauge, counter } = metricsIn(registry);
   gauge('payments_build_info', '1; the labels say which version of the service and of Node it is', [
     'version',
@@ -30,6 +35,11 @@ export function createSupervisorMetrics(registry: Registry, dataDir: string, pau
   gauge('payments_start_time_seconds', 'When the process was started, in Unix seconds').set(
     Math.round(performance.timeOrigin / 1000),
   );
+  // Not by the archive's process: an alert must notice that this tells nothing.
+  if (logArchive.dir !== null)
+    gauge('payments_archive_age_max_seconds', 'The age at which changes are archived').set(
+      logArchive.maxAgeSeconds,
+    );
   const up = gauge('payments_shard_up', '1 while the shard serves', ['shard']);
   const restarts = counter(
     'payments_shard_restarts_total',

@@ -48,7 +48,6 @@ const lag = gauge(
   'Age of the oldest change that is not archived: what would be lost with the machine',
   ['part'],
 );
-const ageMax = gauge('payments_archive_age_max_seconds', 'The age at which changes are archived');
 const archived = gauge(
   'payments_archived_sequence',
   'The last sequence of the log, or revision of the directory, that is archived',
@@ -61,7 +60,6 @@ const failures = counter(
 
 const { command, maxAgeSeconds, recipients } = config.logArchive;
 const dir = defined(config.logArchive.dir, 'this process runs where the log is archived');
-ageMax.set(maxAgeSeconds);
 
 /** Has the operator's command carry a file away, or leaves it where it is. */
 async function carry(path: string): Promise<void> {

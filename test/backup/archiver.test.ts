@@ -216,3 +216,18 @@ test('the changes of a directory are of one history, too', async (context) => {
   await assert.rejects(runDirectory(), refused);
   assert.equal(archivedSequence(archive), 0);
 });
+
+test('an archive that can not be opened is told, has nothing, and goes on when it can', async (context) => {
+  const folders = foldersFor(context);
+  await append(folders.dir, [2]);
+  // In the place of the archive's disk.
+  writeFileSync(dirname(folders.archive), '');
+  await archiving(folders, async (archiver) => {
+    assert.equal(await archiver.lagMs(), laterMs);
+    await assert.rejects(archiver.run(), { code: 'ENOTDIR' });
+    assert.deepEqual([archiver.archived, await archiver.lagMs()], [0, laterMs]);
+    rmSync(dirname(folders.archive));
+    await archiver.run();
+    assert.deepEqual([archiver.archived, await archiver.lagMs()], [2, 0]);
+  });
+});

@@ -46,7 +46,7 @@ const queries = dashboard.panels.flatMap(({ title, targets = [] }) =>
 );
 
 const functions = new Set(
-  'absent avg_over_time changes count histogram_quantile increase max min or predict_linear rate sum topk vector'.split(
+  'absent avg_over_time changes count histogram_quantile increase max min or predict_linear rate sum topk unless vector'.split(
     ' ',
   ),
 );

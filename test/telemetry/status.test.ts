@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { bytesBelow } from '../../src/data-folder/disk-space.ts';
 import type { Status } from '../../src/operator/use-cases/services.ts';
 import type { Samples } from '../../src/telemetry/samples.ts';
-import { countedStatus } from '../../src/telemetry/status.ts';
+import { archiveStatus, countedStatus } from '../../src/telemetry/status.ts';
 import { newOrganization, startService, temporaryFolder } from '../service.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { eventually, webhookEnv } from '../webhooks/service-webhooks.ts';
@@ -18,6 +18,18 @@ const samplesIn =
   (rows: Readonly<Record<string, readonly Row[]>>): Samples =>
   (name) =>
     (rows[name] ?? []).map(([labels, value]) => ({ labels, value }));
+
+test('an archive is as far behind as its part that is most, and that is not known when it tells nothing', () => {
+  const lags = [
+    [{ part: 'shard-0' }, 3],
+    [{ part: 'directory' }, 40],
+  ] as const;
+  const failures = [[{}, 2]] as const;
+  const told = samplesIn({ payments_archive_lag_seconds: lags, payments_archive_failures_total: failures });
+  assert.deepEqual(archiveStatus('/archive', told), { path: '/archive', lag_seconds: 40, failures: 2 });
+  const silent = { path: '/archive', lag_seconds: null, failures: 0 };
+  assert.deepEqual(archiveStatus('/archive', samplesIn({})), silent);
+});
 
 test('rates are what grew between the two moments; a shard that is down or was started anew has none', () => {
   const before = samplesIn({

@@ -54,6 +54,11 @@ const checkTable = tableOf<Check>([
   'detail',
 ]);
 
+function lagText(seconds: number | null): string {
+  if (seconds === null) return 'it is not known what is in it';
+  return `the oldest change that is not in it is ${durationText(seconds)} old`;
+}
+
 function screen(status: Status): string {
   const { folder, paused, archive, edges, requests, webhooks, postgresql, mails, threads } = status;
   const fields = {
@@ -61,7 +66,7 @@ function screen(status: Status): string {
     up: `${durationText(status.uptime_seconds)}, since ${formatTime(status.started)}`,
     folder: `${folder.path}, ${folder.id}, generation ${folder.generation}, ${inBytes(folder.free_bytes)} free`,
     ...(archive !== null && {
-      archive: `${archive.path}, the oldest change that is not in it is ${durationText(archive.lag_seconds)} old; failures: ${archive.failures}`,
+      archive: `${archive.path}, ${lagText(archive.lag_seconds)}; failures: ${archive.failures}`,
     }),
     ...(paused !== null && {
       paused: `since ${formatTime(paused.since)}, ${paused.reason}: no writes, no webhooks, no network calls until "payments resume"`,

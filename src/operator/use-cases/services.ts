@@ -158,8 +158,13 @@ export interface Status {
     readonly failing: readonly PresentedEndpoint[];
     readonly attempts_per_second: number;
   };
-  /** Where the log is archived, and the age of the oldest change that is not; null: nowhere. */
-  readonly archive: { readonly path: string; readonly lag_seconds: number; readonly failures: number } | null;
+  /** Where the log is archived; null: nowhere. */
+  readonly archive: {
+    readonly path: string;
+    /** The age of the oldest change that is not archived; null when that is not known. */
+    readonly lag_seconds: number | null;
+    readonly failures: number;
+  } | null;
   /** Null: none are sent. `failed_total`: given up since the start. */
   readonly mails: {
     readonly waiting: number;
