@@ -257,7 +257,7 @@ export function anotherDataFolder(path: string, service: SharedService): DataFol
 function makeEmptyFolder(path: string): void {
   if (existsSync(path) && readdirSync(path).some((name) => !harmless.includes(name)))
     throw new DataFolderError(`${path} is not empty: name a folder that does not exist yet`);
-  makeDataFolder(path);
+  prepareDataFolder(path);
 }
 
 /** The active layout of a folder, for a look that changes nothing. Throws `DataFolderError`. */
