@@ -111,7 +111,10 @@ export const PaymentIntent = Type.Object(
     customer: nullable(idOf('customer', 'a customer'), 'Who pays.'),
     description: nullable(Type.String(), 'What the payment is for: the payment page shows it.'),
     metadata,
-    last_payment_error: nullable(PaymentError, 'Why the last attempt failed, until another one is made.'),
+    last_payment_error: nullable(
+      PaymentError,
+      'Why the last failed attempt failed. It stays while another one is open, and is null once the payment has succeeded.',
+    ),
     next_action: nullable(
       NextAction,
       'What the customer has to do now, while `status` is `requires_action`.',
