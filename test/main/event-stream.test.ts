@@ -142,6 +142,10 @@ test('test secret keys only, and a few streams for each organization', async () 
   const refused = await service.call(path, { key });
   assert.deepEqual([refused.status, refused.json.error.code], [429, 'rate_limit_exceeded']);
   assert.equal(refused.headers.get('retry-after'), '5');
+  const elsewhere = await service.call(path, { key, headers: { 'Last-Event-ID': 'pi_1' } });
+  for (const { headers } of [refused, elsewhere])
+    for (const name of ['limit', 'remaining', 'reset'])
+      assert.match(headers.get(`ratelimit-${name}`) ?? '', /^\d+$/, name);
   const { key: stranger } = await newOrganization(service);
   assert.ok(await open(stranger).next(), 'others have their own');
 

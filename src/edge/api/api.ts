@@ -106,7 +106,7 @@ export class Api {
     const received = new ReceivedCall(this, exchange, head, language);
     exchange.entry = 'api';
     reach(received);
-    if (head.refusal !== null) return void this.refuse(received, head.refusal, true);
+    if (head.refusal !== null) return void this.refuse(received, head.refusal, { close: true });
     const call = this.#admit(received);
     if ('code' in call) {
       this.refuse(received, call);
@@ -118,7 +118,7 @@ export class Api {
       if (noAnswer !== null) this.#refuseUnanswered(call, noAnswer);
       else
         readBody(exchange, bodyBytesMax, (body) => {
-          if ('code' in body) this.refuse(call, body, true);
+          if ('code' in body) this.refuse(call, body, { close: true });
           else this.dispatch(call, body);
         });
     } else {
@@ -139,11 +139,9 @@ export class Api {
     if (match === null) return unknownAddress(head);
     call.match = match;
     if (!key.secret) return this.#refuseKey(call, refuseKey(refuse('secret_key_required'), key));
-    const { testOnly, kind } = elementAt(routeTable, match.route);
+    const { testOnly } = elementAt(routeTable, match.route);
     if (testOnly && key.livemode) return this.#refuseKey(call, refuseKey(refuse('test_mode_only'), key));
-    const admitted = new AdmittedCall(call, key, match);
-    if (kind !== 'stream') return admitted;
-    return this.#options.eventStreams.refusal(key.org, this.#sourceOf(admitted), head) ?? admitted;
+    return new AdmittedCall(call, key, match);
   }
 
   #refuseKey(call: ReceivedCall, refused: RefusedKey): Refusal {
@@ -228,7 +226,7 @@ export class Api {
       return;
     }
     if (call.head.method === 'GET' && !exchange.hasRoomFor(answer.body.length)) {
-      this.refuse(call, unavailable);
+      this.refuse(call, unavailable, { headers });
       return;
     }
     const replayed = (answer.flags & answerFlags.replayed) !== 0;
@@ -248,17 +246,16 @@ export class Api {
     const { org } = call.key;
     const { eventStreams } = this.#options;
     const source = this.#sourceOf(call);
-    // Other streams may have been opened since this one was admitted.
     const refusal = eventStreams.refusal(org, source, head);
     if (refusal !== null) {
-      this.refuse(call, refusal);
+      this.refuse(call, refusal, { headers });
       return;
     }
     this.#finished(call, 200, null, noBody);
     exchange.guard(() => eventStreams.stream(exchange, headers, org, source, head));
   }
 
-  #sourceOf({ head, key: { org }, match }: AdmittedCall | SentCall): StreamSource {
+  #sourceOf({ head, key: { org }, match }: SentCall): StreamSource {
     const { listenKey, askLogs } = this.#options;
     const route = elementAt(routeTable, match.route);
     if (route.operation === 'stream_events') return eventSource(this.shardOf(org), org, listenKey);
@@ -269,14 +266,14 @@ export class Api {
     return requestSource(askLogs, org, params);
   }
 
-  /** Refuses a request at the edge. */
-  refuse(call: ReceivedCall, refusal: Refusal, close = false): void {
+  /** Refuses a request at the edge. `headers` are those of one that its shard has counted. */
+  refuse(call: ReceivedCall, refusal: Refusal, { close = false, headers = notStored } = {}): void {
     const { requestId } = call.exchange;
     const language = elementAt(languages, call.language);
     const body = errorBody(refusal, { language, requestId, baseUrl: this.#options.baseUrl });
     const status = statusOf(refusal);
     this.#finished(call, status, refusal.code, body);
-    this.#writeRefusal(call, refusal, status, body, close);
+    this.#writeRefusal(call, refusal, status, body, { close, headers });
   }
 
   /** Refuses a request for its shard. It is short, because there may be floods of these. */
@@ -285,16 +282,21 @@ export class Api {
     const [before, after] = elementAt(bodies, call.language);
     const body = before + call.exchange.requestId + after;
     this.#finished(call, status, refusal.code, body, this.#options.logsUnanswered());
-    this.#writeRefusal(call, refusal, status, body, false);
+    this.#writeRefusal(call, refusal, status, body, { close: false, headers: notStored });
   }
 
-  #writeRefusal(call: ReceivedCall, refusal: Refusal, status: number, body: string, close: boolean): void {
-    const { exchange } = call;
-    let headers = json + notStored;
-    if (refusal.retryAfterSeconds !== undefined) headers += retryAfter(refusal.retryAfterSeconds);
-    if (errors[refusal.code].type === 'authentication_error') headers += authChallenge;
-    if (close || exchange.isLast) exchange.refuse(status, headers, body);
-    else exchange.answer(status, headers, body);
+  #writeRefusal(
+    { exchange }: ReceivedCall,
+    refusal: Refusal,
+    status: number,
+    body: string,
+    { close, headers }: { readonly close: boolean; readonly headers: string },
+  ): void {
+    let lines = json + headers;
+    if (refusal.retryAfterSeconds !== undefined) lines += retryAfter(refusal.retryAfterSeconds);
+    if (errors[refusal.code].type === 'authentication_error') lines += authChallenge;
+    if (close || exchange.isLast) exchange.refuse(status, lines, body);
+    else exchange.answer(status, lines, body);
   }
 
   #addressOf({ exchange, head }: ReceivedCall): string {
