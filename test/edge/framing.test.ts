@@ -112,6 +112,7 @@ test('headers above 16 KiB are refused, also those of a request without a key; j
   );
   await assertRefused(requestText(`GET /${'x'.repeat(headerBytesMax)}`, []), 431, /16384/);
   await assertRefused(get(`/v1/account?${'x'.repeat(headerBytesMax)}`), 431, /16384/);
+  await assertRefused(requestText(`${'X'.repeat(headerBytesMax)} /v1/account`, []), 431, /16384/);
   const answer = await sendRaw(
     service.url,
     get('/v1/account', ['X-Large', 'x'.repeat(headerBytesMax - 200)]),

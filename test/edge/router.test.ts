@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { routeTable } from '../../src/contract/routes/table.ts';
-import { matchRoute } from '../../src/edge/http/router.ts';
+import { matchRoute, unknownAddress } from '../../src/edge/http/router.ts';
 
 const operationAt = (method: string, path: string): string | null => {
   const match = matchRoute(method, path);
@@ -67,5 +67,17 @@ test('an id is handed on as it was sent', () => {
   for (const id of ['a', 'é', '%C3%A9', 'pi_1.json', '*', 'x'.repeat(5_000)]) {
     assert.equal(matchRoute('GET', `/v1/payment_intents/${id}`)?.id, id);
     assert.equal(matchRoute('POST', `/v1/payment_intents/${id}/confirm`)?.id, id);
+  }
+});
+
+test('what is told of an address without a route is bounded, and shows no card number', () => {
+  const long = 'X'.repeat(1_000);
+  const shortened = `${'X'.repeat(63)}…`;
+  for (const [text, shown] of [
+    ['PATCH', 'PATCH'],
+    [long, shortened],
+    ['4242424242424242', '…'],
+  ] as const) {
+    assert.deepEqual(unknownAddress({ method: text, path: text }).values, { method: shown, path: shown });
   }
 });

@@ -78,7 +78,7 @@ class Head implements RequestHead {
     this.method = request.getCaseSensitiveMethod();
     this.path = request.getUrl();
     this.query = (request.getQuery() as string | undefined) ?? '';
-    this.bytes = this.path.length + this.query.length;
+    this.bytes = this.method.length + this.path.length + this.query.length;
   }
 
   /** The value of a header that must not be repeated. */

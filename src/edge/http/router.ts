@@ -65,6 +65,6 @@ export function matchRoute(method: string, path: string): Match | null {
 
 /** The refusal of a request without a route. */
 export function unknownAddress({ method, path }: Pick<RequestHead, 'method' | 'path'>): Refusal {
-  const values = { method, path: echo(path) };
+  const values = { method: echo(method), path: echo(path) };
   return refuse('unrecognized_request_url', { values });
 }
