@@ -11,6 +11,12 @@ export function modeOf(livemode: boolean): Mode {
 export const paymentMethodTypes = ['card', 'cash'] as const;
 export type PaymentMethodType = (typeof paymentMethodTypes)[number];
 
+/** What people call them. */
+export const methodNames: Readonly<Record<PaymentMethodType, Readonly<Record<Language, string>>>> = {
+  card: { en: 'card', fr: 'carte', ar: 'البطاقة' },
+  cash: { en: 'cash', fr: 'espèces', ar: 'النقد' },
+};
+
 export const currencies = ['mad'] as const;
 export type Currency = (typeof currencies)[number];
 

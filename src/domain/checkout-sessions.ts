@@ -3,7 +3,7 @@
 import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { sessionSecondsMax, sessionSecondsMin } from '../contract/limits.ts';
 import type { ParamsOf } from '../contract/routes/table.ts';
-import type { PaymentMethodType } from '../contract/vocabulary.ts';
+import { methodNames, type PaymentMethodType } from '../contract/vocabulary.ts';
 import { deadlineAt } from './deadline.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
@@ -92,7 +92,7 @@ export function chooseMethod(
   if (session.status !== 'open') return notOpen(session);
   const intent = draft.require('payment_intent', session.payment_intent);
   if (!intent.payment_method_types.includes(params.method)) {
-    return refused(refuse('payment_method_unavailable', { values: { method: params.method } }));
+    return refused(refuse('payment_method_unavailable', { values: { method: methodNames[params.method] } }));
   }
   return openCharge(draft, intent, params.method, null);
 }

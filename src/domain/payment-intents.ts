@@ -4,7 +4,7 @@
 import { networkUnavailable, type Refusal, refuse } from '../contract/errors/table.ts';
 import { methodAmountMin } from '../contract/limits.ts';
 import type { ParamsOf } from '../contract/routes/table.ts';
-import type { CancellationReason, PaymentMethodType } from '../contract/vocabulary.ts';
+import { type CancellationReason, methodNames, type PaymentMethodType } from '../contract/vocabulary.ts';
 import { defined } from '../core/assert.ts';
 import { newCashNumber } from './cash-codes.ts';
 import { methodsLeft } from './charge-limits.ts';
@@ -34,12 +34,18 @@ export function refusePayment(
   for (const method of methods) {
     const minimum = methodAmountMin[method];
     if (params.amount < minimum) {
-      return refuse('amount_too_small', { param: 'amount', values: { minimum, method } });
+      return refuse('amount_too_small', {
+        param: 'amount',
+        values: { minimum, method: methodNames[method] },
+      });
     }
   }
   for (const method of methods) {
     if (!draft.context.account.methods[method]) {
-      return refuse('payment_method_unavailable', { param: 'payment_method_types', values: { method } });
+      return refuse('payment_method_unavailable', {
+        param: 'payment_method_types',
+        values: { method: methodNames[method] },
+      });
     }
   }
   if (params.customer === undefined) return null;
@@ -176,13 +182,18 @@ export function openCharge(
   if (refusal !== null) return refused(refusal);
   if (!context.account.methods[method]) {
     return refused(
-      refuse('payment_method_unavailable', { param: 'payment_method_type', values: { method } }),
+      refuse('payment_method_unavailable', {
+        param: 'payment_method_type',
+        values: { method: methodNames[method] },
+      }),
     );
   }
   if (!methodsLeft(draft.view, intent).includes(method)) {
     const param = 'payment_method_type';
     const message = 'payment_intent_unexpected_state.charges';
-    return refused(refuse('payment_intent_unexpected_state', { param, message, values: { method } }));
+    return refused(
+      refuse('payment_intent_unexpected_state', { param, message, values: { method: methodNames[method] } }),
+    );
   }
   const cashNumber = method === 'cash' ? newCashNumber(draft) : null;
   if (method === 'cash' && cashNumber === null) return refused(networkUnavailable);

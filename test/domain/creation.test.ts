@@ -3,6 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { messageOf } from '../../src/contract/errors/table.ts';
+import { languages } from '../../src/contract/vocabulary.ts';
 import type { AnyCommand } from '../../src/domain/command.ts';
 import { createIntent, openCharge } from './scenes.ts';
 import { type Json, refusalOf, Stage } from './stage.ts';
@@ -79,6 +81,25 @@ test('a method that was switched off since the payment was created', () => {
   });
   stage.offer({ card: true, cash: true });
   assert.ok(openCharge(stage, intent));
+});
+
+test('a refusal names the method in the language of the reader', () => {
+  const stage = new Stage();
+  const tooSmall = stage.when('create_payment_intent', {
+    amount: 9_999,
+    currency: 'mad',
+    payment_method_types: ['cash'],
+  });
+  const intent = createIntent(stage);
+  stage.offer({ card: false, cash: true });
+  const unavailable = stage.when('confirm_payment_intent', {}, intent);
+  for (const [{ outcome }, names] of [
+    [tooSmall, { en: /by cash\./, fr: /«\u00a0espèces\u00a0»/, ar: /«النقد»/ }],
+    [unavailable, { en: /by card /, fr: /«\u00a0carte\u00a0»/, ar: /«البطاقة»/ }],
+  ] as const) {
+    assert.ok('refusal' in outcome);
+    for (const language of languages) assert.match(messageOf(outcome.refusal, language), names[language]);
+  }
 });
 
 for (const operation of ['confirm_payment_intent', 'cancel_payment_intent'] as const) {

@@ -2,15 +2,11 @@
 // has them. A message without its values makes the page fail, and a test with it.
 
 import { bodyBytesMax, bucketNames, defaultDailyCap, defaultLimits, headerBytesMax } from '../limits.ts';
-import { format, type MessageKey } from '../messages/table.ts';
-import { type Language, newestApiVersion } from '../vocabulary.ts';
-
-type Value = string | number | Readonly<Record<Language, string>>;
-type Values = Readonly<Record<string, Value>>;
+import { format, type MessageKey, type Values } from '../messages/table.ts';
+import { type Language, methodNames, newestApiVersion } from '../vocabulary.ts';
 
 const id = '`pi_0VU2bRX31f000000000000000Card`';
 const perMinute = defaultLimits.test.all;
-const byCard = { en: 'card', fr: 'carte', ar: 'البطاقة' };
 const param = (name: string) => ({ param: `\`${name}\`` });
 
 const values: { readonly [K in MessageKey]?: Values } = {
@@ -46,14 +42,11 @@ const values: { readonly [K in MessageKey]?: Values } = {
   'invalid_request.headers_too_large': { max: headerBytesMax },
   'invalid_request.header_repeated': { header: '`Authorization`' },
   'invalid_request.header': { header: '`Content-Length`' },
-  amount_too_small: {
-    minimum: 10_000,
-    method: { en: 'cash', fr: 'espèces', ar: 'النقد' },
-  },
+  amount_too_small: { minimum: 10_000, method: methodNames.cash },
   amount_too_large: { remaining: 15_000 },
-  payment_method_unavailable: { method: byCard },
+  payment_method_unavailable: { method: methodNames.card },
   payment_intent_unexpected_state: { status: '`succeeded`' },
-  'payment_intent_unexpected_state.charges': { method: byCard },
+  'payment_intent_unexpected_state.charges': { method: methodNames.card },
   charge_unexpected_state: { status: '`succeeded`' },
   webhook_endpoint_limit_reached: { max: 16 },
   'invalid_request.refund_state': { status: '`succeeded`' },
@@ -72,8 +65,5 @@ const values: { readonly [K in MessageKey]?: Values } = {
 
 /** The message as an answer could have it. */
 export function exampleMessage(key: MessageKey, language: Language): string {
-  const own = Object.entries(values[key] ?? {}).map(
-    ([name, value]) => [name, typeof value === 'object' ? value[language] : value] as const,
-  );
-  return format(key, language, Object.fromEntries(own));
+  return format(key, language, values[key] ?? {});
 }

@@ -2,7 +2,7 @@
 // stored as the response for the request's idempotency key. The messages are in ../messages/, keyed
 // by the same codes. A refusal names a code of this table; only this table has HTTP statuses.
 
-import { format, type MessageKey } from '../messages/table.ts';
+import { format, type MessageKey, type Values } from '../messages/table.ts';
 import type { DeclineCode, Language } from '../vocabulary.ts';
 
 export type ErrorType =
@@ -86,7 +86,7 @@ export interface Refusal {
   /** The parameter at fault, as a path. */
   readonly param?: string;
   /** The values of the message's placeholders. */
-  readonly values?: Readonly<Record<string, string | number>>;
+  readonly values?: Values;
   readonly declineCode?: DeclineCode;
   /** Seconds after which the same request may succeed. */
   readonly retryAfterSeconds?: number;

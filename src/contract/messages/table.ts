@@ -9,6 +9,9 @@ import { operationMessages } from './operations.ts';
 import { requestMessages } from './requests.ts';
 
 type Texts = Readonly<Record<Language, string>>;
+/** The value of a placeholder. A name that people read is in their language. */
+export type Value = string | number | Texts;
+export type Values = Readonly<Record<string, Value>>;
 
 export const messages = {
   ...requestMessages,
@@ -19,14 +22,10 @@ export const messages = {
 export type MessageKey = keyof typeof messages;
 
 /** The text of `key` with its placeholders filled in. Throws when a value is missing. */
-export function format(
-  key: MessageKey,
-  language: Language,
-  values: Readonly<Record<string, string | number>>,
-): string {
+export function format(key: MessageKey, language: Language, values: Values): string {
   return spaced(messages[key][language], language).replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];
     if (value === undefined) throw new Error(`the message ${key} lacks a value for ${name}`);
-    return String(value);
+    return typeof value === 'object' ? value[language] : String(value);
   });
 }

@@ -5,7 +5,7 @@
 import { type ErrorCode, errorBody, errorCodes, errors, type Refusal, statusesOf } from '../errors/table.ts';
 import { bodyBytesMax, headerBytesMax } from '../limits.ts';
 import type { Route } from '../routes/route.ts';
-import { apiVersions } from '../vocabulary.ts';
+import { apiVersions, methodNames } from '../vocabulary.ts';
 import { exampleIds } from './examples.ts';
 import { headerRefs } from './headers.ts';
 import type { Json } from './schemas.ts';
@@ -49,9 +49,9 @@ const examples: Record<ErrorCode, Example> = {
   resource_missing: { values: { id: exampleIds.customer } },
   unrecognized_request_url: { values: { method: 'PATCH', path: '/v1/payment_intents' } },
   api_version_invalid: { values: { versions: apiVersions.join(', ') } },
-  amount_too_small: { param: 'amount', values: { minimum: 10_000, method: 'cash' } },
+  amount_too_small: { param: 'amount', values: { minimum: 10_000, method: methodNames.cash } },
   amount_too_large: { param: 'amount', values: { remaining: 15_000 } },
-  payment_method_unavailable: { param: 'payment_method_types', values: { method: 'cash' } },
+  payment_method_unavailable: { param: 'payment_method_types', values: { method: methodNames.cash } },
   payment_intent_unexpected_state: { values: { status: 'succeeded' } },
   payment_intent_busy: {},
   charge_unexpected_state: { values: { status: 'succeeded' } },
