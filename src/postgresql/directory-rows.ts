@@ -5,7 +5,7 @@
 import { crc32 } from 'node:zlib';
 import type { RemoteRows, RowChanges, RowsEnd } from '../disk/remote-rows.ts';
 import { JournalFailure } from '../journal/journal.ts';
-import { type DurabilitySettings, settingsColumns } from './durability.ts';
+import { settingsColumns } from './durability.ts';
 import { askPrimary, failure, OwnerConnection, type OwnerOptions } from './owner-connection.ts';
 import { directoryPartition, takePartition } from './partitions.ts';
 import type { PostgresOptions } from './primary.ts';
@@ -96,7 +96,7 @@ export class PostgresRows implements RemoteRows {
   }
 
   async #store(rows: RowChanges, { sequence, checksum }: RowsEnd): Promise<boolean> {
-    const [settings] = await this.#connection.write<DurabilitySettings>({
+    const row = await this.#connection.change({
       name: 'write-rows',
       text: `with owned as (
                update payments.partitions set next_sequence = $3::bigint + 1, checksum = $4
@@ -111,8 +111,7 @@ export class PostgresRows implements RemoteRows {
              select ${settingsColumns} from owned`,
       values: [directoryPartition, this.#epoch, sequence, checksum, ...columnsOf([...rows])],
     });
-    if (settings !== undefined) this.#connection.requireDurable(settings);
-    return settings !== undefined;
+    return row !== undefined;
   }
 
   /**
@@ -120,10 +119,10 @@ export class PostgresRows implements RemoteRows {
    * only when all before it is.
    */
   async #wasStored({ sequence }: RowsEnd): Promise<boolean> {
-    const [row] = await this.#connection.write<{ next_sequence: string }>({
+    const row = await this.#connection.change<{ next_sequence: string }>({
       name: 'was-stored',
       text: `update payments.partitions set next_sequence = next_sequence
-             where partition = $1 and epoch = $2 returning next_sequence`,
+             where partition = $1 and epoch = $2 returning next_sequence, ${settingsColumns}`,
       values: [directoryPartition, this.#epoch],
     });
     if (row === undefined)
@@ -133,16 +132,16 @@ export class PostgresRows implements RemoteRows {
 
   async replace(rows: RowChanges): Promise<RowsEnd> {
     const end = { sequence: this.#end.sequence + 1, checksum: checksumOf(rows, 0) };
-    const run = <Row extends object>(name: string, text: string, values: unknown[] = []) =>
-      this.#connection.write<Row>({ name, text, values });
+    const run = (name: string, text: string, values: unknown[] = []) =>
+      this.#connection.write({ name, text, values });
     await run('begin-rows', 'begin');
-    const owned = await run(
-      'take-rows',
-      `update payments.partitions set next_sequence = $3, checksum = $4
-       where partition = $1 and epoch = $2 returning 1`,
-      [directoryPartition, this.#epoch, end.sequence + 1, end.checksum],
-    );
-    if (owned.length === 0) throw failure('the directory has a newer owner', 'fenced');
+    const owned = await this.#connection.change({
+      name: 'take-rows',
+      text: `update payments.partitions set next_sequence = $3, checksum = $4
+             where partition = $1 and epoch = $2 returning ${settingsColumns}`,
+      values: [directoryPartition, this.#epoch, end.sequence + 1, end.checksum],
+    });
+    if (owned === undefined) throw failure('the directory has a newer owner', 'fenced');
     await run('remove-rows', 'delete from payments.directory');
     await run('remove-writes', 'delete from payments.directory_writes');
     await run('note-rows', 'insert into payments.directory_writes (sequence, checksum) values ($1, $2)', [

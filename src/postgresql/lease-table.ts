@@ -3,6 +3,7 @@
 
 import type { Lease, LeaseTable } from '../cluster/lease.ts';
 import { type Dialect, dialect } from '../journal/dialect.ts';
+import { settingsColumns } from './durability.ts';
 import { OwnerConnection, type OwnerOptions } from './owner-connection.ts';
 
 /** The node that looks and takes. */
@@ -84,21 +85,21 @@ export class PostgresLease implements LeaseTable {
         : `update payments.lease set epoch = epoch + 1, beat = 0, node = $1, process = $2, released = false,
              successor = null, dialect = $5
            where epoch = $6 and beat = $7`;
-    const [row] = await this.#run<{ epoch: string }>(
+    const row = await this.#change<{ epoch: string }>(
       seen === null ? 'take-first' : 'take',
       `with taken as (${taken} returning epoch)
        insert into payments.takeovers (epoch, node, previous, reason)
-       select epoch, $1, $3, $4 from taken returning epoch`,
+       select epoch, $1, $3, $4 from taken returning epoch, ${settingsColumns}`,
       [node, process, seen?.node ?? null, reason, dialect, ...(seen === null ? [] : [seen.epoch, seen.beat])],
     );
     return row === undefined ? null : Number(row.epoch);
   }
 
   async beat(epoch: number): Promise<Pick<Lease, 'successor'> | null> {
-    const [row] = await this.#run<{ successor: string | null }>(
+    const row = await this.#change<{ successor: string | null }>(
       'beat',
       `update payments.lease set beat = beat + 1
-       where epoch = $1 and process = $2 and not released returning successor`,
+       where epoch = $1 and process = $2 and not released returning successor, ${settingsColumns}`,
       [epoch, this.#identity.process],
     );
     return row ?? null;
@@ -143,12 +144,21 @@ export class PostgresLease implements LeaseTable {
     );
   }
 
+  #run<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> {
+    return this.#connected(() => this.#connection.write<Row>({ name, text, values }));
+  }
+
+  /** What only one disk has gives no trust. */
+  #change<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row | undefined> {
+    return this.#connected(() => this.#connection.change<Row>({ name, text, values }));
+  }
+
   /** After an error the next statement runs on a new connection. */
-  async #run<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> {
+  async #connected<T>(run: () => Promise<T>): Promise<T> {
     if (!this.#isConnected) await this.#connection.acquire(async () => ({}));
     this.#isConnected = true;
     try {
-      return await this.#connection.write<Row>({ name, text, values });
+      return await run();
     } catch (error) {
       this.#isConnected = false;
       throw error;

@@ -27,6 +27,12 @@ export interface OwnerOptions extends PostgresOptions {
   readonly onTrouble: (trouble: string | null) => void;
 }
 
+interface Statement {
+  readonly name: string;
+  readonly text: string;
+  readonly values: unknown[];
+}
+
 const retryMs = 200;
 /** An acquisition that takes longer is tried at another server, and a question given up. */
 const acquireMs = 3_000;
@@ -117,16 +123,12 @@ export class OwnerConnection {
    * Runs a statement of the owner. Rejects with `JournalFailure`; the connection is not used again
    * then.
    */
-  async write<Row extends object>(config: {
-    readonly name: string;
-    readonly text: string;
-    readonly values: unknown[];
-  }): Promise<Row[]> {
+  async write<Row extends object>(statement: Statement): Promise<Row[]> {
     const primary = this.#primary;
     if (primary === null || this.#isClosed) throw closed();
     const stopWatching = this.#watch(primary);
     try {
-      const rows = await primary.query<Row & Record<string, unknown>>(config);
+      const rows = await primary.query<Row & Record<string, unknown>>(statement);
       const warning = primary.takeWarning();
       if (warning === null) {
         this.#tell(null);
@@ -141,6 +143,19 @@ export class OwnerConnection {
     } finally {
       stopWatching();
     }
+  }
+
+  /**
+   * Runs a statement of the owner that answers with one row, which brings `settingsColumns`: what
+   * it changes must be on more than one disk. Undefined: it has changed nothing.
+   */
+  async change<Row extends object = object>(statement: Statement): Promise<Row | undefined> {
+    const [row] = await this.write<Row & DurabilitySettings>(statement);
+    const defect = row === undefined ? null : durabilityDefect(row, this.#options.isSingle);
+    if (defect === null) return row;
+    const error = failure(`a change was not replicated: ${defect}`, 'unknown');
+    this.#primary?.destroy(error);
+    throw error;
   }
 
   /**
@@ -182,12 +197,6 @@ export class OwnerConnection {
     const isAtWork = await newest.isAtWorkFor(primary).catch(() => true);
     cancel();
     return isAtWork;
-  }
-
-  /** Throws `JournalFailure` when the settings that came with a write promise too little. */
-  requireDurable(settings: DurabilitySettings): void {
-    const defect = durabilityDefect(settings, this.#options.isSingle);
-    if (defect !== null) throw failure(`a change was not replicated: ${defect}`, 'unknown');
   }
 
   async read<Row extends Record<string, unknown>>(text: string, values: unknown[]): Promise<Row[]> {

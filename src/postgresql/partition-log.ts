@@ -5,7 +5,7 @@
 
 import type { JournalFailure } from '../journal/journal.ts';
 import type { AcquiredLog, AppendedBatch, RemoteLog } from '../journal/remote-log.ts';
-import { type DurabilitySettings, settingsColumns } from './durability.ts';
+import { settingsColumns } from './durability.ts';
 import { failure, OwnerConnection, type OwnerOptions } from './owner-connection.ts';
 import { type PartitionRow, takePartition } from './partitions.ts';
 import { findPrimary, type Primary } from './primary.ts';
@@ -92,7 +92,7 @@ export class PostgresLog implements RemoteLog {
   }
 
   async append(epoch: number, { firstSequence, end, bytes }: AppendedBatch): Promise<void> {
-    const [settings] = await this.#connection.write<DurabilitySettings>({
+    const row = await this.#connection.change({
       name: 'append',
       text: `with owned as (
                update payments.partitions set next_sequence = $4::bigint + 1, checksum = $5
@@ -103,24 +103,23 @@ export class PostgresLog implements RemoteLog {
              select ${settingsColumns} from owned`,
       values: [this.#partition, epoch, firstSequence, end.sequence, end.checksum, bytes],
     });
-    if (settings === undefined) throw this.#fenced(epoch);
-    this.#connection.requireDurable(settings);
+    if (row === undefined) throw this.#fenced(epoch);
   }
 
   async begin(epoch: number, firstSequence: number): Promise<void> {
-    const rows = await this.#connection.write({
+    const row = await this.#connection.change({
       name: 'begin',
       text: `update payments.partitions set next_sequence = $3
-             where partition = $1 and epoch = $2 and next_sequence = 1 returning 1`,
+             where partition = $1 and epoch = $2 and next_sequence = 1 returning ${settingsColumns}`,
       values: [this.#partition, epoch, firstSequence],
     });
-    if (rows.length === 0) throw this.#fenced(epoch);
+    if (row === undefined) throw this.#fenced(epoch);
   }
 
   async note(epoch: number, metadata: ReadonlyMap<string, Uint8Array>, mirrored: number): Promise<void> {
     const names = [...metadata.keys()];
     const values = [...metadata.values()].map((value) => Buffer.from(value));
-    const rows = await this.#connection.write({
+    const row = await this.#connection.change({
       name: 'note',
       text: `with owned as (
                update payments.partitions set mirrored = greatest(mirrored, $3)
@@ -129,23 +128,22 @@ export class PostgresLog implements RemoteLog {
                insert into payments.metadata (partition, name, value)
                select $1, noted.name, noted.value from owned, unnest($4::text[], $5::bytea[]) as noted (name, value)
                on conflict (partition, name) do update set value = excluded.value)
-             select 1 from owned`,
+             select ${settingsColumns} from owned`,
       values: [this.#partition, epoch, mirrored, names, values],
     });
-    if (rows.length === 0) throw this.#fenced(epoch);
+    if (row === undefined) throw this.#fenced(epoch);
   }
 
   /** An update, so that a primary that no standby follows any more can't say so. */
   async confirm(epoch: number): Promise<void> {
-    const [settings] = await this.#connection.write<DurabilitySettings>({
+    const row = await this.#connection.change({
       name: 'confirm',
       text: `with owned as (
                update payments.partitions set epoch = epoch where partition = $1 and epoch = $2 returning partition)
              select ${settingsColumns} from owned`,
       values: [this.#partition, epoch],
     });
-    if (settings === undefined) throw this.#fenced(epoch);
-    this.#connection.requireDurable(settings);
+    if (row === undefined) throw this.#fenced(epoch);
   }
 
   #fenced(epoch: number): JournalFailure {

@@ -1,33 +1,40 @@
 // The log of a partition in PostgreSQL, and its connections.
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { systemTimers, type Timers } from '../../src/core/scheduler.ts';
 import { encodeBatch, endOfBatch } from '../../src/journal/log/codec.ts';
 import { parseJournalUrl } from '../../src/postgresql/journal-url.ts';
+import { PostgresLease } from '../../src/postgresql/lease-table.ts';
+import type { OwnerOptions } from '../../src/postgresql/owner-connection.ts';
 import { PostgresLog } from '../../src/postgresql/partition-log.ts';
 import { identity, startMs, tag, turnAt } from '../journal/journal-fixtures.ts';
 import { Link } from './links.ts';
 import { leftOut, type PostgresServers, startServers } from './servers.ts';
 
 const skip = { skip: leftOut };
+/** For the tests that leave it as it was. */
+const withStandby = leftOut === false ? startServers({ after }, 1) : null;
 /** How long an acquisition that failed waits for the next. */
 const retryMs = 200;
 
-function logOn(
+function optionsOn(
   servers: Pick<PostgresServers, 'url'>,
   timers: Timers,
   isSingle: boolean,
   troubles: (string | null)[] = [],
-) {
+): OwnerOptions {
   const address = parseJournalUrl(servers.url);
   assert(typeof address !== 'string');
   const onTrouble = (trouble: string | null) => void troubles.push(trouble);
   const options = { address, password: null, ca: null, lease: null, node: null, isSingle, onTrouble };
   const { folder, generation } = identity;
-  const service = { folder, generation, shards: 1 };
-  return new PostgresLog({ ...options, timers, service, partition: 0 });
+  return { ...options, timers, service: { folder, generation, shards: 1 } };
+}
+
+function logOn(...given: Parameters<typeof optionsOn>) {
+  return new PostgresLog({ ...optionsOn(...given), partition: 0 });
 }
 
 async function connections(servers: PostgresServers): Promise<number> {
@@ -113,7 +120,7 @@ test(
   'an answer that was lost on its way is not waited for; one that waits for a standby is',
   skip,
   async (context) => {
-    const servers = await startServers(context, 1);
+    const servers = (await withStandby)!;
     const [primary, standby] = servers.all;
     const link = await new Link(primary!.port).open(context);
     const url = `postgresql://payments@127.0.0.1:${link.port}/payments`;
@@ -142,3 +149,36 @@ test(
     await log.close();
   },
 );
+
+test('what one disk alone has is not acknowledged, and gives no trust', skip, async () => {
+  const servers = (await withStandby)!;
+  const [primary] = servers.all;
+  const options = optionsOn(servers, systemTimers, false);
+  const nodes = ['a', 'b'].map((node) => new PostgresLease(options, { node, process: node, release: '1' }));
+  const [a, b] = nodes as [PostgresLease, PostgresLease];
+  const logs = [1, 2, 3].map((partition) => new PostgresLog({ ...options, partition }));
+  const epochs = await Promise.all(logs.map(async (log) => (await log.acquire(0)).epoch));
+  const epoch = await a.take(null, 'the first node');
+  assert.equal((await a.beat(epoch!))?.successor, null);
+  const seen = await b.look();
+
+  const isNamed = async () => {
+    const [row] = await primary!.query<{ names: string }>(
+      "select current_setting('synchronous_standby_names') as names",
+    );
+    return row!.names !== '';
+  };
+  await primary!.query("alter system set synchronous_standby_names = ''");
+  await primary!.query('select pg_reload_conf()');
+  while (await isNamed());
+  const notReplicated = /was not replicated: synchronous_standby_names is empty/;
+  await assert.rejects(a.beat(epoch!), notReplicated);
+  await assert.rejects(b.take({ ...seen!, beat: seen!.beat + 1 }, 'a was silent'), notReplicated);
+  await assert.rejects(logs[0]!.begin(epochs[0]!, 1), notReplicated);
+  await assert.rejects(logs[1]!.note(epochs[1]!, new Map(), 0), notReplicated);
+  await assert.rejects(logs[2]!.confirm(epochs[2]!), notReplicated);
+  for (const each of [a, b, ...logs]) each.close();
+  await primary!.query('alter system reset synchronous_standby_names');
+  await primary!.query('select pg_reload_conf()');
+  while (!(await isNamed()));
+});

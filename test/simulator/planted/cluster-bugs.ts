@@ -40,8 +40,8 @@ export const clusterBugs = [
   ]),
   bug('a batch of an older epoch counts as stored', [
     'postgresql/partition-log.ts',
-    '    if (settings === undefined) throw this.#fenced(epoch);\n    this.#connection.requireDurable(settings);\n  }\n\n  async begin',
-    '    if (settings !== undefined) this.#connection.requireDurable(settings);\n  }\n\n  async begin',
+    '    if (row === undefined) throw this.#fenced(epoch);\n  }\n\n  async begin',
+    '    void row;\n  }\n\n  async begin',
   ]),
   bug('a batch is answered before PostgreSQL has it', [
     'journal/log/replicated-log.ts',
