@@ -6,7 +6,7 @@ import { crc32 } from 'node:zlib';
 import type { RemoteRows, RowChanges, RowsEnd } from '../disk/remote-rows.ts';
 import { JournalFailure } from '../journal/journal.ts';
 import { settingsColumns } from './durability.ts';
-import { askPrimary, failure, OwnerConnection, type OwnerOptions } from './owner-connection.ts';
+import { askPrimary, failure, OwnerConnection, type OwnerOptions, refusalIn } from './owner-connection.ts';
 import { directoryPartition, takePartition } from './partitions.ts';
 import type { PostgresOptions } from './primary.ts';
 
@@ -87,9 +87,9 @@ export class PostgresRows implements RemoteRows {
           return end;
         }
       } catch (error) {
-        if (!(error instanceof JournalFailure)) throw error;
-        if (error.outcome === 'fenced' || this.#connection.isClosed) throw error;
-        if (error.outcome === 'failed') refusal = error.message;
+        const isLost = error instanceof JournalFailure && error.outcome === 'fenced';
+        if (isLost || this.#connection.isClosed) throw error;
+        refusal = refusalIn(error);
       }
       await this.#connection.acquire(async () => ({}), refusal);
     }

@@ -4,7 +4,7 @@
 // owner has noted that.
 
 import type { AcquiredLog } from '../journal/remote-log.ts';
-import { OwnerConnection, type OwnerOptions } from './owner-connection.ts';
+import { OwnerConnection, type OwnerOptions, refusalIn } from './owner-connection.ts';
 
 interface FollowedRow {
   readonly [column: string]: unknown;
@@ -29,6 +29,8 @@ const portionRows = 64;
 export class LogFollower {
   readonly #connection: OwnerConnection;
   #isConnected = false;
+  /** Why PostgreSQL has refused the last question; null: it has not. */
+  #refusal: string | null = null;
 
   constructor(options: OwnerOptions) {
     this.#connection = new OwnerConnection(options);
@@ -91,12 +93,15 @@ export class LogFollower {
 
   /** After an error the next question is asked on a new connection. */
   async #read<Row extends Record<string, unknown>>(text: string, values: unknown[]): Promise<Row[]> {
-    if (!this.#isConnected) await this.#connection.acquire(async () => ({}));
+    if (!this.#isConnected) await this.#connection.acquire(async () => ({}), this.#refusal);
     this.#isConnected = true;
     try {
-      return await this.#connection.read<Row>(text, values);
+      const rows = await this.#connection.read<Row>(text, values);
+      this.#refusal = null;
+      return rows;
     } catch (error) {
       this.#isConnected = false;
+      this.#refusal = refusalIn(error);
       throw error;
     }
   }

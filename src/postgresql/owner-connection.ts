@@ -23,7 +23,7 @@ export interface OwnerOptions extends PostgresOptions {
   readonly node: string | null;
   /** One PostgreSQL without standbys is wanted. */
   readonly isSingle: boolean;
-  /** Hears why nothing can be owned or written now, when that changes; null: it can. */
+  /** Hears why nothing can be owned, written or read now, when that changes; null: it can. */
   readonly onTrouble: (trouble: string | null) => void;
 }
 
@@ -57,7 +57,7 @@ export class OwnerConnection {
    * Connects anew, and has `take` take what is to be owned; it returns a reason where that is not
    * possible now. Tries again until it succeeds or `close` is called, and then rejects with
    * `JournalFailure`. Rejects with `JournalDamaged` where trying again can't help. `refusal`: why
-   * PostgreSQL has refused what is to be written then; a connection alone does not mend that.
+   * PostgreSQL has refused what is to be asked then; a connection alone does not mend that.
    */
   async acquire<T extends object>(
     take: (primary: Primary) => Promise<T | string>,
@@ -123,26 +123,12 @@ export class OwnerConnection {
    * Runs a statement of the owner. Rejects with `JournalFailure`; the connection is not used again
    * then.
    */
-  async write<Row extends object>(statement: Statement): Promise<Row[]> {
-    const primary = this.#primary;
-    if (primary === null || this.#isClosed) throw closed();
-    const stopWatching = this.#watch(primary);
-    try {
-      const rows = await primary.query<Row & Record<string, unknown>>(statement);
+  write<Row extends object>(statement: Statement): Promise<Row[]> {
+    return this.#ask(statement, (primary) => {
       const warning = primary.takeWarning();
-      if (warning === null) {
-        this.#tell(null);
-        return rows;
-      }
-      throw failure(`${primary.name} has not replicated a change: ${warning}`, 'unknown');
-    } catch (error) {
-      primary.destroy(error as Error);
-      throw error instanceof JournalFailure
-        ? error
-        : failure(`${primary.name}: ${(error as Error).message}`, outcomeOf(error), error);
-    } finally {
-      stopWatching();
-    }
+      if (warning !== null)
+        throw failure(`${primary.name} has not replicated a change: ${warning}`, 'unknown');
+    });
   }
 
   /**
@@ -199,12 +185,25 @@ export class OwnerConnection {
     return isAtWork;
   }
 
-  async read<Row extends Record<string, unknown>>(text: string, values: unknown[]): Promise<Row[]> {
+  /** As `write`, of a question. */
+  read<Row extends object>(text: string, values: unknown[]): Promise<Row[]> {
+    return this.#ask({ text, values }, () => {});
+  }
+
+  async #ask<Row extends object>(query: pg.QueryConfig, refuse: (primary: Primary) => void): Promise<Row[]> {
     const primary = this.#primary;
     if (primary === null || this.#isClosed) throw closed();
     const stopWatching = this.#watch(primary);
     try {
-      return await primary.query<Row>({ text, values });
+      const rows = await primary.query<Row & Record<string, unknown>>(query);
+      refuse(primary);
+      this.#tell(null);
+      return rows;
+    } catch (error) {
+      primary.destroy(error as Error);
+      throw error instanceof JournalFailure
+        ? error
+        : failure(`${primary.name}: ${(error as Error).message}`, outcomeOf(error), error);
     } finally {
       stopWatching();
     }
@@ -287,6 +286,11 @@ export function closed(): JournalFailure {
 
 export function failure(message: string, outcome: WriteOutcome, cause?: unknown): JournalFailure {
   return new JournalFailure(`The log in PostgreSQL: ${message}`, { diskFull: false, outcome, cause });
+}
+
+/** Why PostgreSQL has refused a statement; null: the statement has failed otherwise. */
+export function refusalIn(error: unknown): string | null {
+  return error instanceof JournalFailure && error.outcome === 'failed' ? error.message : null;
 }
 
 /**

@@ -8,6 +8,7 @@ import type { Scheduler, Timers } from '../core/scheduler.ts';
 import type { DataFolder } from '../data-folder/data-folder.ts';
 import type { ShardIdentity } from '../disk/identity.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
+import { JournalDamaged } from '../journal/journal.ts';
 import { openStandby, type StandbyJournal } from '../journal/standby-journal.ts';
 import { inspectJournal } from '../journal/stopped-journal.ts';
 import type { LogFollower } from '../postgresql/log-follower.ts';
@@ -140,7 +141,10 @@ export class HostedStandby {
     if (this.#journals.size === 0) return retryMs;
     const { follower, onFollowed, onBehind } = this.#options;
     const sequences = new Map([...this.#journals].map(([partition, { sequence }]) => [partition, sequence]));
-    const parts = await follower.readAfter(sequences).catch(() => null);
+    const parts = await follower.readAfter(sequences).catch((error) => {
+      if (error instanceof JournalDamaged) throw error;
+      return null;
+    });
     if (parts === null) return retryMs;
     let appended = 0;
     for (const [partition, journal] of this.#journals) {

@@ -7,6 +7,7 @@ import { systemTimers, type Timers } from '../../src/core/scheduler.ts';
 import { encodeBatch, endOfBatch } from '../../src/journal/log/codec.ts';
 import { parseJournalUrl } from '../../src/postgresql/journal-url.ts';
 import { PostgresLease } from '../../src/postgresql/lease-table.ts';
+import { LogFollower } from '../../src/postgresql/log-follower.ts';
 import type { OwnerOptions } from '../../src/postgresql/owner-connection.ts';
 import { PostgresLog } from '../../src/postgresql/partition-log.ts';
 import { identity, startMs, tag, turnAt } from '../journal/journal-fixtures.ts';
@@ -149,6 +150,25 @@ test(
     await log.close();
   },
 );
+
+test('a read that PostgreSQL refuses is told of, and leaves no connection behind', skip, async () => {
+  const servers = (await withStandby)!;
+  const [primary] = servers.all;
+  const troubles: (string | null)[] = [];
+  const follower = new LogFollower(optionsOn(servers, systemTimers, false, troubles));
+  const before = await connections(servers);
+  const read = () => follower.readAfter(new Map([[0, 0]]));
+  await read();
+  await primary!.query('revoke select on payments.log from payments', 'payments');
+  for (let time = 0; time < 3; time++) await assert.rejects(read(), /permission denied for table log/);
+  assert((await connections(servers)) <= before + 2, `${await connections(servers)} connections`);
+  await primary!.query('grant select on payments.log to payments', 'payments');
+  await read();
+  assert.equal(troubles.length, 2, troubles.join('\n'));
+  assert.match(String(troubles[0]), /permission denied for table log/);
+  assert.equal(troubles[1], null);
+  follower.close();
+});
 
 test('what one disk alone has is not acknowledged, and gives no trust', skip, async () => {
   const servers = (await withStandby)!;

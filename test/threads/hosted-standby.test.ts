@@ -6,6 +6,7 @@ import { readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { systemScheduler, systemTimers } from '../../src/core/scheduler.ts';
+import { JournalDamaged } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import { openStandby } from '../../src/journal/standby-journal.ts';
 import { HostedStandby } from '../../src/threads/hosted-standby.ts';
@@ -149,4 +150,30 @@ test('a shard that was not looked at before the takeover is not called whole', a
   const shards = [await shardFolder(context, 0), await shardFolder(context, 1)];
   assert.deepEqual(await wholeOf(shards, 0), []);
   assert.deepEqual(await wholeOf(shards, 1), [0]);
+});
+
+test('tables that this service must not follow end it', async (context) => {
+  const shard = await shardFolder(context, 0);
+  const failed = Promise.withResolvers<unknown>();
+  const errors = [new Error('the connection has ended'), new JournalDamaged('a newer service')];
+  const standby = new HostedStandby({
+    ...ports,
+    shards: [shard],
+    timers: {
+      after(_, action) {
+        setImmediate(action);
+        return () => {};
+      },
+    },
+    follower: {
+      endOf: async () => ({ end: { sequence: 7, checksum: 0 }, firstSequence: 7 }),
+      checksumAt: async () => null,
+      readAfter: async () => Promise.reject(errors.shift() ?? new Error('it was asked again')),
+      close() {},
+    },
+    onWhole() {},
+  });
+  standby.start(failed.resolve);
+  assert.match(String(await failed.promise), /JournalDamaged: a newer service/);
+  await standby.stop();
 });
