@@ -161,6 +161,15 @@ function addWalCheckCommands(log: Command, context: CliContext): void {
 /** Verifies the log that the options name. Rejects with `CommandFailure` when it is damaged. */
 export async function verifyLog(options: PlaceOptions, context: CliContext): Promise<void> {
   const folder = await openPlace(options, context);
+  const { shards, findings } = await verifiedIn(folder);
+  const shown = findings.map(({ line: _line, ...finding }) => finding);
+  context.print({ folder: folder.name, shards, findings: shown }, () => inWords(folder, shards, findings));
+  if (findings.length === 0) return;
+  throw new CommandFailure(`the log is damaged in ${counted(findings.length, 'place')}`);
+}
+
+/** Reads all of a log. Returns what is in it, and what is wrong with it. */
+export async function verifiedIn(folder: LogFolder) {
   const shards: ShardLog[] = [];
   const findings: Finding[] = [];
   for (const source of folder.shards) shards.push(await verified(source, (defect) => findings.push(defect)));
@@ -170,10 +179,7 @@ export async function verifyLog(options: PlaceOptions, context: CliContext): Pro
     const place = { shard: null, file: folder.name, byte: null, fromSequence: null, toSequence: null };
     findings.push(findingOf({ ...place, defect }, makeAnother, line));
   }
-  const shown = findings.map(({ line: _line, ...finding }) => finding);
-  context.print({ folder: folder.name, shards, findings: shown }, () => inWords(folder, shards, findings));
-  if (findings.length === 0) return;
-  throw new CommandFailure(`the log is damaged in ${counted(findings.length, 'place')}`);
+  return { shards, findings };
 }
 
 async function verified(source: LogSource, onFinding: (finding: Finding) => void) {
@@ -239,7 +245,8 @@ function adviceFor({ toSequence }: LogDefect, checkpoint: number | null): string
   if (toSequence !== null && toSequence <= checkpoint)
     return (
       'the checkpoint has what these entries changed, so the service starts and goes on; retries whose stored responses were ' +
-      'there get 500 api_error until their keys are 24 hours old. Make a backup now, and find out what is wrong with the disk'
+      'there get 500 api_error until their keys are 24 hours old. Keep the last backup and the archive: no backup can be made before ' +
+      'this segment of the log is dropped, when it is 25 hours old. Find out what is wrong with the disk'
     );
   return 'a start refuses this shard: restore the data folder from a backup, or give up what is damaged ("When a shard does not start" in docs/operations.md)';
 }

@@ -1,0 +1,61 @@
+// What an operator is told of a damaged batch that the checkpoint covers, beside what a backup really does with it.
+
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { backUp } from '../../src/backup/backup.ts';
+import { openLogAt } from '../../src/backup/log-folders.ts';
+import { journalOf, openDataFolder } from '../../src/data-folder/data-folder.ts';
+import { openEnvironment } from '../../src/disk/environment.ts';
+import { partOf } from '../../src/disk/identity.ts';
+import { JournalDamaged } from '../../src/journal/journal.ts';
+import { openJournal } from '../../src/journal/open-journal.ts';
+import { verifiedIn } from '../../src/operator/cli/wal.ts';
+import { appendTurns, recovered, temporaryFolder } from '../journal/journal-fixtures.ts';
+
+test('a damaged segment that the checkpoint covers keeps a backup away until it is dropped, and the advice says so', async (context) => {
+  const place = temporaryFolder(context);
+  const dataDir = join(place, 'data');
+  mkdirSync(dataDir);
+  const folder = await openDataFolder(dataDir, 1, 1);
+  // A segment for each turn.
+  const options = { ...journalOf(folder, 0), segmentBytesMax: 1 };
+  const journal = await recovered(await openJournal(options));
+  await appendTurns(journal, [2, 2, 2]);
+  await journal.checkpointer.write(6);
+  await journal.close();
+  const environment = openEnvironment({
+    folder: join(folder.shardDir(0), 'log', '1'.padStart(16, '0')),
+    part: partOf(folder.shardIdentity(0), 'log'),
+    mapSize: 1 << 20,
+    check: 'none',
+  });
+  environment.putSync(1, Buffer.from('no batch'));
+  await environment.close();
+
+  const verify = async () => {
+    const log = await openLogAt({ dataDir: () => dataDir, from: null, archive: null, identityFile: null });
+    return (await verifiedIn(log)).findings;
+  };
+  const make = (to: string) =>
+    backUp({
+      folder,
+      to: join(place, to),
+      recipients: [],
+      segmentBytesMax: 1,
+      pace: async () => {},
+      onProgress: () => {},
+    });
+  const [finding, ...others] = await verify();
+  assert.equal(others.length, 0);
+  assert.match(finding?.advice ?? '', /no backup can be made before this segment of the log is dropped/);
+  assert.doesNotMatch(finding?.advice ?? '', /make a backup/i);
+  await assert.rejects(make('damaged'), JournalDamaged);
+
+  const again = await recovered(await openJournal(options));
+  await again.checkpointer.drop(Number.MAX_SAFE_INTEGER);
+  await again.close();
+  assert.deepEqual(await verify(), []);
+  await make('sound');
+});
