@@ -15,7 +15,7 @@ import type { WriteOptions } from '../disk/archive-file.ts';
 import type { Part } from '../disk/identity.ts';
 import type { RowStore } from '../disk/row-store.ts';
 import { makeFolder } from '../disk/sync-path.ts';
-import { logFilesIn, type Sequenced, writeLogFile } from '../journal/log-files.ts';
+import { lastFiledIn, logFilesIn, type Sequenced, writeLogFile } from '../journal/log-files.ts';
 import type { JournalCopy } from '../journal/stopped-journal.ts';
 
 /** What is archived. */
@@ -108,7 +108,7 @@ export class Archiver {
     makeFolder(folder);
     const position = positionIn(folder);
     // A file that was written, and not carried away before the process ended, is there.
-    const written = Math.max(position.sequence, logFilesIn(folder).at(-1)?.last ?? 0);
+    const written = Math.max(position.sequence, lastFiledIn(folder));
     if (!continues(source, position, written)) {
       if (!position.isOfOtherLog) notePosition(folder, { ...position, isOfOtherLog: true });
       throw new DataFolderError(

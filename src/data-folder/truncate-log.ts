@@ -2,9 +2,10 @@
 // ends with. The audit record keeps what the batch held, as far as it could be read.
 
 import type { Config } from '../config/config-schema.ts';
+import { lastFiledIn } from '../journal/log-files.ts';
 import { truncateDamagedEnd } from '../journal/stopped-journal.ts';
 import { type LogTruncation, type LostBatch, lostBatchOf } from '../operator/results/log-entry.ts';
-import { archivedSequence, archiveFolderOf } from './archive-folder.ts';
+import { archiveFolderOf, positionIn } from './archive-folder.ts';
 import { type DataFolder, journalOf } from './data-folder.ts';
 import { DataFolderError } from './data-folder-error.ts';
 import { recordOffline, whileStopped, withClearErrors } from './folder-command.ts';
@@ -50,7 +51,8 @@ async function truncate(
 
 /** The log would use the same sequences again, for something else than the archive has. */
 function refuseArchived(archive: string, sequence: number): void {
-  if (archivedSequence(archive) < sequence) return;
+  // Also in a file that waits to be carried away.
+  if (Math.max(positionIn(archive).sequence, lastFiledIn(archive)) < sequence) return;
   throw new DataFolderError(
     `${archive} has this batch as it was written: restore a backup with this archive, and nothing is lost`,
   );

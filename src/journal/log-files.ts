@@ -60,6 +60,11 @@ export function logFilesIn(folder: string): LogFile[] {
   return inSequence(files);
 }
 
+/** The last sequence in the files of a folder; 0 without any. */
+export function lastFiledIn(folder: string): number {
+  return logFilesIn(folder).at(-1)?.last ?? 0;
+}
+
 /** Files of a backup and of an archive in the order in which they are read. */
 export function inSequence(files: readonly LogFile[]): LogFile[] {
   return files.toSorted((a, b) => a.first - b.first || a.last - b.last);
