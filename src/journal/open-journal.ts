@@ -45,6 +45,8 @@ export interface JournalOptions {
   readonly mapSizes?: { readonly log?: number; readonly state?: number };
   /** This process has just checked the files, see `inspectJournal`. */
   readonly isChecked?: boolean;
+  /** Hears of what the checkpoint drops because it has expired, and is damaged. */
+  readonly onDamage?: (damage: JournalDamaged) => void;
   /** Other machines hold the log, too; it lies there first, and its mirror in the folder. */
   readonly remote?: RemoteLog;
   /** Hears when the partition is acquired there, and when it may be lost. */
@@ -251,11 +253,11 @@ export function refuseMissingSegment(segments: Segments, checkpoint: NotingSegme
 }
 
 export function openCheckpoint(options: JournalOptions): LmdbCheckpoint {
-  const { dir, identity, indexRowsOf, isChecked } = options;
+  const { dir, identity, indexRowsOf, isChecked, onDamage } = options;
   const { state: mapSize } = mapSizesOf(options);
   try {
     const part = partOf(identity, 'state');
-    return new LmdbCheckpoint({ dir, part, mapSize, indexRowsOf, isChecked });
+    return new LmdbCheckpoint({ dir, part, mapSize, indexRowsOf, isChecked, onDamage });
   } catch (error) {
     if (!(error instanceof JournalDamaged) || error instanceof ForeignPart) throw error;
     throw new JournalDamaged(`${error.message}. ${restoreAdvice}`, { cause: error });

@@ -64,7 +64,12 @@ const compactBytesPerSecond = 50 * 1024 * 1024;
 function follower() {
   if (opened !== null) return opened;
   const { segmentBytesMax, logBytesMax } = config.journal;
-  const options = { dir, identity, indexRowsOf, segmentBytesMax, logBytesMax, isChecked };
+  const onDamage = (damage: Error) =>
+    logger.error(
+      { shard: number, err: damage },
+      'what has expired was damaged: it is dropped; find out what is wrong with the disk',
+    );
+  const options = { dir, identity, indexRowsOf, segmentBytesMax, logBytesMax, isChecked, onDamage };
   opened = openFollower(options, archived);
   scrub = startScrubbing(readScrub(metadataIn(foldersOfJournal(dir).checkpoint, scrubKey)));
   return opened;

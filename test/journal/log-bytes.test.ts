@@ -5,6 +5,10 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { openEnvironment, openTable } from '../../src/disk/environment.ts';
+import { partOf } from '../../src/disk/identity.ts';
+import { checkpointFolderIn } from '../../src/journal/checkpoint/checkpoint-folder.ts';
+import { checkpointTables } from '../../src/journal/checkpoint/checkpoint-tables.ts';
 import type { OwnJournal, ResponseLocation } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import { readStoppedJournal } from '../../src/journal/stopped-journal.ts';
@@ -114,6 +118,45 @@ test('a moved response is gone when it has expired', async (t) => {
   all.delete(1);
   all.delete(3);
   assertReadable((...place) => journal.log.readResponse(...place), all);
+});
+
+test('a damaged moved response stays until one behind it has expired, and is told then', async (t) => {
+  const dir = temporaryFolder(t);
+  const told: string[] = [];
+  const onDamage = ({ message }: Error) => told.push(message);
+  const options = { dir, identity, indexRowsOf, segmentBytesMax: 1, logBytesMax: 1, onDamage };
+  let journal = await recovered(await openJournal(options));
+  for (let turn = 0; turn < 4; turn++) await appendTurns(journal, [3], startMs + turn * 1_000);
+  await journal.checkpointer.write(12);
+  const all = places(journal);
+  await journal.checkpointer.drop(startMs - dayMs);
+  await journal.close();
+
+  const part = partOf(identity, 'state');
+  const folder = checkpointFolderIn(dir);
+  const environment = openEnvironment({ folder, part, mapSize: 1 << 30, check: 'none' });
+  const table = openTable(environment, checkpointTables.responses);
+  const rows = [...table.getRange()];
+  // Of the first turn the second, and the last one of all: 1, 3, 5, 7, 9.
+  assert.equal(rows.length, 5);
+  for (const { key, value } of [rows[1]!, rows[4]!]) table.putSync(key, Buffer.from(value).fill(0, 10, 20));
+  await environment.close();
+
+  journal = await recovered(await openJournal(options));
+  t.after(() => journal.close());
+  const read = (number: number) => journal.log.readResponse(all.get(number)!, digest(number));
+  const isNotAsWritten = /is not as it was written/;
+  await journal.checkpointer.drop(startMs);
+  for (const number of [3, 9]) assert.throws(() => read(number), isNotAsWritten);
+  await journal.checkpointer.drop(startMs + 1);
+  assert.equal(read(1), undefined);
+  for (const number of [3, 9]) assert.throws(() => read(number), isNotAsWritten);
+  assert.deepEqual(told, []);
+  await journal.checkpointer.drop(startMs + 1_001);
+  for (const number of [3, 5]) assert.equal(read(number), undefined);
+  assert.throws(() => read(9), isNotAsWritten);
+  assert.equal(told.length, 1);
+  assert.match(told[0]!, /the stored response of the commit batch 1 is not as it was written/);
 });
 
 test('a damaged segment stays until it is too old, and its sound responses with it', async (t) => {

@@ -51,7 +51,7 @@ import {
 } from './idempotency-rows.ts';
 import { type IndexRowsOf, IndexTable } from './index-table.ts';
 import { type OnDamage, RecordTables } from './record-table.ts';
-import { type MovedResponse, ResponseTable } from './response-table.ts';
+import { locationOf, type MovedResponse, ResponseTable } from './response-table.ts';
 
 const format = 4;
 /** LMDB's own limit. */
@@ -64,6 +64,8 @@ export interface CheckpointOptions {
   readonly indexRowsOf: IndexRowsOf;
   /** This process has checked its file. */
   readonly isChecked?: boolean | undefined;
+  /** Hears of what is damaged and is dropped because it has expired. */
+  readonly onDamage?: ((damage: JournalDamaged) => void) | undefined;
 }
 
 export class LmdbCheckpoint implements FollowerCheckpoint {
@@ -234,10 +236,12 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
   }
 
   dropResponses(beforeMs: number): void {
-    for (let keys = this.#responses.expired(beforeMs); keys.length > 0; ) {
-      const expired = keys;
+    for (;;) {
+      const expired = this.#responses.expired(beforeMs);
+      if (expired.length === 0) return;
+      for (const { key, isDamaged } of expired)
+        if (isDamaged) this.#options.onDamage?.(this.#damagedResponse(locationOf(key)));
       this.#commit(() => this.#responses.remove(expired));
-      keys = this.#responses.expired(beforeMs);
     }
   }
 
@@ -247,9 +251,11 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
     this.#environment.resetReadTxn();
     const response = this.#responses.get(location, keyDigest);
     if (response !== null) return response;
-    throw this.#damaged(
-      `the stored response of the commit batch ${location.record} is not as it was written`,
-    );
+    throw this.#damagedResponse(location);
+  }
+
+  #damagedResponse({ record }: ResponseLocation): JournalDamaged {
+    return this.#damaged(`the stored response of the commit batch ${record} is not as it was written`);
   }
 
   *records(onDamage?: OnDamage): Generator<Change> {

@@ -17,6 +17,11 @@ export interface MovedResponse {
   readonly response: StoredResponse;
 }
 
+interface ExpiredResponse {
+  readonly key: Uint8Array;
+  readonly isDamaged: boolean;
+}
+
 const statusAt = 8 + digestBytes;
 const headBytes = statusAt + 6;
 const removedMax = 1_000;
@@ -50,15 +55,20 @@ export class ResponseTable {
     for (const moved of responses) this.#table.putSync(keyOf(moved.location), encode(moved));
   }
 
-  /** The keys of some older responses, the oldest first. */
-  expired(olderThanMs: number): Uint8Array[] {
+  /**
+   * The keys of some older responses, the oldest first. The time of a damaged one is not known: it
+   * has expired when one behind it has.
+   */
+  expired(olderThanMs: number): ExpiredResponse[] {
     const rows = this.#read(() => [...this.#table.getRange({ limit: removedMax })]);
-    const end = rows.findIndex(({ value }) => (verifyChecksum(value)?.readDoubleLE(0) ?? 0) >= olderThanMs);
-    return rows.slice(0, end < 0 ? rows.length : end).map(({ key }) => key);
+    const times = rows.map(({ value }) => verifyChecksum(value)?.readDoubleLE(0) ?? null);
+    const end = times.findIndex((timeMs) => timeMs !== null && timeMs >= olderThanMs);
+    const last = times.slice(0, end < 0 ? times.length : end).findLastIndex((timeMs) => timeMs !== null);
+    return rows.slice(0, last + 1).map(({ key }, i) => ({ key, isDamaged: times[i] === null }));
   }
 
-  remove(keys: readonly Uint8Array[]): void {
-    for (const key of keys) this.#table.removeSync(key);
+  remove(expired: readonly ExpiredResponse[]): void {
+    for (const { key } of expired) this.#table.removeSync(key);
   }
 }
 
