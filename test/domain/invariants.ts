@@ -22,7 +22,10 @@ export function assertInvariants(records: Records, view: View, arrived: number):
   const credited = sum(ofKind(records, 'payment_intent').map(({ amount_received }) => amount_received));
   const underReview = sum(ofKind(records, 'review').map(({ amount_received }) => amount_received));
   assert.equal(credited + underReview, arrived, 'money that arrived is credited or under review');
-  for (const record of records.values()) assert.deepEqual(faultsOf(record, view), [], record.id);
+  const faults = [...records.values()].flatMap((record) =>
+    faultsOf(record, view).map(({ invariant, what }) => `${record.id}: ${invariant}: ${what}`),
+  );
+  assert.deepEqual(faults, []);
   const { counted, told } = dayTotals(records);
   assert.deepEqual(told, counted, 'the totals of the days are the sums of what was settled');
 }
