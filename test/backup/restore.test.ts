@@ -19,7 +19,13 @@ import { eventually, webhookEnv } from '../webhooks/service-webhooks.ts';
 import { live, type Moment, shownTo } from './history.ts';
 
 const shards = 2;
-const env = { PAYMENTS_SHARDS: String(shards), PAYMENTS_BASE_URL: 'https://pay.example', ...webhookEnv };
+const env = {
+  PAYMENTS_SHARDS: String(shards),
+  PAYMENTS_BASE_URL: 'https://pay.example',
+  // No backup has them, and a start without their thread takes less time.
+  PAYMENTS_REQUEST_LOGS_KEPT_DAYS: '0',
+  ...webhookEnv,
+};
 /** The checkpoint stays where it is, so the whole log can be had. */
 const logOnly = { ...env, PAYMENTS_JOURNAL_CHECKPOINT_INTERVAL_MS: '86400000' };
 
@@ -54,6 +60,8 @@ async function restoreByCommand(
   return checked(service, JSON.parse(out) as Restored);
 }
 
+const inThisProcess = { archive: null, identities: [], segmentBytesMax: 1 << 28, onProgress: () => {} };
+
 /** The same in this process, which takes less time. */
 async function restore(
   service: Service,
@@ -61,8 +69,7 @@ async function restore(
   target: RestoreTarget = { kind: 'end' },
 ): Promise<Restored> {
   const data = join(temporaryFolder(), 'data');
-  const options = { archive: null, identities: [], segmentBytesMax: 1 << 28, onProgress: () => {} };
-  return checked(service, await restoreFolder({ ...options, from, dataDir: data, target }));
+  return checked(service, await restoreFolder({ ...inThisProcess, from, dataDir: data, target }));
 }
 
 function checked(service: Service, restored: Restored): Restored {
@@ -131,8 +138,9 @@ test('the directory is restored as of the same moment', async () => {
   const [before] = await live(service, shops, 1);
   // The backup has the directory as it was when it began and the changes since: these come in between.
   const to = join(temporaryFolder(), 'backup');
+  await fillUntil(service, shops, (sent) => sent >= 40);
   const slow = start('backup', '--to', to, '--data-dir', service.dataDir, '--rate', '1');
-  await fillUntil(service, shops, () => existsSync(join(to, 'directory', 'state.rows')));
+  await eventually(() => existsSync(join(to, 'directory', 'state.rows')));
   const atMs = Date.now();
   await new Promise((resolve) => setTimeout(resolve, 5));
   const { id } = await service.operate<{ id: string }>('org.create', { name: 'Late' });
@@ -164,14 +172,21 @@ function start(...args: readonly string[]): ChildProcess {
   return child;
 }
 
-/** Sends payments until something has happened. */
-async function fillUntil(service: Service, shops: readonly Shop[], happened: () => boolean): Promise<void> {
+/** As large as a payment may be: so few requests fill a log. */
+const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`filler${n}`, 'x'.repeat(500)]));
+
+/** Sends payments until there are enough. */
+async function fillUntil(
+  service: Service,
+  shops: readonly Shop[],
+  isEnough: (sent: number) => boolean,
+): Promise<void> {
   let sent = 0;
   const send = async () => {
-    while (!happened()) {
+    while (!isEnough(sent)) {
       const number = sent++;
       const { key } = shops[number % shops.length]!;
-      const body = { amount: 10_000, currency: 'mad', metadata: { filler: 'x'.repeat(400) } };
+      const body = { amount: 10_000, currency: 'mad', metadata };
       const answer = await fetch(`${service.url}/v1/payment_intents`, {
         method: 'POST',
         headers: {
@@ -363,8 +378,17 @@ test('what can not be restored is refused in one line, and leaves nothing', asyn
     damaged[Math.floor(bytes / 2)]! ^= 1;
     writeFileSync(path, damaged);
     const damage = new RegExp(`${file} is damaged at byte \\d+: `);
-    assert.match(await refused(), damage);
-    if (file.startsWith('shard-1/')) assert.match(await refusal('verify', '--from', to), damage);
+    const target = { kind: 'end' } as const;
+    const options = { ...inThisProcess, from: to, dataDir: data, target };
+    await assert.rejects(restoreFolder(options), ({ message }) => {
+      assert.match(message, damage);
+      assert.equal(message.split('\n').length, 1);
+      return true;
+    });
+    if (file.startsWith('shard-1/')) {
+      assert.match(await refused(), damage);
+      assert.match(await refusal('verify', '--from', to), damage);
+    }
     writeFileSync(path, sound);
     assert(!existsSync(data));
   }
