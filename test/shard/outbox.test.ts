@@ -66,7 +66,7 @@ class Bench {
 
   constructor(...changes: Change[]) {
     this.outboxes = outboxesOf(this.state, (reason) => void this.damage.push(reason), this.threads);
-    this.apply(event, ...changes);
+    this.apply(...changes);
   }
 
   /** How many webhook threads there are. */
@@ -85,16 +85,20 @@ class Bench {
     }
   }
 
+  /** New deliveries, each of an event of its own that there was before, unless `more` names one. */
   deliver(endpoint: string, count: number, more: Partial<DeliveryRecord> = {}): string[] {
     return Array.from({ length: count }, () => {
-      const id = `whd_${String(++this.#number).padStart(6, '0')}`;
+      const number = String(++this.#number).padStart(6, '0');
+      const id = `whd_${number}`;
+      const own = { ...event, id: `evt_${number}` };
+      if (more.event === undefined) this.state.apply(own);
       this.apply({
         ...common,
         kind: 'delivery',
         id,
         endpoint,
-        event: event.id,
-        event_type: event.type,
+        event: own.id,
+        event_type: own.type,
         ...{ first_at_ms: null, first_duration_ms: null, first_status: null, answered: [] },
         status: 'pending',
         due_at_ms: nowMs,
