@@ -12,8 +12,11 @@ export interface MailRoundsOptions {
   readonly outbox: Pick<MailOutbox, 'plan'>;
   /** The folder was restored and not resumed: another service may tell the same people. */
   readonly isPaused: () => boolean;
-  /** A shard could not be asked, or the row could not be written; it is tried again. */
-  readonly onFailure: (org: string, error: unknown) => void;
+  /**
+   * A shard could not be asked, or the row could not be written; it is tried again. `inARow`: how
+   * often that has failed since it last succeeded.
+   */
+  readonly onFailure: (org: string, error: unknown, inARow: number) => void;
 }
 
 /** A mail is worth sending for three days. */
@@ -25,6 +28,8 @@ export abstract class MailRounds<Row extends { readonly org: string }> {
   protected stopped = false;
   readonly #prefix: string;
   readonly #everyMs: number;
+  /** How often a piece of work has failed in a row. */
+  readonly #failed = new Map<string, number>();
   #timer: NodeJS.Timeout | null = null;
   #writing: Promise<void> = Promise.resolve();
 
@@ -52,6 +57,19 @@ export abstract class MailRounds<Row extends { readonly org: string }> {
     clearTimeout(this.#timer ?? undefined);
     // The answer of a shard is not waited for: nobody uses it any more.
     await this.#writing.catch(() => {});
+  }
+
+  /** Does a piece of work for an organization. What fails is told. */
+  protected async attempt(org: string, what: string, work: () => Promise<void>): Promise<void> {
+    const key = `${what} ${org}`;
+    try {
+      await work();
+      this.#failed.delete(key);
+    } catch (error) {
+      const inARow = (this.#failed.get(key) ?? 0) + 1;
+      this.#failed.set(key, inARow);
+      this.options.onFailure(org, error, inARow);
+    }
   }
 
   /** Writes rows with the mails that are planned then; null from `plan`: nothing is written. */

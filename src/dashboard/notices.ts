@@ -58,7 +58,7 @@ export class Notices extends MailRounds<Told> {
     const active = directory.organizations().filter(({ status }) => status === 'active');
     const begun = active.filter(({ id }) => !this.rows.has(id));
     const rows = new Map(begun.map((each) => [each.id, toldSoFar(each, now())]));
-    await this.#try('', () => this.write(rows, () => nothing));
+    await this.attempt('', 'begin', () => this.write(rows, () => nothing));
     const members = membersByOrganization(directory.members.all());
     for (const { id } of active) {
       if (this.stopped) return;
@@ -66,19 +66,11 @@ export class Notices extends MailRounds<Told> {
     }
   }
 
-  async #try(org: string, work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      this.options.onFailure(org, error);
-    }
-  }
-
   /** News from the directory goes out even while a shard does not answer. */
   async #lookAt(org: string, members: readonly Member[]): Promise<void> {
     for (const kind of noticeKinds) {
       const wanting = members.filter((member) => wants(member, org, kind));
-      await this.#try(org, () => this.#tell(kind, this.rows.get(org)!, wanting));
+      await this.attempt(org, kind, () => this.#tell(kind, this.rows.get(org)!, wanting));
     }
   }
 

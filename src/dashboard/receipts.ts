@@ -26,46 +26,80 @@ const lookMs = 2_000;
 const eventsPerStep = 16;
 /** How many steps an organization may take in a round, so that the others get their turn. */
 const stepsMax = 200;
+/** About a minute of rounds. */
+const triesMax = 30;
+
+interface ReceiptsOptions extends MailRoundsOptions {
+  /** An event gets no receipt, because its records can't be read. */
+  readonly onPassedOver: (org: string, event: string, error: unknown) => void;
+}
 
 export class Receipts extends MailRounds<Followed> {
-  constructor(options: MailRoundsOptions) {
+  readonly #onPassedOver: ReceiptsOptions['onPassedOver'];
+  /** By organization the event whose records can't be read, and how often that was tried. */
+  readonly #unread = new Map<string, { readonly event: string; readonly tries: number }>();
+
+  constructor(options: ReceiptsOptions) {
     super(options, receiptRowPrefix, lookMs);
+    this.#onPassedOver = options.onPassedOver;
   }
 
   override async look(): Promise<void> {
-    const { services, isPaused, onFailure } = this.options;
+    const { services, isPaused } = this.options;
     for (const organization of services.directory.organizations()) {
       if (this.stopped || isPaused()) return;
       const { id } = organization;
-      try {
+      await this.attempt(id, 'follow', async () => {
         const language = languageOf(organization);
         if (language !== null) await this.#follow(organization, language);
         else if (this.rows.has(id)) await this.#write(id, null, []);
-      } catch (error) {
-        onFailure(id, error);
-      }
+      });
     }
   }
 
-  async #follow({ id, name }: Organization, language: Language): Promise<void> {
+  async #follow(organization: Organization, language: Language): Promise<void> {
+    const { id } = organization;
     const { askShard, now } = this.options.services;
     const given = { kind: 'events_after', org: id, livemode: true, limit: eventsPerStep } as const;
     // Payments from before receipts were switched on get none; the first one after does.
     let after = this.rows.get(id)?.after ?? idFloor(idPrefixes.event, now() - lookMs);
     for (let step = 1; !this.stopped; step++) {
-      const { body, cursor } = await askShard(id, { ...given, after });
-      const events = JSON.parse(body) as { readonly body: string }[];
-      const letters: Letter[] = [];
-      for (const { body: event } of events) {
-        const letter = await this.#letterOf(JSON.parse(event), name, language);
-        if (letter !== null) letters.push(letter);
-      }
-      after = cursor ?? after;
-      const isLast = events.length < eventsPerStep || step === stepsMax;
+      const { body } = await askShard(id, { ...given, after });
+      const events = JSON.parse(body) as ListedEvent[];
+      const { letters, last, failure } = await this.#lettersOf(organization, language, events);
+      after = last ?? after;
+      const isLast = failure !== null || events.length < eventsPerStep || step === stepsMax;
       if (letters.length > 0 || (isLast && after !== this.rows.get(id)?.after))
         await this.#write(id, { org: id, after }, letters);
+      if (failure !== null) throw failure.error;
       if (isLast) return;
     }
+  }
+
+  /** The receipts for events up to the `last`: all of them, unless there is a failure. */
+  async #lettersOf({ id: org, name }: Organization, language: Language, events: readonly ListedEvent[]) {
+    const letters: Letter[] = [];
+    let last: string | null = null;
+    for (const { id, body } of events) {
+      try {
+        const letter = await this.#letterOf(JSON.parse(body), name, language);
+        if (letter !== null) letters.push(letter);
+      } catch (error) {
+        if (!this.#isGivenUp(org, id)) return { letters, last, failure: { error } };
+        this.#onPassedOver(org, id, error);
+      }
+      last = id;
+    }
+    return { letters, last, failure: null };
+  }
+
+  /** The shard has just listed the event: records of it that fail again and again are damaged. */
+  #isGivenUp(org: string, event: string): boolean {
+    const before = this.#unread.get(org);
+    const tries = (before?.event === event ? before.tries : 0) + 1;
+    if (tries < triesMax) this.#unread.set(org, { event, tries });
+    else this.#unread.delete(org);
+    return tries >= triesMax;
   }
 
   /** The receipt for an event; null for an event that causes none. */
@@ -108,6 +142,11 @@ export class Receipts extends MailRounds<Followed> {
       () => outbox.plan(letters, { ...about, expiresMs: services.now() + wantedMs }) ?? nothing,
     );
   }
+}
+
+interface ListedEvent {
+  readonly id: string;
+  readonly body: string;
 }
 
 /** What is read of an event: of its object those fields that payments and refunds have. */

@@ -19,6 +19,9 @@ import type { Check } from '../operator/use-cases/services.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { metricsIn } from '../telemetry/metrics-in.ts';
 
+/** What fails so often in a row is no shard that starts again. */
+const failuresTold = 30;
+
 export interface Mail {
   /** Where mails are queued; null: none are sent. */
   readonly queue: MailOutbox | null;
@@ -61,11 +64,15 @@ export async function openMail(options: {
   return {
     queue: outbox,
     tell(services, isPaused) {
-      const onFailure = (org: string, error: unknown) =>
-        logger.debug({ org, err: error }, 'it could not be looked up what is to be mailed');
+      const onFailure = (org: string, error: unknown, inARow: number) => {
+        const level = inARow === failuresTold ? 'warn' : 'debug';
+        logger[level]({ org, err: error, inARow }, 'it could not be looked up what is to be mailed');
+      };
+      const onPassedOver = (org: string, event: string, error: unknown) =>
+        logger.warn({ org, event, err: error }, 'a receipt was not mailed: its records can not be read');
       const lookers = [
         new Notices({ services, outbox, isPaused, onFailure }),
-        new Receipts({ services, outbox, isPaused, onFailure }),
+        new Receipts({ services, outbox, isPaused, onFailure, onPassedOver }),
       ];
       for (const looker of lookers) {
         looker.start();

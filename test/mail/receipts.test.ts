@@ -31,6 +31,8 @@ let directory: Directory;
 let outbox: MailOutbox;
 let receipts: Receipts;
 let failures: unknown[];
+let failedInARow = 0;
+let passedOver: string[] = [];
 /** What the shards say: the events of each organization, and records by their ids. */
 let events: Record<string, { id: string; body: string }[]>;
 let records: Record<string, object>;
@@ -41,7 +43,7 @@ beforeEach(async () => {
   clock = createManualClock(1_793_491_200_000);
   folder = temporaryFolder();
   await createDirectory(folder, part);
-  [events, records, asked, failures, isPaused] = [{}, {}, [], [], false];
+  [events, records, asked, failures, passedOver, isPaused] = [{}, {}, [], [], [], false];
   open();
 });
 afterEach(() => directory.closeStore());
@@ -53,7 +55,11 @@ function open(): void {
     services: { baseUrl: '', directory, now: clock.now, askShard },
     outbox,
     isPaused: () => isPaused,
-    onFailure: (_, error) => failures.push(error),
+    onFailure: (_, error, inARow) => {
+      failures.push(error);
+      failedInARow = inARow;
+    },
+    onPassedOver: (_, event) => passedOver.push(event),
   });
 }
 
@@ -235,6 +241,27 @@ test('a shard that does not answer is asked again, and holds nobody up', async (
   });
   records.cus_back = { email: 'amina@away.ma' };
   assert.deepEqual(await recipients(), ['amina@away.ma']);
+});
+
+test('a payment whose records stay unreadable is passed over after a minute, and holds up none before or behind it', async () => {
+  const org = await organization('Souk', 'fr');
+  await mailed();
+  paid(org, 'before@souk.ma');
+  const damaged = paid(org, 'damaged@souk.ma');
+  paid(org, 'behind@souk.ma');
+  Object.defineProperty(records, damaged, { get: () => assert.fail('a record is damaged') });
+  assert.deepEqual(await recipients(), ['before@souk.ma']);
+  await restart();
+  for (let round = 1; round < 30; round++) {
+    assert.deepEqual(await recipients(), []);
+    assert.equal(failedInARow, round);
+  }
+  assert.deepEqual(passedOver, []);
+  assert.deepEqual(await recipients(), ['behind@souk.ma']);
+  assert.deepEqual(passedOver, [events[org]?.[1]?.id]);
+  assert.equal(failures.length, 30);
+  await restart();
+  assert.deepEqual(await recipients(), []);
 });
 
 test('an owner switches them on; the customer of a real live payment gets one in the language chosen', async (t) => {
