@@ -9,6 +9,7 @@ import { test } from 'node:test';
 import { indexRowsOf } from '../../src/domain/indexes.ts';
 import type { Compacting, ResponseLocation } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
+import { compactCheckpoint } from '../../src/journal/stopped-journal.ts';
 import { appendCycled, assertReflects } from './cycled.ts';
 import {
   digest,
@@ -142,4 +143,30 @@ test('a checkpoint is compacted once at a time, and the log keeps what that need
   assert(asked > 0);
   await journal.checkpointer.compact(() => {});
   await journal.close();
+});
+
+test('a checkpoint whose service is stopped is compacted, too, and one that is damaged is named and stays', async (context) => {
+  const dir = temporaryFolder(context);
+  const journal = await recovered(await open(dir));
+  const last = await appendCycled(journal, 600);
+  await journal.checkpointer.write(last);
+  await journal.close();
+  const steps: Compacting[] = [];
+  const report = (progress: Compacting) => void steps.push(progress);
+  const { before, after } = await compactCheckpoint(dir, identity, indexRowsOf, report);
+  assert(after <= before && steps.length > 0);
+  const [name] = checkpointsIn(dir);
+  assert.deepEqual(checkpointsIn(dir), ['state-2']);
+  const again = await recovered(await open(dir));
+  assertReflects(again, last);
+  await again.close();
+  const file = join(dir, name!, 'data.mdb');
+  writeFileSync(file, readFileSync(file).fill(0, 0, 8_192));
+  const damaged = (error: Error) => error.name === 'JournalDamaged' && error.message.includes(file);
+  await assert.rejects(compactCheckpoint(dir, identity, indexRowsOf, report), damaged);
+  await assert.rejects(
+    open(dir),
+    (error: Error) => damaged(error) && /Restore the data folder/.test(error.message),
+  );
+  assert.deepEqual(checkpointsIn(dir), [name]);
 });

@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { open as openLmdb } from 'lmdb';
 import { toBufferKey } from 'ordered-binary';
+import { causes } from '../../src/domain/cause.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
 import { encodeBatch, readBatchHeader } from '../../src/journal/log/codec.ts';
 import { truncateDamagedEnd } from '../../src/journal/log/truncate-log.ts';
@@ -319,6 +320,22 @@ test('a segment that is missing stops the journal', async (context) => {
   const first = await written(context, [4, 3, 2], { segmentBytesMax: everyTurn });
   rmSync(segmentFolder(first, 1), { recursive: true });
   assert.match(await damageOf(first, []), /at sequence 1: a segment is missing: sequences 1 to 4 /);
+});
+
+test('of whom there are changes beyond the checkpoint is told, also where they have a segment of their own', async (context) => {
+  const dir = temporaryFolder(context);
+  const options = { dir, identity, indexRowsOf, segmentBytesMax: everyTurn };
+  const journal = await openJournal(options);
+  for (let sequence = 1; sequence <= 4; sequence++) {
+    const changes = [paymentIntent(sequence, { org: `org_${sequence}` })];
+    const entries = [{ changes, idempotency: null, cause: causes.time }];
+    const batch = { firstSequence: sequence, timeMs: startMs, wallMs: startMs, entries };
+    await journal.log.append(batch).durable;
+  }
+  await journal.checkpointer.write(2);
+  await journal.close();
+  const told = await inspectJournal(options, ({ organizationsInLog }) => organizationsInLog());
+  assert.deepEqual([...told], ['org_3', 'org_4']);
 });
 
 test('every owner has an epoch of its own, and a batch of an earlier one behind its batches stops the journal', async (context) => {
