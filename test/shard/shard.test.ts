@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { matchRoute } from '../../src/edge/http/router.ts';
+import { JournalDamaged } from '../../src/journal/journal.ts';
 import { replayOf } from '../journal/journal-fixtures.ts';
 import { Actor, account, isOpen, org, settled, startMs } from './actor.ts';
 
@@ -292,6 +293,33 @@ test('read-only: nothing expires, and nothing is lost by it', async () => {
   assert.equal(await status(), 'requires_payment_method');
 });
 
+// Damage.
+
+test('a session whose payment is damaged does not expire, and keeps no other from it', async () => {
+  const actor = new Actor();
+  const body = { ...intent, success_url: 'https://shop.example' };
+  const open = async (key: string) => (await actor.send('POST /v1/checkout/sessions', { body, key })).json;
+  const [damaged, sound] = [await open('a'), await open('b')];
+  await actor.shard.checkpoint();
+  await actor.restart();
+  const { checkpoint } = actor.journal;
+  const get = checkpoint.get.bind(checkpoint);
+  checkpoint.get = (id) => {
+    if (id === damaged.payment_intent) throw new JournalDamaged(`the record ${id} is not as it was written`);
+    return get(id);
+  };
+  for (let hours = 0; hours < 30; hours++) {
+    actor.clock.advance(3_600_000);
+    actor.shard.tick();
+    await settled();
+  }
+  const statusOf = async ({ id }: { id: string }) =>
+    (await actor.send(`GET /v1/checkout/sessions/${id}`)).json;
+  assert.equal((await statusOf(sound)).status, 'expired');
+  assert.notEqual((await statusOf(damaged)).status, 'expired');
+  assert.deepEqual(actor.failures, []);
+});
+
 // Restarts and time.
 
 test('everything that was answered is there after a restart, with a checkpoint and without', async () => {
@@ -417,6 +445,19 @@ test('rate limits and the day go on after a restart from where they were written
   await actor.shard.writeMetadata();
   await actor.restart(known);
   assert.equal((await actor.send('POST /v1/customers')).remaining, 1);
+});
+
+test('limits that change count at once, in both modes, for who has sent requests before', async () => {
+  const actor = new Actor();
+  const few = { perMinute: 6, source: 'custom', untilMs: null } as const;
+  const limitsOf = (mode: 'test' | 'live') => ({
+    ...account.limits[mode],
+    buckets: { ...account.limits[mode].buckets, writes: few },
+  });
+  const send = (livemode: boolean) => actor.send('POST /v1/customers', { livemode });
+  for (const livemode of [false, true]) assert.equal((await send(livemode)).status, 200);
+  actor.shard.putAccount({ ...account, limits: { test: limitsOf('test'), live: limitsOf('live') } });
+  for (const livemode of [false, true]) assert.ok((await send(livemode)).remaining! < 7, String(livemode));
 });
 
 test('the time is stored once a minute while nothing happens, and with every change of what is counted', async () => {
