@@ -258,6 +258,7 @@ test('a new webhook thread gets everything again, and so does a shard that start
   outboxes.start();
   const again = outboxes.ofThread(0);
   again.open(peer);
+  assert.deepEqual(again.depth(nowMs + 500), { waiting: 3, oldestMs: 0 }, 'since when is not known yet');
   assert.deepEqual(
     again.take(nowMs).deliveries.map(({ id }) => id),
     ids,
