@@ -67,13 +67,17 @@ export async function instrument(): Promise<readonly Mutant[]> {
   return mutants;
 }
 
-/** Sources and tests in which there are no mutants. */
+/**
+ * Sources and tests in which there are no mutants. All are read now, so that digests are of what is
+ * written here, whatever somebody changes meanwhile.
+ */
 function writePlain(mutated: ReadonlySet<string>): void {
   const changedMs = (path: string) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   for (const path of globSync('{src,test}/**/*.ts', { cwd: root, exclude: ['**/node_modules'] })) {
     if (mutated.has(path) || path.endsWith('.d.ts')) continue;
+    const text = textOf(path);
     if (changedMs(join(root, path)) >= changedMs(writtenAt(path)))
-      write(writtenAt(path), stripTypeScriptTypes(textOf(path)));
+      write(writtenAt(path), stripTypeScriptTypes(text));
   }
 }
 
