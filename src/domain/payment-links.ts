@@ -16,6 +16,7 @@ import { type ParamsOf, routeTable } from '../contract/routes/table.ts';
 import { validateParams } from '../contract/routes/validate.ts';
 import { defined } from '../core/assert.ts';
 import { findCardNumber } from '../core/card-number.ts';
+import { methodsLeft } from './charge-limits.ts';
 import { openSession } from './checkout-sessions.ts';
 import { isOver } from './deadline.ts';
 import { answered, type Context, type Outcome, refused } from './decision.ts';
@@ -217,9 +218,10 @@ function tooMany({ serviceMs }: Context, hour: number): Refusal {
 function payable(draft: Draft, id: string): CheckoutSessionRecord | null {
   const session = draft.require('checkout_session', id);
   if (session.status !== 'open') return null;
-  if (!isOver(session, draft.context.serviceMs)) return session;
-  const { status, network_call } = draft.require('payment_intent', session.payment_intent);
-  return status === 'processing' || network_call !== null ? session : null;
+  const intent = draft.require('payment_intent', session.payment_intent);
+  if (intent.status === 'processing' || intent.network_call !== null) return session;
+  if (isOver(session, draft.context.serviceMs)) return null;
+  return intent.status === 'requires_action' || methodsLeft(draft.view, intent).length > 0 ? session : null;
 }
 
 /**

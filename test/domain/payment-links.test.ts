@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  cardsPerPaymentMax,
   paymentLinksMax,
   sessionsBehindLinksHourMax,
   sessionsPerLinkHourMax,
@@ -118,6 +119,26 @@ test('a link for one payment makes no other session while its payment is under w
     stage.advance(25 * hourMs);
     assert.equal(open(stage, link) === session, isKept, how);
   }
+});
+
+test('a link for one payment makes another session when all attempts of the one before are used up', () => {
+  const stage = new Stage();
+  const link = make(stage, { single_use: true });
+  const first = open(stage, link);
+  const { payment_intent: intent } = stage.get('checkout_session', first);
+  for (let tried = 1; tried <= cardsPerPaymentMax; tried++) {
+    const charge = openCharge(stage, intent);
+    assert.equal(open(stage, link), first, 'the last card can still be typed');
+    stage.given('fail_charge', {}, charge);
+  }
+  const second = open(stage, link);
+  assert.notEqual(second, first);
+  assert.equal(open(stage, link), second);
+  stage
+    .when('choose_method', { method: 'card' }, first)
+    .expect({ refusal: 'payment_intent_unexpected_state' });
+  pay(stage, second);
+  assert.equal(stateOf(stage, link), 'used');
 });
 
 test('a link for many has a session for each visitor, and a bounded number in an hour', () => {

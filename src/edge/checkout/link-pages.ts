@@ -72,7 +72,8 @@ export function createLinkPages(options: LinkPagesOptions): LinkPages {
 
   async function canBePaid(session: string): Promise<boolean> {
     const payment = await port.view(session);
-    return payment?.session?.status === 'open' && !payment.session.over;
+    if (payment?.session?.status !== 'open' || payment.session.over) return false;
+    return payment.intent.status !== 'requires_payment_method' || payment.intent.methods_left.length > 0;
   }
 
   return async (request, id, visit) => {
