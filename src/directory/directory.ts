@@ -7,7 +7,7 @@
 import { randomBytes, randomFillSync } from 'node:crypto';
 import { pack } from 'msgpackr';
 import { idPrefixes, memberPrefix } from '../contract/id-prefixes.ts';
-import { activeKeysMax } from '../contract/limits.ts';
+import { activeKeysMax, keysMadePerDayMax } from '../contract/limits.ts';
 import type { Mode } from '../contract/vocabulary.ts';
 import { createRandomText } from '../core/ids.ts';
 import {
@@ -62,6 +62,8 @@ export function isForeignRow(row: string): boolean {
   const prefixes = ['noted/', mailRowPrefix, noticeRowPrefix, receiptRowPrefix];
   return prefixes.some((prefix) => row.startsWith(prefix)) || isTokenRow(row);
 }
+
+const daySeconds = 86_400;
 
 export class Directory {
   /** The rows on disk, also for others that store theirs in the directory. */
@@ -200,6 +202,7 @@ export class Directory {
     await this.#change(() => {
       const organization = unlessClosed(this.organization(org));
       this.#refuseFormerMember(org, madeBy);
+      this.#refuseManyNewKeys(org);
       this.#refuseManyKeys(org, mode);
       return { organization, keys: [made.key] };
     });
@@ -212,6 +215,16 @@ export class Directory {
     throw new DirectoryRefusal(
       'who makes a key must be an owner or a developer of the organization',
       'member_missing',
+    );
+  }
+
+  /** Who makes keys and ends them again would fill the memory of every edge. */
+  #refuseManyNewKeys(org: string): void {
+    const since = this.store.now() / 1000 - daySeconds;
+    if (this.keysOf(org).filter(({ created }) => created > since).length < keysMadePerDayMax) return;
+    throw new DirectoryRefusal(
+      `the organization has made ${keysMadePerDayMax} keys in 24 hours, and can make more later; keys can be revoked at any time`,
+      'too_many_new_keys',
     );
   }
 
@@ -242,6 +255,7 @@ export class Directory {
     const { keys } = await this.#change(() => {
       const current = this.key(idOrText);
       this.#refuseFormerMember(current.org, madeBy);
+      this.#refuseManyNewKeys(current.org);
       // Without an overlap the new key takes the place of the old one.
       if (overlapSeconds > 0) this.#refuseManyKeys(current.org, current.mode);
       const old = rolled(current, made.key.id, overlapSeconds, nowMs);

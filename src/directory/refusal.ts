@@ -21,6 +21,7 @@ export type RefusalCode =
   | 'request_open'
   | 'text_invalid'
   | 'too_many_keys'
+  | 'too_many_new_keys'
   | 'too_many_links'
   | 'too_many_sign_ups'
   | 'wrong_code';

@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { open } from 'lmdb';
 import { pack } from 'msgpackr';
-import { activeKeysMax } from '../../src/contract/limits.ts';
+import { activeKeysMax, keysMadePerDayMax } from '../../src/contract/limits.ts';
 import { modes } from '../../src/contract/vocabulary.ts';
 import { digestOf, keyStatus } from '../../src/directory/api-key.ts';
 import { changesAfter } from '../../src/directory/change-log.ts';
@@ -235,6 +235,26 @@ describe('Directory', () => {
     await assert.rejects(create('test'), full);
     await directory.revokeKey(key.id);
     await create('test');
+  });
+
+  test('an organization makes at most two hundred keys in a day, also those that take the place of others', async () => {
+    const { organization, keys } = await directory.createOrganization('Souk', modes);
+    let last = keys.test.secret;
+    const roll = async () => {
+      last = (await directory.rollKey(last, 0, 'operator')).text;
+    };
+    const create = () => directory.createKey(organization.id, 'live', 'secret', 'operator');
+    clock.advance(1000);
+    for (let count = directory.keysOf(organization.id).length; count < keysMadePerDayMax; count++)
+      await roll();
+    const full = { name: 'DirectoryRefusal', code: 'too_many_new_keys' };
+    await assert.rejects(roll(), full);
+    await assert.rejects(create(), full);
+    const { organization: other } = await directory.createOrganization('Medina', modes);
+    await directory.createKey(other.id, 'test', 'secret', 'operator');
+    await directory.revokeKey(last);
+    clock.advance(86_400_000);
+    await create();
   });
 
   test('a listener hears of the keys that have changed, not of all', async () => {

@@ -68,6 +68,9 @@ export const keyMessages = texts({
   too_many_keys: `This mode has {max} active keys. Revoke some first, or roll one without an overlap.
     Ce mode compte {max} clés actives. Révoquez-en d’abord, ou renouvelez-en une qui cesse aussitôt.
     في هذا الوضع {max} مفتاح نشط. ألغِ بعضها أولًا، أو جدّد مفتاحًا يتوقف فورًا.`,
+  too_many_new_keys: `{max} keys were made in 24 hours. More can be made later; keys can be revoked at any time.
+    {max} clés ont été créées en 24 heures. D’autres pourront l’être plus tard ; une clé peut être révoquée à tout moment.
+    أُنشئ {max} مفتاح خلال 24 ساعة. يمكن إنشاء غيرها لاحقًا، ويمكن إلغاء أي مفتاح في أي وقت.`,
   refused: `This key can’t be changed any more.
     Cette clé ne peut plus être modifiée.
     لم يعد من الممكن تغيير هذا المفتاح.`,

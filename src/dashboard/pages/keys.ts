@@ -1,7 +1,7 @@
 // The pages for API keys: create, roll with an overlap, revoke, and when each was last used. The
 // text of a key is shown once, in the answer to the form that made it.
 
-import { activeKeysMax } from '../../contract/limits.ts';
+import { activeKeysMax, keysMadePerDayMax } from '../../contract/limits.ts';
 import { type ApiKey, keyKinds, keyName, keyStatus } from '../../directory/api-key.ts';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
@@ -210,8 +210,17 @@ async function shownOnce(
     });
   } catch (error) {
     if (!(error instanceof DirectoryRefusal)) throw error;
-    const reason = error.code === 'too_many_keys' ? 'too_many_keys' : 'refused';
-    const problems = { '': say(reason, { max: activeKeysMax }) };
-    return page(refused(request, problems), { body: backToKeys(request) });
+    return page(refused(request, { '': refusalText(say, error) }), { body: backToKeys(request) });
+  }
+}
+
+function refusalText(say: Request['say'], { code }: DirectoryRefusal): string {
+  switch (code) {
+    case 'too_many_keys':
+      return say(code, { max: activeKeysMax });
+    case 'too_many_new_keys':
+      return say(code, { max: keysMadePerDayMax });
+    default:
+      return say('refused');
   }
 }
