@@ -2,6 +2,8 @@
 // and the error object with all of its fields in three languages.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import type { languages } from '../../src/contract/vocabulary.ts';
 import { type Answer, type Service, startService } from '../service.ts';
@@ -59,6 +61,28 @@ test('a revoked key stops working at once, the others go on', async () => {
   await service.operate('key.revoke', { key });
   assertRefused(await withKey(key), 401, 'api_key_revoked');
   assert.equal((await withKey(keys.test.secret)).status, 200);
+});
+
+test('a key that is revoked while the body of its request is on its way opens nothing', async () => {
+  const key = await newKey('test');
+  const body = '{"amount":5000,"currency":"mad"}';
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+  const head = [
+    'POST /v1/payment_intents HTTP/1.1',
+    'Host: x',
+    `Authorization: Bearer ${key}`,
+    'Content-Type: application/json',
+    'Idempotency-Key: slow',
+    `Content-Length: ${body.length}`,
+  ];
+  socket.write(`${head.join('\r\n')}\r\n\r\n${body.slice(0, 5)}`);
+  // The head has been read once a request that was sent later is answered.
+  assert.equal((await withKey(key)).status, 200);
+  await service.operate('key.revoke', { key });
+  socket.write(body.slice(5));
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  socket.destroy();
+  assert.match(answer.toString('latin1'), /^HTTP\/1\.1 401 .*"code":"api_key_revoked"/s);
 });
 
 test('a rolled key works for its overlap; without one it stops at once', async () => {

@@ -33,7 +33,7 @@ import { readBody } from '../http/request-body.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { matchRoute, unknownAddress } from '../http/router.ts';
 import { AdmittedCall, noBody, ReceivedCall, reach, SentCall } from './api-call.ts';
-import { type KeyRing, type RefusedKey, refuseKey } from './authenticate.ts';
+import { type KeyRing, type RefusedKey, type RingKey, refuseKey } from './authenticate.ts';
 import type { EventStreams, StreamSource } from './event-stream.ts';
 import { streamExport } from './export-stream.ts';
 import { eventSource, requestSource } from './stream-sources.ts';
@@ -86,6 +86,8 @@ const json = headerLines(['Content-Type', 'application/json']);
 const authChallenge = headerLines(['WWW-Authenticate', 'Bearer, Basic']);
 /** A read is refused unless its organization has room for a long list. */
 const largeAnswerBytes = 128 * 1024;
+/** Another node may have changed the directory. */
+const nobodyIsKnown: RefusedKey = { refusal: unavailable, key: null, prefix: null, digest: null };
 const routeNames = routeTable.map(({ method, path }) => `${method} ${path}`);
 
 export class Api {
@@ -119,7 +121,7 @@ export class Api {
       else
         readBody(exchange, bodyBytesMax, (body) => {
           if ('code' in body) this.refuse(call, body, { close: true });
-          else this.dispatch(call, body);
+          else this.#dispatchLater(call, body);
         });
     } else {
       this.dispatch(call, noBody);
@@ -129,8 +131,7 @@ export class Api {
   /** Runs gates 2 to 6. */
   #admit(call: ReceivedCall): AdmittedCall | Refusal {
     const { head } = call;
-    if (!this.#options.isTrusted()) return unavailable;
-    const key = this.#options.keyRing.authenticate(head.authorization, this.#options.clock);
+    const key = this.#keyOf(head);
     if ('refusal' in key) return this.#refuseKey(call, key);
     call.key = key;
     call.exchange.holder = key.org;
@@ -142,6 +143,24 @@ export class Api {
     const { testOnly } = elementAt(routeTable, match.route);
     if (testOnly && key.livemode) return this.#refuseKey(call, refuseKey(refuse('test_mode_only'), key));
     return new AdmittedCall(call, key, match);
+  }
+
+  /** The key of a request, or why it is refused. */
+  #keyOf({ authorization }: RequestHead): RingKey | RefusedKey {
+    const { isTrusted, keyRing, clock } = this.#options;
+    return isTrusted() ? keyRing.authenticate(authorization, clock) : nobodyIsKnown;
+  }
+
+  /** Whether the key of a request opens what it did, while an answer goes on. */
+  #opens(head: RequestHead): boolean {
+    return !('refusal' in this.#keyOf(head));
+  }
+
+  /** A key may have been revoked while the body was on its way. */
+  #dispatchLater(call: AdmittedCall, body: Buffer): void {
+    const key = this.#keyOf(call.head);
+    if ('refusal' in key) this.refuse(call, this.#refuseKey(call, key));
+    else this.dispatch(call, body);
   }
 
   #refuseKey(call: ReceivedCall, refused: RefusedKey): Refusal {
@@ -214,15 +233,14 @@ export class Api {
   #answer(call: SentCall, answer: AnswerFrame): void {
     const { exchange } = call;
     const headers = commonHeaders(answer);
-    if (answer.flags & answerFlags.more && elementAt(routeTable, call.match.route).kind === 'stream') {
-      this.#stream(call, headers);
-      return;
-    }
     if (answer.flags & answerFlags.more) {
+      const { kind } = elementAt(routeTable, call.match.route);
+      if (kind === 'stream') return void this.#stream(call, headers);
       if (exchange.isOpen) this.#finished(call, answer.status, null, noBody);
       const { org, livemode } = call.key;
       const request = { route: call.match.route, org, livemode, query: call.head.query };
-      exchange.guard(() => streamExport(exchange, headers, this.shardOf(org), request));
+      const isAllowed = () => this.#opens(call.head);
+      exchange.guard(() => streamExport(exchange, headers, this.shardOf(org), request, isAllowed));
       return;
     }
     if (call.head.method === 'GET' && !exchange.hasRoomFor(answer.body.length)) {
@@ -247,12 +265,9 @@ export class Api {
     const { eventStreams } = this.#options;
     const source = this.#sourceOf(call);
     const refusal = eventStreams.refusal(org, source, head);
-    if (refusal !== null) {
-      this.refuse(call, refusal, { headers });
-      return;
-    }
+    if (refusal !== null) return void this.refuse(call, refusal, { headers });
     this.#finished(call, 200, null, noBody);
-    exchange.guard(() => eventStreams.stream(exchange, headers, org, source, head));
+    exchange.guard(() => eventStreams.stream(exchange, headers, org, source, head, () => this.#opens(head)));
   }
 
   #sourceOf({ head, key: { org }, match }: SentCall): StreamSource {

@@ -7,11 +7,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Refusal, refuse } from '../../contract/errors/table.ts';
 import { eventStreamsAtOnceMax } from '../../contract/limits.ts';
 import { defined } from '../../core/assert.ts';
-import type { Clock } from '../../core/clock.ts';
 import { type Exchange, headerLines } from '../http/exchange.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { Shares } from '../http/shares.ts';
-import type { KeyRing } from './authenticate.ts';
 
 /** Of all organizations together, at each edge. */
 const streamsMax = 64;
@@ -44,18 +42,8 @@ export interface StreamSource {
   next(cursor: string): Promise<StreamStep>;
 }
 
-interface EventStreamOptions {
-  readonly keyRing: KeyRing;
-  readonly clock: Clock;
-}
-
 export class EventStreams {
-  readonly #options: EventStreamOptions;
   readonly #slots = new Shares(streamsMax, [eventStreamsAtOnceMax]);
-
-  constructor(options: EventStreamOptions) {
-    this.#options = options;
-  }
 
   /** Why an organization gets no stream now; null when it does. */
   refusal(org: string, source: StreamSource, { lastEventId }: RequestHead): Refusal | null {
@@ -63,17 +51,21 @@ export class EventStreams {
     return this.#slots.isFull([org]) ? tooMany : null;
   }
 
-  /** Answers with the stream, until the client leaves, the service stops or the key ends. */
+  /**
+   * Answers with the stream, until the client leaves, the service stops or the stream is not
+   * allowed any more.
+   */
   async stream(
     exchange: Exchange,
     headers: string,
     org: string,
     source: StreamSource,
     head: RequestHead,
+    isAllowed: () => boolean,
   ): Promise<void> {
     const end = defined(this.#slots.take([org]), 'a stream is not refused');
     try {
-      await this.#write(exchange, headers, source, head);
+      await this.#write(exchange, headers, source, head, isAllowed);
       exchange.finish();
     } finally {
       end();
@@ -84,16 +76,17 @@ export class EventStreams {
     exchange: Exchange,
     headers: string,
     source: StreamSource,
-    { authorization, lastEventId }: RequestHead,
+    { lastEventId }: RequestHead,
+    isAllowed: () => boolean,
   ): Promise<void> {
-    const { keyRing, clock } = this.#options;
     const { events, cursor: first } = await source.begin(lastEventId || null);
     exchange.begin(200, eventStream + headers);
     await exchange.write(`retry: 1000\n${events}`);
     let [cursor, writtenAt] = [first, performance.now()];
     while (exchange.isOpen && !exchange.isClosing) {
-      if ('refusal' in keyRing.authenticate(authorization, clock)) return;
+      if (!isAllowed()) return;
       const step = await source.next(cursor);
+      if (!isAllowed()) return;
       for (const { id, body } of step.items)
         await exchange.write(`${id === null ? '' : `id: ${id}\n`}data: ${body}\n\n`);
       cursor = step.cursor;

@@ -18,12 +18,16 @@ interface ExportRequest extends ExportOptions {
   readonly query: string;
 }
 
-/** Answers an admitted export. When a page fails the connection is cut: no file looks whole. */
+/**
+ * Answers an admitted export. When a page fails, or the client may not have it any more, the
+ * connection is cut: no file looks whole.
+ */
 export async function streamExport(
   exchange: Exchange,
   headers: string,
-  shard: ShardClient,
+  shard: Pick<ShardClient, 'ask'>,
   request: ExportRequest,
+  isAllowed: () => boolean,
 ): Promise<void> {
   const route = elementAt(routeTable, request.route);
   const parsed = parseQuery(route, request.query);
@@ -36,18 +40,23 @@ export async function streamExport(
   );
   exchange.begin(200, described + headers);
   try {
-    await writePages(exchange, shard, request);
+    await writePages(exchange, shard, request, isAllowed);
   } finally {
     const { org, livemode } = request;
     void shard.ask({ kind: 'export_ended', org, livemode, requestId: exchange.requestId });
   }
 }
 
-async function writePages(exchange: Exchange, shard: ShardClient, request: ExportRequest): Promise<void> {
+async function writePages(
+  exchange: Exchange,
+  shard: Pick<ShardClient, 'ask'>,
+  request: ExportRequest,
+  isAllowed: () => boolean,
+): Promise<void> {
   let cursor: string | null = '';
   while (cursor !== null && exchange.isOpen) {
     const answer = await shard.ask({ ...request, kind: 'export_page', cursor });
-    if (!answer.ok) {
+    if (!answer.ok || !isAllowed()) {
       exchange.cut();
       return;
     }

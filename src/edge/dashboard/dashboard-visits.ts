@@ -29,6 +29,8 @@ interface DashboardVisitsOptions {
   readonly sessions: KnownSessions;
   readonly shardOf: (org: string) => ShardClient;
   readonly askLogs: AskLogs;
+  /** Whether the directory may be believed; otherwise another node may have changed it. */
+  readonly isTrusted: () => boolean;
 }
 
 /** When somebody may try again who has too much under way. */
@@ -83,9 +85,10 @@ export class DashboardVisits {
     if (answer.kind === 'file') return exchange.answer(200, keptHeaders(answer.type), answer.bytes);
     const end = this.#slots[answer.kind].take([answer.org, answer.member]);
     if (end === null) return replyTooMany(exchange, stranger, busySeconds);
+    const { shardOf, isTrusted } = this.#options;
     try {
       if (answer.kind === 'export')
-        await streamExport(exchange, notStored, this.#options.shardOf(answer.org), answer);
+        await streamExport(exchange, notStored, shardOf(answer.org), answer, isTrusted);
       else
         await this.#tails.stream(exchange, answer, () =>
           this.#ask(exchange, { ...request, isRepeated: true }),

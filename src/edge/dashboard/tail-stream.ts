@@ -25,6 +25,8 @@ const headers =
 interface TailStreamOptions {
   readonly shardOf: (org: string) => Pick<ShardClient, 'ask'>;
   readonly askLogs: AskLogs;
+  /** Whether the directory may be believed, and with it who may see this. */
+  readonly isTrusted: () => boolean;
 }
 
 export class TailStreams {
@@ -54,7 +56,7 @@ export class TailStreams {
     let shown = '';
     let answer = first;
     let [askedAt, writtenAt] = [performance.now(), Number.NEGATIVE_INFINITY];
-    while (exchange.isOpen && !exchange.isClosing) {
+    while (exchange.isOpen && !exchange.isClosing && this.#options.isTrusted()) {
       const now = performance.now();
       if (answer.list !== shown) {
         shown = answer.list;
