@@ -19,7 +19,7 @@ import { followedLog, recoverLog } from './log/follow.ts';
 import { SegmentedLog } from './log/log.ts';
 import type { LogEngine } from './log/log-engine.ts';
 import { markMirror, refuseMirror } from './log/mirror-mark.ts';
-import { ReplicatedLog } from './log/replicated-log.ts';
+import { ReplicatedLog, type ReplicatedLogOptions } from './log/replicated-log.ts';
 import { Segments } from './log/segments.ts';
 import { WriteAheadLog } from './log/write-ahead-log.ts';
 import type { RemoteLog } from './remote-log.ts';
@@ -29,7 +29,7 @@ export { metadataIn } from './checkpoint/checkpoint-reader.ts';
 export { isMirror, markMirror } from './log/mirror-mark.ts';
 export { layoutVersions, recordFields } from './records/record-layout.ts';
 
-export interface JournalOptions {
+export interface JournalOptions extends ReplicatedLogOptions {
   /** The shard's folder; created if need be. */
   readonly dir: string;
   readonly identity: ShardIdentity;
@@ -49,10 +49,6 @@ export interface JournalOptions {
   readonly onDamage?: (damage: JournalDamaged) => void;
   /** Other machines hold the log, too; it lies there first, and its mirror in the folder. */
   readonly remote?: RemoteLog;
-  /** Hears when the partition is acquired there, and when it may be lost. */
-  readonly onOwnership?: (isHeld: boolean) => void;
-  /** Whether this process may believe that it owns what it has acquired there. */
-  readonly isTrusted?: () => boolean;
   /** Keeps the checkpoint, in another thread; this thread does without one. */
   readonly checkpointer?: Checkpointer;
   /** The thread's own unless a test decides what runs next. */
@@ -127,9 +123,7 @@ export async function openJournal(options: JournalOptions): Promise<OwnJournal> 
       movedResponse: (location, keyDigest) => checkpoint.movedResponse(location, keyDigest),
       ...segmentSettings(options),
     });
-    const replicated =
-      options.remote &&
-      new ReplicatedLog(options.remote, mirror, identity, options.onOwnership, options.isTrusted);
+    const replicated = options.remote && new ReplicatedLog(options.remote, mirror, identity, options);
     const engine: LogEngine = replicated ?? mirror;
     const log = new WriteAheadLog(engine, identity);
     const ownership = await engine.acquire(checkpoint.sequence);

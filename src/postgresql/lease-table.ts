@@ -31,6 +31,8 @@ export interface ReachableNode {
   readonly drained: boolean;
   /** The partitions that operators want it to run. */
   readonly wanted: readonly number[];
+  /** The entries that it lacks of the partition that it is furthest behind in. */
+  readonly behind: number;
 }
 
 interface LeaseColumns {
@@ -130,9 +132,12 @@ export class PostgresLease implements LeaseTable {
   /** The nodes that were heard of lately and may run partitions, this one among them. */
   async reachableNodes(): Promise<ReachableNode[]> {
     const text = `select node, process, link, drained,
-        array(select partition from payments.partitions where wanted = nodes.process) as wanted
+        array(select partition from payments.partitions where wanted = nodes.process) as wanted,
+        (select coalesce(max(next_sequence - 1 - coalesce((followed ->> partition::text)::bigint, 0)), 0)
+           from payments.partitions where partition >= 0 and partitions.node is distinct from nodes.node) as behind
       from payments.nodes where link is not null and seen_at > now() - interval '3 seconds'`;
-    return this.#run<ReachableNode>('reachable-nodes', text, []);
+    const rows = await this.#run<ReachableNode & { readonly behind: unknown }>('reachable-nodes', text, []);
+    return rows.map((row) => ({ ...row, behind: Number(row.behind) }));
   }
 
   /** This node leaves, and those are forgotten that were not seen for an hour. */

@@ -51,9 +51,13 @@ export class Hosting {
   readonly #board: OwnershipBoard;
   readonly #edges: HostedEdges;
   readonly #shards = new Map<number, Thread>();
+  /** The partition that is let go to be started: nothing is to follow it again. */
+  #starting: number | null = null;
   /** Those whose webhooks are delivered here. */
   readonly #delivered = new Set<number>();
   #webhooks: WebhookThreads | null = null;
+  /** Resolves when those before have ended: only then are all attempts counted. */
+  #webhooksEnded: Promise<unknown> = Promise.resolve();
   /** The threads of the request logs: one, and others that wait until it has ended. */
   readonly #logs = new Set<Thread>();
   #logWriter: Promise<void> = Promise.resolve();
@@ -105,7 +109,13 @@ export class Hosting {
     if (this.#room.isFull()) throw new Error('its disk is full');
     // One that was lent before may not have ended yet.
     await this.#shards.get(number)?.ended;
-    if (mayStart()) await Promise.race([standby.ask('release', { partition: number }), this.#halted.promise]);
+    this.#starting = number;
+    try {
+      if (mayStart())
+        await Promise.race([standby.ask('release', { partition: number }), this.#halted.promise]);
+    } finally {
+      this.#starting = null;
+    }
     // Whoever has lent it may run it elsewhere by now.
     if (!mayStart()) {
       port.close();
@@ -184,7 +194,7 @@ export class Hosting {
 
   #followAgain(number: number): void {
     const { folder, standby, logger } = this.#options;
-    const isWanted = () => !this.#isStopping && !this.#shards.has(number);
+    const isWanted = () => !this.#isStopping && !this.#shards.has(number) && this.#starting !== number;
     void followUntilDone(standby, followedShard(folder, number), isWanted, logger);
   }
 
@@ -192,6 +202,7 @@ export class Hosting {
     const { trust, threads, logger } = this.#options;
     const config = this.#config;
     const stopping = new AbortController();
+    const formerEnded = this.#webhooksEnded;
     const supervised = Array.from({ length: config.webhookThreads }, (_, number) => {
       const kind = kinds.webhooks(number);
       const data: WebhookThreadData = {
@@ -206,7 +217,10 @@ export class Hosting {
         name: kind.name,
         logger,
         stopping: stopping.signal,
-        make: () => threads.take(kind).begin(data),
+        make: async () => {
+          await formerEnded;
+          return stopping.signal.aborted ? null : threads.take(kind).begin(data);
+        },
         onStarted: (thread) => {
           for (const [number, shard] of this.#shards)
             if (this.#delivered.has(number)) connectShard(shard, number, thread, null);
@@ -221,7 +235,9 @@ export class Hosting {
     const webhooks = this.#webhooks;
     this.#webhooks = null;
     webhooks?.stopping.abort();
-    await Promise.all(webhooks?.threads.map((thread) => thread.stop()) ?? []);
+    const ended = Promise.all(webhooks?.threads.map((thread) => thread.stop()) ?? []);
+    if (webhooks !== null) this.#webhooksEnded = ended;
+    await ended;
   }
 
   /** Applies what can change. Resolves with the failures, each as one line. */

@@ -15,6 +15,8 @@ export interface LinkedNode {
   readonly edges: number;
 }
 
+/** A node that lacks more entries of a partition would keep those who use it waiting. */
+const behindMax = 10_000;
 /** A node that has failed is given nothing for so long, and twice as long each time. */
 const unfit = { minMs: 2_000, maxMs: 120_000 };
 
@@ -23,6 +25,8 @@ export class Placement {
   readonly #here: string;
   /** The other processes that are there, as PostgreSQL knows, and were not drained. */
   #known: readonly string[] = [];
+  /** Those that once had nearly all of every partition that others run. */
+  readonly #caughtUp = new Set<string>();
   /** Those that were drained, as was heard of each last. */
   readonly #drained = new Set<string>();
   /** Those that this node is connected to. */
@@ -54,10 +58,13 @@ export class Placement {
    * The nodes as they are now, this one among them. Returns when the partitions are to be spread
    * anew: nodes that come at about the same time are given some together. Null: they stay.
    */
-  know(nodes: readonly Pick<ReachableNode, 'process' | 'drained' | 'wanted'>[]): 'now' | 'soon' | null {
+  know(
+    nodes: readonly Pick<ReachableNode, 'process' | 'drained' | 'wanted' | 'behind'>[],
+  ): 'now' | 'soon' | null {
     this.#known = nodes
       .filter(({ process, drained }) => process !== this.#here && !drained)
       .map(({ process }) => process);
+    for (const { process, behind } of nodes) if (behind <= behindMax) this.#caughtUp.add(process);
     for (const { process, drained } of nodes)
       if (drained) this.#drained.add(process);
       else this.#drained.delete(process);
@@ -78,6 +85,7 @@ export class Placement {
   unlinked(process: string): void {
     this.failed(process);
     this.#linked.delete(process);
+    this.#caughtUp.delete(process);
   }
 
   /** The processes that this one is connected to. */
@@ -111,7 +119,9 @@ export class Placement {
 
   /** Those that can be given partitions. */
   get #members(): readonly string[] {
-    const usable = [...this.#linked].filter(([process]) => this.#known.includes(process));
+    const usable = [...this.#linked].filter(
+      ([process]) => this.#known.includes(process) && this.#caughtUp.has(process),
+    );
     return usable.filter(([, { node }]) => this.#failures.isOver(node)).map(([process]) => process);
   }
 

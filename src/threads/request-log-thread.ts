@@ -85,6 +85,8 @@ function write(port: MessagePort, { buffer, bytes, senders }: EntryBatch): void 
 interface OtherLog {
   /** The count of its connection. */
   readonly count: number;
+  /** Null: there was none yet. */
+  readonly port: MessagePort | null;
   /** Null: its node is not there any more. */
   readonly questions: Questions<LogOfNodeQuestions> | null;
 }
@@ -92,7 +94,7 @@ interface OtherLog {
 /** By the names of nodes. */
 const others = new Map<string, OtherLog>();
 if (data.missing !== null && data.missing !== config.cluster.node)
-  others.set(data.missing, { count: 0, questions: null });
+  others.set(data.missing, { count: 0, port: null, questions: null });
 
 interface LogAnswers {
   readonly ofThisNode: Answers<LogOfNodeQuestions>;
@@ -154,14 +156,15 @@ function connectOther(node: string, count: number, port: MessagePort): void {
     return;
   }
   const questions = new Questions<LogOfNodeQuestions>((question) => port.postMessage(question));
-  others.set(node, { count, questions });
+  others.get(node)?.port?.close();
+  others.set(node, { count, port, questions });
   port.on('message', (message: Question<LogOfNodeQuestions> | Answer) => {
     if ('value' in message) questions.take(message);
     else void takeOfOther(port, message);
   });
   port.on('close', () => {
     questions.end(new Error(`node ${node} is away`));
-    if (others.get(node)?.questions === questions) others.set(node, { count, questions: null });
+    if (others.get(node)?.questions === questions) others.set(node, { count, port, questions: null });
   });
 }
 

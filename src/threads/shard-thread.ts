@@ -130,6 +130,10 @@ async function open() {
       ...(remote && { remote }),
       onOwnership: (isHeld) => ownership.setHeld(number, isHeld),
       isTrusted: () => ownership.isTrusted(),
+      onPortion() {
+        isAcquiring = false;
+        if (instructions.hasStop) process.exit(0);
+      },
     });
   } catch (error) {
     fail(error);

@@ -4,8 +4,9 @@
 // and in whether another start can help.
 
 import { setTimeout as wait } from 'node:timers/promises';
+import { errorText } from '../core/errors.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { Thread, ThreadFailure } from './thread.ts';
+import { type Thread, ThreadFailure } from './thread.ts';
 
 const countedMs = 60_000;
 const delayMsMin = 200;
@@ -92,9 +93,17 @@ export class SupervisedThread {
   /** Runs one thread until it ends. Returns the failure, or null when it ended by itself. */
   async #run(): Promise<ThreadFailure | null> {
     const { make, onStarted, onReady, onEnded, onLost, stopping } = this.#options;
-    const made = make();
-    // One that is there at once misses nothing that the others are told.
-    const thread = made instanceof Promise ? await made : made;
+    let thread: Thread | null;
+    try {
+      const made = make();
+      // One that is there at once misses nothing that the others are told.
+      thread = made instanceof Promise ? await made : made;
+    } catch (error) {
+      const failure = new ThreadFailure(`it can't be started: ${errorText(error)}`, false);
+      this.#replaced.resolve();
+      this.#first.resolve(failure);
+      return failure;
+    }
     if (thread === null) return null;
     this.#thread = thread;
     if (stopping.aborted) await thread.stop();

@@ -292,8 +292,11 @@ export class Supervisor {
    */
   async #changed(change: DirectoryChange): Promise<void> {
     const shard = elementAt(this.#shards, this.shardOf(change.organization.id)).thread;
-    // A shard that is not running, or ends meanwhile, reads the directory when it is started again.
-    await shard?.askSoon('account', { account: accountOf(change.organization) }).catch(() => {});
+    const asks = { account: accountOf(change.organization) };
+    // A shard that is not running, or ends meanwhile, reads the directory when it is started again,
+    // and one that starts answers nobody before it has been told.
+    if (shard?.isReady) await shard.askSoon('account', asks).catch(() => {});
+    else shard?.ask('account', asks).catch(() => {});
     await this.#edges.changed(change);
   }
 

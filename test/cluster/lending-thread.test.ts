@@ -62,6 +62,7 @@ async function bench(context: TestContext) {
     link: `127.0.0.1:${port}`,
     drained: false,
     wanted: [],
+    behind: 0,
   };
   const lead = (...nodes: readonly ReachableNode[]) => thread.ask('lead', { nodes });
   const typesOf = () => news.map(({ type }) => type);

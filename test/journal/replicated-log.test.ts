@@ -40,16 +40,16 @@ function engineOn(machines: RemoteMachines, context: TestContext, dir = temporar
     segmentAgeMaxMs: 1e9,
   });
   const [remote, heard] = [machines.connect(), [] as boolean[]];
+  /** How far the mirror has come each time that nothing is being written. */
+  const portions: number[] = [];
   let isTrusted = true;
-  const engine = new ReplicatedLog(
-    remote,
-    mirror,
-    identity,
-    (isHeld) => heard.push(isHeld),
-    () => isTrusted,
-  );
+  const engine = new ReplicatedLog(remote, mirror, identity, {
+    onOwnership: (isHeld) => heard.push(isHeld),
+    isTrusted: () => isTrusted,
+    onPortion: () => portions.push(mirror.end().sequence),
+  });
   context.after(() => engine.close());
-  return { engine, mirror, remote, heard, trust: (is: boolean) => (isTrusted = is) };
+  return { engine, mirror, remote, heard, portions, trust: (is: boolean) => (isTrusted = is) };
 }
 
 test('a log that is closed leaves its mirror open until what is on its way is answered', async (context) => {
@@ -109,6 +109,15 @@ engineContract('on machines in memory', async (context) => {
 
 const bytesOf = (firstSequence: number, entries: number, epoch: number) =>
   encodeBatch(turnAt(firstSequence, entries), tag, epoch).bytes;
+
+test('between the portions that the mirror lacks nothing is being written', async (context) => {
+  const machines = new RemoteMachines();
+  const { engine, portions } = engineOn(machines, context);
+  machines.epoch = 1;
+  machines.batches = [bytesOf(1, 2, 1), bytesOf(3, 1, 1), bytesOf(4, 3, 1)];
+  await engine.acquire(0);
+  assert.deepEqual(portions, [0, 2, 3, 6]);
+});
 
 test('one append is under way at a time, and a stored response is read while it waits', async (context) => {
   const machines = new RemoteMachines();

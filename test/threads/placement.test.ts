@@ -8,6 +8,7 @@ import { Placement } from '../../src/threads/placement.ts';
 interface Told {
   readonly drained?: boolean;
   readonly wanted?: readonly number[];
+  readonly behind?: number;
 }
 
 /** Four partitions of node `a`. Each node has one process, which is called like it unless told otherwise. */
@@ -25,6 +26,7 @@ function bench() {
           process,
           drained: false,
           wanted: [],
+          behind: 0,
           ...told,
         })),
       ),
@@ -164,4 +166,21 @@ test('a node runs edges from its link on until it is drained or its link is lost
   assert.equal(takers(), 'bc');
   placement.unlinked('c');
   assert.equal(takers(), 'b');
+});
+
+test('a node is given partitions once it has nearly all of every one', () => {
+  const { placement, know, link, settle } = bench();
+  link('b');
+  assert.equal(know({ b: { behind: 10_001 } }), null);
+  assert.equal(settle(), 'aaaa');
+  assert.equal(know({ b: { behind: 10_000 } }), 'soon');
+  assert.equal(settle(), 'aabb');
+  // What it has let go is behind until it is followed again.
+  assert.equal(know({ b: { behind: 50_000 } }), null);
+  assert.equal(settle(), 'aabb');
+  // Another link may be with a node whose folder is another one.
+  placement.unlinked('b');
+  link('b');
+  assert.equal(know({ b: { behind: 50_000 } }), 'now');
+  assert.equal(settle(), 'aaaa');
 });

@@ -177,3 +177,46 @@ const rows: readonly [string, gapsMs: readonly number[], expected: readonly numb
 for (const [name, gapsMs, expected] of rows) {
   test(`waits before the next start: ${name}`, () => assert.deepEqual(waits(...gapsMs), expected));
 }
+
+test('a thread that can not be made is told, and made again', async () => {
+  let tries = 0;
+  const made: FakeThread[] = [];
+  const { supervised, happened, stopping } = supervise({
+    make: async () => {
+      tries++;
+      if (tries === 1) throw new Error('the journal is not closed');
+      const thread = new FakeThread();
+      thread.ready.catch(() => {});
+      made.push(thread);
+      return thread as unknown as Thread;
+    },
+  });
+  const failure = await supervised.start();
+  assert.equal(failure?.message, "it can't be started: the journal is not closed");
+  await setImmediate();
+  await setImmediate();
+  assert.deepEqual(happened, [
+    "shard 1 ended and is started again: it can't be started: the journal is not closed",
+  ]);
+  assert.equal(made.length, 1);
+  stopping.abort();
+  await supervised.stop();
+});
+
+test('whoever waits for another thread hears that it can not be made', async () => {
+  let tries = 0;
+  const { supervised, stopping } = supervise({
+    make: async () => {
+      if (++tries === 2) throw new Error('not now');
+      const thread = new FakeThread();
+      thread.ready.catch(() => {});
+      thread.becomeReady();
+      return thread as unknown as Thread;
+    },
+  });
+  await supervised.start();
+  await supervised.replace();
+  assert.ok(tries >= 2);
+  stopping.abort();
+  await supervised.stop();
+});

@@ -19,6 +19,18 @@ interface Waiting extends AppendedBatch {
   readonly reject: (failure: JournalFailure) => void;
 }
 
+export interface ReplicatedLogOptions {
+  /** Hears at once when the partition is acquired, and when it may be lost. */
+  readonly onOwnership?: (isHeld: boolean) => void;
+  /** An owner that is not trusted says nothing, although it has lost nothing that it knows of. */
+  readonly isTrusted?: () => boolean;
+  /**
+   * Called when the partition is acquired, and after each portion that the mirror lacked: nothing
+   * is being written then, so the thread may end.
+   */
+  readonly onPortion?: () => void;
+}
+
 export class ReplicatedLog implements LogEngine {
   readonly #remote: RemoteLog;
   readonly #mirror: SegmentedLog;
@@ -38,20 +50,17 @@ export class ReplicatedLog implements LogEngine {
   #noted: ReadonlyMap<string, Uint8Array> = new Map();
   readonly #onOwnership: (isHeld: boolean) => void;
   readonly #isTrusted: () => boolean;
+  readonly #onPortion: () => void;
 
-  /**
-   * `onOwnership` hears at once when the partition is acquired, and when it may be lost. An owner
-   * that is not trusted says nothing, although it has lost nothing that it knows of.
-   */
   constructor(
     remote: RemoteLog,
     mirror: SegmentedLog,
     partition: ShardIdentity,
-    onOwnership: (isHeld: boolean) => void = () => {},
-    isTrusted: () => boolean = () => true,
+    { onOwnership = () => {}, isTrusted = () => true, onPortion = () => {} }: ReplicatedLogOptions = {},
   ) {
     this.#isTrusted = isTrusted;
     this.#onOwnership = onOwnership;
+    this.#onPortion = onPortion;
     this.#remote = remote;
     this.#mirror = mirror;
     this.#partition = partition;
@@ -61,6 +70,7 @@ export class ReplicatedLog implements LogEngine {
   async acquire(checkpointed: number): Promise<Ownership> {
     const acquired = await this.#remote.acquire(this.#mirror.lastEpoch);
     this.#epoch = acquired.epoch;
+    this.#onPortion();
     await this.#catchUp(acquired, mirroredEnd(this.#mirror, checkpointed));
     this.#mirror.noteEpoch(acquired.epoch);
     this.#acknowledged = acquired.end.sequence;
@@ -79,8 +89,10 @@ export class ReplicatedLog implements LogEngine {
     const { sequence } = acquired.end;
     this.#mirror.start(mirrored.sequence + 1);
     if (mirrored.sequence === sequence) return;
-    for await (const portion of this.#remote.read(mirrored.sequence))
+    for await (const portion of this.#remote.read(mirrored.sequence)) {
       await Promise.all(portion.map((bytes) => mirrorBatch(this.#mirror, this.#partition, bytes)));
+      this.#onPortion();
+    }
     assert(this.#mirror.end().sequence === sequence, 'the mirror ends where the log does');
   }
 

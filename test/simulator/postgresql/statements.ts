@@ -164,8 +164,15 @@ const named: Readonly<Record<string, Statement>> = {
   'note-node': {
     locks: ([process]) => locked(`node ${process}`),
     run: (_, values, __, seenMs) => {
-      const [process, node, address, , , link] = values as [string, string, string | null, ...unknown[]];
-      return write([], [change('nodes', process, { node, address, link: link as string | null, seenMs })]);
+      const [process, node, address, followed, , link] = values as [
+        string,
+        string,
+        string | null,
+        string,
+        string,
+        string | null,
+      ];
+      return write([], [change('nodes', process, { node, address, link, followed, seenMs })]);
     },
   },
   'reachable-nodes': {
@@ -177,13 +184,21 @@ const named: Readonly<Record<string, Statement>> = {
         [...keyed.partitions.values()]
           .filter(({ wanted }) => wanted === process)
           .map(({ partition }) => partition);
+      const behind = (followed: Readonly<Record<string, number>>) =>
+        Math.max(
+          0,
+          ...[...keyed.partitions.values()].map(
+            ({ partition, next_sequence }) => next_sequence - 1 - (followed[partition] ?? 0),
+          ),
+        );
       return read(
-        seen.map(([process, { node, link }]) => ({
+        seen.map(([process, { node, link, followed }]) => ({
           node,
           process,
           link,
           drained: false,
           wanted: wantedAt(process),
+          behind: behind(JSON.parse(followed)),
         })),
       );
     },

@@ -52,6 +52,8 @@ export interface NodeRow {
   readonly node: string;
   readonly address: string | null;
   readonly link: string | null;
+  /** The sequence that each partition is followed to, as JSON. */
+  readonly followed: string;
   readonly seenMs: number;
 }
 

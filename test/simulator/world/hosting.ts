@@ -71,6 +71,8 @@ export class Hosting {
   #lender: LenderSide | null = null;
   /** What is done to partitions, one after the other. */
   #work: Promise<void> = Promise.resolve();
+  /** The partition that is let go to be started. */
+  #starting: number | null = null;
   #isStopping = false;
 
   constructor(options: HostingOptions) {
@@ -131,7 +133,9 @@ export class Hosting {
     const { number, lease, accounts, revision, quietMs } = lent;
     const mayStart = () => this.#wanted.get(number) === lent && !this.#isStopping;
     await this.#shards.get(number)?.ended.promise;
+    this.#starting = number;
     if (mayStart()) await release(number, this.lane);
+    this.#starting = null;
     if (!mayStart()) {
       link.send(() => lender.ended(number, null));
       return this.#followAgain(number);
@@ -213,7 +217,8 @@ export class Hosting {
   }
 
   #followAgain(number: number): void {
-    this.#options.followAgain(number, () => !this.#isStopping && !this.#shards.has(number));
+    const isWanted = () => !this.#isStopping && !this.#shards.has(number) && this.#starting !== number;
+    this.#options.followAgain(number, isWanted);
   }
 
   /** How far the log of a shard that runs here has come; null: it does not run here. */

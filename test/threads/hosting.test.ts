@@ -1,0 +1,121 @@
+// What a node runs for another: a partition is never followed while it is about to be run, and attempts of webhooks are counted
+// from the first thread to the last.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { MessageChannel } from 'node:worker_threads';
+import type { Config } from '../../src/config/config-schema.ts';
+import { OwnershipBoard } from '../../src/journal/ownership.ts';
+import { Hosting } from '../../src/threads/hosting.ts';
+import type { Thread } from '../../src/threads/thread.ts';
+
+/** A thread that is ready at once, and ends when the test says so. */
+function fakeThread() {
+  const ended = Promise.withResolvers<null>();
+  const thread = {
+    ready: Promise.resolve(),
+    isReady: true,
+    isElsewhere: false,
+    process: null,
+    ended: ended.promise,
+    begin: () => thread,
+    giveAway() {},
+    connect() {},
+    stop: () => ended.promise,
+    ask: async () => null,
+  };
+  return { thread: thread as unknown as Thread, end: () => ended.resolve(null) };
+}
+
+/** Turns of the event loop pass until something is so. */
+async function eventually(isSo: () => boolean): Promise<void> {
+  for (let turns = 0; !isSo(); turns++) {
+    assert.ok(turns < 1_000, 'it is never so');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+function hosting(context: TestContext, answer: (type: string) => Promise<void>) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'payments-hosting-'));
+  context.after(() => rmSync(dataDir, { recursive: true }));
+  const [asked, taken, fakes] = [
+    [] as string[],
+    [] as string[],
+    new Map<string, ReturnType<typeof fakeThread>>(),
+  ];
+  const logger = { info() {}, warn() {}, error() {} };
+  const made = new Hosting({
+    config: { dataDir, webhookThreads: 1, memory: {} } as unknown as Config,
+    port: 0,
+    folder: {
+      shardDir: () => dataDir,
+      shardIdentity: (shard: number) => ({ folder: 'f', generation: 1, shard }),
+    } as never,
+    trust: OwnershipBoard.untrusted(1),
+    standby: {
+      ask: ((type: string) => {
+        asked.push(type);
+        return answer(type);
+      }) as never,
+    },
+    whole: new Set(),
+    threads: {
+      take({ name }: { readonly name: string }) {
+        const fake = fakeThread();
+        taken.push(name);
+        fakes.set(name, fake);
+        return fake.thread;
+      },
+      prepare() {},
+    } as never,
+    logger: logger as never,
+    onListening() {},
+  });
+  const lend = () => {
+    const { port1, port2 } = new MessageChannel();
+    const shard = { number: 0, quietMs: 0, secretsKeys: [] };
+    made.take({ type: 'lent', lent: { kind: 'shard', shard }, term: 1, port: port1 } as never);
+    context.after(() => port2.close());
+    return port2;
+  };
+  return { lend, asked, taken, fakes };
+}
+
+test('a partition that is let go to be run is not followed again meanwhile', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  const released = Promise.withResolvers<void>();
+  let releases = 0;
+  const { lend, asked, taken, fakes } = hosting(context, async (type) => {
+    if (type === 'follow') throw new Error('PostgreSQL is away');
+    if (++releases === 2) await released.promise;
+  });
+  lend();
+  await eventually(() => taken.includes('shard 0'));
+  fakes.get('shard 0')?.end();
+  // It can't be followed again at once, which is tried again after a while.
+  await eventually(() => asked.includes('follow'));
+  lend();
+  await eventually(() => releases === 2);
+  context.mock.timers.tick(60_000);
+  await Promise.resolve();
+  released.resolve();
+  await eventually(() => taken.filter((name) => name === 'shard 0').length === 2);
+  assert.deepEqual(asked, ['release', 'follow', 'release']);
+});
+
+test('other webhook threads begin when those before have ended', async (context) => {
+  const { lend, taken, fakes } = hosting(context, async () => {});
+  lend();
+  await eventually(() => taken.includes('webhook thread 0'));
+  const former = fakes.get('webhook thread 0');
+  fakes.get('shard 0')?.end();
+  lend();
+  await eventually(() => taken.filter((name) => name === 'shard 0').length === 2);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(taken.filter((name) => name === 'webhook thread 0').length, 1);
+  former?.end();
+  await eventually(() => taken.filter((name) => name === 'webhook thread 0').length === 2);
+});
