@@ -15,8 +15,13 @@ export class EndpointActor {
    * window.
    */
   readonly #queue: DueDelivery[] = [];
-  /** Deliveries that wait, are in flight, or whose attempt is not recorded yet. */
-  readonly #held = new Set<string>();
+  /**
+   * Deliveries that wait, are in flight, or whose attempt is not recorded yet, with the number of
+   * the attempt.
+   */
+  readonly #held = new Map<string, number>();
+  /** Those of them that were leased again meanwhile for a later attempt. */
+  readonly #later = new Map<string, DueDelivery>();
   #inFlight = 0;
   /** It is in the dispatcher's line. */
   inLine = false;
@@ -64,16 +69,20 @@ export class EndpointActor {
 
   /**
    * Takes a delivery, unless it has it or the endpoint is deleted. One that waits here already may
-   * move to the front.
+   * move to the front. Where the shard has run elsewhere meanwhile, a later attempt may be due than
+   * the one that is under way here: it waits until that one is over.
    */
   take(delivery: DueDelivery): void {
     if (this.#state === null) return;
-    if (this.#held.has(delivery.id)) {
-      const at = delivery.first ? this.#queue.findIndex(({ id }) => id === delivery.id) : -1;
-      if (at === -1) return;
+    const held = this.#held.get(delivery.id);
+    if (held !== undefined) {
+      const isLater = delivery.number > held;
+      const at = this.#queue.findIndex(({ id }) => id === delivery.id);
+      if (at === -1 && isLater) this.#later.set(delivery.id, delivery);
+      if (at === -1 || !(isLater || delivery.first)) return;
       this.#queue.splice(at, 1);
     }
-    this.#held.add(delivery.id);
+    this.#held.set(delivery.id, delivery.number);
     if (delivery.first) this.#queue.unshift(delivery);
     else this.#queue.push(delivery);
   }
@@ -116,5 +125,8 @@ export class EndpointActor {
   /** The attempt is recorded. If the delivery is leased again, it is for another attempt. */
   release(delivery: string): void {
     this.#held.delete(delivery);
+    const later = this.#later.get(delivery);
+    this.#later.delete(delivery);
+    if (later !== undefined) this.take(later);
   }
 }

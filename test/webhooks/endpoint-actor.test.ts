@@ -87,3 +87,41 @@ test('the secrets of an attempt are those that have not ended when it starts', (
   actor.change({ ...state, secrets });
   assert.deepEqual(actor.start(1_000).sealed, ['null', '1001']);
 });
+
+test('a later attempt of a delivery waits until the one before is recorded', () => {
+  const actor = actorWith('dl_1');
+  actor.start(0);
+  // The shard has run elsewhere, where the first attempt was made, too, and failed.
+  actor.take({ ...delivery('dl_1'), number: 1 });
+  actor.take(delivery('dl_1'));
+  assert.deepEqual(stateOf(actor), [0, 1, false]);
+  actor.ended(false);
+  actor.release('dl_1');
+  assert.deepEqual(stateOf(actor), [1, 0, false]);
+  assert.equal(actor.start(0).delivery.number, 1);
+  actor.ended(false);
+  actor.release('dl_1');
+  assert.deepEqual(stateOf(actor), [0, 0, false]);
+});
+
+test('a later attempt takes the place of one that waits', () => {
+  const actor = actorWith('dl_1', 'dl_2');
+  actor.take({ ...delivery('dl_1'), number: 1 });
+  assert.deepEqual(
+    [actor.start(0), actor.start(0)].map(({ delivery: { id, number } }) => [id, number]),
+    [
+      ['dl_2', 0],
+      ['dl_1', 1],
+    ],
+  );
+});
+
+test('a later attempt of a deleted endpoint is not made', () => {
+  const actor = actorWith('dl_1');
+  actor.start(0);
+  actor.take({ ...delivery('dl_1'), number: 1 });
+  actor.change(null);
+  actor.ended(false);
+  actor.release('dl_1');
+  assert.deepEqual(stateOf(actor), [0, 0, true]);
+});
