@@ -165,16 +165,16 @@ export class Cluster implements Runs {
     const newest = this.#world.newestLease();
     if (newest === this.#newest) return;
     this.#newest = newest;
-    for (const { service, machine } of this.nodes) {
-      const believed = service?.believedLease ?? null;
-      if (believed === null) continue;
-      this.#world.judge.check(
-        'nobody believes to have what another node has taken',
-        believed >= newest,
-        () =>
-          `${machine.name} believes to have the lease of epoch ${believed} when that of ${newest} is taken`,
-      );
-    }
+    for (const { service, machine } of this.nodes)
+      for (const believed of [service?.believedLease, service?.hosting?.believedLease]) {
+        if (believed === null || believed === undefined) continue;
+        this.#world.judge.check(
+          'nobody believes to have what another node has taken',
+          believed >= newest,
+          () =>
+            `${machine.name} believes to speak by the lease of epoch ${believed} when that of ${newest} is taken`,
+        );
+      }
   }
 
   /** Once nothing has disturbed it for a while, and PostgreSQL and a node are there, somebody serves. */

@@ -69,6 +69,7 @@ export class Hosting {
   readonly #webhooks: WebhookThread[] = [];
   #link: LinkEnd | null = null;
   #lender: LenderSide | null = null;
+  #lease: number | null = null;
   /** What is done to partitions, one after the other. */
   #work: Promise<void> = Promise.resolve();
   /** The partition that is let go to be started. */
@@ -93,6 +94,7 @@ export class Hosting {
     this.#link?.end();
     this.#link = link;
     this.#lender = lender;
+    this.#lease = epoch;
     this.#trust.begin(epoch);
     link.onEnded = () => this.#lost(link);
     const beat = () => {
@@ -219,6 +221,12 @@ export class Hosting {
   #followAgain(number: number): void {
     const isWanted = () => !this.#isStopping && !this.#shards.has(number) && this.#starting !== number;
     this.#options.followAgain(number, isWanted);
+  }
+
+  /** The epoch of the lease that this node believes to run a shard by; null: it believes nothing now. */
+  get believedLease(): number | null {
+    const runs = [...this.#shards].some(([number, { hasBegun }]) => hasBegun && this.#board.isHeld(number));
+    return runs ? this.#lease : null;
   }
 
   /** How far the log of a shard that runs here has come; null: it does not run here. */
