@@ -5,7 +5,7 @@
 
 import type { Timers } from '../core/scheduler.ts';
 import type { Moment } from '../journal/ownership.ts';
-import type { Lease, LeaseTable, LeaseTiming } from './lease.ts';
+import { type Lease, type LeaseTable, type LeaseTiming, takeMargin } from './lease.ts';
 
 export interface LeaseKeeperOptions extends LeaseTiming {
   readonly table: LeaseTable;
@@ -104,7 +104,8 @@ export class LeaseKeeper {
     if (seen.process === process) return this.#take(seen, 'the answer was lost', false);
     const isFree = seen.isReleased && (seen.successor === null || seen.successor === node);
     if (isFree) return this.#take(seen, `${seen.node} has stopped`, true);
-    if (this.#quietMs < takeMs) return;
+    // The holder may be configured to believe itself for longer than this node would.
+    if (this.#quietMs < Math.max(takeMs, takeMargin * (seen.trustMs ?? 0))) return;
     const reason = seen.isReleased
       ? `${seen.node} has stopped`
       : `${seen.node} was silent for ${Math.round(this.#quietMs)} ms`;
@@ -114,7 +115,7 @@ export class LeaseKeeper {
   async #take(seen: Lease | null, reason: string, isClean: boolean): Promise<void> {
     const { table, trustMs, now, onTrusted, onTaken } = this.#options;
     const sent = now();
-    this.#epoch = await table.take(seen, reason);
+    this.#epoch = await table.take(seen, reason, trustMs);
     if (this.#epoch === null) return;
     onTrusted(sent, trustMs);
     onTaken(this.#epoch, isClean, seen?.node ?? null);

@@ -19,6 +19,8 @@ export interface Lease {
   readonly successor: string | null;
   /** In which form the holder writes; null: a release that did not say so. */
   readonly dialect: Dialect | null;
+  /** For how long the holder believes itself; null: a release that did not say so. */
+  readonly trustMs: number | null;
 }
 
 /** Where the lease lies. Everything rejects with an error when nobody answers. */
@@ -26,10 +28,10 @@ export interface LeaseTable {
   /** Null: nobody has ever had the lease. */
   look(): Promise<Lease | null>;
   /**
-   * Takes the lease as it was seen, and says why. Resolves with its epoch, or with null when it has
-   * changed meanwhile.
+   * Takes the lease as it was seen, and says why, and for how long the node believes itself.
+   * Resolves with its epoch, or with null when it has changed meanwhile.
    */
-  take(seen: Lease | null, reason: string): Promise<number | null>;
+  take(seen: Lease | null, reason: string, trustMs: number): Promise<number | null>;
   /** Raises the holder's beat. Null: somebody else has the lease. */
   beat(epoch: number): Promise<Pick<Lease, 'successor'> | null>;
   /** The holder has stopped: the next one need not wait. */
@@ -42,6 +44,9 @@ export interface LeaseTiming {
   readonly beatMs: number;
   /** The holder believes itself for so long from sending the last beat that was acknowledged. */
   readonly trustMs: number;
-  /** A lease is taken when the same beat was seen for so long. */
+  /** A lease is taken when the same beat was seen for so long, or longer as its holder has it. */
   readonly takeMs: number;
 }
+
+/** So much longer than its holder believes itself a lease must have been seen as it is. */
+export const takeMargin = 1.25;

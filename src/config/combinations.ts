@@ -1,6 +1,7 @@
 // What values of the configuration must be like besides their type, and which go together.
 
 import { isIP, isIPv4 } from 'node:net';
+import { takeMargin } from '../cluster/lease.ts';
 import { parseNodeAddress } from '../cluster/relay.ts';
 import { checkRecipient } from '../disk/age-recipient.ts';
 import { isMailUrl, isSenderAddress } from '../mail/mail-url.ts';
@@ -71,7 +72,7 @@ function refuseLeaseTimes(beat: Setting, trust: Setting, take: Setting): void {
     throw new ConfigError(
       `${trust.where} is ${trustMs} and ${beat.where} is ${beatMs}: it must be at least three times as long`,
     );
-  if (takeMs < 1.25 * trustMs)
+  if (takeMs < takeMargin * trustMs)
     throw new ConfigError(
       `${take.where} is ${takeMs} and ${trust.where} is ${trustMs}: it must be at least a quarter longer`,
     );

@@ -44,8 +44,11 @@ interface LeaseColumns {
   readonly released: boolean;
   readonly successor: string | null;
   readonly address: string | null;
-  readonly dialect: Dialect | null;
+  readonly dialect: Noted | null;
 }
+
+/** What a holder notes. A release that does not know of a part of it leaves it out. */
+type Noted = Dialect & { readonly trustMs?: number };
 
 export const leaseColumns = `epoch, beat, lease.node, lease.process, released, successor, dialect,
   (select address from payments.nodes where nodes.process = lease.process) as address`;
@@ -61,6 +64,7 @@ export function leaseOf(row: LeaseColumns): Lease {
     address,
     successor,
     dialect,
+    trustMs: dialect?.trustMs ?? null,
   };
 }
 
@@ -79,8 +83,9 @@ export class PostgresLease implements LeaseTable {
     return row === undefined ? null : leaseOf(row);
   }
 
-  async take(seen: Lease | null, reason: string): Promise<number | null> {
+  async take(seen: Lease | null, reason: string, trustMs: number): Promise<number | null> {
     const { node, process } = this.#identity;
+    const noted: Noted = { ...dialect, trustMs };
     const taken =
       seen === null
         ? `insert into payments.lease (epoch, node, process, dialect) values (1, $1, $2, $5) on conflict do nothing`
@@ -92,7 +97,7 @@ export class PostgresLease implements LeaseTable {
       `with taken as (${taken} returning epoch)
        insert into payments.takeovers (epoch, node, previous, reason)
        select epoch, $1, $3, $4 from taken returning epoch, ${settingsColumns}`,
-      [node, process, seen?.node ?? null, reason, dialect, ...(seen === null ? [] : [seen.epoch, seen.beat])],
+      [node, process, seen?.node ?? null, reason, noted, ...(seen === null ? [] : [seen.epoch, seen.beat])],
     );
     return row === undefined ? null : Number(row.epoch);
   }

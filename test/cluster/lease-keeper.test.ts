@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Lease, LeaseTable } from '../../src/cluster/lease.ts';
+import type { Lease, LeaseTable, LeaseTiming } from '../../src/cluster/lease.ts';
 import { LeaseKeeper } from '../../src/cluster/lease-keeper.ts';
 import type { Moment } from '../../src/journal/ownership.ts';
 import { OwnershipBoard } from '../../src/journal/ownership.ts';
@@ -66,7 +66,7 @@ class Table {
     };
     return {
       look: () => ask(() => this.lease && { ...this.lease }),
-      take: (seen, reason) =>
+      take: (seen, reason, trustMs) =>
         ask(() => {
           if (this.lease?.epoch !== seen?.epoch || this.lease?.beat !== seen?.beat) return null;
           const { name, process } = node;
@@ -80,6 +80,7 @@ class Table {
             isReleased: false,
             successor: null,
             dialect: null,
+            trustMs,
           };
           this.takeovers.push(`${name}: ${reason}`);
           return epoch;
@@ -122,7 +123,7 @@ class Node {
   /** For how long it was suspended, which its monotonic clock does not count. */
   suspendedMs = 0;
 
-  constructor(world: World, table: Table, name: string) {
+  constructor(world: World, table: Table, name: string, times: LeaseTiming = timing) {
     this.world = world;
     this.name = name;
     this.process = `${name}-process`;
@@ -134,7 +135,7 @@ class Node {
       table: table.of(this),
       node: name,
       process: this.process,
-      ...timing,
+      ...times,
       timers: { after: (ms, run) => world.at(world.nowMs + ms / this.rate, this, run) },
       now: () => this.moment(),
       onTrusted: (sent, ms) => this.board.trust(sent, ms),
@@ -189,6 +190,24 @@ test('the first node has the lease at once, and the next one takes it when that 
   await world.pass(1_000);
   assert.equal(a.told.at(-1), 'lost');
   assert(!a.owns);
+});
+
+test('a holder that is configured to believe itself for longer is waited for longer', async () => {
+  const { world, table, all } = nodes('b');
+  const [b] = all as [Node];
+  const a = new Node(world, table, 'a', { beatMs: 3_000, trustMs: 10_000, takeMs: 12_500 });
+  a.keeper.start();
+  await world.pass(100);
+  b.keeper.start();
+  await world.pass(20_000);
+  assert.deepEqual(b.told, [], 'between two beats of the holder more passes than this node would wait');
+  a.isFrozen = true;
+  for (let ms = 0; ms < 16_000; ms += 100) {
+    await world.pass(100);
+    assert(!a.owns || !b.owns, `both believe themselves after ${ms} ms`);
+  }
+  assert(b.owns);
+  assert.match(table.takeovers[1]!, /^b: a was silent for 12\d\d\d ms$/);
 });
 
 test('a node that stops leaves the lease to the next one at once', async () => {
