@@ -2,7 +2,7 @@
 // but what people read depends on them.
 
 import type { ClusterNode, ClusterStatus, Replica, Takeover } from '../cluster/cluster-status.ts';
-import { leaseColumns, leaseOf } from './lease-table.ts';
+import { behindBy, leaseColumns, leaseOf } from './lease-table.ts';
 import type { Primary } from './primary.ts';
 import { migrate } from './schema.ts';
 
@@ -59,8 +59,7 @@ async function nodesAt(primary: Primary, holder: string | null): Promise<Cluster
     text: `select process, node, address, link, release, drained, started_at as started,
              array(select partition from payments.partitions where wanted = nodes.process order by partition) as wanted,
              extract(epoch from now() - seen_at)::float8 as seen_seconds,
-             (select coalesce(sum(greatest(next_sequence - 1 - coalesce((followed ->> partition::text)::bigint, 0), 0)), 0)
-                from payments.partitions where partition >= 0 and partitions.node is distinct from nodes.node) as behind
+             ${behindBy('sum')}
            from payments.nodes order by node, started_at`,
   });
   const owned = await ownersAt(primary);

@@ -22,6 +22,15 @@ export interface NodeAddresses {
   readonly link: string | null;
 }
 
+/**
+ * A column, `behind`, of a row of nodes: how many entries that one lacks of the partitions that
+ * others own; of all together, or of the one that it is furthest behind in.
+ */
+export function behindBy(how: 'sum' | 'max'): string {
+  return `(select coalesce(${how}(greatest(next_sequence - 1 - coalesce((followed ->> partition::text)::bigint, 0), 0)), 0)
+     from payments.partitions where partition >= 0 and partitions.node is distinct from nodes.node) as behind`;
+}
+
 /** A node that may run partitions. */
 export interface ReachableNode {
   readonly node: string;
@@ -138,8 +147,7 @@ export class PostgresLease implements LeaseTable {
   async reachableNodes(): Promise<ReachableNode[]> {
     const text = `select node, process, link, drained,
         array(select partition from payments.partitions where wanted = nodes.process) as wanted,
-        (select coalesce(max(next_sequence - 1 - coalesce((followed ->> partition::text)::bigint, 0)), 0)
-           from payments.partitions where partition >= 0 and partitions.node is distinct from nodes.node) as behind
+        ${behindBy('max')}
       from payments.nodes where link is not null and seen_at > now() - interval '3 seconds'`;
     const rows = await this.#run<ReachableNode & { readonly behind: unknown }>('reachable-nodes', text, []);
     return rows.map((row) => ({ ...row, behind: Number(row.behind) }));

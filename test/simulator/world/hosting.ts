@@ -48,10 +48,15 @@ export interface HostingOptions {
   readonly followAgain: (number: number, isWanted: () => boolean) => void;
 }
 
+/** The node that this one runs shards for. */
+interface Lender {
+  readonly link: LinkEnd;
+  readonly side: LenderSide;
+}
+
 interface Running {
   readonly thread: ShardThread;
-  readonly link: LinkEnd;
-  readonly lender: LenderSide;
+  readonly lender: Lender;
   readonly ended: PromiseWithResolvers<void>;
   hasBegun: boolean;
   isStopping: boolean;
@@ -67,9 +72,7 @@ export class Hosting {
   /** What was lent and is not to stop. */
   readonly #wanted = new Map<number, LentShard>();
   readonly #webhooks: WebhookThread[] = [];
-  #link: LinkEnd | null = null;
-  #lender: LenderSide | null = null;
-  #lease: number | null = null;
+  #lender: Lender | null = null;
   /** What is done to partitions, one after the other. */
   #work: Promise<void> = Promise.resolve();
   /** The partition that is let go to be started. */
@@ -85,34 +88,32 @@ export class Hosting {
     this.#trust = new TrustBorrower(this.#board, timing.trustMs);
   }
 
-  /** A node with the lease of `epoch` has connected. */
-  accept(link: LinkEnd, epoch: number, lender: LenderSide): void {
-    if (this.#isStopping || !this.#trust.accepts(epoch)) {
+  /** A node with the lease of this epoch has connected. */
+  accept(link: LinkEnd, lease: number, side: LenderSide): void {
+    if (this.#isStopping || !this.#trust.accepts(lease)) {
       link.end();
       return;
     }
-    this.#link?.end();
-    this.#link = link;
-    this.#lender = lender;
-    this.#lease = epoch;
-    this.#trust.begin(epoch);
+    this.#lender?.link.end();
+    this.#lender = { link, side };
+    this.#trust.begin(lease);
     link.onEnded = () => this.#lost(link);
     const beat = () => {
       if (link.isEnded) return;
       const sent = this.#trust.beat();
       const granted = (trustMs: number) => {
-        if (this.#link === link) this.#trust.granted(sent, trustMs);
+        if (this.#lender?.link === link) this.#trust.granted(sent, trustMs);
       };
-      link.send(() => lender.beat(granted));
+      link.send(() => side.beat(granted));
       this.#options.world.simulation.after(this.lane, timing.beatMs, beat);
     };
     beat();
-    link.send(() => lender.linked());
+    link.send(() => side.linked());
   }
 
   #lost(link: LinkEnd): void {
-    if (this.#link !== link) return;
-    this.#link = null;
+    if (this.#lender?.link !== link) return;
+    this.#lender = null;
     this.#trust.lost();
     this.#wanted.clear();
     for (const number of this.#shards.keys()) this.stopShard(number);
@@ -120,16 +121,13 @@ export class Hosting {
 
   /** Runs a shard for as long as the link is there. */
   take(lent: LentShard): void {
-    const link = this.#link;
     const lender = this.#lender;
-    if (link === null || lender === null) return;
+    if (lender === null) return;
     this.#wanted.set(lent.number, lent);
-    this.#work = this.#work
-      .then(() => this.#start(lent, link, lender))
-      .catch((error) => this.lane.onError(error));
+    this.#work = this.#work.then(() => this.#start(lent, lender)).catch((error) => this.lane.onError(error));
   }
 
-  async #start(lent: LentShard, link: LinkEnd, lender: LenderSide): Promise<void> {
+  async #start(lent: LentShard, lender: Lender): Promise<void> {
     const { world, machine, servers, folder, release } = this.#options;
     const { simulation } = world;
     const { number, lease, accounts, revision, quietMs } = lent;
@@ -139,7 +137,7 @@ export class Hosting {
     if (mayStart()) await release(number, this.lane);
     this.#starting = null;
     if (!mayStart()) {
-      link.send(() => lender.ended(number, null));
+      lender.link.send(() => lender.side.ended(number, null));
       return this.#followAgain(number);
     }
     const thread: ShardThread = new ShardThread({
@@ -156,14 +154,14 @@ export class Hosting {
       onFailure: (error) => simulation.soon(this.lane, () => this.#ended(number, thread, error)),
     });
     const ended = Promise.withResolvers<void>();
-    const running: Running = { thread, link, lender, ended, hasBegun: false, isStopping: false };
+    const running: Running = { thread, lender, ended, hasBegun: false, isStopping: false };
     this.#shards.set(number, running);
     world.note(`partition ${number} is run by ${machine.name}`);
     world.happened.add('a partition that is lent');
     thread.start(() =>
       simulation.soon(this.lane, () => {
         running.hasBegun = true;
-        link.send(() => lender.ready(number, thread));
+        lender.link.send(() => lender.side.ready(number, thread));
         simulation.after(this.lane, quietMs, () => this.#deliver(number, thread));
       }),
     );
@@ -205,7 +203,7 @@ export class Hosting {
     const running = this.#shards.get(number);
     if (running?.thread !== thread) return;
     const { world, machine } = this.#options;
-    const { link, lender, ended, isStopping } = running;
+    const { lender, ended, isStopping } = running;
     if (error !== null && !isStopping) judgeShardFailure(world, error);
     for (const lane of thread.lanes) world.simulation.cut(lane);
     machine.released(thread.lanes, false);
@@ -213,7 +211,7 @@ export class Hosting {
     this.#shards.delete(number);
     if (this.#shards.size === 0) for (const webhooks of this.#webhooks.splice(0)) webhooks.cut();
     world.note(`partition ${number} is not run by ${machine.name} any more`);
-    link.send(() => lender.ended(number, error));
+    lender.link.send(() => lender.side.ended(number, error));
     ended.resolve();
     this.#followAgain(number);
   }
@@ -225,8 +223,9 @@ export class Hosting {
 
   /** The epoch of the lease that this node believes to run a shard by; null: it believes nothing now. */
   get believedLease(): number | null {
-    const runs = [...this.#shards].some(([number, { hasBegun }]) => hasBegun && this.#board.isHeld(number));
-    return runs ? this.#lease : null;
+    for (const [number, { thread, hasBegun }] of this.#shards)
+      if (hasBegun && this.#board.isHeld(number)) return thread.lease;
+    return null;
   }
 
   /** How far the log of a shard that runs here has come; null: it does not run here. */
@@ -241,7 +240,7 @@ export class Hosting {
     const running = [...this.#shards];
     for (const [number] of running) this.stopShard(number);
     await Promise.all(running.map(([, { ended }]) => ended.promise));
-    this.#link?.end();
+    this.#lender?.link.end();
   }
 
   get lanes(): readonly Lane[] {
@@ -250,7 +249,7 @@ export class Hosting {
 
   /** Nothing of this process runs any more. `isSilent`: its machine ends, and nobody is told. */
   cut(isSilent: boolean): void {
-    this.#link?.cut(isSilent);
+    this.#lender?.link.cut(isSilent);
     for (const webhooks of this.#webhooks) webhooks.cut(isSilent);
   }
 }

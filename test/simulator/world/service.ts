@@ -295,14 +295,15 @@ export class Service {
   /** All shards have run here once: from then on others may run some. */
   #lendTo(nodes: readonly ReachableNode[]): void {
     const standBy = this.#standBy;
-    const { world, links } = { world: this.#world, links: this.#servers!.links };
-    if (standBy === null || this.#isStopping || this.#waited.size < this.#folder.shards) return;
+    const servers = this.#servers;
+    if (standBy === null || servers === null) return;
+    if (this.#isStopping || this.#waited.size < this.#folder.shards) return;
     if (this.#lending === null) {
       standBy.followLent();
       this.#lending = new Lending({
-        world,
+        world: this.#world,
         machine: this.#machine,
-        links,
+        links: servers.links,
         main: this.#main,
         shards: this.#folder.shards,
         process: this.process,
