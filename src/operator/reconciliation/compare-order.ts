@@ -5,6 +5,9 @@
 import type { NamedCharge, NamedRefund } from '../../domain/settled.ts';
 import type { StatementLine } from './statement-line.ts';
 
+/** A network may book a movement so many days after, or before, it was settled here. */
+const daysLateMax = 7;
+
 /** What can differ, with what is to be done. */
 export const differenceKinds = {
   bad_line: 'the line cannot be read',
@@ -13,6 +16,7 @@ export const differenceKinds = {
   pending_here: 'the charge is still pending here: its outcome has not arrived',
   amount_differs: 'the payment has another amount here',
   second_payment: 'the charge was paid before: this is money beyond it',
+  day_differs: 'it was settled on another day here: the network may have moved the money twice',
   reference_differs: 'the network reported this payment under another reference: it may be a second one',
   duplicate_line: 'another line says the same',
   refund_unknown: 'there is no such refund here',
@@ -131,7 +135,8 @@ function comparePayments(lines: readonly StatementLine[], charge: NamedCharge, p
   if (status === 'succeeded' && own === undefined && isWithin(period, settled))
     told.push(differs('payment_not_in_statement', null, charge, { day: settled }));
   const isPaid = own?.amount === amount;
-  if (isPaid && !isReported(own, charge)) told.push(differs('reference_differs', own, charge));
+  const doubt = isPaid ? doubtOf(own, charge) : null;
+  if (isPaid && doubt !== null) told.push(differs(doubt, own, charge));
   const others = isPaid ? lines.filter((line) => line !== own) : lines;
   for (const [position, line] of others.entries()) {
     const before = [...(isPaid ? [own] : []), ...others.slice(0, position)];
@@ -145,15 +150,16 @@ function comparePayments(lines: readonly StatementLine[], charge: NamedCharge, p
       told.push(differs(kind, line, charge, {}, { charge: id, reference, amount: line.amount }));
     }
   }
-  return { matched: isPaid && isReported(own, charge) ? [own] : [], inReviews, told };
+  return { matched: isPaid && doubt === null ? [own] : [], inReviews, told };
 }
 
 /** The line that tells of the money by which the charge succeeded. */
 function ownPayment(lines: readonly StatementLine[], charge: NamedCharge) {
   const credited = creditedReference(charge);
+  const ofAmount = lines.filter((line) => line.amount === charge.amount);
   return (
     lines.find(({ reference }) => reference !== null && reference === credited) ??
-    lines.find((line) => line.amount === charge.amount) ??
+    nearest(ofAmount, ({ day }) => daysApart(day, charge.settled)) ??
     lines[0]
   );
 }
@@ -163,12 +169,14 @@ function creditedReference({ receipts }: NamedCharge): string | undefined {
 }
 
 /**
- * False when the network has reported the money of the charge under another reference: the line
- * tells of other money, or the statement has references of another kind.
+ * Why a line of the right amount may tell of other money. When the network has reported the money
+ * of the charge under another reference, the statement may also have references of another kind.
  */
-function isReported({ reference }: StatementLine, charge: NamedCharge): boolean {
+function doubtOf({ reference, day }: StatementLine, charge: NamedCharge): DifferenceKind | null {
   const credited = creditedReference(charge);
-  return credited === undefined || reference === null || reference === credited;
+  if (credited !== undefined && reference === credited) return null;
+  if (credited !== undefined && reference !== null) return 'reference_differs';
+  return daysApart(day, charge.settled) > daysLateMax ? 'day_differs' : null;
 }
 
 function compareRefunds(lines: readonly StatementLine[], charge: NamedCharge, period: Period): Compared {
@@ -177,30 +185,45 @@ function compareRefunds(lines: readonly StatementLine[], charge: NamedCharge, pe
   const matched: StatementLine[] = [];
   const unmatched: StatementLine[] = [];
   for (const line of lines) {
-    const refund = takeRefund(left, line.amount);
+    const refund = takeRefund(left, line, period);
     if (refund === undefined) unmatched.push(line);
     else if (refund.status === 'succeeded') matched.push(line);
     else told.push(differs(`refund_${refund.status}_here`, line, charge, ofRefund(refund)));
   }
-  const missing = left.filter(({ status, settled }) => status === 'succeeded' && isWithin(period, settled));
+  const succeeded = left.filter(({ status }) => status === 'succeeded');
+  const missing = succeeded.filter(({ settled }) => isWithin(period, settled));
+  const before = succeeded.filter(({ settled }) => !isWithin(period, settled));
   for (const line of unmatched) {
     if (matched.some((other) => isSame(line, other))) {
       told.push(differs('duplicate_line', line, charge));
       continue;
     }
     const other = missing.shift();
-    if (other === undefined) told.push(differs('refund_unknown', line, charge, { our_amount: null }));
-    else told.push(differs('refund_amount_differs', line, charge, ofRefund(other)));
+    const ofOtherDay = before.find(({ amount }) => amount === line.amount);
+    if (other !== undefined) told.push(differs('refund_amount_differs', line, charge, ofRefund(other)));
+    else if (ofOtherDay !== undefined) told.push(differs('day_differs', line, charge, ofRefund(ofOtherDay)));
+    else told.push(differs('refund_unknown', line, charge, { our_amount: null }));
   }
   for (const refund of missing)
     told.push(differs('refund_not_in_statement', null, charge, { ...ofRefund(refund), day: refund.settled }));
   return { matched, inReviews: [], told };
 }
 
-/** Takes a refund of this amount out of `left`: one that failed may have been made again. */
-function takeRefund(left: NamedRefund[], amount: number): NamedRefund | undefined {
+/**
+ * Takes the refund that a line tells of out of `left`: one of its amount, settled about then. One
+ * that failed may have been made again.
+ */
+function takeRefund(
+  left: NamedRefund[],
+  { amount, day }: StatementLine,
+  period: Period,
+): NamedRefund | undefined {
+  const near = left.filter(
+    (refund) => refund.amount === amount && daysOutside(period, refund) <= daysLateMax,
+  );
   const found = (['succeeded', 'pending', 'failed'] as const)
-    .map((status) => left.find((refund) => refund.amount === amount && refund.status === status))
+    .map((status) => near.filter((refund) => refund.status === status))
+    .map((refunds) => nearest(refunds, ({ settled }) => daysApart(day, settled)))
     .find((refund) => refund !== undefined);
   if (found !== undefined) left.splice(left.indexOf(found), 1);
   return found;
@@ -218,6 +241,23 @@ function isSame(a: StatementLine, b: StatementLine): boolean {
 /** The network's name for the movement, or one that stays the same in another reading. */
 function referenceOf({ reference, day }: StatementLine): string {
   return reference ?? `statement ${day ?? 'without a date'}`;
+}
+
+/** The one with the fewest days; of several, the first. */
+function nearest<T>(candidates: readonly T[], daysOf: (candidate: T) => number): T | undefined {
+  const fewest = Math.min(...candidates.map(daysOf));
+  return candidates.find((candidate) => daysOf(candidate) === fewest);
+}
+
+/** 0 when one of the days is not known. */
+function daysApart(a: string | null, b: string | null): number {
+  return a === null || b === null ? 0 : Math.abs(Date.parse(a) - Date.parse(b)) / 86_400_000;
+}
+
+/** How many days before or after the period a refund was settled. */
+function daysOutside(period: Period, { settled }: NamedRefund): number {
+  if (settled === null || isWithin(period, settled)) return 0;
+  return Math.min(daysApart(settled, period.from), daysApart(settled, period.to));
 }
 
 function isWithin({ from, to }: Period, day: string | null): boolean {

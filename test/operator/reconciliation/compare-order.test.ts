@@ -24,11 +24,14 @@ const line = (more: Partial<StatementLine> = {}): Omit<StatementLine, 'line'> =>
   ...more,
 });
 
-const refund = (id: string, of: number, status: 'pending' | 'succeeded' | 'failed' = 'succeeded') => ({
-  id,
-  amount: of,
-  status,
-  settled: status === 'pending' ? null : '2026-11-04',
+const refund = (
+  id: string,
+  of: number,
+  status: 'pending' | 'succeeded' | 'failed' = 'succeeded',
+  day = '2026-11-04',
+) => ({ id, amount: of, status, settled: status === 'pending' ? null : day });
+const ofTwoMonths = charge({
+  refunds: [refund('re_1', 10, 'succeeded', '2026-10-04'), refund('re_2', 10)],
 });
 const back = (of: number, more: Partial<StatementLine> = {}) =>
   line({ kind: 'refund', amount: of, reference: null, ...more });
@@ -188,6 +191,55 @@ const rows: readonly (readonly [
     charge({ refunds: [{ ...refund('re_1', 10), settled: '2026-12-01' }] }),
     [line()],
     [],
+    1,
+  ],
+  [
+    'a refund of this month, besides one of the month before that was told then',
+    ofTwoMonths,
+    [line(), back(10, { day: '2026-11-05' })],
+    [],
+    2,
+  ],
+  [
+    'a refund that the network made twice, besides one of the month before',
+    ofTwoMonths,
+    [line(), back(10, { day: '2026-11-05' }), back(10, { day: '2026-11-20' })],
+    ['day_differs 3 re_1'],
+    2,
+  ],
+  [
+    'refunds of one amount, the first of which the statement lacks',
+    charge({ refunds: [refund('re_1', 10), refund('re_2', 10, 'succeeded', '2026-11-24')] }),
+    [line(), back(10, { day: '2026-11-25' })],
+    ['refund_not_in_statement null re_1'],
+    2,
+  ],
+  [
+    'a refund that the network books some days after the month in which it was settled',
+    charge({ refunds: [refund('re_1', 10, 'succeeded', '2026-10-28')] }),
+    [line(), back(10, { day: '2026-11-02' })],
+    [],
+    2,
+  ],
+  [
+    'a payment weeks after it was settled, without a reference',
+    charge({ settled: '2026-10-03' }),
+    [line({ reference: null })],
+    ['day_differs 1'],
+    0,
+  ],
+  [
+    'a payment weeks after it was settled, under the reference that was reported',
+    charge({ settled: '2026-10-03', receipts: [credited] }),
+    [line()],
+    [],
+    1,
+  ],
+  [
+    'without references, the payment and before it one that is none of ours',
+    charge({ settled: '2026-11-20' }),
+    [line({ reference: null }), line({ reference: null, day: '2026-11-20' })],
+    ['second_payment 1 ! statement 2026-11-03 25000'],
     1,
   ],
   [
