@@ -81,7 +81,7 @@ export function expiringFirst<P>(decider: (draft: Draft, params: P, id: string) 
  * Expires a session whose time is up, unless its payment is under way. Returns the session as it is
  * then.
  */
-function expireOverdue(draft: Draft, session: CheckoutSessionRecord): CheckoutSessionRecord {
+export function expireOverdue(draft: Draft, session: CheckoutSessionRecord): CheckoutSessionRecord {
   if (session.status !== 'open' || !isOver(session, draft.context.serviceMs)) return session;
   const intent = draft.require('payment_intent', session.payment_intent);
   if (intent.network_call !== null || intent.status === 'processing') return session;

@@ -18,9 +18,9 @@ import { defined } from '../core/assert.ts';
 import { findCardNumber } from '../core/card-number.ts';
 import { methodsLeft } from './charge-limits.ts';
 import { openSession } from './checkout-sessions.ts';
-import { isOver } from './deadline.ts';
 import { answered, type Context, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
+import { expireOverdue } from './due.ts';
 import { recordsOf } from './find.ts';
 import { kindIndex, scopeOf } from './indexes.ts';
 import { methodsOf, refusePayment, refusePlainHttp } from './payment-intents.ts';
@@ -214,13 +214,15 @@ function tooMany({ serviceMs }: Context, hour: number): Refusal {
   return refuse('rate_limit_exceeded', { message, values: { wait }, retryAfterSeconds: wait * 60 });
 }
 
-/** The session, while it can be paid or its payment is under way. */
+/**
+ * The session, while it can be paid or its payment is under way. One whose time is up expires
+ * first: its charge could still be paid.
+ */
 function payable(draft: Draft, id: string): CheckoutSessionRecord | null {
-  const session = draft.require('checkout_session', id);
+  const session = expireOverdue(draft, draft.require('checkout_session', id));
   if (session.status !== 'open') return null;
   const intent = draft.require('payment_intent', session.payment_intent);
   if (intent.status === 'processing' || intent.network_call !== null) return session;
-  if (isOver(session, draft.context.serviceMs)) return null;
   return intent.status === 'requires_action' || methodsLeft(draft.view, intent).length > 0 ? session : null;
 }
 

@@ -118,7 +118,23 @@ test('a link for one payment makes no other session while its payment is under w
     }
     stage.advance(25 * hourMs);
     assert.equal(open(stage, link) === session, isKept, how);
+    assert.equal(stage.get('payment_intent', intent).status === 'canceled', !isKept, how);
   }
+});
+
+test('a link for one payment is paid once, also when the network tells of the session before after its end', () => {
+  const stage = new Stage();
+  const link = make(stage, { single_use: true });
+  const first = open(stage, link);
+  const { payment_intent: before } = stage.get('checkout_session', first);
+  stage.advance(24 * hourMs - 1_000);
+  const charge = openCharge(stage, before);
+  stage.advance(1_000);
+  pay(stage, open(stage, link));
+  const { amount, currency } = order;
+  const money = { reference: 'T-1', amount, currency, agent: null, card: null, isHeld: false };
+  assert.equal(stage.given('receive_money', money, charge).received, 'review');
+  assert.equal(stage.get('payment_intent', before).amount_received, 0);
 });
 
 test('a link for one payment makes another session when all attempts of the one before are used up', () => {
