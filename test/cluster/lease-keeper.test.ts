@@ -223,6 +223,20 @@ test('a node that stops leaves the lease to the next one at once', async () => {
   assert.deepEqual(b.told, ['taken 2 clean']);
 });
 
+test('a node that never had the lease stops without asking for anything', async () => {
+  const { world, table, all } = nodes('a', 'b');
+  const [a, b] = all as [Node, Node];
+  a.keeper.start();
+  await world.pass(100);
+  b.keeper.start();
+  await world.pass(1_000);
+  const { asked } = b;
+  const stopped = b.keeper.stop();
+  await world.pass(1_000);
+  await stopped;
+  assert.deepEqual([b.asked, table.lease?.isReleased], [asked, false]);
+});
+
 for (const [when, ms, answeredMs] of [
   ['between two beats', 300, 15],
   ['during a beat', 510, 25],

@@ -153,19 +153,24 @@ test('whatever a thread may post comes out as it is', async (context) => {
 
 test('both nodes open channels over one link, and each thread hears what is meant for it', async (context) => {
   const { dialed, listened } = await linked(context);
-  for (const [from, to] of [
-    [dialed, listened],
-    [listened, dialed],
-  ] as const)
-    for (const number of [1, 2, 3]) {
+  const opened: [name: string, near: MessagePort, far: MessagePort][] = [];
+  for (const number of [0, 1, 2])
+    for (const [name, from, to] of [
+      [`dialed ${number}`, dialed, listened],
+      [`listened ${number}`, listened, dialed],
+    ] as const) {
       const { port1, port2 } = new MessageChannel();
-      from.link.open(number, port1);
-      port2.postMessage(`to ${number}`);
-      const [greeting, port] = await poll(() => to.opened[number - 1]);
-      assert.deepEqual([greeting, await next(port)], [number, `to ${number}`]);
-      port.postMessage(`from ${number}`);
-      assert.equal(await next(port2), `from ${number}`);
+      from.link.open(name, port1);
+      const [greeting, far] = await poll(() => to.opened[number]);
+      assert.equal(greeting, name);
+      opened.push([name, port2, far]);
     }
+  for (const [name, near, far] of opened) {
+    near.postMessage(`to ${name}`);
+    assert.equal(await next(far), `to ${name}`);
+    far.postMessage(`from ${name}`);
+    assert.equal(await next(near), `from ${name}`);
+  }
 });
 
 test('a port that is sent to a channel which was closed meanwhile is closed', async (context) => {
