@@ -208,11 +208,8 @@ function pageOutcome(
   nowMs: number,
 ): NetworkOutcome {
   if (report !== undefined) {
-    const read = readReport(report);
-    if (typeof read === 'string') throw new Error(`the network's report is not valid: ${read}`);
-    if (read.is === 'cash' || read.report.charge !== call.charge)
-      throw new Error("the network's report is about another payment");
-    return read.is === 'declined' ? declinedBy(read) : paidBy(read);
+    if (report.charge !== call.charge) throw new Error("the network's report is about another payment");
+    return report.type === 'declined' ? declinedBy({ report }) : paidBy({ is: 'card', report });
   }
   if (status === 'refused') return { result: 'failed', reason: reasonOf(reason) };
   return nowMs < chargeEndOf(call) + pageOverMs
@@ -222,7 +219,7 @@ function pageOutcome(
 
 type Declined = Extract<ReportRead, { is: 'declined' }>;
 
-function declinedBy({ report }: Declined) {
+function declinedBy({ report }: Pick<Declined, 'report'>) {
   return { result: 'declined', decline_code: report.decline_code } as const;
 }
 

@@ -223,18 +223,25 @@ test('a node that stops leaves the lease to the next one at once', async () => {
   assert.deepEqual(b.told, ['taken 2 clean']);
 });
 
-test('a node that never had the lease stops without asking for anything', async () => {
-  const { world, table, all } = nodes('a', 'b');
-  const [a, b] = all as [Node, Node];
+test('a node that does not have the lease, or no more, stops without asking for anything', async () => {
+  const { world, table, all } = nodes('a', 'b', 'c');
+  const [a, b, c] = all as [Node, Node, Node];
   a.keeper.start();
   await world.pass(100);
+  a.isFrozen = true;
   b.keeper.start();
+  await world.pass(4_000);
+  a.isFrozen = false;
+  c.keeper.start();
   await world.pass(1_000);
-  const { asked } = b;
-  const stopped = b.keeper.stop();
-  await world.pass(1_000);
-  await stopped;
-  assert.deepEqual([b.asked, table.lease?.isReleased], [asked, false]);
+  assert.deepEqual([a.told.at(-1), b.told, c.told], ['lost', ['taken 2 unclean'], []]);
+  for (const node of [a, c]) {
+    const { asked } = node;
+    const stopped = node.keeper.stop();
+    await world.pass(1_000);
+    await stopped;
+    assert.deepEqual([node.asked, table.lease?.isReleased], [asked, false]);
+  }
 });
 
 for (const [when, ms, answeredMs] of [

@@ -161,6 +161,11 @@ test('it listens once however often it is told to, rests so, too, and listens no
   assert.equal(await isOpen(), false);
 });
 
+test('an address that somebody else listens on is refused', async (context) => {
+  const address = await listening(context, createServer());
+  await assert.rejects(relayOn(context, { port: Number(address.split(':')[1]) }), { code: 'EADDRINUSE' });
+});
+
 test('it rests although it was told so while its name was looked up', async (context) => {
   const { relay, port } = await relayOn(context, { host: 'localhost' });
   relay.rest();

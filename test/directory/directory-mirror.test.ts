@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { crc32 } from 'node:zlib';
-import { type Giving, mirroredEnd, openMirror } from '../../src/directory/directory-mirror.ts';
+import { endMirror, type Giving, mirroredEnd, openMirror } from '../../src/directory/directory-mirror.ts';
 import { createDirectory, DirectoryStore } from '../../src/directory/directory-store.ts';
 import type { RemoteRows, RowChanges, RowsEnd } from '../../src/disk/remote-rows.ts';
 import { RowStore } from '../../src/disk/row-store.ts';
@@ -155,4 +155,16 @@ test('a directory of its own is not overwritten by that of others', async (conte
   await other.change(null, { 'org/9': 'nine' });
   await assert.rejects(other.open(remote), /has one that is not its mirror/);
   assert.equal(await other.text('org/9'), 'nine');
+});
+
+test('a mirror that ends has what the others have, and is refused like any directory of its own', async (context) => {
+  const remote = new MemoryRows();
+  const [first, other] = [await machine(context), await machine(context)];
+  await first.change(null, { 'org/1': 'one' });
+  await first.open(remote, 'first');
+  await other.open(remote);
+  await other.withRows((rows) => endMirror(rows));
+  assert.equal(await other.withRows((rows) => mirroredEnd(rows)), null);
+  assert.equal(await other.text('org/1'), 'one');
+  await assert.rejects(other.open(remote), /has one that is not its mirror/);
 });

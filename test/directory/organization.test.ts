@@ -11,6 +11,7 @@ import {
   withLimit,
   withMethods,
   withoutLimits,
+  withReceipts,
 } from '../../src/directory/organization.ts';
 import { DirectoryRefusal } from '../../src/directory/refusal.ts';
 import { activeLimits } from '../../src/domain/active-limits.ts';
@@ -66,6 +67,7 @@ describe('states', () => {
     ['closed', close, 'closed'],
     ['closed', (o) => withMethods(o, 'test', { card: false }), 'refused'],
     ['closed', (o) => withoutLimits(o, 'test'), 'refused'],
+    ['closed', (o) => withReceipts(o, 'fr'), 'refused'],
   ];
   for (const [from, rule, to] of rows) {
     test(`${from}, ${rule.name || 'a setting'}: ${to}`, () => {
@@ -80,6 +82,12 @@ describe('states', () => {
     assert.equal(suspend(activate(fresh)).liveActivated, true);
     assert.equal(activate(fresh).liveActivated, true);
   });
+});
+
+test('receipts are sent in a language, or none are', () => {
+  const withFrench = withReceipts(fresh, 'fr');
+  assert.deepEqual(withFrench, { ...fresh, receipts: 'fr' });
+  assert.deepEqual(withReceipts(withFrench, null), { ...fresh, receipts: null });
 });
 
 test('withMethods changes what is named', () => {

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { headerLines, Posts } from '../../src/http-client/posts.ts';
+import { headerLines, type PostOptions, Posts } from '../../src/http-client/posts.ts';
+import { type FindAddresses, ResolutionFailure } from '../../src/http-client/resolver.ts';
 import { authority, postOptions, withReceiver } from '../webhooks/attempt-harness.ts';
 
 for (const identity of [undefined, authority.issue({ hosts: ['shop.example'] })])
@@ -62,6 +63,51 @@ test('a request whose time is over once its name is found is not sent', async ()
     assert.equal((await posts.post(input)).failure, 'timed out after 100 ms');
     assert.equal(receiver.requests.length, 0);
   });
+});
+
+test('a request whose name is not found is not sent, and a fault of the service in looking it up is told', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  const input = { endpoint: 'we_1', headers: '', body: '{}', answerBytesMax: 100, isIdempotent: true };
+  const posting = (resolve: FindAddresses) =>
+    new Posts({ ...postOptions, resolve }).post({ ...input, url: 'http://shop.example/pay' });
+  const failure = async (posted: ReturnType<typeof posting>) => (await posted).failure;
+  const unknown = posting(() => Promise.reject(new ResolutionFailure('the name is unknown')));
+  assert.equal(await failure(unknown), 'the name is unknown');
+  const fault = new Error('a bug');
+  await assert.rejects(
+    posting(() => Promise.reject(fault)),
+    fault,
+  );
+  const late = posting(() => new Promise(() => {}));
+  context.mock.timers.tick(postOptions.timeoutMs - 1);
+  const isOver = late.then(() => true);
+  assert.equal(await Promise.race([isOver, new Promise((resolve) => setImmediate(resolve, false))]), false);
+  context.mock.timers.tick(1);
+  assert.equal(await failure(late), 'timed out after 10000 ms');
+});
+
+test('nothing is sent to an address that is not public, or whose URL is refused', async () => {
+  await withReceiver({}, async (receiver) => {
+    const input = { endpoint: 'we_1', headers: '', body: '{}', answerBytesMax: 100, isIdempotent: true };
+    const failure = async (url: string, options: Partial<PostOptions>) =>
+      (await new Posts({ ...postOptions, ...options }).post({ ...input, url })).failure;
+    const url = `http://shop.example:${receiver.port}/`;
+    assert.equal(await failure(url, { allowPrivate: false }), 'address not public: shop.example');
+    assert.match((await failure(url, { allowHttp: false }))!, /^address refused: /);
+    assert.match((await failure('ftp://shop.example/', {}))!, /^address refused: /);
+    assert.equal(receiver.requests.length, 0);
+    while (receiver.openCount > 0) await new Promise(setImmediate);
+  });
+});
+
+test('an address of either version is connected to', async () => {
+  const input = { endpoint: 'we_1', headers: '', body: '{}', answerBytesMax: 100, isIdempotent: true };
+  for (const address of ['127.0.0.1', '::1']) {
+    const posts = new Posts({ ...postOptions, resolve: async () => [address] });
+    // Nobody listens there, and a machine may have no IPv6.
+    const { failure } = await posts.post({ ...input, url: 'http://shop.example:1/' });
+    assert.match(failure!, /^connection (refused|failed \(EADDRNOTAVAIL\))$/);
+  }
 });
 
 test('a connection that fails for a reason without words of its own tells the code', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { NetworkCall } from '../../src/domain/network-call.ts';
 import type { NetworkOutcome } from '../../src/domain/network-outcomes.ts';
 import { heldByLock, type Ownership } from '../../src/journal/ownership.ts';
 import type { CardNetwork, LookedUp, Networks, OutcomeListener } from '../../src/networks/network.ts';
@@ -382,4 +383,65 @@ test('what a network can not do fails, and so does asking about a page that anot
     await timers.advance(0);
     assert.deepEqual(applied, [['op_1', { result: 'failed', reason }]]);
   }
+});
+
+test('a cash code is issued and taken back by the network for cash, with the code as it is', async () => {
+  const network = fakeNetwork();
+  const heard: unknown[] = [];
+  const hears = (what: string) => async (made: NetworkCall, code: unknown) => {
+    heard.push([what, made.id, code]);
+    return done;
+  };
+  const cash = { issue: hears('issue'), cancel: hears('cancel'), lookup: async () => 'unknown' as const };
+  const { of } = network.networks;
+  network.networks.of = (org, mode) => ({ ...of(org, mode), cash });
+  const { runner, timers, applied, troubles, counts } = setUp(network);
+  const code = { number: '1234', expiresAtMs: startMs };
+  runner.run(call({ action: 'issue_cash_code', cash: code }));
+  runner.run(call({ id: 'op_2', action: 'cancel_cash_code', cash: code }));
+  // No network hears of a call that makes no sense.
+  runner.run(call({ id: 'op_3', action: 'refund_charge', cash: code }));
+  runner.run(call({ id: 'op_4', action: 'cancel_cash_code' }));
+  await timers.advance(0);
+  assert.deepEqual(heard, [
+    ['issue', 'op_1', code],
+    ['cancel', 'op_2', code],
+  ]);
+  assert.deepEqual(applied, [
+    ['op_1', done],
+    ['op_2', done],
+  ]);
+  assert.deepEqual(troubles, [
+    'op_3 is about no cash code, and has one',
+    'op_4 is about a cash code, and has none',
+  ]);
+  assert.deepEqual(counts, { sends: 0, lookups: 0 });
+});
+
+test('the last error of a call is told until it is answered', async () => {
+  const network = fakeNetwork({ sends: [fails('reset')], lookups: [fails('down'), () => accepted] });
+  const { runner, timers } = setUp(network);
+  runner.run(call());
+  const told: unknown[] = [];
+  for (const ms of [0, 500, 1_000]) {
+    told.push(runner.lastError('op_1'));
+    await timers.advance(ms);
+    told.push(runner.lastError('op_1'));
+  }
+  assert.deepEqual(told, [null, 'reset', 'reset', 'down', 'down', null]);
+  assert.equal(runner.lastError('op_9'), null);
+});
+
+test('nothing is asked about a call that has ended meanwhile, and it is taken again when it is given again', async () => {
+  const network = fakeNetwork({ sends: [() => accepted] });
+  const { runner, timers, applied, counts } = setUp(network);
+  runner.run(call());
+  await timers.advance(0);
+  // What was applied was not reported by this runner.
+  applied.push(['op_1', done]);
+  await timers.advance(30_000);
+  assert.deepEqual(counts, { sends: 1, lookups: 0 });
+  runner.run(call());
+  await timers.advance(0);
+  assert.equal(counts.sends, 2);
 });

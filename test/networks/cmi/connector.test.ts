@@ -131,6 +131,8 @@ test('what became of an order, as calls are told', async () => {
     ['refund_charge', [history(['C', 'PN', '25000', 'op_7'])], { result: 'accepted' }],
     ['refund_charge', [history(['C', 'V', '25000', 'op_7'])], { result: 'failed', reason: 'voided' }],
     ['open_card_page', [], { result: 'awaited' }],
+    // Cards are not typed here.
+    ['authorize_card', [], 'unknown'],
   ];
   for (const [action, answers, expected, nowMs] of rows) {
     const { network } = connected(answers, api, nowMs);
