@@ -122,6 +122,20 @@ test('while it rests others take the connections, and those that it passes on al
   await Promise.all(closed);
 });
 
+test('the time to connect bounds nothing of what is passed on', async (context) => {
+  const { relay, port } = await relayOn(context, { connectMs: 20 });
+  const echo = createServer((socket) => socket.on('error', () => {}).pipe(socket));
+  relay.passTo(await listening(context, echo));
+  const client = connect(port, '127.0.0.1');
+  for (const word of ['one', 'two']) {
+    client.write(word);
+    assert.equal(String((await once(client, 'data'))[0]), word);
+    client.setTimeout(60);
+    await once(client, 'timeout');
+  }
+  client.destroy();
+});
+
 test('a client that is gone takes its connection to the node with it', async (context) => {
   const { relay, port } = await relayOn(context);
   const served: Socket[] = [];

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import {
   availableIn,
   type ConnectorSettings,
+  type ConnectorWorld,
   connectorNames,
   connectors,
   mapSealed,
@@ -72,6 +73,24 @@ test('each sealed secret is replaced, and says whose it is', () => {
     id: 'network/live/http/secret',
     org: 'org_1',
   });
+});
+
+test('a network is made of its settings, of which none that is needed is missing', () => {
+  const world: ConnectorWorld = {
+    send: () => assert.fail('nothing is sent'),
+    now: () => 0,
+    addressFault: () => null,
+    doubtMs: 1,
+  };
+  for (const name of connectorNames) {
+    const { connect, methods, settings } = connectors[name];
+    const all = Object.fromEntries(settings.map((setting) => [setting.name, 'https://shop.example']));
+    assert.deepEqual(Object.keys(connect(all, world)).sort(), [...methods].sort());
+    for (const setting of settings.filter(({ required }) => required)) {
+      const { [setting.name]: _, ...others } = all;
+      assert.throws(() => connect(others, world), new RegExp(`has no ${setting.name}`));
+    }
+  }
 });
 
 test('a setting that is needed comes alone, and one that needs another names it', () => {
