@@ -33,7 +33,7 @@ function placesLeft(
   fixed: readonly (string | null)[],
 ): Map<string, number> {
   const free = before.filter((_, number) => fixed[number] === null);
-  const places = new Map(members.map((member) => [member, 0]));
+  const places = new Map<string, number>();
   const placesOf = (member: string) => places.get(member) ?? 0;
   const countOf = (member: string, all: readonly (string | null)[]) =>
     all.filter((each) => each === member).length;

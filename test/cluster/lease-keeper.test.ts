@@ -374,6 +374,22 @@ test('silence counts only over reads that were answered', async () => {
   assert(!b.owns);
 });
 
+test('of the time without answers two beats count', async () => {
+  const { world, all } = nodes('a', 'b');
+  const [a, b] = all as [Node, Node];
+  a.keeper.start();
+  await world.pass(100);
+  b.keeper.start();
+  await world.pass(1_000);
+  a.isFrozen = b.isCut = true;
+  await world.pass(60_000);
+  b.isCut = false;
+  await world.pass(1_400);
+  assert.equal(b.told.at(-1), 'fine');
+  await world.pass(100);
+  assert.equal(b.told.at(-1), 'taken 2 unclean');
+});
+
 test('a node whose answer was lost takes the lease again', async () => {
   const { world, table, all } = nodes('a');
   const [a] = all as [Node];

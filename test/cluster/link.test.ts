@@ -233,6 +233,20 @@ test('a link over which nothing comes is ended, and what nobody takes then is le
   assert.equal(dialed.socket.destroyed, true);
 });
 
+test('a link over which something comes goes on', async (context) => {
+  const timers = context.mock.method(globalThis, 'setTimeout').mock;
+  const { dialed, listened } = await linked(context);
+  const begunAnew = timers.calls.flatMap(({ arguments: [, ms], result }) =>
+    result !== undefined && ms === silentMsMax ? [context.mock.method(result, 'refresh').mock] : [],
+  );
+  const counts = () => begunAnew.map((refresh) => refresh.callCount()).sort();
+  for (const count of [1, 2]) {
+    dialed.link.tell('a beat');
+    while (listened.told.length < count) await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(counts(), [0, count]);
+  }
+});
+
 test('a message with the end of a wire is passed on when there is a port for it, and holds up no other', async (context) => {
   const asked: unknown[] = [];
   const gives: ((port: MessagePort) => void)[] = [];
@@ -288,14 +302,16 @@ test('when the link is lost, ports of the other node close, and those of this on
 });
 
 test('what was posted before the last port was closed comes out although the link ends then', async (context) => {
-  const { far, near, dialed } = await channel(context);
+  const { far, near, dialed, listened } = await channel(context);
   const got = next(far);
-  near.postMessage(frames(3_000_000));
+  listened.socket.pause();
+  near.postMessage(frames(30_000_000));
   near.close();
   while (!dialed.link.isIdle) await new Promise((resolve) => setImmediate(resolve));
   dialed.link.end();
   dialed.link.tell('too late');
-  assert.equal((await got).byteLength, 3_000_000);
+  listened.socket.resume();
+  assert.equal((await got).byteLength, 30_000_000);
 });
 
 test('nodes tell each other something without a channel', async (context) => {
