@@ -125,39 +125,38 @@ export class Outbox {
   open(peer: Peer): void {
     this.#peer = peer;
     this.#isOpening = true;
-    this.#leasedCount = 0;
-    this.#leasedBytes = 0;
     for (const [id, queue] of this.#queues) {
-      queue.leased.clear();
-      queue.resent.clear();
-      queue.cursor = undefined;
-      this.#leaveToIndex(queue);
-      queue.nextDueMs = queue.waiting > 0 ? 0 : Infinity;
+      this.#endLeases(queue);
       this.#changed.add(id);
       this.#ready.add(id);
     }
   }
 
+  /** The webhook thread has nothing of an endpoint any more: all that waits can be leased again. */
+  #endLeases(queue: EndpointQueue): void {
+    for (const lease of queue.leased.values()) this.#free(lease);
+    queue.leased.clear();
+    queue.resent.clear();
+    queue.cursor = undefined;
+    this.#leaveToIndex(queue);
+    queue.nextDueMs = queue.waiting > 0 ? 0 : Infinity;
+  }
+
   /** Called with a change of an endpoint just before it is applied. */
   endpointChanged({ id, status }: WebhookEndpointRecord): void {
     this.#changed.add(id);
-    if (status === 'deleted') {
-      const queue = this.#queues.get(id);
-      for (const lease of queue?.leased.values() ?? []) this.#free(lease);
-      if (queue !== undefined) this.#leaveToIndex(queue);
-      this.#queues.delete(id);
-      this.#ready.delete(id);
-      return;
-    }
     const queue = this.#queues.get(id);
     const enabled = status === 'enabled';
-    if (queue === undefined) {
+    if (queue !== undefined && !enabled) this.#endLeases(queue);
+    if (status === 'deleted') {
+      this.#queues.delete(id);
+      this.#ready.delete(id);
+    } else if (queue === undefined) {
       const [leased, resent] = [new Map(), new Set<string>()];
       const empty = { cursor: undefined, nextDueMs: Infinity, fresh: [], waiting: 0 };
       this.#queues.set(id, { enabled, ...empty, leased, resent });
     } else {
       queue.enabled = enabled;
-      if (!enabled) this.#leaveToIndex(queue);
       this.#ready.add(id);
     }
   }

@@ -43,7 +43,7 @@ export class EndpointActor {
 
   /** It takes deliveries, and the last attempt failed. */
   get isFailing(): boolean {
-    return this.#hasFailed && this.#state?.enabled === true;
+    return this.#hasFailed && this.#isEnabled;
   }
 
   /** Its endpoint is deleted and no attempt is open, so the actor can be dropped. */
@@ -57,23 +57,31 @@ export class EndpointActor {
   }
 
   /**
-   * Sets the endpoint's new state; a deleted endpoint drops its waiting deliveries. True when
-   * deliveries no longer go to the address where they went before.
+   * Sets the endpoint's new state. One that is disabled or deleted drops its waiting deliveries,
+   * whose leases the shard has ended. True when deliveries no longer go to the address where they
+   * went before.
    */
   change(state: EndpointChange['state']): boolean {
     const before = this.#state;
     this.#state = state;
-    if (state === null) for (const { id } of this.#queue.splice(0)) this.#held.delete(id);
+    if (!this.#isEnabled) {
+      for (const { id } of this.#queue.splice(0)) this.#held.delete(id);
+      this.#later.clear();
+    }
     return before !== null && !this.goesTo(before.url);
   }
 
+  get #isEnabled(): boolean {
+    return this.#state?.enabled === true;
+  }
+
   /**
-   * Takes a delivery, unless it has it or the endpoint is deleted. One that waits here already may
-   * move to the front. Where the shard has run elsewhere meanwhile, a later attempt may be due than
-   * the one that is under way here: it waits until that one is over.
+   * Takes a delivery, unless it has it or the endpoint is not enabled. One that waits here already
+   * may move to the front. Where the shard has run elsewhere meanwhile, a later attempt may be due
+   * than the one that is under way here: it waits until that one is over.
    */
   take(delivery: DueDelivery): void {
-    if (this.#state === null) return;
+    if (!this.#isEnabled) return;
     const held = this.#held.get(delivery.id);
     if (held !== undefined) {
       const isLater = delivery.number > held;
@@ -89,7 +97,7 @@ export class EndpointActor {
 
   /** Whether it could start an attempt while at most `limit` are in flight. */
   canStart(limit: number): boolean {
-    return this.#inFlight < limit && this.queued > 0 && this.#state?.enabled === true;
+    return this.#inFlight < limit && this.queued > 0 && this.#isEnabled;
   }
 
   /**
@@ -115,11 +123,13 @@ export class EndpointActor {
     this.#hasFailed = failed;
   }
 
-  /** An attempt could not be made: its delivery goes back to the front. */
+  /**
+   * An attempt could not be made: its delivery goes back to the front, unless its lease has ended.
+   */
   undone(delivery: DueDelivery): void {
     this.#inFlight--;
-    if (this.#state === null) this.#held.delete(delivery.id);
-    else this.#queue.unshift(delivery);
+    if (this.#isEnabled) this.#queue.unshift(delivery);
+    else this.#held.delete(delivery.id);
   }
 
   /** The attempt is recorded. If the delivery is leased again, it is for another attempt. */

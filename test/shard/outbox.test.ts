@@ -232,6 +232,21 @@ test('a disabled endpoint gets nothing until it is enabled', () => {
   assert.deepEqual(bench.take(), ids);
 });
 
+test('what is out to an endpoint ends when it is disabled, and what still waits is leased once it is enabled', () => {
+  const bench = new Bench(endpoint('we_a'), endpoint('we_b'));
+  const ids = bench.deliver('we_a', 4);
+  const [reported, ended, resent, other] = ids;
+  const get = (id = '') => bench.state.get('delivery', id)!;
+  assert.deepEqual(bench.take(), ids);
+  bench.apply({ ...get(resent), due_at_ms: dueFirstMs }, endpoint('we_a', 'disabled'));
+  bench.record(reported!, done);
+  bench.apply({ ...get(ended), status: 'ended', due_at_ms: null });
+  bench.apply({ ...endpoint('we_a', 'disabled'), metadata: { note: 'still' } });
+  assert.deepEqual(bench.take(), []);
+  bench.apply(endpoint('we_a'));
+  assert.deepEqual(bench.take(), [resent, other]);
+});
+
 test('a deleted endpoint is to be drained, and its deliveries are out no more', () => {
   const bench = new Bench(endpoint('we_a'));
   bench.deliver('we_a', 2);
@@ -314,7 +329,7 @@ test('once many deliveries are out, an endpoint gets as many as can be in flight
   assert.deepEqual(bench.take(), late.slice(0, 5));
   bench.record(late[0]!, done);
   assert.deepEqual(bench.take(), late.slice(5, 6));
-  bench.apply(endpoint('we_0', 'deleted'));
+  bench.apply(endpoint('we_0', 'disabled'));
   bench.outbox.tick(nowMs);
   assert.deepEqual(bench.take(), late.slice(6), 'there is room again');
   bench.outbox.open(peer);
@@ -337,6 +352,8 @@ test('large deliveries fill the windows too, and none is leased while those that
   assert.equal(bench.take().length, 1);
   bench.apply(endpoint('we_0', 'deleted'));
   assert.equal(bench.take().length, perEndpoint[0]! - 1, 'what was out to a deleted endpoint takes no room');
+  bench.apply(endpoint('we_1', 'disabled'));
+  assert.equal(bench.take().length, perEndpoint[1], 'nor does what was out to a disabled one');
   bench.outbox.open(peer);
   assert.ok(bench.take().length >= 60, 'a new webhook thread holds nothing yet');
 });

@@ -168,7 +168,7 @@ test('a healthy endpoint beside a tar pit with as much waiting as can be: every 
   assert.equal(bench.of('tar').length, 5);
 });
 
-test('a disabled endpoint keeps what waits and goes on when it is enabled; a deleted one drops it', async () => {
+test('a disabled or deleted endpoint drops what waits, and an enabled one takes it again', async () => {
   const bench = new Bench();
   bench.take({ endpoints: [enabled('a')] });
   bench.hand('a', 8);
@@ -176,7 +176,9 @@ test('a disabled endpoint keeps what waits and goes on when it is enabled; a del
   bench.take({ endpoints: [{ id: 'a', state: { ...state!, enabled: false } }] });
   for (const attempt of [...bench.underWay]) await attempt.end();
   assert.equal(bench.underWay.length, 0);
+  assert.equal(bench.dispatcher.counts().queued, 0);
   bench.take({ endpoints: [enabled('a')] });
+  bench.hand('a', 3, {}, 5);
   assert.deepEqual(
     bench.underWay.map(({ delivery }) => delivery),
     ['a5', 'a6', 'a7'],

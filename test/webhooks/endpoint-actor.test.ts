@@ -67,6 +67,24 @@ test('it starts nothing beyond the limit, without a delivery, or while it is dis
   assert.equal(actor.canStart(3), false);
 });
 
+test('a disabled endpoint drops what waits; what is in flight is not taken again when it is enabled', () => {
+  const actor = actorWith('dl_1', 'dl_2', 'dl_3');
+  actor.start(0);
+  actor.start(0);
+  actor.take({ ...delivery('dl_1'), number: 1 });
+  actor.change({ ...state, enabled: false });
+  actor.take(delivery('dl_4'));
+  assert.deepEqual(stateOf(actor), [0, 2, false]);
+  actor.undone(delivery('dl_2'));
+  assert.deepEqual(stateOf(actor), [0, 1, false], 'an attempt that could not be made waits no more');
+  actor.change(state);
+  for (const id of ['dl_1', 'dl_2', 'dl_3']) actor.take(delivery(id));
+  assert.deepEqual(stateOf(actor), [2, 1, false]);
+  actor.ended(false);
+  actor.release('dl_1');
+  assert.deepEqual(stateOf(actor), [2, 0, false]);
+});
+
 test('a new address or a disabled endpoint ends the way to the old address, an equal state does not', () => {
   const changes = [
     [state, false],

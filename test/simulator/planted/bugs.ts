@@ -237,7 +237,11 @@ const webhooks = [
     'return this.#inFlight < limit &&',
     'return this.#inFlight <= limit &&',
   ]),
-  bug('a new webhook thread gets only what is new', ['shard/outbox.ts', '      queue.leased.clear();\n', '']),
+  bug('a new webhook thread gets only what is new', [
+    'shard/outbox.ts',
+    '      this.#endLeases(queue);\n',
+    '',
+  ]),
   bug('a report is acknowledged and not recorded', [
     'shard/deliver.ts',
     '    if (!isNew) continue;\n',
