@@ -51,7 +51,7 @@ function run({ state, batch, route, scope, frame, request, params }: Passage, wa
   } else {
     // The edge asks for the rest page by page, as fast as its client reads, and tells when the
     // export is over.
-    if (route.kind === 'export') scope.exports.add(request.request_id);
+    if (route.kind === 'export') scope.exports.set(request.request_id, waiter.to.peer);
     answerBody(batch, waiter, '', answerFlags.more);
   }
 }

@@ -13,11 +13,12 @@ export type Mail =
   | { readonly kind: 'request'; readonly to: ReplyTo; readonly frame: RequestFrame }
   | { readonly kind: 'withdrawn'; readonly to: ReplyTo }
   | { readonly kind: 'internal'; readonly to: ReplyTo; readonly request: InternalRequest }
+  | { readonly kind: 'disconnected'; readonly peer: Peer }
   | { readonly kind: 'outbox'; readonly peer: Peer; readonly message: OutboxMessage }
   | { readonly kind: 'address'; readonly checked: AddressChecked; readonly allowed: boolean | null };
 
 /** Mail that comes in a message of its own. */
-type OwnMail = Exclude<Mail, { kind: 'request' | 'withdrawn' }>;
+export type OwnMail = Exclude<Mail, { kind: 'request' | 'withdrawn' }>;
 
 const isQuery = routeTable.map(({ kind }) => kind !== 'command');
 

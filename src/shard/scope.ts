@@ -22,6 +22,7 @@ import type { Account } from '../domain/decision.ts';
 import { scopeOf } from '../domain/indexes.ts';
 import type { WebhookEndpointRecord } from '../domain/record.ts';
 import type { Availability, AvailableNetworks, ShardAccount } from './account.ts';
+import type { Peer } from './commit-batch.ts';
 
 /** The counts of a scope that are stored across restarts, at most a second behind. */
 export interface ScopeCounts {
@@ -98,8 +99,8 @@ export class Scope {
   readonly slot: number;
   readonly attempts: AttemptQuota;
   readonly endpoints: ScopeEndpoints = { list: null, isBusy: false };
-  /** The exports under way, by the ids of their requests. */
-  readonly exports = new Set<string>();
+  /** Who streams each export that is under way, by the id of its request. */
+  readonly exports = new Map<string, Peer>();
   readonly #calendar: MoroccoCalendar;
   readonly #buckets: Record<Bucket, bucket.TokenBucket>;
   #settings: ShardAccount;

@@ -7,6 +7,7 @@ import { createMoroccoCalendar } from '../core/morocco-day.ts';
 import { scopeOf } from '../domain/indexes.ts';
 import type { Checkpoint } from '../journal/journal.ts';
 import type { Availability, ShardAccount } from './account.ts';
+import type { Peer } from './commit-batch.ts';
 import { readCounts } from './metadata.ts';
 import { Scope, type ScopeCounts } from './scope.ts';
 
@@ -54,6 +55,12 @@ export class Scopes {
     const scope = new Scope({ livemode, account, availability, calendar, now, counts });
     scopes.set(org, scope);
     return scope;
+  }
+
+  /** A peer has gone, and the exports that it streamed with it. */
+  disconnected(peer: Peer): void {
+    for (const { exports } of [...this.#test.values(), ...this.#live.values()])
+      for (const [id, by] of exports) if (by === peer) exports.delete(id);
   }
 
   countsChanged(scope: Scope): void {

@@ -9,7 +9,6 @@ import { assert } from '../core/assert.ts';
 import type { Now } from '../core/clock.ts';
 import { breath } from '../core/scheduler.ts';
 import type { ServiceClock } from '../core/service-clock.ts';
-import type { NetworkCallRecord } from '../domain/record.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ShardAccount } from './account.ts';
 import { answerWithdrawn } from './answer.ts';
@@ -20,7 +19,7 @@ import { EventRetention } from './event-retention.ts';
 import { execute } from './execute.ts';
 import { executeInternal } from './execute-internal.ts';
 import { SpareBuffers } from './frames.ts';
-import { type Mail, Mailbox } from './mailbox.ts';
+import { type Mail, Mailbox, type OwnMail } from './mailbox.ts';
 import {
   clockKey,
   readRetention,
@@ -31,7 +30,7 @@ import {
   writeRetention,
 } from './metadata.ts';
 import type { InternalAnswer, InternalRequest, ToShard } from './protocol.ts';
-import { openNetworkCalls, recover, storedClock } from './recover.ts';
+import { recover, storedClock } from './recover.ts';
 import type { ShardOptions } from './shard-options.ts';
 import { ShardState } from './shard-state.ts';
 import { Upkeep } from './upkeep.ts';
@@ -88,27 +87,24 @@ export class Shard {
     if (this.#hasWork) this.#schedule();
   }
 
-  /** The network calls without a final outcome, about which a start asks the networks. */
-  openNetworkCalls(): NetworkCallRecord[] {
-    return openNetworkCalls(this.state);
-  }
-
   get queued(): number {
     return this.#mailbox.length;
   }
 
   receive(message: ToShard, peer: Peer): void {
-    if (message instanceof ArrayBuffer) {
-      this.#mailbox.pushFrames(message, peer);
-    } else if ('withdrawn' in message) {
-      this.#mailbox.withdraw(peer, new Set(message.withdrawn));
-    } else if ('outbox' in message) {
-      this.#mailbox.push({ kind: 'outbox', peer, message: message.outbox });
-    } else {
+    if (message instanceof ArrayBuffer) this.#mailbox.pushFrames(message, peer);
+    else if ('withdrawn' in message) this.#mailbox.withdraw(peer, new Set(message.withdrawn));
+    else if ('outbox' in message) this.#mailbox.push({ kind: 'outbox', peer, message: message.outbox });
+    else {
       const to = { peer, correlation: message.correlation };
       this.#mailbox.push({ kind: 'internal', to, request: message.request });
     }
     this.#schedule();
+  }
+
+  /** A peer has gone, and sends nothing more. What it has sent is taken before. */
+  disconnected(peer: Peer): void {
+    this.#push({ kind: 'disconnected', peer });
   }
 
   /** Queues an internal request of this thread. Resolves with its answer when that is durable. */
@@ -119,9 +115,13 @@ export class Shard {
           if ('answer' in message) resolve(message.answer);
         },
       };
-      this.#mailbox.push({ kind: 'internal', to: { peer, correlation: 0 }, request });
-      this.#schedule();
+      this.#push({ kind: 'internal', to: { peer, correlation: 0 }, request });
     });
+  }
+
+  #push(mail: OwnMail): void {
+    this.#mailbox.push(mail);
+    this.#schedule();
   }
 
   putAccount(account: ShardAccount): void {
@@ -250,6 +250,9 @@ export class Shard {
       case 'internal':
         executeInternal(this.state, batch, mail.to, mail.request);
         break;
+      case 'disconnected':
+        this.state.scopes.disconnected(mail.peer);
+        break;
       case 'outbox':
         takeReports(this.state, batch, mail.peer, mail.message, this.#options.observer.attempted);
         break;
@@ -305,10 +308,7 @@ export class Shard {
   }
 
   #checkAddress(url: string, checked: AddressChecked): void {
-    const push = (allowed: boolean | null) => {
-      this.#mailbox.push({ kind: 'address', checked, allowed });
-      this.#schedule();
-    };
+    const push = (allowed: boolean | null) => this.#push({ kind: 'address', checked, allowed });
     this.#options.checkAddress(url).then(push, () => push(null));
   }
 

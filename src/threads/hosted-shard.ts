@@ -24,6 +24,7 @@ import {
   outcomeCommand,
   type ToShardThread,
 } from '../shard/protocol.ts';
+import { openNetworkCalls } from '../shard/recover.ts';
 import { Shard } from '../shard/shard.ts';
 import type { ShardOptions } from '../shard/shard-options.ts';
 import { type CallbackOptions, takeCallback } from './network-callbacks.ts';
@@ -128,7 +129,7 @@ export class HostedShard {
   }
 
   #recoverCalls(): void {
-    this.#runner.recover(this.shard.openNetworkCalls().map((call) => this.#callOf(call)));
+    this.#runner.recover(openNetworkCalls(this.shard.state).map((call) => this.#callOf(call)));
   }
 
   /** Takes a message of a peer, which may bring something that is due soon. */
@@ -173,7 +174,7 @@ export class HostedShard {
 
   /** The calls whose outcome a network owes. */
   owedCalls(): NetworkCallRecord[] {
-    return this.shard.openNetworkCalls().filter((call) => this.#runner.isOwed(call));
+    return openNetworkCalls(this.shard.state).filter((call) => this.#runner.isOwed(call));
   }
 
   async #takeCallback(request: CallbackRequest, options: CallbackOptions): Promise<TakenCallback> {
@@ -183,7 +184,7 @@ export class HostedShard {
   }
 
   #openCalls({ org, limit }: OpenCallsRequest): OpenCall[] {
-    const open = org === null ? this.owedCalls() : this.shard.openNetworkCalls();
+    const open = org === null ? this.owedCalls() : openNetworkCalls(this.shard.state);
     return open
       .filter((call) => org === null || call.org === org)
       .slice(-limit)

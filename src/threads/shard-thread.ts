@@ -232,7 +232,10 @@ function connect(port: MessagePort): void {
     },
   };
   peers.add(peer);
-  port.on('close', () => peers.delete(peer));
+  port.on('close', () => {
+    peers.delete(peer);
+    shard.disconnected(peer);
+  });
   port.on('message', (message: ToShardThread | PackedOutbox) => {
     const isPacked = 'packedOutbox' in message;
     hosted.receive(isPacked ? { outbox: receivedByShard(message) } : message, peer);

@@ -145,7 +145,7 @@ export class Actor {
   readonly #requestIds = new Map<number, string>();
   #correlation = 0;
 
-  readonly #peer: Peer = { post: (message) => this.#receive(message) };
+  #peer: Peer = { post: (message) => this.#receive(message) };
 
   /** What the test wants otherwise than it is below. */
   readonly #options: Partial<ShardOptions>;
@@ -238,6 +238,12 @@ export class Actor {
   /** Takes back the request that was sent last. */
   withdraw(): void {
     this.shard.receive({ withdrawn: [this.#correlation] }, this.#peer);
+  }
+
+  /** The sender of what was sent so far has gone. What is sent next comes from another one. */
+  leave(): void {
+    this.shard.disconnected(this.#peer);
+    this.#peer = { post: (message) => this.#receive(message) };
   }
 
   /** Sends several requests in one buffer: one commit batch takes them. */

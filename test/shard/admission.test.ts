@@ -145,6 +145,22 @@ test('what ran out while the shard was down has ended before the first request',
   assert.deepEqual(open.json.data, []);
 });
 
+test('the exports of an edge that has gone are over, also those that it had just asked for', async () => {
+  const actor = new Actor();
+  const begin = async (livemode: boolean) =>
+    (await actor.send('GET /v1/exports/charges', { livemode })).status;
+  for (const livemode of [false, true]) {
+    for (let i = 1; i < exportsAtOnceMax; i++) await begin(livemode);
+    const last = begin(livemode);
+    actor.leave();
+    assert.equal(await last, 200);
+  }
+  for (const livemode of [false, true]) {
+    for (let i = 0; i < exportsAtOnceMax; i++) assert.equal(await begin(livemode), 200);
+    assert.equal(await begin(livemode), 429);
+  }
+});
+
 test('exports at once: one too many spends nothing, and each mode has its own', async () => {
   const actor = new Actor();
   const begin = (livemode = false) => actor.send('GET /v1/exports/charges', { livemode });

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { JournalDamaged } from '../../src/journal/journal.ts';
+import { openNetworkCalls } from '../../src/shard/recover.ts';
 import { Actor, type Answer, account, isOpen, settled } from './actor.ts';
 
 const create = 'POST /v1/payment_intents';
@@ -448,7 +449,7 @@ for (const checkpointed of [false, true]) {
     if (checkpointed) await actor.shard.checkpoint();
     await actor.restart();
     assert.deepEqual(
-      actor.shard.openNetworkCalls().map((open) => open.id),
+      openNetworkCalls(actor.shard.state).map((open) => open.id),
       [call],
     );
     for (let restarts = 0; restarts < 2; restarts++) {

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { JournalDamaged } from '../../src/journal/journal.ts';
+import { openNetworkCalls } from '../../src/shard/recover.ts';
 import { Actor, type Answer, settled } from './actor.ts';
 
 interface Scene {
@@ -185,7 +186,7 @@ test('while the first request runs, before and after a crash, the same one is in
     await actor.restart();
   }
   // The outcome comes after the crash: its response is stored with the defaults of its request.
-  await actor.settle({ result: 'done' }, actor.shard.openNetworkCalls()[0]!.id);
+  await actor.settle({ result: 'done' }, openNetworkCalls(actor.shard.state)[0]!.id);
   assert.equal(await again(actor, scene, 'card'), 'replay');
   assert.equal(await again(actor, scene, undefined), 'replay');
 });
