@@ -84,7 +84,7 @@ export const resendFailedIntervalMs = 3600 * 1000;
 
 /** Keys of an organization and mode that work at the same time. */
 export const activeKeysMax = 100;
-/** Keys that are made for an organization in 24 hours. They are kept after their end. */
+/** Keys that members make for an organization in 24 hours. They are kept after their end. */
 export const keysMadePerDayMax = 200;
 /** Invitations into an organization that were not used yet. */
 export const openInvitationsMax = 100;

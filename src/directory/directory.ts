@@ -202,7 +202,7 @@ export class Directory {
     await this.#change(() => {
       const organization = unlessClosed(this.organization(org));
       this.#refuseFormerMember(org, madeBy);
-      this.#refuseManyNewKeys(org);
+      this.#refuseManyNewKeys(org, madeBy);
       this.#refuseManyKeys(org, mode);
       return { organization, keys: [made.key] };
     });
@@ -218,8 +218,12 @@ export class Directory {
     );
   }
 
-  /** Who makes keys and ends them again would fill the memory of every edge. */
-  #refuseManyNewKeys(org: string): void {
+  /**
+   * A member who makes keys and ends them again would fill the memory of every edge. An operator
+   * helps an organization whose member has done so.
+   */
+  #refuseManyNewKeys(org: string, madeBy: string): void {
+    if (!madeBy.startsWith(memberPrefix)) return;
     const since = this.store.now() / 1000 - daySeconds;
     if (this.keysOf(org).filter(({ created }) => created > since).length < keysMadePerDayMax) return;
     throw new DirectoryRefusal(
@@ -255,7 +259,7 @@ export class Directory {
     const { keys } = await this.#change(() => {
       const current = this.key(idOrText);
       this.#refuseFormerMember(current.org, madeBy);
-      this.#refuseManyNewKeys(current.org);
+      this.#refuseManyNewKeys(current.org, madeBy);
       // Without an overlap the new key takes the place of the old one.
       if (overlapSeconds > 0) this.#refuseManyKeys(current.org, current.mode);
       const old = rolled(current, made.key.id, overlapSeconds, nowMs);
