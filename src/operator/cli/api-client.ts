@@ -51,6 +51,8 @@ export function apiOf(options: ApiOptions, org: string | null): Api | null {
 function givenKey({ apiKey, apiKeyFile }: ApiOptions): string | undefined {
   if (apiKey !== undefined && apiKeyFile !== undefined)
     throw wrongUsage('give one of --api-key and --api-key-file');
+  // As from a variable that is not set: without a key another way would be taken silently.
+  if (apiKey === '') throw wrongUsage('--api-key is empty: give a key, or leave the option out');
   if (apiKeyFile === undefined) return apiKey;
   const text = contentOf(apiKeyFile, wrongUsage);
   if (/^\S+$/.test(text)) return text;

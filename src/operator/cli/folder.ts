@@ -74,6 +74,11 @@ function addTransferCommands(program: Command, context: CliContext): void {
     });
 }
 
+interface VerifyOptions extends PlaceOptions {
+  readonly scratch?: string;
+  readonly postgresql?: boolean;
+}
+
 function addVerifyCommand(program: Command, context: CliContext): void {
   const { host, folder, options: common, print } = context;
   const verify = addCommand(
@@ -84,14 +89,14 @@ function addVerifyCommand(program: Command, context: CliContext): void {
   addPlaceOptions(verify)
     .option('--postgresql', 'compare the folder with the log at the servers of PAYMENTS_JOURNAL_URL')
     .option('--scratch <folder>', `a folder with room for what the backup contains (${tmpdir()})`)
-    .action(async (options: PlaceOptions & { scratch?: string; postgresql?: boolean }) => {
+    .action(async (options: VerifyOptions) => {
+      refuseNeedless(options);
       if (options.postgresql) {
         const comparison = await host.compareWithPostgresql(common().dataDir);
         print(comparison, compared);
         return failIfWrong(comparison.findings.length);
       }
       const { from, archive = null, identity: identityFile = null, scratch = tmpdir() } = options;
-      refuseNeedless(options);
       if ((from !== undefined || archive !== null) && common().dataDir !== undefined)
         throw wrongUsage('give --data-dir, or --from and --archive: one is checked');
       // An archive alone has no state that could be checked.
@@ -105,7 +110,11 @@ function addVerifyCommand(program: Command, context: CliContext): void {
     });
 }
 
-function refuseNeedless({ from, archive, identity, scratch }: PlaceOptions & { scratch?: string }): void {
+function refuseNeedless({ from, archive, identity, scratch, postgresql }: VerifyOptions): void {
+  if (postgresql && (from !== undefined || archive !== undefined))
+    throw wrongUsage(
+      'give --postgresql, or --from and --archive: a backup or an archive is checked by itself',
+    );
   if (from !== undefined) return;
   if (scratch !== undefined) throw wrongUsage('--scratch is for a backup: name it with --from');
   if (identity !== undefined && archive === undefined)

@@ -3,6 +3,7 @@
 // it was met.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type IdKind, idPrefixes, kindOfId } from '../../contract/id-prefixes.ts';
 import { type Mode, modes } from '../../contract/vocabulary.ts';
 import { slotOfId } from '../../core/ids.ts';
 import { slotOf } from '../../core/slot.ts';
@@ -68,11 +69,19 @@ export function addSelectionOptions(command: Command): Command {
     .option('--until <time>', 'entries up to this time', timeOf)
     .option('--sequence <range>', 'entries with these sequences: 17, 17-90 or 17-', sequenceRange)
     .option('--shard <number>', 'entries of this shard', wholeNumber(0, 65_535))
-    .option('--org <id>', 'entries of this organization')
+    .option('--org <id>', 'entries of this organization', idOf('organization'))
     .option('--object <id>', 'entries that change this object, or an object that names it')
-    .option('--request <id>', 'the entries of this request')
+    .option('--request <id>', 'the entries of this request', idOf('request'))
     .option('--key <key>', 'the entries of this idempotency key; needs --org and --mode, too')
     .addOption(new Option('--mode <mode>', 'entries of this mode').choices(modes));
+}
+
+/** Reads an id of a kind: a log has nothing of another text, which would look like no entries. */
+function idOf(kind: IdKind): (text: string) => string {
+  return (text) => {
+    if (kindOfId(text) === kind) return text;
+    throw new InvalidArgumentError(`It must be an id that begins with ${idPrefixes[kind]}_.`);
+  };
 }
 
 export const timeForms = 'ISO 8601, or how long ago, such as 90s, 15m, 2h or 3d';

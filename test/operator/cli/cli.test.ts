@@ -59,6 +59,23 @@ async function json(...args: string[]): Promise<ReturnType<typeof JSON.parse>> {
   return JSON.parse(out);
 }
 
+test('an argument that nothing would be done with is wrong usage', async () => {
+  for (const [line, message] of [
+    ['verify --postgresql --from /backup', /give --postgresql, or --from and --archive/],
+    ['verify --postgresql --archive /archive', /give --postgresql, or --from and --archive/],
+    ['verify --postgresql --identity /key', /--identity is for a backup or an archive/],
+    ['verify --postgresql --scratch /tmp', /--scratch is for a backup/],
+    ['listen org_1 --forward-to http://127.0.0.1:9 --api-key=', /--api-key is empty/],
+    ['trigger payment_intent.created --api-key=', /--api-key is empty/],
+    ['wal list --org TYPO', /It must be an id that begins with org_/],
+    ['wal search --request evt_1', /It must be an id that begins with req_/],
+  ] as const) {
+    const { code, out, error } = await run(...line.split(' '));
+    assert.deepEqual([code, out], [2, ''], `${line}: ${error}`);
+    assert.match(error, message);
+  }
+});
+
 describe('org', () => {
   test('create prints the keys of both modes', async () => {
     const created = await json('org', 'create', '--name', 'Souk');
