@@ -132,7 +132,8 @@ export class Payments {
       if (response.ok) return { answer };
       const retryAfter = response.headers.get('retry-after');
       const error = new PaymentsError(response.status, isJson ? answer : null);
-      return { error, retryAfterMs: retryAfter === null ? null : Number(retryAfter) * 1_000 };
+      // The service says seconds; something between it and here may say a date.
+      return { error, retryAfterMs: /^\d+$/.test(retryAfter ?? '') ? Number(retryAfter) * 1_000 : null };
     } catch (error) {
       return { error: error as Error, retryAfterMs: null };
     }

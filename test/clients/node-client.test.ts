@@ -98,6 +98,13 @@ test('a rate limit is waited for as long as it says, and the daily cap is not', 
   assert.equal(waits.length, 1);
 });
 
+test('a Retry-After that is no number of seconds is as good as none', async () => {
+  const retryAfter = 'Thu, 26 Nov 2026 17:00:00 GMT';
+  network.stumbles.push({ status: 503, code: 'api_error', retryAfter }, { status: 503, code: 'api_error' });
+  await payments.send('GET /v1/account');
+  assert.ok(waits[0]! >= 375 && waits[1]! > waits[0]!, String(waits));
+});
+
 test('other refusals are not sent again, and say what they are', async () => {
   const refused = payments.send('GET /v1/payment_intents/{id}', { id: 'pi_none' });
   const error = await refused.catch((caught: unknown) => caught);

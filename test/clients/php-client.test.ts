@@ -137,6 +137,13 @@ echo json_encode([$waits, $said]);`);
   assert.deepEqual(said, [[2_000], refused]);
 });
 
+test('PHP: a Retry-After that is no number of seconds is as good as none', { skip }, async () => {
+  const retryAfter = 'Thu, 26 Nov 2026 17:00:00 GMT';
+  network.stumbles.push({ status: 503, code: 'api_error', retryAfter });
+  const [wait] = await run(`$payments->send('GET /v1/account'); echo json_encode($waits);`);
+  assert.ok(wait >= 375, String(wait));
+});
+
 test('PHP: a list is read page by page, each object once', { skip }, async () => {
   const [ids, before] = await run(`
 foreach (range(1, 5) as $number) { $payments->send('POST /v1/customers', ['name' => "Page $number"]); }

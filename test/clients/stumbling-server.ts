@@ -11,7 +11,7 @@ import { text as textOf } from 'node:stream/consumers';
  * whole or from the middle of its chunks on.
  */
 export type Stumble =
-  | { readonly status: number; readonly code: string; readonly retryAfter?: number }
+  | { readonly status: number; readonly code: string; readonly retryAfter?: number | string }
   | 'no answer'
   | 'answer lost'
   | 'answer cut';

@@ -138,7 +138,9 @@ final class Payments
             return [0, '', null];
         }
         $isJson = str_starts_with($headers['content-type'] ?? '', 'application/json');
-        $retryAfter = isset($headers['retry-after']) ? (int) $headers['retry-after'] : null;
+        // The service says seconds; something between it and here may say a date.
+        $seconds = $headers['retry-after'] ?? '';
+        $retryAfter = preg_match('/^\d+$/D', $seconds) === 1 ? (int) $seconds : null;
         return [$status, $isJson ? json_decode($text, true) : $text, $retryAfter];
     }
 
