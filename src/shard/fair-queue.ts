@@ -3,7 +3,7 @@
 // newest of the organization that uses most goes, so nobody can fill the queue for others. The
 // lists are linked both ways, because a request whose client has gone is removed wherever it is.
 
-import { assert } from '../core/assert.ts';
+import { assert, defined } from '../core/assert.ts';
 import { FixedQueue } from '../core/fixed-queue.ts';
 
 export interface QueueBounds {
@@ -191,8 +191,8 @@ export class FairQueue<T> {
   take(): T | undefined {
     if (this.#items.size === 0) return undefined;
     for (;;) {
-      const owner = this.#current ?? this.#turns.shift();
-      assert(owner !== undefined, 'whoever has something in the queue has a turn');
+      const next = this.#current ?? this.#turns.shift();
+      const owner = defined(next, 'whoever has something in the queue has a turn');
       this.#current = null;
       const item = owner.oldest;
       if (item === null) {

@@ -184,6 +184,37 @@ test('a spare buffer that is too small makes room for larger ones', () => {
   assert.notEqual(writer.take(), small);
 });
 
+test('a few spare buffers are kept, those given last go first, and none is large', () => {
+  const mib = 1024 * 1024;
+  const given = Array.from({ length: 9 }, () => new ArrayBuffer(mib));
+  const spare = new SpareBuffers();
+  for (const buffer of given) spare.give(buffer);
+  spare.give(new ArrayBuffer(mib + 1));
+  const taken = Array.from({ length: 8 }, () => spare.take(mib).buffer);
+  assert.deepEqual(
+    taken.map((buffer) => given.indexOf(buffer)),
+    [7, 6, 5, 4, 3, 2, 1, 0],
+  );
+  assert.equal(given.includes(spare.take(1).buffer), false, 'there are no more');
+});
+
+test('frames lie in a buffer as the head of the source says', () => {
+  const ofRequest = new RequestWriter();
+  ofRequest.put(0x01020304, { ...request, org: 'o', requestId: 'r', id: '', query: 'é', idempotencyKey: '' });
+  const ofAnswer = new AnswerWriter();
+  const fields = { ...answer, limit: 600, remaining: 0x0a0b, resetSeconds: 5, retryAfterSeconds: 6 };
+  ofAnswer.put(2, fields, { ...fields, originalRequest: 'x' }, 'b');
+  const hexOf = (writer: RequestWriter | AnswerWriter) => {
+    const used = writer.bytes;
+    return Buffer.from(writer.take()).toString('hex', 0, used);
+  };
+  const body = request.body.toString('hex');
+  const texts = '01006f' + '010072' + '0000' + '0200c3a9' + '0000';
+  assert.equal(hexOf(ofRequest), `${'31000000' + '01000000'}2900000004030201030201ff${texts}${body}`);
+  const numbers = '58020000' + '0b0a0000' + '05000000' + '06000000';
+  assert.equal(hexOf(ofAnswer), `${'28000000' + '01000000'}2000000002000000c8000300${numbers}01007862`);
+});
+
 test('one huge batch does not make all later ones huge', () => {
   const spare = new SpareBuffers();
   const writer = new RequestWriter(spare);
