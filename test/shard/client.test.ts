@@ -20,11 +20,13 @@ import type { FromShard, ToShard } from '../../src/shard/protocol.ts';
 /** A port that a test holds the other end of. */
 class FakePort implements Port {
   readonly posted: ToShard[] = [];
+  readonly transferred: unknown[] = [];
   closed = false;
   readonly #listeners: { message?: (message: FromShard) => void; close?: () => void } = {};
 
-  postMessage(message: ToShard): void {
+  postMessage(message: ToShard, transfer: readonly unknown[] = []): void {
     this.posted.push(message);
+    this.transferred.push(...transfer);
   }
 
   on(event: 'message' | 'close', listener: ((message: FromShard) => void) | (() => void)): void {
@@ -185,6 +187,11 @@ test('without a shard nothing is sent and everything is refused at once', async 
   const answers: unknown[] = [];
   client.send(frame('a'), (answer) => answers.push(answer));
   assert.deepEqual(answers, ['away']);
+  assert.equal(
+    client.send(frame('b'), () => {}),
+    0,
+    'there is nothing to withdraw',
+  );
   const internal = await client.ask({ kind: 'view_payment', id: 'x' });
   assert.equal(!internal.ok && internal.code, 'api_error');
 });
@@ -417,6 +424,175 @@ test('what the shard says of its disk is known until it says otherwise, or ends'
   assert.equal(client.stalledMs, 0);
   port.receive({ stalledMs: 300 });
   client.connect(new FakePort());
+  assert.equal(client.stalledMs, 0);
+});
+
+/** A client whose ticks end when the test says so. */
+function ticking(bounds: Partial<ClientBounds> = {}) {
+  const due: (() => void)[] = [];
+  let nowMs = 0;
+  const scheduler = { soon: (action: () => void) => void due.push(action), elapsedMs: () => nowMs };
+  const client = new ShardClient({ ...unbounded, ...bounds }, scheduler);
+  const port = new FakePort();
+  client.connect(port);
+  const endTick = () => {
+    for (const action of due.splice(0)) action();
+  };
+  const pass = (ms: number) => {
+    nowMs += ms;
+  };
+  return { client, port, due, endTick, pass };
+}
+
+/** So many commands are sent before the tick ends, while the shard is free. */
+const enoughCommands = workForFreeShard / 4;
+
+test('a tick ends once, and its batch is handed over; an answer alone ends none', () => {
+  const { client, port, due, endTick } = ticking();
+  const { send } = sender(client);
+  for (const name of ['a', 'b', 'c']) send(name);
+  assert.equal(due.length, 1);
+  endTick();
+  assert.deepEqual(port.transferred, port.posted);
+  const [first, ...others] = port.requestsIn(port.posted[0]!);
+  send('d');
+  port.receive(batchOf([[first!.correlation, 'done']]));
+  assert.equal(port.posted.length, 1, 'its own tick has not ended');
+  client.withdraw(others[0]!.correlation);
+  assert.equal(due.length, 1);
+  endTick();
+  assert.deepEqual(namesIn(port, port.posted[1]), ['d']);
+  assert.deepEqual(port.posted[2], { withdrawn: [others[0]!.correlation] });
+  client.withdraw(others[1]!.correlation);
+  endTick();
+  assert.deepEqual(port.posted[3], { withdrawn: [others[1]!.correlation] }, 'without a request beside it');
+});
+
+test('the buffer of answers is used for the next requests', () => {
+  const { client, port, endTick } = ticking();
+  const { send } = sender(client);
+  send('a');
+  endTick();
+  const answers = batchOf([[port.requestsIn(port.posted[0]!)[0]!.correlation, 'done']]);
+  port.receive(answers);
+  send('b');
+  endTick();
+  assert.equal(port.posted[1], answers);
+});
+
+test('a shard is busy from what it is sent until it answers, and what is sent meanwhile waits for the tick', () => {
+  const { client, port, endTick } = ticking();
+  const { send } = sender(client);
+  const sendMany = () => {
+    for (let i = 0; i < enoughCommands; i++) send(String(i));
+    return port.posted.length;
+  };
+  send('alone');
+  endTick();
+  assert.equal(sendMany(), 1, 'it has one request');
+  endTick();
+  port.receive(batchOf([[port.requestsIn(port.posted[0]!)[0]!.correlation, 'done']]));
+  assert.equal(sendMany(), 3, 'it has answered');
+  assert.equal(sendMany(), 3, 'and was sent something since');
+});
+
+test('a new shard is free, whatever the one before had or was about to get', () => {
+  const { client, port, endTick } = ticking({ sentMax: 20 });
+  const { send, outcomes } = sender(client);
+  const sent = send('a');
+  endTick();
+  for (let i = 1; i < enoughCommands; i++) send(String(i));
+  client.withdraw(sent);
+  void client.ask({ kind: 'record', id: 'a' });
+  assert.equal(port.posted.length, 2);
+  const next = new FakePort();
+  client.connect(next);
+  assert.equal(outcomes.length, enoughCommands);
+  for (let i = 1; i < enoughCommands; i++) send(String(i));
+  assert.deepEqual(next.posted, []);
+  send('last');
+  assert.equal(namesIn(next, next.posted[0]).length, enoughCommands);
+  endTick();
+  assert.equal(next.posted.length, 1, 'nothing is withdrawn from it');
+  for (let i = 0; i < 20; i++) void client.ask({ kind: 'record', id: 'a' });
+  assert.equal(next.posted.length, 21, 'it may be asked as much as ever');
+});
+
+test('larger bounds let more wait, and what waits comes before what is new', async () => {
+  const queue = { requests: 1, bytes: 1e6, organizationShare: 1 };
+  const { client, port, endTick } = ticking({ sentMax: 1, queue });
+  const { send, outcomes } = sender(client);
+  for (const name of ['a', 'b', 'c']) send(name);
+  assert.deepEqual(outcomes, ['c: overloaded']);
+  client.bounds = { ...unbounded, sentMax: 9, queue: { ...queue, requests: 9 } };
+  send('d');
+  endTick();
+  assert.deepEqual(namesIn(port), ['a']);
+  answerAll(port);
+  assert.deepEqual(namesIn(port), ['b', 'd']);
+  for (let i = 0; i < 9; i++) void client.ask({ kind: 'record', id: 'a' });
+  assert.equal((await client.ask({ kind: 'record', id: 'a' })).ok, false);
+  assert.equal(port.posted.length, 2 + 9);
+});
+
+test('what waits is counted with its bytes: what was sent, and large bodies; in the queues all of them', () => {
+  const queue = { requests: 9, bytes: 1e6, organizationShare: 1 };
+  const { client, port, endTick } = ticking({ sentMax: 2, queue });
+  const [commands, queries] = [sender(client), sender(client, 'GET')];
+  const counted = (from: typeof commands, bytes: number) => {
+    const before = client.waitingBytes;
+    from.send('x'.repeat(bytes));
+    return client.waitingBytes - before;
+  };
+  assert.deepEqual([counted(commands, 1_024), counted(commands, 3_000)], [1_024, 1_024 + 3_000]);
+  assert.deepEqual([counted(queries, 10), counted(queries, 2_000)], [1_024, 1_024 + 2_000]);
+  assert.deepEqual([counted(commands, 100), counted(queries, 50)], [1_024 + 100, 1_024 + 50]);
+  endTick();
+  while (client.waitingCount > 0) answerAll(port);
+  assert.equal(client.waitingBytes, 0);
+});
+
+test('a lane is full when the bytes that are under way are as many as may be', () => {
+  const { client, port, endTick } = ticking({ sentBytesMax: 2_000 });
+  const { send } = sender(client);
+  for (const bytes of [1_999, 10, 1_025, 20]) send('x'.repeat(bytes));
+  endTick();
+  assert.deepEqual(
+    namesIn(port).map(({ length }) => length),
+    [1_999, 10, 1_025],
+  );
+  const exact = ticking({ sentBytesMax: 2_000 });
+  for (const bytes of [2_000, 10]) sender(exact.client).send('x'.repeat(bytes));
+  exact.endTick();
+  assert.equal(namesIn(exact.port).length, 1);
+});
+
+test('what is handed over is answered like what is asked, and bounded with it', async () => {
+  const { client, port } = ticking({ sentMax: 1 });
+  const request = { kind: 'open_network_calls', org: null, limit: 5 } as const;
+  for (const body of ['a', 'b', 'c']) {
+    const handed = client.handOver(request);
+    const last = port.posted.at(-1) as unknown as { correlation: number; request: unknown };
+    assert.equal(last.request, request);
+    const refused = await Promise.all([client.ask({ kind: 'record', id: 'x' }), client.handOver(request)]);
+    assert.deepEqual(
+      refused.map(({ ok }) => ok),
+      [false, false],
+    );
+    port.receive({ correlation: last.correlation, answer: { ok: true, body } });
+    assert.deepEqual(await handed, { ok: true, body });
+    // It was answered: nobody is told again.
+    port.receive({ correlation: last.correlation, answer: { ok: true, body: 'again' } });
+  }
+});
+
+test('a stall that is over is over, and what concerns deliveries says nothing of the disk', () => {
+  const { client, port, pass } = ticking();
+  port.receive({ stalledMs: 300 });
+  port.receive({ stalledMs: null });
+  pass(5_000);
+  assert.equal(client.stalledMs, 0);
+  port.receive({ outbox: { endpoints: [], complete: true, deliveries: [], recorded: [] } });
   assert.equal(client.stalledMs, 0);
 });
 

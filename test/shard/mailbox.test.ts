@@ -7,7 +7,7 @@ import { matchRoute } from '../../src/edge/http/router.ts';
 import type { Peer } from '../../src/shard/commit-batch.ts';
 import { RequestWriter, SpareBuffers } from '../../src/shard/frames.ts';
 import { type Mail, Mailbox } from '../../src/shard/mailbox.ts';
-import type { InternalRequest } from '../../src/shard/protocol.ts';
+import { type InternalRequest, outcomeCommand } from '../../src/shard/protocol.ts';
 
 const write = matchRoute('POST', '/v1/payment_intents')!.route;
 const read = matchRoute('GET', '/v1/payment_intents/pi_1')!.route;
@@ -128,4 +128,36 @@ test('the buffer of a batch is free when all its requests are taken, also those 
   mailbox.pushFrames(batch, peerOf());
   takeQueries(mailbox);
   assert.equal(spare.take(1).buffer, batch);
+});
+
+test('a buffer is free once, when all of its requests are taken, and not before', () => {
+  const { mailbox, spare } = filled();
+  assert.equal(takeAll(mailbox).length, 8);
+  const buffers = Array.from({ length: 3 }, () => spare.take(1).buffer);
+  const bodies = buffers.map((buffer) => Buffer.from(buffer).includes('org_1'));
+  assert.deepEqual([bodies, new Set(buffers).size], [[true, true, true], 3]);
+  assert.equal(Buffer.from(spare.take(1).buffer).includes('org_1'), false, 'there were three');
+
+  const batch = batchOf('r1', 'w2', 'r3');
+  mailbox.pushFrames(batch, peerOf());
+  assert.deepEqual(takeQueries(mailbox, 1), ['r1']);
+  assert.deepEqual(takeQueries(mailbox, 1), ['r3']);
+  assert.ok(spare.take(1).buffer !== batch, 'a command is in it');
+  assert.deepEqual(takeAll(mailbox), ['w2']);
+  const queries = batchOf('r4', 'r5');
+  mailbox.pushFrames(queries, peerOf());
+  for (const name of ['r4', 'r5']) assert.deepEqual(takeQueries(mailbox, 1), [name]);
+  takeQueries(mailbox);
+  const freed = [queries, batch].map((buffer) => spare.take(1).buffer === buffer);
+  assert.deepEqual([freed, takeAll(mailbox)], [[true, true], []]);
+});
+
+test('a command that comes by itself is no query, and a report can not be withdrawn', () => {
+  const { mailbox, peer } = filled();
+  const request = outcomeCommand('nc_1', { result: 'done' });
+  mailbox.push({ kind: 'internal', to: { peer, correlation: 1 }, request });
+  mailbox.push({ kind: 'outbox', peer, message: { thread: 0, open: false, reports: [] } });
+  mailbox.withdraw(peer, new Set([1]));
+  assert.deepEqual(takeQueries(mailbox), ['r2', 'record', 'r4', 'r5', 'r7']);
+  assert.deepEqual(takeAll(mailbox), ['not 1', 'w3', 'w6', 'internal', 'outbox']);
 });
