@@ -13,11 +13,11 @@ import { defined } from '../core/assert.ts';
 import { type ArchivedPart, archiveFolderOf } from '../data-folder/archive-folder.ts';
 import { RowStore } from '../disk/row-store.ts';
 import { JournalCopy } from '../journal/stopped-journal.ts';
-import { type Answers, answerQuestion } from '../rpc/questions.ts';
+import type { Answers } from '../rpc/questions.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { metricsIn } from '../telemetry/metrics-in.ts';
-import type { ArchiveProcessData, Instruction, Notice, ThreadQuestions } from './thread-protocol.ts';
-import { commonAnswers, startOfProcess } from './thread-side.ts';
+import type { ArchiveProcessData, Notice, ThreadQuestions } from './thread-protocol.ts';
+import { carryOut, commonAnswers, startOfProcess } from './thread-side.ts';
 
 const {
   config,
@@ -144,9 +144,6 @@ async function stop(): Promise<void> {
 }
 
 const answers: Answers<ThreadQuestions> = { ...commonAnswers(logger, registry, show), stop };
-process.on('message', async (instruction: Instruction) => {
-  if ('question' in instruction) await answerQuestion(answers, instruction, tell);
-  if (instruction.type === 'stop') process.exit(0);
-});
+process.on('message', carryOut(answers, tell));
 begin();
 tell({ type: 'ready' });

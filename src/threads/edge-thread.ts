@@ -40,13 +40,12 @@ import { NewestConnections } from './connect-threads.ts';
 import { createEdgeConnections } from './edge-connections.ts';
 import { simulatorOf } from './networks.ts';
 import { createRequestLogClient } from './request-log-client.ts';
-import type { EdgeThreadData, Instruction, Notice, ThreadQuestions } from './thread-protocol.ts';
+import type { EdgeThreadData, Instruction, ThreadQuestions } from './thread-protocol.ts';
 import { commonAnswers, startOfThread } from './thread-side.ts';
 import { Visits } from './visits.ts';
 
-const { data, main } = await startOfThread<EdgeThreadData>();
+const { data, main, tell } = await startOfThread<EdgeThreadData>();
 const { number, config, port, shards: shardCount, edges, baseUrl, keys, listenKey, paused } = data;
-const tell = (notice: Notice) => main.postMessage(notice);
 const thread = `edge-${number}`;
 const logger = await createLogger({ level: config.logLevel, thread });
 const logLine = createRequestLine(logger, thread);

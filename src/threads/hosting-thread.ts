@@ -4,7 +4,6 @@
 // one may itself.
 
 import { setTimeout as wait } from 'node:timers/promises';
-import type { MessagePort } from 'node:worker_threads';
 import Registry from 'prom-client/lib/registry.js';
 import { TrustBorrower } from '../cluster/lent-trust.ts';
 import { Link } from '../cluster/link.ts';
@@ -14,16 +13,16 @@ import { WireEnds } from '../cluster/wires.ts';
 import { defined } from '../core/assert.ts';
 import { systemTimers } from '../core/scheduler.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
-import { type Answers, answerQuestion } from '../rpc/questions.ts';
+import type { Answers } from '../rpc/questions.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { trustClocks } from '../telemetry/system-clocks.ts';
 import { countThreadTime } from '../telemetry/thread-time.ts';
 import { HostLinks, sayHere } from './host-links.ts';
 import type { FromHost, FromLender, FromOtherHost, HostingThreadData, Lent } from './lending-protocol.ts';
-import type { Instruction, Notice, ThreadQuestions } from './thread-protocol.ts';
-import { commonAnswers, startOfThread } from './thread-side.ts';
+import type { ThreadQuestions } from './thread-protocol.ts';
+import { carryOut, commonAnswers, failThread, startOfThread } from './thread-side.ts';
 
-const { data, main } = await startOfThread<HostingThreadData>();
+const { data, main, tell } = await startOfThread<HostingThreadData>();
 const { config, identity, key } = data;
 const { beatMs, trustMs } = config.cluster;
 const [drainMs, drainTries] = [10, 50];
@@ -31,8 +30,6 @@ const logger = await createLogger({ level: config.logLevel, thread: 'hosting' })
 const registry = new Registry();
 countThreadTime(registry, 'hosting');
 const trust = new TrustBorrower(new OwnershipBoard(data.trust, trustClocks), trustMs);
-const tell = (notice: Notice, transfer: readonly MessagePort[] = []) =>
-  main.postMessage(notice, [...transfer]);
 
 interface Lender {
   readonly link: Link;
@@ -126,8 +123,7 @@ server.on('error', (error) => {
     { err: error },
     `${config.cluster.link} can't be listened on: choose another PAYMENTS_CLUSTER_LINK`,
   );
-  tell({ type: 'failed', message: error.message, fatal: true });
-  setImmediate(() => process.exit(1));
+  failThread(tell, error.message, true);
 });
 
 const answers: Answers<ThreadQuestions> = {
@@ -139,10 +135,7 @@ const answers: Answers<ThreadQuestions> = {
     lender?.link.end();
   },
 };
-main.on('message', async (instruction: Instruction) => {
-  if ('question' in instruction) await answerQuestion(answers, instruction, tell);
-  if (instruction.type === 'stop') process.exit(0);
-});
+main.on('message', carryOut(answers, tell));
 const { port } = defined(
   config.cluster.link === null ? null : parseNodeAddress(config.cluster.link),
   'the link has an address',

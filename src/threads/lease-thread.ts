@@ -9,19 +9,18 @@ import { systemTimers } from '../core/scheduler.ts';
 import { unreadableOf } from '../journal/dialect.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
 import { PostgresLease } from '../postgresql/lease-table.ts';
-import { type Answers, answerQuestion } from '../rpc/questions.ts';
+import type { Answers } from '../rpc/questions.ts';
 import { createLeaseMetrics } from '../telemetry/cluster-metrics.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { trustClocks } from '../telemetry/system-clocks.ts';
 import { countThreadTime } from '../telemetry/thread-time.ts';
 import { ProgressBoard } from './progress-board.ts';
-import type { Instruction, LeaseThreadData, Notice, ThreadQuestions } from './thread-protocol.ts';
-import { commonAnswers, startOfThread } from './thread-side.ts';
+import type { LeaseThreadData, ThreadQuestions } from './thread-protocol.ts';
+import { carryOut, commonAnswers, failThread, startOfThread } from './thread-side.ts';
 
-const { data, main } = await startOfThread<LeaseThreadData>();
+const { data, main, tell } = await startOfThread<LeaseThreadData>();
 const { config, service, identity } = data;
 const { address, link, beatMs, trustMs, takeMs } = config.cluster;
-const tell = (notice: Notice) => main.postMessage(notice);
 const logger = await createLogger({ level: config.logLevel, thread: 'lease' });
 const registry = new Registry();
 countThreadTime(registry, 'lease');
@@ -59,10 +58,7 @@ const keeper = new LeaseKeeper({
       `node ${node} writes what this release can't read (${unreadable}): start a release here that is not older than its own`
     );
   },
-  onRefused(message) {
-    tell({ type: 'failed', message, fatal: true });
-    setImmediate(() => process.exit(1));
-  },
+  onRefused: (message) => failThread(tell, message, true),
   onLost() {
     metrics.lost();
     logger.error(`node ${identity.node} has lost the lease`);
@@ -99,10 +95,7 @@ const answers: Answers<ThreadQuestions> = {
     notes.close();
   },
 };
-main.on('message', async (instruction: Instruction) => {
-  if ('question' in instruction) await answerQuestion(answers, instruction, tell);
-  if (instruction.type === 'stop') process.exit(0);
-});
+main.on('message', carryOut(answers, tell));
 keeper.start();
 void noteNode();
 tell({ type: 'ready' });

@@ -17,17 +17,16 @@ import { trustClocks } from '../telemetry/system-clocks.ts';
 import { countThreadTime } from '../telemetry/thread-time.ts';
 import { BackOff } from './back-off.ts';
 import type { FromHost, FromLender, Lend, LendingThreadData, OtherHost } from './lending-protocol.ts';
-import type { Instruction, Notice, ThreadQuestions } from './thread-protocol.ts';
+import type { Instruction, ThreadQuestions } from './thread-protocol.ts';
 import { commonAnswers, startOfThread } from './thread-side.ts';
 
-const { data, main } = await startOfThread<LendingThreadData>();
+const { data, main, tell } = await startOfThread<LendingThreadData>();
 const { config, identity, key, epoch } = data;
 const { trustMs } = config.cluster;
 const logger = await createLogger({ level: config.logLevel, thread: 'lending' });
 const registry = new Registry();
 countThreadTime(registry, 'lending');
 const ownership = new OwnershipBoard(data.ownership, trustClocks);
-const tell = (notice: Notice) => main.postMessage(notice);
 
 /** By process. Null: the connection is being made. */
 const links = new Map<string, Link | null>();

@@ -13,13 +13,12 @@ import { type Answer, type Answers, answerQuestion, type Question, Questions } f
 import { createLogger } from '../telemetry/logger.ts';
 import { countLostEntries } from '../telemetry/metrics.ts';
 import { countThreadTime } from '../telemetry/thread-time.ts';
-import type { Instruction, Notice, RequestLogThreadData, ThreadQuestions } from './thread-protocol.ts';
-import { commonAnswers, startOfThread } from './thread-side.ts';
+import type { Connected, RequestLogThreadData, ThreadQuestions } from './thread-protocol.ts';
+import { carryOut, commonAnswers, startOfThread } from './thread-side.ts';
 import { Visits } from './visits.ts';
 
-const { data, main } = await startOfThread<RequestLogThreadData>();
+const { data, main, tell } = await startOfThread<RequestLogThreadData>();
 const { config } = data;
-const tell = (notice: Notice) => main.postMessage(notice);
 const logger = await createLogger({ level: config.logLevel, thread: 'request-logs' });
 const registry = new Registry();
 countThreadTime(registry, 'request-logs');
@@ -168,10 +167,16 @@ function connectOther(node: string, count: number, port: MessagePort): void {
   });
 }
 
-function connect(port: MessagePort): void {
+function connectEdge(port: MessagePort): void {
   ports.add(port);
   port.on('message', (message: EntryBatch | Question<LogQuestions>) => void take(port, message));
   port.on('close', () => ports.delete(port));
+}
+
+function connect(connected: Connected): void {
+  if (connected.type === 'connect_request_logs') connectEdge(connected.port);
+  else if (connected.type === 'connect_other_logs')
+    connectOther(connected.node, connected.count, connected.port);
 }
 
 function stop(): void {
@@ -187,11 +192,5 @@ const answers: Answers<ThreadQuestions> = {
   ...commonAnswers(logger, registry),
   stop,
 };
-main.on('message', async (instruction: Instruction) => {
-  if (instruction.type === 'connect_request_logs') connect(instruction.port);
-  else if (instruction.type === 'connect_other_logs')
-    connectOther(instruction.node, instruction.count, instruction.port);
-  else if ('question' in instruction) await answerQuestion(answers, instruction, tell);
-  if (instruction.type === 'stop') process.exit(0);
-});
+main.on('message', carryOut(answers, tell, { connect }));
 tell({ type: 'ready' });

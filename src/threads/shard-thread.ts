@@ -3,7 +3,6 @@
 // and ends, and the supervisor starts another.
 
 import { randomFillSync } from 'node:crypto';
-import type { MessagePort } from 'node:worker_threads';
 import Registry from 'prom-client/lib/registry.js';
 import { remoteLogOf } from '../config/remote-log.ts';
 import { errorText } from '../core/errors.ts';
@@ -16,7 +15,7 @@ import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import { foldersOfJournal, openJournal } from '../journal/open-journal.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
 import type { ScrubState } from '../journal/scrubber.ts';
-import { type Answers, answerQuestion } from '../rpc/questions.ts';
+import type { Answers } from '../rpc/questions.ts';
 import type { Peer } from '../shard/commit-batch.ts';
 import { memoryShares } from '../shard/memory.ts';
 import { scrubKey, writeScrub } from '../shard/metadata.ts';
@@ -32,15 +31,14 @@ import { endAtWriteErrors } from './end-at-write-errors.ts';
 import { HostedShard } from './hosted-shard.ts';
 import { InstructionGate } from './instruction-gate.ts';
 import { ConfiguredNetworks, createAddressCheck, createSend } from './networks.ts';
-import type { Notice, ShardThreadData, ThreadQuestions } from './thread-protocol.ts';
-import { commonAnswers, startOfThread } from './thread-side.ts';
+import type { Connected, ShardThreadData, ThreadQuestions } from './thread-protocol.ts';
+import { carryOut, commonAnswers, failThread, startOfThread } from './thread-side.ts';
 import { Visits } from './visits.ts';
 
 // Its thread takes time to start, and begins when this one does.
 const checkpointer = new CheckpointWorker();
-const { data, main } = await startOfThread<ShardThreadData>();
+const { data, main, tell } = await startOfThread<ShardThreadData>();
 const { number, dir, identity, shards, isChecked, config, accounts, revision, paused } = data;
-const tell = (notice: Notice) => main.postMessage(notice);
 /** The journal waits for other machines, and holds nothing yet that a stop would have to finish. */
 let isAcquiring = false;
 const instructions = new InstructionGate(main, () => {
@@ -71,8 +69,7 @@ function fail(error: unknown): void {
   // Another service owns the partition: taking it back would only take turns with that one. Among
   // nodes who has lost the lease can't take anything.
   const isFenced = error instanceof JournalFailure && error.outcome === 'fenced' && data.lease === null;
-  tell({ type: 'failed', message, fatal: isFenced || error instanceof JournalDamaged });
-  setImmediate(() => process.exit(1));
+  failThread(tell, message, isFenced || error instanceof JournalDamaged);
 }
 process.on('uncaughtException', fail);
 
@@ -224,7 +221,7 @@ metrics.recovery.set(recoverySeconds);
 /** Everybody who sends requests. */
 const peers = new Set<Peer>();
 
-function connect(port: MessagePort): void {
+function connect({ port }: Connected): void {
   const peer: Peer = {
     post(message, transfer) {
       if ('outbox' in message) sendFromShard(port, message.outbox);
@@ -278,11 +275,7 @@ const answers: Answers<ThreadQuestions> = {
     journal.checkpointer.compact(report).catch(({ message }: Error) => ({ failure: message })),
   stop,
 };
-instructions.open(async (instruction) => {
-  if (instruction.type === 'connect') connect(instruction.port);
-  else if ('question' in instruction) await answerQuestion(answers, instruction, tell);
-  if (instruction.type === 'stop') process.exit(0);
-});
+instructions.open(carryOut(answers, tell, { connect }));
 await started;
 logger.info({ seconds: Number(recoverySeconds.toFixed(3)) }, 'ready');
 tell({ type: 'ready' });

@@ -11,20 +11,19 @@ import { archivedSequence, archiveFolderOf } from '../data-folder/archive-folder
 import { DiskRoom } from '../data-folder/disk-space.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 import { LogFollower } from '../postgresql/log-follower.ts';
-import { type Answers, answerQuestion } from '../rpc/questions.ts';
+import type { Answers } from '../rpc/questions.ts';
 import { createStandbyMetrics } from '../telemetry/cluster-metrics.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { countThreadTime } from '../telemetry/thread-time.ts';
 import { endAtWriteErrors } from './end-at-write-errors.ts';
 import { HostedStandby } from './hosted-standby.ts';
 import { ProgressBoard } from './progress-board.ts';
-import type { Instruction, Notice, StandbyThreadData, ThreadQuestions } from './thread-protocol.ts';
-import { commonAnswers, startOfThread } from './thread-side.ts';
+import type { StandbyThreadData, ThreadQuestions } from './thread-protocol.ts';
+import { carryOut, commonAnswers, failThread, startOfThread } from './thread-side.ts';
 
-const { data, main } = await startOfThread<StandbyThreadData>();
+const { data, main, tell } = await startOfThread<StandbyThreadData>();
 const { config, service, shards, isArchiving } = data;
 const archiveDir = isArchiving ? config.logArchive.dir : null;
-const tell = (notice: Notice) => main.postMessage(notice);
 const logger = await createLogger({ level: config.logLevel, thread: 'standby' });
 endAtWriteErrors(logger);
 const registry = new Registry();
@@ -34,8 +33,7 @@ const progress = new ProgressBoard(data.progress);
 
 function fail(error: unknown): void {
   logger.fatal({ err: error }, `the partitions can't be followed: ${errorText(error)}`);
-  tell({ type: 'failed', message: errorText(error), fatal: error instanceof JournalDamaged });
-  setImmediate(() => process.exit(1));
+  failThread(tell, errorText(error), error instanceof JournalDamaged);
 }
 process.on('uncaughtException', fail);
 
@@ -79,8 +77,5 @@ const answers: Answers<ThreadQuestions> = {
   release: ({ partition }) => standby.release(partition),
   stop: () => standby.stop(),
 };
-main.on('message', async (instruction: Instruction) => {
-  if ('question' in instruction) await answerQuestion(answers, instruction, tell, errorText);
-  if (instruction.type === 'stop') process.exit(0);
-});
+main.on('message', carryOut(answers, tell, { failureOf: errorText }));
 tell({ type: 'ready' });

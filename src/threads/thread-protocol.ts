@@ -26,10 +26,11 @@ export type Connection =
   /** An edge passes visits of the dashboard to the main thread. */
   | { readonly type: 'dashboard' };
 
-/** From the main thread. `count`: the thread has been connected so many times. */
-export type Instruction =
-  | (Connection & { readonly count: number; readonly port: MessagePort })
-  | Question<ThreadQuestions>;
+/** A thread is connected. `count`: so many times until now. */
+export type Connected = Connection & { readonly count: number; readonly port: MessagePort };
+
+/** From the main thread. */
+export type Instruction = Connected | Question<ThreadQuestions>;
 
 /** What the main thread asks its threads. */
 export interface ThreadQuestions {

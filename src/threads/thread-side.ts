@@ -1,27 +1,62 @@
 // The main thread as a thread sees it: what the thread was started with, and what all threads
 // answer alike.
 
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, type TransferListItem, workerData } from 'node:worker_threads';
 import type { Registry } from 'prom-client';
 import { defined } from '../core/assert.ts';
-import type { Answers } from '../rpc/questions.ts';
+import { type Answers, answerQuestion } from '../rpc/questions.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { ThreadQuestions } from './thread-protocol.ts';
+import type { Connected, Instruction, Notice, ThreadQuestions } from './thread-protocol.ts';
 
 /** The environment variable with the data that a process is started with. */
 export const startDataVariable = 'PAYMENTS_START_DATA';
 
-/** Waits for the data that this thread begins with. `main`: its port to who has started it. */
-export async function startOfThread<Data>(): Promise<{ readonly data: Data; readonly main: MessagePort }> {
+type Tell = (notice: Notice, transfer?: readonly TransferListItem[]) => void;
+
+interface StartOfThread<Data> {
+  readonly data: Data;
+  /** The port to who has started it. */
+  readonly main: MessagePort;
+  readonly tell: Tell;
+}
+
+/** Waits for the data that this thread begins with. */
+export async function startOfThread<Data>(): Promise<StartOfThread<Data>> {
   const main = defined(parentPort, 'this file is the entry of a thread');
   const start: MessagePort = workerData;
   const data = await new Promise<Data>((resolve) => start.once('message', resolve));
-  return { data, main };
+  return { data, main, tell: (notice, transfer = []) => main.postMessage(notice, transfer) };
 }
 
 /** How this process was started. */
 export function startOfProcess<Data>(): Data {
   return JSON.parse(defined(process.env[startDataVariable], 'this file is the entry of a process'));
+}
+
+/**
+ * Carries out what the main thread says: answers its questions, and passes on what this thread is
+ * connected with. A thread that has answered `stop` ends.
+ */
+export function carryOut(
+  answers: Answers<ThreadQuestions>,
+  tell: Tell,
+  others: {
+    readonly connect?: (connected: Connected) => void;
+    readonly failureOf?: (error: unknown) => unknown;
+  } = {},
+): (instruction: Instruction) => Promise<void> {
+  const { connect = () => {}, failureOf } = others;
+  return async (instruction) => {
+    if ('question' in instruction) await answerQuestion(answers, instruction, tell, failureOf);
+    else connect(instruction);
+    if (instruction.type === 'stop') process.exit(0);
+  };
+}
+
+/** Ends this thread. `fatal`: another start can't help. */
+export function failThread(tell: Tell, message: string, fatal: boolean): void {
+  tell({ type: 'failed', message, fatal });
+  setImmediate(() => process.exit(1));
 }
 
 /** `show` brings gauges up to date before the metrics are told. */

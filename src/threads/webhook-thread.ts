@@ -9,7 +9,7 @@ import { SecretBox, SigningKeys } from '../crypto/secret-box.ts';
 import { idleMsMax } from '../http-client/connections.ts';
 import { createResolver, rememberAddresses } from '../http-client/resolver.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
-import { type Answers, answerQuestion } from '../rpc/questions.ts';
+import type { Answers } from '../rpc/questions.ts';
 import { type PackedOutbox, receivedFromShard, sendToShard } from '../shard/packed-outbox.ts';
 import type { FromShard } from '../shard/protocol.ts';
 import { createLogger } from '../telemetry/logger.ts';
@@ -18,14 +18,13 @@ import { systemClocks, trustClocks } from '../telemetry/system-clocks.ts';
 import { countThreadTime } from '../telemetry/thread-time.ts';
 import { Attempts } from '../webhooks/attempt.ts';
 import { Dispatcher } from '../webhooks/dispatcher.ts';
-import type { Instruction, Notice, ThreadQuestions, WebhookThreadData } from './thread-protocol.ts';
-import { commonAnswers, startOfThread } from './thread-side.ts';
+import type { Connected, ThreadQuestions, WebhookThreadData } from './thread-protocol.ts';
+import { carryOut, commonAnswers, startOfThread } from './thread-side.ts';
 import { Visits } from './visits.ts';
 
-const { data, main } = await startOfThread<WebhookThreadData>();
+const { data, main, tell } = await startOfThread<WebhookThreadData>();
 const { number: thread, config, secretsKeys, paused } = data;
 const name = `webhooks-${thread}`;
-const tell = (notice: Notice) => main.postMessage(notice);
 const logger = await createLogger({ level: config.logLevel, thread: name });
 const registry = new Registry();
 const metrics = createWebhookMetrics(registry);
@@ -93,7 +92,9 @@ const dispatcher = new Dispatcher({
   later: (run, ms) => setTimeout(() => visits.own(run), ms),
 });
 
-function connect(number: number, port: MessagePort): void {
+function connect(connected: Connected): void {
+  if (connected.type !== 'connect') return;
+  const { number, port } = connected;
   shards.get(number)?.close();
   shards.set(number, port);
   port.on('close', () => {
@@ -134,9 +135,5 @@ const answers: Answers<ThreadQuestions> = {
   },
   stop,
 };
-main.on('message', async (instruction: Instruction) => {
-  if (instruction.type === 'connect') connect(instruction.number, instruction.port);
-  else if ('question' in instruction) await answerQuestion(answers, instruction, tell);
-  if (instruction.type === 'stop') process.exit(0);
-});
+main.on('message', carryOut(answers, tell, { connect }));
 tell({ type: 'ready' });
