@@ -14,19 +14,19 @@ import type { Config } from '../config/config-schema.ts';
 import { postgresOf } from '../config/remote-log.ts';
 import { CommandFailure } from '../operator/use-cases/failures.ts';
 import { nameSuccessor, readCluster, setDrained, wantPartition } from '../postgresql/cluster-state.ts';
-import { findPrimary, type Primary } from '../postgresql/primary.ts';
+import { type Primary, withPrimary } from '../postgresql/primary.ts';
 
 const moveMsMax = 30_000;
 const lookMs = 50;
 const nobodyServes = 'no node has the lease: start one with PAYMENTS_CLUSTER_NODE';
 
 export function clusterStatus(config: Config): Promise<ClusterStatus> {
-  return withPrimary(config, readCluster);
+  return askAbout(config, readCluster);
 }
 
 /** Moves the lease to `to`, and resolves when that node has it. */
 export function moveLease(config: Config, to: string): Promise<MovedLease> {
-  return withPrimary(config, async (primary) => {
+  return askAbout(config, async (primary) => {
     const { serving, nodes } = await readCluster(primary);
     const from = requireServing(serving);
     if (from === to) throw new CommandFailure(`node ${to} has the lease already`);
@@ -44,7 +44,7 @@ export function moveLease(config: Config, to: string): Promise<MovedLease> {
  * it does.
  */
 export function movePartition(config: Config, partition: number, to: string): Promise<MovedPartition> {
-  return withPrimary(config, async (primary) => {
+  return askAbout(config, async (primary) => {
     const before = await readCluster(primary);
     const refusal = refusalOfMove(before, partition, to);
     if (refusal !== null) throw new CommandFailure(refusal);
@@ -85,7 +85,7 @@ export function refusalOfMove(status: ClusterStatus, partition: number, to: stri
  * it; partitions that it runs for that one are taken back.
  */
 export function drainNode(config: Config, node: string): Promise<MovedLease | DrainedNode> {
-  return withPrimary(config, async (primary) => {
+  return askAbout(config, async (primary) => {
     const { serving, nodes } = await readCluster(primary);
     if (requireServing(serving) !== node) return takeBack(primary, node, nodes);
     const behind = (each: ClusterNode) => each.behind_entries ?? Number.POSITIVE_INFINITY;
@@ -111,7 +111,7 @@ async function takeBack(primary: Primary, node: string, nodes: readonly ClusterN
 
 /** A node that was drained is given partitions and edges again. */
 export function joinNode(config: Config, node: string): Promise<JoinedNode> {
-  return withPrimary(config, async (primary) => {
+  return askAbout(config, async (primary) => {
     const { nodes } = await readCluster(primary);
     const was_drained = nodes.some((each) => each.node === node && each.is_drained);
     if (!(await setDrained(primary, node, false))) throw notThere(node, nodes);
@@ -148,17 +148,13 @@ async function until(isDone: () => Promise<boolean>, otherwise: string): Promise
   }
 }
 
-async function withPrimary<T>(config: Config, use: (primary: Primary) => Promise<T>): Promise<T> {
+async function askAbout<T extends object>(config: Config, use: (primary: Primary) => Promise<T>): Promise<T> {
   const options = postgresOf(config);
   if (options === null)
     throw new CommandFailure(
       'PAYMENTS_JOURNAL_URL is not set: it names the PostgreSQL servers that nodes share',
     );
-  const primary = await findPrimary(options);
-  if (typeof primary === 'string') throw new CommandFailure(`no PostgreSQL takes writes: ${primary}`);
-  try {
-    return await use(primary);
-  } finally {
-    primary.destroy(new Error('the command is done'));
-  }
+  const found = await withPrimary(options, use);
+  if (typeof found === 'string') throw new CommandFailure(found);
+  return found;
 }

@@ -2,7 +2,7 @@
 // follows it, and whether the role has the rights that it needs.
 
 import { type DurabilitySettings, durabilityDefect, settingsColumns } from './durability.ts';
-import { findPrimary, type PostgresOptions, type Primary } from './primary.ts';
+import { type PostgresOptions, type Primary, withPrimary } from './primary.ts';
 
 export interface Examined {
   readonly ok: boolean;
@@ -21,15 +21,14 @@ interface Found extends DurabilitySettings {
 const megabyte = 1024 * 1024;
 
 export async function examinePostgres(options: PostgresOptions, isSingle: boolean): Promise<Examined> {
-  const primary = await findPrimary(options);
-  if (typeof primary === 'string') return { ok: false, detail: `no PostgreSQL takes writes: ${primary}` };
-  try {
-    return describe(primary, await look(primary), isSingle);
-  } catch (error) {
-    return { ok: false, detail: `${primary.name}: ${(error as Error).message}` };
-  } finally {
-    primary.destroy(new Error('it is examined'));
-  }
+  const examined = await withPrimary(options, async (primary) => {
+    try {
+      return describe(primary, await look(primary), isSingle);
+    } catch (error) {
+      return `${primary.name}: ${(error as Error).message}`;
+    }
+  });
+  return typeof examined === 'string' ? { ok: false, detail: examined } : examined;
 }
 
 async function look(primary: Primary): Promise<Found | undefined> {

@@ -4,7 +4,7 @@
 import pg from 'pg';
 import { JournalDamaged, JournalFailure, type WriteOutcome } from '../journal/journal.ts';
 import { type DurabilitySettings, durabilityDefect, settingsColumns } from './durability.ts';
-import { findPrimary, type PostgresOptions, type Primary } from './primary.ts';
+import { findPrimary, type PostgresOptions, type Primary, withPrimary } from './primary.ts';
 import { migrate, NewerSchema } from './schema.ts';
 
 /** The service whose tables these are: its data folder, as each of its machines has one. */
@@ -78,7 +78,7 @@ export class OwnerConnection {
   /** What was acquired, or why it could not be, this time. */
   async #tryAcquire<T extends object>(take: (primary: Primary) => Promise<T | string>): Promise<T | string> {
     const primary = await findPrimary(this.#options);
-    if (typeof primary === 'string') return `no PostgreSQL takes writes: ${primary}`;
+    if (typeof primary === 'string') return primary;
     const cancel = this.#options.timers.after(acquireMs, () =>
       primary.destroy(new Error(`${primary.name} does not answer, or none of its standbys does`)),
     );
@@ -113,7 +113,7 @@ export class OwnerConnection {
   /** Connects without owning anything, to read. Rejects with an error when nobody answers. */
   async connect(): Promise<void> {
     const primary = await findPrimary(this.#options);
-    if (typeof primary === 'string') throw failure(`no PostgreSQL takes writes: ${primary}`, 'failed');
+    if (typeof primary === 'string') throw failure(primary, 'failed');
     this.#primary = primary;
     await migrate(primary.client);
     await refuseForeign(primary, this.#options.service);
@@ -164,7 +164,7 @@ export class OwnerConnection {
         else if (isAnswered && wasAnswered && !isOver)
           primary.destroy(new Error(`an answer of ${primary.name} was lost`));
         wasAnswered = isAnswered;
-        newest.destroy(new Error('it is known'));
+        newest.close();
       }
       if (!isOver) cancel = this.#options.timers.after(doubtMs, look);
     };
@@ -252,22 +252,21 @@ export function serviceIn(options: PostgresOptions): Promise<ServiceIdentity | n
 }
 
 /** Asks once, without owning anything. A text says why there is no answer. */
-export async function askPrimary<T>(
+export function askPrimary<T>(
   options: PostgresOptions,
   ask: (primary: Primary) => Promise<T>,
 ): Promise<T | string> {
-  const primary = await findPrimary(options);
-  if (typeof primary === 'string') return `no PostgreSQL takes writes: ${primary}`;
-  const cancel = options.timers.after(acquireMs, () => primary.destroy(new Error('it does not answer')));
-  try {
-    await migrate(primary.client);
-    return await ask(primary);
-  } catch (error) {
-    return `${primary.name}: ${(primary.reason ?? (error as Error)).message}`;
-  } finally {
-    cancel();
-    primary.destroy(new Error('the answer is there'));
-  }
+  return withPrimary(options, async (primary) => {
+    const cancel = options.timers.after(acquireMs, () => primary.destroy(new Error('it does not answer')));
+    try {
+      await migrate(primary.client);
+      return await ask(primary);
+    } catch (error) {
+      return `${primary.name}: ${(primary.reason ?? (error as Error)).message}`;
+    } finally {
+      cancel();
+    }
+  });
 }
 
 async function serviceAt(primary: Primary): Promise<ServiceIdentity | null> {

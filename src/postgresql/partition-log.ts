@@ -8,7 +8,7 @@ import type { AcquiredLog, AppendedBatch, RemoteLog } from '../journal/remote-lo
 import { settingsColumns } from './durability.ts';
 import { failure, OwnerConnection, type OwnerOptions } from './owner-connection.ts';
 import { type PartitionRow, takePartition } from './partitions.ts';
-import { findPrimary, type Primary } from './primary.ts';
+import { type Primary, withPrimary } from './primary.ts';
 import { keepTables } from './schema.ts';
 
 export interface PartitionLogOptions extends OwnerOptions {
@@ -51,10 +51,7 @@ export class PostgresLog implements RemoteLog {
    * wrong is tried again an hour later; the tables are made days ahead.
    */
   async #keepDays(): Promise<void> {
-    const primary = await findPrimary(this.#options);
-    if (typeof primary === 'string') return;
-    await keepTables(primary.client).catch(() => {});
-    primary.destroy(new Error('the days are kept'));
+    await withPrimary(this.#options, ({ client }) => keepTables(client)).catch(() => {});
   }
 
   async #take(primary: Primary, after: number): Promise<AcquiredLog | string> {

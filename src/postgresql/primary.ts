@@ -100,6 +100,12 @@ export class Primary {
     return this.#reason;
   }
 
+  /** Ends a connection that nobody needs any more. */
+  close(): void {
+    destroy(this.client);
+  }
+
+  /** Ends one that can't be used any more, which whatever is asked over it is told. */
   destroy(reason: Error): void {
     this.#reason ??= reason;
     destroy(this.client);
@@ -117,7 +123,7 @@ export async function findPrimary(options: PostgresOptions): Promise<Primary | s
   let cancel = () => {};
   const asked = options.address.hosts.map(async (host) => {
     const each = await Primary.at(host, options);
-    if (isDecided) return void (typeof each !== 'string' && each.destroy(new Error('it answered too late')));
+    if (isDecided) return void (typeof each !== 'string' && each.close());
     found.push(each);
     if (typeof each !== 'string') cancel = options.timers.after(othersMs, isEnough.resolve);
   });
@@ -126,10 +132,23 @@ export async function findPrimary(options: PostgresOptions): Promise<Primary | s
   cancel();
   const primaries = found.filter((each) => typeof each !== 'string');
   const newest = primaries.toSorted((a, b) => b.timeline - a.timeline)[0];
-  if (newest === undefined) return found.join('; ');
-  for (const other of primaries)
-    if (other !== newest) other.destroy(new Error(`${newest.name} has a newer timeline`));
+  if (newest === undefined) return `no PostgreSQL takes writes: ${found.join('; ')}`;
+  for (const other of primaries) if (other !== newest) other.close();
   return newest;
+}
+
+/** Has `use` ask the primary, on a connection of its own. A text says why there is none. */
+export async function withPrimary<T>(
+  options: PostgresOptions,
+  use: (primary: Primary) => Promise<T>,
+): Promise<T | string> {
+  const primary = await findPrimary(options);
+  if (typeof primary === 'string') return primary;
+  try {
+    return await use(primary);
+  } finally {
+    primary.close();
+  }
 }
 
 function clientFor({ host, port }: PostgresHost, options: PostgresOptions): pg.Client {
