@@ -6,7 +6,7 @@ import { crc32 } from 'node:zlib';
 import type { RemoteRows, RowChanges, RowsEnd } from '../disk/remote-rows.ts';
 import { JournalFailure } from '../journal/journal.ts';
 import { settingsColumns } from './durability.ts';
-import { askPrimary, failure, OwnerConnection, type OwnerOptions, refusalIn } from './owner-connection.ts';
+import { askPrimary, failure, OwnerConnection, type OwnerOptions } from './owner-connection.ts';
 import { directoryPartition, takePartition } from './partitions.ts';
 import type { PostgresOptions } from './primary.ts';
 
@@ -79,19 +79,18 @@ export class PostgresRows implements RemoteRows {
   async #write(rows: RowChanges): Promise<RowsEnd> {
     const end = { sequence: this.#end.sequence + 1, checksum: checksumOf(rows, this.#end.checksum) };
     for (;;) {
-      let refusal: string | null = null;
       try {
-        const isStored = (await this.#store(rows, end)) || (await this.#wasStored(end));
+        const isStored = await this.#connection.connected(
+          async () => (await this.#store(rows, end)) || this.#wasStored(end),
+        );
         if (isStored) {
           this.#end = end;
           return end;
         }
       } catch (error) {
-        const isLost = error instanceof JournalFailure && error.outcome === 'fenced';
-        if (isLost || this.#connection.isClosed) throw error;
-        refusal = refusalIn(error);
+        const mayBeTriedAgain = error instanceof JournalFailure && error.outcome !== 'fenced';
+        if (!mayBeTriedAgain || this.#connection.isClosed) throw error;
       }
-      await this.#connection.acquire(async () => ({}), refusal);
     }
   }
 

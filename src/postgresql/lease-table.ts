@@ -80,7 +80,6 @@ export function leaseOf(row: LeaseColumns): Lease {
 export class PostgresLease implements LeaseTable {
   readonly #identity: NodeIdentity;
   readonly #connection: OwnerConnection;
-  #isConnected = false;
 
   constructor(options: OwnerOptions, identity: NodeIdentity) {
     this.#identity = identity;
@@ -163,24 +162,12 @@ export class PostgresLease implements LeaseTable {
   }
 
   #run<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> {
-    return this.#connected(() => this.#connection.write<Row>({ name, text, values }));
+    return this.#connection.connected(() => this.#connection.write<Row>({ name, text, values }));
   }
 
   /** What only one disk has gives no trust. */
   #change<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row | undefined> {
-    return this.#connected(() => this.#connection.change<Row>({ name, text, values }));
-  }
-
-  /** After an error the next statement runs on a new connection. */
-  async #connected<T>(run: () => Promise<T>): Promise<T> {
-    if (!this.#isConnected) await this.#connection.acquire(async () => ({}));
-    this.#isConnected = true;
-    try {
-      return await run();
-    } catch (error) {
-      this.#isConnected = false;
-      throw error;
-    }
+    return this.#connection.connected(() => this.#connection.change<Row>({ name, text, values }));
   }
 
   close(): void {

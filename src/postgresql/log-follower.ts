@@ -4,7 +4,8 @@
 // owner has noted that.
 
 import type { AcquiredLog } from '../journal/remote-log.ts';
-import { OwnerConnection, type OwnerOptions, refusalIn } from './owner-connection.ts';
+import { OwnerConnection, type OwnerOptions } from './owner-connection.ts';
+import { checksumAt, type Read } from './partitions.ts';
 
 interface FollowedRow {
   readonly [column: string]: unknown;
@@ -28,9 +29,6 @@ const portionRows = 64;
 
 export class LogFollower {
   readonly #connection: OwnerConnection;
-  #isConnected = false;
-  /** Why PostgreSQL has refused the last question; null: it has not. */
-  #refusal: string | null = null;
 
   constructor(options: OwnerOptions) {
     this.#connection = new OwnerConnection(options);
@@ -55,14 +53,8 @@ export class LogFollower {
     };
   }
 
-  /** The checksum of the batch that ends with `sequence`; null when none does. */
-  async checksumAt(partition: number, sequence: number): Promise<number | null> {
-    const [row] = await this.#read<{ last_sequence: string; checksum: string }>(
-      `select last_sequence, checksum from payments.log where partition = $1 and first_sequence <= $2
-       order by first_sequence desc limit 1`,
-      [partition, sequence],
-    );
-    return Number(row?.last_sequence) === sequence ? Number(row?.checksum) : null;
+  checksumAt(partition: number, sequence: number): Promise<number | null> {
+    return checksumAt(this.#read, partition, sequence);
   }
 
   /**
@@ -91,20 +83,8 @@ export class LogFollower {
     return parts;
   }
 
-  /** After an error the next question is asked on a new connection. */
-  async #read<Row extends Record<string, unknown>>(text: string, values: unknown[]): Promise<Row[]> {
-    if (!this.#isConnected) await this.#connection.acquire(async () => ({}), this.#refusal);
-    this.#isConnected = true;
-    try {
-      const rows = await this.#connection.read<Row>(text, values);
-      this.#refusal = null;
-      return rows;
-    } catch (error) {
-      this.#isConnected = false;
-      this.#refusal = refusalIn(error);
-      throw error;
-    }
-  }
+  readonly #read: Read = (text, values) =>
+    this.#connection.connected(() => this.#connection.read(text, values));
 
   close(): void {
     this.#connection.close();

@@ -44,6 +44,8 @@ export class OwnerConnection {
   #primary: Primary | null = null;
   #isClosed = false;
   #trouble: string | null = null;
+  /** Why PostgreSQL has refused what `connected` ran last; null: it has not. */
+  #refusal: string | null = null;
 
   constructor(options: OwnerOptions) {
     this.#options = options;
@@ -117,6 +119,20 @@ export class OwnerConnection {
     this.#primary = primary;
     await migrate(primary.client);
     await refuseForeign(primary, this.#options.service);
+  }
+
+  /** Runs statements where nothing need be owned: after an error, on a new connection. */
+  async connected<T>(run: () => Promise<T>): Promise<T> {
+    const isThere = this.#primary !== null && this.#primary.reason === null;
+    if (!isThere) await this.acquire(async () => ({}), this.#refusal);
+    try {
+      const result = await run();
+      this.#refusal = null;
+      return result;
+    } catch (error) {
+      this.#refusal = refusalIn(error);
+      throw error;
+    }
   }
 
   /**
@@ -288,7 +304,7 @@ export function failure(message: string, outcome: WriteOutcome, cause?: unknown)
 }
 
 /** Why PostgreSQL has refused a statement; null: the statement has failed otherwise. */
-export function refusalIn(error: unknown): string | null {
+function refusalIn(error: unknown): string | null {
   return error instanceof JournalFailure && error.outcome === 'failed' ? error.message : null;
 }
 

@@ -7,7 +7,7 @@ import type { JournalFailure } from '../journal/journal.ts';
 import type { AcquiredLog, AppendedBatch, RemoteLog } from '../journal/remote-log.ts';
 import { settingsColumns } from './durability.ts';
 import { failure, OwnerConnection, type OwnerOptions } from './owner-connection.ts';
-import { type PartitionRow, takePartition } from './partitions.ts';
+import { checksumAt, type PartitionRow, type Read, takePartition } from './partitions.ts';
 import { type Primary, withPrimary } from './primary.ts';
 import { keepTables } from './schema.ts';
 
@@ -22,6 +22,7 @@ export class PostgresLog implements RemoteLog {
   readonly #options: PartitionLogOptions;
   readonly #partition: number;
   readonly #connection: OwnerConnection;
+  readonly #read: Read = (text, values) => this.#connection.read(text, values);
   #cancelKeeping = () => {};
 
   constructor(options: PartitionLogOptions) {
@@ -62,12 +63,11 @@ export class PostgresLog implements RemoteLog {
 
   async inspect(): Promise<AcquiredLog> {
     await this.#connection.connect();
-    const read: Read = (text, values) => this.#connection.read(text, values);
-    const [row] = await read<PartitionRow>(
+    const [row] = await this.#read<PartitionRow>(
       'select epoch, next_sequence, checksum from payments.partitions where partition = $1',
       [this.#partition],
     );
-    return this.#found(read, row ?? { epoch: '0', next_sequence: '1', checksum: '0' });
+    return this.#found(this.#read, row ?? { epoch: '0', next_sequence: '1', checksum: '0' });
   }
 
   async #found(read: Read, row: PartitionRow): Promise<AcquiredLog> {
@@ -135,9 +135,8 @@ export class PostgresLog implements RemoteLog {
   async confirm(epoch: number): Promise<void> {
     const row = await this.#connection.change({
       name: 'confirm',
-      text: `with owned as (
-               update payments.partitions set epoch = epoch where partition = $1 and epoch = $2 returning partition)
-             select ${settingsColumns} from owned`,
+      text: `update payments.partitions set epoch = epoch
+             where partition = $1 and epoch = $2 returning ${settingsColumns}`,
       values: [this.#partition, epoch],
     });
     if (row === undefined) throw this.#fenced(epoch);
@@ -160,13 +159,8 @@ export class PostgresLog implements RemoteLog {
     }
   }
 
-  async checksumAt(sequence: number): Promise<number | null> {
-    const [row] = await this.#connection.read<{ last_sequence: string; checksum: string }>(
-      `select last_sequence, checksum from payments.log where partition = $1 and first_sequence <= $2
-       order by first_sequence desc limit 1`,
-      [this.#partition, sequence],
-    );
-    return Number(row?.last_sequence) === sequence ? Number(row?.checksum) : null;
+  checksumAt(sequence: number): Promise<number | null> {
+    return checksumAt(this.#read, this.#partition, sequence);
   }
 
   async close(): Promise<void> {
@@ -174,5 +168,3 @@ export class PostgresLog implements RemoteLog {
     this.#connection.close();
   }
 }
-
-type Read = <Row extends Record<string, unknown>>(text: string, values: unknown[]) => Promise<Row[]>;

@@ -14,6 +14,18 @@ export interface PartitionRow {
   readonly checksum: string;
 }
 
+export type Read = <Row extends Record<string, unknown>>(text: string, values: unknown[]) => Promise<Row[]>;
+
+/** The checksum of the batch of a log that ends with `sequence`; null when none does. */
+export async function checksumAt(read: Read, partition: number, sequence: number): Promise<number | null> {
+  const [row] = await read<{ last_sequence: string; checksum: string }>(
+    `select last_sequence, checksum from payments.log where partition = $1 and first_sequence <= $2
+     order by first_sequence desc limit 1`,
+    [partition, sequence],
+  );
+  return Number(row?.last_sequence) === sequence ? Number(row?.checksum) : null;
+}
+
 /**
  * Takes a partition from whoever had it, with an epoch greater than `after`; else says why not.
  * Where nodes share the service, only the holder of the lease may: a node that wakes up late must
