@@ -87,17 +87,16 @@ export class HostedHere {
       if (isListening) relay.rest();
       else if (!this.#isStopping) relay.listen().catch(told.reject);
     };
+    this.#reread = createReread(config, { load, apply: () => this.#hosting.reread(), logger });
     this.#hosting = new Hosting({
       ...host,
-      config: hosted(config),
+      config: () => hosted(this.#reread.active),
       port,
       folder,
       trust: this.#trust,
       logger,
       onListening,
     });
-    const apply = (changed: Config) => this.#hosting.reread(hosted(changed));
-    this.#reread = createReread(config, { load, apply, logger });
     process.on('SIGHUP', this.#onHangup);
     closers.push(this.stop);
   }

@@ -165,10 +165,12 @@ async function runOwned(given: OwnedRun): Promise<void> {
   const secrets = new SecretBox(secretsKeys);
   const mail = await openMail({ config, directory, secrets, registry, logger, closers });
   const lending = openLending(given, { ...parts, config, secretsKeys, registry, pause });
+  const apply = () => supervisor.reread();
+  const reread = rereadAtHangup(config, { load: () => sized(load()), apply, logger });
   const supervisor = new Supervisor({
     ...owned,
     ...parts,
-    config,
+    config: () => reread.active,
     lending,
     directory,
     secretsKeys,
@@ -180,8 +182,6 @@ async function runOwned(given: OwnedRun): Promise<void> {
     onRefusedKeys: (refused) => visits.run('refused_keys', null, () => void audit.refusedKeys(refused)),
     onDashboardPort: (port) => answerVisits(port, answerVisit, visits.failed),
   });
-  const apply = (changed: Config) => supervisor.reread(changed);
-  const reread = rereadAtHangup(config, { load: () => sized(load()), apply, logger });
   const counted = async () => [
     await registry.getMetricsAsJSON(),
     ...(await supervisor.metrics()),

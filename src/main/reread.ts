@@ -12,8 +12,10 @@ import type { Logger } from '../telemetry/logger.ts';
 interface RereadOptions {
   /** Reads the configuration from the files. Throws `ConfigError`. */
   readonly load: () => Config;
-  /** Applies changed values in every thread. Resolves with the failures, each as one line. */
-  readonly apply: (config: Config) => Promise<string[]>;
+  /**
+   * Every thread is to apply what is active now. Resolves with the failures, each as one line.
+   */
+  readonly apply: () => Promise<string[]>;
   readonly logger: Logger;
 }
 
@@ -34,8 +36,8 @@ export function createReread(config: Config, options: RereadOptions): Reread {
     const next = changeable(active, files);
     checkFiles(next);
     logger.level = next.logLevel;
-    const failures = await apply(next);
     active = next;
+    const failures = await apply();
     for (const failure of failures) logger.error(failure);
     if (failures.length === 0) logger.info(`the configuration was read again${certificateOf(next)}`);
     const wanted = new Map(describeConfig(files).map(({ key, value }) => [key, value]));

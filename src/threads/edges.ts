@@ -15,7 +15,8 @@ import { kinds, type WaitingThreads } from './thread-kinds.ts';
 import type { EdgeThreadData, News } from './thread-protocol.ts';
 
 export interface EdgesOptions {
-  readonly config: Config;
+  /** As it was read last: threads are started with it. */
+  readonly config: () => Config;
   readonly shards: number;
   readonly directory: Pick<Directory, 'listenKey' | 'snapshot' | 'keyUses'>;
   /** The memory of the ownership board. */
@@ -46,8 +47,6 @@ interface LentEdges {
 
 export class Edges {
   readonly #options: EdgesOptions;
-  /** The configuration with which edges of this node are started. */
-  #config: Config;
   readonly #own: readonly SupervisedThread[];
   /** Those that are leaving count until they have ended: they may go by their keys until then. */
   readonly #lent = new Set<LentEdges>();
@@ -57,8 +56,7 @@ export class Edges {
 
   constructor(options: EdgesOptions) {
     this.#options = options;
-    this.#config = options.config;
-    this.#own = Array.from({ length: options.config.edges }, (_, number) => this.#ownEdge(number));
+    this.#own = Array.from({ length: options.config().edges }, (_, number) => this.#ownEdge(number));
   }
 
   /** All of them, wherever they run. */
@@ -83,13 +81,14 @@ export class Edges {
   }
 
   #ownEdge(number: number): SupervisedThread {
-    const { threads, port, ownership, isPaused, logger, stopping, onStarted, onEnded } = this.#options;
+    const { config, threads, port, ownership, isPaused, logger, stopping, onStarted, onEnded } =
+      this.#options;
     const kind = kinds.edge(number);
     const make = () => {
       const data: EdgeThreadData = {
         ...this.#anywhere(number, this.#sharing),
         term: 0,
-        config: this.#config,
+        config: config(),
         port,
         ownership,
         connections: this.#connections,
@@ -177,8 +176,8 @@ export class Edges {
   }
 
   /** Resolves with the failures of this node's edges, each as one line. */
-  async reread(config: Config): Promise<string[]> {
-    this.#config = config;
+  async reread(): Promise<string[]> {
+    const config = this.#options.config();
     const answers = this.#own.map(({ thread }) => thread?.ask('reread', { config }));
     return (await Promise.all(answers)).filter((failure) => typeof failure === 'string');
   }

@@ -10,7 +10,8 @@ import { kinds, type WaitingThreads } from './thread-kinds.ts';
 import type { EdgeThreadData, Instruction } from './thread-protocol.ts';
 
 export interface HostedEdgesOptions {
-  readonly config: Config;
+  /** As it was read last: threads are started with it. */
+  readonly config: () => Config;
   readonly port: number;
   /** The memory of the board that says for how long this node may speak for what it was lent. */
   readonly trust: SharedArrayBuffer;
@@ -28,7 +29,6 @@ interface HostedEdge {
 
 export class HostedEdges {
   readonly #options: HostedEdgesOptions;
-  #config: Config;
   readonly #edges = new Map<string, HostedEdge>();
   readonly #listening = new Set<Thread>();
   #isStopping = false;
@@ -37,17 +37,16 @@ export class HostedEdges {
 
   constructor(options: HostedEdgesOptions) {
     this.#options = options;
-    this.#config = options.config;
   }
 
   /** Runs an edge for as long as the port is open. `term`: that of the link that it came by. */
   take(edge: EdgeAnywhere, term: number, port: MessagePort): void {
-    const { port: listened, trust, threads, logger } = this.#options;
+    const { config, port: listened, trust, threads, logger } = this.#options;
     const kind = this.#freeKind();
     const data: EdgeThreadData = {
       ...edge,
       term,
-      config: this.#config,
+      config: config(),
       port: listened,
       ownership: trust,
       connections: this.#connections,
@@ -93,8 +92,8 @@ export class HostedEdges {
   }
 
   /** Resolves with the failures, each as one line. */
-  async reread(config: Config): Promise<string[]> {
-    this.#config = config;
+  async reread(): Promise<string[]> {
+    const config = this.#options.config();
     const answers = [...this.#edges.values()].map(({ thread }) =>
       thread.ask('reread', { config }).catch(() => null),
     );

@@ -3,7 +3,6 @@
 // thread of this node's request logs.
 
 import type { MessagePort } from 'node:worker_threads';
-import type { Config } from '../config/config-schema.ts';
 import { errorText } from '../core/errors.ts';
 import type { DataFolder } from '../data-folder/data-folder.ts';
 import { DiskRoom } from '../data-folder/disk-space.ts';
@@ -46,8 +45,6 @@ interface WebhookThreads {
 
 export class Hosting {
   readonly #options: HostingOptions;
-  /** The configuration with which threads are started. */
-  #config: Config;
   readonly #board: OwnershipBoard;
   readonly #edges: HostedEdges;
   readonly #shards = new Map<number, Thread>();
@@ -70,10 +67,9 @@ export class Hosting {
 
   constructor(options: HostingOptions) {
     this.#options = options;
-    this.#room = new DiskRoom(options.config.dataDir, (isFull) => this.#diskChanged(isFull));
+    this.#room = new DiskRoom(options.config().dataDir, (isFull) => this.#diskChanged(isFull));
     this.#looking = setInterval(() => this.#shards.size > 0 && this.#room.isFull(), lookMs).unref();
     this.#board = new OwnershipBoard(options.trust, trustClocks);
-    this.#config = options.config;
     this.#edges = new HostedEdges(options);
   }
 
@@ -104,7 +100,7 @@ export class Hosting {
 
   async #start(lent: LentShard, port: MessagePort, mayStart: () => boolean): Promise<void> {
     const { folder, trust, standby, whole, threads, logger } = this.#options;
-    const config = this.#config;
+    const config = this.#options.config();
     const { number, quietMs, ...everywhere } = lent;
     if (this.#room.isFull()) throw new Error('its disk is full');
     // One that was lent before may not have ended yet.
@@ -146,7 +142,7 @@ export class Hosting {
 
   /** The thread of this node's request logs. Its edges hand it their last entries. */
   #takeLogs(term: number, port: MessagePort): void {
-    const { threads } = this.#options;
+    const { config, threads } = this.#options;
     const logs = threads.take(kinds.requestLogs);
     let isOver = false;
     logs.giveAway(port);
@@ -159,7 +155,7 @@ export class Hosting {
     void logs.ended.then(() => this.#logs.delete(logs));
     // One thread at a time writes them.
     this.#logWriter = this.#logWriter.then(async () => {
-      const data: RequestLogThreadData = { config: this.#config, missing: null };
+      const data: RequestLogThreadData = { config: config(), missing: null };
       if (!isOver && !this.#isStopping) logs.begin(data);
       await logs.ended;
       if (!this.#isStopping) threads.prepare(kinds.requestLogs);
@@ -181,14 +177,14 @@ export class Hosting {
 
   /** The partition is followed again, and the next start of its thread is prepared. */
   #ended(number: number): void {
-    const { threads, logger } = this.#options;
+    const { config, threads, logger } = this.#options;
     this.#board.setHeld(number, false);
     this.#shards.delete(number);
     this.#delivered.delete(number);
     // Attempts under way end, or are made again: nobody waits for them when this node takes over.
     if (this.#shards.size === 0) void this.#stopWebhooks();
     logger.info({ shard: number }, `partition ${number} does not run on this node any more`);
-    if (!this.#isStopping) threads.prepare(kinds.shard(number, this.#config));
+    if (!this.#isStopping) threads.prepare(kinds.shard(number, config()));
     this.#followAgain(number);
   }
 
@@ -200,7 +196,7 @@ export class Hosting {
 
   #startWebhooks(secretsKeys: readonly string[]): WebhookThreads {
     const { trust, threads, logger } = this.#options;
-    const config = this.#config;
+    const config = this.#options.config();
     const stopping = new AbortController();
     const formerEnded = this.#webhooksEnded;
     const supervised = Array.from({ length: config.webhookThreads }, (_, number) => {
@@ -241,12 +237,12 @@ export class Hosting {
   }
 
   /** Applies what can change. Resolves with the failures, each as one line. */
-  async reread(config: Config): Promise<string[]> {
-    this.#config = config;
+  async reread(): Promise<string[]> {
+    const config = this.#options.config();
     const webhooks = (this.#webhooks?.threads ?? []).map(({ thread }) => thread);
     for (const thread of [...this.#shards.values(), ...this.#logs, ...webhooks])
       thread?.ask('reread', { config }).catch(() => {});
-    return this.#edges.reread(config);
+    return this.#edges.reread();
   }
 
   /** The metrics of its threads that nobody else asks, as prom-client's JSON. */

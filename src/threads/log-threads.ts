@@ -14,7 +14,8 @@ import { kinds, type WaitingThreads } from './thread-kinds.ts';
 import type { RequestLogThreadData } from './thread-protocol.ts';
 
 export interface LogThreadsOptions {
-  readonly config: Config;
+  /** As it was read last: threads are started with it. */
+  readonly config: () => Config;
   readonly threads: WaitingThreads;
   /** The edges, wherever they run. */
   readonly edges: () => readonly SupervisedThread[];
@@ -39,8 +40,6 @@ const here = null;
 
 export class LogThreads {
   readonly #options: LogThreadsOptions;
-  /** The configuration with which the thread of this node is started. */
-  #config: Config;
   /** The main thread's end of the request logs; null when none are kept. */
   readonly client: RequestLogClient | null;
   /** By process; null: this one. */
@@ -49,18 +48,17 @@ export class LogThreads {
   constructor(options: LogThreadsOptions) {
     const { config, logger, countLost } = options;
     this.#options = options;
-    this.#config = config;
-    this.client = createRequestLogClient(config, logger, countLost);
+    this.client = createRequestLogClient(config(), logger, countLost);
   }
 
   start(): void {
     const { config, threads, wiring, previous } = this.#options;
     if (this.client === null) return;
     const make = () => {
-      const data: RequestLogThreadData = { config: this.#config, missing: wiring === null ? null : previous };
+      const data: RequestLogThreadData = { config: config(), missing: wiring === null ? null : previous };
       return threads.take(kinds.requestLogs).begin(data);
     };
-    this.#add(here, config.cluster.node ?? '', { name: kinds.requestLogs.name, make });
+    this.#add(here, config().cluster.node ?? '', { name: kinds.requestLogs.name, make });
   }
 
   /** A node is linked; `open` has it run its thread. */
@@ -131,9 +129,8 @@ export class LogThreads {
     return this.#nodes.get(here)?.supervised ?? null;
   }
 
-  reread(config: Config): void {
-    this.#config = config;
-    this.own?.thread?.ask('reread', { config }).catch(() => {});
+  reread(): void {
+    this.own?.thread?.ask('reread', { config: this.#options.config() }).catch(() => {});
   }
 
   /** To be called when the edges have handed over their last entries. */

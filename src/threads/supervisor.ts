@@ -44,7 +44,8 @@ export interface Claim {
 }
 
 export interface SupervisorOptions {
-  readonly config: Config;
+  /** As it was read last: threads are started with it. */
+  readonly config: () => Config;
   readonly folder: DataFolder;
   /** The shards whose files were just found whole: their first start does not check them again. */
   readonly checked: Set<number>;
@@ -75,8 +76,6 @@ export interface SupervisorOptions {
 
 export class Supervisor {
   readonly #options: SupervisorOptions;
-  /** The configuration with which threads are started. */
-  #config: Config;
   #isPaused: boolean;
   readonly #shards: readonly SupervisedThread[];
   readonly #edges: Edges;
@@ -90,7 +89,6 @@ export class Supervisor {
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
-    this.#config = options.config;
     this.#isPaused = options.folder.paused !== null;
     this.#shards = Array.from({ length: options.folder.shards }, (_, number) => this.#shard(number));
     this.#edges = new Edges({
@@ -102,10 +100,9 @@ export class Supervisor {
       onStarted: (edge) => this.#connectEdge(edge),
       onEnded: options.onEdgeEnded,
     });
-    this.#webhooks = Array.from({ length: options.config.webhookThreads }, (_, number) =>
-      this.#webhookThread(number),
-    );
-    this.#archive = options.config.logArchive.dir === null ? null : this.#archiveProcess();
+    const { webhookThreads, logArchive } = options.config();
+    this.#webhooks = Array.from({ length: webhookThreads }, (_, number) => this.#webhookThread(number));
+    this.#archive = logArchive.dir === null ? null : this.#archiveProcess();
     this.#logs = new LogThreads({
       ...options,
       edges: () => this.#edges.all,
@@ -163,12 +160,12 @@ export class Supervisor {
    * journals.
    */
   #webhookThread(number: number): SupervisedThread {
-    const { secretsKeys, claim, threads } = this.#options;
+    const { config, secretsKeys, claim, threads } = this.#options;
     const kind = kinds.webhooks(number);
     const make = () => {
       const data: WebhookThreadData = {
         number,
-        config: this.#config,
+        config: config(),
         secretsKeys,
         paused: this.#isPaused,
         ownership: claim.ownership,
@@ -192,12 +189,12 @@ export class Supervisor {
    * failed commit.
    */
   #archiveProcess(): SupervisedThread {
-    const { folder } = this.#options;
+    const { config, folder } = this.#options;
     const { id, generation, shards, shardDir, directory, directoryPart } = folder;
     const shardDirs = Array.from({ length: shards }, (_, number) => shardDir(number));
     const make = () => {
       const data: ArchiveProcessData = {
-        config: this.#config,
+        config: config(),
         folder: { id, generation },
         shardDirs,
         directory,
@@ -209,9 +206,9 @@ export class Supervisor {
   }
 
   #shard(number: number): SupervisedThread {
-    const { metrics, threads } = this.#options;
+    const { config, metrics, threads } = this.#options;
     return this.#keep({
-      name: kinds.shard(number, this.#config).name,
+      name: kinds.shard(number, config()).name,
       fields: { shard: number },
       make: () => this.#makeShard(number),
       onReady: (shard) => {
@@ -219,7 +216,7 @@ export class Supervisor {
         connectAll(shard, number, this.#edges.all, this.#wiring);
         const quietMs = this.#options.lending?.quietMs(number) ?? 0;
         // One that another node runs may come back at any moment.
-        if (shard.isElsewhere) threads.prepare(kinds.shard(number, this.#config));
+        if (shard.isElsewhere) threads.prepare(kinds.shard(number, config()));
         else laterWhile(shard, quietMs, () => connectAll(shard, number, this.#webhooks, null));
         metrics.up(number, true);
       },
@@ -235,6 +232,7 @@ export class Supervisor {
   async #makeShard(number: number): Promise<Thread | null> {
     const { folder, checked, directory, notes, secretsKeys, claim, threads, baseUrl, lending } =
       this.#options;
+    const config = this.#options.config();
     const elsewhere = lending === null ? null : await lending.place(number);
     if (this.#stopping.signal.aborted) return null;
     const organizations = directory.snapshot().map(({ organization }) => organization);
@@ -255,13 +253,13 @@ export class Supervisor {
       identity: folder.shardIdentity(number),
       ownership: claim.ownership,
       isChecked: checked.delete(number),
-      config: this.#config,
+      config,
       paused: this.#isPaused,
     };
     const onNews = (news: News) => {
       if (news.type === 'durable') notes.note(number, news.end);
     };
-    return threads.take(kinds.shard(number, this.#config)).begin(data, onNews);
+    return threads.take(kinds.shard(number, config)).begin(data, onNews);
   }
 
   /**
@@ -309,16 +307,16 @@ export class Supervisor {
   }
 
   /**
-   * Applies configuration changes in every thread. Resolves with the failures of the edges, each as
-   * one line.
+   * Every thread applies what has changed in the configuration. Resolves with the failures of the
+   * edges, each as one line.
    */
-  async reread(config: Config): Promise<string[]> {
-    this.#config = config;
+  async reread(): Promise<string[]> {
+    const config = this.#options.config();
     // A thread that is not running now is started with the new configuration later.
     for (const { thread } of [...this.#shards, ...this.#others])
       thread?.ask('reread', { config }).catch(() => {});
-    this.#logs.reread(config);
-    return this.#edges.reread(config);
+    this.#logs.reread();
+    return this.#edges.reread();
   }
 
   /** Lets every thread do what it holds back while the data folder is paused. */

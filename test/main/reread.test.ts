@@ -139,7 +139,12 @@ test('what can change while it runs is applied, what can not is named, and a wro
     destination: { write: (line) => void lines.push(line) },
   });
   let load = (): Config => config;
-  const reread = createReread(config, { load: () => load(), apply: async () => [], logger });
+  const applied: string[] = [];
+  const apply = async () => {
+    applied.push(reread.active.logLevel);
+    return [];
+  };
+  const reread = createReread(config, { load: () => load(), apply, logger });
   const said = async (next: () => Config) => {
     load = next;
     lines.length = 0;
@@ -153,6 +158,7 @@ test('what can change while it runs is applied, what can not is named, and a wro
     'changed in the files, and active after the next start: host, tlsCertFile, tlsKeyFile',
   ]);
   assert.deepEqual(reread.active, { ...config, logLevel: 'debug' });
+  assert.deepEqual(applied, ['info', 'debug']);
   const wrong = () => {
     throw new ConfigError('"port" in default.json is wrong: correct it');
   };

@@ -31,7 +31,7 @@ async function withEdges(context: TestContext) {
   const stopping = new AbortController();
   const edges = new Edges({
     // None of its own.
-    config: { ...loadConfig({ NODE_ENV: 'test' }, configDir), edges: 0 },
+    config: () => ({ ...loadConfig({ NODE_ENV: 'test' }, configDir), edges: 0 }),
     shards: 1,
     directory: { listenKey: async () => new Uint8Array(32), snapshot: () => [], keyUses: {} as never },
     ownership: OwnershipBoard.memory(1),

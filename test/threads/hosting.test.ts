@@ -48,7 +48,7 @@ function hosting(context: TestContext, answer: (type: string) => Promise<void>) 
   ];
   const logger = { info() {}, warn() {}, error() {} };
   const made = new Hosting({
-    config: { dataDir, webhookThreads: 1, memory: {} } as unknown as Config,
+    config: () => ({ dataDir, webhookThreads: 1, memory: {} }) as unknown as Config,
     port: 0,
     folder: {
       shardDir: () => dataDir,

@@ -51,7 +51,7 @@ function withLogs(context: TestContext, keptDays = 7) {
   const wiring = new Wiring(7);
   const edges: SupervisedThread[] = [];
   const logs = new LogThreads({
-    config: { ...config, requestLogs: { ...config.requestLogs, keptDays } },
+    config: () => ({ ...config, requestLogs: { ...config.requestLogs, keptDays } }),
     threads: new WaitingThreads(),
     edges: () => edges,
     wiring,
