@@ -3,7 +3,7 @@
 // time, from sending what was acknowledged and over reads that were answered, so that no two nodes
 // believe themselves at a time whatever their clocks say.
 
-import type { Timers } from '../core/scheduler.ts';
+import { Sleeper, type Timers } from '../core/scheduler.ts';
 import type { Moment } from '../journal/ownership.ts';
 import { type Lease, type LeaseTable, type LeaseTiming, takeMargin } from './lease.ts';
 
@@ -37,6 +37,7 @@ const looksPerBeat = 5;
 
 export class LeaseKeeper {
   readonly #options: LeaseKeeperOptions;
+  readonly #sleeper: Sleeper;
   #epoch: number | null = null;
   #isStopping = false;
   /** Nothing happens any more: the lease is lost, or the node must not have it. */
@@ -48,11 +49,11 @@ export class LeaseKeeper {
   #seenAtMs = 0;
   #holder: string | null = null;
   #trouble: string | null = null;
-  #wake = () => {};
   #ended: Promise<void> | null = null;
 
   constructor(options: LeaseKeeperOptions) {
     this.#options = options;
+    this.#sleeper = new Sleeper(options.timers);
   }
 
   start(): void {
@@ -62,14 +63,14 @@ export class LeaseKeeper {
   /** Releases the lease if the node holds it. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    this.#wake();
+    this.#sleeper.wake();
     await this.#ended;
     if (this.#epoch !== null && !this.#isOver) await this.#options.table.release(this.#epoch).catch(() => {});
   }
 
   async #run(): Promise<void> {
     const { beatMs, now } = this.#options;
-    while (!this.#isStopping && !this.#isOver) {
+    while (!this.#isStopping) {
       const fromMs = now().monotonicMs;
       let waitMs = retryMs;
       try {
@@ -80,7 +81,8 @@ export class LeaseKeeper {
       } catch (error) {
         this.#tell((error as Error).message);
       }
-      await this.#pause(Math.max(0, fromMs + waitMs - now().monotonicMs));
+      if (this.#isStopping || this.#isOver) return;
+      await this.#sleeper.sleep(Math.max(0, fromMs + waitMs - now().monotonicMs));
     }
   }
 
@@ -146,16 +148,5 @@ export class LeaseKeeper {
     if (trouble === this.#trouble) return;
     this.#trouble = trouble;
     this.#options.onTrouble(trouble);
-  }
-
-  async #pause(ms: number): Promise<void> {
-    if (this.#isStopping || this.#isOver) return;
-    await new Promise<void>((resolve) => {
-      const cancel = this.#options.timers.after(ms, resolve);
-      this.#wake = () => {
-        cancel();
-        resolve();
-      };
-    });
   }
 }

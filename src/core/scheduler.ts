@@ -24,6 +24,31 @@ export interface Timers {
   after(delayMs: number, action: () => void): () => void;
 }
 
+/** A wait that can be cut short. */
+export class Sleeper {
+  readonly #timers: Timers;
+  #wake = () => {};
+
+  constructor(timers: Timers) {
+    this.#timers = timers;
+  }
+
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#timers.after(ms, resolve);
+      this.#wake = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+
+  /** Ends the wait, if there is one. */
+  wake(): void {
+    this.#wake();
+  }
+}
+
 /** `setTimeout` holds no longer a wait than this. */
 const timerMsMax = 2_147_483_647;
 

@@ -4,7 +4,7 @@
 // that stands by gives it the real ports, and the simulator (test/simulator) its own, so both run
 // the same wiring.
 
-import type { Scheduler, Timers } from '../core/scheduler.ts';
+import { type Scheduler, Sleeper, type Timers } from '../core/scheduler.ts';
 import type { DataFolder } from '../data-folder/data-folder.ts';
 import type { ShardIdentity } from '../disk/identity.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
@@ -50,16 +50,17 @@ const dropMs = 3_600_000;
 
 export class HostedStandby {
   readonly #options: HostedStandbyOptions;
+  readonly #sleeper: Sleeper;
   /** By partition. */
   readonly #journals = new Map<number, StandbyJournal>();
   /** What is done between two readings. */
   readonly #tasks: (() => Promise<void>)[] = [];
   #following: Promise<void> = Promise.resolve();
   #isStopping = false;
-  #wake = () => {};
 
   constructor(options: HostedStandbyOptions) {
     this.#options = options;
+    this.#sleeper = new Sleeper(options.timers);
   }
 
   /** `onFailure` hears why the partitions can't be followed any more. */
@@ -90,7 +91,7 @@ export class HostedStandby {
     if (this.#isStopping) return Promise.reject(new Error('nothing is followed any more'));
     const done = Promise.withResolvers<void>();
     this.#tasks.push(() => task().then(done.resolve, done.reject));
-    this.#wake();
+    this.#sleeper.wake();
     return done.promise;
   }
 
@@ -113,7 +114,7 @@ export class HostedStandby {
         dropAtMs = nowMs + dropMs;
         for (const journal of this.#journals.values()) await journal.drop(segmentRetentionMs);
       }
-      if (this.#tasks.length === 0) await this.#pause(waitMs);
+      if (this.#tasks.length === 0 && !this.#isStopping) await this.#sleeper.sleep(waitMs);
     }
   }
 
@@ -157,21 +158,10 @@ export class HostedStandby {
     return appended > 0 ? 0 : followMs;
   }
 
-  async #pause(ms: number): Promise<void> {
-    if (this.#isStopping) return;
-    await new Promise<void>((resolve) => {
-      const cancel = this.#options.timers.after(ms, resolve);
-      this.#wake = () => {
-        cancel();
-        resolve();
-      };
-    });
-  }
-
   /** Resolves when the journals are closed. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    this.#wake();
+    this.#sleeper.wake();
     this.#options.follower.close();
     await this.#following;
     for (const journal of this.#journals.values()) await journal.close();
