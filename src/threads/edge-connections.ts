@@ -6,10 +6,8 @@ import { createIsTrusted } from '../edge/http/client-address.ts';
 import { type ConnectionRefusal, Connections } from '../edge/http/connections.ts';
 import { createPeerCount } from '../edge/http/peer-table.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { onceAMinute } from '../telemetry/once-a-minute.ts';
 import { systemClocks } from '../telemetry/system-clocks.ts';
-
-/** A flood of connections is logged once in this time. */
-const loggedEveryMs = 60_000;
 
 export function createEdgeConnections(options: {
   readonly config: Config;
@@ -22,7 +20,7 @@ export function createEdgeConnections(options: {
   const { config, port, open, logger, onRefused } = options;
   const { max, perAddressMax } = config.connections;
   const { monotonic } = systemClocks();
-  const logAtMs = { all: 0, address: 0 };
+  const isLogged = { all: onceAMinute(monotonic), address: onceAMinute(monotonic) };
   return new Connections({
     max,
     perAddressMax,
@@ -33,9 +31,7 @@ export function createEdgeConnections(options: {
     monotonic,
     onRefused(reason, address) {
       onRefused(reason);
-      const nowMs = monotonic();
-      if (nowMs < logAtMs[reason]) return;
-      logAtMs[reason] = nowMs + loggedEveryMs;
+      if (!isLogged[reason]()) return;
       const advice = 'if it is a proxy, name it in PAYMENTS_PAGES_TRUSTED_PROXIES';
       if (reason === 'all') logger.warn({ max }, `there are ${max} connections: more are closed at once`);
       else {

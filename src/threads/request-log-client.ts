@@ -4,9 +4,7 @@
 import type { Config } from '../config/config-schema.ts';
 import { RequestLogClient } from '../request-logs/client.ts';
 import type { Logger } from '../telemetry/logger.ts';
-
-/** A flood of entries is logged once in this time. */
-const loggedEveryMs = 60_000;
+import { onceAMinute } from '../telemetry/once-a-minute.ts';
 
 /** Null when no request logs are kept. */
 export function createRequestLogClient(
@@ -15,16 +13,14 @@ export function createRequestLogClient(
   countLost: (entries: number) => void,
 ): RequestLogClient | null {
   if (config.requestLogs.keptDays === 0) return null;
-  let loggedAtMs = Number.NEGATIVE_INFINITY;
+  const isLogged = onceAMinute(() => performance.now());
   return new RequestLogClient({
     clock: Date.now,
     later: (run, ms) => setTimeout(run, ms).unref(),
     onDropped(entries) {
       countLost(entries);
-      const nowMs = performance.now();
-      if (nowMs - loggedAtMs < loggedEveryMs) return;
-      loggedAtMs = nowMs;
-      logger.warn({ entries }, 'requests are not in the request logs: more came than could be written');
+      if (isLogged())
+        logger.warn({ entries }, 'requests are not in the request logs: more came than could be written');
     },
   });
 }

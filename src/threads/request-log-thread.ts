@@ -12,6 +12,7 @@ import { requestLogsOf } from '../request-logs/segment.ts';
 import { type Answer, type Answers, answerQuestion, type Question, Questions } from '../rpc/questions.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { countLostEntries } from '../telemetry/metrics.ts';
+import { onceAMinute } from '../telemetry/once-a-minute.ts';
 import { countThreadTime } from '../telemetry/thread-time.ts';
 import type { Connected, RequestLogThreadData, ThreadQuestions } from './thread-protocol.ts';
 import { carryOut, commonAnswers, startOfThread } from './thread-side.ts';
@@ -29,7 +30,6 @@ const { keptDays, mibMax } = config.requestLogs;
 const roomLookMs = 1_000;
 /** The journal is to have the last room on a disk. */
 const roomBytesMin = 2 * freeBytesMin;
-const loggedEveryMs = 60_000;
 const sweepMs = 3_600_000;
 const otherMsMax = 2_000;
 /** To one other node at a time. Those that it takes too long for stay open. */
@@ -37,7 +37,7 @@ const questionsMax = 64;
 
 let hasRoom = true;
 let lookedAtMs = Number.NEGATIVE_INFINITY;
-let loggedAtMs = Number.NEGATIVE_INFINITY;
+const isLossLogged = onceAMinute(() => performance.now());
 
 const folder = requestLogsOf(config.dataDir);
 const logs = new RequestLogs({
@@ -54,9 +54,7 @@ const logs = new RequestLogs({
   onFailed: (error) => visits.failed(error, 'request_log', null),
   onLost(entries, reason) {
     countLost(entries);
-    const nowMs = performance.now();
-    if (nowMs - loggedAtMs < loggedEveryMs) return;
-    loggedAtMs = nowMs;
+    if (!isLossLogged()) return;
     logger.error({ entries }, `entries of the request logs can't be written, and are not kept: ${reason}`);
   },
 });
