@@ -24,6 +24,16 @@ export interface Timers {
   after(delayMs: number, action: () => void): () => void;
 }
 
+export interface BackOffTimes {
+  readonly minMs: number;
+  readonly maxMs: number;
+}
+
+/** How long to wait before another try: after `times` more it is twice as long each time. */
+export function backOffMs({ minMs, maxMs }: BackOffTimes, times: number): number {
+  return Math.min(maxMs, minMs * 2 ** times);
+}
+
 /** A wait that can be cut short. */
 export class Sleeper {
   readonly #timers: Timers;

@@ -3,6 +3,7 @@
 // mail whose attempt a crash has cut off is sent again, with the same Message-ID.
 
 import type { Clock } from '../core/clock.ts';
+import { backOffMs } from '../core/scheduler.ts';
 import { SecretUnreadable } from '../crypto/secret-box.ts';
 import { MailRefused } from './mail-refused.ts';
 import type { MailOutbox, QueuedMail } from './outbox.ts';
@@ -18,8 +19,7 @@ export interface SenderOptions {
   readonly onFailure: (mail: QueuedMail, error: unknown, final: boolean) => void;
 }
 
-const pollMs = 1_000;
-const retryMsMax = 60_000;
+const poll = { minMs: 1_000, maxMs: 60_000 };
 const stopMsMax = 2_000;
 
 export class MailSender {
@@ -48,8 +48,7 @@ export class MailSender {
         // The disk did not take what became of a mail: the directory has reported it.
         this.#failedInARow++;
       }
-      const waitMs = Math.min(retryMsMax, pollMs * 2 ** Math.min(this.#failedInARow, 10));
-      if (!this.#stopped) this.#timer = setTimeout(again, waitMs).unref();
+      if (!this.#stopped) this.#timer = setTimeout(again, backOffMs(poll, this.#failedInARow)).unref();
     };
     const again = () => {
       this.#running = next();

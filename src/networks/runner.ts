@@ -9,6 +9,7 @@
 // money that the customer or the network may have moved meanwhile begins with the question. What
 // the network says that makes no sense is an error, not an outcome.
 
+import { backOffMs } from '../core/scheduler.ts';
 import type { NetworkCall } from '../domain/network-call.ts';
 import type { NetworkOutcome } from '../domain/network-outcomes.ts';
 import { Sender, type SenderOptions } from './sender.ts';
@@ -22,11 +23,9 @@ export interface RunnerOptions extends SenderOptions {
   readonly onTrouble: (trouble: { readonly callId: string; readonly error: unknown }) => void;
 }
 
-const retryMsMin = 500;
-const retryMsMax = 60_000;
+const retry = { minMs: 500, maxMs: 60_000 };
 /** Waits until an accepted call is asked about. */
-const acceptedMsMin = 30_000;
-const acceptedMsMax = 900_000;
+const accepted = { minMs: 30_000, maxMs: 900_000 };
 
 /** The calls that begin with the question what became of them, after a while. */
 const beginsWithQuestion: ReadonlySet<NetworkCall['action']> = new Set([
@@ -93,7 +92,7 @@ export class Runner {
     this.#options.onTrouble({ callId, error });
     if (this.#underWay.has(callId))
       this.#underWay.set(callId, error instanceof Error ? error.message : String(error));
-    this.#after(Math.min(retryMsMax, retryMsMin * 2 ** tries), () => action(tries + 1));
+    this.#after(backOffMs(retry, tries), () => action(tries + 1));
   }
 
   #after(ms: number, action: () => void): void {
@@ -119,7 +118,7 @@ export class Runner {
 
   /** Asks about a call after a while, the longer the more often that was done before. */
   #askLater(call: NetworkCall, times: number): void {
-    this.#after(Math.min(acceptedMsMax, acceptedMsMin * 2 ** times), () => this.#ask(call, 0, times + 1));
+    this.#after(backOffMs(accepted, times), () => this.#ask(call, 0, times + 1));
   }
 
   #start(call: NetworkCall): void {

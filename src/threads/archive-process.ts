@@ -10,6 +10,7 @@ import { Archiver, type ArchiveSource, directorySource, shardSource } from '../b
 import { partsOf } from '../backup/backup-manifest.ts';
 import { lowerPriority, paceOf } from '../backup/pace.ts';
 import { defined } from '../core/assert.ts';
+import { backOffMs } from '../core/scheduler.ts';
 import { type ArchivedPart, archiveFolderOf } from '../data-folder/archive-folder.ts';
 import { RowStore } from '../disk/row-store.ts';
 import { JournalCopy } from '../journal/stopped-journal.ts';
@@ -36,8 +37,7 @@ const logger = await createLogger({ level: config.logLevel, thread: 'archive' })
 const niceness = 10;
 lowerPriority(niceness);
 
-const pollMs = 1_000;
-const retryMsMax = 60_000;
+const poll = { minMs: 1_000, maxMs: 60_000 };
 const commandMsMax = 600_000;
 const bytesPerSecond = 50 << 20;
 
@@ -121,8 +121,7 @@ async function round(): Promise<void> {
   }
   failedInARow = failed ? failedInARow + 1 : 0;
   if (stopping) return;
-  const waitMs = Math.min(retryMsMax, pollMs * 2 ** Math.min(failedInARow, 10));
-  timer = setTimeout(begin, waitMs);
+  timer = setTimeout(begin, backOffMs(poll, failedInARow));
 }
 
 function begin(): void {

@@ -1,10 +1,7 @@
 // How long somebody who has failed is left alone: for a while, and twice as long each time. Who has
 // not failed since for the longest such time starts anew.
 
-export interface BackOffTimes {
-  readonly minMs: number;
-  readonly maxMs: number;
-}
+import { type BackOffTimes, backOffMs } from '../core/scheduler.ts';
 
 export class BackOff {
   readonly #times: BackOffTimes;
@@ -18,12 +15,12 @@ export class BackOff {
   }
 
   failed(who: string): void {
-    const { minMs, maxMs } = this.#times;
+    const { maxMs } = this.#times;
     const nowMs = this.#nowMs();
     for (const [each, { untilMs }] of this.#failures)
       if (untilMs + maxMs <= nowMs) this.#failures.delete(each);
     const { count = 0 } = this.#failures.get(who) ?? {};
-    const untilMs = nowMs + Math.min(maxMs, minMs * 2 ** count);
+    const untilMs = nowMs + backOffMs(this.#times, count);
     this.#failures.set(who, { count: count + 1, untilMs });
   }
 

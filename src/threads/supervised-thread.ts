@@ -5,12 +5,12 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { errorText } from '../core/errors.ts';
+import { backOffMs } from '../core/scheduler.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { type Thread, ThreadFailure } from './thread.ts';
 
 const countedMs = 60_000;
-const delayMsMin = 200;
-const delayMsMax = 5_000;
+const delay = { minMs: 200, maxMs: 5_000 };
 
 /**
  * How long to wait before the next start: not at all after the first failure in a minute, then
@@ -24,7 +24,7 @@ export class RestartDelay {
   failed(nowMs: number): number {
     const earlier = this.#failedAtMs.filter((ms) => nowMs - ms < countedMs);
     this.#failedAtMs = [...earlier, nowMs];
-    return earlier.length === 0 ? 0 : Math.min(delayMsMax, delayMsMin * 2 ** (earlier.length - 1));
+    return earlier.length === 0 ? 0 : backOffMs(delay, earlier.length - 1);
   }
 }
 
