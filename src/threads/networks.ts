@@ -2,7 +2,6 @@
 // unless an organization has a connector there; in live mode its connectors alone. A connection is
 // made when it is first used, and again after a change.
 
-import { readFileSync } from 'node:fs';
 import type { Config } from '../config/config-schema.ts';
 import { networkPath } from '../contract/page-paths.ts';
 import { type Mode, type PaymentMethodType, paymentMethodTypes } from '../contract/vocabulary.ts';
@@ -10,7 +9,7 @@ import { systemTimers } from '../core/scheduler.ts';
 import type { SecretBox } from '../crypto/secret-box.ts';
 import { checkWebhookUrl } from '../http-client/address-guard.ts';
 import { headerLines, Posts } from '../http-client/posts.ts';
-import { createResolver, ResolutionFailure } from '../http-client/resolver.ts';
+import { ResolutionFailure } from '../http-client/resolver.ts';
 import {
   availableIn,
   type ConnectorName,
@@ -27,6 +26,7 @@ import { postTimeoutMs, type SendPost } from '../networks/post.ts';
 import { createSimulator } from '../networks/simulator.ts';
 import type { AvailableNetworks } from '../shard/account.ts';
 import { systemClocks } from '../telemetry/system-clocks.ts';
+import { outboundOf, resolverOf } from './outbound.ts';
 
 /** Why an address can't be that of a payment network or of its page, in short; null when it can. */
 export function networkAddressFaultOf({ webhooks }: Config): (url: string) => string | null {
@@ -53,21 +53,12 @@ const answerBytesMax = 16 * 1024;
  * Sends the requests of connectors, to public https addresses unless the configuration allows more
  * in development. `mayWrite` is asked right before each is written.
  */
-export function createSend({ webhooks }: Config, mayWrite?: () => boolean): SendPost {
-  const { allowHttp, allowPrivate, caFile, dnsServers } = webhooks;
+export function createSend(config: Config, mayWrite?: () => boolean): SendPost {
   const posts = new Posts({
+    ...outboundOf(config, postTimeoutMs),
     monotonic: systemClocks().monotonic,
     mayWrite,
     connectionsMax,
-    timeoutMs: postTimeoutMs,
-    allowHttp,
-    allowPrivate,
-    resolve: createResolver({
-      servers: dnsServers.length > 0 ? dnsServers : undefined,
-      timeoutMs: postTimeoutMs / 2,
-      allowPrivate,
-    }),
-    extraCa: caFile === null ? undefined : readFileSync(caFile, 'utf8'),
   });
   return async (post) => {
     const input = { ...post, endpoint: post.url, headers: headerLines(post.headers), answerBytesMax };
@@ -165,20 +156,16 @@ export class ConfiguredNetworks implements Networks {
   }
 }
 
+const lookupTimeoutMs = 5_000;
+
 /**
  * Checks whether a webhook address is allowed: its form, and every address that its name resolves
  * to. The same rules are checked again at each attempt. It rejects when the name does not resolve
  * now, because there is no address to check.
  */
-const lookupTimeoutMs = 5_000;
-
-export function createAddressCheck({ webhooks }: Config): (url: string) => Promise<boolean> {
-  const { allowHttp, allowPrivate, dnsServers } = webhooks;
-  const resolve = createResolver({
-    timeoutMs: lookupTimeoutMs,
-    allowPrivate,
-    ...(dnsServers.length > 0 && { servers: dnsServers }),
-  });
+export function createAddressCheck(config: Config): (url: string) => Promise<boolean> {
+  const { allowHttp, allowPrivate } = config.webhooks;
+  const resolve = resolverOf(config, lookupTimeoutMs);
   return async (url) => {
     const checked = checkWebhookUrl(url, { allowHttp, allowPrivate });
     if (!checked.ok) return false;

@@ -2,12 +2,11 @@
 // its timers. All deliveries of an endpoint come to the same thread (shard/outboxes.ts), so the
 // attempts in flight to it are counted in one place.
 
-import { readFileSync } from 'node:fs';
 import type { MessagePort } from 'node:worker_threads';
 import Registry from 'prom-client/lib/registry.js';
 import { SecretBox, SigningKeys } from '../crypto/secret-box.ts';
 import { idleMsMax } from '../http-client/connections.ts';
-import { createResolver, rememberAddresses } from '../http-client/resolver.ts';
+import { rememberAddresses } from '../http-client/resolver.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
 import type { Answers } from '../rpc/questions.ts';
 import { type PackedOutbox, receivedFromShard, sendToShard } from '../shard/packed-outbox.ts';
@@ -18,6 +17,7 @@ import { systemClocks, trustClocks } from '../telemetry/system-clocks.ts';
 import { countThreadTime } from '../telemetry/thread-time.ts';
 import { Attempts } from '../webhooks/attempt.ts';
 import { Dispatcher } from '../webhooks/dispatcher.ts';
+import { outboundOf } from './outbound.ts';
 import type { Connected, ThreadQuestions, WebhookThreadData } from './thread-protocol.ts';
 import { carryOut, commonAnswers, startOfThread } from './thread-side.ts';
 import { Visits } from './visits.ts';
@@ -46,26 +46,16 @@ const tickMs = 1_000;
 const stopGraceMs = 2_000;
 const stopPollMs = 20;
 
-const { timeoutMs, allowHttp, allowPrivate, caFile, dnsServers } = config.webhooks;
 /** The attempts in flight in all are divided among the threads. */
 const concurrency = Math.ceil(config.webhooks.concurrency / config.webhookThreads);
 const { monotonic } = systemClocks();
 const signingKeys = new SigningKeys(new SecretBox(secretsKeys));
-const resolve = createResolver({
-  servers: dnsServers.length > 0 ? dnsServers : undefined,
-  // Half of the time, so that a DNS server that answers for IPv4 only still leaves time for the
-  // request.
-  timeoutMs: timeoutMs / 2,
-  allowPrivate,
-});
+const outbound = outboundOf(config, config.webhooks.timeoutMs);
 const attempts = new Attempts({
+  ...outbound,
   monotonic,
   connectionsMax: concurrency,
-  timeoutMs,
-  allowHttp,
-  allowPrivate,
-  resolve: rememberAddresses(resolve, idleMsMax, monotonic),
-  extraCa: caFile === null ? undefined : readFileSync(caFile, 'utf8'),
+  resolve: rememberAddresses(outbound.resolve, idleMsMax, monotonic),
 });
 
 const shards = new Map<number, MessagePort>();
