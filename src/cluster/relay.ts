@@ -3,6 +3,7 @@
 // is answered with 503, or closed where only TLS is spoken.
 
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { parseNodeAddress } from './node.ts';
 
 export interface RelayOptions {
   readonly host: string;
@@ -22,13 +23,6 @@ const networksPerSite = 4;
 
 /** The relay and edges of this node may listen on one address at the same time. */
 export const canShare = process.platform === 'linux';
-
-/** A node, as host:port. */
-export function parseNodeAddress(address: string): { readonly host: string; readonly port: number } | null {
-  const [, host, digits] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(address)?.filter(Boolean) ?? [];
-  const port = Number(digits);
-  return host === undefined || port === 0 || port > 65_535 ? null : { host, port };
-}
 
 export class Relay {
   readonly #options: RelayOptions;

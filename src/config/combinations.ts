@@ -2,7 +2,7 @@
 
 import { isIP, isIPv4 } from 'node:net';
 import { takeMargin } from '../cluster/lease.ts';
-import { parseNodeAddress } from '../cluster/relay.ts';
+import { parseNodeAddress } from '../cluster/node.ts';
 import { checkRecipient } from '../disk/age-recipient.ts';
 import { isMailUrl, isSenderAddress } from '../mail/mail-url.ts';
 import { parseJournalUrl } from '../postgresql/journal-url.ts';

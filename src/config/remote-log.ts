@@ -1,10 +1,11 @@
 // The log in PostgreSQL as the configuration names it.
 
 import { readFileSync } from 'node:fs';
+import type { ServiceIdentity } from '../cluster/node.ts';
 import { systemTimers } from '../core/scheduler.ts';
 import type { ShardIdentity } from '../disk/identity.ts';
 import { parseJournalUrl } from '../postgresql/journal-url.ts';
-import type { OwnerOptions, ServiceIdentity } from '../postgresql/owner-connection.ts';
+import type { OwnerOptions } from '../postgresql/owner-connection.ts';
 import { PostgresLog } from '../postgresql/partition-log.ts';
 import type { PostgresOptions } from '../postgresql/primary.ts';
 import type { Config } from './config-schema.ts';

@@ -1,6 +1,7 @@
 // The directory of a data folder whose log other machines hold, too: they hold the directory as
 // well, and the folder has its mirror.
 
+import type { ServiceIdentity } from '../cluster/node.ts';
 import type { Config } from '../config/config-schema.ts';
 import { ownerOptionsOf } from '../config/remote-log.ts';
 import { endMirror, mirroredEnd, openMirror } from '../directory/directory-mirror.ts';
@@ -8,7 +9,7 @@ import type { RemoteRows } from '../disk/remote-rows.ts';
 import { RowStore } from '../disk/row-store.ts';
 import { isMirror } from '../journal/open-journal.ts';
 import { PostgresRows } from '../postgresql/directory-rows.ts';
-import type { OwnerOptions, ServiceIdentity } from '../postgresql/owner-connection.ts';
+import type { OwnerOptions } from '../postgresql/owner-connection.ts';
 import { type DataFolder, shardDirsOf } from './data-folder.ts';
 import { DataFolderError } from './data-folder-error.ts';
 

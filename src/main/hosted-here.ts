@@ -2,6 +2,7 @@
 // shown that it has the same secrets key, because what it runs needs that, and so does the link.
 
 import { setTimeout as wait } from 'node:timers/promises';
+import type { NodeIdentity } from '../cluster/node.ts';
 import { linkKeyOf } from '../cluster/node-tls.ts';
 import { canShare, type Relay } from '../cluster/relay.ts';
 import { environmentOf } from '../config/config.ts';
@@ -15,7 +16,6 @@ import { requireKeysOf } from '../data-folder/secrets-key.ts';
 import { keyCheckRow, keyCheckValueIn } from '../directory/key-check.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
 import { directoryRowIn } from '../postgresql/directory-rows.ts';
-import type { NodeIdentity } from '../postgresql/lease-table.ts';
 import { Hosting } from '../threads/hosting.ts';
 import type { HostingThreadData } from '../threads/lending-protocol.ts';
 import { metricsOfThreads } from '../threads/metrics-of-threads.ts';

@@ -4,6 +4,7 @@
 import { randomFillSync, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import manifest from '../../package.json' with { type: 'json' };
+import type { NodeIdentity, ReachableNode } from '../cluster/node.ts';
 import { canShare, Relay } from '../cluster/relay.ts';
 import { baseUrlOf, ConfigError } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
@@ -18,7 +19,6 @@ import { serviceOf } from '../data-folder/mirrored-directory.ts';
 import { createNetworksOf } from '../edge/http/client-address.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
 import { ServiceCrash } from '../operator/use-cases/failures.ts';
-import type { NodeIdentity, ReachableNode } from '../postgresql/lease-table.ts';
 import { serveMetrics } from '../telemetry/metrics-server.ts';
 import { mergeMetrics } from '../telemetry/supervisor-metrics.ts';
 import { followedShard } from '../threads/hosted-standby.ts';

@@ -2,25 +2,10 @@
 // with what is there, so of two nodes that take the lease one gets it.
 
 import type { Lease, LeaseTable } from '../cluster/lease.ts';
+import type { NodeAddresses, NodeIdentity, ReachableNode } from '../cluster/node.ts';
 import { type Dialect, dialect } from '../journal/dialect.ts';
 import { settingsColumns } from './durability.ts';
 import { OwnerConnection, type OwnerOptions } from './owner-connection.ts';
-
-/** The node that looks and takes. */
-export interface NodeIdentity {
-  readonly node: string;
-  readonly process: string;
-  /** The version of the service that it runs. */
-  readonly release: string;
-}
-
-/** Where the others reach a node, as host:port; null: nowhere. */
-export interface NodeAddresses {
-  /** With requests. */
-  readonly address: string | null;
-  /** To have it run partitions, and with requests for those. */
-  readonly link: string | null;
-}
 
 /**
  * A column, `behind`, of a row of nodes: how many entries that one lacks of the partitions that
@@ -29,19 +14,6 @@ export interface NodeAddresses {
 export function behindBy(how: 'sum' | 'max'): string {
   return `(select coalesce(${how}(greatest(next_sequence - 1 - coalesce((followed ->> partition::text)::bigint, 0), 0)), 0)
      from payments.partitions where partition >= 0 and partitions.node is distinct from nodes.node) as behind`;
-}
-
-/** A node that may run partitions. */
-export interface ReachableNode {
-  readonly node: string;
-  readonly process: string;
-  readonly link: string;
-  /** It is to be given none. */
-  readonly drained: boolean;
-  /** The partitions that operators want it to run. */
-  readonly wanted: readonly number[];
-  /** The entries that it lacks of the partition that it is furthest behind in. */
-  readonly behind: number;
 }
 
 interface LeaseColumns {

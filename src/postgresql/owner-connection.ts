@@ -2,20 +2,14 @@
 // log it has, and runs one statement after the other, each of which says what became of it.
 
 import pg from 'pg';
+import type { ServiceIdentity } from '../cluster/node.ts';
 import { JournalDamaged, JournalFailure, type WriteOutcome } from '../journal/journal.ts';
 import { type DurabilitySettings, durabilityDefect, settingsColumns } from './durability.ts';
 import { findPrimary, type PostgresOptions, type Primary, withPrimary } from './primary.ts';
 import { migrate, NewerSchema } from './schema.ts';
 
-/** The service whose tables these are: its data folder, as each of its machines has one. */
-export interface ServiceIdentity {
-  readonly folder: string;
-  readonly generation: number;
-  /** How many partitions the service has. */
-  readonly shards: number;
-}
-
 export interface OwnerOptions extends PostgresOptions {
+  /** Whose tables these are. */
   readonly service: ServiceIdentity;
   /** The epoch of the lease that this node holds; null where no nodes share the service. */
   readonly lease: number | null;

@@ -3,8 +3,8 @@
 // tries that again for as long as it takes.
 
 import { Link } from '../cluster/link.ts';
+import { parseNodeAddress } from '../cluster/node.ts';
 import { connectToNode } from '../cluster/node-tls.ts';
-import { parseNodeAddress } from '../cluster/relay.ts';
 import { isDialer } from '../cluster/wires.ts';
 import { defined } from '../core/assert.ts';
 import { errorText } from '../core/errors.ts';

@@ -2,10 +2,10 @@
 // their threads are started. All else goes over ports, as between threads of one process.
 
 import type { MessagePort } from 'node:worker_threads';
+import type { NodeIdentity, ReachableNode } from '../cluster/node.ts';
 import type { Config } from '../config/config-schema.ts';
 import type { KeyRingChange } from '../edge/api/authenticate.ts';
 import type { Moment } from '../journal/ownership.ts';
-import type { NodeIdentity, ReachableNode } from '../postgresql/lease-table.ts';
 import type { HostedAccount } from './directory-projections.ts';
 
 export type FromLender =

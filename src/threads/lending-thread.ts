@@ -5,12 +5,11 @@
 import Registry from 'prom-client/lib/registry.js';
 import { TrustLender } from '../cluster/lent-trust.ts';
 import { Link } from '../cluster/link.ts';
+import { parseNodeAddress, type ReachableNode } from '../cluster/node.ts';
 import { connectToNode } from '../cluster/node-tls.ts';
-import { parseNodeAddress } from '../cluster/relay.ts';
 import { defined } from '../core/assert.ts';
 import { errorText } from '../core/errors.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
-import type { ReachableNode } from '../postgresql/lease-table.ts';
 import { type Answers, answerQuestion } from '../rpc/questions.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { trustClocks } from '../telemetry/system-clocks.ts';

@@ -5,13 +5,13 @@
 
 import { MessageChannel } from 'node:worker_threads';
 import type { Registry } from 'prom-client';
+import type { NodeIdentity, ReachableNode } from '../cluster/node.ts';
 import { Wiring } from '../cluster/wires.ts';
 import type { Config } from '../config/config-schema.ts';
 import { elementAt } from '../core/assert.ts';
 import { type DataFolder, shardNumbers } from '../data-folder/data-folder.ts';
 import { serviceOf } from '../data-folder/mirrored-directory.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
-import type { NodeIdentity, ReachableNode } from '../postgresql/lease-table.ts';
 import { createLendingMetrics } from '../telemetry/cluster-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { trustClocks } from '../telemetry/system-clocks.ts';

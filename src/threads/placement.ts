@@ -2,9 +2,9 @@
 // who is linked to this node, what operators want, and who has failed lately. Whoever asks carries
 // it out (threads/lending.ts), and says what came of it.
 
+import type { ReachableNode } from '../cluster/node.ts';
 import { spread } from '../cluster/spread.ts';
 import { elementAt } from '../core/assert.ts';
-import type { ReachableNode } from '../postgresql/lease-table.ts';
 import { BackOff } from './back-off.ts';
 
 export interface LinkedNode {

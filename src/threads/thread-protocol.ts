@@ -2,14 +2,13 @@
 // edges and shards directly. What is asked is a table of questions (rpc/questions.ts).
 
 import type { MessagePort } from 'node:worker_threads';
+import type { NodeIdentity, ReachableNode, ServiceIdentity } from '../cluster/node.ts';
 import type { Config } from '../config/config-schema.ts';
 import type { Part, ShardIdentity } from '../disk/identity.ts';
 import type { KeyRingChange } from '../edge/api/authenticate.ts';
 import type { RefusedKey } from '../edge/api/refused-keys.ts';
 import type { UsedKey } from '../edge/api/used-keys.ts';
 import type { CheckpointSizes, Compacting, LogEnd } from '../journal/journal.ts';
-import type { NodeIdentity, ReachableNode } from '../postgresql/lease-table.ts';
-import type { ServiceIdentity } from '../postgresql/owner-connection.ts';
 import type { Answer, Question } from '../rpc/questions.ts';
 import type { HostedAccount } from './directory-projections.ts';
 import type { FollowedShard } from './hosted-standby.ts';

@@ -5,7 +5,8 @@ import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { parseNodeAddress, Relay, type RelayOptions } from '../../src/cluster/relay.ts';
+import { parseNodeAddress } from '../../src/cluster/node.ts';
+import { Relay, type RelayOptions } from '../../src/cluster/relay.ts';
 import { freePort } from '../free-port.ts';
 
 const refusal = 'HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';

@@ -2,8 +2,8 @@
 // do it: it lends its trust over links, and whatever is lost with one is started anew once that trust is over.
 
 import { TrustLender } from '../../../src/cluster/lent-trust.ts';
+import type { ReachableNode } from '../../../src/cluster/node.ts';
 import type { OwnershipBoard } from '../../../src/journal/ownership.ts';
-import type { ReachableNode } from '../../../src/postgresql/lease-table.ts';
 import { Placement } from '../../../src/threads/placement.ts';
 import type { Machine } from '../disk/machine.ts';
 import type { Lane } from '../kernel/simulation.ts';

@@ -1,6 +1,7 @@
 // One process of the service, put together as src/main and src/threads do it: the main thread with the data folder, the directory and
 // the supervision of shards; an edge; the shards; and the webhook threads. Each is a lane, and a crash cuts them all.
 
+import type { ReachableNode } from '../../../src/cluster/node.ts';
 import { languages } from '../../../src/contract/vocabulary.ts';
 import { archivedSequence, archiveFolderOf } from '../../../src/data-folder/archive-folder.ts';
 import {
@@ -23,7 +24,6 @@ import { matchRoute } from '../../../src/edge/http/router.ts';
 import { JournalDamaged, JournalFailure } from '../../../src/journal/journal.ts';
 import { OwnershipBoard } from '../../../src/journal/ownership.ts';
 import { PostgresRows } from '../../../src/postgresql/directory-rows.ts';
-import type { ReachableNode } from '../../../src/postgresql/lease-table.ts';
 import { serviceIn } from '../../../src/postgresql/owner-connection.ts';
 import { ShardClient } from '../../../src/shard/client.ts';
 import { answerFlags, noVersion, requestFlags } from '../../../src/shard/frames.ts';

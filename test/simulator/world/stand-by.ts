@@ -2,12 +2,13 @@
 // it: each is a lane. Then the service of the node opens what the lease gives it.
 
 import { LeaseKeeper } from '../../../src/cluster/lease-keeper.ts';
+import type { ReachableNode } from '../../../src/cluster/node.ts';
 import type { DataFolder } from '../../../src/data-folder/data-folder.ts';
 import { shardNumbers } from '../../../src/data-folder/data-folder.ts';
 import { DiskRoom } from '../../../src/data-folder/disk-space.ts';
 import { serviceOf } from '../../../src/data-folder/mirrored-directory.ts';
 import { OwnershipBoard } from '../../../src/journal/ownership.ts';
-import { PostgresLease, type ReachableNode } from '../../../src/postgresql/lease-table.ts';
+import { PostgresLease } from '../../../src/postgresql/lease-table.ts';
 import { LogFollower } from '../../../src/postgresql/log-follower.ts';
 import type { OwnerOptions } from '../../../src/postgresql/owner-connection.ts';
 import { followUntilDone } from '../../../src/threads/follow-again.ts';

@@ -1,0 +1,45 @@
+// A node among those that share a service, as the others know it.
+
+/** The service: its data folder, as each of its machines has one. */
+export interface ServiceIdentity {
+  readonly folder: string;
+  readonly generation: number;
+  /** How many partitions the service has. */
+  readonly shards: number;
+}
+
+export interface NodeIdentity {
+  readonly node: string;
+  /** An id of its process: a node that starts again is another one. */
+  readonly process: string;
+  /** The version of the service that it runs. */
+  readonly release: string;
+}
+
+/** Where the others reach a node, as host:port; null: nowhere. */
+export interface NodeAddresses {
+  /** With requests. */
+  readonly address: string | null;
+  /** To have it run partitions, and with requests for those. */
+  readonly link: string | null;
+}
+
+/** A node that may run partitions. */
+export interface ReachableNode {
+  readonly node: string;
+  readonly process: string;
+  readonly link: string;
+  /** It is to be given none. */
+  readonly drained: boolean;
+  /** The partitions that operators want it to run. */
+  readonly wanted: readonly number[];
+  /** The entries that it lacks of the partition that it is furthest behind in. */
+  readonly behind: number;
+}
+
+/** A node, as host:port. */
+export function parseNodeAddress(address: string): { readonly host: string; readonly port: number } | null {
+  const [, host, digits] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(address)?.filter(Boolean) ?? [];
+  const port = Number(digits);
+  return host === undefined || port === 0 || port > 65_535 ? null : { host, port };
+}
