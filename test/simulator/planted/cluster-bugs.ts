@@ -55,8 +55,8 @@ export const clusterBugs = [
   ]),
   bug('a change of the directory that may be lost counts as stored', [
     'postgresql/directory-rows.ts',
-    '(await this.#store(rows, end)) || (await this.#wasStored(end));',
-    '(await this.#store(rows, end)) || true;',
+    '(await this.#store(rows, end)) || this.#wasStored(end),',
+    '(await this.#store(rows, end)) || true,',
   ]),
   bug('trust is lent for longer than the lender has it', [
     'cluster/lent-trust.ts',
