@@ -19,6 +19,7 @@ export type RefusalCode =
   | 'person_name_invalid'
   | 'reason_missing'
   | 'request_open'
+  | 'session_over'
   | 'text_invalid'
   | 'too_many_keys'
   | 'too_many_new_keys'

@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { digestOf } from './api-key.ts';
 import type { DirectoryStore } from './directory-store.ts';
+import { DirectoryRefusal } from './refusal.ts';
 import { type TokenRow, TokenRows } from './token-rows.ts';
 
 export interface Session extends TokenRow {
@@ -57,11 +58,15 @@ export class Sessions {
       .sort((a, b) => b.createdMs - a.createdMs);
   }
 
-  /** Opens a session. Returns its token, which is kept nowhere. */
+  /**
+   * Opens a session. Returns its token, which is kept nowhere. `mayOpen` is asked when nothing can
+   * change any more before it is written; throws `DirectoryRefusal` when it says no.
+   */
   async open(
     member: string,
     address: string,
     limits: SessionLimits,
+    mayOpen: () => boolean = () => true,
   ): Promise<{ session: Session; token: string }> {
     const token = newToken();
     const nowMs = this.#store.now();
@@ -76,6 +81,7 @@ export class Sessions {
       address,
     };
     await this.#rows.write(() => {
+      if (!mayOpen()) throw new DirectoryRefusal('the password was changed meanwhile', 'session_over');
       const over = this.#rows.all().filter((each) => isOver(each, limits, nowMs));
       return { put: [session], ended: [...over, ...this.of(member).slice(perMemberMax - 1)] };
     });
@@ -116,12 +122,20 @@ export class Sessions {
     return length === 0 ? null : token;
   }
 
-  /** Ends all sessions of a member, but for one that may be named. Returns how many. */
-  async endAll(member: string, except: string | null = null): Promise<number> {
-    const { length } = await this.#rows.write(() => ({
-      ended: this.of(member).filter(({ id }) => id !== except),
-    }));
-    return length;
+  /** Whether a session has not ended. */
+  isOpen({ member, id }: Session): boolean {
+    return this.of(member).some((each) => each.id === id);
+  }
+
+  /** Ends all sessions of a member. Returns how many. */
+  async endAll(member: string): Promise<number> {
+    return (await this.#rows.write(() => ({ ended: this.of(member) }))).length;
+  }
+
+  /** Ends all sessions of a member for one of them. One that has ended meanwhile ends no others. */
+  async endOthers(session: Session): Promise<void> {
+    const others = () => this.of(session.member).filter(({ id }) => id !== session.id);
+    await this.#rows.write(() => ({ ended: this.isOpen(session) ? others() : [] }));
   }
 
   /** Ends a member's sessions into an organization, except one. Returns how many. */

@@ -1,11 +1,18 @@
-// Guesses at credentials: what they leave in memory, and whose they count as.
+// Guesses at credentials: what they leave in memory, whose they count as, and what becomes of one that is right when the password
+// is changed before it is found to be.
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Incoming } from '../../src/dashboard/layout/row.ts';
 import { People, type PeopleOptions, untried } from '../../src/dashboard/people/people.ts';
+import { answerPublicRoute } from '../../src/dashboard/people/public-routes.ts';
+import { Directory } from '../../src/directory/directory.ts';
+import { createDirectory } from '../../src/directory/directory-store.ts';
+import type { Session } from '../../src/directory/sessions.ts';
+import { temporaryFolder } from '../service.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -15,8 +22,9 @@ function heapUsed(): number {
   return process.memoryUsage().heapUsed;
 }
 
-function newPeople(): People {
+function newPeople(more: Partial<PeopleOptions> = {}): People {
   return new People({
+    ...more,
     secure: false,
     hashCost: 10,
     monotonic: () => 0,
@@ -62,4 +70,98 @@ test('a guess that did not get its turn counts for who made it, and not for the 
   const next = await people.tryGuess(from('192.0.2.1'), 'password b', async () => null);
   assert.deepEqual(next, { waitSeconds: 45 });
   assert.equal(await people.tryGuess(from('192.0.2.2'), 'password a', async () => null), null);
+});
+
+const hashOf = (hash: string) => ({ salt: '', hash, cost: { N: 1024, r: 8, p: 1 } });
+
+/**
+ * A member with an old password and a session, and people who find each password right and hash each after the victim has reset it
+ * and signed in with the new one.
+ */
+async function resetMeanwhile(t: TestContext) {
+  const part = { folder: '0123456789abcdef'.repeat(2), generation: 0, part: 'directory' };
+  const folder = join(temporaryFolder(), 'directory');
+  await createDirectory(folder, part);
+  const directory = new Directory({ folder, part, now: () => 1_793_491_200_000 });
+  t.after(() => directory.closeStore());
+  const { id: org } = (await directory.createOrganization('Souk', [])).organization;
+  const sessionLimits = { idleMs: 1_000, absoluteMs: 1_000 };
+  const audit = { record: (_by, _action, _params, run) => run() } as PeopleOptions['audit'];
+  const people = newPeople({ directory, sessionLimits, audit });
+  const { id } = await directory.members.create('amina@souk.ma', 'Amina', hashOf('old'), { [org]: 'owner' });
+  const open = () => directory.sessions.open(id, '192.0.2.1', sessionLimits);
+  const stolen = await open();
+  let own: Session | null = null;
+  const reset = async () => {
+    await directory.members.change(id, (each) => ({ ...each, password: hashOf('new'), totp: null }));
+    await directory.sessions.endAll(id);
+    own = (await open()).session;
+  };
+  people.passwords.isRight = async () => {
+    if (own === null) await reset();
+    return true;
+  };
+  people.passwords.hash = async () => {
+    if (own === null) await reset();
+    return hashOf('stolen');
+  };
+  const send = async (path: string, fields: Record<string, string>, cookie: string) => {
+    const answer = await answerPublicRoute(
+      {
+        ...from('192.0.2.1'),
+        method: 'POST',
+        address: `/dashboard${path}`,
+        prefix: '',
+        language: 'en',
+        query: new URLSearchParams(),
+        problems: {},
+        secFetchSite: '',
+        cookie,
+        form: new URLSearchParams(fields),
+        isRepeated: false,
+        gone: new AbortController().signal,
+      } as Partial<Incoming> as Incoming,
+      people,
+    );
+    assert.ok(answer?.kind === 'page');
+    const headers = new Headers(answer.headers.map(([name, value]): [string, string] => [name, value]));
+    return { status: answer.status, location: headers.get('location'), cookie: headers.get('set-cookie') };
+  };
+  const left = () => ({
+    password: directory.members.find(id)?.password?.hash,
+    sessions: directory.sessions.of(id).map((session) => session.id),
+  });
+  return { people, stolen, send, left, own: () => own?.id };
+}
+
+test('a sign-in with the old password opens nothing once the password was reset', async (t) => {
+  const { people, send, left, own } = await resetMeanwhile(t);
+  people.guard.accepts = () => true;
+  const answer = await send('/sign-in', { email: 'amina@souk.ma', password: 'old' }, '');
+  assert.deepEqual([answer.status, answer.cookie], [303, null]);
+  assert.deepEqual(left(), { password: 'new', sessions: [own()] });
+});
+
+test('a change with the old password, or of the account, does nothing once the password was reset', async (t) => {
+  for (const [path, fields] of [
+    ['/me/password', { current: 'old', password: 'seven quiet lemons under the bridge' }],
+    ['/me/name', { name: 'Mallory' }],
+  ] as const) {
+    const { people, stolen, send, left, own } = await resetMeanwhile(t);
+    const cookie = people.cookies.setSession(stolen.token);
+    // The request came before the reset, and whatever it waits for comes after it.
+    if (path === '/me/name')
+      people.act = async (...given) => {
+        await people.passwords.isRight('', null, {
+          kind: 'member',
+          who: '',
+          gone: new AbortController().signal,
+        });
+        return given[3]();
+      };
+    const answer = await send(path, { ...fields, form_key: stolen.session.formKey }, cookie);
+    assert.deepEqual([answer.status, answer.location], [303, '/dashboard/sign-in'], path);
+    assert.deepEqual(left(), { password: 'new', sessions: [own()] }, path);
+    assert.equal(people.directory.members.all()[0]?.name, 'Amina');
+  }
 });

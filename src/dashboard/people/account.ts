@@ -3,6 +3,7 @@
 
 import { languages } from '../../contract/vocabulary.ts';
 import { checkedPersonName, type Member } from '../../directory/members.ts';
+import { DirectoryRefusal } from '../../directory/refusal.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import { languageNames } from '../../html/language-links.ts';
@@ -70,7 +71,7 @@ export async function savePassword(request: OwnRequest, people: People): Promise
   if (hash === null) return again(tooMany(request, busySeconds));
   await change(request, people, 'member.change-password', { password: hash });
   await people.directory.links.endOwn(member.email);
-  await people.directory.sessions.endAll(member.id, session.id);
+  await people.directory.sessions.endOthers(session);
   const token = await people.directory.sessions.confirm(session);
   return done(request, 'password', token === null ? [] : [people.cookies.setSession(token)]);
 }
@@ -110,21 +111,28 @@ export async function endSessions(request: OwnRequest, people: People): Promise<
   const { sessions } = people.directory;
   const named = sent.get('session');
   await people.act(member, 'member.end-sessions', {}, async () => {
-    if (named === null) await sessions.endAll(member.id, session.id);
+    if (named === null) await sessions.endOthers(session);
     else await sessions.end(member.id, named);
   });
   return done(request, 'sessions');
 }
 
+/**
+ * Changes the member, unless the session has ended, or the password is another one, since the
+ * request came: who knew the old password may do nothing with it any more.
+ */
 async function change(
-  { member }: OwnRequest,
+  { member, session }: OwnRequest,
   people: People,
   action: MemberAction,
   changed: Partial<Member>,
 ): Promise<void> {
-  await people.act(member, action, {}, () =>
-    people.directory.members.change(member.id, (each) => ({ ...each, ...changed })),
-  );
+  const { members, sessions } = people.directory;
+  const rule = (each: Member) => {
+    if (people.hasSamePassword(member) && sessions.isOpen(session)) return { ...each, ...changed };
+    throw new DirectoryRefusal('the session has ended meanwhile', 'session_over');
+  };
+  await people.act(member, action, {}, () => members.change(member.id, rule));
 }
 
 function done(

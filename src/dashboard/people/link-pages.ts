@@ -65,7 +65,7 @@ async function signInByLink(
 ): Promise<DashboardAnswer> {
   const member = people.directory.members.findByEmail(link.email);
   if (member === undefined || !(await people.directory.links.use(link))) return goneLink(request);
-  return redirect(linkTo(request, '/dashboard'), [await people.signIn(member, request)]);
+  return redirect(linkTo(request, '/dashboard'), await people.signIn(member, request));
 }
 
 async function reset(request: OpenRequest, people: People, link: SignInLink): Promise<DashboardAnswer> {
@@ -83,7 +83,7 @@ async function reset(request: OpenRequest, people: People, link: SignInLink): Pr
   );
   await links.endOwn(member.email);
   await sessions.endAll(member.id);
-  return redirect(linkTo(request, '/dashboard'), [await people.signIn(changed, request)]);
+  return redirect(linkTo(request, '/dashboard'), await people.signIn(changed, request));
 }
 
 /**
@@ -111,7 +111,7 @@ async function joinAsNew(request: OpenRequest, people: People, link: Invitation)
   const member = await members.create(link.email, name, hash, { [link.org]: link.role });
   const joined = { org: link.org, role: link.role };
   await people.act(member, 'member.join', joined, async () => member, link.org);
-  return redirect(homeOf(request, link), [await people.signIn(member, request)]);
+  return redirect(homeOf(request, link), await people.signIn(member, request));
 }
 
 /** The member who was invited is signed in. */

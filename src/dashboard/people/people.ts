@@ -2,13 +2,14 @@
 // there is a session, and the throttles of everything that could be guessed.
 
 import { timingSafeEqual } from 'node:crypto';
-import { defined } from '../../core/assert.ts';
+import { assert, defined } from '../../core/assert.ts';
 import type { MonotonicClock } from '../../core/clock.ts';
 import { KeyedBuckets } from '../../core/token-bucket.ts';
 import type { SecretBox } from '../../crypto/secret-box.ts';
 import { digestOf } from '../../directory/api-key.ts';
 import type { Directory } from '../../directory/directory.ts';
 import type { Member } from '../../directory/members.ts';
+import { DirectoryRefusal } from '../../directory/refusal.ts';
 import type { Session, SessionLimits } from '../../directory/sessions.ts';
 import type { KnownMember } from '../../edge/dashboard/known-sessions.ts';
 import { VisitorBuckets } from '../../edge/http/visitors.ts';
@@ -142,14 +143,31 @@ export class People {
     return this.guard.accepts(id, cookie, secFetchSite, form);
   }
 
-  /** Opens a session in place of the one that the browser has. Returns the cookie to set. */
-  async signIn(member: Member, incoming: Incoming): Promise<string> {
+  /**
+   * Opens a session in place of the one that the browser has. Returns the cookies to set: none when
+   * the password is no longer the one of `member`, who is as when it was tried.
+   */
+  async signIn(member: Member, incoming: Incoming): Promise<string[]> {
     const { sessions } = this.directory;
     const before = this.memberOf(incoming);
     if (before !== null) await sessions.end(before.member.id, before.session.id);
-    const open = () => sessions.open(member.id, incoming.client, this.#options.sessionLimits);
-    const { token } = await this.act(member, 'member.sign-in', { address: incoming.client }, open);
-    return this.cookies.setSession(token);
+    const open = () =>
+      sessions.open(member.id, incoming.client, this.#options.sessionLimits, () =>
+        this.hasSamePassword(member),
+      );
+    try {
+      const { token } = await this.act(member, 'member.sign-in', { address: incoming.client }, open);
+      return [this.cookies.setSession(token)];
+    } catch (error) {
+      if (isSessionOver(error)) return [];
+      throw error;
+    }
+  }
+
+  /** Whether the password is still the one that the member had earlier. */
+  hasSamePassword(earlier: Member): boolean {
+    const now = this.directory.members.find(earlier.id);
+    return now !== undefined && now.password?.hash === earlier.password?.hash;
   }
 
   /** Signs a member in whose first page is the answer to this request. */
@@ -157,7 +175,8 @@ export class People {
     member: Member,
     incoming: Request,
   ): Promise<{ cookie: string; request: Request & MemberRequest }> {
-    const cookie = await this.signIn(member, incoming);
+    const [cookie] = await this.signIn(member, incoming);
+    assert(cookie !== undefined, 'nobody changes the password of a member who was just made');
     const request = this.memberOf({ ...incoming, cookie });
     return { cookie, request: defined(request, 'who was signed in is known') };
   }
@@ -217,4 +236,9 @@ export class People {
     this.#byAccount.giveBack(key);
     return { right };
   }
+}
+
+/** Whether something was refused because a session, or the password that opens one, is over. */
+export function isSessionOver(error: unknown): boolean {
+  return error instanceof DirectoryRefusal && error.code === 'session_over';
 }

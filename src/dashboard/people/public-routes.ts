@@ -21,7 +21,7 @@ import {
 } from './account.ts';
 import type { OpenRequest, OwnRequest } from './fields.ts';
 import { showLink, useLink } from './link-pages.ts';
-import type { People } from './people.ts';
+import { isSessionOver, type People } from './people.ts';
 import { showSignIn, signIn, signInWithCode } from './sign-in.ts';
 import { showSignUp, takeSignUp } from './sign-up.ts';
 import { askToConfirm, confirm, showConfirm } from './step-up.ts';
@@ -91,7 +91,12 @@ async function enter(
   if (method === 'POST' && !people.isOwnForm(request)) return errorPage(incoming, 'stale');
   if (stepUp && !people.isConfirmed(request.session))
     return askToConfirm(request, `/dashboard${method === 'POST' ? '/me' : path}`);
-  return own!(request, people);
+  try {
+    return await own!(request, people);
+  } catch (error) {
+    if (isSessionOver(error)) return toSignIn(incoming);
+    throw error;
+  }
 }
 
 function fits(pattern: string, path: string): boolean {

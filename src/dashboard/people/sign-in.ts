@@ -54,7 +54,7 @@ export async function signIn(request: OpenRequest, people: People): Promise<Dash
   if ('waitSeconds' in tried) return signInPage(tooMany(request, tried.waitSeconds), people, next);
   const member = tried.right;
   if (member.totp !== null) return codePage(request, people, sealPending(people, member, next));
-  return redirect(prefix + next, [await people.signIn(member, request)]);
+  return redirect(prefix + next, await people.signIn(member, request));
 }
 
 export async function signInWithCode(request: OpenRequest, people: People): Promise<DashboardAnswer> {
@@ -69,7 +69,8 @@ export async function signInWithCode(request: OpenRequest, people: People): Prom
   );
   if (tried === null) return codePage(refused(request, { code: say('wrong_code') }), people, sealed);
   if ('waitSeconds' in tried) return codePage(tooMany(request, tried.waitSeconds), people, sealed);
-  return redirect(prefix + next, [await people.signIn(tried.right, request)]);
+  // The password was tried in the first step.
+  return redirect(prefix + next, await people.signIn(member, request));
 }
 
 function signInPage(request: OpenRequest, people: People, next: string): DashboardAnswer {
