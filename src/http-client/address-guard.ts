@@ -48,8 +48,8 @@ export function checkWebhookUrl(text: string, options: AddressOptions = {}): Che
     return refused(`longer than ${urlCharactersMax} characters`);
   if (strayCharacter.test(text)) return refused('contains a space, a control character or a backslash');
 
-  const [, scheme, authority] = schemeAndAuthority.exec(text) ?? [];
-  if (scheme === undefined || authority === undefined) return refused('not an absolute https URL');
+  const [, scheme = '', authority] = schemeAndAuthority.exec(text) ?? [];
+  if (authority === undefined) return refused('not an absolute https URL');
   if (scheme.toLowerCase() === 'http' && !options.allowHttp) return refused('must use https');
   if (authority.includes('@')) return refused('contains a user name or password');
 

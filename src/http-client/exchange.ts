@@ -162,8 +162,8 @@ export class Exchange implements ConnectionUser {
   #judged(): string | null {
     const { status } = this.#answer;
     if (status === null) return 'no answer';
-    if (status >= 200 && status < 300) return null;
-    return status >= 300 && status < 400 ? `redirect refused (${status})` : `answered ${status}`;
+    if (status < 300) return null;
+    return status < 400 ? `redirect refused (${status})` : `answered ${status}`;
   }
 }
 

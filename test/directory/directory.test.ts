@@ -20,7 +20,7 @@ import { activeKeysMax, keysMadePerDayMax } from '../../src/contract/limits.ts';
 import { modes } from '../../src/contract/vocabulary.ts';
 import { digestOf, keyStatus } from '../../src/directory/api-key.ts';
 import { changesAfter } from '../../src/directory/change-log.ts';
-import { Directory, type DirectoryChange } from '../../src/directory/directory.ts';
+import { Directory, type DirectoryChange, isForeignRow } from '../../src/directory/directory.ts';
 import { createDirectory } from '../../src/directory/directory-store.ts';
 import { activate, close, suspend, withLimit, withMethods } from '../../src/directory/organization.ts';
 import { DirectoryRefusal } from '../../src/directory/refusal.ts';
@@ -141,6 +141,7 @@ describe('Directory', () => {
 
   test('organizations that the shards alone know are entered as suspended, without a key', async () => {
     await directory.restoreOrganizations(['org_b', 'org_a']);
+    assert.equal(directory.revision, 2, 'both are durable');
     clock.advance(-60_000);
     await directory.restoreOrganizations(['org_c']);
     await reopen();
@@ -360,7 +361,8 @@ describe('Directory', () => {
     await directory.closeStore();
     const onFailure = (error: unknown, fatal: boolean) => failures.push(`${(error as Error).name} ${fatal}`);
     directory = new Directory({ folder, part, now: clock.now, onFailure, isDiskFull: () => isFull });
-    await assert.rejects(directory.createOrganization('Souk', modes), /^JournalFailure: The disk is full/);
+    const refused = { name: 'JournalFailure', message: /^The disk is full/, diskFull: true };
+    await assert.rejects(directory.createOrganization('Souk', modes), refused);
     assert.deepEqual(failures, ['JournalFailure false']);
     assert.deepEqual([directory.organizations(), directory.revision], [[], 0]);
     isFull = false;
@@ -398,6 +400,22 @@ describe('Directory', () => {
     );
     assert.throws(() => new Directory({ folder: other, part, now: clock.now }), expected);
   });
+});
+
+test('mails that wait, what was mailed, sessions and links mean nothing in another folder', () => {
+  for (const [row, expected] of [
+    ['mail/1', true],
+    ['notice/mem_1', true],
+    ['receipts/org_1', true],
+    ['noted/0', true],
+    ['session/ab', true],
+    ['link/ab', true],
+    ['org_1', false],
+    ['key_mail/', false],
+    ['mem_1', false],
+    ['change/0', false],
+  ] as const)
+    assert.equal(isForeignRow(row), expected, row);
 });
 
 test('a change survives a process that is killed right after it', async () => {

@@ -8,7 +8,7 @@ import { changesAfter } from '../../src/directory/change-log.ts';
 import { Directory, isForeignRow } from '../../src/directory/directory.ts';
 import { createDirectory } from '../../src/directory/directory-store.ts';
 import { checkedEmail, type Member, wantsNotices } from '../../src/directory/members.ts';
-import { linkDays } from '../../src/directory/sign-in-links.ts';
+import { type LinkPurpose, linkDays } from '../../src/directory/sign-in-links.ts';
 import { RowStore } from '../../src/disk/row-store.ts';
 import { createManualClock } from '../manual-clock.ts';
 
@@ -321,6 +321,42 @@ test('a link to a new password works for an hour, until a newer one or another p
   const third = await reset();
   await directory.links.endOwn('a@souk.ma');
   assert.equal(directory.links.find(third.token), null);
+});
+
+test('a link takes the place of one for the same, and each kind has its time', async () => {
+  const { links } = directory;
+  const hourMs = 3_600_000;
+  const role = 'viewer';
+  const purposes: readonly (readonly [purpose: LinkPurpose, lifetimeMs: number])[] = [
+    [{ kind: 'reset' }, hourMs],
+    [{ kind: 'sign_up', organization: 'Souk' }, 24 * hourMs],
+    [{ kind: 'sign_in' }, 168 * hourMs],
+    [{ kind: 'invitation', org: 'org_1', role }, 168 * hourMs],
+    [{ kind: 'invitation', org: 'org_2', role }, 168 * hourMs],
+  ];
+  const make = async (email: string, purpose: LinkPurpose) =>
+    (await links.create(email, purpose, 'operator')).link.digest;
+  const openOf = (digests: readonly string[]) => digests.map((digest) => links.isOpen(digest));
+  const all = purposes.map(() => true);
+  const mine: string[] = [];
+  for (const [purpose] of purposes) mine.push(await make('a@souk.ma', purpose));
+  const others: string[] = [];
+  for (const [at, [purpose]] of purposes.entries()) {
+    others.push(await make('b@souk.ma', purpose));
+    assert.deepEqual(openOf(mine), all);
+    const older = mine.splice(at, 1, await make('a@souk.ma', purpose));
+    assert.deepEqual([openOf(older), openOf(mine)], [[false], all], purpose.kind);
+  }
+  let nowMs = 0;
+  for (const [, ms] of purposes) {
+    clock.advance(ms - nowMs - 1);
+    const open = purposes.map(([, each]) => each >= ms);
+    assert.deepEqual([openOf(mine), openOf(others)], [open, open], `a moment before ${ms} ms`);
+    clock.advance(1);
+    const left = purposes.map(([, each]) => each > ms);
+    assert.deepEqual([openOf(mine), openOf(others)], [left, left], `after ${ms} ms`);
+    nowMs = ms;
+  }
 });
 
 test('an organization has at most a hundred open invitations, and uses up nothing of others', async () => {

@@ -80,6 +80,7 @@ const answers: [string, string, Partial<Read>][] = [
     `${'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'.repeat(3)}HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Made\r\nContent-Length: 1\r\n\r\n1`,
     { ...kept, status: 201, body: '1' },
   ],
+  ['an interim answer alone', 'HTTP/1.1 100 Continue\r\n\r\n', { status: null, isWhole: false }],
   ['an older protocol', 'HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\n1', { ...untilClose, body: '1' }],
   [
     'a connection that closes',

@@ -100,6 +100,22 @@ test('nothing is sent to an address that is not public, or whose URL is refused'
   });
 });
 
+test('an answer of many pieces is read to its end, however much is kept, and its connection serves the next', async () => {
+  const answer = 'a'.repeat(200_000);
+  await withReceiver({ respond: (response) => response.end(answer) }, async (receiver) => {
+    const posts = new Posts(postOptions);
+    const url = `http://shop.example:${receiver.port}/`;
+    for (const answerBytesMax of [300_000, 100]) {
+      const input = { endpoint: 'we_1', url, headers: '', body: '{}', answerBytesMax, isIdempotent: true };
+      const outcome = await posts.post(input);
+      const kept = answer.slice(0, answerBytesMax);
+      assert.deepEqual(outcome, { status: 200, failure: null, answer: kept });
+      assert.deepEqual([posts.connections.idleCount, receiver.openCount], [1, 1]);
+    }
+    posts.connections.close();
+  });
+});
+
 test('an address of either version is connected to', async () => {
   const input = { endpoint: 'we_1', headers: '', body: '{}', answerBytesMax: 100, isIdempotent: true };
   for (const address of ['127.0.0.1', '::1']) {
