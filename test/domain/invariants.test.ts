@@ -178,6 +178,119 @@ const rows: readonly Row[] = [
   },
 ];
 
+/** Another record of the same kind, as `given` makes it. */
+const another = (given: Row['given'], field: string) => (stage: Stage) => ({ [field]: given(stage) });
+
+/** What a record belongs to is changed, so that it no longer fits. */
+function related(kind: RecordKind, field: string, changes: object): Row['broken'] {
+  return (stage, record) => {
+    const id = String(new Map<string, unknown>(Object.entries(record)).get(field));
+    stage.world.state.apply({ ...stage.get(kind, id), ...changes } as StoredRecord);
+    return {};
+  };
+}
+
+/** A customer of somebody else. */
+const customerOf = (changes: object) => (stage: Stage) => {
+  const { id } = stage.given('create_customer', {});
+  stage.world.state.apply({ ...stage.get('customer', id), ...changes });
+  return id;
+};
+
+/** More ways to break an invariant: each part of it alone. */
+const parts: readonly (readonly [invariant: string, given: Row['given'], broken: Row['broken']])[] = [
+  ['payment_intent.amount_received', intentOf('open'), { amount_received: 20_000 }],
+  ['payment_intent.amount_received', intentOf('paid'), { amount_received: 0 }],
+  ['payment_intent.canceled_at', intentOf('open'), { canceled_at: 0 }],
+  ['payment_intent.latest_charge', intentOf('open'), { latest_charge: null }],
+  ['payment_intent.charges', intentOf('open'), { status: 'requires_payment_method' }],
+  ['payment_intent.charges', intentOf('open'), { status: 'succeeded' }],
+  ['payment_intent.charges', intentOf('fresh'), { status: 'requires_action' }],
+  ['payment_intent.charges', intentOf('fresh'), { status: 'processing' }],
+  ['payment_intent.charges', intentOf('declined'), { status: 'succeeded' }],
+  ['payment_intent.charges', intentOf('paid'), another(chargeOf('paid'), 'latest_charge')],
+  [
+    'payment_intent.last_payment_error',
+    intentOf('declined'),
+    related('charge', 'latest_charge', { status: 'pending' }),
+  ],
+  [
+    'payment_intent.last_payment_error',
+    intentOf('declined'),
+    related('charge', 'latest_charge', { payment_intent: missing('pi') }),
+  ],
+  [
+    'payment_intent.network_call',
+    intentOf('opening'),
+    related('network_call', 'network_call', { accepted: true }),
+  ],
+  ['payment_intent.network_call', intentOf('authorizing'), { status: 'requires_payment_method' }],
+  ['payment_intent.network_call', intentOf('opening'), another(callOf('opening'), 'network_call')],
+  ['payment_intent.checkout_session', intentOf('fresh'), another(sessionOf('fresh'), 'checkout_session')],
+  ['payment_intent.customer', intentOf('fresh'), another(customerOf({ livemode: true }), 'customer')],
+  ['payment_intent.customer', intentOf('fresh'), another(customerOf({ org: 'org_2' }), 'customer')],
+  ['charge.payment_intent', chargeOf('paid'), { currency: 'eur' }],
+  ['charge.payment_intent', chargeOf('paid'), { payment_intent: missing('pi') }],
+  ['charge.payment_intent', chargeOf('paid'), { org: 'org_2' }],
+  ['charge.refunds', chargeOf('paid'), { amount_refund_pending: 1 }],
+  ['charge.refundable', chargeOf('paid'), { amount_refunded: -1 }],
+  ['charge.refundable', chargeOf('declined'), { amount_refunded: 1 }],
+  ['charge.refundable', chargeOf('paid'), { amount_refunded: 19_999, amount_refund_pending: 2 }],
+  ['charge.failure', chargeOf('open'), { failure_code: 'expired' }],
+  ['charge.challenge', chargeOf('authorizing'), { challenge_token: 'tok' }],
+  ['charge.challenge', chargeOf('challenge'), { status: 'failed' }],
+  ['charge.cash_code', chargeOf('paid'), { cash_number: '1234567890' }],
+  ['charge.cash_code', chargeOf('code'), { cash_number: null }],
+  ['refund.charge', refund, another(chargeOf('paid'), 'charge')],
+  ['refund.charge', refund, { currency: 'eur' }],
+  ['refund.amount', refund, { amount: -1 }],
+  ['refund.failure', refund, { status: 'failed' }],
+  ['refund.settled', refund, { status: 'succeeded' }],
+  ['checkout_session.payment_intent', sessionOf('fresh'), { amount: 1 }],
+  ['checkout_session.payment_intent', sessionOf('fresh'), another(intentOf('fresh'), 'payment_intent')],
+  ['checkout_session.status', sessionOf('fresh'), { status: 'complete' }],
+  ['checkout_session.status', sessionOf('fresh'), { status: 'expired' }],
+  ['checkout_session.status', sessionOf('canceled'), { status: 'open' }],
+  ['payment_link.end', link, { deadline_ms: 0 }],
+  ...(['email', 'name', 'phone', 'description'] as const).map(
+    (field) =>
+      ['customer.deleted', customer, { deleted: true, email: null, [field]: 'a@shop.test' }] as const,
+  ),
+  ['customer.deleted', customer, { deleted: true, email: null, metadata: { size: 'M' } }],
+  ['review.charge', review, { charge: missing('ch') }],
+  ['review.charge', review, another(chargeOf('open'), 'charge')],
+  ['review.closed', review, { closed_reason: 'approved' }],
+  ['day_total.day', newest('day_total'), { id: missing('day') }],
+  ['day_total.received', newest('day_total'), { card_received: 0 }],
+  ['day_total.received', newest('day_total'), { cash_received: 1 }],
+  ['day_total.received', newest('day_total'), { cash_succeeded: 1 }],
+  ['day_total.refunded', newest('day_total'), { refunds: 1 }],
+  ['webhook_endpoint.deleted', endpoint, { draining: true }],
+  ['delivery.status', delivery, { ended_at_ms: 0 }],
+  ['delivery.status', delivery, { status: 'failed' }],
+  ['delivery.attempts', delivery, { tries: 2 }],
+  ['attempt.answer', newest('attempt'), related('delivery', 'delivery', { answered: [] })],
+  ['network_call.about', callOf('opening'), { charge: missing('ch') }],
+  ['network_call.about', callOf('authorizing'), { refund: missing('re') }],
+  ['network_call.about', callOf('authorizing'), { action: 'refund_charge' }],
+  ['network_call.about', callOf('authorizing'), { action: 'refund_charge', refund: missing('re') }],
+];
+
+/** What may be so, too. */
+const allowed: typeof parts = [
+  ['charge.refundable', chargeOf('paid'), { amount_refunded: 20_000 }],
+  ['charge.refundable', chargeOf('paid'), { amount_refund_pending: 20_000 }],
+  ['charge.cash_code', chargeOf('open'), {}],
+  ['refund.amount', refund, { amount: 1 }],
+  ['customer.deleted', customer, { deleted: true, email: null }],
+  ['delivery.event', delivery, { status: 'ended', event: missing('evt') }],
+  ['delivery.answered', delivery, { answered: ['wha_1', 'wha_2'] }],
+  ['attempt.answer', newest('attempt'), { serial: null, failure: null }],
+  ['attempt.answer', newest('attempt'), { answer: '', failure: null }],
+  ['network_call.waited_for', callOf('opening'), { accepted: true, payment_intent: missing('pi') }],
+  ['network_call.waited_for', callOf('opening'), { action: 'refund_charge', payment_intent: missing('pi') }],
+];
+
 function recordsOf(stage: Stage): Map<string, StoredRecord> {
   const records = new Map<string, StoredRecord>();
   for (const change of stage.world.log.flat())
@@ -201,6 +314,25 @@ for (const { invariant, given, broken } of rows) {
     );
   });
 }
+
+/** Whether the invariant holds for what `given` makes, before and after it is broken. */
+function holding(...[invariant, given, broken]: (typeof parts)[number]): [boolean, boolean] {
+  const stage = new Stage();
+  const id = given(stage);
+  const holds = (record: StoredRecord) =>
+    faultsOf(record, stage.world.state).every((fault) => fault.invariant !== invariant);
+  const record = recordsOf(stage).get(id)!;
+  const before = holds(record);
+  const changes = typeof broken === 'function' ? broken(stage, record) : broken;
+  return [before, holds({ ...record, ...changes } as StoredRecord)];
+}
+
+test('each part of an invariant is needed', () => {
+  const unexpected = (rows: typeof parts, after: boolean) =>
+    rows.filter((row) => String(holding(...row)) !== String([true, after]));
+  assert.deepEqual(unexpected(parts, false), []);
+  assert.deepEqual(unexpected(allowed, true), []);
+});
 
 test('an event is about the object that it carries, of its type and mode', () => {
   const stage = new Stage();
