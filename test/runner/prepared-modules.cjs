@@ -47,7 +47,8 @@ globalThis[runner] = function runWhole(path) {
   // All that it imports is Node's own, or knows its way.
   hooks?.deregister();
   const filename = join(folder, 'service', path);
-  const compiled = join(folder, 'compiled', path);
+  // The service and the other commands have little in common.
+  const compiled = join(folder, process.argv.includes('serve') ? 'compiled-service' : 'compiled', path);
   const cachedData = existsSync(compiled) ? readFileSync(compiled) : undefined;
   const importModuleDynamically = vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
   const script = new vm.Script(readFileSync(filename, 'latin1'), {
