@@ -28,6 +28,7 @@ const tls = [file('key.pem', identity.key), file('cert.pem', identity.cert)];
 export const deliveringLocally = {
   NODE_ENV: 'test',
   PAYMENTS_LOG_LEVEL: 'info',
+  PAYMENTS_REQUEST_LOGS_KEPT_DAYS: '7',
   PAYMENTS_WEBHOOKS_ALLOW_PRIVATE: 'true',
   PAYMENTS_WEBHOOKS_ALLOW_HTTP: 'true',
   PAYMENTS_WEBHOOKS_CA_FILE: caFile,

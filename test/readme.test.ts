@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { pathOfShell } from './main/payments-command.ts';
-import { type Service, startService } from './service.ts';
+import { type Service, startService, withRequestLogs } from './service.ts';
 
 const root = join(import.meta.dirname, '..');
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
@@ -55,7 +55,7 @@ function shellOf(service: Service, path = process.env.PATH) {
 }
 
 async function startedFor(context: TestContext): Promise<Service> {
-  const service = await startService();
+  const service = await startService({ env: withRequestLogs });
   context.after(() => service.stop());
   return service;
 }

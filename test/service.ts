@@ -16,6 +16,12 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const entry = join(root, 'src', 'main', 'serve.mjs');
 const startMsMax = 60_000;
 
+/**
+ * A test's configuration has no request logs, whose thread is a tenth of a start: for what is about them, or about all threads
+ * of a process.
+ */
+export const withRequestLogs = { PAYMENTS_REQUEST_LOGS_KEPT_DAYS: '7' };
+
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -198,25 +204,42 @@ export async function send(url: string, path: string, call: Call): Promise<Answe
 
 const noLimit = 100_000_000;
 
-/** Sets limits that no test reaches. */
+/** Sets limits that no test reaches, at the same time: one after the other they take twice as much of a processor. */
 export async function raiseLimits(service: Service, org: string): Promise<void> {
-  for (const mode of ['test', 'live']) {
-    for (const bucket of ['all', 'writes', 'payment_creation', 'search']) {
-      const limit = { org, mode, bucket, perMinute: noLimit, source: 'custom', untilMs: null };
-      await service.operate('limits.set', limit);
-    }
-  }
-  await service.operate('limits.daily', { org, mode: 'test', requests: noLimit, paymentCreations: noLimit });
+  const limits = ['test', 'live'].flatMap((mode) =>
+    ['all', 'writes', 'payment_creation', 'search'].map((bucket) =>
+      service.operate('limits.set', {
+        org,
+        mode,
+        bucket,
+        perMinute: noLimit,
+        source: 'custom',
+        untilMs: null,
+      }),
+    ),
+  );
+  const daily = { org, mode: 'test', requests: noLimit, paymentCreations: noLimit };
+  await Promise.all([...limits, service.operate('limits.daily', daily)]);
 }
 
-/** An organization with raised limits, and a test secret key of its own. */
-export async function newOrganization(service: Service, name = 'Shop'): Promise<{ id: string; key: string }> {
+interface Organization {
+  readonly id: string;
+  /** A test secret key. */
+  readonly key: string;
+}
+
+/** An organization with the limits of all. */
+export async function limitedOrganization(service: Service, name = 'Shop'): Promise<Organization> {
   const { id, keys } = await service.operate<{ id: string; keys: { test: { secret: string } } }>(
     'org.create',
-    {
-      name,
-    },
+    { name },
   );
-  await raiseLimits(service, id);
   return { id, key: keys.test.secret };
+}
+
+/** An organization with raised limits. */
+export async function newOrganization(service: Service, name?: string): Promise<Organization> {
+  const organization = await limitedOrganization(service, name);
+  await raiseLimits(service, organization.id);
+  return organization;
 }

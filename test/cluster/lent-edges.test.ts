@@ -10,7 +10,7 @@ import { shopOnEachShard } from '../main/shops.ts';
 import { poll } from '../poll.ts';
 import { Link } from '../postgresql/links.ts';
 import { leftOut, type PostgresServers, startServers } from '../postgresql/servers.ts';
-import { newOrganization, type Service, send } from '../service.ts';
+import { newOrganization, type Service, send, withRequestLogs } from '../service.ts';
 import { clusterCommand, type Node, startNode } from './nodes.ts';
 
 const body = { amount: 5_000, currency: 'mad' };
@@ -30,6 +30,7 @@ async function started(context: TestContext): Promise<Cluster> {
   const ports = { a: await freePort(), b: await freePort() };
   const start = async (name: 'a' | 'b', secretsKeyOf?: string) => {
     const env = {
+      ...withRequestLogs,
       PAYMENTS_PORT: String(ports[name]),
       PAYMENTS_CLUSTER_ADDRESS: `127.0.0.1:${ports[name]}`,
       PAYMENTS_CLUSTER_LINK: `127.0.0.1:${await freePort()}`,
@@ -144,6 +145,7 @@ test('what two other nodes say to each other does not pass the one with the leas
     const link = await new Link(at).open(context, { host: '127.0.0.2', port: at });
     links.push(link);
     const env = {
+      ...withRequestLogs,
       PAYMENTS_SHARDS: '2',
       PAYMENTS_PORT: String(port),
       PAYMENTS_CLUSTER_ADDRESS: `127.0.0.1:${port}`,

@@ -13,6 +13,7 @@ import { calmRestMs } from '../main/merchant.ts';
 import { poll } from '../poll.ts';
 import { Link } from '../postgresql/links.ts';
 import { leftOut, startServers } from '../postgresql/servers.ts';
+import { withRequestLogs } from '../service.ts';
 import { type Node, startNode } from './nodes.ts';
 
 const machine = FaultyMachine.make();
@@ -35,6 +36,7 @@ test('links cut one way and both, a full disk, a stepped clock, a rolling restar
   const [atA, atB, linkA, linkB] = [await freePort(), await freePort(), await freePort(), await freePort()];
   const urls = [`http://127.0.0.1:${atA}`, `http://127.0.0.1:${atB}`];
   const envOf = (port: number, link: string) => ({
+    ...withRequestLogs,
     PAYMENTS_PORT: String(port),
     PAYMENTS_CLUSTER_ADDRESS: `127.0.0.1:${port}`,
     PAYMENTS_CLUSTER_LINK: link,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { ConfigError, loadConfig } from '../../src/config/config.ts';
 import { withinOpenFiles } from '../../src/config/descriptors.ts';
-import { type Service, startService } from '../service.ts';
+import { type Service, startService, withRequestLogs } from '../service.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { webhookEnv } from '../webhooks/service-webhooks.ts';
 
@@ -19,8 +19,9 @@ interface Shares {
 }
 
 function share(openFiles: number, env: Readonly<Record<string, string>> = {}, shards = 1): Shares {
+  const threads = { PAYMENTS_EDGES: '1', PAYMENTS_WEBHOOK_THREADS: '1', ...withRequestLogs };
   const config = withinOpenFiles(
-    loadConfig({ NODE_ENV: 'test', PAYMENTS_EDGES: '1', PAYMENTS_WEBHOOK_THREADS: '1', ...env }, configDir),
+    loadConfig({ NODE_ENV: 'test', ...threads, ...env }, configDir),
     shards,
     openFiles,
   );
@@ -127,7 +128,7 @@ test('with 256 descriptors, a flood of idle connections stops nothing', async (c
   if (process.platform !== 'linux')
     return context.skip('connections are told apart by address on Linux only');
   const receiver = await startReceiver({ respond: (response) => response.end('ok') });
-  const service = await startService({ openFiles: 256, env: webhookEnv });
+  const service = await startService({ openFiles: 256, env: { ...withRequestLogs, ...webhookEnv } });
   const key = service.keys!.secret;
   const working = new Visitor(service, '127.0.0.9');
   assert.equal(await working.ask(), 200);

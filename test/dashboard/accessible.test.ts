@@ -12,6 +12,7 @@ import { languages } from '../../src/contract/vocabulary.ts';
 import { dashboardRows } from '../../src/dashboard/layout/table.ts';
 import { publicRoutes } from '../../src/dashboard/people/public-routes.ts';
 import { browserTest, launchBrowser } from '../edge/checkout/browser.ts';
+import { withRequestLogs } from '../service.ts';
 import { webhookEnv } from '../webhooks/service-webhooks.ts';
 import { type Dashboard, invite, newMember, signedIn, startDashboard, type Visitor } from './fixture.ts';
 import { api, openPayment, paidPayment } from './shop.ts';
@@ -32,7 +33,7 @@ let invitation: string;
 before(async () => {
   browser = await launchBrowser();
   if (browser === null) return;
-  dashboard = await startDashboard({ ...webhookEnv, PAYMENTS_SIGN_UP: 'open' });
+  dashboard = await startDashboard({ ...withRequestLogs, ...webhookEnv, PAYMENTS_SIGN_UP: 'open' });
   const owner = await newMember(dashboard, 'owner');
   ({ page, complaints } = await signedIn(browser, dashboard, owner));
   await page.addInitScript({ content: axe });

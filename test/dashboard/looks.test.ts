@@ -8,6 +8,7 @@ import { viewGroups } from '../../src/dashboard/layout/row.ts';
 import { dayChart } from '../../src/dashboard/pages/day-chart.ts';
 import { figures } from '../../src/dashboard/pages/home.ts';
 import { browserTest, launchBrowser } from '../edge/checkout/browser.ts';
+import { withRequestLogs } from '../service.ts';
 import { type Dashboard, newMember, signedIn, startDashboard, type Visitor } from './fixture.ts';
 import { api, paidPayment } from './shop.ts';
 
@@ -16,7 +17,10 @@ let browser: Browser;
 let owner: Visitor;
 
 before(async () => {
-  [dashboard, browser] = await Promise.all([startDashboard(), launchBrowser() as Promise<Browser>]);
+  [dashboard, browser] = await Promise.all([
+    startDashboard(withRequestLogs),
+    launchBrowser() as Promise<Browser>,
+  ]);
   if (browser !== null) owner = await newMember(dashboard, 'owner');
 });
 after(async () => {

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { browserTest, launchBrowser } from '../edge/checkout/browser.ts';
-import { newOrganization } from '../service.ts';
+import { newOrganization, withRequestLogs } from '../service.ts';
 import { type Dashboard, newMember, signedIn, startDashboard, type Visitor } from './fixture.ts';
 
 const card = '4242424242424242';
@@ -19,7 +19,7 @@ let complaints: string[] = [];
 
 before(async () => {
   browser = await launchBrowser();
-  dashboard = await startDashboard();
+  dashboard = await startDashboard(withRequestLogs);
   developer = await newMember(dashboard, 'developer');
   if (browser !== null) ({ page, complaints } = await signedIn(browser, dashboard, developer));
 });

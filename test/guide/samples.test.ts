@@ -16,7 +16,7 @@ import { routeTable } from '../../src/contract/routes/table.ts';
 import { type Description, referencePages, sampleFor } from '../../src/edge/docs/reference.ts';
 import { type SampleLanguage, sampleLanguages, sampleOf } from '../../src/edge/docs/samples.ts';
 import { addressRecords, type DnsServer, startDnsServer } from '../http-client/dns-server.ts';
-import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
+import { newOrganization, type Service, startService, temporaryFolder, withRequestLogs } from '../service.ts';
 
 /** The program that takes a sample as its input. */
 const programs: Readonly<Record<SampleLanguage, readonly string[]>> = {
@@ -47,7 +47,7 @@ let url: string;
 
 before(async () => {
   dns = await startDnsServer((question) => addressRecords(question, ['93.184.216.34']));
-  service = await startService({ env: { PAYMENTS_WEBHOOKS_DNS_SERVERS: dns.address } });
+  service = await startService({ env: { ...withRequestLogs, PAYMENTS_WEBHOOKS_DNS_SERVERS: dns.address } });
   between = createServer((request, response) => {
     const { method, url: path, headers } = request;
     const onward = send(service.url + path, { method, headers, agent: false }, (answer) => {

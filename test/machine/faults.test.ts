@@ -13,10 +13,11 @@ import { isDefect, LogReader } from '../../src/journal/log-reader.ts';
 import { foldersOfJournal } from '../../src/journal/open-journal.ts';
 import { crampedEnv, Merchant } from '../main/merchant.ts';
 import { shopOnEachShard } from '../main/shops.ts';
-import type { Service } from '../service.ts';
+import { type Service, withRequestLogs } from '../service.ts';
 import { FaultyMachine } from './faulty-machine.ts';
 import { assertWhole, merchantsOn, pauseAll, progress, startWork } from './merchants.ts';
 
+const env = { ...crampedEnv, ...withRequestLogs };
 const rounds = Number(process.env.MACHINE_FAULT_ROUNDS ?? 1);
 const firstSeed = Number(process.env.MACHINE_FAULT_SEED ?? Math.floor(Math.random() * 1e6));
 
@@ -47,7 +48,7 @@ function endOf({ process: child }: Service): Promise<unknown> {
 test('power cuts at any write or sync lose nothing that was acknowledged', async (context) => {
   const machine = machineFor(context);
   if (machine === null) return;
-  let service = await machine.start(crampedEnv);
+  let service = await machine.start(env);
   const merchants = await merchantsOn(context, service);
   const lost: number[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -65,14 +66,14 @@ test('power cuts at any write or sync lose nothing that was acknowledged', async
     machine.heal();
     // What a process that was killed has left unsynced is seen by the next one: then that has to be durable.
     if (round % 2 === 0) {
-      service = await machine.start(crampedEnv);
+      service = await machine.start(env);
       startWork(service, merchants);
       await progress(service, merchants, 5);
       await service.kill();
       await pauseAll(merchants);
     }
     lost.push(machine.cutPower(random));
-    service = await machine.start(crampedEnv).catch((error) => assert.fail(`seed ${seed}: ${error}`));
+    service = await machine.start(env).catch((error) => assert.fail(`seed ${seed}: ${error}`));
     for (const merchant of merchants) {
       await merchant.check(service.url, false);
       await merchant.settle(service.url);
@@ -88,7 +89,7 @@ test('power cuts at any write or sync lose nothing that was acknowledged', async
 test('a segment that a killed process had just begun, its folder not synced, is kept by a later power cut', async (context) => {
   const machine = machineFor(context);
   if (machine === null) return;
-  const first = await machine.start(crampedEnv);
+  const first = await machine.start(env);
   const exited = endOf(first);
   machine.faults({ on: 'sync', place: 'shard-1/log$', action: 'kill' });
   const [, shop] = await shopOnEachShard(first, 2);
@@ -97,13 +98,13 @@ test('a segment that a killed process had just begun, its folder not synced, is 
   await exited;
   await merchant.pause();
   machine.heal();
-  const second = await machine.start(crampedEnv);
+  const second = await machine.start(env);
   startWork(second, [merchant]);
   await progress(second, [merchant], 5);
   await second.kill();
   await merchant.pause();
   assert(machine.cutPower(() => 0) > 0);
-  const third = await machine.start(crampedEnv);
+  const third = await machine.start(env);
   await merchant.check(third.url, false);
   await merchant.settle(third.url);
   await assertWhole(third, [merchant], 'everything unsynced was lost');
@@ -112,7 +113,7 @@ test('a segment that a killed process had just begun, its folder not synced, is 
 test('a stalled disk, wrong clocks and a stopped process pass, and nothing is lost', async (context) => {
   const machine = machineFor(context);
   if (machine === null) return;
-  const service = await machine.start(crampedEnv);
+  const service = await machine.start(env);
   const merchants = await merchantsOn(context, service);
   startWork(service, merchants);
   await progress(service, merchants, 5);
@@ -165,7 +166,7 @@ function isDamaged(folder: DataFolder, shard: number): boolean {
 test('a bit that flips on its way to the disk is told, and nothing else is shown for it', async (context) => {
   const machine = machineFor(context);
   if (machine === null) return;
-  let service = await machine.start(crampedEnv);
+  let service = await machine.start(env);
   const folder = lookAtDataFolder(machine.dataDir);
   const merchants = await merchantsOn(context, service);
   const [near, far] = merchants as [Merchant, Merchant];
@@ -181,12 +182,12 @@ test('a bit that flips on its way to the disk is told, and nothing else is shown
     await service.kill();
     if (isDamaged(folder, 1)) break;
     // The checkpoint has got what was damaged after it was read.
-    service = await machine.start(crampedEnv);
+    service = await machine.start(env);
     startWork(service, merchants);
   }
   await pauseAll(merchants);
   machine.heal();
-  service = await machine.start(crampedEnv);
+  service = await machine.start(env);
   await service.until(
     () => /shard 1 stays down: [^\n]*shard-1[^\n]* at sequence \d+: /.test(service.output()) || undefined,
   );

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import '../on-disk.ts';
 import { crampedEnv, Merchant } from '../main/merchant.ts';
 import { shopOnEachShard } from '../main/shops.ts';
+import { withRequestLogs } from '../service.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { webhookEnv } from '../webhooks/service-webhooks.ts';
 import { FaultyMachine } from './faulty-machine.ts';
@@ -19,7 +20,7 @@ test('stopped for a minute, the service loses nothing, and every event reaches i
   });
   context.after(() => receiver.close());
   const retries = { PAYMENTS_WEBHOOKS_RETRY_SECONDS: '0,0.5,1,2,4,8,16' };
-  const service = await machine.start({ ...crampedEnv, ...webhookEnv, ...retries });
+  const service = await machine.start({ ...crampedEnv, ...withRequestLogs, ...webhookEnv, ...retries });
   const shops = await shopOnEachShard(service, 2);
   for (const { key } of shops) {
     const body = { url: `${receiver.origin}/hooks`, enabled_events: ['payment_intent.created'] };

@@ -10,7 +10,7 @@ import { sentEventTypes } from '../../src/contract/vocabulary.ts';
 import { followEvents, followStream } from '../../src/operator/cli/api-client.ts';
 import type { FollowedEvent, FollowStart } from '../../src/operator/use-cases/webhook-commands.ts';
 import { runCommandLine, startListen } from '../operator/cli/command-line.ts';
-import { newOrganization, type Service, startService } from '../service.ts';
+import { newOrganization, type Service, startService, withRequestLogs } from '../service.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { eventually } from '../webhooks/service-webhooks.ts';
 
@@ -18,7 +18,7 @@ const path = '/v1/test_helpers/events/stream';
 
 let service: Service;
 before(async () => {
-  service = await startService();
+  service = await startService({ env: withRequestLogs });
 });
 after(() => service.stop());
 

@@ -8,10 +8,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import '../on-disk.ts';
-import { startService, temporaryFolder } from '../service.ts';
+import { startService, temporaryFolder, withRequestLogs } from '../service.ts';
 import { crampedEnv, hurriedRestMs, Merchant } from './merchant.ts';
 import { shopOnEachShard } from './shops.ts';
 
+const env = { ...crampedEnv, ...withRequestLogs };
 const killsUnderLoad = 10;
 const killsAtStart = 5;
 const connections = 4;
@@ -36,7 +37,7 @@ async function progress(shops: readonly Merchant[], count: number): Promise<void
 async function killWhileStarting(dataDir: string, afterMs: number): Promise<void> {
   const entry = join(import.meta.dirname, '../../src/main/payments.ts');
   const child = spawn(process.execPath, [entry, 'serve'], {
-    env: { ...process.env, NODE_ENV: 'test', PAYMENTS_DATA_DIR: dataDir, ...crampedEnv },
+    env: { ...process.env, NODE_ENV: 'test', PAYMENTS_DATA_DIR: dataDir, ...env },
     stdio: 'ignore',
   });
   const exited = once(child, 'exit');
@@ -47,7 +48,7 @@ async function killWhileStarting(dataDir: string, afterMs: number): Promise<void
 
 test('killed at any moment, it loses and doubles nothing', async (context) => {
   const dataDir = temporaryFolder();
-  let service = await startService({ dataDir, env: crampedEnv });
+  let service = await startService({ dataDir, env });
   // One on each shard, so that a kill meets both at once.
   const shops = (await shopOnEachShard(service, 2)).map(
     ({ key }, shard) => new Merchant(context, `shop${shard}`, key),
@@ -63,7 +64,7 @@ test('killed at any moment, it loses and doubles nothing', async (context) => {
       await killWhileStarting(dataDir, 100 + Math.random() * 900);
     }
     const startedAt = performance.now();
-    service = await startService({ dataDir, env: crampedEnv });
+    service = await startService({ dataDir, env });
     restartMs += performance.now() - startedAt;
     const { url } = service;
     // Before anything is sent again, and after: what was unsure must not touch what was certain.

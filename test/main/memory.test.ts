@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { newOrganization, startService } from '../service.ts';
+import { newOrganization, startService, withRequestLogs } from '../service.ts';
 
-const env = { PAYMENTS_SHARDS: '1', PAYMENTS_MEMORY_SHARD_MIB: '64' };
+const env = { ...withRequestLogs, PAYMENTS_SHARDS: '1', PAYMENTS_MEMORY_SHARD_MIB: '64' };
 const customers = 4_000;
 const connections = 16;
 

@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import Stripe from 'stripe';
-import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
+import { newOrganization, type Service, startService, temporaryFolder, withRequestLogs } from '../service.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -17,7 +17,7 @@ let service: Service;
 let key = '';
 let cli = '';
 before(async () => {
-  service = await startService();
+  service = await startService({ env: withRequestLogs });
   ({ key } = await newOrganization(service));
   const folder = temporaryFolder();
   const npm = (cwd: string, ...args: string[]) =>

@@ -8,7 +8,8 @@ import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import type { LoggedRequest } from '../../src/contract/routes/logged-request.ts';
 import { runCommandLine } from '../operator/cli/command-line.ts';
-import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
+import { newOrganization, type Service, startService, temporaryFolder, withRequestLogs } from '../service.ts';
+import { webhookEnv } from '../webhooks/service-webhooks.ts';
 import { pasteBlock } from './payments-command.ts';
 
 const card = '4242424242424242';
@@ -18,7 +19,7 @@ let shop: { readonly id: string; readonly key: string };
 before(async () => {
   service = await startService({
     dataDir,
-    env: { PAYMENTS_WEBHOOKS_ALLOW_HTTP: 'true', PAYMENTS_WEBHOOKS_ALLOW_PRIVATE: 'true' },
+    env: { ...withRequestLogs, ...webhookEnv },
   });
   shop = await newOrganization(service);
 });
@@ -133,10 +134,10 @@ test('what was answered before a stop is in the log after it, and the log goes o
   assert.equal(await service.stop(), 0);
   const [entry] = await logs(last.headers.get('request-id')!);
   assert.equal(entry?.path, '/v1/account');
-  service = await startService({ dataDir });
+  service = await startService({ dataDir, env: withRequestLogs });
   await logged((await service.call('/v1/account', { key: shop.key })).headers.get('request-id')!);
   await service.kill();
-  service = await startService({ dataDir });
+  service = await startService({ dataDir, env: withRequestLogs });
   const { headers } = await service.call('/v1/account', { key: shop.key });
   await logged(headers.get('request-id')!);
   assert.ok((await logs('--org', shop.id)).some(({ request }) => request === entry!.request));

@@ -1,7 +1,7 @@
 // Organizations on chosen shards, for tests that compare a shard with another one.
 
 import { shardOfOrganization } from '../../src/shard/shard-map.ts';
-import { newOrganization, type Service } from '../service.ts';
+import { limitedOrganization, raiseLimits, type Service } from '../service.ts';
 
 export interface Shop {
   readonly id: string;
@@ -12,8 +12,11 @@ export interface Shop {
 export async function shopOnEachShard(service: Service, shards: number): Promise<Shop[]> {
   const shops: (Shop | undefined)[] = Array.from({ length: shards }, () => undefined);
   while (shops.includes(undefined)) {
-    const shop = await newOrganization(service);
-    shops[shardOfOrganization(shop.id, shards)] ??= shop;
+    const shop = await limitedOrganization(service);
+    const shard = shardOfOrganization(shop.id, shards);
+    if (shops[shard] !== undefined) continue;
+    await raiseLimits(service, shop.id);
+    shops[shard] = shop;
   }
   return shops as Shop[];
 }

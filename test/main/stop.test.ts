@@ -8,11 +8,11 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
+import { newOrganization, type Service, startService, temporaryFolder, withRequestLogs } from '../service.ts';
 import { hurriedRestMs, Merchant } from './merchant.ts';
 
 const stopMsMax = 5_000;
-const env = { PAYMENTS_BASE_URL: 'https://pay.example' };
+const env = { ...withRequestLogs, PAYMENTS_BASE_URL: 'https://pay.example' };
 
 /** Stops the service with the signals given; returns what is checked of it: code 0, in time. */
 async function stopWith(service: Service, ...signals: NodeJS.Signals[]): Promise<void> {

@@ -3,11 +3,13 @@
 
 import { join } from 'node:path';
 import { paymentsWith } from '../main/payments-command.ts';
-import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
+import { newOrganization, type Service, startService, temporaryFolder, withRequestLogs } from '../service.ts';
 
 export async function warmUp(): Promise<void> {
   const learning = { PREPARED_MODULES_LEARN: 'yes' };
-  const service = await startService({ env: { ...learning, PAYMENTS_LOG_LEVEL: 'silent' } });
+  const service = await startService({
+    env: { ...learning, ...withRequestLogs, PAYMENTS_LOG_LEVEL: 'silent' },
+  });
   await takePayments(service);
   const command = (...args: string[]) => paymentsWith(learning, ...args, '--data-dir', service.dataDir);
   await command('status');

@@ -12,7 +12,7 @@ import {
   createLendingMetrics,
   createStandbyMetrics,
 } from '../../src/telemetry/cluster-metrics.ts';
-import { newOrganization, startService, temporaryFolder } from '../service.ts';
+import { newOrganization, startService, temporaryFolder, withRequestLogs } from '../service.ts';
 
 const config = join(import.meta.dirname, '..', '..', 'config');
 const textOf = (name: string) => readFileSync(join(config, name), 'utf8');
@@ -83,6 +83,7 @@ async function clusterMetrics(): Promise<string> {
 before(async () => {
   const service = await startService({
     env: {
+      ...withRequestLogs,
       PAYMENTS_WEBHOOKS_ALLOW_HTTP: 'true',
       PAYMENTS_WEBHOOKS_ALLOW_PRIVATE: 'true',
       PAYMENTS_JOURNAL_CHECKPOINT_INTERVAL_MS: '100',
