@@ -1,8 +1,13 @@
 // A service's history as its clients know it: after each request what every list of theirs shows, with the moment, the ends
 // of the logs, and the request that came next. One request at a time, so each moment is one state of all organizations.
 
+import { existingDataFolder, journalOf } from '../../src/data-folder/data-folder.ts';
+import { openJournal } from '../../src/journal/open-journal.ts';
+import { systemClocks } from '../../src/telemetry/system-clocks.ts';
 import type { Shop } from '../main/shops.ts';
 import type { Service } from '../service.ts';
+import { Actor } from '../shard/actor.ts';
+import { accountOf } from '../shard/shard-options.ts';
 
 export interface Moment {
   /** When it was, Unix milliseconds: after everything before and before everything after. */
@@ -25,6 +30,21 @@ export function shownTo(service: Service, shops: readonly Shop[]): Promise<strin
       return answers.map(({ status, text }) => `${status} ${text}`).join('\n');
     }),
   );
+}
+
+/** The same from a data folder, by its shards in this process: a service takes much longer to start. Each has one of `shops`. */
+export async function shownIn(dataDir: string, shops: readonly Shop[]): Promise<string[]> {
+  const folder = await existingDataFolder(dataDir);
+  const shown: string[] = [];
+  for (const [number, { id }] of shops.entries()) {
+    const onDisk = await openJournal(journalOf(folder, number));
+    const actor = new Actor({ onDisk, account: accountOf(1_000_000, { id }), clocks: systemClocks() });
+    await actor.recovered;
+    const answers = await Promise.all(lists.map((list) => actor.send(`GET /v1/${list}?limit=100`)));
+    shown.push(answers.map(({ status, text }) => `${status} ${text}`).join('\n'));
+    await actor.shard.stop();
+  }
+  return shown;
 }
 
 /** The wall clock has gone on by a millisecond at least: it is the resolution of the log's times. */

@@ -18,6 +18,7 @@ import { shardOfOrganization } from '../../src/shard/shard-map.ts';
 import { busyEnv, busyFolder, restart, shards } from '../main/busy-folder.ts';
 import { payments } from '../main/payments-command.ts';
 import type { Shop } from '../main/shops.ts';
+import { verifyCommand } from '../operator/cli/command-line.ts';
 import { startService, temporaryFolder } from '../service.ts';
 
 /** Killed: much lies in the log. */
@@ -44,7 +45,7 @@ function copyOf(folder: string): string {
 }
 
 async function verify(folder: string): Promise<Verification & { code: number | null }> {
-  const { code, out, error } = await payments('verify', '--data-dir', folder, '--json');
+  const { code, out, error } = await verifyCommand(folder);
   assert.match(out, /^\{.*\}\n$/, error);
   return { ...JSON.parse(out), code };
 }

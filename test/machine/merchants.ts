@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { Merchant } from '../main/merchant.ts';
-import { payments } from '../main/payments-command.ts';
 import { shopOnEachShard } from '../main/shops.ts';
+import { verifyCommand } from '../operator/cli/command-line.ts';
 import type { Service } from '../service.ts';
 
 export function startWork({ url }: Service, merchants: readonly Merchant[], restMs?: number): void {
@@ -44,6 +44,6 @@ export async function assertWhole(
     assert.deepEqual(merchant.findings, { lost: [], doubled: [], half: [] }, hint);
   }
   assert.equal(await service.stop(), 0);
-  const { code, out } = await payments('verify', '--data-dir', service.dataDir, '--json');
+  const { code, out } = await verifyCommand(service.dataDir);
   assert.equal(code, 0, `${hint}\n${out}`);
 }

@@ -56,7 +56,7 @@ function isUnsure({ status, text }: Answer): boolean {
  * Each connection rests between two things, as a shop's do. A test needs what its merchants do until something happens, and
  * all that they have done is checked at its end: as fast as they can, they would make most of its time.
  */
-const restMs = 25;
+const restMs = 40;
 /** For tests of one moment, at which as much as possible is to be under way. */
 export const hurriedRestMs = 10;
 /** For tests of what lasts, and meets every connection however long that rests. */

@@ -149,12 +149,14 @@ export class Actor {
 
   /** What the test wants otherwise than it is below. */
   readonly #options: Partial<ShardOptions>;
+  readonly #org: string;
 
   constructor(options: ActorOptions = {}) {
     const { clock = createManualClock(startMs), memory, account: known = account, onDisk, ...more } = options;
     this.#onDisk = onDisk ?? null;
     this.clock = clock;
     this.#options = { ...more, memory: { ...memoryShares(shardMibMin), ...memory } };
+    this.#org = known.id;
     this.shard = this.#start(known);
     this.recovered = this.shard.recover();
   }
@@ -272,7 +274,7 @@ export class Actor {
         (member === undefined ? 0 : requestFlags.byMember),
       language: languages.indexOf(language),
       version: 255,
-      org,
+      org: this.#org,
       requestId,
       id: match.id,
       query,

@@ -5,6 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { verifyDataFolder } from '../../../src/data-folder/verify-folder.ts';
 import { runCli } from '../../../src/operator/cli/cli.ts';
 import type { CliHost } from '../../../src/operator/cli/context.ts';
 
@@ -56,6 +57,14 @@ export async function runCommandLine(args: readonly string[], host: Partial<CliH
     ...host,
   });
   return { code, out, error };
+}
+
+/** `payments verify --json`: most of what it takes as a process of its own is to start. */
+export function verifyCommand(dataDir: string): Promise<Printed> {
+  return runCommandLine(['verify', '--json'], {
+    dataDir: () => dataDir,
+    verify: (folder) => verifyDataFolder(folder, () => {}),
+  });
 }
 
 const entry = fileURLToPath(new URL('../../../src/main/payments.ts', import.meta.url));
