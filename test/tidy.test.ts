@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { formerCommands, formerOptions } from '../src/operator/cli/former-names.ts';
 import { functionsOf, moduleStateOf, readTrees } from './syntax.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -449,6 +450,19 @@ test('every file that a document names exists', () => {
       .map((name) => `${path}: ${name}`),
   );
   assert.deepEqual(missing, []);
+});
+
+test('no document has a former name of a command or an option', () => {
+  const command = [...formerCommands.keys()].join('|');
+  const option = [...formerOptions.keys()].join('|');
+  const former = new RegExp(
+    `(?:\\bpayments |\`)(?:${command})(?: [^\`\\n]*)?\`|\\bpayments (?:${command})\\s|(?:${option})[ =\`]`,
+    'g',
+  );
+  const found = documents.flatMap(
+    ({ path, text }) => text.match(former)?.map((name) => `${path}: ${name}`) ?? [],
+  );
+  assert.deepEqual(found, []);
 });
 
 test('docs/ARCHITECTURE.md lists the folders in the order of the layers', () => {

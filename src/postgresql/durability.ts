@@ -29,6 +29,6 @@ export function durabilityDefect(settings: DurabilitySettings, isSingle: boolean
   if (standbys.trim() !== '' || isSingle) return null;
   return (
     "synchronous_standby_names is empty, so nobody else has what is acknowledged: set it, as to 'ANY 1 (b, c)', " +
-    'or set PAYMENTS_JOURNAL_SINGLE=yes where one PostgreSQL is wanted'
+    'or set PAYMENTS_JOURNAL_SINGLE=true where one PostgreSQL is wanted'
   );
 }

@@ -12,6 +12,7 @@ import { addCompletionCommand } from './completion.ts';
 import { addCommand, type CliContext, type CliHost, complain, createContext } from './context.ts';
 import { exitCodes } from './exit-codes.mjs';
 import { addFolderCommands } from './folder.ts';
+import { withPresentNames } from './former-names.ts';
 import { addHistoryCommand } from './history.ts';
 import { addListenCommand } from './listen.ts';
 import { addMemberCommands } from './members.ts';
@@ -124,32 +125,4 @@ function addProcessCommands(program: Command, { host, options, call, print }: Cl
 function valueInWords({ value }: ConfigLine): string {
   if (value === null) return '-';
   return Array.isArray(value) ? value.join(',') || '[]' : String(value);
-}
-
-// Former names of commands and options go on working, with a line that says the present one.
-const formerCommands = new Map([
-  ['log', ['wal']],
-  ['networks', ['network', 'calls']],
-]);
-const formerOptions = new Map([['--data', '--data-dir']]);
-
-/** The arguments with present names. `tell` hears of each former one. */
-function withPresentNames(
-  args: readonly string[],
-  tell: (former: string, present: string) => void,
-): string[] {
-  const named = args.map((arg) => {
-    const [name = '', ...value] = arg.split('=');
-    const present = formerOptions.get(name);
-    if (present === undefined) return arg;
-    tell(name, present);
-    return [present, ...value].join('=');
-  });
-  // The only option before the command that has a value.
-  const at = named.findIndex((arg, i) => !arg.startsWith('-') && named[i - 1] !== '--data-dir');
-  const former = named[at] ?? '';
-  const present = formerCommands.get(former);
-  if (present === undefined) return named;
-  tell(former, present.join(' '));
-  return named.toSpliced(at, 1, ...present);
 }

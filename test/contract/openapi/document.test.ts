@@ -63,9 +63,9 @@ const describedOf = (route: Route) => resolved<Described>(paths[route.path]?.[ro
 
 test('the copies in docs/ are what is generated', () => {
   execFileSync(process.execPath, [join(root, 'src/main/write-docs.ts'), folder]);
-  for (const name of ['openapi.json', 'errors.md']) {
+  for (const name of ['openapi.json', 'errors.md', 'settings.md']) {
     const same = readFileSync(join(folder, name), 'utf8') === readFileSync(join(root, 'docs', name), 'utf8');
-    assert.ok(same, `docs/${name} is out of step with the contract: run \`npm run docs\` and commit it`);
+    assert.ok(same, `docs/${name} is out of step with the source: run \`npm run docs\` and commit it`);
   }
 });
 
