@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { type CmiAttempt, declineCodeOf, readAttempt } from '../../../src/networks/cmi/callback.ts';
+import { constantFields } from '../../../src/networks/cmi/form.ts';
 import { bytesOf, hashOf } from '../../../src/networks/cmi/hash.ts';
 
 const storeKey = 'TEST1234';
@@ -166,12 +167,79 @@ test('as much as the longest genuine message has is read', () => {
   assert.deepEqual(readAttempt(body, storeKey), attempt);
 });
 
+test('exactly as much as may be in a message is read', () => {
+  const posted = Object.keys(paid).length + 1;
+  const fill = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`x${at}`, '']));
+  const large = { x1: 'x'.repeat(4_000), x2: 'x'.repeat(4_000), x3: 'x'.repeat(4_000) };
+  // The hash does not cover the encoding, so its length stays.
+  const padding = 16_384 - post({ ...paid, ...large, encoding: '' }).length;
+  for (const fields of [
+    fill(128 - posted),
+    { [`x${'1'.repeat(63)}`]: '' },
+    { shopurl: 'x'.repeat(4_096) },
+    { a: '&'.repeat(512), b: '&'.repeat(512) },
+    { ...large, encoding: 'x'.repeat(padding) },
+  ])
+    assert.deepEqual(readAttempt(post({ ...paid, ...fields }), storeKey), attempt);
+  const longer = { ...large, encoding: 'x'.repeat(padding + 1) };
+  assert.match(text(readAttempt(post({ ...paid, ...longer }), storeKey)), /longer than any message/);
+  assert.match(text(readAttempt(post({ ...paid, a: '&'.repeat(1_025) }), storeKey)), /too many ampersands/);
+});
+
+test('a message whose fields are not those of our form, in their order, is refused', () => {
+  for (const name of Object.keys(constantFields)) {
+    const read = text(readAttempt(post({ ...paid, [name]: 'x' }), storeKey));
+    assert.equal(read, `${name} is not as in our form`);
+  }
+  const between = readAttempt(post({ ...paid, TransIx: '1' }), storeKey);
+  assert.equal(between, 'a field is between TransId and trantype');
+  const { TransId: _, ...unnamed } = paid;
+  assert.deepEqual(readAttempt(post(unnamed), storeKey), { ...attempt, transaction: '' });
+});
+
+test('a form is read as browsers write it, and what they would not write stays as it is', () => {
+  for (const [posted, bytes] of [
+    ['name=%41%6a%4A', 'AjJ'],
+    ['name=a+b%2B', 'a b+'],
+    ['name=%zz%4', '%zz%4'],
+    ['name=%', '%'],
+    ['name=%4g%g4', '%4g%g4'],
+    ['name=1=2', '1=2'],
+    ['name', ''],
+    ['&name=1&', '1'],
+    ['n%61me=1', '1'],
+  ] as const) {
+    const fields = [...Object.entries(paid), ['name', bytes] as const];
+    const hash = hashOf(fields, storeKey).toString('base64');
+    const body = `${new URLSearchParams({ ...paid, HASH: hash })}&${posted}`;
+    assert.deepEqual(readAttempt(body, storeKey), attempt, posted);
+  }
+});
+
+test('which characters around a value, and which entities in it, CMI may have undone', () => {
+  for (const [value, hashed, isRead] of [
+    ['\t\v\f\r x \t', 'x', true],
+    ['\u0008x', 'x', false],
+    ['x\u000e', 'x', false],
+    ['   ', '', true],
+    ['x\n\n', 'x\n', true],
+    ['&#65;&#x42;&#X43;&lt;', 'ABC<', true],
+    ['&nosuch; & &#; &lt', '&nosuch; & &#; &lt', true],
+    ['&amp;lt;', '&lt;', true],
+    ['&amp;lt;', '<', false],
+  ] as const) {
+    const body = post({ ...paid, BillToName: value }, (each) => (each === value ? hashed : each));
+    if (isRead) assert.deepEqual(readAttempt(body, storeKey), attempt, JSON.stringify(value));
+    else assert.match(text(readAttempt(body, storeKey)), /hash/, JSON.stringify(value));
+  }
+});
+
 test('a field that is there twice is refused', () => {
   assert.match(text(readAttempt(`${post(paid)}&amount=250.00`, storeKey)), /more than once/);
 });
 
 test('a genuine message without an order, or whose code and response disagree, is refused', () => {
-  for (const oid of ['', 'ch_1 ', `ch_${'1'.repeat(4_000)}`])
+  for (const oid of ['', 'ch_1 ', `ch_${'1'.repeat(62)}`, `ch_${'1'.repeat(4_000)}`])
     assert.match(text(readAttempt(post({ ...paid, oid }), storeKey)), /order/);
   const disagreeing: Record<string, string>[] = [
     { ProcReturnCode: '' },
@@ -217,6 +285,18 @@ test('of the card there is what CMI tells: never its number', () => {
     exp_month: null,
     exp_year: null,
   });
+  const ends = (month: string, year: string) => {
+    const card = cardOf({ Ecom_Payment_Card_ExpDate_Month: month, Ecom_Payment_Card_ExpDate_Year: year });
+    return card && `${card.exp_month} ${card.exp_year}`;
+  };
+  assert.deepEqual(
+    [ends('1', '1'), ends('12', '99'), ends('0', '29'), ends('13', '29'), ends('12', '0'), ends('12', '100')],
+    ['1 2001', '12 2099', ...Array(4).fill('null null')],
+  );
+  const brandOf = (fields: Record<string, string>) => cardOf({ 'EXTRA.CARDBRAND': '', ...fields })?.brand;
+  assert.equal(brandOf({ EXTRA_CARDBRAND: 'AMEX' }), 'amex');
+  assert.equal(brandOf({ EXTRA_CARDBRAND: 'a'.repeat(20) }), 'a'.repeat(20));
+  for (const brand of ['a'.repeat(21), 'a b']) assert.equal(brandOf({ EXTRA_CARDBRAND: brand }), undefined);
   assert.equal(cardOf({ maskedCreditCard: '', MaskedPan: '435508***4359' })?.last4, '4359');
   assert.equal(cardOf({ maskedCreditCard: '' }), null);
   assert.equal(cardOf({ 'EXTRA.CARDBRAND': '' }), null);
