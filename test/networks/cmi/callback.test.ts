@@ -169,7 +169,8 @@ test('as much as the longest genuine message has is read', () => {
 
 test('exactly as much as may be in a message is read', () => {
   const posted = Object.keys(paid).length + 1;
-  const fill = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`x${at}`, '']));
+  const fill = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`x${at}`, '']));
   const large = { x1: 'x'.repeat(4_000), x2: 'x'.repeat(4_000), x3: 'x'.repeat(4_000) };
   // The hash does not cover the encoding, so its length stays.
   const padding = 16_384 - post({ ...paid, ...large, encoding: '' }).length;

@@ -303,6 +303,8 @@ test('a genuine callback is a report', () => {
   assert.deepEqual([paid.about, paid.says], [{ charge: 'ch_1' }, { result: 'paid', money }]);
   const dollars = read({ currency: '840' }).says;
   assert(dollars.result === 'paid' && dollars.money.currency === '840');
+  const taken = connected([], null).network.readCallback!(posted(accepted)) as Report;
+  assert.deepEqual(taken.says, { result: 'paid', money: { ...money, isHeld: false } });
   const says = read({ ProcReturnCode: '51', Response: 'Declined' }).says;
   assert.deepEqual(says, { result: 'declined', decline_code: 'insufficient_funds', mayTryAgain: true });
 });
@@ -318,6 +320,7 @@ test('each outcome has its answer; what is wrong has FAILURE', () => {
     ['review', 'APPROVED', 200],
     ['declined', 'APPROVED', 200],
     ['unknown', 'FAILURE', 200],
+    ['too_many', 'FAILURE', 200],
     ['later', 'FAILURE', 503],
   ];
   for (const [received, body, code] of rows)
