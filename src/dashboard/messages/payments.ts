@@ -92,6 +92,9 @@ export const paymentMessages = texts({
   refund_final: `A refund can’t be taken back.
     Un remboursement ne peut pas être annulé.
     لا يمكن التراجع عن الاسترداد.`,
+  refund_open: `The refund may not have been made yet. Send it again from here: it is made once, however often you do.
+    Le remboursement n’a peut-être pas encore été fait. Renvoyez-le d’ici\u00a0: il n’est fait qu’une fois, même renvoyé.
+    ربما لم يتمّ الاسترداد بعد. أعد إرساله من هنا: لن يتمّ إلا مرة واحدة مهما أعدت إرساله.`,
   refund_now: 'Refund {amount} | Rembourser {amount} | ردّ {amount}',
   refund_not: 'Back to the payment | Retour au paiement | العودة إلى الدفعة',
   left_after: 'Refundable afterwards | Remboursable ensuite | القابل للاسترداد بعد ذلك',

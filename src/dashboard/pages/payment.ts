@@ -7,6 +7,7 @@ import type { PaymentStory, Step } from '../../domain/payment-story.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import { brandName } from '../../html/marks.ts';
+import { isFinal } from '../context.ts';
 import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
@@ -251,23 +252,37 @@ async function confirmRefund(request: Request): Promise<DashboardAnswer> {
     return again({ amount: say('amount_too_large', { amount: most }) });
   }
   const amount = formatAmount(centimes, intent.currency, language);
-  const reason = refundReasons.find((each) => each === query.get('reason')) ?? null;
-  const paymentAddress = viewLink(request, `payments/${id}`);
+  const reason = reasonIn(query);
   return page(request, {
     title: say('refund'),
     body: html`<div class="sheet stack"><p><strong>${say('refund_question', { amount, to: destination(request, story) })}</strong></p>
 <p class="muted">${say('refund_final')}</p>
 ${ui.definitions([
-  [say('payment'), html`<a href="${paymentAddress}"><bdi>${intent.description ?? id}</bdi></a>`],
+  [
+    say('payment'),
+    html`<a href="${viewLink(request, `payments/${id}`)}"><bdi>${intent.description ?? id}</bdi></a>`,
+  ],
   [say('left_after'), ui.amount(language, refundable - centimes, intent.currency)],
   [say('reason'), reason && say(reason)],
 ])}
-${ui.form(
-  request,
-  `payments/${id}/refund`,
-  html`${ui.hidden('amount', (centimes / 100).toFixed(2))}${ui.hidden('reason', reason ?? '')}<div class="actions">${ui.submit(say('refund_now', { amount }), 'danger')}${ui.button(say('refund_not'), paymentAddress, 'quiet')}</div>`,
-)}</div>`,
+${refundForm(request, centimes, query)}</div>`,
   });
+}
+
+function reasonIn(asked: URLSearchParams): (typeof refundReasons)[number] | null {
+  return refundReasons.find((each) => each === asked.get('reason')) ?? null;
+}
+
+/** The form that pays back what was asked for. */
+function refundForm(request: Request, centimes: number, asked: URLSearchParams): Html {
+  const { id, language, say } = request;
+  const path = `payments/${id}`;
+  const amount = formatAmount(centimes, 'mad', language);
+  return ui.form(
+    request,
+    `${path}/refund`,
+    html`${ui.hidden('amount', (centimes / 100).toFixed(2))}${ui.hidden('reason', reasonIn(asked) ?? '')}<div class="actions">${ui.submit(say('refund_now', { amount }), 'danger')}${ui.button(say('refund_not'), viewLink(request, path), 'quiet')}</div>`,
+  );
 }
 
 /** Where the money goes: the card that paid. */
@@ -289,6 +304,13 @@ async function refundPayment(request: Request): Promise<DashboardAnswer> {
   });
   if (answer.ok) return redirect(viewLink(request, `payments/${id}`, { done: 'refund' }));
   const { error, status } = answer;
+  // It may have been made: only this form, with its key, makes it once. The shard may be away, so
+  // nothing is asked of it.
+  if (!isFinal(answer))
+    return page(refused(request, { '': error.message }, status), {
+      title: say('refund'),
+      body: html`<div class="sheet stack"><p>${say('refund_open')}</p>${refundForm(request, centimes, sent)}</div>`,
+    });
   const most = (await askStory(request, id))?.refundable ?? 0;
   const problem = amountProblem(language, error, { methods: ['card'], most });
   return showPayment(refused(request, { [error.param === 'amount' ? 'amount' : '']: problem }, status));
