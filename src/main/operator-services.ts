@@ -68,7 +68,11 @@ export function operatorServices(
       const answers = await Promise.all(
         asked.map((client) => client.handOver({ kind: 'open_network_calls', org, limit })),
       );
-      return answers.flatMap((answer): OpenCall[] => (answer.ok ? JSON.parse(answer.body) : []));
+      return answers.flatMap((answer): OpenCall[] => {
+        if (answer.ok) return JSON.parse(answer.body);
+        // No calls would look as if all were settled.
+        throw new OperatorFailure('failed', `the open calls of a shard are not known: ${answer.message}`);
+      });
     },
     listenSecret: async (org) => listenSecret(await directory.listenKey(), org),
     async metrics() {

@@ -3,12 +3,15 @@
 import type { Role } from '../../directory/members.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { html } from '../../html/html.ts';
+import type { ApiAnswer } from '../../operator/use-cases/services.ts';
 import { sayLayout } from '../messages/layout.ts';
 import type { TooMany } from '../pages/searches.ts';
 import { button } from './components.ts';
 import { plainPage } from './document.ts';
 import { link } from './links.ts';
 import type { PageRequest } from './row.ts';
+
+type Unanswered = Extract<ApiAnswer, { readonly ok: false }>;
 
 const kinds = {
   missing: { status: 404, title: 'missing_title', text: 'missing_text' },
@@ -26,6 +29,11 @@ export function errorPage(
   kind: Exclude<keyof typeof kinds, 'forbidden' | 'tooMany'>,
 ): DashboardAnswer {
   return shown(request, kind, {});
+}
+
+/** What was asked for is not shown: it is missing only where the API says so. */
+export function unansweredPage(request: PageRequest, { error }: Unanswered): DashboardAnswer {
+  return errorPage(request, error.code === 'resource_missing' ? 'missing' : 'trouble');
 }
 
 /** There were too many searches. */

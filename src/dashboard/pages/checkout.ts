@@ -5,7 +5,7 @@ import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
-import { errorPage } from '../layout/errors.ts';
+import { errorPage, unansweredPage } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
 import { get, post, type ResultOf, type Row, refused, type Saying, saying } from '../layout/row.ts';
 import { sayLayout } from '../messages/layout.ts';
@@ -32,7 +32,8 @@ function sessionBadge({ say }: Request, { status }: Session): Html {
 
 async function listSessions(request: Request): Promise<DashboardAnswer> {
   const { language, role, say } = request;
-  const { data, queries } = await listPart<Session>(request, 'list_checkout_sessions');
+  const { isThere, data, queries } = await listPart<Session>(request, 'list_checkout_sessions');
+  if (!isThere) return errorPage(request, 'trouble');
   const list = ui.table<Session>(
     sayLayout(request)('checkout'),
     [
@@ -63,7 +64,7 @@ async function listSessions(request: Request): Promise<DashboardAnswer> {
 async function showSession(request: Request): Promise<DashboardAnswer> {
   const { language, id, say } = request;
   const found = await request.api('retrieve_checkout_session', { id });
-  if (!found.ok) return errorPage(request, 'missing');
+  if (!found.ok) return unansweredPage(request, found);
   const session = found.body;
   return page(request, {
     title: formatAmount(session.amount, session.currency, language),

@@ -4,7 +4,7 @@ import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { html } from '../../html/html.ts';
 import * as ui from '../layout/components.ts';
 import { page } from '../layout/document.ts';
-import { errorPage } from '../layout/errors.ts';
+import { errorPage, unansweredPage } from '../layout/errors.ts';
 import { listPage } from '../layout/live-list.ts';
 import { get, type ResultOf, type Row, type Saying, saying } from '../layout/row.ts';
 import { sayLayout } from '../messages/layout.ts';
@@ -25,7 +25,8 @@ type Customer = ResultOf<'create_customer'>;
 async function listCustomers(request: Request): Promise<DashboardAnswer> {
   const { language, query, say } = request;
   const email = (query.get('email') ?? '').trim();
-  const { data, queries } = await listPart<Customer>(request, 'list_customers', { email });
+  const { isThere, data, queries } = await listPart<Customer>(request, 'list_customers', { email });
+  if (!isThere) return errorPage(request, 'trouble');
   const empty =
     email === ''
       ? ui.emptyState(say('no_customers'), html`<p>${say('no_customers_text')}</p>`)
@@ -50,7 +51,7 @@ async function listCustomers(request: Request): Promise<DashboardAnswer> {
 async function showCustomer(request: Request): Promise<DashboardAnswer> {
   const { id, query, say } = request;
   const found = await request.api('retrieve_customer', { id });
-  if (!found.ok) return errorPage(request, 'missing');
+  if (!found.ok) return unansweredPage(request, found);
   const customer = found.body as Customer | { readonly id: string; readonly deleted: true };
   const search = { ...everyPayment, customers: [id], before: beforeIn(query) };
   const payments = paymentsTable(request, await listPayments(request, search), {

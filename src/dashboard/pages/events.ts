@@ -8,7 +8,7 @@ import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import * as ui from '../layout/components.ts';
 import { page } from '../layout/document.ts';
-import { errorPage } from '../layout/errors.ts';
+import { errorPage, unansweredPage } from '../layout/errors.ts';
 import { listPage, tailAnswer } from '../layout/live-list.ts';
 import { get, type ResultOf, type Row, type Saying, saying } from '../layout/row.ts';
 import { sayLayout } from '../messages/layout.ts';
@@ -92,7 +92,7 @@ function filterForm(request: Request): Html {
 async function show(request: Request): Promise<DashboardAnswer> {
   const { language, say } = request;
   const found = await request.api('retrieve_event', { id: request.id });
-  if (!found.ok) return errorPage(request, 'missing');
+  if (!found.ok) return unansweredPage(request, found);
   const event = found.body;
   const deliveries = await ownRecords<DeliveryRecord>(request, (scope) =>
     fieldIndex('delivery', scope, 'event', event.id),

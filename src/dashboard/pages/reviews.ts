@@ -10,7 +10,7 @@ import { isRefusal } from '../../operator/use-cases/failures.ts';
 import { command } from '../../operator/use-cases/shard-records.ts';
 import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
-import { errorPage } from '../layout/errors.ts';
+import { errorPage, unansweredPage } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
 import { listPage } from '../layout/live-list.ts';
 import { get, post, type Row, refused, type Saying, saying, type ViewRequest } from '../layout/row.ts';
@@ -41,9 +41,10 @@ async function listReviews(request: Request): Promise<DashboardAnswer> {
   const { say } = request;
   const all = request.query.get('show') === 'all';
   const none = { newer: null, older: null };
-  const { data, queries } = all
+  const { isThere, data, queries } = all
     ? await listPart<Review>(request, 'list_reviews', {}, { show: 'all' })
-    : { data: await openReviews(request), queries: none };
+    : { isThere: true, data: await openReviews(request), queries: none };
+  if (!isThere) return errorPage(request, 'trouble');
   const empty = ui.emptyState(say('no_open_reviews'), html`<p>${say('no_open_reviews_text')}</p>`);
   const choices = [
     ['', say('open_reviews')],
@@ -79,7 +80,7 @@ function reviewBadge({ say }: Request, { open, closed_reason: closed }: Review):
 async function showReview(request: Request): Promise<DashboardAnswer> {
   const { language, id, say } = request;
   const found = await request.api('retrieve_review', { id });
-  if (!found.ok) return errorPage(request, 'missing');
+  if (!found.ok) return unansweredPage(request, found);
   const review = found.body as Review;
   const { reason, amount_expected: expected, amount_received: received } = review;
   return page(request, {
@@ -125,7 +126,8 @@ async function closeReview(request: Request): Promise<DashboardAnswer> {
   const { id, form: sent, mode, say } = request;
   const as = closedReasons.find((each) => each === sent.get('as'));
   const found = await request.api('retrieve_review', { id });
-  if (!found.ok || as === undefined) return errorPage(request, 'missing');
+  if (!found.ok) return unansweredPage(request, found);
+  if (as === undefined) return errorPage(request, 'missing');
   try {
     await request.act('review.close', { review: id, as, mode }, () =>
       command(request.services, id, 'close_review', { as }),
