@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { dueFirstMs } from '../../src/domain/deliveries.ts';
+import fc from 'fast-check';
+import { dueFirstMs, pendingDeliveries } from '../../src/domain/deliveries.ts';
 import { endpointDueIndex } from '../../src/domain/indexes.ts';
 import type { Change, DeliveryRecord, EventRecord, WebhookEndpointRecord } from '../../src/domain/record.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
@@ -550,4 +551,85 @@ test('it wakes when the first retry of any endpoint is due, and never without on
   assert.equal(wakeMs(nowMs + 1_999), nowMs + 2_000);
   assert.equal(wakeMs(nowMs + 2_000), nowMs + 3_000);
   assert.equal(wakeMs(nowMs + 3_000), Infinity);
+});
+
+test('whatever happens, each delivery is out once an attempt, a body counts what is pending, and nothing is left over', () => {
+  const endpoints = ['we_a', 'we_b', 'we_c'];
+  const one = fc.constantFrom(...endpoints);
+  const step = fc.oneof(
+    { weight: 4, arbitrary: fc.record({ deliver: fc.array(one, { minLength: 1, maxLength: 4 }) }) },
+    { weight: 6, arbitrary: fc.record({ report: fc.nat(), after: fc.constantFrom(0, 3, 'done' as const) }) },
+    { weight: 1, arbitrary: fc.record({ resend: fc.nat() }) },
+    { weight: 1, arbitrary: fc.record({ turn: one }) },
+    { weight: 1, arbitrary: fc.record({ delete: one }) },
+    { weight: 3, arbitrary: fc.constant({ take: true }) },
+  );
+  const play = (steps: readonly unknown[]) => {
+    const bench = new Bench(...endpoints.map((id) => endpoint(id)));
+    const out = new Map<string, number>();
+    let atMs = nowMs;
+    let events = 0;
+    const record = (id: string) => bench.state.get('delivery', id)!;
+    const isOn = (id: string) => bench.state.get('webhook_endpoint', id)?.status === 'enabled';
+    const take = () => {
+      const { deliveries } = bench.takeOnce(atMs);
+      for (const { id, endpoint, number, first, body } of deliveries) {
+        assert.ok(isOn(endpoint), 'only what is on gets anything');
+        const { due_at_ms, attempt_count, status, event: of } = record(id);
+        assert.deepEqual([status, attempt_count, due_at_ms === dueFirstMs], ['pending', number, first]);
+        assert.ok(due_at_ms !== null && due_at_ms <= atMs, 'and when it is due');
+        assert.ok(first || out.get(id) !== number, `attempt ${number} of ${id} is out already`);
+        out.set(id, number);
+        const pending = pendingDeliveries(bench.state, bench.state.get('event', of)!);
+        assert.equal(JSON.parse(body).pending_webhooks, pending);
+      }
+      return deliveries.length;
+    };
+    const report = (id: string, after: 0 | 3 | 'done') => {
+      const number = out.get(id)!;
+      out.delete(id);
+      bench.outbox.release(record(id).endpoint, id, number);
+      if (record(id).status !== 'pending' || record(id).attempt_count !== number) return;
+      const next = after === 'done' ? done : { due_at_ms: atMs + after };
+      bench.apply({ ...record(id), attempt_count: number + 1, ...next });
+    };
+    const endLeases = (of: string) => {
+      for (const id of out.keys()) if (record(id).endpoint === of) out.delete(id);
+    };
+    const ids: string[] = [];
+    for (const each of steps as Record<string, never>[]) {
+      atMs++;
+      bench.outbox.tick(atMs);
+      if ('deliver' in each) {
+        const id = `evt_${events++}`;
+        bench.apply({ ...event, id });
+        for (const to of new Set<string>(each.deliver))
+          if (isOn(to)) ids.push(...bench.deliver(to, 1, { event: id, due_at_ms: atMs }));
+      } else if ('report' in each) {
+        const id = [...out.keys()][Number(each.report) % out.size];
+        if (id !== undefined) report(id, each.after ?? 0);
+      } else if ('resend' in each) {
+        const id = ids[Number(each.resend) % ids.length];
+        if (id === undefined || !isOn(record(id).endpoint)) continue;
+        bench.apply({ ...record(id), status: 'pending', tries: 0, due_at_ms: dueFirstMs });
+      } else if ('turn' in each) {
+        bench.apply(endpoint(each.turn, isOn(each.turn) ? 'disabled' : 'enabled'));
+        endLeases(each.turn);
+      } else if ('delete' in each) {
+        bench.apply(endpoint(each.delete, 'deleted'));
+        endLeases(each.delete);
+        for (const id of ids)
+          if (record(id).endpoint === each.delete && record(id).status === 'pending')
+            bench.apply({ ...record(id), status: 'ended', due_at_ms: null });
+        bench.apply(endpoint(each.delete));
+      } else take();
+    }
+    atMs += 10;
+    bench.apply(...endpoints.map((id) => endpoint(id)));
+    bench.outbox.tick(atMs);
+    while (take() > 0 || out.size > 0) for (const id of [...out.keys()]) report(id, 'done');
+    assert.deepEqual(bench.outbox.depth(atMs), { waiting: 0, oldestMs: 0 });
+    for (const id of ids) assert.notEqual(record(id).status, 'pending');
+  };
+  fc.assert(fc.property(fc.array(step, { maxLength: 80 }), play), { numRuns: 60 });
 });
