@@ -3,7 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Actor, isOpen, settled } from './actor.ts';
+import { cashIndex, kindIndex, scopeOf } from '../../src/domain/indexes.ts';
+import { Actor, isOpen, org, settled } from './actor.ts';
 
 const create = (actor: Actor, key: string, more: object = {}) =>
   actor.send('POST /v1/payment_intents', { key, body: { amount: 12_000, currency: 'mad', ...more } });
@@ -57,6 +58,27 @@ test('a list that what waits for the disk may belong to is told when it is on di
   assert.equal(all!.json.data[0].id, (await held).json.id);
   assert.deepEqual(succeeded!.json.data, []);
   assert.equal(events!.json.data.length, 2);
+});
+
+test('what is asked beside requests is told when it is on disk, too, also by an index that names no scope', async () => {
+  const { actor, kept, held } = await stalled();
+  const [newest] = actor.shard.state.records.scan(kindIndex('payment_intent', scopeOf(org, false)), {
+    descending: true,
+  });
+  const waiting = [
+    actor.ask({ kind: 'record', id: newest!.id }),
+    actor.ask({ kind: 'records', index: cashIndex('123456789'), limit: 1 }),
+  ];
+  const sound = [
+    actor.ask({ kind: 'record', id: kept }),
+    actor.ask({ kind: 'records', index: kindIndex('customer', scopeOf(org, false)), limit: 1 }),
+  ];
+  for (const asked of waiting) assert.equal(await isOpen(asked), true);
+  for (const asked of sound) assert.equal(await isOpen(asked), false);
+  await actor.releaseDisk();
+  const [record, none] = await Promise.all(waiting);
+  assert.equal(record!.ok && JSON.parse(record!.body).id, (await held).json.id);
+  assert.deepEqual(none, { ok: true, body: '[]' });
 });
 
 test('an object that waits for the disk, or whose change does, is told when it is on disk', async () => {
