@@ -112,6 +112,18 @@ for (const [query, isSearch] of [
   });
 }
 
+test('what was sent as a form is refused with the JSON to send; an empty body needs no content type', async () => {
+  const actor = new Actor();
+  const send = async (body: string) => {
+    const sent = { body, key: 'form', wrongContentType: true } as const;
+    const { status, json } = await actor.send('POST /v1/payment_intents', sent);
+    return [status, json.error.code, json.error.message.includes('{"amount":12000,"currency":"mad"}')];
+  };
+  assert.deepEqual(await send('amount=12000&currency=mad'), [400, 'invalid_request', true]);
+  assert.deepEqual(await send('amount'), [400, 'invalid_request', false]);
+  assert.deepEqual(await send(''), [400, 'parameter_missing', false]);
+});
+
 test('a webhook address that could not be looked up is refused for now, and the same key looks again', async () => {
   const actor = new Actor();
   const body = { url: 'https://hooks.example/a', enabled_events: ['*'] };
