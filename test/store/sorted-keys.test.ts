@@ -87,6 +87,30 @@ test('a scan goes on over keys that are added and deleted meanwhile', () => {
   assert.deepEqual([...scan], ['b', 'e']);
 });
 
+test('a scan finds its place after as many keys were deleted as added', () => {
+  const rows: [descending: boolean, added: string[], deleted: string[], rest: string[]][] = [
+    [false, ['0'], ['e'], ['d']],
+    [true, ['0', 'f'], ['a', 'd'], ['b', '0']],
+  ];
+  for (const [descending, added, deleted, rest] of rows) {
+    const set = filled('a', 'b', 'c', 'd', 'e');
+    const scan = set.scan({ descending });
+    for (let passed = 0; passed < 3; passed++) scan.next();
+    for (const key of added) set.add(key);
+    for (const key of deleted) set.delete(key);
+    assert.deepEqual([...scan], rest);
+  }
+});
+
+test('a set of one key', () => {
+  const set = filled('a');
+  for (const descending of [false, true]) {
+    assert.deepEqual([...set.scan({ descending })], ['a']);
+    for (const bounds of [{ after: 'a' }, { before: 'a' }, { after: 'b' }, { before: '0' }])
+      assert.deepEqual([...set.scan({ ...bounds, descending })], []);
+  }
+});
+
 test('a scan reads no further than it is asked to', () => {
   const set = filled('a', 'b', 'c');
   const [first] = set.scan({ descending: true });
