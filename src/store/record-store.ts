@@ -12,8 +12,6 @@ import { type ColdStore, emptyColdStore, type PackedChanges } from './cold-store
 import { Memtable, noKeys } from './memtable.ts';
 import { RecordCache } from './record-cache.ts';
 
-const cacheBytesMaxDefault = 128 * 1024 * 1024;
-
 /** Rows of indexes that a scan leaves out: what they lead to can't be read. */
 export interface Quarantine {
   has(index: string, sortKey: string): boolean;
@@ -27,7 +25,7 @@ export class RecordStore implements View {
   #memtable = new Memtable();
   #flushing: Memtable | null = null;
 
-  constructor(cold: ColdStore = emptyColdStore, cacheBytesMax = cacheBytesMaxDefault) {
+  constructor(cold: ColdStore = emptyColdStore, cacheBytesMax = Infinity) {
     this.#cold = cold;
     this.#cache = new RecordCache(cacheBytesMax);
   }

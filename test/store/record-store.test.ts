@@ -379,3 +379,44 @@ test('records in memory are counted in each layer that has them, until they are 
   for (const id of [first, second]) assert.equal(state.get('payment_intent', id)?.id, id);
   assert.ok(state.residentCount <= 4);
 });
+
+test('a scan that is left closes what it reads of the checkpoint, whether or not it merges that with others', () => {
+  let open = 0;
+  const state = new RecordStore({
+    get: () => undefined,
+    *scan() {
+      open++;
+      try {
+        yield* ['pi_1', 'pi_2', 'pi_3'];
+      } finally {
+        open--;
+      }
+    },
+    strayRow: () => new Error('stray'),
+  });
+  const setAside = { has: () => true, add: assert.fail };
+  const index = kindIndex('payment_intent', scopeOf(intent.org, intent.livemode));
+  const leave = () => {
+    assert.throws(() => [...state.scan(index, { descending: false })], /stray/);
+    assert.equal(open, 0);
+    assert.deepEqual([[...state.scan(index, { descending: false }, setAside)], open], [[], 0]);
+  };
+  leave();
+  assert.equal(state.count(index), 3);
+  state.apply({ ...intent, id: 'pi_9' });
+  leave();
+  assert.equal(state.count(index), 4);
+  state.beginFlush();
+  leave();
+  assert.equal(state.count(index), 4);
+});
+
+test('of a record that was removed nothing is kept but its end', () => {
+  const bench = new Bench(1_000_000);
+  bench.run({ do: 'apply', record: { ...intent, removed: true } });
+  bench.run({ do: 'pack' });
+  const { residentCount } = bench.state;
+  for (let times = 0; times < 2; times++)
+    assert.equal(bench.state.get('payment_intent', intent.id), undefined);
+  assert.equal(bench.state.residentCount, residentCount);
+});
