@@ -107,6 +107,27 @@ test('a record counts once, and with each list that it is in', () => {
     assert.ok(bytesOf(one, { ...second, id: 'pi_00000000000000000002' }) > bytesOf(one) + 200);
 });
 
+test('a text counts once in each place where the table keeps it', () => {
+  const { id, org, livemode, created: at } = intent;
+  const common = { org, livemode, created: at };
+  const due = { kind: 'delivery', id, ...common, event: 'evt_1', endpoint: 'we_1', due_at_ms: 5 };
+  const delivery = { ...due, status: 'pending', ended_at_ms: null } as unknown as Change;
+  const rows: [record: Change, field: string, places: number, what: string][] = [
+    [intent, 'customer', 2, 'its own index, and the one by customer and status'],
+    [intent, 'org', 2, 'a list as a whole, and the one that has its values'],
+    [intent, 'id', 0, 'a sort key that is the id'],
+    [delivery, 'id', 1, 'a sort key with a time'],
+  ];
+  for (const [record, field, places, what] of rows) {
+    const [shorter, longer] = [100, 300].map((length) => {
+      const table = new Memtable();
+      table.put({ ...record, [field]: 'x'.repeat(length) } as Change);
+      return table.bytes;
+    });
+    assert.equal(longer! - shorter!, 200 * places, what);
+  }
+});
+
 test('a record is an object until its batch is packed, and is read as it was then', () => {
   const table = new Memtable();
   const changes = [...created(1, null), ...created(2, 'cus_1')];
