@@ -29,6 +29,7 @@ test('the text of a key names its kind and mode, and is not kept', () => {
     for (const kind of keyKinds) {
       const made = newKey({ org: 'org_1', mode, kind, madeBy: 'operator', name: null }, nowMs, randomText);
       assert.match(made.text, new RegExp(`^${keyPrefix(mode, kind)}[0-9A-Za-z]{40}$`));
+      assert.match(made.key.id, /^key_[0-9A-Za-z]{24}$/);
       assert.equal(made.key.digest, digestOf(made.text));
       assert.equal(made.key.hint, made.text.slice(-4));
       assert.ok(!JSON.stringify(made.key).includes(made.text.slice(12, -4)));

@@ -222,6 +222,15 @@ test('of many refunds the newest are told, and the older ones by pages', () => {
   assert.deepEqual(told.flat(), made);
 });
 
+test('a payment tells whose it is, as far as that is known', () => {
+  const stage = new Stage();
+  const { id } = stage.given('create_customer', { email: 'a@shop.test', name: 'Ali' });
+  const customerIn = (intent: string) => storyOf(stage.world.state, stage.queryContext, intent)!.customer;
+  const intent = createIntent(stage, { customer: id });
+  assert.deepEqual(customerIn(intent), { id, name: 'Ali', email: 'a@shop.test' });
+  assert.equal(customerIn(createIntent(stage)), null);
+});
+
 test('a payment is found by its cash code, can be canceled while it waits, and is nobody else’s', () => {
   const stage = new Stage();
   const { intent, charge } = scenes.code(stage);
