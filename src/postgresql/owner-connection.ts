@@ -28,8 +28,8 @@ interface Statement {
 }
 
 const retryMs = 200;
-/** An acquisition that takes longer is tried at another server, and a question given up. */
-const acquireMs = 3_000;
+/** After so long without an answer a question is given up, and an acquisition has trouble. */
+const answerMs = 3_000;
 /** After so long without an answer, another server may have been promoted. */
 const doubtMs = 1_000;
 
@@ -75,14 +75,19 @@ export class OwnerConnection {
   async #tryAcquire<T extends object>(take: (primary: Primary) => Promise<T | string>): Promise<T | string> {
     const primary = await findPrimary(this.#options);
     if (typeof primary === 'string') return primary;
-    const cancel = this.#options.timers.after(acquireMs, () =>
-      primary.destroy(new Error(`${primary.name} does not answer, or none of its standbys does`)),
-    );
+    // From now on `close` ends it.
+    this.#primary = primary;
+    if (this.#isClosed) primary.destroy(closed());
+    let stopWatching = () => {};
+    const cancel = this.#options.timers.after(answerMs, () => {
+      this.#tell(`${primary.name} does not answer, or none of its standbys does`);
+      // Where the server waits for a standby, so does this: the next try would wait behind it.
+      stopWatching = this.#watch(primary);
+    });
     try {
       const found = await this.#acquireAt(primary, take);
       if (this.#isClosed) throw closed();
       if (typeof found === 'string') primary.destroy(new Error(found));
-      else this.#primary = primary;
       return found;
     } catch (error) {
       primary.destroy(error as Error);
@@ -91,6 +96,7 @@ export class OwnerConnection {
       return (primary.reason ?? (error as Error)).message;
     } finally {
       cancel();
+      stopWatching();
     }
   }
 
@@ -187,7 +193,7 @@ export class OwnerConnection {
 
   /** Whether the server is at work for a connection, or that can't be known now. */
   async #isAtWork(newest: Primary, primary: Primary): Promise<boolean> {
-    const cancel = this.#options.timers.after(acquireMs, () =>
+    const cancel = this.#options.timers.after(answerMs, () =>
       newest.destroy(new Error('it does not answer')),
     );
     const isAtWork = await newest.isAtWorkFor(primary).catch(() => true);
@@ -267,7 +273,7 @@ export function askPrimary<T>(
   ask: (primary: Primary) => Promise<T>,
 ): Promise<T | string> {
   return withPrimary(options, async (primary) => {
-    const cancel = options.timers.after(acquireMs, () => primary.destroy(new Error('it does not answer')));
+    const cancel = options.timers.after(answerMs, () => primary.destroy(new Error('it does not answer')));
     try {
       await migrate(primary.client);
       return await ask(primary);

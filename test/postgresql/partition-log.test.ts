@@ -19,6 +19,8 @@ const skip = { skip: leftOut };
 const withStandby = leftOut === false ? startServers({ after }, 1) : null;
 /** How long an acquisition that failed waits for the next. */
 const retryMs = 200;
+/** After how long without an answer it looks whether one will come, and tells of it. */
+const [doubtMs, answerMs] = [1_000, 3_000];
 
 function optionsOn(
   servers: Pick<PostgresServers, 'url'>,
@@ -150,6 +152,34 @@ test(
     await log.close();
   },
 );
+
+test('an acquisition that no standby confirms waits on one connection', skip, async () => {
+  const servers = (await withStandby)!;
+  const [primary, standby] = servers.all;
+  let looks = 0;
+  const looked = Promise.withResolvers<void>();
+  const timers: Timers = {
+    after(ms, action) {
+      if (ms === doubtMs && ++looks === 6) looked.resolve();
+      return systemTimers.after(ms === doubtMs || ms === answerMs ? 200 : ms, action);
+    },
+  };
+  const troubles: (string | null)[] = [];
+  const [before, log] = [logOn(servers, systemTimers, false), logOn(servers, timers, false, troubles)];
+  const { epoch } = await before.acquire(0);
+  standby!.freeze();
+  const acquired = log.acquire(0);
+  await looked.promise;
+  const waiting = await primary!.query(
+    "select 1 from pg_stat_activity where application_name = 'payments' and wait_event_type in ('IPC', 'Lock')",
+  );
+  standby!.thaw();
+  assert.equal((await acquired).epoch, epoch + 1);
+  assert.equal(waiting.length, 1);
+  assert.match(String(troubles[0]), /does not answer, or none of its standbys does/);
+  assert.deepEqual(troubles.slice(1), [null]);
+  await Promise.all([before.close(), log.close()]);
+});
 
 test('a read that PostgreSQL refuses is told of, and leaves no connection behind', skip, async () => {
   const servers = (await withStandby)!;
