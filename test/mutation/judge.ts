@@ -9,7 +9,6 @@ import {
   metAtLoad,
   simulatorDigest,
   type TestFile,
-  testFiles,
 } from './coverage.ts';
 import type { Mutant } from './instrument.ts';
 import { cache, digestOf } from './kept.ts';
@@ -66,14 +65,18 @@ export class Judge {
     this.#atLoad = await metAtLoad(units.lane);
   }
 
-  /** Learns what tests and seeds come upon. */
-  async measure(lanes: readonly JudgeLane[], progress: (done: number, of: number) => void): Promise<void> {
+  /** Learns what the tests of these files, and seeds, come upon. */
+  async measure(
+    files: readonly string[],
+    lanes: readonly JudgeLane[],
+    progress: (done: number, of: number) => void,
+  ): Promise<void> {
     const waiting: ((lane: JudgeLane) => Promise<unknown>)[] = [
       (lane) => this.measureLoad(lane),
       ...this.#seeds.map((seed) => async ({ simulator }: JudgeLane) => {
         this.#bySeed.set(seed, await coverageOfSeed(seed, simulator.lane));
       }),
-      ...testFiles.map((file) => async ({ units }: JudgeLane) => {
+      ...files.map((file) => async ({ units }: JudgeLane) => {
         this.#files.push(await coverageOfFile(file, units.lane));
       }),
     ];

@@ -12,6 +12,7 @@
 import { execFileSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { testFiles } from './coverage.ts';
 import { withoutEquivalents } from './equivalents.ts';
 import { instrument, type Mutant } from './instrument.ts';
 import { Judge, JudgeLane } from './judge.ts';
@@ -83,7 +84,8 @@ async function eachOf(
 }
 
 async function judgeSample(mutants: Mutant[]): Promise<void> {
-  await judge.measure(lanes, (done, of) => progress.tell(done, of, () => ' test files and seeds'));
+  const files = values.simulator ? [] : testFiles;
+  await judge.measure(files, lanes, (done, of) => progress.tell(done, of, () => ' test files and seeds'));
   for (const why of judge.failing) console.log(`fails without a mutant: ${why}`);
   console.log(`It is known what the tests come upon; ${seconds().toFixed(0)} s`);
   const judged: Judged[] = [];
