@@ -5,17 +5,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { QueryOperation } from '../../src/contract/routes/table.ts';
+import { type QueryOperation, routeTable } from '../../src/contract/routes/table.ts';
+import { newestApiVersion } from '../../src/contract/vocabulary.ts';
+import { causes } from '../../src/domain/cause.ts';
 import type { AnyCommand } from '../../src/domain/command.ts';
+import type { Command } from '../../src/domain/decide.ts';
 import { dueRecords } from '../../src/domain/due.ts';
 import { endedIndex, kindIndex, networkCallIndex, scopeOf } from '../../src/domain/indexes.ts';
-import type { RecordKind, StoredRecord } from '../../src/domain/record.ts';
+import type { RecordKind, RecordOf, StoredRecord } from '../../src/domain/record.ts';
 import { RecordStore } from '../../src/store/record-store.ts';
 import { assertEvents, assertInvariants, ofKind } from './invariants.ts';
-import { Model } from './model.ts';
-import type { Made, Params } from './model-records.ts';
+import { Model } from './model/model.ts';
 import { card, nextSerial, scenes } from './scenes.ts';
-import { checkpoint, hourMs, minuteMs, Stage, type Step } from './stage.ts';
+import { checkpoint, hourMs, minuteMs, Stage, settings } from './stage.ts';
 import { drawnKinds, drawnTransitions, transitionsOf } from './state-diagrams.ts';
 
 const runs = Number(process.env.DOMAIN_MODEL_RUNS ?? 1_000);
@@ -72,17 +74,23 @@ const retrieves: Readonly<Partial<Record<RecordKind, QueryOperation>>> = {
 /** A run: the service, the model, and a fold of every change that the service made. */
 class Run {
   readonly stage = new Stage();
-  readonly model = new Model();
+  readonly model: Model;
   readonly records = new Map<string, StoredRecord>();
   /** Ids of the other mode, and one that was never made. */
   readonly strangers: readonly string[];
+  /** Every call to a network that there was. */
+  readonly #calls: string[] = [];
+  /** Centimes that customers handed over, whatever became of them. */
+  #arrived = 0;
   steps = 0;
 
   constructor() {
     const live = scenes.paid(this.stage.as({ livemode: true }));
     this.strangers = [live.intent, live.charge, live.session, 'x'];
     this.stage.given('create_webhook_endpoint', { url: 'https://a.test', enabled_events: ['*'] });
-    for (const changes of this.stage.world.log) this.#fold(changes.filter(({ livemode }) => !livemode));
+    const changes = this.stage.world.log.flat();
+    this.#fold(changes.filter(({ livemode }) => !livemode));
+    this.model = new Model(changes);
   }
 
   play({ do: what, pick, how }: Action): void {
@@ -100,37 +108,6 @@ class Run {
       case 'due':
         this.#playDue();
         return;
-      case 'close_review':
-        this.#fold(this.stage.when(what, { as: 'refunded' }, this.#one('review', pick)).decision.changes);
-        return;
-      case 'record_attempt': {
-        const delivery = this.#one('delivery', pick);
-        const number = this.stage.world.state.get('delivery', delivery)?.attempt_count ?? 0;
-        const failure = how % 2 === 0 ? null : 'refused';
-        const result = { at_ms: 0, duration_ms: 1, status: 200, failure, answer: 'no' };
-        const serial = nextSerial(this.stage);
-        this.#fold(
-          this.stage.when(what, { delivery, number, serial, first: how % 3 === 0, result }).decision.changes,
-        );
-        return;
-      }
-      case 'record_successes': {
-        const result = { at_ms: 0, duration_ms: 1, status: 200, failure: null, answer: 'no' };
-        const reports = [pick, pick >> 1, pick].map((each) => ({
-          delivery: this.#one('delivery', each),
-          number: 0,
-          first: how % 3 === 0,
-          result,
-        }));
-        this.#fold(this.stage.when(what, { reports }).decision.changes);
-        return;
-      }
-      case 'resend_delivery':
-        this.#fold(this.stage.when(what, { delivery: this.#one('delivery', pick) }).decision.changes);
-        return;
-      case 'resend_failed':
-        this.#fold(this.stage.when(what, {}, this.#one('webhook_endpoint', pick)).decision.changes);
-        return;
       default: {
         const [id, params] = this.#aim(what, pick, how);
         this.#command(what, id, params);
@@ -140,40 +117,59 @@ class Run {
 
   /** Pays in the usual way, so that runs reach what comes after a payment. */
   #pay(pick: number): void {
-    const { model } = this;
-    const id = this.#among([...model.payments.keys()], pick);
+    const id = this.#one('payment_intent', pick);
     this.#command('confirm_payment_intent', id, { payment_method_type: 'card' });
-    for (const { id: call, payment, over } of model.calls.values()) {
-      if (payment.id === id && !over) {
-        this.#command('apply_network_outcome', '', { call, outcome: { result: 'done' } });
-      }
+    for (const call of ofKind(this.records, 'network_call')) {
+      if (call.payment_intent === id)
+        this.#command('apply_network_outcome', '', { call: call.id, outcome: { result: 'done' } });
     }
-    this.#command('complete_charge', model.payments.get(id)?.latest ?? 'x', {});
+    const intent = ofKind(this.records, 'payment_intent').find((each) => each.id === id);
+    this.#command('complete_charge', intent?.latest_charge ?? 'x', {});
   }
 
   #playDue(): void {
-    const { stage, model } = this;
-    const due = dueRecords(stage.world.state, stage.nowMs, 1000).map(({ id }) => id);
-    assert.deepEqual(due, model.due(stage.nowMs));
+    const { nowMs, world } = this.stage;
+    const open = [
+      ...ofKind(this.records, 'charge').filter(({ status }) => status === 'pending'),
+      ...ofKind(this.records, 'checkout_session').filter(({ status }) => status === 'open'),
+    ];
+    const wanted = open
+      .filter(({ due_at_ms }) => due_at_ms <= nowMs)
+      .sort((a, b) => a.due_at_ms - b.due_at_ms || (a.id < b.id ? -1 : 1))
+      .map(({ id }) => id);
+    const due = dueRecords(world.state, nowMs, 1000).map(({ id }) => id);
+    assert.deepEqual(due, wanted);
     for (const id of due) this.#command('expire_due', id, {});
   }
 
-  #command(operation: AnyCommand, id: string, params: Params): void {
+  #command(operation: AnyCommand, id: string, params: object): void {
     const { stage, model } = this;
-    const step = stage.when(operation, params, id);
-    const { code, events } = model.play(operation, id, params, madeBy(step), stage.nowMs);
-    assert.deepEqual([step.code, step.events], [code, events], `${operation} ${JSON.stringify(params)}`);
+    const isPublic = routeTable.some((route) => route.operation === operation);
+    const request = isPublic ? stage.newRequest() : null;
+    const cause = isPublic ? causes.request : causes.customer;
+    const before = new Map(this.records);
+    const step = stage.when(operation, params, id, { request, cause });
+    const { scope, who, world } = stage;
+    const asked = {
+      ...{ ...world.now, ...who, account: scope.account(world.now), settings, language: 'en' as const },
+      ...{ apiVersion: newestApiVersion, request, cause, endpointsBusy: false, addressAllowed: null },
+    };
+    const command = { operation, id, params: step.params } as Command;
+    assert.equal(
+      model.differs(command, asked, step.decision),
+      null,
+      `${operation} ${JSON.stringify(params)}`,
+    );
     this.#fold(step.decision.changes);
-    this.#compare();
-    assertInvariants(this.records, stage.world.state, model.arrived);
+    if (step.code === 'ok') this.#arrived += arrivedBy(before, operation, id, params);
+    assertInvariants(this.records, stage.world.state, this.#arrived);
   }
 
   /** The id and the parameters of a command. Now and then the id is unknown, or belongs to somebody else. */
-  #aim(operation: AnyCommand, pick: number, how: number): [id: string, params: Params] {
-    const { model } = this;
-    const of = (things: ReadonlyMap<string, unknown>) => {
-      const id = this.#among([...things.keys()], pick);
-      // Pages and time name no organization, because the service finds it by the record.
+  #aim(operation: AnyCommand, pick: number, how: number): [id: string, params: object] {
+    const of = (kind: RecordKind) => {
+      const id = this.#one(kind, pick);
+      // Pages, operators and time name no organization, because the service finds it by the record.
       return isInternal(operation) && this.strangers.includes(id) ? 'x' : id;
     };
     const methods = [['card'], ['cash'], ['card', 'cash'], ['card', 'cash']][how % 4]!;
@@ -194,40 +190,58 @@ class Run {
         return ['', { amount: 20_000, currency: 'mad', payment_method_types: methods, success_url }];
       }
       case 'confirm_payment_intent':
-        return [of(model.payments), how === 11 ? {} : { payment_method_type: method }];
+        return [of('payment_intent'), how === 11 ? {} : { payment_method_type: method }];
       case 'cancel_payment_intent':
-        return [of(model.payments), {}];
+        return [of('payment_intent'), {}];
       case 'update_payment_intent':
-        return [of(model.payments), { description: `Order ${pick}`, metadata: { [`k${how}`]: 'x' } }];
+        return [of('payment_intent'), { description: `Order ${pick}`, metadata: { [`k${how}`]: 'x' } }];
       case 'choose_method':
-        return [of(model.sessions), { method }];
+        return [of('checkout_session'), { method }];
       case 'expire_checkout_session':
-        return [of(model.sessions), {}];
+        return [of('checkout_session'), {}];
       case 'submit_card':
-        return [of(model.charges), { token: 'tok', card, challenge: how % 3 === 0 }];
+        return [of('charge'), { token: 'tok', card, challenge: how % 3 === 0 }];
       case 'answer_challenge':
-        return [of(model.charges), { passed: how % 3 > 0 }];
+        return [of('charge'), { passed: how % 3 > 0 }];
       case 'abandon_charge':
-        return [of(model.charges), {}];
+        return [of('charge'), {}];
       case 'apply_network_outcome':
         return ['', { call: this.#call(pick), outcome: outcomes[how % outcomes.length]! }];
       case 'complete_charge':
-        return [of(model.charges), odd ? { amount: pick + 1 } : {}];
+        return [of('charge'), odd ? { amount: pick + 1 } : {}];
       case 'pay_cash': {
-        const codes = [...model.charges.values()].filter(({ number }) => number !== null);
+        const codes = ofKind(this.records, 'charge').filter(({ cash_number }) => cash_number !== null);
         const code = codes.length === 0 ? undefined : codes[pick % codes.length]!;
-        const amount = odd || code === undefined ? how + 1 : code.payment.amount;
-        return ['', { number: code?.number ?? '000000000000', amount }];
+        const amount = odd || code === undefined ? how + 1 : code.amount;
+        return ['', { number: code?.cash_number ?? '000000000000', amount }];
       }
       case 'create_refund': {
-        const about = how % 2 === 0 ? { charge: of(model.charges) } : { payment_intent: of(model.payments) };
+        const about = how % 2 === 0 ? { charge: of('charge') } : { payment_intent: of('payment_intent') };
         return ['', how % 3 === 0 ? about : { ...about, amount: [1, 2_500, 10_000, 99_999][pick % 4]! }];
       }
       case 'succeed_refund':
       case 'fail_refund':
-        return [of(model.refunds), {}];
+        return [of('refund'), {}];
+      case 'close_review':
+        return [of('review'), { as: how % 2 === 0 ? 'refunded' : 'approved' }];
+      case 'record_attempt': {
+        const delivery = this.#one('delivery', pick);
+        const number = this.stage.world.state.get('delivery', delivery)?.attempt_count ?? 0;
+        const result = { ...attempt, failure: how % 2 === 0 ? null : 'refused' };
+        return ['', { delivery, number, serial: nextSerial(this.stage), first: how % 3 === 0, result }];
+      }
+      case 'record_successes': {
+        const reports = [pick, pick >> 1, pick].map((each) => ({
+          ...{ delivery: this.#one('delivery', each), number: 0, first: how % 3 === 0, result: attempt },
+        }));
+        return ['', { reports }];
+      }
+      case 'resend_delivery':
+        return ['', { delivery: of('delivery') }];
+      case 'resend_failed':
+        return [of('webhook_endpoint'), {}];
       default:
-        return [of(how % 2 === 0 ? model.charges : model.sessions), {}];
+        return [of(how % 2 === 0 ? 'charge' : 'checkout_session'), {}];
     }
   }
 
@@ -239,11 +253,8 @@ class Run {
   }
 
   #call(pick: number): string {
-    const { calls } = this.model;
-    const open = [...calls.values()].filter(({ over }) => !over).map(({ id }) => id);
-    return pick % 8 === 7 || open.length === 0
-      ? this.#among([...calls.keys()], pick)
-      : open[pick % open.length]!;
+    const open = ofKind(this.records, 'network_call').map(({ id }) => id);
+    return pick % 8 === 7 || open.length === 0 ? this.#among(this.#calls, pick) : open[pick % open.length]!;
   }
 
   #one(kind: RecordKind, pick: number): string {
@@ -255,42 +266,12 @@ class Run {
 
   #fold(changes: readonly StoredRecord[]): void {
     for (const change of changes) {
+      if (change.kind === 'network_call' && !change.removed) this.#calls.push(change.id);
       if (change.removed) this.records.delete(change.id);
       else this.records.set(change.id, change);
       const retrieve = retrieves[change.kind];
       if (retrieve !== undefined) assert.equal(this.stage.read(retrieve, {}, change.id).id, change.id);
     }
-  }
-
-  /** Fails unless the records match the model. */
-  #compare(): void {
-    const { model, records } = this;
-    const seen = {
-      payments: ofKind(records, 'payment_intent').map((each) => [
-        ...[each.id, each.status, each.network_call !== null, each.amount_received, each.latest_charge],
-      ]),
-      sessions: ofKind(records, 'checkout_session').map((each) => [each.id, each.status, each.due_at_ms]),
-      charges: ofKind(records, 'charge').map((each) => [
-        ...[each.id, each.status, each.challenge_token !== null, each.amount_refunded],
-        ...[each.amount_refund_pending, each.expires_at_ms, each.status === 'pending' && each.due_at_ms],
-      ]),
-      refunds: ofKind(records, 'refund').map((each) => [each.id, each.status, each.amount]),
-      calls: ofKind(records, 'network_call').map(({ id }) => id),
-    };
-    assert.deepEqual(seen, {
-      payments: [...model.payments.values()].map((each) => [
-        ...[each.id, each.status, each.busy, each.received, each.latest],
-      ]),
-      sessions: [...model.sessions.values()].map(({ session }) => [
-        ...[session!.id, session!.status, session!.dueMs],
-      ]),
-      charges: [...model.charges.values()].map((each) => [
-        ...[each.id, each.status, each.challenged, each.refunded, each.held],
-        ...[each.endsMs, each.status === 'pending' && each.dueMs],
-      ]),
-      refunds: [...model.refunds.values()].map((each) => [each.id, each.status, each.amount]),
-      calls: [...model.calls.values()].filter(({ over }) => !over).map(({ id }) => id),
-    });
   }
 
   /** Fails if an object took a transition that is not in the state diagrams. */
@@ -328,7 +309,12 @@ const outcomes = [
   { result: 'failed', reason: 'down' },
 ] as const;
 
+const attempt = { at_ms: 0, duration_ms: 1, status: 200, failure: null, answer: 'no' };
+
 const internal: readonly AnyCommand[] = [
+  'close_review',
+  'resend_delivery',
+  'resend_failed',
   'choose_method',
   'submit_card',
   'answer_challenge',
@@ -337,22 +323,22 @@ const internal: readonly AnyCommand[] = [
 ];
 const isInternal = (operation: AnyCommand): boolean => internal.includes(operation);
 
-function madeBy(step: Step): Made {
-  const { changes, networkCalls } = step.decision;
-  const idOf = (kind: RecordKind) => changes.find((change) => change.kind === kind)?.id ?? '';
-  const [call] = networkCalls;
-  return {
-    payment: idOf('payment_intent'),
-    session: idOf('checkout_session'),
-    refund: idOf('refund'),
-    charge: idOf('charge'),
-    call: call && {
-      id: call.id,
-      startedMs: call.created * 1000,
-      charge: call.charge,
-      number: call.cash_number,
-    },
-  };
+/** The centimes that a command brings which is not refused. */
+function arrivedBy(
+  before: ReadonlyMap<string, StoredRecord>,
+  operation: AnyCommand,
+  id: string,
+  params: {
+    readonly amount?: number;
+    readonly call?: string;
+    readonly outcome?: { readonly result: string };
+  },
+): number {
+  const amountOf = (charge: string | null) => (before.get(charge ?? '') as RecordOf<'charge'>).amount;
+  if (operation === 'pay_cash' || operation === 'complete_charge') return params.amount ?? amountOf(id);
+  const call = before.get(params.call ?? '');
+  const isCharged = call?.kind === 'network_call' && call.action === 'authorize_card';
+  return isCharged && params.outcome?.result === 'done' ? amountOf(call.charge) : 0;
 }
 
 test('random commands come to what the model says', (t) => {

@@ -267,7 +267,7 @@ export class Stage {
     if ('checksAddress' in outcome) scope.endpoints.isBusy = false;
     const changes = batch.entries.flatMap((entry) => entry.changes);
     this.#note(changes);
-    return new Step(operation, route, { changes, networkCalls: batch.networkCalls, outcome });
+    return new Step(operation, route, valid, { changes, networkCalls: batch.networkCalls, outcome });
   }
 
   /** Runs a query, and returns its answer or the refusal. */
@@ -326,10 +326,18 @@ export class Stage {
 /** A command that was run: its changes, network calls and outcome. */
 export class Step {
   readonly operation: string;
+  /** With the defaults of those that were not given. */
+  readonly params: object;
   readonly decision: Decision<Done<AnyCommand>>;
 
-  constructor(operation: string, route: Route | undefined, decision: Decision<Done<AnyCommand>>) {
+  constructor(
+    operation: string,
+    route: Route | undefined,
+    params: object,
+    decision: Decision<Done<AnyCommand>>,
+  ) {
     this.operation = operation;
+    this.params = params;
     this.decision = decision;
     const { outcome } = decision;
     if (route !== undefined && 'body' in outcome) {
