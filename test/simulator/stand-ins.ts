@@ -19,6 +19,9 @@ const standInsOfSources: Readonly<Record<string, string>> = {
   'disk/lmdb-file.ts': './disk/lmdb-file.ts',
   'disk/lmdb-scan.ts': './disk/lmdb-file.ts',
   'postgresql/schema.ts': './postgresql/schema.ts',
+  'domain/decide.ts': './oracle/decide.ts',
+  'domain/query.ts': './oracle/query.ts',
+  'shard/execute-internal.ts': './oracle/execute-internal.ts',
 };
 
 function standInOf(specifier: string, parent: string): string | undefined {

@@ -16,6 +16,8 @@ export const assertions = [
   'a list has the same objects by pages of every size, both ways',
   'a filter shows what fits, and nothing else',
   'memory is what the disk replays to',
+  'a shard does what the model does',
+  'a request is refused for its first fault',
   'every organization sees only its own',
   'limits are never exceeded',
   'nobody is refused within the limits',

@@ -21,6 +21,7 @@ import { HostedShard } from '../../../src/threads/hosted-shard.ts';
 import type { Machine } from '../disk/machine.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Lane } from '../kernel/simulation.ts';
+import { Oracle } from '../oracle/oracle.ts';
 import type { PostgresServers } from '../postgresql/servers.ts';
 import type { Admission } from './admission.ts';
 import { auditRecovery } from './audit-recovery.ts';
@@ -186,6 +187,7 @@ export class ShardThread {
     auditRecovery(world, hosted.shard, this.#records, isHere);
     this.#history.recovered(this.#journal.log.nextSequence, this.#records);
     this.#auditMirror();
+    new Oracle(world, this.#records.values(), hosted.shard.state.records);
     await hosted.start();
     machine.step();
   }

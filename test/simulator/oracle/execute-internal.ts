@@ -1,0 +1,24 @@
+// Stands in for `shard/execute-internal.ts`: what pages, members and operators are told is compared with the model.
+
+import type { CommitBatch, ReplyTo } from '../../../src/shard/commit-batch.ts';
+import { executeInternal as executeInService } from '../../../src/shard/execute-internal.ts';
+import type { InternalAnswer, InternalRequest } from '../../../src/shard/protocol.ts';
+import type { ShardState } from '../../../src/shard/shard-state.ts';
+import { oracleOf } from './oracle.ts';
+
+export function executeInternal(
+  state: ShardState,
+  batch: CommitBatch,
+  to: ReplyTo,
+  request: InternalRequest,
+): void {
+  const reply = batch.reply.bind(batch);
+  batch.reply = (to, answer: InternalAnswer) => {
+    const { settings, ids } = state;
+    const asked = { settings, serviceMs: batch.serviceMs, idLeadMs: ids.times.leadMs };
+    if (request.kind !== 'command') oracleOf(batch.view)?.told(request, asked, answer);
+    reply(to, answer);
+  };
+  executeInService(state, batch, to, request);
+  batch.reply = reply;
+}
