@@ -5,6 +5,14 @@
 import type { ClientBounds } from '../../src/shard/client.ts';
 import { type ClusterFaultKind, hasNodes, planWithNodes } from './cluster-plan.ts';
 import { Random } from './kernel/random.ts';
+import {
+  withDamage,
+  withHostedCards,
+  withLinks,
+  withOddities,
+  withOvertakenOwners,
+  withReaders,
+} from './plan-additions.ts';
 
 /** What a run injects; each seed has some of them only, so that no fault always hides another one. */
 export const faultKinds = [
@@ -64,6 +72,10 @@ export const actKinds = [
   'flood',
   'crowd',
   'read on',
+  'odd request',
+  'look around',
+  'bad request',
+  'send in other words',
   'operator',
 ] as const;
 export type ActKind = (typeof actKinds)[number];
@@ -180,92 +192,15 @@ export function planOf(seed: string): Plan {
 
 export function planWithoutNodes(seed: string): Plan {
   const plan = withOvertakenOwners(withCrowds(planWithoutCrowds(seed)));
-  return withReaders(withDamage(withHostedCards(withLinks(plan))));
+  return withOddities(withReaders(withDamage(withHostedCards(withLinks(plan)))));
 }
 
-type NewStep = Omit<Step, 'number'>;
+export type NewStep = Omit<Step, 'number'>;
 
-function withSteps(plan: Plan, added: readonly NewStep[]): Plan {
+/** The steps that there are keep their numbers. */
+export function withSteps(plan: Plan, added: readonly NewStep[]): Plan {
   const numbered = added.map((step, i) => ({ ...step, number: plan.steps.length + i }));
   return { ...plan, steps: inOrder([...plan.steps, ...numbered]) };
-}
-
-const damagedShare = 0.08;
-
-/** In some runs several values are damaged. */
-function withDamage(plan: Plan): Plan {
-  const random = new Random(`${plan.seed}/damage`);
-  if (!random.chance(damagedShare)) return plan;
-  const endMs = plan.steps.at(-1)!.atMs;
-  const added = Array.from({ length: random.between(1, 4) }, () => ({
-    atMs: random.below(endMs),
-    kind: 'fault' as const,
-    what: 'damage' as const,
-  }));
-  return withSteps(plan, added);
-}
-
-/** While the disk is slow somebody reads on, and when something was damaged. */
-function withReaders(plan: Plan): Plan {
-  const random = new Random(`${plan.seed}/readers`);
-  const added = plan.steps
-    .filter(({ what }) => what === 'slow disk' || what === 'damage')
-    .map(({ atMs }) => ({
-      atMs: atMs + random.below(1_000),
-      kind: 'act' as const,
-      what: 'read on' as const,
-    }));
-  return withSteps(plan, added);
-}
-
-const hostedShare = 0.25;
-
-/** In some runs the card network of live mode has a page of its own, and customers go there more often. */
-function withHostedCards(plan: Plan): Plan {
-  const random = new Random(`${plan.seed}/hosted cards`);
-  if (!random.chance(hostedShare)) return plan;
-  const endMs = plan.steps.at(-1)!.atMs;
-  const added = Array.from({ length: random.between(5, 25) }, () => ({
-    atMs: random.below(endMs),
-    kind: 'act' as const,
-    what: random.pick(['pay by card', 'pay by card', 'confirm', 'decide review'] as const),
-  }));
-  return withSteps({ ...plan, settings: { ...plan.settings, hasHostedCards: true } }, added);
-}
-
-const overtakenShare = 0.1;
-
-/** In some runs the last write of a shard's thread arrives behind the first one of its successor, some times. */
-function withOvertakenOwners(plan: Plan): Plan {
-  const random = new Random(`${plan.seed}/overtaken owners`);
-  if (!random.chance(overtakenShare)) return plan;
-  const endMs = plan.steps.at(-1)!.atMs;
-  const added = Array.from({ length: random.between(1, 4) }, () => ({
-    atMs: random.below(endMs),
-    kind: 'fault' as const,
-    what: 'overtaken owner' as const,
-  }));
-  return withSteps(plan, added);
-}
-
-const linkedShare = 0.25;
-
-/** In some runs there are payment links, which customers open more often than they pay. */
-function withLinks(plan: Plan): Plan {
-  const random = new Random(`${plan.seed}/links`);
-  if (!random.chance(linkedShare)) return plan;
-  const endMs = plan.steps.at(-1)!.atMs;
-  const what = () =>
-    random.pick([
-      ...(['open link', 'open link', 'open link', 'open link', 'change link'] as const),
-      ...(['choose method', 'choose method', 'complete charge', 'pay cash', 'pay by card'] as const),
-    ]);
-  const add = (kind: ActKind, atMs: number) => ({ atMs: Math.floor(atMs), kind: 'act' as const, what: kind });
-  const made = Array.from({ length: random.between(1, 3) }, () =>
-    add('create link', random.below(endMs / 3)),
-  );
-  const used = Array.from({ length: random.between(8, 40) }, () => add(what(), random.below(endMs)));
-  return withSteps(plan, [...made, ...used]);
 }
 
 function planWithoutCrowds(seed: string): Plan {

@@ -7,8 +7,11 @@ import { testCards } from '../../../src/networks/test-cards.ts';
 import type { InternalRequest } from '../../../src/shard/protocol.ts';
 import { Random } from '../kernel/random.ts';
 import type { ActKind } from '../plan.ts';
+import { badRequest, inOtherWords } from './bad-requests.ts';
 import type { Clients, Shop } from './clients.ts';
 import type { Fact } from './facts.ts';
+import { lookAround } from './look-around.ts';
+import { oddRequest } from './odd-requests.ts';
 import { filterOf, type Operators } from './operators.ts';
 import type { Entrance } from './service.ts';
 import type { World } from './world.ts';
@@ -21,7 +24,7 @@ export interface ActContext {
   readonly service: () => Entrance | null;
 }
 
-interface Act extends ActContext {
+export interface Act extends ActContext {
   readonly random: Random;
   readonly shop: Shop;
 }
@@ -34,7 +37,7 @@ export function act(context: ActContext, what: ActKind, number: number): void {
 }
 
 /** An object that the shop knows and that is as wanted. */
-function known(
+export function known(
   { world, shop, random }: Act,
   object: string,
   isWanted: (fact: Fact) => boolean = () => true,
@@ -95,16 +98,24 @@ function page(
 
 /** A member asks in the dashboard, or a customer on a page; the answer's body, or null without one. */
 function ask(
-  { service, clients }: Act,
+  acting: Act,
   shop: Shop,
   command: object,
+  onRefused: (code: string) => void = () => {},
+): Promise<string | null> {
+  return tell({ ...acting, shop }, { kind: 'command', language: 'en', ...command }, onRefused);
+}
+
+/** Tells the shop's shard something beside the API, and nobody says it again. */
+export function tell(
+  { service, clients, shop }: Act,
+  request: object,
   onRefused: (code: string) => void = () => {},
 ): Promise<string | null> {
   return new Promise((resolve) => {
     const running = service();
     if (running === null) return resolve(null);
-    const request = { kind: 'command', language: 'en', ...command } as InternalRequest;
-    running.ask(shop.org, request, (answer) => {
+    running.ask(shop.org, request as InternalRequest, (answer) => {
       if (!answer.ok) onRefused(answer.code);
       resolve(answer.ok ? answer.body : null);
     });
@@ -472,5 +483,9 @@ const acts: Readonly<Record<ActKind, (acting: Act) => Promise<void>>> = {
   flood,
   crowd,
   'read on': readOn,
+  'odd request': oddRequest,
+  'look around': lookAround,
+  'bad request': badRequest,
+  'send in other words': inOtherWords,
   operator: ({ operators, random, shop }) => operators.command(shop, random),
 };

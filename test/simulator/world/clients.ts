@@ -181,13 +181,13 @@ export class Clients {
   async post(
     shop: Shop,
     path: string,
-    params: object,
+    params: { readonly metadata?: object; readonly [name: string]: unknown },
     options: { readonly isCreation?: boolean; readonly arrives?: number } = {},
   ): Promise<Answer | null> {
     const tag = `tag-${this.keyed.length}`;
     const key = `key-${this.keyed.filter((other) => other.shop === shop).length}`;
     const { isCreation = false, arrives = 0 } = options;
-    const body = JSON.stringify(isCreation ? { ...params, metadata: { tag } } : params);
+    const body = JSON.stringify(isCreation ? { ...params, metadata: { ...params.metadata, tag } } : params);
     const keyed: Keyed = {
       shop,
       tag,
@@ -296,9 +296,9 @@ function saysAgain({ status, text }: Answer): boolean {
   return status === 409 && /"code":"(?:idempotency_in_progress|\w+_busy)"/.test(text);
 }
 
-/** Such a refusal is not kept: the same key is free for the request once it is right. */
-function wasRefusedBeforeItRan({ status, text }: Answer): boolean {
-  return status === 400 && /"code":"parameter_/.test(text);
+/** Such a refusal is not kept: the same key is free for the request once it is right, or once a name resolves. */
+function wasRefusedBeforeItRan({ status, text, retryAfterSeconds }: Answer): boolean {
+  return status === 400 && (retryAfterSeconds > 0 || /"code":"parameter_/.test(text));
 }
 
 function withoutSecret(text: string): string {

@@ -80,7 +80,7 @@ export class Receivers {
     if (how === 'dead') return { ...done, status: null, failure: 'connection refused' };
     return isTaken && how !== 'error after all'
       ? { ...done, status: 200, failure: null }
-      : { ...done, status: 500, failure: 'status 500' };
+      : { ...done, status: 500, failure: 'status 500', answer: 'not now' };
   }
 
   /** A receiver goes on although the node that has sent to it does not. */

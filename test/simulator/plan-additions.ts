@@ -1,0 +1,104 @@
+// What is added to the plans of some seeds. Each addition has a chance of its own, so that the other seeds, and all else in a
+// plan, stay as they were.
+
+import { Random } from './kernel/random.ts';
+import { type ActKind, type Plan, withSteps } from './plan.ts';
+
+const damagedShare = 0.08;
+
+/** In some runs several values are damaged. */
+export function withDamage(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/damage`);
+  if (!random.chance(damagedShare)) return plan;
+  const endMs = plan.steps.at(-1)!.atMs;
+  const added = Array.from({ length: random.between(1, 4) }, () => ({
+    atMs: random.below(endMs),
+    kind: 'fault' as const,
+    what: 'damage' as const,
+  }));
+  return withSteps(plan, added);
+}
+
+/** While the disk is slow somebody reads on, and when something was damaged. */
+export function withReaders(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/readers`);
+  const added = plan.steps
+    .filter(({ what }) => what === 'slow disk' || what === 'damage')
+    .map(({ atMs }) => ({
+      atMs: atMs + random.below(1_000),
+      kind: 'act' as const,
+      what: 'read on' as const,
+    }));
+  return withSteps(plan, added);
+}
+
+const hostedShare = 0.25;
+
+/** In some runs the card network of live mode has a page of its own, and customers go there more often. */
+export function withHostedCards(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/hosted cards`);
+  if (!random.chance(hostedShare)) return plan;
+  const endMs = plan.steps.at(-1)!.atMs;
+  const added = Array.from({ length: random.between(5, 25) }, () => ({
+    atMs: random.below(endMs),
+    kind: 'act' as const,
+    what: random.pick(['pay by card', 'pay by card', 'confirm', 'decide review'] as const),
+  }));
+  return withSteps({ ...plan, settings: { ...plan.settings, hasHostedCards: true } }, added);
+}
+
+const overtakenShare = 0.1;
+
+/** In some runs the last write of a shard's thread arrives behind the first one of its successor, some times. */
+export function withOvertakenOwners(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/overtaken owners`);
+  if (!random.chance(overtakenShare)) return plan;
+  const endMs = plan.steps.at(-1)!.atMs;
+  const added = Array.from({ length: random.between(1, 4) }, () => ({
+    atMs: random.below(endMs),
+    kind: 'fault' as const,
+    what: 'overtaken owner' as const,
+  }));
+  return withSteps(plan, added);
+}
+
+const linkedShare = 0.25;
+
+/** In some runs there are payment links, which customers open more often than they pay. */
+export function withLinks(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/links`);
+  if (!random.chance(linkedShare)) return plan;
+  const endMs = plan.steps.at(-1)!.atMs;
+  const what = () =>
+    random.pick([
+      ...(['open link', 'open link', 'open link', 'open link', 'change link'] as const),
+      ...(['choose method', 'choose method', 'complete charge', 'pay cash', 'pay by card'] as const),
+    ]);
+  const add = (kind: ActKind, atMs: number) => ({ atMs: Math.floor(atMs), kind: 'act' as const, what: kind });
+  const made = Array.from({ length: random.between(1, 3) }, () =>
+    add('create link', random.below(endMs / 3)),
+  );
+  const used = Array.from({ length: random.between(8, 40) }, () => add(what(), random.below(endMs)));
+  return withSteps(plan, [...made, ...used]);
+}
+
+const oddShare = 0.6;
+
+/** In most runs there are requests as few clients send them, and people look around. */
+export function withOddities(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/oddities`);
+  if (!random.chance(oddShare)) return plan;
+  const endMs = plan.steps.at(-1)!.atMs;
+  const what = () =>
+    random.pick([
+      ...(['odd request', 'odd request', 'odd request', 'odd request'] as const),
+      ...(['look around', 'look around', 'bad request', 'send in other words'] as const),
+    ]);
+  const added = Array.from({ length: random.between(5, 40) }, () => ({
+    // There is more to be odd about once something is there.
+    atMs: Math.floor(endMs * Math.sqrt(random.unit())),
+    kind: 'act' as const,
+    what: what(),
+  }));
+  return withSteps(plan, added);
+}
