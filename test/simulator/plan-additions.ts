@@ -91,10 +91,10 @@ export function withOddities(plan: Plan): Plan {
   const endMs = plan.steps.at(-1)!.atMs;
   const what = () =>
     random.pick([
-      ...(['odd request', 'odd request', 'odd request', 'odd request'] as const),
+      ...(['odd request', 'odd request', 'odd request', 'odd request', 'whole payment'] as const),
       ...(['look around', 'look around', 'bad request', 'send in other words'] as const),
     ]);
-  const added = Array.from({ length: random.between(5, 40) }, () => ({
+  const added = Array.from({ length: random.between(3, 16) }, () => ({
     // There is more to be odd about once something is there.
     atMs: Math.floor(endMs * Math.sqrt(random.unit())),
     kind: 'act' as const,

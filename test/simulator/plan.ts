@@ -75,6 +75,7 @@ export const actKinds = [
   'odd request',
   'look around',
   'bad request',
+  'whole payment',
   'send in other words',
   'operator',
 ] as const;

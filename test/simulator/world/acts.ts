@@ -14,6 +14,7 @@ import { lookAround } from './look-around.ts';
 import { oddRequest } from './odd-requests.ts';
 import { filterOf, type Operators } from './operators.ts';
 import type { Entrance } from './service.ts';
+import { wholePayment } from './whole-payments.ts';
 import type { World } from './world.ts';
 
 export interface ActContext {
@@ -72,7 +73,7 @@ async function confirm({ clients, shop, random }: Act, id: string): Promise<void
 }
 
 /** A customer's page asks; nobody asks again. */
-function page(
+export function page(
   { service, world, clients }: Act,
   shop: Shop,
   operation: PageOperation,
@@ -341,7 +342,7 @@ const listed: Readonly<Record<string, string>> = {
 };
 export const listPaths = listed;
 
-async function remove({ clients, shop }: Act, fact: Fact): Promise<void> {
+export async function remove({ clients, shop }: Act, fact: Fact): Promise<void> {
   fact.mayBeDeleted = true;
   await clients.delete(shop, `${listed[fact.object]}/${fact.id}`);
 }
@@ -486,6 +487,7 @@ const acts: Readonly<Record<ActKind, (acting: Act) => Promise<void>>> = {
   'odd request': oddRequest,
   'look around': lookAround,
   'bad request': badRequest,
+  'whole payment': wholePayment,
   'send in other words': inOtherWords,
   operator: ({ operators, random, shop }) => operators.command(shop, random),
 };

@@ -98,3 +98,19 @@ function exportOf(acting: Act, scope: { readonly org: string; readonly livemode:
 export async function lookAround(acting: Act): Promise<void> {
   for (let i = acting.random.between(1, 6); i > 0; i--) await tell(acting, questionOf(acting));
 }
+
+/** All that people are told of one payment. */
+export async function lookAt(acting: Act, { id }: { readonly id: string }): Promise<void> {
+  const { org, livemode } = acting.shop;
+  const scope = { org, livemode };
+  await tell(acting, { kind: 'payment_story', ...scope, reference: id });
+  await tell(acting, { kind: 'charges_named', ...scope, names: [id] });
+  await tell(acting, { kind: 'search_payments', ...scope, search: searchOf(acting) });
+  const nowMs = acting.world.clocks.wall();
+  const [fromMs, toMs] = [nowMs - 60_000, nowMs + 1_000];
+  for (const kind of ['charge', 'refund'] as const) {
+    const filter = { kind, methods: ['card', 'cash'] as const, fromMs, toMs };
+    await tell(acting, { kind: 'settled_page', ...scope, filter, start: null });
+  }
+  await tell(acting, exportOf(acting, scope));
+}
