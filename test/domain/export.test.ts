@@ -65,6 +65,33 @@ test('a page of an export is bounded in length, whatever its records hold, and t
   assert.ok(pages > 5);
 });
 
+test('an export has what the list of its kind shows', () => {
+  const stage = new Stage();
+  for (const amount of [500, 700]) {
+    stage.given('create_refund', { payment_intent: payByCard(stage).intent, amount });
+    scenes.code(stage);
+  }
+  for (const [operation, list] of [
+    ['export_payment_intents', 'list_payment_intents'],
+    ['export_charges', 'list_charges'],
+    ['export_refunds', 'list_refunds'],
+  ] as const) {
+    const exported = (format: 'csv' | 'ndjson') =>
+      exportPage(stage.world.state, operation, { format }, stage.queryContext, '').text;
+    const { data } = stage.read(list);
+    const rows = exported('ndjson').split('\n').slice(0, -1);
+    assert.deepEqual(
+      rows.map((row) => JSON.parse(row)),
+      data,
+    );
+    const lines = exported('csv').split('\r\n').slice(1, -1);
+    assert.deepEqual(
+      lines.map((line) => line.split(',', 1)[0]),
+      data.map(({ id }: { id: string }) => id),
+    );
+  }
+});
+
 /** The name of whatever it is asked for, so that a test sees what stands where. */
 const named = new Proxy({}, { get: (_, name) => String(name) });
 const sheetWith = (separator: Sheet['separator']): Sheet =>

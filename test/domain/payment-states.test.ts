@@ -269,6 +269,21 @@ for (const name of Object.keys(matrix) as SceneName[]) {
   });
 }
 
+test('once another charge is open, nothing happens to the one before', () => {
+  const stage = new Stage();
+  const { intent, charge: earlier } = scenes.open(stage);
+  stage.given('abandon_charge', {}, earlier);
+  const latest = openCharge(stage, intent);
+  const on = ['back', 'submit', 'challenge', 'complete', 'fail', 'end'];
+  for (const [operation, params] of on.map((action) => actions[action]!)) {
+    const { outcome } = stage.when(operation, params, earlier);
+    assert('refusal' in outcome, operation);
+    const { code, values } = outcome.refusal;
+    assert.deepEqual([code, values], [charge, { status: 'failed' }], operation);
+  }
+  assert.equal(stage.when('submit_card', typedCard, latest).code, 'waits');
+});
+
 test('creating: defaults, and the event names the request', () => {
   const stage = new Stage();
   const step = stage.when('create_payment_intent', { amount: 100, currency: 'mad' }).expect({
