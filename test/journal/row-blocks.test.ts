@@ -5,16 +5,24 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { unpack } from 'msgpackr';
+import { withChecksum } from '../../src/disk/checksum.ts';
 import { createEnvironment, dataFile, openEnvironment, openTable } from '../../src/disk/environment.ts';
 import { LmdbFile } from '../../src/disk/lmdb-file.ts';
 import { FileDamage } from '../../src/disk/lmdb-pages.ts';
-import { rowBlocks, rowsOfBlock } from '../../src/journal/checkpoint/row-blocks.ts';
-import { temporaryFolder } from './journal-fixtures.ts';
+import { checkpointTables } from '../../src/journal/checkpoint/checkpoint-tables.ts';
+import {
+  rowBlocks,
+  rowDefect,
+  rowsOfBlock,
+  type TableRows,
+} from '../../src/journal/checkpoint/row-blocks.ts';
+import { encodeRecord } from '../../src/journal/records/record-bytes.ts';
+import { customer, temporaryFolder } from './journal-fixtures.ts';
 
 const part = { folder: '0'.repeat(32), generation: 0, part: 'directory' };
 const mapSize = 1 << 26;
 const names = ['empty', 'few', 'many'] as const;
-const lengths = [0, 1, 255, 256, 3_000, 70_000];
+const lengths = [0, 1, 255, 256, 3_000, 65_535, 65_536, 70_000];
 
 async function written(context: TestContext) {
   const folder = join(temporaryFolder(context), 'environment');
@@ -112,3 +120,51 @@ test('a page that is overwritten is told with its place', async (context) => {
   context.after(() => reader.close());
   await assert.rejects(blocksOf(reader), (error) => error instanceof FileDamage && error.at >= at);
 });
+
+const record = encodeRecord(customer(1, 'a@shop.test'));
+const row = { key: Buffer.of(1), value: withChecksum(Buffer.from('content')) };
+/** For each table a row, and what is said of it when a bit of its value has flipped. */
+const checked: readonly (readonly [
+  table: string,
+  row: { key: Buffer; value: Buffer },
+  said: RegExp | null,
+])[] = [
+  [checkpointTables.records, record, /the record cus_0+1 is not as it was written/],
+  [checkpointTables.unchanging, record, /the record cus_0+1 is not as it was written/],
+  [checkpointTables.idempotency, row, /idempotency keys are not as they were written/],
+  [checkpointTables.responses, row, /a stored response is not as it was written/],
+  // Rows of these have no checksum.
+  [checkpointTables.index, row, null],
+  [checkpointTables.metadata, row, null],
+];
+for (const [table, { key, value }, said] of checked)
+  test(`a damaged row of the table ${table} ${said === null ? 'goes' : 'does not go'} into a backup`, async (context) => {
+    assert.equal(rowDefect(table, key, value), null);
+    const folder = join(temporaryFolder(context), 'environment');
+    await createEnvironment(folder, mapSize, part);
+    const environment = openEnvironment({ folder, part, mapSize, check: 'none' });
+    context.after(() => environment.close());
+    const file = () => {
+      const opened = new LmdbFile(dataFile(folder));
+      context.after(() => opened.close());
+      return opened;
+    };
+    const stored = openTable(environment, table);
+    environment.transactionSync(() => stored.putSync(key, value));
+    const backUp = async () => {
+      const blocks: TableRows[] = [];
+      for await (const block of rowBlocks(file(), [table])) blocks.push(rowsOfBlock(block));
+      return blocks;
+    };
+    assert.deepEqual(await backUp(), [{ table, rows: [key, value] }]);
+    const damaged = Buffer.from(value);
+    damaged[damaged.length - 1]! ^= 1;
+    environment.transactionSync(() => stored.putSync(key, damaged));
+    const blocks = backUp();
+    if (said === null) assert.equal((await blocks).length, 1);
+    else
+      await assert.rejects(
+        blocks,
+        (error: Error) => said.test(error.message) && error.message.includes(folder),
+      );
+  });
