@@ -360,3 +360,38 @@ test('an entry gives its response back with the digest that it is found by', asy
   const [entry] = found.filter(({ idempotency }) => idempotency && key.equals(idempotency.keyDigest));
   assert.equal(entry?.sequence, 7);
 });
+
+test('whatever page of a segment is overwritten, all else is read, and what is missing is told', async (context) => {
+  const files = await written(context);
+  const { file } = files.segments()[1]!;
+  const sound = readFileSync(file);
+  const whole = readAll(files).batches.map(({ firstSequence }) => firstSequence);
+  const reads = new Set<number>();
+  for (let at = 0; at < sound.length; at += 4_096) {
+    if (sound.subarray(at, at + 4_096).every((byte) => byte === 0)) continue;
+    overwrite(file, at, Buffer.alloc(4_096, 0xff));
+    for (const reverse of [false, true]) {
+      const { batches, defects } = readAll(files, { reverse });
+      const read = batches.map(({ firstSequence }) => firstSequence);
+      if (reverse) read.reverse();
+      assert.deepEqual(
+        read,
+        whole.filter((first) => read.includes(first)),
+        'in order, and once',
+      );
+      reads.add(whole.length - read.length);
+      // Backwards no gap is told, such as the one that is left when the newest of two heads is lost.
+      if (read.length === whole.length || reverse) continue;
+      assert.ok(defects.length > 0, `${whole.length - read.length} are missing, page ${at / 4_096}`);
+      assert.ok(defects.every((defect) => defect.file === file || defect.defect.includes('no batch')));
+      const lost = whole.filter((first) => !read.includes(first));
+      const isTold = (first: number) =>
+        defects.some(
+          ({ fromSequence, toSequence }) => fromSequence <= first && first <= (toSequence ?? Infinity),
+        );
+      assert.ok(lost.every(isTold), `page ${at / 4_096}`);
+    }
+    overwrite(file, at, sound.subarray(at, at + 4_096));
+  }
+  assert.ok(reads.has(0) && reads.size > 2, 'pages of many batches, of one, and of none');
+});
