@@ -8,7 +8,7 @@ import { type Sheet, sheetHead, sheetLine } from './export-sheet.ts';
 import { required } from './find.ts';
 import type { ListedKind } from './indexes.ts';
 import { filtered, type ListParams } from './list-pages.ts';
-import { isSearched, type PaymentSearch } from './payment-search.ts';
+import { type PaymentSearch, searchedIn } from './payment-search.ts';
 import * as present from './present.ts';
 import { presentIntent, type QueryContext } from './query.ts';
 import type { ChargeRecord, PaymentIntentRecord, RefundRecord } from './record.ts';
@@ -61,13 +61,15 @@ export function exportPage(
     const row = rowOf(record, view, context);
     return csv ? csvLine(names.map((name) => row[name])) : `${JSON.stringify(row)}\n`;
   };
+  const isOfSearch = search && searchedIn(view, search);
+  const isSearched = (record: Exported) => isOfSearch?.(paymentOf(view, record)) ?? true;
   const recordsMax = search === undefined ? pageRecordsMax : pageExaminedMax;
   let text = cursor === '' && csv ? (sheet === undefined ? csvLine(names) : sheetHead(operation, sheet)) : '';
   let count = 0;
   let last = '';
   for (const record of filtered(view, context, kind, range, {})) {
     if (count === recordsMax || text.length >= pageCharactersMax) return { text, cursor: last };
-    if (search === undefined || isSearched(view, paymentOf(view, record), search)) text += lineOf(record);
+    if (isSearched(record)) text += lineOf(record);
     last = record.id;
     count++;
   }

@@ -69,6 +69,7 @@ export interface FoundPayments {
 const examinedMax = 100;
 
 export function searchPayments(view: View, caller: ListCaller, search: PaymentSearch): FoundPayments {
+  const text = search.text === null ? null : searchedText(search.text);
   const payments: FoundPayment[] = [];
   let examined = 0;
   let last: string | null = null;
@@ -76,7 +77,7 @@ export function searchPayments(view: View, caller: ListCaller, search: PaymentSe
     if (examined === examinedMax || payments.length === search.limit) return { payments, stoppedAt: last };
     examined++;
     last = intent.id;
-    const found = matching(view, intent, search);
+    const found = matching(view, intent, search, text);
     if (found !== null) payments.push(found);
   }
   return { payments, stoppedAt: null };
@@ -115,15 +116,37 @@ function* newestFirst(lists: readonly Generator<PaymentIntentRecord>[]): Generat
   }
 }
 
-/** Whether a payment passes all filters but those of time. */
-export function isSearched(view: View, intent: PaymentIntentRecord, search: PaymentSearch): boolean {
-  const isCustomers =
-    search.customers === null || (intent.customer !== null && search.customers.includes(intent.customer));
-  return isCustomers && matching(view, intent, search) !== null;
+/** Tells whether a payment passes all filters but those of time. */
+export function searchedIn(view: View, search: PaymentSearch): (intent: PaymentIntentRecord) => boolean {
+  const text = search.text === null ? null : searchedText(search.text);
+  const isOfCustomer = ({ customer }: PaymentIntentRecord) =>
+    search.customers === null || (customer !== null && search.customers.includes(customer));
+  return (intent) => isOfCustomer(intent) && matching(view, intent, search, text) !== null;
+}
+
+/** What is looked for in each payment, read from the text once. */
+interface SearchedText {
+  readonly text: string;
+  readonly lowerCase: string;
+  /** Centimes; null when the text is no amount. */
+  readonly amount: number | null;
+  /** Of `key=value`; null for any other text. */
+  readonly entry: readonly [key: string, value: string] | null;
+}
+
+function searchedText(text: string): SearchedText {
+  const at = text.indexOf('=');
+  const entry = at > 0 ? ([text.slice(0, at), text.slice(at + 1)] as const) : null;
+  return { text, lowerCase: text.toLowerCase(), amount: parseAmount(text), entry };
 }
 
 /** The payment as the list shows it, if it passes the filters that have no index. */
-function matching(view: View, intent: PaymentIntentRecord, search: PaymentSearch): FoundPayment | null {
+function matching(
+  view: View,
+  intent: PaymentIntentRecord,
+  search: PaymentSearch,
+  text: SearchedText | null,
+): FoundPayment | null {
   const charge = intent.latest_charge === null ? undefined : view.get('charge', intent.latest_charge);
   if (search.method !== null && charge?.method !== search.method) return null;
   const refunded = charge?.amount_refunded ?? 0;
@@ -131,7 +154,7 @@ function matching(view: View, intent: PaymentIntentRecord, search: PaymentSearch
   if (search.state !== null && state !== search.state) return null;
   const session =
     intent.checkout_session === null ? undefined : view.get('checkout_session', intent.checkout_session);
-  if (search.text !== null && !hasText({ intent, session, charge }, search.text)) return null;
+  if (text !== null && !hasText({ intent, session, charge }, text)) return null;
   const error = state === 'failed' ? intent.last_payment_error : null;
   return {
     id: intent.id,
@@ -158,14 +181,13 @@ interface Searched {
   readonly charge: ChargeRecord | undefined;
 }
 
-function hasText({ intent, session, charge }: Searched, text: string): boolean {
+function hasText({ intent, session, charge }: Searched, wanted: SearchedText): boolean {
+  const { text, lowerCase, amount, entry } = wanted;
   if (text === session?.client_reference_id || text === charge?.card?.last4) return true;
-  if (parseAmount(text) === intent.amount) return true;
-  const at = text.indexOf('=');
-  const [name, value] = [text.slice(0, at), text.slice(at + 1)];
+  if (amount === intent.amount) return true;
   const has = (data: Readonly<Record<string, string>>) =>
-    (at > 0 && Object.hasOwn(data, name) && data[name] === value) || Object.values(data).includes(text);
+    (entry !== null && Object.hasOwn(data, entry[0]) && data[entry[0]] === entry[1]) ||
+    Object.values(data).includes(text);
   if (has(intent.metadata) || (session !== undefined && has(session.metadata))) return true;
-  const wanted = text.toLowerCase();
-  return [intent.description, session?.description].some((each) => each?.toLowerCase().includes(wanted));
+  return [intent.description, session?.description].some((each) => each?.toLowerCase().includes(lowerCase));
 }

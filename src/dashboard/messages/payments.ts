@@ -7,6 +7,12 @@ export const paymentMessages = texts({
   search_hint: `An id, a cash code, an e-mail address, an amount, a card’s last four digits, a reference, a metadata value, or words of the description
     Identifiant, code espèces, adresse e-mail, montant, quatre derniers chiffres de la carte, référence, valeur de métadonnée ou mots de la description
     مُعرّف أو رمز نقدي أو بريد إلكتروني أو مبلغ أو آخر أربعة أرقام من البطاقة أو مرجع أو قيمة من البيانات الوصفية أو كلمات من الوصف`,
+  search_long: `Search for at most {max} characters.
+    Cherchez au plus {max} caractères.
+    ابحث عن نص لا يتجاوز {max} حرفًا.`,
+  customers_many: `More than {max} customers have this address: only the newest are searched, and an export would not be whole. Open a customer instead.
+    Plus de {max} clients ont cette adresse\u00a0: seuls les plus récents sont cherchés, et un export ne serait pas complet. Ouvrez plutôt un client.
+    لهذا العنوان أكثر من {max} من العملاء: يُبحث في أحدثهم فقط، ولن يكون التصدير كاملًا. افتح صفحة عميل بدلًا من ذلك.`,
   any: 'Any | Tous | الكل',
   method: 'Method | Moyen | الوسيلة',
   card: 'Card | Carte | بطاقة',

@@ -108,7 +108,7 @@ async function customerOf(
 ): Promise<{ id: string | null } | { problem: string }> {
   const email = (request.form.get('email') ?? '').trim();
   if (email === '') return { id: null };
-  const [known] = await customersWith(request, email);
+  const [known] = (await customersWith(request, email)).ids;
   if (known !== undefined) return { id: known };
   const created = await perform(request, 'create_customer', { params: { email }, idempotencyKey });
   if (created.ok) return { id: created.body.id };

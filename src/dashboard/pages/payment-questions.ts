@@ -5,6 +5,7 @@ import type { CommandOperation } from '../../contract/routes/table.ts';
 import type { FoundPayment, FoundPayments, PaymentSearch } from '../../domain/payment-search.ts';
 import { isStatus } from '../../domain/payment-state.ts';
 import type { PaymentStory } from '../../domain/payment-story.ts';
+import { OperatorFailure } from '../../operator/use-cases/failures.ts';
 import type { ApiAnswer } from '../../operator/use-cases/services.ts';
 import type { CallOptions, ResultOf, ViewRequest } from '../layout/row.ts';
 import { cursorIn } from './own-record.ts';
@@ -112,8 +113,17 @@ export async function perform<O extends CommandOperation>(
 /** The answer to a command that was refused. */
 export type Refused = Extract<ApiAnswer, { readonly ok: false }>;
 
+/** Of one e-mail address: each question of a search reads the lists of all of them. */
+export const customersMax = 100;
+
 /** The ids of the customers with an e-mail address, the newest first. */
-export async function customersWith(request: ViewRequest, email: string): Promise<string[]> {
-  const listed = await request.api('list_customers', { query: { email, limit: '10' } });
-  return listed.ok ? listed.body.data.map(({ id }) => id) : [];
+export async function customersWith(
+  request: ViewRequest,
+  email: string,
+): Promise<{ readonly ids: string[]; readonly hasMore: boolean }> {
+  const listed = await request.api('list_customers', { query: { email, limit: String(customersMax) } });
+  // None would look as if nobody had the address.
+  if (!listed.ok) throw new OperatorFailure('failed', listed.error.message);
+  const { data, has_more: hasMore } = listed.body;
+  return { ids: data.map(({ id }) => id), hasMore };
 }

@@ -2,6 +2,7 @@
 // shows: exactly as the API has it, or for people, such as an accountant, in their language.
 
 import { kindOfId } from '../../contract/id-prefixes.ts';
+import { descriptionCharactersMax } from '../../contract/limits.ts';
 import { routeTable } from '../../contract/routes/table.ts';
 import type { Language } from '../../contract/vocabulary.ts';
 import { moroccoDayBounds } from '../../core/morocco-day.ts';
@@ -19,7 +20,14 @@ import { get, type Problems, type Row, refused, type Saying, saying } from '../l
 import { sayLayout } from '../messages/layout.ts';
 import { sayPayment } from '../messages/payments.ts';
 import { paymentsTable } from './payment-parts.ts';
-import { askStory, beforeIn, customersWith, everyPayment, findPayments } from './payment-questions.ts';
+import {
+  askStory,
+  beforeIn,
+  customersMax,
+  customersWith,
+  everyPayment,
+  findPayments,
+} from './payment-questions.ts';
 
 type Request = Saying<typeof sayPayment>;
 
@@ -31,7 +39,7 @@ export const paymentsRows: readonly Row[] = saying(sayPayment, [
 async function showPayments(request: Request): Promise<DashboardAnswer> {
   const { query, say } = request;
   const text = textIn(query);
-  const direct = text === '' ? null : await placeOf(request, text);
+  const direct = text === '' || isLong(text) ? null : await placeOf(request, text);
   if (direct !== null) return redirect(viewLink(request, direct));
   const { search, problems } = await searchOf(request);
   const found = await findPayments(request, search, true);
@@ -79,6 +87,11 @@ export function cashNumberIn(text: string): string | null {
   return /^\d{12}$/.test(digits) ? digits : null;
 }
 
+/** No text that a payment has is longer. */
+function isLong(text: string): boolean {
+  return text.length > descriptionCharactersMax;
+}
+
 function textIn(query: URLSearchParams): string {
   return (query.get('q') ?? '').trim();
 }
@@ -95,15 +108,19 @@ async function searchOf(request: Request): Promise<{ search: PaymentSearch; prob
   };
   const [from, to] = [day('from'), day('to')];
   const method = query.get('method');
-  const isEmail = text.includes('@') && !text.includes('=');
+  if (isLong(text)) problems.q = say('search_long', { max: descriptionCharactersMax });
+  const isText = text !== '' && !isLong(text);
+  const isEmail = isText && text.includes('@') && !text.includes('=');
+  const customers = isEmail ? await customersWith(request, text) : null;
+  if (customers?.hasMore) problems.q = say('customers_many', { max: customersMax });
   const search: PaymentSearch = {
     ...everyPayment,
     state: paymentStates.find((state) => state === query.get('status')) ?? null,
     method: method === 'card' || method === 'cash' ? method : null,
-    customers: isEmail ? await customersWith(request, text) : null,
+    customers: customers === null ? null : customers.ids,
     fromSeconds: from && from.fromMs / 1000,
     toSeconds: to && to.toMs / 1000,
-    text: isEmail || text === '' ? null : text,
+    text: isText && !isEmail ? text : null,
     before: beforeIn(query),
   };
   return { search, problems };
@@ -157,6 +174,9 @@ async function exportPayments(request: Request): Promise<DashboardAnswer> {
   });
   const { state, method, customers, text } = search;
   const isFiltered = state !== null || method !== null || customers !== null || text !== null;
+  // It reads as many records as a search. The stream asks again whether it may go on.
+  const admitted = isFiltered && !request.isRepeated && (await request.search(true, async () => null));
+  if (admitted) return tooManyPage(request, admitted);
   return {
     kind: 'export',
     route: routeTable.findIndex(({ operation }) => operation === `export_${what}`),
