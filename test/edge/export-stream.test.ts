@@ -4,10 +4,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { routeTable } from '../../src/contract/routes/table.ts';
 import { streamExport } from '../../src/edge/api/export-stream.ts';
+import type { DashboardAnswer } from '../../src/edge/dashboard/dashboard-port.ts';
+import { createExportCheck } from '../../src/edge/dashboard/dashboard-visits.ts';
 import type { Exchange } from '../../src/edge/http/exchange.ts';
 
 /** An exchange whose client takes everything, and a shard that has three pages. */
-function exported(isAllowed: () => boolean) {
+function exported(isAllowed: () => boolean | Promise<boolean>) {
   const said: string[] = [];
   const exchange = {
     isOpen: true,
@@ -43,4 +45,34 @@ test('an export whose key is revoked meanwhile is cut before its next page', asy
   const { said, done } = exported(() => ++asked < 3);
   await done;
   assert.deepEqual(said, ['begin', 'page 1', 'page 2', 'cut', 'export_ended']);
+});
+
+test('an export of the dashboard is cut soon after its member may not begin it any more, and outlives a main thread that is away', async () => {
+  for (const [answers, ending] of [
+    [['export', 'export', 'export'], 'finish'],
+    [['trouble', 'busy', 'export'], 'finish'],
+    [['export', 'page'], 'cut'],
+  ] as const) {
+    let [nowMs, asked, isTrusted] = [0, 0, true];
+    const again = async () => {
+      const kind = answers[asked++];
+      return kind === 'trouble' || kind === 'busy' ? kind : ({ kind } as DashboardAnswer);
+    };
+    const check = createExportCheck(
+      again,
+      () => isTrusted,
+      () => nowMs,
+    );
+    assert.equal(await check(), true);
+    assert.equal(asked, 0, 'it has just begun');
+    const { said, done } = exported(() => {
+      nowMs += 15_000;
+      return check();
+    });
+    await done;
+    const rest = ending === 'cut' ? ['cut'] : ['page 2', 'page 3', 'finish'];
+    assert.deepEqual(said, ['begin', 'page 1', ...rest, 'export_ended'], answers.join());
+    isTrusted = false;
+    assert.equal(await check(), false);
+  }
 });

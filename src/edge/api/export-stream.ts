@@ -18,6 +18,9 @@ interface ExportRequest extends ExportOptions {
   readonly query: string;
 }
 
+/** Asked before each page whether the client may still have it. */
+type IsAllowed = () => boolean | Promise<boolean>;
+
 /**
  * Answers an admitted export. When a page fails, or the client may not have it any more, the
  * connection is cut: no file looks whole.
@@ -27,7 +30,7 @@ export async function streamExport(
   headers: string,
   shard: Pick<ShardClient, 'ask'>,
   request: ExportRequest,
-  isAllowed: () => boolean,
+  isAllowed: IsAllowed,
 ): Promise<void> {
   const route = elementAt(routeTable, request.route);
   const parsed = parseQuery(route, request.query);
@@ -51,12 +54,12 @@ async function writePages(
   exchange: Exchange,
   shard: Pick<ShardClient, 'ask'>,
   request: ExportRequest,
-  isAllowed: () => boolean,
+  isAllowed: IsAllowed,
 ): Promise<void> {
   let cursor: string | null = '';
   while (cursor !== null && exchange.isOpen) {
     const answer = await shard.ask({ ...request, kind: 'export_page', cursor });
-    if (!answer.ok || !isAllowed()) {
+    if (!answer.ok || !(await isAllowed())) {
       exchange.cut();
       return;
     }

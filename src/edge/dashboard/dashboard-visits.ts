@@ -20,7 +20,7 @@ import { keptHeaders } from '../http/static-text.ts';
 import type { Visitors } from '../http/visitors.ts';
 import type { DashboardAnswer, DashboardPort, DashboardRequest, Unanswered } from './dashboard-port.ts';
 import type { KnownSessions } from './known-sessions.ts';
-import { TailStreams } from './tail-stream.ts';
+import { askAgainMs, TailStreams } from './tail-stream.ts';
 import type { Way } from './visit-lanes.ts';
 
 interface DashboardVisitsOptions {
@@ -86,13 +86,13 @@ export class DashboardVisits {
     const end = this.#slots[answer.kind].take([answer.org, answer.member]);
     if (end === null) return replyTooMany(exchange, stranger, busySeconds);
     const { shardOf, isTrusted } = this.#options;
+    const again = () => this.#ask(exchange, { ...request, isRepeated: true });
     try {
-      if (answer.kind === 'export')
-        await streamExport(exchange, notStored, shardOf(answer.org), answer, isTrusted);
-      else
-        await this.#tails.stream(exchange, answer, () =>
-          this.#ask(exchange, { ...request, isRepeated: true }),
-        );
+      if (answer.kind === 'tail') await this.#tails.stream(exchange, answer, again);
+      else {
+        const isAllowed = createExportCheck(again, isTrusted, () => performance.now());
+        await streamExport(exchange, notStored, shardOf(answer.org), answer, isAllowed);
+      }
     } finally {
       end();
     }
@@ -116,6 +116,25 @@ export class DashboardVisits {
     const { site, network } = visitors.visitorOf(remoteAddress, forwardedFor);
     return { lane: method === 'POST' ? 'forms' : 'pages', owners: [site, network] };
   }
+}
+
+/**
+ * Tells whether an export may go on: while the directory may be believed, and the main thread, which
+ * is asked now and then, would let it begin now. It goes on while that is away for a moment.
+ */
+export function createExportCheck(
+  again: () => Promise<DashboardAnswer | Unanswered>,
+  isTrusted: () => boolean,
+  nowMs: () => number,
+): () => Promise<boolean> {
+  let askedMs = nowMs();
+  return async () => {
+    if (!isTrusted()) return false;
+    if (nowMs() - askedMs < askAgainMs) return true;
+    askedMs = nowMs();
+    const answer = await again();
+    return typeof answer === 'string' || answer.kind === 'export';
+  };
 }
 
 function replyTooMany(exchange: Exchange, stranger: Visit, waitSeconds: number): void {

@@ -15,7 +15,7 @@ type TailAnswer = Extract<DashboardAnswer, { kind: 'tail' }>;
 
 const lookMs = 500;
 /** So that a stream ends soon after its session. */
-const askAgainMs = 15_000;
+export const askAgainMs = 15_000;
 /** uWebSockets.js closes a streamed answer of which nothing was written for 10 seconds. */
 const heartbeatMs = 5_000;
 
