@@ -2,6 +2,9 @@
 // every command.
 
 import { routeTable } from '../contract/routes/table.ts';
+import type { MonotonicClock } from '../core/clock.ts';
+import { KeyedBuckets } from '../core/token-bucket.ts';
+import { DirectoryRefusal } from '../directory/refusal.ts';
 import type { Audit } from '../operator/audit/audit.ts';
 import { OperatorFailure } from '../operator/use-cases/failures.ts';
 import type { ApiAnswer, OperatorServices } from '../operator/use-cases/services.ts';
@@ -22,10 +25,11 @@ interface ContextOptions {
   readonly audit: Pick<Audit, 'record' | 'actionsOf'>;
   readonly searches: Searches;
   readonly recentForms: RecentForms;
+  readonly changes: SettingsChanges;
 }
 
 export function createContext(
-  { services, audit, searches, recentForms }: ContextOptions,
+  { services, audit, searches, recentForms, changes }: ContextOptions,
   place: ViewPlace,
 ): ViewContext {
   const { organization, mode, form, language, client, gone } = place;
@@ -35,6 +39,7 @@ export function createContext(
   return {
     act,
     search: (isCounted, run) => searches.run(place, isCounted, gone, () => run(gone)),
+    countChange: () => changes.count(organization.id),
     once: (run) => recentForms.once(member, form, run),
     actionsOf: (before) => audit.actionsOf(organization.id, before),
     services: { ...services, author: { by: 'member', name: member }, language },
@@ -88,6 +93,28 @@ function keyOf(
 ): { idempotencyKey?: string } {
   const idempotencyKey = call.idempotencyKey ?? form.get('idempotency_key');
   return idempotencyKey ? { idempotencyKey } : {};
+}
+
+/** How often an organization's members change its settings in an hour. */
+const changesOfHour = { count: 30, windowMs: 3_600_000, keysMax: 50_000 };
+
+/** The changes of each organization's settings. */
+export class SettingsChanges {
+  readonly #buckets = new KeyedBuckets(changesOfHour);
+  readonly #monotonic: MonotonicClock;
+
+  constructor(monotonic: MonotonicClock) {
+    this.#monotonic = monotonic;
+  }
+
+  /** Counts one. Throws `DirectoryRefusal` when there were too many. */
+  count(org: string): void {
+    if (this.#buckets.spend(org, this.#monotonic()) === null) return;
+    throw new DirectoryRefusal(
+      `the settings were changed ${changesOfHour.count} times in an hour: change them later`,
+      'too_many_changes',
+    );
+  }
 }
 
 const keptMax = 1_000;

@@ -10,7 +10,7 @@ import type { DashboardAnswer, DashboardRequest, Visited } from '../edge/dashboa
 import { createClientAddressText } from '../edge/http/client-address.ts';
 import { createVisitorOf } from '../edge/http/visitors.ts';
 import type { OperatorServices } from '../operator/use-cases/services.ts';
-import { createContext, RecentForms } from './context.ts';
+import { createContext, RecentForms, SettingsChanges } from './context.ts';
 import { readIncoming } from './incoming.ts';
 import { redirect } from './layout/document.ts';
 import { errorPage, forbiddenPage } from './layout/errors.ts';
@@ -41,6 +41,7 @@ export class Dashboard {
   readonly #people: People;
   readonly #searches: Searches;
   readonly #recentForms = new RecentForms();
+  readonly #changes: SettingsChanges;
   readonly #addressOf: ReturnType<typeof createClientAddressText>;
   readonly #visitorOf: ReturnType<typeof createVisitorOf>;
 
@@ -52,6 +53,7 @@ export class Dashboard {
     this.#prefix = pathname.replace(/\/$/, '');
     this.#people = new People({ ...options, directory, secrets, secure: protocol === 'https:', mail });
     this.#searches = new Searches(services.now, monotonic);
+    this.#changes = new SettingsChanges(monotonic);
     this.#addressOf = createClientAddressText(trustedProxies);
     this.#visitorOf = createVisitorOf(trustedProxies);
   }
@@ -93,8 +95,8 @@ export class Dashboard {
     const row = { role, organization, mode: mode as Mode, path, views: viewsOf(role), warnings: [] };
     const place = { ...request, ...row, id: '' };
     const { services, audit } = this.#options;
-    const given = { services, audit, searches: this.#searches, recentForms: this.#recentForms };
-    return this.#answerRow({ ...place, ...createContext(given, place) });
+    const held = { searches: this.#searches, recentForms: this.#recentForms, changes: this.#changes };
+    return this.#answerRow({ ...place, ...createContext({ services, audit, ...held }, place) });
   }
 
   async #answerRow(request: ViewRequest): Promise<DashboardAnswer> {

@@ -115,11 +115,15 @@ export class DirectoryStore {
     for (const bytes of this.#store.rows(prefix)) yield unpack(bytes) as T;
   }
 
-  /** Makes a change: `decide` says what it leaves, and may refuse by throwing. */
+  /**
+   * Makes a change: `decide` says what it leaves, and may refuse by throwing. One without rows
+   * changes nothing: it is not counted, and not in the log.
+   */
   async change<T>(decide: () => StoreChange<T>): Promise<T> {
     let change!: StoreChange<T>;
     const make = () => {
       change = decide();
+      if (change.rows.length === 0) return new Map();
       const revision = this.#revision + 1;
       const rows: Rows = [...change.rows, [revisionRow, pack(revision)]];
       const logged = encodeChange({ revision, after: this.#revision, timeMs: this.now(), rows });
@@ -130,6 +134,7 @@ export class DirectoryStore {
       this.#revision++;
       change.apply();
     });
+    if (change.rows.length === 0) return change.value;
     for (const listener of this.#listeners) listener(this.#revision);
     return change.value;
   }
@@ -148,12 +153,13 @@ export class DirectoryStore {
 
   /**
    * Writes rows after the last write, without a change of the revision. They are made then, and
-   * `onWritten` is called when they are on disk. Rejects with `JournalFailure` when the disk is
+   * `onWritten` is called when they are on disk; without any, nothing is done. Rejects with `JournalFailure` when the disk is
    * full, or does not take them.
    */
   write(make: () => ReadonlyMap<string, Uint8Array | null>, onWritten = () => {}): Promise<void> {
     const written = this.#lastWrite.then(async () => {
       const rows = make();
+      if (rows.size === 0) return;
       const isFull = this.#isDiskFull();
       try {
         if (isFull) throw new JournalFailure(fullDisk, { diskFull: true });

@@ -311,7 +311,10 @@ export class Directory {
     const change = await this.store.change(() => {
       const decided = decide();
       const { organization, keys } = decided;
-      const own = [organization, ...keys].map((entry) => [entry.id, pack(entry)] as const);
+      // Each change is kept for a while: what is as it was is not written again.
+      const own = [organization, ...keys]
+        .map((entry) => [entry.id, pack(entry)] as const)
+        .filter(([row, content]) => !this.store.get(row)?.equals(content));
       const others = alongside();
       return {
         rows: [...own, ...others.flatMap(({ rows }) => rows)],

@@ -21,6 +21,7 @@ export type RefusalCode =
   | 'request_open'
   | 'session_over'
   | 'text_invalid'
+  | 'too_many_changes'
   | 'too_many_keys'
   | 'too_many_new_keys'
   | 'too_many_links'

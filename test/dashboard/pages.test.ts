@@ -1,22 +1,23 @@
-// What pages show when the shard or the API has no answer for them: never that there is nothing, and never a form that would do
-// again what may have been done.
+// Pages by themselves, beside a service that answers as a test says: without an answer they show neither that there is nothing nor a
+// form that would do again what may have been done, and what takes much of the service is asked for within bounds.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { loadConfig } from '../../src/config/config.ts';
-import { createContext, RecentForms } from '../../src/dashboard/context.ts';
+import { createContext, RecentForms, SettingsChanges } from '../../src/dashboard/context.ts';
 import type { ViewPlace } from '../../src/dashboard/layout/row.ts';
 import { matchRow } from '../../src/dashboard/layout/table.ts';
 import { Searches } from '../../src/dashboard/pages/searches.ts';
 import type { Member } from '../../src/directory/members.ts';
 import { newOrganization } from '../../src/directory/organization.ts';
 import type { Session } from '../../src/directory/sessions.ts';
+import type { PaymentSearch } from '../../src/domain/payment-search.ts';
 import { operatorServices } from '../../src/main/operator-services.ts';
 import type { ApiAnswer, ApiCall, OperatorServices } from '../../src/operator/use-cases/services.ts';
 import { hiddenFields } from './fixture.ts';
 
-type Answers = Pick<OperatorServices, 'callApi' | 'askShard'>;
+type Answers = Pick<OperatorServices, 'callApi' | 'askShard' | 'directory'>;
 
 const refusal = (status: number, code: string): ApiAnswer => ({
   ok: false,
@@ -31,6 +32,23 @@ const away = refusal(503, 'api_error');
 
 /** The answer to a visit of an owner, whose questions are answered so. */
 async function visit(path: string, answers: Partial<Answers>, form?: Readonly<Record<string, string>>) {
+  const answer = await visited(path, answers, form);
+  assert.ok(answer.kind === 'page', path);
+  return answer;
+}
+
+const searches = new Searches(
+  () => 0,
+  () => 0,
+);
+const changes = new SettingsChanges(() => 0);
+
+function visited(
+  path: string,
+  answers: Partial<Answers>,
+  form?: Readonly<Record<string, string>>,
+  more: Partial<ViewPlace> = {},
+) {
   const [place = '', query = ''] = path.split('?');
   const method = form === undefined ? 'GET' : 'POST';
   const match = matchRow(method, place);
@@ -56,16 +74,11 @@ async function visit(path: string, answers: Partial<Answers>, form?: Readonly<Re
     id: match.id,
     views: [],
     warnings: [],
+    ...more,
   } as Partial<ViewPlace> as ViewPlace;
   const audit = { record: (_by: unknown, _action: string, _params: unknown, run: () => unknown) => run() };
-  const searches = new Searches(
-    () => 0,
-    () => 0,
-  );
-  const given = { services, audit: audit as never, searches, recentForms: new RecentForms() };
-  const answer = await match.row.handle({ ...request, ...createContext(given, request) });
-  assert.ok(answer.kind === 'page', path);
-  return answer;
+  const given = { services, audit: audit as never, searches, recentForms: new RecentForms(), changes };
+  return match.row.handle({ ...request, ...createContext(given, request) });
 }
 
 test('a refund that may have been made is sent again with the same key', async () => {
@@ -112,4 +125,63 @@ test('open calls of a shard that is away are not told as none', async () => {
   assert.deepEqual(await services([calls, calls]).openNetworkCalls(null, 10), []);
   const failing = services([calls, { ok: false, code: 'api_error', message: 'the shard is recovering' }]);
   await assert.rejects(failing.openNetworkCalls(null, 10), { kind: 'failed', message: /is recovering/ });
+});
+
+test('a search by e-mail finds the payments of all customers, or says that they are too many, or not known', async () => {
+  const asked: unknown[] = [];
+  const askShard = async (_: string, request: object) => {
+    asked.push('search' in request && (request.search as PaymentSearch).customers);
+    return { body: JSON.stringify({ payments: [], stoppedAt: null }) } as never;
+  };
+  const customers = (count: number, hasMore: boolean) => async (call: ApiCall) => {
+    assert.deepEqual(call.query, { email: 'a@shop.test', limit: '100' });
+    const data = Array.from({ length: count }, (_, i) => ({ id: `cus_${i}` }));
+    return { ok: true, body: { data, has_more: hasMore } } as ApiAnswer;
+  };
+  const [list, file] = ['payments?q=a@shop.test', 'payments/export?q=a@shop.test'];
+  assert.equal((await visit(list, { askShard, callApi: customers(30, false) })).status, 200);
+  assert.equal((asked.at(-1) as string[]).length, 30);
+  const exported = await visited(file, { callApi: customers(30, false) });
+  assert.ok(exported.kind === 'export' && exported.search?.customers?.length === 30);
+  for (const path of [list, file]) {
+    const { body } = await visit(path, { askShard, callApi: customers(100, true) });
+    assert.match(body.toString(), /More than 100 customers have this address/, path);
+    await assert.rejects(visit(path, { askShard, callApi: async () => away }), { kind: 'failed' }, path);
+  }
+});
+
+test('a text that no payment has is not searched for', async () => {
+  const askShard = async (_: string, request: object) => {
+    assert.ok(!('search' in request) || (request.search as PaymentSearch).text === null);
+    return { body: JSON.stringify({ payments: [], stoppedAt: null }) } as never;
+  };
+  for (const path of ['payments', 'payments/export']) {
+    const { body } = await visit(`${path}?q=${'9'.repeat(1_001)}`, { askShard });
+    assert.match(body.toString(), /Search for at most 1,?000 characters/, path);
+  }
+});
+
+test('an export with filters counts as a search when it begins, and not when its stream asks again', async () => {
+  const path = 'payments/export?q=carpet';
+  const organization = { ...newOrganization('org_2', 'Medina', 0), id: 'org_2' };
+  const kinds = async (count: number, more: Partial<ViewPlace> = {}) => {
+    const all = [];
+    for (let i = 0; i < count; i++)
+      all.push((await visited(path, {}, undefined, { organization, ...more })).kind);
+    return new Set(all);
+  };
+  assert.deepEqual(await kinds(35), new Set(['export']));
+  assert.deepEqual(await kinds(1), new Set(['page']));
+  assert.deepEqual(await kinds(1, { isRepeated: true }), new Set(['export']));
+});
+
+test('the settings of an organization are changed so often in an hour', async () => {
+  let made = 0;
+  const changeOrganization = async () => void made++;
+  const directory = { changeOrganization } as unknown as OperatorServices['directory'];
+  const save = () => visit('settings', { directory, askShard: () => assert.fail() }, { name: 'Souk' });
+  for (let time = 0; time < 35; time++) assert.equal((await save()).status, 303);
+  const { status, body } = await save();
+  assert.deepEqual([status, made], [400, 35]);
+  assert.match(body.toString(), /The settings were changed too often/);
 });

@@ -19,10 +19,18 @@ import { pack } from 'msgpackr';
 import { activeKeysMax, keysMadePerDayMax } from '../../src/contract/limits.ts';
 import { modes } from '../../src/contract/vocabulary.ts';
 import { digestOf, keyStatus } from '../../src/directory/api-key.ts';
-import { changesAfter } from '../../src/directory/change-log.ts';
+import { logoOf } from '../../src/directory/branding.ts';
+import { changeRowOf, changesAfter } from '../../src/directory/change-log.ts';
 import { Directory, type DirectoryChange, isForeignRow } from '../../src/directory/directory.ts';
 import { createDirectory } from '../../src/directory/directory-store.ts';
-import { activate, close, suspend, withLimit, withMethods } from '../../src/directory/organization.ts';
+import {
+  activate,
+  close,
+  suspend,
+  withBranding,
+  withLimit,
+  withMethods,
+} from '../../src/directory/organization.ts';
 import { DirectoryRefusal } from '../../src/directory/refusal.ts';
 import { withChecksum } from '../../src/disk/checksum.ts';
 import { RowStore } from '../../src/disk/row-store.ts';
@@ -263,6 +271,21 @@ describe('Directory', () => {
     await create();
   });
 
+  test('what is as it was is not written again: no change, and not the organization with each of its keys', async () => {
+    const { organization, keys } = await directory.createOrganization('Souk', modes);
+    const logo = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(60_000)]);
+    const upload = () =>
+      directory.changeOrganization(organization.id, (each) => withBranding(each, { logo: logoOf(logo) }));
+    await upload();
+    const { revision } = directory;
+    await upload();
+    assert.equal(directory.revision, revision);
+    await directory.nameKey(keys.test.secret, 'Till');
+    assert.equal(directory.revision, revision + 1);
+    const change = directory.store.get(changeRowOf(revision + 1));
+    assert.ok(change !== undefined && change.length < 2_000, `${change?.length} bytes for a key`);
+  });
+
   test('a listener hears of the keys that have changed, not of all', async () => {
     const { organization } = await directory.createOrganization('Souk', modes);
     const heard: DirectoryChange[] = [];
@@ -376,12 +399,12 @@ describe('Directory', () => {
     const { organization } = await directory.createOrganization('Souk', modes);
     await Promise.all([
       directory.changeOrganization(organization.id, activate),
-      directory.changeOrganization(organization.id, (each) => withMethods(each, 'live', { cash: false })),
+      directory.changeOrganization(organization.id, (each) => withMethods(each, 'live', { card: true })),
       directory.changeOrganization(organization.id, suspend),
     ]);
     await reopen();
     const { liveActivated, methods, status } = directory.organization(organization.id);
-    assert.deepEqual([liveActivated, methods.live.cash, status], [true, false, 'suspended']);
+    assert.deepEqual([liveActivated, methods.live.card, status], [true, true, 'suspended']);
     assert.equal(directory.revision, 4);
   });
 

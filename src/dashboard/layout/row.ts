@@ -178,6 +178,11 @@ export interface ViewContext {
   /** Carries out a member's action between its two rows of the audit record. */
   act<T>(action: MemberAction, params: object, run: () => Promise<T>): Promise<T>;
   /**
+   * Counts a change of the organization's settings. Throws `DirectoryRefusal` when there were too
+   * many, because each is kept for a while, with the logo.
+   */
+  countChange(): void;
+  /**
    * Carries out the request's form; null when that was done, or is under way. A form that fails may
    * come again, and one without a key counts as new.
    */

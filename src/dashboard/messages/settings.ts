@@ -45,6 +45,9 @@ export const settingsMessages = texts({
   logo_too_large: `The file has more than 64 KiB: make it smaller.
     Le fichier dépasse 64 Kio : réduisez-le.
     يتجاوز الملف 64 كيلوبايت: صغّره.`,
+  too_many_changes: `The settings were changed too often. Change them later.
+    Les paramètres ont été modifiés trop souvent. Modifiez-les plus tard.
+    عُدّلت الإعدادات مرات كثيرة جدًا. عدّلها لاحقًا.`,
   audit_intro: `What members did here and what operators of the service did for this organization, newest first.
     Ce que les membres ont fait ici et ce que les opérateurs du service ont fait pour cette organisation, du plus récent au plus ancien.
     ما فعله الأعضاء هنا وما فعله مشغلو الخدمة لهذه المؤسسة، الأحدث أولًا.`,

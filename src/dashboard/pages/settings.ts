@@ -146,6 +146,11 @@ async function saveReceipts(request: Request): Promise<DashboardAnswer> {
 }
 
 async function connectNetwork(request: Request): Promise<DashboardAnswer> {
+  try {
+    request.countChange();
+  } catch (error) {
+    return show(refusedBy(request, error, fieldsOf));
+  }
   const problems = await saveNetwork({ ...request, say: sayNetworks(request) });
   if (Object.keys(problems).length > 0) return show(refused(request, problems));
   return redirect(viewLink(request, active, { done: 'saved' }));
@@ -157,6 +162,7 @@ const fieldsOf = {
   colour_invalid: 'colour',
   logo_invalid: 'logo',
   logo_too_large: 'logo',
+  too_many_changes: '',
 } as const satisfies Partial<Record<RefusalCode, string>>;
 
 async function save(
@@ -166,6 +172,7 @@ async function save(
 ): Promise<DashboardAnswer> {
   const { organization } = request;
   try {
+    request.countChange();
     await request.act('org.settings', params, () =>
       request.services.directory.changeOrganization(organization.id, rule),
     );
