@@ -153,8 +153,8 @@ export class DirectoryStore {
 
   /**
    * Writes rows after the last write, without a change of the revision. They are made then, and
-   * `onWritten` is called when they are on disk; without any, nothing is done. Rejects with `JournalFailure` when the disk is
-   * full, or does not take them.
+   * `onWritten` is called when they are on disk; without any, nothing is done. Rejects with
+   * `JournalFailure` when the disk is full, or does not take them.
    */
   write(make: () => ReadonlyMap<string, Uint8Array | null>, onWritten = () => {}): Promise<void> {
     const written = this.#lastWrite.then(async () => {

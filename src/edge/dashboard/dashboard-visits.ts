@@ -119,8 +119,8 @@ export class DashboardVisits {
 }
 
 /**
- * Tells whether an export may go on: while the directory may be believed, and the main thread, which
- * is asked now and then, would let it begin now. It goes on while that is away for a moment.
+ * Tells whether an export may go on: while the directory may be believed, and the main thread,
+ * which is asked now and then, would let it begin. It goes on while that is away for a moment.
  */
 export function createExportCheck(
   again: () => Promise<DashboardAnswer | Unanswered>,
