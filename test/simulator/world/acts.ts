@@ -147,6 +147,7 @@ async function createLink(acting: Act): Promise<void> {
     const { id } = JSON.parse(body) as { id: string };
     acting.world.note(`member: makes the link ${id}`);
     clients.links.push({ id, shop, isForOne, staysOpen: !isForOne && params.lasts_ms === null });
+    if (random.chance(0.3)) await ask(acting, shop, command);
     return;
   }
 }

@@ -93,7 +93,7 @@ export class Clients {
       await this.wait(service === null ? 50 : patienceMs);
       return null;
     }
-    const spend = this.limits.get(shopKey)?.sent(request.path);
+    const spend = request.member === undefined ? this.limits.get(shopKey)?.sent(request.path) : undefined;
     return new Promise((resolve) => {
       const cancel = simulation.after(this.#lane, patienceMs, () => resolve(null));
       service.request(request, (answer) => {
@@ -182,16 +182,16 @@ export class Clients {
     shop: Shop,
     path: string,
     params: { readonly metadata?: object; readonly [name: string]: unknown },
-    options: { readonly isCreation?: boolean; readonly arrives?: number } = {},
+    options: { readonly isCreation?: boolean; readonly arrives?: number; readonly member?: string } = {},
   ): Promise<Answer | null> {
     const tag = `tag-${this.keyed.length}`;
     const key = `key-${this.keyed.filter((other) => other.shop === shop).length}`;
-    const { isCreation = false, arrives = 0 } = options;
+    const { isCreation = false, arrives = 0, member } = options;
     const body = JSON.stringify(isCreation ? { ...params, metadata: { ...params.metadata, tag } } : params);
     const keyed: Keyed = {
       shop,
       tag,
-      request: { apiKey: shop.apiKey, method: 'POST', path, query: '', key, body },
+      request: { apiKey: shop.apiKey, method: 'POST', path, query: '', key, body, ...(member && { member }) },
       beganMs: this.#world.simulation.nowMs,
       operation: path,
       isCreation,

@@ -47,6 +47,10 @@ function order(acting: Act): Params {
 const requests: readonly ((acting: Act) => Promise<unknown>)[] = [
   (acting) => acting.clients.post(acting.shop, '/v1/payment_intents', order(acting), { isCreation: true }),
   (acting) => {
+    const options = { isCreation: true, member: 'mem_1' };
+    return acting.clients.post(acting.shop, '/v1/payment_intents', order(acting), options);
+  },
+  (acting) => {
     const { clients, shop, random, world } = acting;
     const seconds = Math.floor(world.clocks.wall() / 1000);
     const lasts = random.pick([1_799, 1_800, 1_801, 7_200, 86_399, 86_400, 86_401]);

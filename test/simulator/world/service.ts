@@ -62,6 +62,8 @@ export interface Request {
   readonly query: string;
   readonly key: string | null;
   readonly body: string;
+  /** The member who asks in the dashboard; none for a merchant's server. */
+  readonly member?: string;
 }
 
 export interface Answer {
@@ -550,7 +552,7 @@ export class Service {
   }
 
   #take(
-    { apiKey, method, path, query, key, body }: Request,
+    { apiKey, method, path, query, key, body, member = '' }: Request,
     done: (answer: Answer | null) => void,
     call: Call,
   ): void {
@@ -568,7 +570,9 @@ export class Service {
     }
     const match = matchRoute(method, path)!;
     const flags =
-      (known.livemode ? requestFlags.livemode : 0) | (key === null ? 0 : requestFlags.hasIdempotencyKey);
+      (known.livemode ? requestFlags.livemode : 0) |
+      (key === null ? 0 : requestFlags.hasIdempotencyKey) |
+      (member === '' ? 0 : requestFlags.byMember);
     const frame = {
       route: match.route,
       flags,
@@ -579,7 +583,7 @@ export class Service {
       id: match.id,
       query,
       idempotencyKey: key ?? '',
-      member: '',
+      member,
       body: Buffer.from(body),
     };
     const number = this.shardOf(known.org);
