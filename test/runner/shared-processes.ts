@@ -11,6 +11,7 @@ const folders = [
   'domain',
   'store',
   'crypto',
+  'edge',
   'html',
   'rpc',
   'shard',
