@@ -26,6 +26,7 @@ type Move = (
   remote: RemoteLog,
   options: JournalOptions,
   report: (sequence: number) => void,
+  nowMs: number,
 ) => Promise<number>;
 
 function moved(
@@ -41,7 +42,7 @@ function moved(
     for (const shard of shardNumbers(folder)) {
       const report = (sequence: number) => onProgress(`moving the log of shard ${shard}`, sequence, 0);
       const sequence = await withRemote(config, folder, shard, (remote) =>
-        move(remote, journalOf(folder, shard), report),
+        move(remote, journalOf(folder, shard), report, Date.now()),
       );
       shards.push({ shard, sequence });
     }

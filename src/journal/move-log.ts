@@ -1,11 +1,14 @@
 // Moves the log of a stopped shard to other machines (see remote-log.ts) and back, and compares
-// what both hold. A move that was interrupted can be begun again.
+// what both hold. A move that was interrupted can be begun again. The remote log begins behind the
+// first batch, because the checkpoint may have what no log has, as after a reshard or a restore: so
+// an empty folder is never taken for the beginning of what was moved.
 
+import { defined } from '../core/assert.ts';
 import { tagOf } from '../disk/identity.ts';
-import { JournalDamaged } from './journal.ts';
+import { JournalDamaged, type LogEnd } from './journal.ts';
 import { checkedHeader, endOfBatch } from './log/codec.ts';
 import { EpochFile } from './log/epoch-file.ts';
-import { markMirror, unmarkMirror } from './log/mirror-mark.ts';
+import { isMirror, markMirror, unmarkMirror } from './log/mirror-mark.ts';
 import { type FoundBatch, isDefect, LogReader } from './log-reader.ts';
 import { foldersOfJournal, type JournalOptions, openJournal } from './open-journal.ts';
 import type { AppendedBatch, RemoteLog } from './remote-log.ts';
@@ -16,28 +19,33 @@ type ReportSequence = (sequence: number) => void;
 
 /**
  * Appends what the folder has to the remote log, which has nothing or its beginning. Resolves with
- * the last sequence. Rejects with `JournalDamaged` or `JournalFailure`.
+ * the last sequence. Rejects with `JournalDamaged` or `JournalFailure`. `nowMs`: the wall time.
  */
 export async function moveLogTo(
   remote: RemoteLog,
   options: JournalOptions,
   report: ReportSequence,
+  nowMs: number,
 ): Promise<number> {
   const { dir, identity } = options;
-  const { sequence, metadata } = await readStoppedJournal(options, ({ checkpoint }) => ({
-    sequence: checkpoint.sequence,
-    metadata: checkpoint.metadata(),
-  }));
   const reader = new LogReader(foldersOfJournal(dir).log, identity);
+  if (reader.firstSequence() === null) await appendFirst(options, nowMs);
   // All of it is looked at before anything is moved, one batch at a time.
   let lastEpoch = 0;
-  for (const found of reader.read()) lastEpoch = soundBatch(found).epoch;
+  let first: LogEnd | null = null;
+  for (const found of reader.read()) {
+    const { epoch, bytes } = soundBatch(found);
+    lastEpoch = epoch;
+    first ??= endOfBatch(bytes);
+  }
+  const metadata = await readStoppedJournal(options, ({ checkpoint }) => checkpoint.metadata());
   const { epoch, end } = await remote.acquire(Math.max(lastEpoch, new EpochFile(dir).stored));
   let last = end.sequence;
   if (last === 0) {
-    last = (reader.firstSequence() ?? sequence + 1) - 1;
-    if (last > 0) await remote.begin(epoch, last + 1);
-  } else refuseOther(reader, last, end.checksum);
+    const beginning = defined(first, 'the log has a batch');
+    await remote.begin(epoch, beginning);
+    last = beginning.sequence;
+  } else refuseOther(reader, end);
   for (const found of reader.read({ after: last })) {
     const { bytes, ...batch } = soundBatch(found);
     await remote.append(epoch, { ...batch, bytes, end: endOfBatch(bytes) } satisfies AppendedBatch);
@@ -50,6 +58,23 @@ export async function moveLogTo(
   return last;
 }
 
+/** Gives an empty log a first batch, of one entry that changes nothing. */
+async function appendFirst(options: JournalOptions, wallMs: number): Promise<void> {
+  // The log of a mirror is moved when what it was the mirror of is lost.
+  const isOfMirror = isMirror(options.dir);
+  unmarkMirror(options.dir);
+  const journal = await openJournal(options);
+  try {
+    const { log } = journal;
+    const entries = [{ changes: [], idempotency: null, cause: null }];
+    // It is no service time, which must not go by the machine's clock alone.
+    await log.append({ firstSequence: log.nextSequence, timeMs: 0, wallMs, entries }).durable;
+  } finally {
+    await journal.close();
+    if (isOfMirror) markMirror(options.dir);
+  }
+}
+
 function soundBatch(
   found: ReturnType<LogReader['read']> extends Iterable<infer Found> ? Found : never,
 ): FoundBatch {
@@ -60,7 +85,7 @@ function soundBatch(
 }
 
 /** Throws unless the batch that ends with `sequence` has this checksum here, too. */
-function refuseOther(reader: LogReader, sequence: number, checksum: number): void {
+function refuseOther(reader: LogReader, { sequence, checksum }: LogEnd): void {
   for (const found of reader.read({ after: sequence - 1, upTo: sequence })) {
     const end = endOfBatch(soundBatch(found).bytes);
     if (end.sequence === sequence && end.checksum === checksum) return;

@@ -40,8 +40,8 @@ export interface RemoteLog {
   append(epoch: number, batch: AppendedBatch): Promise<void>;
   /** The commit batches after the one that ends with `after`, in order, some at a time. */
   read(after: number): AsyncIterable<readonly Buffer[]>;
-  /** Has an empty log begin with this sequence, because what came before lies in checkpoints. */
-  begin(epoch: number, firstSequence: number): Promise<void>;
+  /** Has an empty log begin behind `end`: up to there it lies in data folders alone. */
+  begin(epoch: number, end: LogEnd): Promise<void>;
   /** The checksum of the batch that ends with `sequence`; null when none does. */
   checksumAt(sequence: number): Promise<number | null>;
   /**

@@ -3,7 +3,7 @@
 // the batch. PostgreSQL keeps the lock, and hides the rows, until enough standbys have the commit
 // on disk; so appends and takeovers come one after the other.
 
-import type { JournalFailure } from '../journal/journal.ts';
+import type { JournalFailure, LogEnd } from '../journal/journal.ts';
 import type { AcquiredLog, AppendedBatch, RemoteLog } from '../journal/remote-log.ts';
 import { settingsColumns } from './durability.ts';
 import { failure, OwnerConnection, type OwnerOptions } from './owner-connection.ts';
@@ -103,12 +103,12 @@ export class PostgresLog implements RemoteLog {
     if (row === undefined) throw this.#fenced(epoch);
   }
 
-  async begin(epoch: number, firstSequence: number): Promise<void> {
+  async begin(epoch: number, { sequence, checksum }: LogEnd): Promise<void> {
     const row = await this.#connection.change({
       name: 'begin',
-      text: `update payments.partitions set next_sequence = $3
+      text: `update payments.partitions set next_sequence = $3::bigint + 1, checksum = $4
              where partition = $1 and epoch = $2 and next_sequence = 1 returning ${settingsColumns}`,
-      values: [this.#partition, epoch, firstSequence],
+      values: [this.#partition, epoch, sequence, checksum],
     });
     if (row === undefined) throw this.#fenced(epoch);
   }

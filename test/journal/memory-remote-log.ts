@@ -1,7 +1,7 @@
 // The log that other machines hold, in memory: what PostgreSQL does for a partition, with faults on demand.
 
 import { setImmediate as later } from 'node:timers/promises';
-import { JournalFailure } from '../../src/journal/journal.ts';
+import { JournalFailure, type LogEnd } from '../../src/journal/journal.ts';
 import { endOfBatch, readBatchHeader } from '../../src/journal/log/codec.ts';
 import { fencedBy } from '../../src/journal/log/replicated-log.ts';
 import type { AcquiredLog, AppendedBatch, RemoteLog } from '../../src/journal/remote-log.ts';
@@ -11,6 +11,8 @@ import { identity } from './journal-fixtures.ts';
 export class RemoteMachines {
   epoch = 0;
   firstSequence = 1;
+  /** The end of what came before the log began. */
+  begun: LogEnd = { sequence: 0, checksum: 0 };
   batches: Buffer[] = [];
   readonly metadata = new Map<string, Uint8Array>();
   /** Up to which sequence the owner's mirror was said to hold the log. */
@@ -25,7 +27,7 @@ export class RemoteMachines {
 
   get end() {
     const last = this.batches.at(-1);
-    return last === undefined ? { sequence: this.firstSequence - 1, checksum: 0 } : endOfBatch(last);
+    return last === undefined ? this.begun : endOfBatch(last);
   }
 
   /** The log as a node has it. */
@@ -61,9 +63,10 @@ export class RemoteMachines {
       async *read(after) {
         for (const bytes of machines.batches) if (endOfBatch(bytes).sequence > after) yield [bytes];
       },
-      async begin(epoch, firstSequence) {
+      async begin(epoch, end) {
         await confirm(epoch);
-        machines.firstSequence = firstSequence;
+        machines.begun = end;
+        machines.firstSequence = end.sequence + 1;
       },
       async checksumAt(sequence) {
         const ends = machines.batches.map(endOfBatch);

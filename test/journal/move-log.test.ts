@@ -1,7 +1,7 @@
 // A log that is moved to other machines and back: an interrupted move goes on, and what differs is told, never overwritten.
 
 import assert from 'node:assert/strict';
-import { readdirSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openEnvironment } from '../../src/disk/environment.ts';
@@ -11,7 +11,8 @@ import { encodeBatch, endOfBatch, readBatchHeader } from '../../src/journal/log/
 import { EpochFile } from '../../src/journal/log/epoch-file.ts';
 import { type LogRange, LogReader } from '../../src/journal/log-reader.ts';
 import { compareLogs, moveLogFrom, moveLogTo } from '../../src/journal/move-log.ts';
-import { isMirror, openJournal } from '../../src/journal/open-journal.ts';
+import { isMirror, type JournalOptions, markMirror, openJournal } from '../../src/journal/open-journal.ts';
+import { openStandby } from '../../src/journal/standby-journal.ts';
 import {
   appendTurns,
   identity,
@@ -43,14 +44,14 @@ const endsIn = ({ batches }: RemoteMachines) => batches.map((bytes) => endOfBatc
 const damaged = (pattern: RegExp) => (error: unknown) =>
   error instanceof JournalDamaged && pattern.test(error.message);
 
-test('all of a log is moved, with its metadata, and the folder is its mirror then', async (context) => {
+test('all of a log but its first batch is moved, with its metadata, and the folder is its mirror then', async (context) => {
   const options = await stopped(context);
   const machines = new RemoteMachines();
   const reported: number[] = [];
-  const last = await moveLogTo(machines.connect(), options, (sequence) => reported.push(sequence));
-  assert.deepEqual([last, reported, endsIn(machines)], [5, [2, 3, 5], [2, 3, 5]]);
+  const last = await moveLogTo(machines.connect(), options, (sequence) => reported.push(sequence), startMs);
+  assert.deepEqual([last, reported, endsIn(machines)], [5, [3, 5], [3, 5]]);
   assert.deepEqual([...machines.metadata.get('clock')!], [9]);
-  assert.deepEqual([machines.mirrored, machines.firstSequence, isMirror(options.dir)], [5, 1, true]);
+  assert.deepEqual([machines.mirrored, machines.firstSequence, isMirror(options.dir)], [5, 3, true]);
   assert.equal(new EpochFile(options.dir).stored, machines.epoch);
   assert.ok(machines.epoch > 1, 'it is greater than that of whoever wrote the log');
   const node = await openJournal({ ...options, remote: machines.connect() });
@@ -61,32 +62,74 @@ test('all of a log is moved, with its metadata, and the folder is its mirror the
 test('a move that was interrupted goes on, and reports the rest alone', async (context) => {
   const options = await stopped(context);
   const machines = new RemoteMachines();
-  await moveLogTo(machines.connect(), options, () => {});
-  machines.batches.length = 1;
-  const reported: number[] = [];
-  assert.equal(await moveLogTo(machines.connect(), options, (sequence) => reported.push(sequence)), 5);
-  assert.deepEqual(
-    [reported, endsIn(machines)],
-    [
-      [3, 5],
-      [2, 3, 5],
-    ],
-  );
+  await moveLogTo(machines.connect(), options, () => {}, startMs);
+  for (const [moved, rest] of [
+    [1, [5]],
+    [0, [3, 5]],
+  ] as const) {
+    machines.batches.length = moved;
+    const reported: number[] = [];
+    assert.equal(
+      await moveLogTo(machines.connect(), options, (sequence) => reported.push(sequence), startMs),
+      5,
+    );
+    assert.deepEqual([reported, endsIn(machines)], [rest, [3, 5]]);
+  }
 });
 
-test('a log whose beginning was dropped begins there, and an empty one where it is', async (context) => {
-  const options = await stopped(context);
-  rmSync(join(options.dir, 'log', '1'.padStart(16, '0')), { recursive: true });
-  const machines = new RemoteMachines();
-  assert.equal(await moveLogTo(machines.connect(), options, () => {}), 5);
-  assert.deepEqual([machines.firstSequence, endsIn(machines)], [3, [3, 5]]);
+type Begun = readonly [what: string, make: (context: TestContext) => Promise<JournalOptions>, first: number];
 
-  const empty = segmentEachTurn(temporaryFolder(context));
-  await (await openJournal(empty)).close();
-  const others = new RemoteMachines();
-  assert.equal(await moveLogTo(others.connect(), empty, () => {}), 0);
-  assert.deepEqual([others.firstSequence, others.mirrored, isMirror(empty.dir)], [1, 0, true]);
-});
+/** What a checkpoint has besides the log, as after a reshard or a restore, is nowhere else. */
+const begun: readonly Begun[] = [
+  ['with its first entry', stopped, 3],
+  [
+    'whose beginning was dropped',
+    async (context) => {
+      const options = await stopped(context);
+      rmSync(join(options.dir, 'log', '1'.padStart(16, '0')), { recursive: true });
+      return options;
+    },
+    4,
+  ],
+  [
+    'that is empty',
+    async (context) => {
+      const options = segmentEachTurn(temporaryFolder(context));
+      await (await openJournal(options)).close();
+      return options;
+    },
+    2,
+  ],
+  [
+    'of a mirror that is empty',
+    async (context) => {
+      const options = segmentEachTurn(temporaryFolder(context));
+      await (await openJournal(options)).close();
+      markMirror(options.dir);
+      return options;
+    },
+    2,
+  ],
+];
+
+for (const [what, make, first] of begun)
+  test(`a log ${what} has no beginning where it was moved, so a new folder is refused`, async (context) => {
+    const options = await make(context);
+    const machines = new RemoteMachines();
+    const moved = await moveLogTo(machines.connect(), options, () => {}, startMs);
+    assert.equal(await moveLogTo(machines.connect(), options, () => {}, startMs), moved, 'again');
+    assert.deepEqual([machines.firstSequence, isMirror(options.dir)], [first, true]);
+    const [found, checksumAt] = [await machines.connect().inspect(), machines.connect().checksumAt];
+    const node = await openStandby(segmentEachTurn(temporaryFolder(context)));
+    const refused = damaged(new RegExp(`from sequence ${first} on, and this mirror ends with 0: `));
+    await assert.rejects(node.refuseDivergence(found, checksumAt), refused);
+    await node.close();
+    const mirror = await openStandby(options);
+    await mirror.refuseDivergence(found, checksumAt);
+    assert.equal(mirror.sequence, moved);
+    await mirror.close();
+    assert.equal(await moveLogFrom(machines.connect(), options), moved);
+  });
 
 test('a log is moved under a newer epoch than that of its last owner, also where the note of it is lost', async (context) => {
   const options = await stopped(context);
@@ -97,7 +140,7 @@ test('a log is moved under a newer epoch than that of its last owner, also where
   }
   rmSync(join(options.dir, 'epoch'));
   const machines = new RemoteMachines();
-  await moveLogTo(machines.connect(), options, () => {});
+  await moveLogTo(machines.connect(), options, () => {}, startMs);
   assert.equal(machines.epoch, 4);
 });
 
@@ -123,7 +166,7 @@ test('a damaged log is not moved at all, and is read one batch at a time', async
   });
   const machines = new RemoteMachines();
   await assert.rejects(
-    moveLogTo(machines.connect(), options, () => {}),
+    moveLogTo(machines.connect(), options, () => {}, startMs),
     damaged(/the log is damaged at sequence 1 /),
   );
   assert.equal(found, 1, `nothing of the other ${others.length} segments was read`);
@@ -137,7 +180,7 @@ test('machines with another log are left as they are', async (context) => {
     machines.batches.push(encodeBatch(other, tag, 1).bytes);
     const before = [...machines.batches];
     await assert.rejects(
-      moveLogTo(machines.connect(), options, () => {}),
+      moveLogTo(machines.connect(), options, () => {}, startMs),
       damaged(/PostgreSQL has another log, which ends with sequence/),
     );
     assert.deepEqual(machines.batches, before);
@@ -148,10 +191,10 @@ test('machines with another log are left as they are', async (context) => {
 test('a log that is moved back is the only one, and has what came meanwhile', async (context) => {
   const options = await stopped(context);
   const machines = new RemoteMachines();
-  await moveLogTo(machines.connect(), options, () => {});
-  const node = await recovered(
-    await openJournal({ ...segmentEachTurn(temporaryFolder(context)), remote: machines.connect() }),
-  );
+  await moveLogTo(machines.connect(), options, () => {}, startMs);
+  const dir = temporaryFolder(context);
+  cpSync(options.dir, dir, { recursive: true });
+  const node = await recovered(await openJournal({ ...segmentEachTurn(dir), remote: machines.connect() }));
   await appendTurns(node, [4]);
   await node.close();
   assert.equal(await moveLogFrom(machines.connect(), options), 9);
@@ -174,7 +217,7 @@ const rewritten = (machines: RemoteMachines, at: number, epoch: number, timeMs =
 
 const differences: readonly Difference[] = [
   ['nothing', () => {}, null],
-  ['what was dropped on the other machines', (machines) => machines.drop(3), null],
+  ['what was dropped on the other machines', (machines) => machines.drop(4), null],
   [
     'a batch that the other machines have lost',
     (machines) => machines.batches.pop(),
@@ -194,10 +237,10 @@ const differences: readonly Difference[] = [
     /PostgreSQL's batch 7 is of epoch 8, behind 9/,
   ],
   ['damage', (machines) => machines.damage(3), /PostgreSQL's batch behind sequence 2: /],
-  ['a gap', (machines) => machines.batches.splice(1, 1), /PostgreSQL's batch behind sequence 2: /],
+  ['a gap', (machines) => machines.batches.splice(0, 1), /PostgreSQL's batch behind sequence 2: /],
   [
     'another batch at the same place',
-    (machines) => rewritten(machines, 1, 1, startMs + 7),
+    (machines) => rewritten(machines, 0, 1, startMs + 7),
     /the batch 3 is another in the mirror than in PostgreSQL/,
   ],
 ];
@@ -206,7 +249,7 @@ for (const [what, differ, told] of differences)
   test(`compared with its mirror, a log has ${what}: ${told === null ? 'nothing is told' : 'it is told'}`, async (context) => {
     const options = await stopped(context);
     const machines = new RemoteMachines();
-    await moveLogTo(machines.connect(), options, () => {});
+    await moveLogTo(machines.connect(), options, () => {}, startMs);
     differ(machines);
     const reported: number[] = [];
     const defects = await compareLogs(machines.connect(), options, (sequence) => reported.push(sequence));
@@ -222,7 +265,7 @@ for (const [what, differ, told] of differences)
 test('an end that the partition does not say is told', async (context) => {
   const options = await stopped(context);
   const machines = new RemoteMachines();
-  await moveLogTo(machines.connect(), options, () => {});
+  await moveLogTo(machines.connect(), options, () => {}, startMs);
   for (const wrong of [
     { sequence: 7, checksum: machines.end.checksum },
     { sequence: 5, checksum: machines.end.checksum + 1 },

@@ -64,12 +64,13 @@ test('a data folder moves to PostgreSQL and back, with all that it has', skip, a
   assert.match(differs.out, /the mirror goes on behind sequence \d+, where PostgreSQL's log ends/);
   const [primary] = servers.all;
   await primary!.query(
-    'update payments.log set bytes = set_byte(bytes, 60, get_byte(bytes, 60) # 1) where first_sequence = 1',
+    `update payments.log set bytes = set_byte(bytes, 60, get_byte(bytes, 60) # 1)
+     where (partition, first_sequence) in (select partition, min(first_sequence) from payments.log group by partition)`,
     'payments',
   );
   assert.match(
     (await at('verify', '--postgresql')).out,
-    /PostgreSQL's batch behind sequence 0: its checksum does not match/,
+    /PostgreSQL's batch behind sequence \d+: its checksum does not match/,
   );
 });
 

@@ -225,7 +225,7 @@ test('what one disk alone has is not acknowledged, and gives no trust', skip, as
   const notReplicated = /was not replicated: synchronous_standby_names is empty/;
   await assert.rejects(a.beat(epoch!), notReplicated);
   await assert.rejects(b.take({ ...seen!, beat: seen!.beat + 1 }, 'a was silent', 10_000), notReplicated);
-  await assert.rejects(logs[0]!.begin(epochs[0]!, 1), notReplicated);
+  await assert.rejects(logs[0]!.begin(epochs[0]!, { sequence: 1, checksum: 0 }), notReplicated);
   await assert.rejects(logs[1]!.note(epochs[1]!, new Map(), 0), notReplicated);
   await assert.rejects(logs[2]!.confirm(epochs[2]!), notReplicated);
   for (const each of [a, b, ...logs]) each.close();

@@ -106,7 +106,11 @@ const named: Readonly<Record<string, Statement>> = {
   },
   begin: {
     locks: lockPartition,
-    run: (tables, values, text) => owned(tables, values, text, () => ({ next_sequence: Number(values[2]) })),
+    run: (tables, values, text) =>
+      owned(tables, values, text, () => ({
+        next_sequence: Number(values[2]) + 1,
+        checksum: Number(values[3]),
+      })),
   },
   note: {
     locks: lockPartition,
