@@ -60,8 +60,12 @@ export class Draft {
     }
   }
 
-  /** Records a call to a payment network, which is made once the draft is durable. */
+  /**
+   * Records a call to a payment network, which is made once the draft is durable. The network is
+   * told of its payment intent, so a damaged one keeps the call from being decided.
+   */
   call(call: NetworkCallRecord): NetworkCallRecord {
+    this.require('payment_intent', call.payment_intent);
     this.networkCalls.push(call);
     return this.put(call);
   }

@@ -5,7 +5,7 @@
 
 import type { Timers } from '../core/scheduler.ts';
 import { DiskRoom } from '../data-folder/disk-space.ts';
-import { networkCallOf } from '../domain/network-call.ts';
+import { type NetworkCall, networkCallOf } from '../domain/network-call.ts';
 import type { NetworkCallRecord } from '../domain/record.ts';
 import type { LogEnd } from '../journal/journal.ts';
 import { requireHeld } from '../journal/ownership.ts';
@@ -103,12 +103,17 @@ export class HostedShard {
       },
     });
     const availability: Availability = (org, mode) => networks.available(org, mode);
-    const callNetwork = (call: NetworkCallRecord) => this.#runner.run(this.#callOf(call));
+    const callNetwork = (record: NetworkCallRecord) => {
+      for (const call of this.#callsOf([record])) this.#runner.run(call);
+    };
     this.shard = new Shard({ ...options, availability, callNetwork }, accounts);
   }
 
-  #callOf(call: NetworkCallRecord) {
-    return networkCallOf(this.shard.state.records, call, this.#options.settings.cashCodeMs);
+  /** What networks are told. Calls that need something damaged wait for the next start. */
+  #callsOf(calls: readonly NetworkCallRecord[]): NetworkCall[] {
+    const { records, reads } = this.shard.state;
+    const { cashCodeMs } = this.#options.settings;
+    return calls.flatMap((call) => reads.readOr([], () => [networkCallOf(records, call, cashCodeMs)]));
   }
 
   /** Replays the journal. */
@@ -129,7 +134,7 @@ export class HostedShard {
   }
 
   #recoverCalls(): void {
-    this.#runner.recover(openNetworkCalls(this.shard.state).map((call) => this.#callOf(call)));
+    this.#runner.recover(this.#callsOf(openNetworkCalls(this.shard.state)));
   }
 
   /** Takes a message of a peer, which may bring something that is due soon. */

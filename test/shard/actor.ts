@@ -10,7 +10,7 @@ import { indexRowsOf } from '../../src/domain/indexes.ts';
 import type { NetworkOutcome } from '../../src/domain/network-outcomes.ts';
 import type { NetworkCallRecord } from '../../src/domain/record.ts';
 import { matchRoute } from '../../src/edge/http/router.ts';
-import type { Journal, Log } from '../../src/journal/journal.ts';
+import { type Journal, JournalDamaged, type Log } from '../../src/journal/journal.ts';
 import type { ShardAccount } from '../../src/shard/account.ts';
 import type { Peer } from '../../src/shard/commit-batch.ts';
 import { answerFlags, RequestWriter, readAnswers, requestFlags } from '../../src/shard/frames.ts';
@@ -296,6 +296,18 @@ export class Actor {
     return new Promise((resolve) => this.#waitingInternal.set(correlation, resolve));
   }
 
+  /** Makes a payment that is paid by card. */
+  async paidByCard(key: string): Promise<{ readonly intent: string; readonly charge: string }> {
+    const body = { amount: 12_000, currency: 'mad' };
+    const { id: intent } = (await this.send('POST /v1/payment_intents', { body, key })).json;
+    const confirmed = this.send(`POST /v1/payment_intents/${intent}/confirm`, { key: `${key} confirm` });
+    await settled();
+    await this.settle({ result: 'done' });
+    const charge = (await confirmed).json.latest_charge;
+    await this.send(`POST /v1/test_helpers/charges/${charge}/complete`);
+    return { intent, charge };
+  }
+
   /** Reports the outcome of a network call, the last one unless another is given. */
   async settle(outcome: NetworkOutcome, call = this.networkCalls.at(-1)!.id): Promise<InternalAnswer> {
     const answer = this.shard.ask(outcomeCommand(call, outcome));
@@ -323,6 +335,17 @@ export class Actor {
       this.#waiting.delete(correlation);
     });
   }
+}
+
+/** Of a journal whose checkpoint has a damaged record. Returns what makes the record sound again. */
+export function damage({ checkpoint }: Pick<Journal, 'checkpoint'>, damaged: string): () => void {
+  const get = checkpoint.get.bind(checkpoint);
+  const damagedGet: typeof get = (id) => {
+    if (id === damaged) throw new JournalDamaged(`the record ${id} is not as it was written`);
+    return get(id);
+  };
+  Object.assign(checkpoint, { get: damagedGet });
+  return () => void Object.assign(checkpoint, { get });
 }
 
 /** Whether a promise is still open once everything that can happen has happened. */

@@ -5,9 +5,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { matchRoute } from '../../src/edge/http/router.ts';
-import { JournalDamaged } from '../../src/journal/journal.ts';
 import { replayOf } from '../journal/journal-fixtures.ts';
-import { Actor, account, isOpen, org, settled, startMs } from './actor.ts';
+import { Actor, account, damage, isOpen, org, settled, startMs } from './actor.ts';
 
 const create = 'POST /v1/payment_intents';
 const intent = { amount: 12_000, currency: 'mad' };
@@ -302,12 +301,7 @@ test('a session whose payment is damaged does not expire, and keeps no other fro
   const [damaged, sound] = [await open('a'), await open('b')];
   await actor.shard.checkpoint();
   await actor.restart();
-  const { checkpoint } = actor.journal;
-  const get = checkpoint.get.bind(checkpoint);
-  checkpoint.get = (id) => {
-    if (id === damaged.payment_intent) throw new JournalDamaged(`the record ${id} is not as it was written`);
-    return get(id);
-  };
+  damage(actor.journal, damaged.payment_intent);
   for (let hours = 0; hours < 30; hours++) {
     actor.clock.advance(3_600_000);
     actor.shard.tick();
@@ -318,6 +312,20 @@ test('a session whose payment is damaged does not expire, and keeps no other fro
   assert.equal((await statusOf(sound)).status, 'expired');
   assert.notEqual((await statusOf(damaged)).status, 'expired');
   assert.deepEqual(actor.failures, []);
+});
+
+test('a refund is refused while what the network would be told of it is damaged', async () => {
+  const actor = new Actor();
+  const { intent, charge } = await actor.paidByCard('p');
+  await actor.shard.checkpoint();
+  await actor.restart();
+  const mend = damage(actor.journal, intent);
+  const refund = () => actor.send('POST /v1/refunds', { body: { charge }, key: 'r' });
+  const refused = await refund();
+  assert.deepEqual([refused.status, refused.json.error.code], [500, 'api_error']);
+  assert.deepEqual([actor.networkCalls, actor.failures], [[], []]);
+  mend();
+  assert.equal((await refund()).status, 200);
 });
 
 // Restarts and time.

@@ -1,0 +1,72 @@
+// A shard with its networks' runner, on a journal in memory: what a damaged record keeps from being done.
+
+import assert from 'node:assert/strict';
+import { tmpdir } from 'node:os';
+import { test } from 'node:test';
+import type { CardNetwork, Networks } from '../../src/networks/network.ts';
+import { HostedShard } from '../../src/threads/hosted-shard.ts';
+import { createManualTimers } from '../networks/manual-timers.ts';
+import { Actor, account, damage, startMs } from '../shard/actor.ts';
+import { shardOptions } from '../shard/shard-options.ts';
+
+const never = new Promise<never>(() => {});
+
+/** A card network that is asked about calls and never answers; `asked` has their payment intents. */
+function silentNetworks(asked: string[]): Networks {
+  const card: CardNetwork = {
+    openPage: () => never,
+    refund: () => never,
+    lookup: ({ paymentIntent }) => {
+      asked.push(paymentIntent);
+      return never;
+    },
+  };
+  return {
+    of: () => ({ card, cash: null }),
+    posting: () => ({ card: null, cash: null }),
+    callbackPath: () => '',
+    available: () => ({ card: true, cash: false, cardPage: 'own', agents: null }),
+    onOutcome() {},
+  };
+}
+
+/** The journal of a shard in which a refund of each of these payments waits for the network. */
+async function journalWithRefunds(payments: number) {
+  const actor = new Actor();
+  const paid = [];
+  for (let i = 0; i < payments; i++) {
+    const { intent, charge } = await actor.paidByCard(`p${i}`);
+    const { json } = await actor.send('POST /v1/refunds', { body: { charge }, key: `r${i}` });
+    paid.push({ intent, charge, refund: json.id as string });
+  }
+  await actor.shard.checkpoint();
+  return { journal: actor.journal.reopen(), paid };
+}
+
+test('a call about a payment that is damaged is left alone, and the others are asked about', async () => {
+  for (const kind of ['intent', 'charge', 'refund'] as const) {
+    const { journal, paid } = await journalWithRefunds(3);
+    const [first, damaged, last] = paid;
+    damage(journal, damaged![kind]);
+    const asked: string[] = [];
+    const damages: string[] = [];
+    const hosted = new HostedShard({
+      ...shardOptions(journal, { onDamage: (reason) => damages.push(reason) }),
+      dir: tmpdir(),
+      accounts: [account],
+      revision: 1,
+      paused: false,
+      networks: silentNetworks(asked),
+      timers: createManualTimers(startMs),
+      onNetworkTrouble() {},
+      onCallback() {},
+      onDurable() {},
+      onDisk() {},
+    });
+    await hosted.recover();
+    await hosted.start();
+    assert.deepEqual(asked, [first!.intent, last!.intent], kind);
+    assert.deepEqual(damages, [`the record ${damaged![kind]} is not as it was written`]);
+    await hosted.stop();
+  }
+});
