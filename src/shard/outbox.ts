@@ -9,7 +9,7 @@ import { deliveriesInFlightMax } from '../contract/limits.ts';
 import { assert } from '../core/assert.ts';
 import { textBytes } from '../core/heap-bytes.ts';
 import { dueFirstMs } from '../domain/deliveries.ts';
-import { endpointDueIndex, timeKey } from '../domain/indexes.ts';
+import { endpointDueIndex, endpointIndex, timeKey } from '../domain/indexes.ts';
 import type { DeliveryRecord, WebhookEndpointRecord } from '../domain/record.ts';
 import type { Quarantine, RecordStore } from '../store/record-store.ts';
 import type { Peer } from './commit-batch.ts';
@@ -147,18 +147,24 @@ export class Outbox {
     this.#changed.add(id);
     const queue = this.#queues.get(id);
     const enabled = status === 'enabled';
-    if (queue !== undefined && !enabled) this.#endLeases(queue);
     if (status === 'deleted') {
-      this.#queues.delete(id);
-      this.#ready.delete(id);
+      this.#drop(id);
     } else if (queue === undefined) {
       const [leased, resent] = [new Map(), new Set<string>()];
       const empty = { cursor: undefined, nextDueMs: Infinity, fresh: [], waiting: 0 };
       this.#queues.set(id, { enabled, ...empty, leased, resent });
     } else {
       queue.enabled = enabled;
+      if (!enabled) this.#endLeases(queue);
       this.#ready.add(id);
     }
+  }
+
+  #drop(id: string): void {
+    const queue = this.#queues.get(id);
+    if (queue !== undefined) this.#endLeases(queue);
+    this.#queues.delete(id);
+    this.#ready.delete(id);
   }
 
   /** Called with a change of a delivery just before it is applied. */
@@ -267,9 +273,11 @@ export class Outbox {
     return { endpoints, complete, deliveries };
   }
 
+  /** One that can't be read is dropped, as at a start. */
   #changeOf(id: string): EndpointChange {
-    const endpoint = this.#records.get('webhook_endpoint', id);
-    if (endpoint === undefined || endpoint.status === 'deleted') return { id, state: null };
+    const endpoint = this.#readable(endpointIndex, id, () => this.#records.get('webhook_endpoint', id));
+    if (endpoint === null) this.#drop(id);
+    if (!endpoint || endpoint.status === 'deleted') return { id, state: null };
     const { org, url, secrets, status } = endpoint;
     return { id, state: { org, url, secrets, enabled: status === 'enabled' } };
   }
@@ -357,8 +365,8 @@ export class Outbox {
     resent.clear();
   }
 
-  /** Reads a delivery, which has this row; null when it or its event is damaged. */
-  #readable(index: string, sortKey: string, read: () => DueDelivery | null): DueDelivery | null {
+  /** Reads what has this row; null when it is damaged, or what it needs. */
+  #readable<T>(index: string, sortKey: string, read: () => T): T | null {
     try {
       return read();
     } catch (error) {

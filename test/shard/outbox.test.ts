@@ -321,6 +321,31 @@ test('a delivery whose event is damaged is told once and left out, also when it 
   assert.equal(bench.damage.length, 2);
 });
 
+test('an endpoint that is damaged when its webhook thread is new is told once, and the others are served', () => {
+  const bench = new Bench(endpoint('we_a'), endpoint('we_b'));
+  bench.deliver('we_a', 2);
+  const ids = bench.deliver('we_b', 2);
+  bench.take();
+  const get = bench.state.get.bind(bench.state);
+  bench.state.get = (kind, id) => {
+    if (id === 'we_a') throw new JournalDamaged('we_a is damaged');
+    return get(kind, id);
+  };
+  for (let opened = 0; opened < 2; opened++) {
+    bench.outbox.open(peer);
+    const { endpoints, deliveries } = bench.takeOnce(nowMs);
+    assert.deepEqual(
+      endpoints.filter(({ state }) => state !== null).map(({ id }) => id),
+      ['we_b'],
+    );
+    assert.deepEqual(
+      deliveries.map(({ id }) => id),
+      ids,
+    );
+  }
+  assert.deepEqual(bench.damage, ['we_a is damaged']);
+});
+
 test('once many deliveries are out, an endpoint gets as many as can be in flight to it', () => {
   const full = Array.from({ length: leasesMax / windowSize }, (_, i) => `we_${i}`);
   const bench = new Bench(...full.map((id) => endpoint(id)), endpoint('we_late'));
