@@ -2,6 +2,7 @@
 // webhook attempts and connections share the rest. So a flood of connections takes no descriptor
 // that another part needs.
 
+import { callsAtOnceMax } from '../networks/turns.ts';
 import { openLogsMax } from '../request-logs/request-logs.ts';
 import { ConfigError } from './config.ts';
 import type { Config } from './config-schema.ts';
@@ -15,6 +16,8 @@ const ofThread = 6;
  * ones; its checkpoint thread: three segments, and its own spare ones.
  */
 const ofShard = 48;
+/** A shard's calls to payment networks: their connections, and a DNS query of some hosts. */
+const ofCalls = callsAtOnceMax + 4;
 /** Two files of each request log that is open, and two that are read. */
 const ofRequestLogs = 2 * openLogsMax + 2;
 /** The operators' socket and the port of the metrics. */
@@ -64,7 +67,7 @@ export function withinOpenFiles(config: Config, shards: number, openFiles: numbe
   const ofKinds = config.edges + config.webhookThreads + 2 * shards;
   const threads = 2 + (hasRequestLogs ? 1 : 0) + ofKinds;
   const ofLogs = hasRequestLogs ? ofRequestLogs : 0;
-  const reserved = ofProcess + ofThread * threads + ofShard * shards + ofLogs + ofOperators;
+  const reserved = ofProcess + ofThread * threads + (ofShard + ofCalls) * shards + ofLogs + ofOperators;
   const free = openFiles - reserved;
   const connectionsLeft = free - attemptsMin * ofAttempt;
   const configured = config.connections.max;

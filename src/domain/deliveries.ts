@@ -7,6 +7,7 @@
 import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { resendFailedIntervalMs, sentByHandPerMinuteMax } from '../contract/limits.ts';
 import { assert, defined } from '../core/assert.ts';
+import { jittered } from '../core/jitter.ts';
 import * as bucket from '../core/token-bucket.ts';
 import { addAttempt, isFirstSuccess } from './attempts.ts';
 import { answered, type Context, type Outcome, refused } from './decision.ts';
@@ -95,8 +96,8 @@ function progress(
   if (isDeleted) return { ...over, status: 'ended' };
   const waitMs = context.settings.webhookRetryMs[tries];
   if (waitMs === undefined) return { ...over, status: 'failed' };
-  const jitter = Math.floor((waitMs * (context.randomBelow(2001) - 1000)) / 10_000);
-  return { tries: tries + 1, due_at_ms: context.serviceMs + waitMs + jitter };
+  const dueMs = context.serviceMs + jittered(waitMs, context.randomBelow);
+  return { tries: tries + 1, due_at_ms: dueMs };
 }
 
 /** The due time of a resent delivery: before all others, so that it is sent at once. */

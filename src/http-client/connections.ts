@@ -2,7 +2,8 @@
 // closed some seconds later, or when its endpoint is deleted, disabled or moved. It is used again
 // only if its address is among those that the attempt has just checked. A new one is opened only
 // when the endpoint has no idle one that may be used, so an endpoint never has more connections
-// than deliveries in flight. All endpoints together have at most `connectionsMax`.
+// than deliveries in flight. From `connectionsMax` of all endpoints on, a new one closes the oldest
+// idle one; how many are in use, who sends bounds.
 //
 // A certificate is verified in a full handshake. For `verifiedForMs` after it a connection is used
 // and its TLS session is resumed, so an expired certificate is noticed within that time.
@@ -25,7 +26,7 @@ export type Target = Extract<CheckedUrl, { ok: true }>;
 
 export interface ConnectionsOptions {
   readonly monotonic: MonotonicClock;
-  /** Connections of all endpoints together, idle ones included. */
+  /** Connections of all endpoints together, idle ones included, as long as no more are in use. */
   readonly connectionsMax: number;
   /** How long a connection waits for a delivery, unless the receiver closes it earlier. */
   readonly idleMsMax?: number | undefined;

@@ -66,6 +66,7 @@ export function createHttpConnector(options: HttpConnectorOptions): {
   const carryOut = async (operation: Operation, call: NetworkCall) =>
     outcomeOf(known(await operate(operation)), call);
   const both = {
+    host: new URL(options.address).host,
     readCallback: (callback: Callback) => readCallback(callback, options),
     async check() {
       if ((await statusOf(unknownOperation)).status === 'unknown') return;

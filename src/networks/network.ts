@@ -117,6 +117,8 @@ interface Network {
   lookup(call: NetworkCall): Promise<LookedUp>;
   /** Verifies a callback, or returns the answer to a false one. Absent: there are none. */
   readCallback?(callback: Callback): Report | Reply;
+  /** Where calls go: those to one host share a bound. Absent: they stay in this process. */
+  readonly host?: string;
   /**
    * A call that is sent twice may have two effects. After one that was not answered, `unknown` is
    * believed if it is still the answer this many milliseconds later.

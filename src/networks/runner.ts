@@ -8,11 +8,16 @@
 // network tells the final outcome, or the runner learns it by asking again and again. A call about
 // money that the customer or the network may have moved meanwhile begins with the question. What
 // the network says that makes no sense is an error, not an outcome.
+//
+// Thousands of calls may be open. Few are made or asked about at once, new ones apart from
+// questions, for which nobody waits; the others wait for their turn (turns.ts).
 
+import { jittered } from '../core/jitter.ts';
 import { backOffMs } from '../core/scheduler.ts';
 import type { NetworkCall } from '../domain/network-call.ts';
 import type { NetworkOutcome } from '../domain/network-outcomes.ts';
 import { Sender, type SenderOptions } from './sender.ts';
+import { askedAtOnceMax, sentAtOnceMax, Turns } from './turns.ts';
 
 export interface RunnerOptions extends SenderOptions {
   /** Applies an outcome durably. When it rejects it is called again, so maybe twice. */
@@ -21,6 +26,8 @@ export interface RunnerOptions extends SenderOptions {
   readonly isOpen: (callId: string) => boolean;
   /** Told of every call that will be tried again. `error` never holds card data. */
   readonly onTrouble: (trouble: { readonly callId: string; readonly error: unknown }) => void;
+  /** Draws a whole number below `limit`, for the jitter of what waits. */
+  readonly randomBelow: (limit: number) => number;
 }
 
 const retry = { minMs: 500, maxMs: 60_000 };
@@ -39,6 +46,8 @@ export class Runner {
   readonly #sender: Sender;
   /** The calls under way, with the last error of each. One that is given again is ignored. */
   readonly #underWay = new Map<string, string | null>();
+  readonly #sent = new Turns(sentAtOnceMax);
+  readonly #asked = new Turns(askedAtOnceMax);
   #isStopped = false;
 
   constructor(options: RunnerOptions) {
@@ -96,9 +105,22 @@ export class Runner {
   }
 
   #after(ms: number, action: () => void): void {
-    this.#options.timers.after(ms, () => {
+    const { timers, randomBelow } = this.#options;
+    timers.after(jittered(ms, randomBelow), () => {
       if (!this.#isStopped) action();
     });
+  }
+
+  /** Makes a call, or asks about it, when its turn has come, unless it is decided by then. */
+  #inTurn(turns: Turns, call: NetworkCall, action: () => Promise<void>): void {
+    const step = async () => {
+      if (this.#isStopped) return;
+      if (this.#options.isOpen(call.id)) await action();
+      else this.#forget(call.id);
+    };
+    const host = this.#sender.hostOf(call);
+    if (host === undefined) void step();
+    else turns.take(host, call.org, step);
   }
 
   #report(callId: string, outcome: NetworkOutcome, tries = 0): void {
@@ -122,21 +144,21 @@ export class Runner {
   }
 
   #start(call: NetworkCall): void {
-    this.#sender.send(call).then(
-      (outcome) => this.#answered(call, outcome, 0),
-      (error) => this.#retry(call.id, 0, error, (tries) => this.#ask(call, tries)),
+    this.#inTurn(this.#sent, call, () =>
+      this.#sender.send(call).then(
+        (outcome) => this.#answered(call, outcome, 0),
+        (error) => this.#retry(call.id, 0, error, (tries) => this.#ask(call, tries)),
+      ),
     );
   }
 
   /** Asks about an open call. `accepted`: how often the network said that it is under way. */
   #ask(call: NetworkCall, tries: number, accepted = 0): void {
-    if (!this.#options.isOpen(call.id)) {
-      this.#forget(call.id);
-      return;
-    }
-    this.#sender.askFirst(call).then(
-      (outcome) => this.#answered(call, outcome, accepted),
-      (error) => this.#retry(call.id, tries, error, (next) => this.#ask(call, next, accepted)),
+    this.#inTurn(this.#asked, call, () =>
+      this.#sender.askFirst(call).then(
+        (outcome) => this.#answered(call, outcome, accepted),
+        (error) => this.#retry(call.id, tries, error, (next) => this.#ask(call, next, accepted)),
+      ),
     );
   }
 }

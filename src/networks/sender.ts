@@ -76,6 +76,16 @@ export class Sender {
     this.#unanswered.delete(callId);
   }
 
+  /** Where a call goes; undefined when it stays in this process, or can't be made. */
+  hostOf(call: NetworkCall): string | undefined {
+    try {
+      return this.#networkOf(call)?.host;
+    } catch {
+      // Whoever makes the call hears why it can't be made.
+      return undefined;
+    }
+  }
+
   #networkOf(call: NetworkCall): CardNetwork | CashNetwork | null {
     const { card, cash } = this.#options.networks.of(call.org, modeOf(call.livemode));
     return call.cash === null ? card : cash;

@@ -133,6 +133,7 @@ function apply(
     state.records.apply(change);
     state.tasks.observe(change);
     state.endpoints.observe(change);
+    state.openCalls.observe(change);
   }
   for (const call of networkCalls) {
     batch.networkCalls.push(call);

@@ -40,7 +40,10 @@ export async function recover(state: ShardState, journal: Journal, clock: Servic
   }
   refuseStrangers(organizations, state);
   state.ids.start({ lastMs: lastIdMs, leadMs: Math.max(ids?.leadMs ?? 0, lastIdMs - nowMs) });
-  for (const { accepted, request } of openNetworkCalls(state)) if (!accepted) state.keys.markRunning(request);
+  for (const call of openNetworkCalls(state)) {
+    state.openCalls.observe(call);
+    if (!call.accepted) state.keys.markRunning(call.request);
+  }
   state.outboxes.start();
   state.shareMemory();
   assert(log.nextSequence >= checkpoint.sequence, 'the log is not behind the checkpoint');

@@ -18,6 +18,7 @@ import { Endpoints } from './endpoints.ts';
 import { GuardedReads, type ReadObserver } from './guarded-reads.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
 import { cacheBytesBeside, type MemoryShares } from './memory.ts';
+import { OpenCalls } from './open-calls.ts';
 import { Outboxes } from './outboxes.ts';
 import type { Scope } from './scope.ts';
 import { Scopes } from './scopes.ts';
@@ -51,6 +52,7 @@ export class ShardState {
   readonly keys: IdempotencyKeys;
   /** Who waits for the outcome of a network call, by the id of the call. */
   readonly waiters = new Map<string, Waiter>();
+  readonly openCalls = new OpenCalls();
   readonly endpoints: Endpoints;
   readonly reads: GuardedReads;
   readonly tasks: Tasks;

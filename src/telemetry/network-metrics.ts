@@ -5,9 +5,9 @@
 import type { Counter, Gauge, Registry } from 'prom-client';
 import { type Mode, modeOf, modes, type PaymentMethodType } from '../contract/vocabulary.ts';
 import { methodOfCall } from '../domain/network-call.ts';
-import type { NetworkCallRecord } from '../domain/record.ts';
 import { type ConnectorName, connectorNames } from '../networks/connectors.ts';
 import { type CallbackOutcome, callbackOutcomes } from '../networks/network.ts';
+import type { OpenCallSummary } from '../shard/open-calls.ts';
 import type { CallbackRequest } from '../shard/protocol.ts';
 import { metricsIn } from './metrics-in.ts';
 
@@ -61,22 +61,27 @@ export class NetworkMetrics {
     }
   }
 
-  #labelsOf(call: NetworkCallRecord): Record<(typeof labels)[number], string> {
+  #labelsOf(call: OpenCallSummary): Record<(typeof labels)[number], string> {
     const mode = modeOf(call.livemode);
     const connector = this.#networks.nameOf(call.org, mode, methodOfCall(call));
     return { shard: this.#shard, connector, mode };
   }
 
-  /** Shows the calls whose outcome a network owes now. */
-  show(calls: readonly NetworkCallRecord[], nowMs: number): void {
-    for (const gauge of [this.#waiting, this.#oldest]) this.#reset(gauge);
-    const oldest = new Map<string, number>();
+  /** Shows the calls whose outcome a network owes now. There may be thousands. */
+  show(calls: Iterable<OpenCallSummary>, nowMs: number): void {
+    const shown = new Map<string, { readonly labels: object; count: number; created: number }>();
     for (const call of calls) {
-      const found = { ...this.#labelsOf(call), state: call.accepted ? 'accepted' : 'sent' };
-      this.#waiting.inc(found);
-      const key = Object.values(found).join();
-      oldest.set(key, Math.min(oldest.get(key) ?? Number.POSITIVE_INFINITY, call.created));
-      this.#oldest.set(found, Math.max(0, nowMs / 1000 - oldest.get(key)!));
+      const labels = { ...this.#labelsOf(call), state: call.accepted ? 'accepted' : 'sent' };
+      const key = Object.values(labels).join();
+      const alike = shown.get(key) ?? { labels, count: 0, created: call.created };
+      shown.set(key, alike);
+      alike.count++;
+      alike.created = Math.min(alike.created, call.created);
+    }
+    for (const gauge of [this.#waiting, this.#oldest]) this.#reset(gauge);
+    for (const { labels, count, created } of shown.values()) {
+      this.#waiting.set({ ...labels }, count);
+      this.#oldest.set({ ...labels }, Math.max(0, nowMs / 1000 - created));
     }
   }
 
@@ -88,7 +93,7 @@ export class NetworkMetrics {
   }
 
   /** A call had no valid answer. */
-  failed(call: NetworkCallRecord): void {
+  failed(call: OpenCallSummary): void {
     this.#failures.inc(this.#labelsOf(call));
   }
 

@@ -15,6 +15,7 @@ import { Runner, type RunnerOptions } from '../networks/runner.ts';
 import type { Availability, ShardAccount } from '../shard/account.ts';
 import type { Peer } from '../shard/commit-batch.ts';
 import { directoryRevisionKey, writeRevision } from '../shard/metadata.ts';
+import type { OpenCallSummary } from '../shard/open-calls.ts';
 import {
   type CallbackRequest,
   type InternalRequest,
@@ -95,7 +96,8 @@ export class HostedShard {
       timers,
       timeoutMs: networkTimeoutMs,
       onTrouble: onNetworkTrouble,
-      isOpen: (call) => this.shard.state.records.get('network_call', call) !== undefined,
+      randomBelow: (limit) => this.shard.state.ids.randomBelow(limit),
+      isOpen: (call) => this.shard.state.openCalls.get(call) !== undefined,
       apply: async (call, outcome) => {
         const answer = await this.shard.ask(outcomeCommand(call, outcome));
         // The final outcome of a call that is no longer open was applied before.
@@ -177,9 +179,9 @@ export class HostedShard {
     }
   }
 
-  /** The calls whose outcome a network owes. */
-  owedCalls(): NetworkCallRecord[] {
-    return openNetworkCalls(this.shard.state).filter((call) => this.#runner.isOwed(call));
+  /** The calls whose outcome a network owes, the oldest first. */
+  owedCalls(): OpenCallSummary[] {
+    return [...this.shard.state.openCalls.all()].filter((call) => this.#runner.isOwed(call));
   }
 
   async #takeCallback(request: CallbackRequest, options: CallbackOptions): Promise<TakenCallback> {
@@ -189,12 +191,15 @@ export class HostedShard {
   }
 
   #openCalls({ org, limit }: OpenCallsRequest): OpenCall[] {
-    const open = org === null ? this.owedCalls() : openNetworkCalls(this.shard.state);
-    return open
-      .filter((call) => org === null || call.org === org)
+    const { openCalls, records, reads } = this.shard.state;
+    const asked = org === null ? this.owedCalls() : [...openCalls.all()].filter((call) => call.org === org);
+    return asked
       .slice(-limit)
       .reverse()
-      .map((record) => ({ record, lastError: this.#runner.lastError(record.id) }));
+      .flatMap(({ id }) => {
+        const record = reads.readOr(undefined, () => records.get('network_call', id));
+        return record === undefined ? [] : [{ record, lastError: this.#runner.lastError(id) }];
+      });
   }
 
   #wake(): void {

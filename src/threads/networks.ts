@@ -24,8 +24,8 @@ import {
 import type { ModeNetworks, Networks, OutcomeListener, TellingNetworks } from '../networks/network.ts';
 import { postTimeoutMs, type SendPost } from '../networks/post.ts';
 import { createSimulator } from '../networks/simulator.ts';
+import { callsAtOnceMax } from '../networks/turns.ts';
 import type { AvailableNetworks } from '../shard/account.ts';
-import { systemClocks } from '../telemetry/system-clocks.ts';
 import { outboundOf, resolverOf } from './outbound.ts';
 
 /** Why an address can't be that of a payment network or of its page, in short; null when it can. */
@@ -46,7 +46,6 @@ export function simulatorOf({ simulator }: Config): ReturnType<typeof createSimu
   });
 }
 
-const connectionsMax = 256;
 const answerBytesMax = 16 * 1024;
 
 /**
@@ -56,9 +55,8 @@ const answerBytesMax = 16 * 1024;
 export function createSend(config: Config, mayWrite?: () => boolean): SendPost {
   const posts = new Posts({
     ...outboundOf(config, postTimeoutMs),
-    monotonic: systemClocks().monotonic,
     mayWrite,
-    connectionsMax,
+    connectionsMax: callsAtOnceMax,
   });
   return async (post) => {
     const input = { ...post, endpoint: post.url, headers: headerLines(post.headers), answerBytesMax };

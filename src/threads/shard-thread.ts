@@ -193,7 +193,7 @@ const hosted = new HostedShard({
     },
   },
   onNetworkTrouble({ callId, error }) {
-    const call = hosted.shard.state.records.get('network_call', callId);
+    const call = hosted.shard.state.openCalls.get(callId);
     if (call !== undefined) networkMetrics.failed(call);
     logger.warn({ call: callId, err: error }, 'a network call is tried again');
   },

@@ -5,8 +5,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import Registry from 'prom-client/lib/registry.js';
 import { SecretBox, SigningKeys } from '../crypto/secret-box.ts';
-import { idleMsMax } from '../http-client/connections.ts';
-import { rememberAddresses } from '../http-client/resolver.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
 import type { Answers } from '../rpc/questions.ts';
 import { type PackedOutbox, receivedFromShard, sendToShard } from '../shard/packed-outbox.ts';
@@ -50,12 +48,9 @@ const stopPollMs = 20;
 const concurrency = Math.ceil(config.webhooks.concurrency / config.webhookThreads);
 const { monotonic } = systemClocks();
 const signingKeys = new SigningKeys(new SecretBox(secretsKeys));
-const outbound = outboundOf(config, config.webhooks.timeoutMs);
 const attempts = new Attempts({
-  ...outbound,
-  monotonic,
+  ...outboundOf(config, config.webhooks.timeoutMs),
   connectionsMax: concurrency,
-  resolve: rememberAddresses(outbound.resolve, idleMsMax, monotonic),
 });
 
 const shards = new Map<number, MessagePort>();

@@ -5,6 +5,7 @@ import type { NetworkOutcome } from '../../src/domain/network-outcomes.ts';
 import { heldByLock, type Ownership } from '../../src/journal/ownership.ts';
 import type { CardNetwork, LookedUp, Networks, OutcomeListener } from '../../src/networks/network.ts';
 import { Runner } from '../../src/networks/runner.ts';
+import { askedAtOnceMax } from '../../src/networks/turns.ts';
 import { call, startMs } from './calls.ts';
 import { createManualTimers } from './manual-timers.ts';
 
@@ -57,6 +58,8 @@ function setUp(
   const timers = createManualTimers(startMs);
   const applied: [string, NetworkOutcome][] = [];
   const troubles: string[] = [];
+  /** What chance draws; without jitter once there is nothing left. */
+  const draws: number[] = [];
   const runner = new Runner({
     ownership,
     networks: network.networks,
@@ -67,9 +70,10 @@ function setUp(
     },
     timers,
     timeoutMs: 10_000,
+    randomBelow: () => draws.shift() ?? 1_000,
     onTrouble: ({ error }) => troubles.push((error as Error).message),
   });
-  return { runner, timers, applied, troubles, counts: network.counts };
+  return { runner, timers, applied, troubles, draws, counts: network.counts };
 }
 
 const fails = (message: string) => () => Promise.reject(new Error(message));
@@ -441,7 +445,127 @@ test('nothing is asked about a call that has ended meanwhile, and it is taken ag
   applied.push(['op_1', done]);
   await timers.advance(30_000);
   assert.deepEqual(counts, { sends: 1, lookups: 0 });
+  applied.length = 0;
   runner.run(call());
   await timers.advance(0);
   assert.equal(counts.sends, 2);
+});
+
+/** Card networks at hosts: `asked` and `sent` have the calls that wait for an answer, each with what gives it. */
+function hostedNetworks(hostOf: (org: string) => string) {
+  const asked: [id: string, answer: (outcome: NetworkOutcome) => void][] = [];
+  const sent: typeof asked = [];
+  const send: CardNetwork['refund'] = ({ id }) => new Promise((answer) => sent.push([id, answer]));
+  const cardOf = (host: string): CardNetwork => ({
+    host,
+    openPage: send,
+    refund: send,
+    lookup: ({ id }) => new Promise((answer) => asked.push([id, answer])),
+  });
+  const network = fakeNetwork();
+  network.networks.of = (org) => ({ card: cardOf(hostOf(org)), cash: null });
+  return { network, asked, sent };
+}
+
+const callsOf = (org: string, count: number) =>
+  Array.from({ length: count }, (_, i) => call({ id: `op_${org}_${i}`, org, action: 'refund_charge' }));
+const idsOf = (calls: readonly (readonly [id: string, ...unknown[]])[]) => calls.map(([id]) => id);
+
+/** A host that is alone is asked about so many calls at once, half of all. */
+const ofOneHost = askedAtOnceMax / 2;
+
+test('few of thousands of open calls are asked about at once, and all in the end', async () => {
+  const { network, asked } = hostedNetworks(() => 'bank.test');
+  const { runner, timers, applied } = setUp(network);
+  runner.recover(callsOf('org_1', 3_000));
+  let most = 0;
+  for (await timers.advance(0); asked.length > 0; await timers.advance(0)) {
+    most = Math.max(most, asked.length);
+    for (const [, answer] of asked.splice(0)) answer(done);
+  }
+  assert.equal(applied.length, 3_000);
+  assert.equal(most, ofOneHost);
+});
+
+test('a host that never answers leaves places to the others, for questions and for new calls', async () => {
+  for (const how of ['asked', 'sent'] as const) {
+    const { network, ...seen } = hostedNetworks((org) => `${org}.test`);
+    const { runner, timers, applied } = setUp(network);
+    const begin = (org: string) => {
+      if (how === 'asked') runner.recover(callsOf(org, 100));
+      else for (const each of callsOf(org, 100)) runner.run(each);
+    };
+    begin('dead');
+    begin('sound');
+    await timers.advance(0);
+    for (;;) {
+      const answered = seen[how].filter(([id]) => id.includes('sound'));
+      if (answered.length === 0) break;
+      for (const each of answered) {
+        seen[how].splice(seen[how].indexOf(each), 1);
+        each[1](done);
+      }
+      await timers.advance(0);
+    }
+    assert.equal(applied.length, 100);
+    begin('other');
+    await timers.advance(0);
+    assert.ok(idsOf(seen[how]).some((id) => id.includes('other')));
+  }
+});
+
+test('organizations behind one host take turns, and a new call does not wait for questions', async () => {
+  const { network, asked, sent } = hostedNetworks(() => 'bank.test');
+  const { runner, timers } = setUp(network);
+  runner.recover(callsOf('large', 100));
+  runner.recover(callsOf('small', 2));
+  const [fresh] = callsOf('fresh', 1);
+  runner.run(fresh!);
+  await timers.advance(0);
+  assert.deepEqual(idsOf(sent), ['op_fresh_0']);
+  for (let i = 0; i < 4; i++) asked.shift()![1](done);
+  await timers.advance(0);
+  const ids = idsOf(asked).slice(-4);
+  assert.deepEqual(ids, [`op_large_${ofOneHost}`, 'op_small_0', `op_large_${ofOneHost + 1}`, 'op_small_1']);
+});
+
+test('the time of a call does not run while it waits for its turn', async () => {
+  const { network, asked } = hostedNetworks(() => 'bank.test');
+  const { runner, timers, troubles } = setUp(network);
+  runner.recover(callsOf('org_1', ofOneHost + 2));
+  await timers.advance(10_000);
+  assert.equal(troubles.length, ofOneHost, 'those that were asked about had no answer in time');
+  const late = idsOf(asked.slice(ofOneHost));
+  assert.deepEqual(late, [`op_org_1_${ofOneHost}`, `op_org_1_${ofOneHost + 1}`]);
+});
+
+test('a call that is decided while it waits for its turn is not asked about, nor is any after a stop', async () => {
+  const { network, asked } = hostedNetworks(() => 'bank.test');
+  const { runner, timers } = setUp(network);
+  runner.recover(callsOf('org_1', ofOneHost + 3));
+  network.notify(`op_org_1_${ofOneHost}`, done);
+  await timers.advance(0);
+  asked[0]![1](done);
+  await timers.advance(0);
+  assert.deepEqual(idsOf(asked.slice(ofOneHost)), [`op_org_1_${ofOneHost + 1}`]);
+  runner.stop();
+  asked[1]![1](done);
+  await timers.advance(60_000);
+  assert.equal(asked.length, ofOneHost + 1);
+});
+
+test('calls that began together are asked about again up to a tenth sooner or later', async () => {
+  for (const [draw, ms] of [
+    [0, 27_000],
+    [1_000, 30_000],
+    [2_000, 33_000],
+  ] as const) {
+    const { runner, timers, draws, counts } = setUp(fakeNetwork({ sends: [() => accepted] }));
+    draws.push(draw);
+    runner.run(call());
+    await timers.advance(ms - 1);
+    assert.equal(counts.lookups, 0);
+    await timers.advance(1);
+    assert.equal(counts.lookups, 1);
+  }
 });

@@ -4,7 +4,9 @@ import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
 import type { CardNetwork, Networks } from '../../src/networks/network.ts';
+import { outcomeCommand } from '../../src/shard/protocol.ts';
 import { HostedShard } from '../../src/threads/hosted-shard.ts';
+import type { MemoryJournal } from '../journal/memory-journal.ts';
 import { createManualTimers } from '../networks/manual-timers.ts';
 import { Actor, account, damage, startMs } from '../shard/actor.ts';
 import { shardOptions } from '../shard/shard-options.ts';
@@ -43,30 +45,57 @@ async function journalWithRefunds(payments: number) {
   return { journal: actor.journal.reopen(), paid };
 }
 
+/** The shard on a journal, with all that it has told. */
+function hostedOn(journal: MemoryJournal) {
+  const asked: string[] = [];
+  const damages: string[] = [];
+  const hosted = new HostedShard({
+    ...shardOptions(journal, { onDamage: (reason) => damages.push(reason) }),
+    dir: tmpdir(),
+    accounts: [account],
+    revision: 1,
+    paused: false,
+    networks: silentNetworks(asked),
+    timers: createManualTimers(startMs),
+    onNetworkTrouble() {},
+    onCallback() {},
+    onDurable() {},
+    onDisk() {},
+  });
+  return { hosted, asked, damages };
+}
+
 test('a call about a payment that is damaged is left alone, and the others are asked about', async () => {
   for (const kind of ['intent', 'charge', 'refund'] as const) {
     const { journal, paid } = await journalWithRefunds(3);
     const [first, damaged, last] = paid;
     damage(journal, damaged![kind]);
-    const asked: string[] = [];
-    const damages: string[] = [];
-    const hosted = new HostedShard({
-      ...shardOptions(journal, { onDamage: (reason) => damages.push(reason) }),
-      dir: tmpdir(),
-      accounts: [account],
-      revision: 1,
-      paused: false,
-      networks: silentNetworks(asked),
-      timers: createManualTimers(startMs),
-      onNetworkTrouble() {},
-      onCallback() {},
-      onDurable() {},
-      onDisk() {},
-    });
+    const { hosted, asked, damages } = hostedOn(journal);
     await hosted.recover();
     await hosted.start();
     assert.deepEqual(asked, [first!.intent, last!.intent], kind);
     assert.deepEqual(damages, [`the record ${damaged![kind]} is not as it was written`]);
     await hosted.stop();
   }
+});
+
+test('what networks owe is known without reading it, from a start on and until it is told', async () => {
+  const { journal } = await journalWithRefunds(2);
+  const { hosted } = hostedOn(journal);
+  await hosted.recover();
+  await hosted.start();
+  const get = journal.checkpoint.get.bind(journal.checkpoint);
+  let reads = 0;
+  journal.checkpoint.get = (id) => {
+    reads++;
+    return get(id);
+  };
+  const owed = hosted.owedCalls();
+  assert.deepEqual([owed.map(({ action }) => action), reads], [['refund_charge', 'refund_charge'], 0]);
+  const [first, second] = owed;
+  await hosted.shard.ask(outcomeCommand(first!.id, { result: 'done' }));
+  assert.deepEqual(hosted.owedCalls(), [second]);
+  await hosted.shard.ask(outcomeCommand(second!.id, { result: 'accepted' }));
+  assert.deepEqual(hosted.owedCalls(), [{ ...second, accepted: true }]);
+  await hosted.stop();
 });

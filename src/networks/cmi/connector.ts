@@ -50,6 +50,7 @@ export function createCmiConnector(options: CmiConnectorOptions): CardNetwork {
   const { gateway, clientId, storeKey, doubtMs, now } = options;
   const calls = new CmiCalls(options);
   return {
+    host: new URL(gateway).host,
     doubtMs,
     openPage: async () => calls.openPage(),
     startPage: (payment) => ({

@@ -100,6 +100,7 @@ export function createService(options: Partial<CheckoutPagesOptions> & { readonl
     },
     timers,
     timeoutMs: 10_000,
+    randomBelow: () => 1_000,
     onTrouble: ({ error }) => void log.push(String(error)),
   });
   const ask = (request: InternalRequest) => shard.ask(request);

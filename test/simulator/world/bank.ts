@@ -10,6 +10,7 @@ import type { Lane } from '../kernel/simulation.ts';
 import type { World } from './world.ts';
 
 /** Longer than a call is under way to a network where it may have two effects. */
+const host = 'bank.test';
 const doubtMs = 5_000;
 
 /** What a call came to at the network. */
@@ -57,13 +58,13 @@ export class Bank {
       return this.#take(call, owner);
     };
     const { hostedCards } = this.#world;
-    const doubt = this.#repeats ? { doubtMs } : {};
+    const all = { host, lookup, ...(this.#repeats && { doubtMs }) };
     return {
       card:
         hostedCards === null
-          ? { openPage: take, authorize: take, refund: take, lookup, ...doubt }
-          : hostedCards.connect(take, lookup, owner),
-      cash: { issue: take, cancel: take, lookup, ...doubt },
+          ? { openPage: take, authorize: take, refund: take, ...all }
+          : { host, ...hostedCards.connect(take, lookup, owner) },
+      cash: { issue: take, cancel: take, ...all },
       onOutcome,
     };
   }
