@@ -235,15 +235,20 @@ test('a network has a share of the connections, and a site four times that', asy
     const [taken, closed] = [once(socket, 'data'), once(socket, 'close')];
     return Promise.race([taken.then(() => true), closed.then(() => false)]);
   };
-  const taken: string[] = [];
-  const come = ['1', '1', '1', '2', '2', '3', '3', '4', '4', '5', 'trusted', 'trusted', 'trusted'];
-  for (const network of come) if (await isTaken(network)) taken.push(network);
-  assert.equal(taken.join(' '), '1 1 2 2 3 3 4 4 trusted trusted trusted');
-
-  // One that has ended makes room for one.
+  const takenOf = async (...come: string[]) => {
+    const taken: string[] = [];
+    for (const network of come) if (await isTaken(network)) taken.push(network);
+    return taken.join(' ');
+  };
+  // One that has ended makes room for one, in its network and in its site.
+  assert.equal(await takenOf('1', '1', '1'), '1 1');
   sockets[0]!.destroy();
   while (!(await isTaken('1')));
-  assert.deepEqual([await isTaken('1'), await isTaken('5')], [false, false]);
+  assert.equal(await takenOf('1', '2', '2', '3', '3', '4', '4', '5'), '2 2 3 3 4 4');
+  assert.equal(await takenOf('trusted', 'trusted', 'trusted'), 'trusted trusted trusted');
+  sockets[1]!.destroy();
+  while (!(await isTaken('5')));
+  assert.equal(await takenOf('5', '1', '6'), '');
 });
 
 test('addresses of nodes', () => {
