@@ -40,7 +40,7 @@ import { NewestConnections } from './connect-threads.ts';
 import { createEdgeConnections } from './edge-connections.ts';
 import { simulatorOf } from './networks.ts';
 import { createRequestLogClient } from './request-log-client.ts';
-import type { EdgeThreadData, Instruction, ThreadQuestions } from './thread-protocol.ts';
+import type { Connected, EdgeThreadData, Instruction, ThreadQuestions } from './thread-protocol.ts';
 import { commonAnswers, startOfThread } from './thread-side.ts';
 import { Visits } from './visits.ts';
 
@@ -263,24 +263,19 @@ const answers: Answers<ThreadQuestions> = {
   stop: ({ atOnce = false }) => stop(atOnce ? 0 : stopGraceMs),
 };
 
+function connect(connected: Connected): void {
+  const { type, port } = connected;
+  if (type === 'connect') shardConnections.take(connected);
+  else if (type === 'dashboard') dashboardPort.connect(port);
+  else if (type === 'connect_request_logs' && requestLogs !== null) requestLogs.connect(port);
+  else port.close();
+}
+
+/** The thread ends by itself when its ports are closed: an exit could take the process along. */
 async function carryOut(instruction: Instruction): Promise<void> {
-  switch (instruction.type) {
-    case 'connect':
-      shardConnections.take(instruction);
-      break;
-    case 'connect_request_logs':
-      if (requestLogs === null) instruction.port.close();
-      else requestLogs.connect(instruction.port);
-      break;
-    case 'dashboard':
-      dashboardPort.connect(instruction.port);
-      break;
-    case 'connect_other_logs':
-      break;
-    default:
-      await answerQuestion(answers, instruction, tell);
-      if (instruction.type === 'stop') disconnect();
-  }
+  if ('question' in instruction) await answerQuestion(answers, instruction, tell);
+  else connect(instruction);
+  if (instruction.type === 'stop') disconnect();
 }
 
 function disconnect(): void {

@@ -1,7 +1,6 @@
 // What the node that has the lease and one that runs partitions for it say to each other, and how
 // their threads are started. All else goes over ports, as between threads of one process.
 
-import type { MessagePort } from 'node:worker_threads';
 import type { NodeIdentity, ReachableNode } from '../cluster/node.ts';
 import type { Config } from '../config/config-schema.ts';
 import type { KeyRingChange } from '../edge/api/authenticate.ts';
@@ -36,14 +35,6 @@ export type Lent =
   | { readonly kind: 'edge'; readonly edge: EdgeAnywhere }
   /** The thread of the node's own request logs. */
   | { readonly kind: 'request_logs' };
-
-/** To the lending thread: a node is to run something. The port leads to its thread there. */
-export interface Lend {
-  readonly type: 'lend';
-  readonly process: string;
-  readonly lent: Lent;
-  readonly port: MessagePort;
-}
 
 /** What a shard's thread is told on whichever node it runs. */
 export interface ShardAnywhere {

@@ -10,14 +10,14 @@ import { connectToNode } from '../cluster/node-tls.ts';
 import { defined } from '../core/assert.ts';
 import { errorText } from '../core/errors.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
-import { type Answers, answerQuestion } from '../rpc/questions.ts';
+import type { Answers } from '../rpc/questions.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { trustClocks } from '../telemetry/system-clocks.ts';
 import { countThreadTime } from '../telemetry/thread-time.ts';
 import { BackOff } from './back-off.ts';
-import type { FromHost, FromLender, Lend, LendingThreadData, OtherHost } from './lending-protocol.ts';
-import type { Instruction, ThreadQuestions } from './thread-protocol.ts';
-import { commonAnswers, startOfThread } from './thread-side.ts';
+import type { FromHost, FromLender, LendingThreadData, OtherHost } from './lending-protocol.ts';
+import type { Connected, ThreadQuestions } from './thread-protocol.ts';
+import { carryOut, commonAnswers, startOfThread } from './thread-side.ts';
 
 const { data, main, tell } = await startOfThread<LendingThreadData>();
 const { config, identity, key, epoch } = data;
@@ -117,7 +117,9 @@ function introduce(): void {
   for (const process of hosts.keys()) links.get(process)?.tell(told);
 }
 
-function open({ process, lent, port }: Lend): void {
+function open(connected: Connected): void {
+  if (connected.type !== 'lend') return;
+  const { process, lent, port } = connected;
   const link = links.get(process) ?? null;
   if (link === null) port.close();
   else link.open(lent, port);
@@ -140,9 +142,5 @@ const answers: Answers<ThreadQuestions> = {
     for (const link of links.values()) link?.end();
   },
 };
-main.on('message', async (instruction: Instruction | Lend) => {
-  if ('question' in instruction) await answerQuestion(answers, instruction, tell);
-  else if (instruction.type === 'lend') open(instruction);
-  if (instruction.type === 'stop') process.exit(0);
-});
+main.on('message', carryOut(answers, tell, { connect: open }));
 tell({ type: 'ready' });

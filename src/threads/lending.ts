@@ -256,7 +256,7 @@ export class Lending {
   /** A thread in another node. */
   #open(process: string, lent: Lent): Thread {
     const { port1, port2 } = new MessageChannel();
-    this.#links.lend(process, lent, port1);
+    this.#links.connect({ type: 'lend', process, lent }, port1);
     const link = this.#placement.linkedNode(process)?.link ?? 0;
     const giveUp = () => void this.#links.ask('unlink', { process, link }).catch(() => {});
     return Thread.elsewhere(port2, { process, name: this.#nameOf(process), giveUp });

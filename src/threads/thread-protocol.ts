@@ -23,7 +23,9 @@ export type Connection =
   /** So do the threads of the request logs of two nodes; `node`: the name of the other one. */
   | { readonly type: 'connect_other_logs'; readonly node: string }
   /** An edge passes visits of the dashboard to the main thread. */
-  | { readonly type: 'dashboard' };
+  | { readonly type: 'dashboard' }
+  /** The lending thread has a node run something: that node's thread gets the port. */
+  | { readonly type: 'lend'; readonly process: string; readonly lent: Lent };
 
 /** A thread is connected. `count`: so many times until now. */
 export type Connected = Connection & { readonly count: number; readonly port: MessagePort };

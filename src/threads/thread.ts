@@ -9,7 +9,6 @@ import { setFlagsFromString } from 'node:v8';
 import { MessagePort, type TransferListItem } from 'node:worker_threads';
 import type { WireEnd } from '../cluster/wires.ts';
 import { Questions } from '../rpc/questions.ts';
-import type { Lend, Lent } from './lending-protocol.ts';
 import { startWorker, type WaitingWorker } from './start-worker.ts';
 import type { Connection, Instruction, News, Notice, ThreadQuestions } from './thread-protocol.ts';
 import { startDataVariable } from './thread-side.ts';
@@ -45,7 +44,7 @@ type WireInstruction = Connection & { readonly count: number; readonly wire: Wir
 interface Carrier {
   /** It waits until this is called; null: it has begun. */
   readonly waiting: Pick<WaitingWorker, 'begin' | 'abandon'> | null;
-  postMessage(message: Instruction | WireInstruction | Lend, transfer?: readonly TransferListItem[]): void;
+  postMessage(message: Instruction | WireInstruction, transfer?: readonly TransferListItem[]): void;
   onMessage(listener: (notice: Notice) => void): void;
   onError(listener: (error: NodeJS.ErrnoException) => void): void;
   onExit(listener: (code: number | null) => void): void;
@@ -243,11 +242,6 @@ export class Thread {
     const count = ++this.#connections;
     if (over instanceof MessagePort) this.#worker.postMessage({ ...connection, count, port: over }, [over]);
     else this.#worker.postMessage({ ...connection, count, wire: over });
-  }
-
-  /** The thread of the links has a node run something; the port leads there. */
-  lend(process: string, lent: Lent, port: MessagePort): void {
-    this.#worker.postMessage({ type: 'lend', process, lent, port } satisfies Lend, [port]);
   }
 
   /** Asks a question. Rejects when the thread has ended, or ends before it has answered. */

@@ -98,7 +98,7 @@ test('a node that PostgreSQL has not heard of five times in a row is given up', 
   // It is lent a partition, which is lost with the link.
   const { port1, port2 } = new MessageChannel();
   const closed = new Promise((resolve) => port2.once('close', resolve));
-  thread.lend('pb', { kind: 'shard', shard: {} as never }, port1);
+  thread.connect({ type: 'lend', process: 'pb', lent: { kind: 'shard', shard: {} as never } }, port1);
   for (let times = 0; times < 4; times++) await lead();
   // It was only slow.
   await lead(b);
