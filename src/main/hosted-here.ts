@@ -72,7 +72,7 @@ export class HostedHere {
   });
 
   constructor(owning: Owning, folder: DataFolder, { identity, keys, relay, ...host }: Host) {
-    const { config, load, port, told, logger, closers } = owning;
+    const { config, load, port, ending, logger, closers } = owning;
     // The node that has the lease archives what others run for it.
     const hosted = (config: Config): Config => ({
       ...sizedFor(config, folder.shards),
@@ -85,7 +85,7 @@ export class HostedHere {
     this.#edges = canShare ? hosted(config).edges : 0;
     const onListening = (isListening: boolean) => {
       if (isListening) relay.rest();
-      else if (!this.#isStopping) relay.listen().catch(told.reject);
+      else if (!this.#isStopping) relay.listen().catch(ending.reject);
     };
     this.#reread = createReread(config, { load, apply: () => this.#hosting.reread(), logger });
     this.#hosting = new Hosting({

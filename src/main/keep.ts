@@ -16,8 +16,8 @@ export interface Owning {
   readonly port: number;
   readonly logger: Logger;
   readonly manager: ServiceManager;
-  /** Settled when the service is to stop. */
-  readonly told: PromiseWithResolvers<void>;
+  /** Resolves when the service is to stop, and rejects when it can't go on. */
+  readonly ending: PromiseWithResolvers<void>;
   readonly closers: (() => Promise<unknown>)[];
 }
 
@@ -25,14 +25,14 @@ export type Kept = Pick<Thread, 'ask' | 'stop'>;
 
 /** A thread without which the process can't go on. */
 export function keep(
-  { told, closers }: Owning,
+  { ending, closers }: Owning,
   name: string,
   entry: URL,
   data: unknown,
   onNews?: (news: News) => void,
 ): Kept {
   const thread = Thread.worker({ name, entry }).begin(data, onNews);
-  thread.onLost(name, told.reject);
+  thread.onLost(name, ending.reject);
   const stop = lazily(() => thread.stop());
   closers.push(stop);
   return {

@@ -5,13 +5,11 @@ import { linkKeyOf } from '../cluster/node-tls.ts';
 import { elementAt } from '../core/assert.ts';
 import type { Pause } from '../data-folder/pause.ts';
 import { Lending, type LendingOptions } from '../threads/lending.ts';
+import type { Owning } from './keep.ts';
 import type { Owned } from './own.ts';
 
-interface Lender extends Pick<LendingOptions, 'logger'> {
+interface Lender extends Pick<Owning, 'ending' | 'logger' | 'closers'> {
   readonly owned: Owned;
-  /** Rejected when the service can't go on. */
-  readonly told: PromiseWithResolvers<void>;
-  readonly closers: (() => Promise<unknown>)[];
 }
 
 interface LendingParts extends Pick<LendingOptions, 'config' | 'checked' | 'registry'> {
@@ -21,7 +19,7 @@ interface LendingParts extends Pick<LendingOptions, 'config' | 'checked' | 'regi
 
 /** Null: everything runs here. A folder that is paused runs nothing that could be moved. */
 export function openLending(
-  { owned, told, logger, closers }: Lender,
+  { owned, ending, logger, closers }: Lender,
   { secretsKeys, pause, ...parts }: LendingParts,
 ): Lending | null {
   const { among, claim, folder } = owned;
@@ -35,7 +33,7 @@ export function openLending(
     epoch: claim.lease,
     ownership: claim.ownership,
     key: linkKeyOf(elementAt(secretsKeys, 0)),
-    onLost: told.reject,
+    onLost: ending.reject,
   });
   closers.push(() => lending.stop());
   among.watch((nodes) => lending.nodes(nodes));

@@ -44,6 +44,7 @@ import { quietHeaps, ThreadFailure } from '../threads/thread.ts';
 import { Visits } from '../threads/visits.ts';
 import { failingEndpoints } from './failing-endpoints.ts';
 import { greet } from './first-start.ts';
+import type { Owning } from './keep.ts';
 import { openLending } from './lending.ts';
 import { openMail } from './mail.ts';
 import { openAudit } from './open-audit.ts';
@@ -61,25 +62,25 @@ const stopMsMax = 4_500;
  * `CommandFailure` with one clear line when it can't start or continue.
  */
 export async function serve(config: Config, load: () => Config, acceptLoss: boolean): Promise<void> {
-  const told = Promise.withResolvers<void>();
+  const ending = Promise.withResolvers<void>();
   // The handlers stay, because a second signal must not end the process during its stop: a terminal
   // sends SIGINT to the whole group, and the launcher forwards its own.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       // However this ends, the launcher does not start the service again.
       process.send?.('stopping');
-      told.resolve();
+      ending.resolve();
     });
   }
   // Until there are threads, there is nothing that would have to be read again.
   process.on('SIGHUP', () => {});
   // It may be rejected before anybody waits for it.
-  told.promise.catch(() => {});
+  ending.promise.catch(() => {});
   // Everything that was opened; it is closed in the opposite order.
   const closers: (() => Promise<unknown>)[] = [];
   let failure: unknown = null;
   try {
-    await run({ config, load, acceptLoss, told, closers });
+    await run({ config, load, acceptLoss, ending, closers });
   } catch (error) {
     failure = ofCommandLine(error);
     throw failure;
@@ -101,12 +102,8 @@ function ofCommandLine(error: unknown): unknown {
   return error.fatal ? new CommandFailure(error.message) : new ServiceCrash(error.message);
 }
 
-interface Run {
-  readonly config: Config;
-  readonly load: () => Config;
+interface Run extends Pick<Owning, 'config' | 'load' | 'ending' | 'closers'> {
   readonly acceptLoss: boolean;
-  readonly told: PromiseWithResolvers<void>;
-  readonly closers: (() => Promise<unknown>)[];
 }
 
 /** The port, the public address, and the address for this machine. */
@@ -115,49 +112,33 @@ async function addressesOf(config: Config): Promise<{ port: number; baseUrl: str
   return { port, baseUrl: baseUrlOf(config, port), url: baseUrlOf({ ...config, baseUrl: null }, port) };
 }
 
-async function run({ config: configured, load, acceptLoss, told, closers }: Run): Promise<void> {
-  prepare(configured);
-  const { port, baseUrl, url } = await addressesOf(configured);
-  const logger = await openLogger(configured);
+async function run(given: Run): Promise<void> {
+  prepare(given.config);
+  const addresses = await addressesOf(given.config);
+  const logger = await openLogger(given.config);
   const manager = new ServiceManager(process.env, { pid: process.pid, logger });
-  const owned = await own({ config: configured, load, port, logger, manager, told, closers });
-  if (owned !== null)
-    await runOwned({
-      configured: owned.config,
-      load,
-      acceptLoss,
-      told,
-      closers,
-      logger,
-      manager,
-      port,
-      baseUrl,
-      url,
-      owned,
-    });
+  const owning = { ...given, ...addresses, logger, manager };
+  const owned = await own(owning);
+  if (owned !== null) await runOwned({ ...owning, owned });
 }
 
-interface OwnedRun extends Omit<Run, 'config'> {
-  readonly configured: Config;
-  readonly logger: Logger;
-  readonly manager: ServiceManager;
-  readonly port: number;
+interface OwnedRun extends Run, Owning {
   readonly baseUrl: string;
   readonly url: string;
   readonly owned: Owned;
 }
 
 async function runOwned(given: OwnedRun): Promise<void> {
-  const { configured, load, acceptLoss, told, closers, logger, manager, port, baseUrl, url, owned } = given;
+  const { load, acceptLoss, ending, closers, logger, manager, port, baseUrl, url, owned } = given;
   const { folder, whole, remote } = owned;
   const sized = (config: Config) => sizedFor(config, folder.shards);
-  const config = sized(configured);
+  const config = sized(owned.config);
   const audit = await openAudit(folder.path, config, logger, closers);
   const registry = new Registry();
   const pause = new Pause(folder);
   const metrics = createSupervisorMetrics(registry, config, pause);
   const visits = watchThread(registry, logger);
-  const rows = directoryOptions({ config, folder, logger, metrics, told, remote });
+  const rows = directoryOptions({ config, folder, logger, metrics, ending, remote });
   const directory = openDirectory(folder, rows);
   closers.push(() => directory.closeStore());
   const parts = await checkParts({ folder, directory, whole, acceptLoss, logger, closers });
@@ -178,7 +159,7 @@ async function runOwned(given: OwnedRun): Promise<void> {
     baseUrl,
     logger,
     metrics,
-    onEdgeEnded: ({ message }) => told.reject(new ServiceCrash(message)),
+    onEdgeEnded: ({ message }) => ending.reject(new ServiceCrash(message)),
     onRefusedKeys: (refused) => visits.run('refused_keys', null, () => void audit.refusedKeys(refused)),
     onDashboardPort: (port) => answerVisits(port, answerVisit, visits.failed),
   });
@@ -204,13 +185,13 @@ async function runOwned(given: OwnedRun): Promise<void> {
   closers.push(await openOperators(folder, audit, services, logger));
   closers.push(() => supervisor.stop());
   closers.push(await serveMetrics(config, async () => (await merged()).metrics(), logger));
-  if ((await Promise.race([supervisor.start(), told.promise.then(() => 'told')])) !== 'told') {
+  if ((await Promise.race([supervisor.start(), ending.promise.then(() => 'ending')])) !== 'ending') {
     await greet({ directory, url, production: environmentOf(process.env) === 'production', write: print });
     logger.info(listeningFields(config, folder, pause, { url, baseUrl }), `listening on ${url}`);
     manager.ready(`listening on ${url}`);
     closers.push(manager.watch(counted));
     mail.tell(services, () => pause.paused !== null);
-    await told.promise;
+    await ending.promise;
   }
   logger.info('stopping');
   manager.stopping();
@@ -291,7 +272,7 @@ function prepare(config: Config): void {
   process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(64 * 1024);
 }
 
-interface DirectoryParts extends Pick<Run, 'config' | 'told'> {
+interface DirectoryParts extends Pick<Run, 'config' | 'ending'> {
   readonly folder: DataFolder;
   readonly logger: Logger;
   readonly metrics: SupervisorMetrics;
@@ -299,11 +280,11 @@ interface DirectoryParts extends Pick<Run, 'config' | 'told'> {
 }
 
 /** Where the log is archived, the directory keeps the changes that the archive does not have. */
-function directoryOptions({ config, told, folder, logger, metrics, remote }: DirectoryParts) {
+function directoryOptions({ config, ending, folder, logger, metrics, remote }: DirectoryParts) {
   const { dir } = config.logArchive;
   const onFailure = (error: unknown, fatal: boolean) => {
     metrics.directoryFailed();
-    if (fatal) reportLost(error, logger, told);
+    if (fatal) reportLost(error, logger, ending);
   };
   const options = { onFailure, isDiskFull: isFullOf(folder, logger), remote };
   return dir === null
@@ -344,9 +325,9 @@ async function checkParts({ folder, directory, whole, acceptLoss, logger, closer
 }
 
 /** A change of the directory is lost, and the service ends: no key could be revoked any more. */
-function reportLost(error: unknown, logger: Logger, told: Run['told']): void {
+function reportLost(error: unknown, logger: Logger, ending: Run['ending']): void {
   logger.error({ err: error }, 'a change of the directory could not be written');
-  told.reject(new ServiceCrash(`the directory can't be used any more: ${errorText(error)}`));
+  ending.reject(new ServiceCrash(`the directory can't be used any more: ${errorText(error)}`));
 }
 
 /** Whether the directory's disk is full; the log says when it becomes so. */

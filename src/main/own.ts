@@ -29,7 +29,7 @@ export async function own(owning: Owning): Promise<Owned | null> {
   // What waits for PostgreSQL does not keep the process running.
   const alive = setInterval(() => {}, aliveMs);
   try {
-    return await Promise.race([ownAll(owning), owning.told.promise.then(() => null)]);
+    return await Promise.race([ownAll(owning), owning.ending.promise.then(() => null)]);
   } finally {
     clearInterval(alive);
   }

@@ -102,15 +102,15 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
       relay.passToNobody();
       taken.resolve(claimOf(owning.config, ownership, news));
     } else if (news.type === 'lease_lost')
-      owning.told.reject(new ServiceCrash('another node has taken the lease'));
+      owning.ending.reject(new ServiceCrash('another node has taken the lease'));
     else if (news.type === 'lease_wanted')
-      owning.told.reject(new ServiceCrash(`the lease moves to node ${news.successor}`));
+      owning.ending.reject(new ServiceCrash(`the lease moves to node ${news.successor}`));
   });
   const counted = () => metricsOfThreads([lease]);
   // One that is to stop, or must not have the lease, starts nothing more.
-  const told = owning.told.promise.then(() => 'told' as const);
-  const first = await Promise.race([taken.promise, told, wait(aloneMs, null)]);
-  if (first === 'told') return new Promise(() => {});
+  const ending = owning.ending.promise.then(() => 'ending' as const);
+  const first = await Promise.race([taken.promise, ending, wait(aloneMs, null)]);
+  if (first === 'ending') return new Promise(() => {});
   if (first !== null) return { config, claim: first, counted, among, ...unprepared(owning) };
   // Nothing is started in vain.
   // A node that takes the lease meanwhile checks them when it opens its folder.
