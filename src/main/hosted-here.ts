@@ -20,7 +20,7 @@ import { Hosting } from '../threads/hosting.ts';
 import type { HostingThreadData } from '../threads/lending-protocol.ts';
 import { metricsOfThreads } from '../threads/metrics-of-threads.ts';
 import type { WaitingThreads } from '../threads/thread-kinds.ts';
-import { type Kept, keep, type Owning } from './keep.ts';
+import { type Owning, type RequiredThread, requireThread } from './owning.ts';
 import { createReread } from './reread.ts';
 
 const hostingEntry = new URL('../threads/hosting-thread.ts', import.meta.url);
@@ -41,7 +41,7 @@ export async function keysOfService(config: Config): Promise<readonly string[] |
 export interface Host {
   readonly identity: NodeIdentity;
   /** The thread that stands by. */
-  readonly standby: Kept;
+  readonly standby: RequiredThread;
   /** The shards whose files that one has found whole. */
   readonly whole: Set<number>;
   readonly threads: WaitingThreads;
@@ -61,7 +61,7 @@ export class HostedHere {
   readonly #hosting: Hosting;
   readonly #reread: ReturnType<typeof createReread>;
   readonly #onHangup = () => void this.#reread.request();
-  #link: Kept | null = null;
+  #link: RequiredThread | null = null;
   #isStopping = false;
   /** Resolves when everything has ended that runs here. */
   readonly stop = lazily(async () => {
@@ -118,7 +118,7 @@ export class HostedHere {
         edges: this.#edges,
         trust: this.#trust,
       };
-      this.#link = keep(this.#owning, 'the hosting thread', hostingEntry, data, (news) => {
+      this.#link = requireThread(this.#owning, 'the hosting thread', hostingEntry, data, (news) => {
         if (news.type === 'lent') this.#hosting.take(news);
       });
     }

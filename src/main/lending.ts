@@ -5,8 +5,8 @@ import { linkKeyOf } from '../cluster/node-tls.ts';
 import { elementAt } from '../core/assert.ts';
 import type { Pause } from '../data-folder/pause.ts';
 import { Lending, type LendingOptions } from '../threads/lending.ts';
-import type { Owning } from './keep.ts';
 import type { Owned } from './own.ts';
+import type { Owning } from './owning.ts';
 
 interface Lender extends Pick<Owning, 'ending' | 'logger' | 'closers'> {
   readonly owned: Owned;

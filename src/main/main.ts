@@ -44,12 +44,12 @@ import { quietHeaps, ThreadFailure } from '../threads/thread.ts';
 import { Visits } from '../threads/visits.ts';
 import { failingEndpoints } from './failing-endpoints.ts';
 import { greet } from './first-start.ts';
-import type { Owning } from './keep.ts';
 import { openLending } from './lending.ts';
 import { openMail } from './mail.ts';
 import { openAudit } from './open-audit.ts';
 import { operatorServices } from './operator-services.ts';
 import { type Owned, own } from './own.ts';
+import type { Owning } from './owning.ts';
 import { createReread } from './reread.ts';
 import { ServiceManager } from './service-manager.ts';
 

@@ -15,7 +15,7 @@ import { lockDataFolder } from '../data-folder/folder-lock.ts';
 import { mirrorDirectory, refuseMirroredDirectory, remoteRowsOf } from '../data-folder/mirrored-directory.ts';
 import type { RemoteRows } from '../disk/remote-rows.ts';
 import { serviceIn } from '../postgresql/owner-connection.ts';
-import type { Owning } from './keep.ts';
+import type { Owning } from './owning.ts';
 import { type StoodBy, standBy } from './stand-by.ts';
 
 export interface Owned extends StoodBy {

@@ -1,22 +1,18 @@
 // A node among those that share the service stands by until it has the lease: it follows the
 // partitions, passes connections on to the node that serves, and shows its metrics.
 
-import { randomFillSync, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import manifest from '../../package.json' with { type: 'json' };
 import type { NodeIdentity, ReachableNode } from '../cluster/node.ts';
-import { canShare, Relay } from '../cluster/relay.ts';
-import { baseUrlOf, ConfigError } from '../config/config.ts';
+import { canShare, type Relay } from '../cluster/relay.ts';
+import { ConfigError } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
 import { sizedFor } from '../config/sizing.ts';
-import { errorBody, unavailable } from '../contract/errors/table.ts';
-import { idPrefixes } from '../contract/id-prefixes.ts';
 import { errorText } from '../core/errors.ts';
-import { createIdFactory, createRandomText } from '../core/ids.ts';
 import { lazily } from '../core/lazily.ts';
 import { type DataFolder, shardNumbers } from '../data-folder/data-folder.ts';
 import { serviceOf } from '../data-folder/mirrored-directory.ts';
-import { createNetworksOf } from '../edge/http/client-address.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
 import { ServiceCrash } from '../operator/use-cases/failures.ts';
 import { serveMetrics } from '../telemetry/metrics-server.ts';
@@ -29,7 +25,8 @@ import type { WorkerKind } from '../threads/thread.ts';
 import { kindsOf, WaitingThreads } from '../threads/thread-kinds.ts';
 import type { LeaseThreadData, News, StandbyThreadData } from '../threads/thread-protocol.ts';
 import { type Host, HostedHere, keysOfService } from './hosted-here.ts';
-import { type Kept, keep, type Owning } from './keep.ts';
+import { type Owning, type RequiredThread, requireThread } from './owning.ts';
+import { relayOf } from './relay-of-node.ts';
 
 const leaseEntry = new URL('../threads/lease-thread.ts', import.meta.url);
 const standbyEntry = new URL('../threads/standby-thread.ts', import.meta.url);
@@ -95,7 +92,7 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
     },
   };
   const taken = Promise.withResolvers<Claim>();
-  const lease = keep(owning, 'the thread of the lease', leaseEntry, data, (news) => {
+  const lease = requireThread(owning, 'the thread of the lease', leaseEntry, data, (news) => {
     if (news.type === 'nodes') onNodes(news.nodes);
     else if (news.type === 'lease_holder') relay.passTo(news.address);
     else if (news.type === 'lease_taken') {
@@ -112,8 +109,8 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
   const first = await Promise.race([taken.promise, ending, wait(aloneMs, null)]);
   if (first === 'ending') return new Promise(() => {});
   if (first !== null) return { config, claim: first, counted, among, ...unprepared(owning) };
-  // Nothing is started in vain.
-  // A node that takes the lease meanwhile checks them when it opens its folder.
+  // The secrets key is checked before any thread is started. If the lease is taken meanwhile, the
+  // folder's opening checks it.
   const keys = await Promise.race([keysOfService(owning.config), taken.promise.then(() => null)]);
   const threads = waitingThreads(owning, kindsOf(sizedFor(owning.config, folder.shards), folder.shards));
   const followed = await follow(owning, folder, { data, relay, lease, keys, threads, taken: taken.promise });
@@ -132,7 +129,7 @@ function claimOf(config: Config, ownership: SharedArrayBuffer, { epoch, isClean,
 interface Following {
   readonly data: LeaseThreadData;
   readonly relay: Relay;
-  readonly lease: Kept;
+  readonly lease: RequiredThread;
   readonly keys: Host['keys'];
   readonly threads: WaitingThreads;
   readonly taken: Promise<Claim>;
@@ -150,7 +147,7 @@ async function follow(
   const shards = shardNumbers(folder).map((number) => followedShard(folder, number));
   const standby: StandbyThreadData = { config, service, shards, progress, isArchiving: false };
   const whole = new Set<number>();
-  const thread = keep(owning, 'the thread that stands by', standbyEntry, standby, (news) => {
+  const thread = requireThread(owning, 'the thread that stands by', standbyEntry, standby, (news) => {
     if (news.type === 'whole') whole.add(news.shard);
   });
   await relay.listen().catch((error) => {
@@ -173,39 +170,4 @@ async function follow(
   await hosting.stop();
   await Promise.all([thread.stop(), ...ends.map((end) => end())]);
   return { config: hosting.config, claim, whole, stepAside };
-}
-
-const connectMs = 2_000;
-
-/** A connection that is passed on takes two descriptors. */
-function relayOf(config: Config, shards: number, port: number): Relay {
-  const { host, tlsCertFile } = config;
-  const { max, perAddressMax } = sizedFor(config, shards).connections;
-  return new Relay({
-    host,
-    port,
-    connectionsMax: Math.floor(max / 2),
-    perAddressMax: Math.ceil(perAddressMax / 2),
-    networksOf: createNetworksOf(config.pages.trustedProxies),
-    connectMs,
-    refusal: tlsCertFile === null ? () => refusalOf(baseUrlOf(config, port)) : null,
-  });
-}
-
-const ids = createIdFactory(createRandomText(randomFillSync));
-
-/** The HTTP response while nobody serves. */
-function refusalOf(baseUrl: string): string {
-  const requestId = ids.next(idPrefixes.request, 0, Date.now());
-  const body = errorBody(unavailable, { language: 'en', requestId, baseUrl });
-  const lines = [
-    'HTTP/1.1 503 Service Unavailable',
-    'Content-Type: application/json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Cache-Control: no-store',
-    `Request-Id: ${requestId}`,
-    `Retry-After: ${unavailable.retryAfterSeconds}`,
-    'Connection: close',
-  ];
-  return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }

@@ -92,7 +92,7 @@ export class Lending {
       links: () => this.#placement.links,
     });
     const links: LendingThreadData = { config, identity, epoch, ownership, key };
-    this.#links = this.#keep('the lending thread', lendingEntry, links, (news) => this.#hear(news));
+    this.#links = this.#require('the lending thread', lendingEntry, links, (news) => this.#hear(news));
     const followed: StandbyThreadData = {
       config,
       service: serviceOf(folder),
@@ -100,13 +100,18 @@ export class Lending {
       isArchiving: true,
       progress: ProgressBoard.memory(folder.shards),
     };
-    this.#standby = this.#keep('the thread that follows lent partitions', standbyEntry, followed, (news) => {
-      if (news.type === 'whole') checked.add(news.shard);
-    });
+    this.#standby = this.#require(
+      'the thread that follows lent partitions',
+      standbyEntry,
+      followed,
+      (news) => {
+        if (news.type === 'whole') checked.add(news.shard);
+      },
+    );
   }
 
   /** A thread without which nobody could say any more who runs what. */
-  #keep(name: string, entry: URL, data: unknown, onNews: (news: News) => void): Thread {
+  #require(name: string, entry: URL, data: unknown, onNews: (news: News) => void): Thread {
     const thread = Thread.worker({ name, entry }).begin(data, onNews);
     thread.onLost(name, this.#options.onLost);
     return thread;

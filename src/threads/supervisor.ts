@@ -144,7 +144,7 @@ export class Supervisor {
     });
   }
 
-  #keep(options: Omit<SupervisedThreadOptions, 'logger' | 'stopping'>): SupervisedThread {
+  #supervise(options: Omit<SupervisedThreadOptions, 'logger' | 'stopping'>): SupervisedThread {
     const { logger } = this.#options;
     return new SupervisedThread({ ...options, logger, stopping: this.#stopping.signal });
   }
@@ -174,7 +174,7 @@ export class Supervisor {
       return threads.take(kind).begin(data);
     };
     const onStarted = (thread: Thread) => this.#linkShards(thread, (number) => this.#isDeliveredHere(number));
-    return this.#keep({ name: kind.name, make, onStarted });
+    return this.#supervise({ name: kind.name, make, onStarted });
   }
 
   /** Whether the shard runs here, and no other node's attempts of its webhooks do any more. */
@@ -202,12 +202,12 @@ export class Supervisor {
       };
       return Thread.process(archiveEntry, data);
     };
-    return this.#keep({ name: 'the archive process', make });
+    return this.#supervise({ name: 'the archive process', make });
   }
 
   #shard(number: number): SupervisedThread {
     const { config, metrics, threads } = this.#options;
-    return this.#keep({
+    return this.#supervise({
       name: kinds.shard(number, config()).name,
       fields: { shard: number },
       make: () => this.#makeShard(number),

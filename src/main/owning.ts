@@ -21,16 +21,16 @@ export interface Owning {
   readonly closers: (() => Promise<unknown>)[];
 }
 
-export type Kept = Pick<Thread, 'ask' | 'stop'>;
+export type RequiredThread = Pick<Thread, 'ask' | 'stop'>;
 
 /** A thread without which the process can't go on. */
-export function keep(
+export function requireThread(
   { ending, closers }: Owning,
   name: string,
   entry: URL,
   data: unknown,
   onNews?: (news: News) => void,
-): Kept {
+): RequiredThread {
   const thread = Thread.worker({ name, entry }).begin(data, onNews);
   thread.onLost(name, ending.reject);
   const stop = lazily(() => thread.stop());
