@@ -3,11 +3,9 @@
 
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Wiring } from '../cluster/wires.ts';
-import { elementAt } from '../core/assert.ts';
-import type { ShardClient } from '../shard/client.ts';
 import type { SupervisedThread } from './supervised-thread.ts';
 import type { Thread } from './thread.ts';
-import type { Connection, Instruction } from './thread-protocol.ts';
+import type { Connected, Connection } from './thread-protocol.ts';
 
 /** A thread, and what the connection is to it. */
 type End = readonly [thread: Thread, connection: Connection];
@@ -76,23 +74,18 @@ export function laterWhile(thread: Thread, ms: number, run: () => void): void {
   void thread.ended.then(() => clearTimeout(timer));
 }
 
-/** The clients of an edge, which keep to the connection with each shard that was made last. */
-export class NewestConnections {
-  readonly #clients: readonly Pick<ShardClient, 'connect'>[];
-  readonly #counts: number[];
+/** Which connection to the same counts: the one that was made last. */
+export class Newest<K> {
+  readonly #counts = new Map<K, number>();
 
-  constructor(clients: readonly Pick<ShardClient, 'connect'>[]) {
-    this.#clients = clients;
-    this.#counts = clients.map(() => 0);
-  }
-
-  /** A wire takes its time: another connection may have taken its place before it is there. */
-  take({ number, count, port }: Extract<Instruction, { type: 'connect' }>): void {
-    if (count < elementAt(this.#counts, number)) {
-      port.close();
-      return;
-    }
-    this.#counts[number] = count;
-    elementAt(this.#clients, number).connect(port);
+  /**
+   * Whether it does; else its port is closed. A wire takes its time: another connection may have
+   * taken its place before it is there.
+   */
+  takes(key: K, { count, port }: Pick<Connected, 'count' | 'port'>): boolean {
+    const isNewest = count >= (this.#counts.get(key) ?? 0);
+    if (isNewest) this.#counts.set(key, count);
+    else port.close();
+    return isNewest;
   }
 }

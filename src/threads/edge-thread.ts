@@ -4,6 +4,7 @@ import { randomBytes, randomFillSync } from 'node:crypto';
 import Registry from 'prom-client/lib/registry.js';
 import type { Config } from '../config/config-schema.ts';
 import { idPrefixes } from '../contract/id-prefixes.ts';
+import { elementAt } from '../core/assert.ts';
 import { errorText } from '../core/errors.ts';
 import { createIdFactory, createRandomText } from '../core/ids.ts';
 import { dashboardAssets } from '../dashboard/layout/document.ts';
@@ -36,7 +37,7 @@ import { countAdmission, countLostEntries, createEdgeMetrics } from '../telemetr
 import { createRequestLine } from '../telemetry/request-line.ts';
 import { systemClocks, trustClocks } from '../telemetry/system-clocks.ts';
 import { countThreadTime } from '../telemetry/thread-time.ts';
-import { NewestConnections } from './connect-threads.ts';
+import { Newest } from './connect-threads.ts';
 import { createEdgeConnections } from './edge-connections.ts';
 import { simulatorOf } from './networks.ts';
 import { createRequestLogClient } from './request-log-client.ts';
@@ -60,7 +61,7 @@ const keyRing = new KeyRing();
 for (const change of keys) keyRing.put(change);
 const { answersBytesMax } = memoryShares(config.memory.shardMib);
 const shards = Array.from({ length: shardCount }, () => new ShardClient(clientBounds(config.mailbox, edges)));
-const shardConnections = new NewestConnections(shards);
+const newest = new Newest<number>();
 countAdmission(registry, shards);
 const held = new HeldAnswers((answersBytesMax * shardCount) / config.edges);
 
@@ -265,8 +266,10 @@ const answers: Answers<ThreadQuestions> = {
 
 function connect(connected: Connected): void {
   const { type, port } = connected;
-  if (type === 'connect') shardConnections.take(connected);
-  else if (type === 'dashboard') dashboardPort.connect(port);
+  if (type === 'connect') {
+    const { number } = connected;
+    if (newest.takes(number, connected)) elementAt(shards, number).connect(port);
+  } else if (type === 'dashboard') dashboardPort.connect(port);
   else if (type === 'connect_request_logs' && requestLogs !== null) requestLogs.connect(port);
   else port.close();
 }

@@ -14,6 +14,7 @@ import { createLogger } from '../telemetry/logger.ts';
 import { countLostEntries } from '../telemetry/metrics.ts';
 import { onceAMinute } from '../telemetry/once-a-minute.ts';
 import { countThreadTime } from '../telemetry/thread-time.ts';
+import { Newest } from './connect-threads.ts';
 import type { Connected, RequestLogThreadData, ThreadQuestions } from './thread-protocol.ts';
 import { carryOut, commonAnswers, startOfThread } from './thread-side.ts';
 import { Visits } from './visits.ts';
@@ -80,18 +81,17 @@ function write(port: MessagePort, { buffer, bytes, senders }: EntryBatch): void 
 }
 
 interface OtherLog {
-  /** The count of its connection. */
-  readonly count: number;
   /** Null: there was none yet. */
   readonly port: MessagePort | null;
   /** Null: its node is not there any more. */
   readonly questions: Questions<LogOfNodeQuestions> | null;
 }
 
+const newest = new Newest<string>();
 /** By the names of nodes. */
 const others = new Map<string, OtherLog>();
 if (data.missing !== null && data.missing !== config.cluster.node)
-  others.set(data.missing, { count: 0, port: null, questions: null });
+  others.set(data.missing, { port: null, questions: null });
 
 interface LogAnswers {
   readonly ofThisNode: Answers<LogOfNodeQuestions>;
@@ -146,22 +146,17 @@ function cantRead(error: unknown): string {
 }
 
 /** Both ask each other over the port. */
-function connectOther(node: string, count: number, port: MessagePort): void {
-  // A wire takes its time: another connection may have taken its place before it is there.
-  if (count < (others.get(node)?.count ?? 0)) {
-    port.close();
-    return;
-  }
+function connectOther(node: string, port: MessagePort): void {
   const questions = new Questions<LogOfNodeQuestions>((question) => port.postMessage(question));
   others.get(node)?.port?.close();
-  others.set(node, { count, port, questions });
+  others.set(node, { port, questions });
   port.on('message', (message: Question<LogOfNodeQuestions> | Answer) => {
     if ('value' in message) questions.take(message);
     else void takeOfOther(port, message);
   });
   port.on('close', () => {
     questions.end(new Error(`node ${node} is away`));
-    if (others.get(node)?.questions === questions) others.set(node, { count, port, questions: null });
+    if (others.get(node)?.questions === questions) others.set(node, { port, questions: null });
   });
 }
 
@@ -173,8 +168,8 @@ function connectEdge(port: MessagePort): void {
 
 function connect(connected: Connected): void {
   if (connected.type === 'connect_request_logs') connectEdge(connected.port);
-  else if (connected.type === 'connect_other_logs')
-    connectOther(connected.node, connected.count, connected.port);
+  else if (connected.type === 'connect_other_logs' && newest.takes(connected.node, connected))
+    connectOther(connected.node, connected.port);
 }
 
 function stop(): void {

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { MessageChannel, MessagePort } from 'node:worker_threads';
 import { Wiring } from '../../src/cluster/wires.ts';
-import { connectBetween, connectShard, NewestConnections } from '../../src/threads/connect-threads.ts';
+import { connectBetween, connectShard, Newest } from '../../src/threads/connect-threads.ts';
 import type { SupervisedThread } from '../../src/threads/supervised-thread.ts';
 import type { Thread } from '../../src/threads/thread.ts';
 
@@ -76,14 +76,11 @@ test('without links between nodes there are no wires', () => {
 
 test('a wire that comes after what has taken its place is closed', async () => {
   const connected: [number, MessagePort][] = [];
-  const clients = [0, 1].map((number) => ({
-    connect: (port: MessagePort) => void connected.push([number, port]),
-  }));
-  const connections = new NewestConnections(clients as never);
+  const newest = new Newest<number>();
   const ports = [1, 2, 3].map((count) => ({ count, ...new MessageChannel() }));
   const take = (number: number, place: number) => {
     const { count, port1: port } = ports[place]!;
-    connections.take({ type: 'connect', number, count, port });
+    if (newest.takes(number, { count, port })) connected.push([number, port]);
   };
   const [, late, other] = ports.map(({ port1 }) => port1);
   const { port2: early } = ports[0]!;
