@@ -13,7 +13,8 @@ import type {
 import type { Config } from '../config/config-schema.ts';
 import { postgresOf } from '../config/remote-log.ts';
 import { CommandFailure } from '../operator/use-cases/failures.ts';
-import { nameSuccessor, readCluster, setDrained, wantPartition } from '../postgresql/cluster-state.ts';
+import { nameSuccessor, readCluster } from '../postgresql/cluster-state.ts';
+import { setDrained, wantPartition } from '../postgresql/node-table.ts';
 import { type Primary, withPrimary } from '../postgresql/primary.ts';
 
 const moveMsMax = 30_000;

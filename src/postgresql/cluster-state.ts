@@ -2,12 +2,11 @@
 // but what people read depends on them.
 
 import type { ClusterNode, ClusterStatus, Replica, Takeover } from '../cluster/cluster-status.ts';
-import { behindBy, leaseColumns, leaseOf } from './lease-table.ts';
+import { leaseColumns, leaseOf } from './lease-table.ts';
+import { behindBy, goneSeconds } from './node-table.ts';
 import type { Primary } from './primary.ts';
 import { migrate } from './schema.ts';
 
-/** A node that was not heard of for so long is gone: it notes itself every second. */
-const goneSeconds = 5;
 const takeoversShown = 10;
 
 interface NodeRow {
@@ -105,29 +104,6 @@ async function ownersAt(primary: Primary): Promise<ReadonlyMap<string | null, nu
            where partition >= 0 group by node`,
   });
   return new Map(rows.map(({ node, partitions }) => [node, partitions]));
-}
-
-/** The node is to run nothing for others any more, or may again. False: it is not there. */
-export async function setDrained(primary: Primary, node: string, isDrained: boolean): Promise<boolean> {
-  const rows = await primary.query({
-    text: `update payments.nodes set drained = $2
-           where node = $1 and seen_at > now() - interval '${goneSeconds} seconds' returning 1`,
-    values: [node, isDrained],
-  });
-  return rows.length > 0;
-}
-
-/** Operators want a node to run the partition. False: it is not there, or was drained. */
-export async function wantPartition(primary: Primary, partition: number, node: string): Promise<boolean> {
-  const rows = await primary.query({
-    text: `update payments.partitions set wanted = process
-           from (select process from payments.nodes
-             where node = $2 and not drained and seen_at > now() - interval '${goneSeconds} seconds'
-             order by started_at desc limit 1) as newest
-           where partition = $1 returning 1`,
-    values: [partition, node],
-  });
-  return rows.length > 0;
 }
 
 async function takeoversAt(primary: Primary): Promise<Takeover[]> {

@@ -2,19 +2,10 @@
 // with what is there, so of two nodes that take the lease one gets it.
 
 import type { Lease, LeaseTable } from '../cluster/lease.ts';
-import type { NodeAddresses, NodeIdentity, ReachableNode } from '../cluster/node.ts';
+import type { NodeIdentity } from '../cluster/node.ts';
 import { type Dialect, dialect } from '../journal/dialect.ts';
 import { settingsColumns } from './durability.ts';
 import { OwnerConnection, type OwnerOptions } from './owner-connection.ts';
-
-/**
- * A column, `behind`, of a row of nodes: how many entries that one lacks of the partitions that
- * others own; of all together, or of the one that it is furthest behind in.
- */
-export function behindBy(how: 'sum' | 'max'): string {
-  return `(select coalesce(${how}(greatest(next_sequence - 1 - coalesce((followed ->> partition::text)::bigint, 0), 0)), 0)
-     from payments.partitions where partition >= 0 and partitions.node is distinct from nodes.node) as behind`;
-}
 
 interface LeaseColumns {
   readonly [column: string]: unknown;
@@ -97,39 +88,6 @@ export class PostgresLease implements LeaseTable {
       'release',
       'update payments.lease set released = true where epoch = $1 and process = $2',
       [epoch, this.#identity.process],
-    );
-  }
-
-  /** Says that this node is there, and how far it follows the partitions. */
-  async noteNode(
-    { address, link }: NodeAddresses,
-    followed: Readonly<Record<string, number>>,
-  ): Promise<void> {
-    const { node, process, release } = this.#identity;
-    await this.#run(
-      'note-node',
-      `insert into payments.nodes (process, node, address, followed, release, link) values ($1, $2, $3, $4, $5, $6)
-       on conflict (process) do update set address = $3, followed = $4, seen_at = now()`,
-      [process, node, address, JSON.stringify(followed), release, link],
-    );
-  }
-
-  /** The nodes that were heard of lately and may run partitions, this one among them. */
-  async reachableNodes(): Promise<ReachableNode[]> {
-    const text = `select node, process, link, drained,
-        array(select partition from payments.partitions where wanted = nodes.process) as wanted,
-        ${behindBy('max')}
-      from payments.nodes where link is not null and seen_at > now() - interval '3 seconds'`;
-    const rows = await this.#run<ReachableNode & { readonly behind: unknown }>('reachable-nodes', text, []);
-    return rows.map((row) => ({ ...row, behind: Number(row.behind) }));
-  }
-
-  /** This node leaves, and those are forgotten that were not seen for an hour. */
-  async forgetNode(): Promise<void> {
-    await this.#run(
-      'forget-node',
-      "delete from payments.nodes where process = $1 or seen_at < now() - interval '1 hour'",
-      [this.#identity.process],
     );
   }
 

@@ -9,6 +9,7 @@ import { systemTimers } from '../core/scheduler.ts';
 import { unreadableOf } from '../journal/dialect.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
 import { PostgresLease } from '../postgresql/lease-table.ts';
+import { PostgresNodes } from '../postgresql/node-table.ts';
 import type { Answers } from '../rpc/questions.ts';
 import { createLeaseMetrics } from '../telemetry/cluster-metrics.ts';
 import { createLogger } from '../telemetry/logger.ts';
@@ -28,13 +29,13 @@ const metrics = createLeaseMetrics(registry, identity.node);
 const ownership = new OwnershipBoard(data.ownership, trustClocks);
 const progress = new ProgressBoard(data.progress);
 
-/** A connection for each: the note of a node must not hold up a beat. */
-function openTable(): PostgresLease {
-  const options = ownerOptionsOf(config, service, null, () => {});
-  return new PostgresLease(defined(options, 'nodes share a service over PostgreSQL'), identity);
-}
-
-const [table, notes] = [openTable(), openTable()];
+const options = defined(
+  ownerOptionsOf(config, service, null, () => {}),
+  'nodes share a service over PostgreSQL',
+);
+// A connection for each: the note of a node must not hold up a beat.
+const table = new PostgresLease(options, identity);
+const nodes = new PostgresNodes(options, identity);
 let isHolder = false;
 const keeper = new LeaseKeeper({
   table,
@@ -76,10 +77,10 @@ const noteMs = 1_000;
 let isStopping = false;
 async function noteNode(): Promise<void> {
   const followed = Object.fromEntries(progress.sequences.entries());
-  await notes.noteNode({ address, link }, followed).catch(() => {});
+  await nodes.note({ address, link }, followed).catch(() => {});
   if (isHolder && link !== null)
-    await notes.reachableNodes().then(
-      (nodes) => tell({ type: 'nodes', nodes }),
+    await nodes.reachable().then(
+      (reachable) => tell({ type: 'nodes', nodes: reachable }),
       () => {},
     );
   if (!isStopping) setTimeout(noteNode, noteMs);
@@ -90,9 +91,9 @@ const answers: Answers<ThreadQuestions> = {
   async stop() {
     isStopping = true;
     await keeper.stop();
-    await notes.forgetNode().catch(() => {});
+    await nodes.forget().catch(() => {});
     table.close();
-    notes.close();
+    nodes.close();
   },
 };
 main.on('message', carryOut(answers, tell));

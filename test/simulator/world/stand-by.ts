@@ -10,6 +10,7 @@ import { serviceOf } from '../../../src/data-folder/mirrored-directory.ts';
 import { OwnershipBoard } from '../../../src/journal/ownership.ts';
 import { PostgresLease } from '../../../src/postgresql/lease-table.ts';
 import { LogFollower } from '../../../src/postgresql/log-follower.ts';
+import { PostgresNodes } from '../../../src/postgresql/node-table.ts';
 import type { OwnerOptions } from '../../../src/postgresql/owner-connection.ts';
 import { followUntilDone } from '../../../src/threads/follow-again.ts';
 import { type FollowedShard, followedShard, HostedStandby } from '../../../src/threads/hosted-standby.ts';
@@ -109,8 +110,9 @@ export class StandBy {
     const told = (run: () => void) => simulation.soon(main, run);
     const board = new OwnershipBoard(this.#ownership, machine.clocks.trust);
     const identity = { node: machine.name, process, release: 'simulated' };
-    const open = () => new PostgresLease(ownerOptions(world, servers, this.#lease, folder, null), identity);
-    const [table, notes] = [open(), open()];
+    const options = ownerOptions(world, servers, this.#lease, folder, null);
+    const table = new PostgresLease(options, identity);
+    const nodes = new PostgresNodes(options, identity);
     this.#keeper = new LeaseKeeper({
       table,
       ...identity,
@@ -140,10 +142,10 @@ export class StandBy {
     const link = world.settings.lends ? machine.name : null;
     const noteNode = async () => {
       const followed = Object.fromEntries(this.#followed.entries());
-      await notes.noteNode({ address: machine.name, link }, followed).catch(() => {});
+      await nodes.note({ address: machine.name, link }, followed).catch(() => {});
       if (this.#isHolder && link !== null)
-        await notes.reachableNodes().then(
-          (nodes) => told(() => this.#options.onNodes(nodes)),
+        await nodes.reachable().then(
+          (reachable) => told(() => this.#options.onNodes(reachable)),
           () => {},
         );
       if (!this.#isStopping) simulation.after(this.#lease, noteMs, () => void noteNode());

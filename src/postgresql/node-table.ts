@@ -1,0 +1,91 @@
+// The nodes of a service in PostgreSQL: each notes every second that it is there and how far it
+// follows the partitions, and operators note what they want of it.
+
+import type { NodeAddresses, NodeIdentity, ReachableNode } from '../cluster/node.ts';
+import { OwnerConnection, type OwnerOptions } from './owner-connection.ts';
+import type { Primary } from './primary.ts';
+
+/** A node that was not heard of for so long is gone. */
+export const goneSeconds = 5;
+/** One that was not heard of for so long is lent nothing. */
+const reachableSeconds = 3;
+
+/**
+ * A column, `behind`, of a row of nodes: how many entries that one lacks of the partitions that
+ * others own; of all together, or of the one that it is furthest behind in.
+ */
+export function behindBy(how: 'sum' | 'max'): string {
+  return `(select coalesce(${how}(greatest(next_sequence - 1 - coalesce((followed ->> partition::text)::bigint, 0), 0)), 0)
+     from payments.partitions where partition >= 0 and partitions.node is distinct from nodes.node) as behind`;
+}
+
+export class PostgresNodes {
+  readonly #identity: NodeIdentity;
+  readonly #connection: OwnerConnection;
+
+  constructor(options: OwnerOptions, identity: NodeIdentity) {
+    this.#identity = identity;
+    this.#connection = new OwnerConnection(options);
+  }
+
+  /** Says that this node is there, and how far it follows the partitions. */
+  async note({ address, link }: NodeAddresses, followed: Readonly<Record<string, number>>): Promise<void> {
+    const { node, process, release } = this.#identity;
+    await this.#run(
+      'note-node',
+      `insert into payments.nodes (process, node, address, followed, release, link) values ($1, $2, $3, $4, $5, $6)
+       on conflict (process) do update set address = $3, followed = $4, seen_at = now()`,
+      [process, node, address, JSON.stringify(followed), release, link],
+    );
+  }
+
+  /** The nodes that were heard of lately and may run partitions, this one among them. */
+  async reachable(): Promise<ReachableNode[]> {
+    const text = `select node, process, link, drained,
+        array(select partition from payments.partitions where wanted = nodes.process) as wanted,
+        ${behindBy('max')}
+      from payments.nodes where link is not null and seen_at > now() - interval '${reachableSeconds} seconds'`;
+    const rows = await this.#run<ReachableNode & { readonly behind: unknown }>('reachable-nodes', text, []);
+    return rows.map((row) => ({ ...row, behind: Number(row.behind) }));
+  }
+
+  /** This node leaves, and those are forgotten that were not seen for an hour. */
+  async forget(): Promise<void> {
+    await this.#run(
+      'forget-node',
+      "delete from payments.nodes where process = $1 or seen_at < now() - interval '1 hour'",
+      [this.#identity.process],
+    );
+  }
+
+  #run<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> {
+    return this.#connection.connected(() => this.#connection.write<Row>({ name, text, values }));
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+}
+
+/** The node is to run nothing for others any more, or may again. False: it is not there. */
+export async function setDrained(primary: Primary, node: string, isDrained: boolean): Promise<boolean> {
+  const rows = await primary.query({
+    text: `update payments.nodes set drained = $2
+           where node = $1 and seen_at > now() - interval '${goneSeconds} seconds' returning 1`,
+    values: [node, isDrained],
+  });
+  return rows.length > 0;
+}
+
+/** Operators want a node to run the partition. False: it is not there, or was drained. */
+export async function wantPartition(primary: Primary, partition: number, node: string): Promise<boolean> {
+  const rows = await primary.query({
+    text: `update payments.partitions set wanted = process
+           from (select process from payments.nodes
+             where node = $2 and not drained and seen_at > now() - interval '${goneSeconds} seconds'
+             order by started_at desc limit 1) as newest
+           where partition = $1 returning 1`,
+    values: [partition, node],
+  });
+  return rows.length > 0;
+}
