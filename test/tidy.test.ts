@@ -250,8 +250,9 @@ test('whatever leaves a partition without an append asks who owns it', () => {
   const sending = sources.filter(
     ({ layer, path }) =>
       layer === 'shard' ||
-      ['networks/sender.ts', 'networks/runner.ts', 'webhooks/dispatcher.ts'].includes(path) ||
-      /^threads\/(hosted-shard|shard-thread|network-callbacks|page-starts)/.test(path),
+      /^networks\/(sender|runner|callbacks|page-starts)\.ts$/.test(path) ||
+      path === 'webhooks/dispatcher.ts' ||
+      /^threads\/(hosted-shard|shard-thread)/.test(path),
   );
   const found = Object.fromEntries(
     sending.flatMap(({ path, code }) => {

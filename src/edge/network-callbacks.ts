@@ -37,8 +37,8 @@ export interface CallbackOptions {
 const heldBack = 'too much that is not genuine, or not new, came from this address; nothing is stored';
 const plainText = headerLines(['Content-Type', 'text/plain; charset=utf-8']);
 
-/** Takes a callback. `refuse`: nothing was stored, so the network has to send it again. */
-export function takeCallback(
+/** Has the shard take a callback, and answers it. `refuse`: nothing was stored, so the network has to send it again. */
+export function answerCallback(
   { shards, callers }: CallbackOptions,
   address: Address,
   exchange: Exchange,

@@ -19,7 +19,7 @@ import type { RequestHead } from './http/request-head.ts';
 import { unknownAddress } from './http/router.ts';
 import { assetHandlers, StaticText } from './http/static-text.ts';
 import type { Callers, Visitors } from './http/visitors.ts';
-import { callbackAddressOf, takeCallback } from './network-callbacks.ts';
+import { answerCallback, callbackAddressOf } from './network-callbacks.ts';
 
 interface SiteOptions {
   readonly shards: readonly Pick<ShardClient, 'connected' | 'stalledMs' | 'handOver'>[];
@@ -135,7 +135,7 @@ export function createSite(options: SiteOptions): Handler {
     else if (isDashboardPath(path))
       dashboard.answer(exchange, head, (fault) => refuseVisit(exchange, head, fault, true));
     else if (network !== null)
-      takeCallback(options, network, exchange, head, (fault, close) =>
+      answerCallback(options, network, exchange, head, (fault, close) =>
         refuseVisit(exchange, head, fault, close),
       );
     else if (isPagePath(path))

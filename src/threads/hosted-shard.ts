@@ -9,7 +9,9 @@ import { type NetworkCall, networkCallOf } from '../domain/network-call.ts';
 import type { NetworkCallRecord } from '../domain/record.ts';
 import type { LogEnd } from '../journal/journal.ts';
 import { requireHeld } from '../journal/ownership.ts';
+import { type CallbackOptions, takeCallback } from '../networks/callbacks.ts';
 import type { CallbackOutcome, Networks, TakenCallback } from '../networks/network.ts';
+import { startPage } from '../networks/page-starts.ts';
 import { postTimeoutMs } from '../networks/post.ts';
 import { Runner, type RunnerOptions } from '../networks/runner.ts';
 import type { Availability, ShardAccount } from '../shard/account.ts';
@@ -28,8 +30,6 @@ import {
 import { openNetworkCalls } from '../shard/recover.ts';
 import { Shard } from '../shard/shard.ts';
 import type { ShardOptions } from '../shard/shard-options.ts';
-import { type CallbackOptions, takeCallback } from './network-callbacks.ts';
-import { startPage } from './page-starts.ts';
 
 const busyMs = 100;
 const metadataMs = 1_000;

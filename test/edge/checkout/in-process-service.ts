@@ -17,7 +17,7 @@ import { Runner } from '../../../src/networks/runner.ts';
 import { createSimulator, simulatedAgents } from '../../../src/networks/simulator.ts';
 import type { InternalAnswer, InternalRequest, NetworksMessage } from '../../../src/shard/protocol.ts';
 import { outcomeCommand } from '../../../src/shard/protocol.ts';
-import { startPage } from '../../../src/threads/page-starts.ts';
+import { startPage } from '../../../src/networks/page-starts.ts';
 import { replayOf } from '../../journal/journal-fixtures.ts';
 import { createManualTimers } from '../../networks/manual-timers.ts';
 import { Actor, account, startMs } from '../../shard/actor.ts';

@@ -432,7 +432,7 @@ const hostedCards = [
     "if (outcome.result === 'paid') return nothing ?? receiveMoney(",
   ]),
   bug('a report is answered before it is durable', [
-    'threads/network-callbacks.ts',
+    'networks/callbacks.ts',
     'const answer = await options.ask({',
     `const answer: InternalAnswer = { ok: true, body: '{"received":"credited"}' };\n  void options.ask({`,
   ]),

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { takeCallback } from '../../src/networks/callbacks.ts';
 import type { CardNetwork, Networks, Received } from '../../src/networks/network.ts';
-import { takeCallback } from '../../src/threads/network-callbacks.ts';
 
 const reply = { status: 200, contentType: 'text/plain', body: '' };
 const card = {

@@ -8,8 +8,8 @@ import type {
   CustomerRecord,
   PaymentIntentRecord,
 } from '../domain/record.ts';
-import type { Networks, PageStart } from '../networks/network.ts';
 import type { InternalAnswer, InternalRequest, StartPageRequest } from '../shard/protocol.ts';
+import type { Networks, PageStart } from './network.ts';
 
 export interface PageStartOptions {
   readonly networks: Networks;

@@ -9,8 +9,8 @@ import { causes } from '../domain/cause.ts';
 import type { InternalOperation } from '../domain/command.ts';
 import { cashIndex } from '../domain/indexes.ts';
 import type { StoredRecord } from '../domain/record.ts';
-import type { Networks, Received, Reply, Report, TakenCallback } from '../networks/network.ts';
 import type { CallbackRequest, InternalAnswer, InternalRequest } from '../shard/protocol.ts';
+import type { Networks, Received, Reply, Report, TakenCallback } from './network.ts';
 
 export interface CallbackOptions {
   readonly networks: Networks;
