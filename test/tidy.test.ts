@@ -230,7 +230,7 @@ const waysOut: Readonly<Record<string, readonly (readonly [code: string, how: st
     ['this.#open.post(peer', 'into the batch'],
   ],
   'shard/deliver.ts': [['batch.post(peer, { o', 'into the batch']],
-  'threads/hosted-shard.ts': [
+  'threads/running-shard.ts': [
     ['peer.post({ correlat', 'requireHeld is asked in the line before'],
     ['peer.post({ correlat', 'a refusal that tells nothing'],
   ],
@@ -252,7 +252,7 @@ test('whatever leaves a partition without an append asks who owns it', () => {
       layer === 'shard' ||
       /^networks\/(sender|runner|callbacks|page-starts)\.ts$/.test(path) ||
       path === 'webhooks/dispatcher.ts' ||
-      /^threads\/(hosted-shard|shard-thread)/.test(path),
+      /^threads\/(running-shard|shard-thread)/.test(path),
   );
   const found = Object.fromEntries(
     sending.flatMap(({ path, code }) => {
@@ -269,7 +269,7 @@ test('whatever leaves a partition without an append asks who owns it', () => {
       `${path}: ${ways.map((way) => way.slice(0, 30)).join(' | ')}`,
     );
   }
-  const asking = ['shard/commit-batch.ts', 'threads/hosted-shard.ts', 'networks/sender.ts'];
+  const asking = ['shard/commit-batch.ts', 'threads/running-shard.ts', 'networks/sender.ts'];
   for (const path of asking)
     assert(
       sources.some((each) => each.path === path && each.code.includes('requireHeld(')),

@@ -10,11 +10,11 @@ import type { OrganizationConnectors } from '../networks/connectors.ts';
 import type { ShardAccount } from '../shard/account.ts';
 
 /** An organization as the thread of its shard knows it. */
-export interface HostedAccount extends ShardAccount {
+export interface ShardThreadAccount extends ShardAccount {
   readonly connectors: OrganizationConnectors;
 }
 
-export function accountOf(organization: Organization): HostedAccount {
+export function accountOf(organization: Organization): ShardThreadAccount {
   const { id, name, branding, created, apiVersion, methods, limits, connectors } = organization;
   const shown = { colour: branding.colour, logoUrl: logoPathOf(id, branding) };
   return { id, name, branding: shown, created, apiVersion, methods, limits, connectors };

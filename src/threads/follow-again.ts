@@ -4,7 +4,7 @@
 import { errorText } from '../core/errors.ts';
 import { systemTimers, type Timers } from '../core/scheduler.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { FollowedShard } from './hosted-standby.ts';
+import type { FollowedShard } from './standby-partitions.ts';
 import type { Thread } from './thread.ts';
 
 const retryMs = 5_000;

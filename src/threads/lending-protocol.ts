@@ -5,7 +5,7 @@ import type { NodeIdentity, ReachableNode } from '../cluster/node.ts';
 import type { Config } from '../config/config-schema.ts';
 import type { KeyRingChange } from '../edge/api/authenticate.ts';
 import type { Moment } from '../journal/ownership.ts';
-import type { HostedAccount } from './directory-projections.ts';
+import type { ShardThreadAccount } from './directory-projections.ts';
 
 export type FromLender =
   | { readonly type: 'lead'; readonly epoch: number; readonly node: string; readonly release: string }
@@ -45,7 +45,7 @@ export interface ShardAnywhere {
   readonly shards: number;
   readonly secretsKeys: readonly string[];
   readonly baseUrl: string;
-  readonly accounts: readonly HostedAccount[];
+  readonly accounts: readonly ShardThreadAccount[];
   /** The directory's revision that the accounts are of. */
   readonly revision: number;
 }

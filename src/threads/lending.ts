@@ -17,12 +17,12 @@ import type { Logger } from '../telemetry/logger.ts';
 import { trustClocks } from '../telemetry/system-clocks.ts';
 import type { Edges } from './edges.ts';
 import { followUntilDone } from './follow-again.ts';
-import { followedShard } from './hosted-standby.ts';
 import type { LendingThreadData, Lent, LentShard } from './lending-protocol.ts';
 import type { LogThreads } from './log-threads.ts';
 import { metricsOfThreads } from './metrics-of-threads.ts';
 import { Placement } from './placement.ts';
 import { ProgressBoard } from './progress-board.ts';
+import { followedShard } from './standby-partitions.ts';
 import { Thread, type ThreadFailure } from './thread.ts';
 import type { News, StandbyThreadData } from './thread-protocol.ts';
 

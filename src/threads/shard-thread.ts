@@ -28,9 +28,9 @@ import { systemClocks, trustClocks, watchClock } from '../telemetry/system-clock
 import { countThreadTime, type ThreadGauge } from '../telemetry/thread-time.ts';
 import { CheckpointWorker } from './checkpoint-worker.ts';
 import { endAtWriteErrors } from './end-at-write-errors.ts';
-import { HostedShard } from './hosted-shard.ts';
 import { InstructionGate } from './instruction-gate.ts';
 import { ConfiguredNetworks, createAddressCheck, createSend } from './networks.ts';
+import { RunningShard } from './running-shard.ts';
 import type { Connected, ShardThreadData, ThreadQuestions } from './thread-protocol.ts';
 import { carryOut, commonAnswers, failThread, startOfThread } from './thread-side.ts';
 import { Visits } from './visits.ts';
@@ -154,7 +154,7 @@ metrics.readOnly.set(0);
 metrics.single.set(config.journal.single ? 1 : 0);
 const networkMetrics = new NetworkMetrics(registry, String(number), networks);
 
-const hosted = new HostedShard({
+const running = new RunningShard({
   dir,
   journal,
   accounts,
@@ -193,7 +193,7 @@ const hosted = new HostedShard({
     },
   },
   onNetworkTrouble({ callId, error }) {
-    const call = hosted.shard.state.openCalls.get(callId);
+    const call = running.shard.state.openCalls.get(callId);
     if (call !== undefined) networkMetrics.failed(call);
     logger.warn({ call: callId, err: error }, 'a network call is tried again');
   },
@@ -213,8 +213,8 @@ const hosted = new HostedShard({
   onDurable: (end) => tell({ type: 'durable', end }),
   onFailure: fail,
 });
-const { shard } = hosted;
-await hosted.recover();
+const { shard } = running;
+await running.recover();
 const recoverySeconds = (performance.now() - startedAt) / 1000;
 metrics.recovery.set(recoverySeconds);
 
@@ -235,7 +235,7 @@ function connect({ port }: Connected): void {
   });
   port.on('message', (message: ToShardThread | PackedOutbox) => {
     const isPacked = 'packedOutbox' in message;
-    hosted.receive(isPacked ? { outbox: receivedByShard(message) } : message, peer);
+    running.receive(isPacked ? { outbox: receivedByShard(message) } : message, peer);
   });
 }
 
@@ -250,7 +250,7 @@ function show(): void {
   metrics.logSequence.set(journal.log.nextSequence - 1);
   metrics.checkpointSequence.set(journal.checkpoint.sequence);
   metrics.oldestCommit.set(shard.oldestCommitMs / 1000);
-  networkMetrics.show(hosted.owedCalls(), Date.now());
+  networkMetrics.show(running.owedCalls(), Date.now());
   const { waiting, oldestMs } = outboxes.depth(shard.now().serviceMs);
   metrics.deliveriesWaiting.set(waiting);
   metrics.oldestDelivery.set(Math.max(0, oldestMs) / 1000);
@@ -259,18 +259,18 @@ function show(): void {
 /** Whoever asks, the thread ends when the journal is closed. */
 const stop = lazily(() => {
   storeScrub();
-  return hosted.stop();
+  return running.stop();
 });
 
-const started = hosted.start();
+const started = running.start();
 const answers: Answers<ThreadQuestions> = {
   ...commonAnswers(logger, registry, show),
   account({ account }) {
     networks.put(account.id, account.connectors);
-    hosted.shard.putAccount(account);
+    running.shard.putAccount(account);
   },
-  directory: ({ revision }) => hosted.noteDirectory(revision),
-  resume: () => hosted.resume(),
+  directory: ({ revision }) => running.noteDirectory(revision),
+  resume: () => running.resume(),
   compact: (_asks, report) =>
     journal.checkpointer.compact(report).catch(({ message }: Error) => ({ failure: message })),
   stop,

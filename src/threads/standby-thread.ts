@@ -16,8 +16,8 @@ import { createStandbyMetrics } from '../telemetry/cluster-metrics.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { countThreadTime } from '../telemetry/thread-time.ts';
 import { endAtWriteErrors } from './end-at-write-errors.ts';
-import { HostedStandby } from './hosted-standby.ts';
 import { ProgressBoard } from './progress-board.ts';
+import { StandbyPartitions } from './standby-partitions.ts';
 import type { StandbyThreadData, ThreadQuestions } from './thread-protocol.ts';
 import { carryOut, commonAnswers, failThread, startOfThread } from './thread-side.ts';
 
@@ -52,7 +52,7 @@ const room = new DiskRoom(config.dataDir, (isFull) => {
 });
 
 const { segmentBytesMax, logBytesMax, checkpointIntervalMs } = config.journal;
-const standby = new HostedStandby({
+const standby = new StandbyPartitions({
   shards,
   follower,
   segmentBytesMax,

@@ -10,9 +10,9 @@ import type { RefusedKey } from '../edge/api/refused-keys.ts';
 import type { UsedKey } from '../edge/api/used-keys.ts';
 import type { CheckpointSizes, Compacting, LogEnd } from '../journal/journal.ts';
 import type { Answer, Question } from '../rpc/questions.ts';
-import type { HostedAccount } from './directory-projections.ts';
-import type { FollowedShard } from './hosted-standby.ts';
+import type { ShardThreadAccount } from './directory-projections.ts';
 import type { EdgeAnywhere, Lent, ShardAnywhere } from './lending-protocol.ts';
+import type { FollowedShard } from './standby-partitions.ts';
 
 /** What a port leads to. */
 export type Connection =
@@ -36,7 +36,7 @@ export type Instruction = Connected | Question<ThreadQuestions>;
 /** What the main thread asks its threads. */
 export interface ThreadQuestions {
   /** An organization changed: apply the change. */
-  account: { asks: { readonly account: HostedAccount } };
+  account: { asks: { readonly account: ShardThreadAccount } };
   /** A shard notes how many changes the directory has seen, whatever they were of. */
   directory: { asks: { readonly revision: number } };
   keys: { asks: { readonly change: KeyRingChange } };

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { followUntilDone } from '../../src/threads/follow-again.ts';
-import type { FollowedShard } from '../../src/threads/hosted-standby.ts';
+import type { FollowedShard } from '../../src/threads/standby-partitions.ts';
 import type { Thread } from '../../src/threads/thread.ts';
 
 const shard: FollowedShard = { dir: '/shard-3', identity: { folder: 'f', generation: 1, shard: 3 } };

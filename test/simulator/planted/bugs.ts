@@ -317,7 +317,7 @@ const backups = [
     'return folderOf(path, newFormat(shards, paused && null));',
   ]),
   bug('a paused service calls the networks', [
-    'threads/hosted-shard.ts',
+    'threads/running-shard.ts',
     'if (!this.#isPaused) this.#recoverCalls();',
     'this.#recoverCalls();',
   ]),

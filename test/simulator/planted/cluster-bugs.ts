@@ -74,7 +74,7 @@ export const clusterBugs = [
     '    this.#board.trust(this.#board.now(), Math.min(trustMs, this.#trustMs));',
   ]),
   bug('a partition is lent while it is followed still', [
-    'threads/hosted-standby.ts',
+    'threads/standby-partitions.ts',
     '      this.#journals.delete(partition);\n      await journal?.close();',
     '      await journal?.checkpoint();',
   ]),

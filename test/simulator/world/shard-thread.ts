@@ -1,4 +1,4 @@
-// A shard's thread: the journal and the shard, wired as the service wires them (src/threads/hosted-shard.ts). It runs in a lane,
+// A shard's thread: the journal and the shard, wired as the service wires them (src/threads/running-shard.ts). It runs in a lane,
 // with the checkpoint's lane beside it.
 
 import type { DataFolder } from '../../../src/data-folder/data-folder.ts';
@@ -17,7 +17,7 @@ import { memoryShares, shardMibMin } from '../../../src/shard/memory.ts';
 import type { FromShard, ToShard } from '../../../src/shard/protocol.ts';
 import type { Shard } from '../../../src/shard/shard.ts';
 import { shardOfOrganization } from '../../../src/shard/shard-map.ts';
-import { HostedShard } from '../../../src/threads/hosted-shard.ts';
+import { RunningShard } from '../../../src/threads/running-shard.ts';
 import type { Machine } from '../disk/machine.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Lane } from '../kernel/simulation.ts';
@@ -60,7 +60,7 @@ export class ShardThread {
   readonly #random: Random;
   readonly #records = new Map<string, StoredRecord>();
   #journal!: OwnJournal;
-  #hosted: HostedShard | undefined;
+  #running: RunningShard | undefined;
   #isStopping = false;
   #admission: Admission | null = null;
   readonly #peers: Peer[] = [];
@@ -128,7 +128,7 @@ export class ShardThread {
       timers,
     });
     const { cacheBytesMax, checkpointBytes, unwrittenBytesMax } = settings;
-    const hosted = new HostedShard({
+    const running = new RunningShard({
       dir: folder.shardDir(number),
       journal: this.#remembering(this.#journal),
       accounts,
@@ -180,15 +180,15 @@ export class ShardThread {
       onVisitFailed: onFailure,
       onFailure,
     });
-    this.undurable.watch(hosted.shard.state.records);
-    await hosted.recover();
-    this.#hosted = hosted;
+    this.undurable.watch(running.shard.state.records);
+    await running.recover();
+    this.#running = running;
     const isHere = (org: string) => shardOfOrganization(org, folder.shards) === number;
-    auditRecovery(world, hosted.shard, this.#records, isHere);
+    auditRecovery(world, running.shard, this.#records, isHere);
     this.#history.recovered(this.#journal.log.nextSequence, this.#records);
     this.#auditMirror();
-    new Oracle(world, this.#records.values(), hosted.shard.state.records);
-    await hosted.start();
+    new Oracle(world, this.#records.values(), running.shard.state.records);
+    await running.start();
     machine.step();
   }
 
@@ -215,7 +215,7 @@ export class ShardThread {
 
   /** Undefined while it has not recovered, and once it stops. */
   get shard(): Shard | undefined {
-    return this.#isStopping ? undefined : this.#hosted?.shard;
+    return this.#isStopping ? undefined : this.#running?.shard;
   }
 
   /** The journal, and what it holds: the records of the checkpoint, then the log's, then what is appended. */
@@ -278,7 +278,7 @@ export class ShardThread {
 
   /** The data folder is not paused any more. */
   resume(): void {
-    this.#hosted?.resume();
+    this.#running?.resume();
   }
 
   /** Every record that the journal holds. */
@@ -300,11 +300,11 @@ export class ShardThread {
   }
 
   putAccount(account: ShardAccount): void {
-    this.#hosted!.shard.putAccount(account);
+    this.#running!.shard.putAccount(account);
   }
 
   noteDirectory(revision: number): void {
-    this.#hosted!.noteDirectory(revision);
+    this.#running!.noteDirectory(revision);
   }
 
   /** `admission` hears what happens to the requests of the port. */
@@ -322,13 +322,13 @@ export class ShardThread {
     this.#peers.push(peer);
     port.on('message', (message) => {
       admission?.arrived(message);
-      this.#hosted!.receive(message, peer);
+      this.#running!.receive(message, peer);
     });
   }
 
   stop(): Promise<void> {
     this.#isStopping = true;
-    return this.#hosted!.stop();
+    return this.#running!.stop();
   }
 }
 

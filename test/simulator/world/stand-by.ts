@@ -13,7 +13,11 @@ import { LogFollower } from '../../../src/postgresql/log-follower.ts';
 import { PostgresNodes } from '../../../src/postgresql/node-table.ts';
 import type { OwnerOptions } from '../../../src/postgresql/owner-connection.ts';
 import { followUntilDone } from '../../../src/threads/follow-again.ts';
-import { type FollowedShard, followedShard, HostedStandby } from '../../../src/threads/hosted-standby.ts';
+import {
+  type FollowedShard,
+  followedShard,
+  StandbyPartitions,
+} from '../../../src/threads/standby-partitions.ts';
 import type { Machine } from '../disk/machine.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import type { PostgresServers } from '../postgresql/servers.ts';
@@ -81,7 +85,7 @@ export class StandBy {
   readonly #taken = Promise.withResolvers<Claim>();
   readonly #followed: number[];
   #keeper: LeaseKeeper | null = null;
-  #hosted: HostedStandby | null = null;
+  #partitions: StandbyPartitions | null = null;
   #isHolder = false;
   #isStopping = false;
   /** What this node runs for another; null: it stands by for nobody, or nothing is lent. */
@@ -195,7 +199,7 @@ export class StandBy {
 
   /** Nobody follows the partition any more when it resolves, in the lane `back`. */
   release(number: number, back: Lane): Promise<void> {
-    return this.#inLane(this.#standby, async () => this.#hosted?.release(number), back);
+    return this.#inLane(this.#standby, async () => this.#partitions?.release(number), back);
   }
 
   /** The partition is followed again, as soon as that goes, unless it is not wanted any more. */
@@ -204,9 +208,9 @@ export class StandBy {
     const { simulation } = world;
     const lane = this.#standby;
     const ask = (_: string, { shard }: { readonly shard: FollowedShard }) =>
-      this.#hosted === null
+      this.#partitions === null
         ? Promise.reject(new Error('nothing is followed yet'))
-        : this.#hosted.follow(shard);
+        : this.#partitions.follow(shard);
     const logger = { error: (trouble: string) => world.note(trouble) };
     const timers = { after: (ms: number, run: () => void) => simulation.after(lane, ms, run) };
     simulation.soon(lane, () => {
@@ -220,7 +224,7 @@ export class StandBy {
     const { simulation, settings } = world;
     const lane = this.#standby;
     const room = new DiskRoom(folder.path);
-    this.#hosted = new HostedStandby({
+    this.#partitions = new StandbyPartitions({
       shards,
       follower: new LogFollower(ownerOptions(world, servers, lane, folder, null)),
       segmentBytesMax: settings.segmentBytesMax,
@@ -235,7 +239,7 @@ export class StandBy {
       },
       onBehind() {},
     });
-    this.#hosted.start((error) => simulation.soon(main, () => onEnded(error)));
+    this.#partitions.start((error) => simulation.soon(main, () => onEnded(error)));
   }
 
   /** Up to which sequence each partition is followed. */
@@ -244,7 +248,7 @@ export class StandBy {
   }
 
   #stopFollowing(): Promise<void> {
-    return this.#inLane(this.#standby, async () => this.#hosted?.stop());
+    return this.#inLane(this.#standby, async () => this.#partitions?.stop());
   }
 
   /** Ends what was begun, and leaves the lease. */

@@ -36,7 +36,7 @@ const metadataMs = 1_000;
 /** A question may take two posts to the network. */
 const networkTimeoutMs = 2 * postTimeoutMs + 5_000;
 
-export interface HostedShardOptions extends Omit<ShardOptions, 'availability' | 'callNetwork'> {
+export interface RunningShardOptions extends Omit<ShardOptions, 'availability' | 'callNetwork'> {
   /** The shard's folder. */
   readonly dir: string;
   readonly accounts: readonly ShardAccount[];
@@ -68,9 +68,9 @@ function isAboutNetworks(message: ToShardThread): message is NetworksMessage {
   return 'request' in message && aboutNetworks.has(message.request.kind);
 }
 
-export class HostedShard {
+export class RunningShard {
   readonly shard: Shard;
-  readonly #options: HostedShardOptions;
+  readonly #options: RunningShardOptions;
   readonly #runner: Runner;
   #isPaused: boolean;
   readonly #room: DiskRoom;
@@ -84,7 +84,7 @@ export class HostedShard {
   #cancelTick = () => {};
 
   /** Nothing happens until `recover` and then `start` are called. */
-  constructor(options: HostedShardOptions) {
+  constructor(options: RunningShardOptions) {
     const { networks, timers, onNetworkTrouble, accounts, revision, paused } = options;
     this.#options = options;
     this.#isPaused = paused;

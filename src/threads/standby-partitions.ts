@@ -24,7 +24,7 @@ export function followedShard(folder: DataFolder, number: number): FollowedShard
   return { dir: folder.shardDir(number), identity: folder.shardIdentity(number) };
 }
 
-export interface HostedStandbyOptions {
+export interface StandbyPartitionsOptions {
   /** Those that are followed from the start. */
   readonly shards: readonly FollowedShard[];
   readonly follower: Pick<LogFollower, 'endOf' | 'checksumAt' | 'readAfter' | 'close'>;
@@ -48,8 +48,8 @@ const followMs = 100;
 const retryMs = 1_000;
 const dropMs = 3_600_000;
 
-export class HostedStandby {
-  readonly #options: HostedStandbyOptions;
+export class StandbyPartitions {
+  readonly #options: StandbyPartitionsOptions;
   readonly #sleeper: Sleeper;
   /** By partition. */
   readonly #journals = new Map<number, StandbyJournal>();
@@ -58,7 +58,7 @@ export class HostedStandby {
   #following: Promise<void> = Promise.resolve();
   #isStopping = false;
 
-  constructor(options: HostedStandbyOptions) {
+  constructor(options: StandbyPartitionsOptions) {
     this.#options = options;
     this.#sleeper = new Sleeper(options.timers);
   }

@@ -9,7 +9,7 @@ import { systemScheduler, systemTimers } from '../../src/core/scheduler.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import { openStandby } from '../../src/journal/standby-journal.ts';
-import { HostedStandby } from '../../src/threads/hosted-standby.ts';
+import { StandbyPartitions } from '../../src/threads/standby-partitions.ts';
 import { appendTurns, identity, indexRowsOf, temporaryFolder } from '../journal/journal-fixtures.ts';
 
 /** The folder of a shard with three segments, of which the newest two are replayed. */
@@ -43,7 +43,7 @@ async function wholeOf(
   const asked = Promise.withResolvers<void>();
   const silence = Promise.withResolvers<never>();
   silence.promise.catch(() => {});
-  const standby = new HostedStandby({
+  const standby = new StandbyPartitions({
     ...ports,
     shards,
     follower: {
@@ -70,7 +70,7 @@ async function wholeOf(
 test('a partition is let go so that this node can own it, and followed again', async (context) => {
   const shards = [await shardFolder(context, 0), await shardFolder(context, 1)];
   const asked: number[][] = [];
-  const standby = new HostedStandby({
+  const standby = new StandbyPartitions({
     ...ports,
     shards,
     follower: {
@@ -105,7 +105,7 @@ test('nothing is written while the disk is full: the checkpoint waits for room, 
   const before = written();
   const room = { isFull: true, looks: 0 };
   const [full, free] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const standby = new HostedStandby({
+  const standby = new StandbyPartitions({
     ...ports,
     shards: [shard],
     checkpointIntervalMs: 0,
@@ -156,7 +156,7 @@ test('tables that this service must not follow end it', async (context) => {
   const shard = await shardFolder(context, 0);
   const failed = Promise.withResolvers<unknown>();
   const errors = [new Error('the connection has ended'), new JournalDamaged('a newer service')];
-  const standby = new HostedStandby({
+  const standby = new StandbyPartitions({
     ...ports,
     shards: [shard],
     timers: {
