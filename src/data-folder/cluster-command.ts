@@ -11,7 +11,7 @@ import type {
   MovedPartition,
 } from '../cluster/cluster-status.ts';
 import type { Config } from '../config/config-schema.ts';
-import { postgresOf } from '../config/remote-log.ts';
+import { postgresOf } from '../config/postgresql.ts';
 import { CommandFailure } from '../operator/use-cases/failures.ts';
 import { nameSuccessor, readCluster } from '../postgresql/cluster-state.ts';
 import { setDrained, wantPartition } from '../postgresql/node-table.ts';

@@ -1,32 +1,12 @@
 // The directory of a data folder whose log other machines hold, too: they hold the directory as
 // well, and the folder has its mirror.
 
-import type { ServiceIdentity } from '../cluster/node.ts';
-import type { Config } from '../config/config-schema.ts';
-import { ownerOptionsOf } from '../config/remote-log.ts';
 import { endMirror, mirroredEnd, openMirror } from '../directory/directory-mirror.ts';
 import type { RemoteRows } from '../disk/remote-rows.ts';
 import { RowStore } from '../disk/row-store.ts';
 import { isMirror } from '../journal/open-journal.ts';
-import { PostgresRows } from '../postgresql/directory-rows.ts';
-import type { OwnerOptions } from '../postgresql/owner-connection.ts';
 import { type DataFolder, shardDirsOf } from './data-folder.ts';
 import { DataFolderError } from './data-folder-error.ts';
-
-export function serviceOf({ id, generation, shards }: DataFolder): ServiceIdentity {
-  return { folder: id, generation, shards };
-}
-
-/** Null where the data folder alone holds the directory. */
-export function remoteRowsOf(
-  config: Config,
-  folder: DataFolder,
-  lease: number | null,
-  onTrouble: OwnerOptions['onTrouble'],
-): PostgresRows | null {
-  const options = ownerOptionsOf(config, serviceOf(folder), lease, onTrouble);
-  return options && new PostgresRows(options);
-}
 
 /** Takes the directory, and brings the mirror up to date. Rejects with `JournalDamaged`. */
 export function mirrorDirectory(remote: RemoteRows, folder: DataFolder): Promise<void> {

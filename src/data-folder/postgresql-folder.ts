@@ -3,7 +3,6 @@
 // alone, or what both hold is compared.
 
 import type { Config } from '../config/config-schema.ts';
-import { remoteLogOf } from '../config/remote-log.ts';
 import type { RemoteRows } from '../disk/remote-rows.ts';
 import { compareLogs, moveLogFrom, moveLogTo } from '../journal/move-log.ts';
 import type { JournalOptions } from '../journal/open-journal.ts';
@@ -12,7 +11,8 @@ import type { ComparedLog, MovedLog, ReportProgress } from '../operator/results/
 import { CommandFailure } from '../operator/use-cases/failures.ts';
 import { type DataFolder, journalOf, shardNumbers } from './data-folder.ts';
 import { commandWhileStopped, warn, whileStopped, withClearErrors } from './folder-command.ts';
-import { giveDirectory, remoteRowsOf, takeDirectoryBack } from './mirrored-directory.ts';
+import { giveDirectory, takeDirectoryBack } from './mirrored-directory.ts';
+import { remoteLogOf, remoteRowsOf } from './remote-stores.ts';
 
 export function moveToPostgresql(config: Config, onProgress: ReportProgress): Promise<MovedLog> {
   return moved(config, 'import', onProgress, moveLogTo, giveDirectory);
@@ -81,10 +81,11 @@ function tellTrouble(trouble: string | null): void {
 }
 
 async function withOpen<R extends { close(): Promise<void> }, T>(
-  remote: R | null | undefined,
+  remote: R | null,
   use: (remote: R) => Promise<T>,
 ): Promise<T> {
-  if (!remote) throw new CommandFailure('PAYMENTS_JOURNAL_URL is not set: it names the PostgreSQL servers');
+  if (remote === null)
+    throw new CommandFailure('PAYMENTS_JOURNAL_URL is not set: it names the PostgreSQL servers');
   try {
     return await use(remote);
   } finally {

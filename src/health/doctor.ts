@@ -3,7 +3,7 @@
 // machine-checks.ts, those of a stopped service in examine-stopped.ts.
 
 import type { Config } from '../config/config-schema.ts';
-import { postgresOf } from '../config/remote-log.ts';
+import { postgresOf } from '../config/postgresql.ts';
 import { type DataFolder, folderIdOf, type Paused } from '../data-folder/data-folder.ts';
 import { DataFolderError } from '../data-folder/data-folder-error.ts';
 import { freeBytesIn, freeBytesMin } from '../data-folder/disk-space.ts';

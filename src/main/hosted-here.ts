@@ -7,7 +7,7 @@ import { linkKeyOf } from '../cluster/node-tls.ts';
 import { canShare, type Relay } from '../cluster/relay.ts';
 import { environmentOf } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
-import { postgresOf } from '../config/remote-log.ts';
+import { postgresOf } from '../config/postgresql.ts';
 import { sizedFor } from '../config/sizing.ts';
 import { defined, elementAt } from '../core/assert.ts';
 import { lazily } from '../core/lazily.ts';

@@ -4,7 +4,7 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { shardCountOf } from '../config/config.ts';
-import { postgresOf } from '../config/remote-log.ts';
+import { postgresOf } from '../config/postgresql.ts';
 import {
   type DataFolder,
   hasDataFolder,
@@ -12,7 +12,8 @@ import {
   type SharedService,
 } from '../data-folder/data-folder.ts';
 import { lockDataFolder } from '../data-folder/folder-lock.ts';
-import { mirrorDirectory, refuseMirroredDirectory, remoteRowsOf } from '../data-folder/mirrored-directory.ts';
+import { mirrorDirectory, refuseMirroredDirectory } from '../data-folder/mirrored-directory.ts';
+import { remoteRowsOf } from '../data-folder/remote-stores.ts';
 import type { RemoteRows } from '../disk/remote-rows.ts';
 import { serviceIn } from '../postgresql/owner-connection.ts';
 import type { Owning } from './owning.ts';

@@ -12,7 +12,7 @@ import { sizedFor } from '../config/sizing.ts';
 import { errorText } from '../core/errors.ts';
 import { lazily } from '../core/lazily.ts';
 import { type DataFolder, shardNumbers } from '../data-folder/data-folder.ts';
-import { serviceOf } from '../data-folder/mirrored-directory.ts';
+import { serviceOf } from '../data-folder/remote-stores.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
 import { ServiceCrash } from '../operator/use-cases/failures.ts';
 import { serveMetrics } from '../telemetry/metrics-server.ts';

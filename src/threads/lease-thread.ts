@@ -3,7 +3,7 @@
 
 import Registry from 'prom-client/lib/registry.js';
 import { LeaseKeeper } from '../cluster/lease-keeper.ts';
-import { ownerOptionsOf } from '../config/remote-log.ts';
+import { ownerOptionsOf } from '../config/postgresql.ts';
 import { defined } from '../core/assert.ts';
 import { systemTimers } from '../core/scheduler.ts';
 import { unreadableOf } from '../journal/dialect.ts';

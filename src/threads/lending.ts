@@ -10,7 +10,7 @@ import { Wiring } from '../cluster/wires.ts';
 import type { Config } from '../config/config-schema.ts';
 import { elementAt } from '../core/assert.ts';
 import { type DataFolder, shardNumbers } from '../data-folder/data-folder.ts';
-import { serviceOf } from '../data-folder/mirrored-directory.ts';
+import { serviceOf } from '../data-folder/remote-stores.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
 import { createLendingMetrics } from '../telemetry/cluster-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';

@@ -4,12 +4,12 @@
 
 import { randomFillSync } from 'node:crypto';
 import Registry from 'prom-client/lib/registry.js';
-import { remoteLogOf } from '../config/remote-log.ts';
 import { errorText } from '../core/errors.ts';
 import { lazily } from '../core/lazily.ts';
 import { systemScheduler, systemTimers } from '../core/scheduler.ts';
 import { SecretBox } from '../crypto/secret-box.ts';
 import { bytesBelow } from '../data-folder/disk-space.ts';
+import { remoteLogOf } from '../data-folder/remote-stores.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import { foldersOfJournal, openJournal } from '../journal/open-journal.ts';
@@ -115,7 +115,7 @@ async function open() {
   try {
     const { segmentBytesMax } = config.journal;
     const remote = remoteLogOf(config, identity, shards, data.lease, tellAcquisition);
-    isAcquiring = remote !== undefined;
+    isAcquiring = remote !== null;
     if (isAcquiring && instructions.hasStop) process.exit(0);
     return await openJournal({
       dir,

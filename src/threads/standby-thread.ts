@@ -3,7 +3,7 @@
 // their owner.
 
 import Registry from 'prom-client/lib/registry.js';
-import { ownerOptionsOf } from '../config/remote-log.ts';
+import { ownerOptionsOf } from '../config/postgresql.ts';
 import { defined } from '../core/assert.ts';
 import { errorText } from '../core/errors.ts';
 import { systemScheduler, systemTimers } from '../core/scheduler.ts';

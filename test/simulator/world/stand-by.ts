@@ -6,7 +6,7 @@ import type { ReachableNode } from '../../../src/cluster/node.ts';
 import type { DataFolder } from '../../../src/data-folder/data-folder.ts';
 import { shardNumbers } from '../../../src/data-folder/data-folder.ts';
 import { DiskRoom } from '../../../src/data-folder/disk-space.ts';
-import { serviceOf } from '../../../src/data-folder/mirrored-directory.ts';
+import { serviceOf } from '../../../src/data-folder/remote-stores.ts';
 import { OwnershipBoard } from '../../../src/journal/ownership.ts';
 import { PostgresLease } from '../../../src/postgresql/lease-table.ts';
 import { LogFollower } from '../../../src/postgresql/log-follower.ts';

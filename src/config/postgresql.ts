@@ -1,12 +1,10 @@
-// The log in PostgreSQL as the configuration names it.
+// PostgreSQL as the configuration names it.
 
 import { readFileSync } from 'node:fs';
 import type { ServiceIdentity } from '../cluster/node.ts';
 import { systemTimers } from '../core/scheduler.ts';
-import type { ShardIdentity } from '../disk/identity.ts';
 import { parseJournalUrl } from '../postgresql/journal-url.ts';
 import type { OwnerOptions } from '../postgresql/owner-connection.ts';
-import { PostgresLog } from '../postgresql/partition-log.ts';
 import type { PostgresOptions } from '../postgresql/primary.ts';
 import type { Config } from './config-schema.ts';
 
@@ -33,16 +31,4 @@ export function ownerOptionsOf(
   const options = postgresOf(config);
   const { node } = config.cluster;
   return options && { ...options, service, lease, node, isSingle: config.journal.single, onTrouble };
-}
-
-/** Undefined where the data folder alone holds the log. */
-export function remoteLogOf(
-  config: Config,
-  { folder, generation, shard }: ShardIdentity,
-  shards: number,
-  lease: number | null,
-  onTrouble: OwnerOptions['onTrouble'],
-): PostgresLog | undefined {
-  const options = ownerOptionsOf(config, { folder, generation, shards }, lease, onTrouble);
-  return options === null ? undefined : new PostgresLog({ ...options, partition: shard });
 }

@@ -1,0 +1,38 @@
+// What PostgreSQL holds for a data folder, as the configuration wants it: the log of each shard, and
+// the directory.
+
+import type { ServiceIdentity } from '../cluster/node.ts';
+import type { Config } from '../config/config-schema.ts';
+import { ownerOptionsOf } from '../config/postgresql.ts';
+import type { ShardIdentity } from '../disk/identity.ts';
+import { PostgresRows } from '../postgresql/directory-rows.ts';
+import type { OwnerOptions } from '../postgresql/owner-connection.ts';
+import { PostgresLog } from '../postgresql/partition-log.ts';
+import type { DataFolder } from './data-folder.ts';
+
+export function serviceOf({ id, generation, shards }: DataFolder): ServiceIdentity {
+  return { folder: id, generation, shards };
+}
+
+/** Null where the data folder alone holds the log. */
+export function remoteLogOf(
+  config: Config,
+  { folder, generation, shard }: ShardIdentity,
+  shards: number,
+  lease: number | null,
+  onTrouble: OwnerOptions['onTrouble'],
+): PostgresLog | null {
+  const options = ownerOptionsOf(config, { folder, generation, shards }, lease, onTrouble);
+  return options && new PostgresLog({ ...options, partition: shard });
+}
+
+/** Null where the data folder alone holds the directory. */
+export function remoteRowsOf(
+  config: Config,
+  folder: DataFolder,
+  lease: number | null,
+  onTrouble: OwnerOptions['onTrouble'],
+): PostgresRows | null {
+  const options = ownerOptionsOf(config, serviceOf(folder), lease, onTrouble);
+  return options && new PostgresRows(options);
+}
