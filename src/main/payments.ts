@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 import { ConfigError, describeConfig, environmentOf, loadConfig } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
+import { postgresOf } from '../config/postgresql.ts';
 import { runCli } from '../operator/cli/cli.ts';
 import type { CliHost } from '../operator/cli/context.ts';
 import { exitCodes } from '../operator/cli/exit-codes.mjs';
@@ -128,24 +129,24 @@ const host: CliHost = {
     return compareWithPostgresql(configFor(dataDir), showProgress).finally(endProgress);
   },
   async clusterStatus(dataDir) {
-    const { clusterStatus } = await import('../data-folder/cluster-command.ts');
-    return clusterStatus(configFor(dataDir));
+    const { clusterStatus } = await import('../operator/use-cases/cluster.ts');
+    return clusterStatus(postgresOf(configFor(dataDir)));
   },
   async moveLease(dataDir, node) {
-    const { moveLease } = await import('../data-folder/cluster-command.ts');
-    return moveLease(configFor(dataDir), node);
+    const { moveLease } = await import('../operator/use-cases/cluster.ts');
+    return moveLease(postgresOf(configFor(dataDir)), node);
   },
   async movePartition(dataDir, partition, node) {
-    const { movePartition } = await import('../data-folder/cluster-command.ts');
-    return movePartition(configFor(dataDir), partition, node);
+    const { movePartition } = await import('../operator/use-cases/cluster.ts');
+    return movePartition(postgresOf(configFor(dataDir)), partition, node);
   },
   async drainNode(dataDir, node) {
-    const { drainNode } = await import('../data-folder/cluster-command.ts');
-    return drainNode(configFor(dataDir), node);
+    const { drainNode } = await import('../operator/use-cases/cluster.ts');
+    return drainNode(postgresOf(configFor(dataDir)), node);
   },
   async joinNode(dataDir, node) {
-    const { joinNode } = await import('../data-folder/cluster-command.ts');
-    return joinNode(configFor(dataDir), node);
+    const { joinNode } = await import('../operator/use-cases/cluster.ts');
+    return joinNode(postgresOf(configFor(dataDir)), node);
   },
   async importFolder(from, dataDir, shards) {
     const { importDataFolder } = await import('../data-folder/import-folder.ts');

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClusterNode, ClusterStatus } from '../../src/cluster/cluster-status.ts';
-import { refusalOfMove } from '../../src/data-folder/cluster-command.ts';
+import { refusalOfMove } from '../../src/operator/use-cases/cluster.ts';
 
 function node(name: string, fields: Partial<ClusterNode> = {}): ClusterNode {
   return {

@@ -9,25 +9,26 @@ import type {
   JoinedNode,
   MovedLease,
   MovedPartition,
-} from '../cluster/cluster-status.ts';
-import type { Config } from '../config/config-schema.ts';
-import { postgresOf } from '../config/postgresql.ts';
-import { CommandFailure } from '../operator/use-cases/failures.ts';
-import { nameSuccessor, readCluster } from '../postgresql/cluster-state.ts';
-import { setDrained, wantPartition } from '../postgresql/node-table.ts';
-import { type Primary, withPrimary } from '../postgresql/primary.ts';
+} from '../../cluster/cluster-status.ts';
+import { nameSuccessor, readCluster } from '../../postgresql/cluster-state.ts';
+import { setDrained, wantPartition } from '../../postgresql/node-table.ts';
+import { type PostgresOptions, type Primary, withPrimary } from '../../postgresql/primary.ts';
+import { CommandFailure } from './failures.ts';
+
+/** Null: none is configured. */
+type Postgres = PostgresOptions | null;
 
 const moveMsMax = 30_000;
 const lookMs = 50;
 const nobodyServes = 'no node has the lease: start one with PAYMENTS_CLUSTER_NODE';
 
-export function clusterStatus(config: Config): Promise<ClusterStatus> {
-  return askAbout(config, readCluster);
+export function clusterStatus(postgres: Postgres): Promise<ClusterStatus> {
+  return askAbout(postgres, readCluster);
 }
 
 /** Moves the lease to `to`, and resolves when that node has it. */
-export function moveLease(config: Config, to: string): Promise<MovedLease> {
-  return askAbout(config, async (primary) => {
+export function moveLease(postgres: Postgres, to: string): Promise<MovedLease> {
+  return askAbout(postgres, async (primary) => {
     const { serving, nodes } = await readCluster(primary);
     const from = requireServing(serving);
     if (from === to) throw new CommandFailure(`node ${to} has the lease already`);
@@ -44,8 +45,8 @@ export function moveLease(config: Config, to: string): Promise<MovedLease> {
  * Has the node that has the lease run a partition at `to`, or have it run there, and resolves when
  * it does.
  */
-export function movePartition(config: Config, partition: number, to: string): Promise<MovedPartition> {
-  return askAbout(config, async (primary) => {
+export function movePartition(postgres: Postgres, partition: number, to: string): Promise<MovedPartition> {
+  return askAbout(postgres, async (primary) => {
     const before = await readCluster(primary);
     const refusal = refusalOfMove(before, partition, to);
     if (refusal !== null) throw new CommandFailure(refusal);
@@ -85,8 +86,8 @@ export function refusalOfMove(status: ClusterStatus, partition: number, to: stri
  * Has other nodes do what `node` does. The lease moves to the node that stands by and has most of
  * it; partitions that it runs for that one are taken back.
  */
-export function drainNode(config: Config, node: string): Promise<MovedLease | DrainedNode> {
-  return askAbout(config, async (primary) => {
+export function drainNode(postgres: Postgres, node: string): Promise<MovedLease | DrainedNode> {
+  return askAbout(postgres, async (primary) => {
     const { serving, nodes } = await readCluster(primary);
     if (requireServing(serving) !== node) return takeBack(primary, node, nodes);
     const behind = (each: ClusterNode) => each.behind_entries ?? Number.POSITIVE_INFINITY;
@@ -111,8 +112,8 @@ async function takeBack(primary: Primary, node: string, nodes: readonly ClusterN
 }
 
 /** A node that was drained is given partitions and edges again. */
-export function joinNode(config: Config, node: string): Promise<JoinedNode> {
-  return askAbout(config, async (primary) => {
+export function joinNode(postgres: Postgres, node: string): Promise<JoinedNode> {
+  return askAbout(postgres, async (primary) => {
     const { nodes } = await readCluster(primary);
     const was_drained = nodes.some((each) => each.node === node && each.is_drained);
     if (!(await setDrained(primary, node, false))) throw notThere(node, nodes);
@@ -149,13 +150,15 @@ async function until(isDone: () => Promise<boolean>, otherwise: string): Promise
   }
 }
 
-async function askAbout<T extends object>(config: Config, use: (primary: Primary) => Promise<T>): Promise<T> {
-  const options = postgresOf(config);
-  if (options === null)
+async function askAbout<T extends object>(
+  postgres: Postgres,
+  use: (primary: Primary) => Promise<T>,
+): Promise<T> {
+  if (postgres === null)
     throw new CommandFailure(
       'PAYMENTS_JOURNAL_URL is not set: it names the PostgreSQL servers that nodes share',
     );
-  const found = await withPrimary(options, use);
+  const found = await withPrimary(postgres, use);
   if (typeof found === 'string') throw new CommandFailure(found);
   return found;
 }
