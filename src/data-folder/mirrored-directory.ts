@@ -28,22 +28,19 @@ export function takeDirectoryBack(remote: RemoteRows, folder: DataFolder): Promi
   });
 }
 
-/** Throws `DataFolderError`: a change that the folder alone has would be lost. */
-export async function refuseMirroredDirectory(folder: DataFolder): Promise<void> {
-  if (!(await isMirrored(folder))) return;
-  throw new DataFolderError(
-    `${folder.path} is the mirror of a log in PostgreSQL: set PAYMENTS_JOURNAL_URL, or have the folder hold the log alone ` +
-      'with "payments export --from-postgresql"',
-  );
-}
+const remedies = {
+  start:
+    ': set PAYMENTS_JOURNAL_URL, or have the folder hold the log alone with "payments export --from-postgresql"',
+  /** No setting lets it write to a mirror. */
+  command:
+    ', and this command writes to a folder that holds the log alone: ' +
+    'run "payments export --from-postgresql" first ("Moving there and back" in docs/operations.md)',
+} as const;
 
-/** Throws `DataFolderError` for a command that no setting lets write to a mirror. */
-export async function refuseToWriteMirror(folder: DataFolder): Promise<void> {
-  if (!(await isMirrored(folder))) return;
-  throw new DataFolderError(
-    `${folder.path} is the mirror of a log in PostgreSQL, and this command writes to a folder that holds the log alone: ` +
-      'run "payments export --from-postgresql" first ("Moving there and back" in docs/operations.md)',
-  );
+/** Throws `DataFolderError`: a change that the folder alone has would be lost. */
+export async function refuseMirror(folder: DataFolder, what: keyof typeof remedies): Promise<void> {
+  if (await isMirrored(folder))
+    throw new DataFolderError(`${folder.path} is the mirror of a log in PostgreSQL${remedies[what]}`);
 }
 
 async function isMirrored(folder: DataFolder): Promise<boolean> {

@@ -40,7 +40,7 @@ import {
 import { bytesBelow, refuseWithoutRoom } from './disk-space.ts';
 import { checkFolder } from './folder-check.ts';
 import { commandWhileStopped, warn } from './folder-command.ts';
-import { refuseToWriteMirror } from './mirrored-directory.ts';
+import { refuseMirror } from './mirrored-directory.ts';
 import { inOrderOfTime, NewShards } from './new-shards.ts';
 
 interface ReshardOptions {
@@ -72,7 +72,7 @@ export async function reshardLocked(old: DataFolder, options: ReshardOptions): P
 async function layOut(old: DataFolder, options: ReshardOptions, journals: OwnJournal[]): Promise<Resharded> {
   const { shards: to } = options;
   if (to === old.shards) return { from: to, to, records: 0, answers: 0 };
-  await refuseToWriteMirror(old);
+  await refuseMirror(old, 'command');
   const next = nextGeneration(old, to);
   await refuseMixed(old);
   // The new shards need as much as the old ones.

@@ -18,14 +18,14 @@ import type { SecretsKeyRolled } from '../operator/results/folder-results.ts';
 import { type DataFolder, journalOf, noteLayouts, shardNumbers, withDirectory } from './data-folder.ts';
 import { checkFolder } from './folder-check.ts';
 import { commandWhileStopped, warn } from './folder-command.ts';
-import { refuseToWriteMirror } from './mirrored-directory.ts';
+import { refuseMirror } from './mirrored-directory.ts';
 import { completeCheckpoint } from './reshard.ts';
 import { openSecretsKeys, putKeyCheckValue, secretsKeyFileOf, writeKeyFile } from './secrets-key.ts';
 
 /** Carries out `payments secrets roll-key`. Throws `CommandFailure`. */
 export function rollSecretsKey(config: Config, environment: Environment): Promise<SecretsKeyRolled> {
   return commandWhileStopped(config.dataDir, 'secrets.roll', {}, async (folder) => {
-    await refuseToWriteMirror(folder);
+    await refuseMirror(folder, 'command');
     return withDirectory(folder, (directory) => rollIn(folder, directory, config, environment));
   });
 }

@@ -12,7 +12,7 @@ import {
   type SharedService,
 } from '../data-folder/data-folder.ts';
 import { lockDataFolder } from '../data-folder/folder-lock.ts';
-import { mirrorDirectory, refuseMirroredDirectory } from '../data-folder/mirrored-directory.ts';
+import { mirrorDirectory, refuseMirror } from '../data-folder/mirrored-directory.ts';
 import { remoteRowsOf } from '../data-folder/remote-stores.ts';
 import type { RemoteRows } from '../disk/remote-rows.ts';
 import { serviceIn } from '../postgresql/owner-connection.ts';
@@ -79,7 +79,7 @@ async function ownDirectory(
         `the directory can't be acquired or written in PostgreSQL, which is tried again: ${trouble}`,
       );
   });
-  if (remote === null) await refuseMirroredDirectory(folder);
+  if (remote === null) await refuseMirror(folder, 'start');
   else {
     closers.push(() => remote.close());
     await mirrorDirectory(remote, folder);
