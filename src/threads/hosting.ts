@@ -1,6 +1,6 @@
 // The shards that this node runs for the one that has the lease, while it stands by for the others:
-// their threads, and those that deliver their webhooks. It runs edges for that one, too, and the
-// thread of this node's request logs.
+// their threads. It runs edges and webhook threads for that one, too, and the thread of this node's
+// request logs.
 
 import type { MessagePort } from 'node:worker_threads';
 import { errorText } from '../core/errors.ts';
@@ -8,22 +8,16 @@ import type { DataFolder } from '../data-folder/data-folder.ts';
 import { DiskRoom } from '../data-folder/disk-space.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
 import { trustClocks } from '../telemetry/system-clocks.ts';
-import { connectAll, connectShard, laterWhile } from './connect-threads.ts';
+import { laterWhile } from './connect-threads.ts';
 import { followUntilDone } from './follow-again.ts';
 import { HostedEdges, type HostedEdgesOptions } from './hosted-edges.ts';
+import { HostedWebhooks } from './hosted-webhooks.ts';
 import type { LentShard } from './lending-protocol.ts';
 import { metricsOfThreads } from './metrics-of-threads.ts';
 import { followedShard } from './standby-partitions.ts';
-import { SupervisedThread } from './supervised-thread.ts';
 import type { Thread } from './thread.ts';
 import { kinds } from './thread-kinds.ts';
-import type {
-  News,
-  Notice,
-  RequestLogThreadData,
-  ShardThreadData,
-  WebhookThreadData,
-} from './thread-protocol.ts';
+import type { News, Notice, RequestLogThreadData, ShardThreadData } from './thread-protocol.ts';
 
 export interface HostingOptions extends HostedEdgesOptions {
   readonly folder: DataFolder;
@@ -37,24 +31,14 @@ type Taken = Extract<News, { type: 'lent' }>;
 
 const lookMs = 1_000;
 
-interface WebhookThreads {
-  readonly threads: readonly SupervisedThread[];
-  /** Aborted when they are to stop. */
-  readonly stopping: AbortController;
-}
-
 export class Hosting {
   readonly #options: HostingOptions;
   readonly #board: OwnershipBoard;
   readonly #edges: HostedEdges;
+  readonly #webhooks: HostedWebhooks;
   readonly #shards = new Map<number, Thread>();
   /** The partition that is let go to be started: nothing is to follow it again. */
   #starting: number | null = null;
-  /** Those whose webhooks are delivered here. */
-  readonly #delivered = new Set<number>();
-  #webhooks: WebhookThreads | null = null;
-  /** Resolves when those before have ended: only then are all attempts counted. */
-  #webhooksEnded: Promise<unknown> = Promise.resolve();
   /** The threads of the request logs: one, and others that wait until it has ended. */
   readonly #logs = new Set<Thread>();
   #logWriter: Promise<void> = Promise.resolve();
@@ -71,6 +55,7 @@ export class Hosting {
     this.#looking = setInterval(() => this.#shards.size > 0 && this.#room.isFull(), lookMs).unref();
     this.#board = new OwnershipBoard(options.trust, trustClocks);
     this.#edges = new HostedEdges(options);
+    this.#webhooks = new HostedWebhooks(options);
   }
 
   /** Runs a thread for as long as the port is open. */
@@ -132,9 +117,9 @@ export class Hosting {
     shard.giveAway(port);
     this.#shards.set(number, shard);
     logger.info({ shard: number }, `partition ${number} runs on this node`);
-    this.#webhooks ??= this.#startWebhooks(lent.secretsKeys);
+    this.#webhooks.start(lent.secretsKeys);
     void shard.ready.then(
-      () => laterWhile(shard, quietMs, () => this.#deliver(number, shard)),
+      () => laterWhile(shard, quietMs, () => this.#webhooks.deliver(number, shard)),
       () => {},
     );
     void shard.ended.then(() => this.#ended(number));
@@ -170,19 +155,13 @@ export class Hosting {
     if (isFull) for (const shard of this.#shards.values()) void shard.stop();
   }
 
-  #deliver(number: number, shard: Thread): void {
-    this.#delivered.add(number);
-    connectAll(shard, number, this.#webhooks?.threads ?? [], null);
-  }
-
   /** The partition is followed again, and the next start of its thread is prepared. */
   #ended(number: number): void {
     const { config, threads, logger } = this.#options;
     this.#board.setHeld(number, false);
     this.#shards.delete(number);
-    this.#delivered.delete(number);
-    // Attempts under way end, or are made again: nobody waits for them when this node takes over.
-    if (this.#shards.size === 0) void this.#stopWebhooks();
+    this.#webhooks.leave(number);
+    if (this.#shards.size === 0) void this.#webhooks.stop();
     logger.info({ shard: number }, `partition ${number} does not run on this node any more`);
     if (!this.#isStopping) threads.prepare(kinds.shard(number, config()));
     this.#followAgain(number);
@@ -194,52 +173,10 @@ export class Hosting {
     void followUntilDone(standby, followedShard(folder, number), isWanted, logger);
   }
 
-  #startWebhooks(secretsKeys: readonly string[]): WebhookThreads {
-    const { trust, threads, logger } = this.#options;
-    const config = this.#options.config();
-    const stopping = new AbortController();
-    const formerEnded = this.#webhooksEnded;
-    const supervised = Array.from({ length: config.webhookThreads }, (_, number) => {
-      const kind = kinds.webhooks(number);
-      const data: WebhookThreadData = {
-        number,
-        config,
-        secretsKeys,
-        paused: false,
-        ownership: trust,
-        quietMs: 0,
-      };
-      return new SupervisedThread({
-        name: kind.name,
-        logger,
-        stopping: stopping.signal,
-        make: async () => {
-          await formerEnded;
-          return stopping.signal.aborted ? null : threads.take(kind).begin(data);
-        },
-        onStarted: (thread) => {
-          for (const [number, shard] of this.#shards)
-            if (this.#delivered.has(number)) connectShard(shard, number, thread, null);
-        },
-      });
-    });
-    for (const webhooks of supervised) void webhooks.start();
-    return { threads: supervised, stopping };
-  }
-
-  async #stopWebhooks(): Promise<void> {
-    const webhooks = this.#webhooks;
-    this.#webhooks = null;
-    webhooks?.stopping.abort();
-    const ended = Promise.all(webhooks?.threads.map((thread) => thread.stop()) ?? []);
-    if (webhooks !== null) this.#webhooksEnded = ended;
-    await ended;
-  }
-
   /** Applies what can change. Resolves with the failures, each as one line. */
   async reread(): Promise<string[]> {
     const config = this.#options.config();
-    const webhooks = (this.#webhooks?.threads ?? []).map(({ thread }) => thread);
+    const webhooks = this.#webhooks.all.map(({ thread }) => thread);
     for (const thread of [...this.#shards.values(), ...this.#logs, ...webhooks])
       thread?.ask('reread', { config }).catch(() => {});
     return this.#edges.reread();
@@ -247,7 +184,7 @@ export class Hosting {
 
   /** The metrics of its threads that nobody else asks, as prom-client's JSON. */
   counted(): Promise<readonly object[]> {
-    const webhooks = (this.#webhooks?.threads ?? []).map(({ ready }) => ready);
+    const webhooks = this.#webhooks.all.map(({ ready }) => ready);
     const logs = [...this.#logs].filter(({ isReady }) => isReady);
     return metricsOfThreads([...webhooks, ...this.#edges.listening, ...logs]);
   }
@@ -260,6 +197,6 @@ export class Hosting {
     // They ask the shards.
     await Promise.all([this.#work, this.#edges.stop()]);
     const others = [...this.#shards.values(), ...this.#logs].map((thread) => thread.stop());
-    await Promise.all([this.#stopWebhooks(), ...others]);
+    await Promise.all([this.#webhooks.stop(), ...others]);
   }
 }
