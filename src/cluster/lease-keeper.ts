@@ -45,7 +45,7 @@ export class LeaseKeeper {
   #isWanted = false;
   #seen: Lease | null = null;
   /** For how long the lease was seen as it is, over reads that were answered. */
-  #quietMs = 0;
+  #unchangedMs = 0;
   #seenAtMs = 0;
   #holder: string | null = null;
   #trouble: string | null = null;
@@ -98,7 +98,7 @@ export class LeaseKeeper {
     this.#tellHolder(seen?.isReleased === false ? seen.address : null);
     const isSame = seen !== null && seen.epoch === this.#seen?.epoch && seen.beat === this.#seen.beat;
     // What passed without an answer does not count: the holder may not have been heard either.
-    this.#quietMs = isSame ? this.#quietMs + Math.min(atMs - this.#seenAtMs, 2 * beatMs) : 0;
+    this.#unchangedMs = isSame ? this.#unchangedMs + Math.min(atMs - this.#seenAtMs, 2 * beatMs) : 0;
     this.#seen = seen;
     this.#seenAtMs = atMs;
     if (seen === null) return this.#take(seen, 'the first node', true);
@@ -107,10 +107,10 @@ export class LeaseKeeper {
     const isFree = seen.isReleased && (seen.successor === null || seen.successor === node);
     if (isFree) return this.#take(seen, `${seen.node} has stopped`, true);
     // The holder may be configured to believe itself for longer than this node would.
-    if (this.#quietMs < Math.max(takeMs, takeMargin * (seen.trustMs ?? 0))) return;
+    if (this.#unchangedMs < Math.max(takeMs, takeMargin * (seen.trustMs ?? 0))) return;
     const reason = seen.isReleased
       ? `${seen.node} has stopped`
-      : `${seen.node} was silent for ${Math.round(this.#quietMs)} ms`;
+      : `${seen.node} was silent for ${Math.round(this.#unchangedMs)} ms`;
     await this.#take(seen, reason, seen.isReleased);
   }
 

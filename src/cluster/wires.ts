@@ -16,7 +16,7 @@ export interface WireEnd {
 export class Wiring {
   readonly #epoch: number;
   /** Pairs of other processes that are linked with each other. */
-  #joined: readonly (readonly [string, string])[] = [];
+  #together: readonly (readonly [string, string])[] = [];
   #count = 0;
 
   /** `epoch`: that of the lease. */
@@ -24,29 +24,29 @@ export class Wiring {
     this.#epoch = epoch;
   }
 
-  joined(process: string, other: string): void {
+  together(process: string, other: string): void {
     this.apart(process, other);
-    this.#joined = [...this.#joined, [process, other]];
+    this.#together = [...this.#together, [process, other]];
   }
 
-  /** Returns whether they were joined. */
+  /** Returns whether they were together. */
   apart(process: string, other: string): boolean {
-    const wereJoined = this.#areJoined(process, other);
-    this.#joined = this.#joined.filter((pair) => !pair.includes(process) || !pair.includes(other));
-    return wereJoined;
+    const wereTogether = this.#areTogether(process, other);
+    this.#together = this.#together.filter((pair) => !pair.includes(process) || !pair.includes(other));
+    return wereTogether;
   }
 
   gone(process: string): void {
-    this.#joined = this.#joined.filter((pair) => !pair.includes(process));
+    this.#together = this.#together.filter((pair) => !pair.includes(process));
   }
 
-  #areJoined(process: string, other: string): boolean {
-    return this.#joined.some((pair) => pair.includes(process) && pair.includes(other));
+  #areTogether(process: string, other: string): boolean {
+    return this.#together.some((pair) => pair.includes(process) && pair.includes(other));
   }
 
   /** The ends for a thread of each process. Null: these can't reach each other. */
   between(process: string, other: string): readonly [WireEnd, WireEnd] | null {
-    if (process !== other && !this.#areJoined(process, other)) return null;
+    if (process !== other && !this.#areTogether(process, other)) return null;
     const wire = `${this.#epoch}.${++this.#count}`;
     const offers = (from: string, to: string) => (isDialer(from, to) ? to : null);
     return [

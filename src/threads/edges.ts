@@ -5,7 +5,7 @@
 import type { Config } from '../config/config-schema.ts';
 import { defined } from '../core/assert.ts';
 import type { Directory, DirectoryChange } from '../directory/directory.ts';
-import type { RefusedKey } from '../edge/api/refused-keys.ts';
+import type { RefusedKeyNote } from '../edge/api/refused-keys.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { keyRingChangeOf } from './directory-projections.ts';
 import type { EdgeAnywhere } from './lending-protocol.ts';
@@ -31,7 +31,7 @@ export interface EdgesOptions {
   /** Connects an edge with everybody it talks to. */
   readonly onStarted: (edge: Thread) => void;
   /** Hears of refused API keys, for the audit record. */
-  readonly onRefusedKeys: (refused: readonly RefusedKey[]) => void;
+  readonly onRefusedKeys: (refused: readonly RefusedKeyNote[]) => void;
   /** An edge of this node has ended unexpectedly: the service can't go on. */
   readonly onEnded: (failure: ThreadFailure) => void;
 }

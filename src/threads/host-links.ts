@@ -20,7 +20,7 @@ export interface HostLinksOptions {
   readonly silentMsMax: number;
   readonly logger: Logger;
   /** Wires can be offered to the process from now on, or can't any more. */
-  readonly onChange: (process: string, isJoined: boolean) => void;
+  readonly onChange: (process: string, areTogether: boolean) => void;
 }
 
 const again = { minMs: 2_000, maxMs: 60_000 };

@@ -49,7 +49,7 @@ function othersFor(say: (message: FromHost) => void): Pick<Lender, 'hosts' | 'wi
     beatMs,
     silentMsMax: trustMs,
     logger,
-    onChange: (process, isJoined) => say({ type: isJoined ? 'joined' : 'apart', process }),
+    onChange: (process, areTogether) => say({ type: areTogether ? 'together' : 'apart', process }),
   });
   const wires = new WireEnds({
     linkTo: (process) => hosts.to(process),

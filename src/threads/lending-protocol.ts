@@ -24,7 +24,7 @@ export type FromHost =
   /** By this node's own clocks: it comes back as it is. */
   | { readonly type: 'beat'; readonly sent: Moment }
   /** It is linked with another host, or not any more: wires lead to that one, or don't. */
-  | { readonly type: 'joined' | 'apart'; readonly process: string };
+  | { readonly type: 'together' | 'apart'; readonly process: string };
 
 /** Between two hosts. Each channel that one opens is greeted with the name of its wire. */
 export type FromOtherHost = { readonly type: 'host' } | { readonly type: 'here' };

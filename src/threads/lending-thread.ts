@@ -89,7 +89,7 @@ function lead(host: OtherHost, socket: Awaited<ReturnType<typeof connectToNode>>
         refusals.delete(process);
         backOff.forget(process);
         hosts.set(process, host);
-        tell({ type: 'linked', node, process, link: number, edges: message.edges });
+        tell({ type: 'linked', node, process, linkNumber: number, edges: message.edges });
         introduce();
       } else if (message.type === 'refused') refused(node, process, message.reason);
       else if (message.type !== 'beat') tell({ type: message.type, process, other: message.process });
@@ -134,8 +134,8 @@ const answers: Answers<ThreadQuestions> = {
         void dial(node);
     introduce();
   },
-  unlink({ process, link }) {
-    if (numbers.get(process) === link) links.get(process)?.end();
+  unlink({ process, linkNumber }) {
+    if (numbers.get(process) === linkNumber) links.get(process)?.end();
   },
   stop() {
     isStopping = true;

@@ -138,8 +138,8 @@ export class Lending {
   #hear(news: News): void {
     const { logger } = this.#options;
     if (news.type === 'linked') {
-      const { process, node, link, edges } = news;
-      this.#placement.linked(process, { node, link, edges });
+      const { process, node, linkNumber, edges } = news;
+      this.#placement.linked(process, { node, linkNumber, edges });
       logger.info(`node ${node} can run partitions and ${edges} edges`);
       this.#lendThreads();
       this.#spreadSoon();
@@ -150,13 +150,13 @@ export class Lending {
       this.#metrics.linkLost();
       this.#lendThreads();
       this.#spread();
-    } else if (news.type === 'joined' || news.type === 'apart') {
+    } else if (news.type === 'together' || news.type === 'apart') {
       const { type, process, other } = news;
       const names = `nodes ${this.#nodeOf(process)} and ${this.#nodeOf(other)}`;
       // It is told each time that they try in vain.
       if (type === 'apart' && !this.wiring.apart(process, other)) return;
-      if (type === 'joined') {
-        this.wiring.joined(process, other);
+      if (type === 'together') {
+        this.wiring.together(process, other);
         logger.info(`${names} are linked: their requests go straight`);
       } else logger.warn(`${names} don't reach each other: their requests pass this one`);
       this.#lender?.reconnect(process, other);
@@ -262,8 +262,8 @@ export class Lending {
   #open(process: string, lent: Lent): Thread {
     const { port1, port2 } = new MessageChannel();
     this.#links.connect({ type: 'lend', process, lent }, port1);
-    const link = this.#placement.linkedNode(process)?.link ?? 0;
-    const giveUp = () => void this.#links.ask('unlink', { process, link }).catch(() => {});
+    const linkNumber = this.#placement.linkedNode(process)?.linkNumber ?? 0;
+    const giveUp = () => void this.#links.ask('unlink', { process, linkNumber }).catch(() => {});
     return Thread.elsewhere(port2, { process, name: this.#nameOf(process), giveUp });
   }
 

@@ -9,8 +9,7 @@ import { BackOff } from './back-off.ts';
 
 export interface LinkedNode {
   readonly node: string;
-  /** The number of its link. */
-  readonly link: number;
+  readonly linkNumber: number;
   /** How many edges it can run. */
   readonly edges: number;
 }
@@ -72,10 +71,10 @@ export class Placement {
     this.#wanted = before.map(
       (_, number) => nodes.find(({ wanted }) => wanted.includes(number))?.process ?? null,
     );
-    const members = this.#members;
-    const isGone = this.#spreadOver.some((process) => !members.includes(process));
+    const candidates = this.#candidates;
+    const isGone = this.#spreadOver.some((process) => !candidates.includes(process));
     if (isGone || this.#wanted.some((process, number) => process !== before[number])) return 'now';
-    return members.length === this.#spreadOver.length ? null : 'soon';
+    return candidates.length === this.#spreadOver.length ? null : 'soon';
   }
 
   linked(process: string, node: LinkedNode): void {
@@ -118,7 +117,7 @@ export class Placement {
   }
 
   /** Those that can be given partitions. */
-  get #members(): readonly string[] {
+  get #candidates(): readonly string[] {
     const usable = [...this.#linked].filter(
       ([process]) => this.#known.includes(process) && this.#caughtUp.has(process),
     );
@@ -126,7 +125,7 @@ export class Placement {
   }
 
   spread(): void {
-    this.#spreadOver = this.#members;
+    this.#spreadOver = this.#candidates;
     this.#placed = spread([this.#here, ...this.#spreadOver], this.#placed, this.#wanted);
   }
 

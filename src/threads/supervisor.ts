@@ -11,7 +11,7 @@ import { elementAt } from '../core/assert.ts';
 import type { DataFolder } from '../data-folder/data-folder.ts';
 import type { SequenceNotes } from '../data-folder/sequence-notes.ts';
 import type { Directory, DirectoryChange } from '../directory/directory.ts';
-import type { RefusedKey } from '../edge/api/refused-keys.ts';
+import type { RefusedKeyNote } from '../edge/api/refused-keys.ts';
 import type { CheckpointSizes, Compacting } from '../journal/journal.ts';
 import type { RequestLogClient } from '../request-logs/client.ts';
 import { ShardClient } from '../shard/client.ts';
@@ -65,7 +65,7 @@ export interface SupervisorOptions {
   readonly logger: Logger;
   readonly metrics: SupervisorMetrics;
   /** Called with refused API keys, for the audit record. */
-  readonly onRefusedKeys: (refused: readonly RefusedKey[]) => void;
+  readonly onRefusedKeys: (refused: readonly RefusedKeyNote[]) => void;
   /** Called with the port over which an edge asks for pages of the dashboard. */
   readonly onDashboardPort: (port: MessagePort) => void;
   /** Called when every edge of this node listens. */

@@ -6,7 +6,7 @@ import type { NodeIdentity, ReachableNode, ServiceIdentity } from '../cluster/no
 import type { Config } from '../config/config-schema.ts';
 import type { Part, ShardIdentity } from '../disk/identity.ts';
 import type { KeyRingChange } from '../edge/api/authenticate.ts';
-import type { RefusedKey } from '../edge/api/refused-keys.ts';
+import type { RefusedKeyNote } from '../edge/api/refused-keys.ts';
 import type { UsedKey } from '../edge/api/used-keys.ts';
 import type { CheckpointSizes, Compacting, LogEnd } from '../journal/journal.ts';
 import type { Answer, Question } from '../rpc/questions.ts';
@@ -51,7 +51,7 @@ export interface ThreadQuestions {
   /** Connects to the nodes that may run partitions. */
   lead: { asks: { readonly nodes: readonly ReachableNode[] } };
   /** Ends the link to a node that does not do what it is told. */
-  unlink: { asks: { readonly process: string; readonly link: number } };
+  unlink: { asks: { readonly process: string; readonly linkNumber: number } };
   /** Follows a partition that nobody on this node owns. */
   follow: { asks: { readonly shard: FollowedShard } };
   /** Lets a partition go that is followed. */
@@ -72,7 +72,7 @@ export type Notice =
   /** Everything in a shard's log up to this end is durable. */
   | { readonly type: 'durable'; readonly end: LogEnd }
   /** API keys that an edge refused, for the audit record. */
-  | { readonly type: 'refused_keys'; readonly refused: readonly RefusedKey[] }
+  | { readonly type: 'refused_keys'; readonly refused: readonly RefusedKeyNote[] }
   /** API keys that were used at an edge. */
   | { readonly type: 'used_keys'; readonly used: readonly UsedKey[] }
   /** A node that stands by has found the files of a shard whole. */
@@ -96,13 +96,13 @@ export type Notice =
       readonly type: 'linked';
       readonly node: string;
       readonly process: string;
-      /** No other link has this number. */
-      readonly link: number;
+      /** No other link has it. */
+      readonly linkNumber: number;
       readonly edges: number;
     }
   | { readonly type: 'unlinked'; readonly process: string }
   /** Two other nodes are linked with each other, or not any more. */
-  | { readonly type: 'joined' | 'apart'; readonly process: string; readonly other: string }
+  | { readonly type: 'together' | 'apart'; readonly process: string; readonly other: string }
   /** The node that has the lease wants this one to run something; the port leads to that node. */
   | { readonly type: 'lent'; readonly lent: Lent; readonly term: number; readonly port: MessagePort }
   /** The thread has failed and will end. `fatal`: another start can't help. */
@@ -127,7 +127,7 @@ export type News = Extract<
       | 'nodes'
       | 'linked'
       | 'unlinked'
-      | 'joined'
+      | 'together'
       | 'apart'
       | 'lent';
   }

@@ -35,7 +35,7 @@ visits.catchStraysOf('webhook_attempt');
  * Time for receivers to notice that the connections of an earlier process have closed, before new
  * ones are opened.
  */
-const quietMs = 1_000;
+const noticeMs = 1_000;
 const tickMs = 1_000;
 /**
  * Time for the attempts in flight when the service stops. Those that take longer are made again
@@ -96,7 +96,7 @@ const starting = setTimeout(
   () => {
     if (!isPaused) visits.own(() => dispatcher.start());
   },
-  Math.max(quietMs, data.quietMs),
+  Math.max(noticeMs, data.quietMs),
 );
 const ticking = setInterval(() => visits.own(() => dispatcher.tick()), tickMs);
 

@@ -114,19 +114,19 @@ test('a node that PostgreSQL has not heard of five times in a row is given up', 
 
 test('a link is given up by its number, so that what is late does not end the next one', async (context) => {
   const { thread, b, lead, heard, news } = await bench(context);
-  const newest = () => news.findLast((each) => each.type === 'linked')!.link;
+  const newest = () => news.findLast((each) => each.type === 'linked')!.linkNumber;
   await lead(b);
   await heard('linked');
   const first = newest();
-  await thread.ask('unlink', { process: 'pb', link: first });
+  await thread.ask('unlink', { process: 'pb', linkNumber: first });
   await heard('linked', 'unlinked');
   await lead(b);
   await heard('linked', 'unlinked', 'linked');
   assert.notEqual(newest(), first);
-  await thread.ask('unlink', { process: 'pb', link: first });
-  await thread.ask('unlink', { process: 'nobody', link: newest() });
+  await thread.ask('unlink', { process: 'pb', linkNumber: first });
+  await thread.ask('unlink', { process: 'nobody', linkNumber: newest() });
   await lead(b);
   await heard('linked', 'unlinked', 'linked');
-  await thread.ask('unlink', { process: 'pb', link: newest() });
+  await thread.ask('unlink', { process: 'pb', linkNumber: newest() });
   await heard('linked', 'unlinked', 'linked', 'unlinked');
 });

@@ -9,9 +9,9 @@ import { WireEnds, Wiring } from '../../src/cluster/wires.ts';
 test('a wire has one end that is offered, to the process that the other one waits at', () => {
   const wiring = new Wiring(7);
   assert.equal(wiring.between('p', 'q'), null);
-  wiring.joined('q', 'p');
-  wiring.joined('q', 'r');
-  wiring.joined('q', 'p');
+  wiring.together('q', 'p');
+  wiring.together('q', 'r');
+  wiring.together('q', 'p');
   const [first, second] = wiring.between('q', 'p')!;
   assert.deepEqual([first.offeredTo, second.offeredTo], [null, 'q']);
   assert.equal(first.wire, second.wire);
@@ -21,7 +21,7 @@ test('a wire has one end that is offered, to the process that the other one wait
   assert.equal(other.offeredTo, null);
   assert.deepEqual([wiring.apart('p', 'q'), wiring.apart('p', 'q')], [true, false]);
   assert.equal(wiring.between('p', 'q'), null);
-  wiring.joined('q', 'p');
+  wiring.together('q', 'p');
   assert.notEqual(wiring.between('r', 'q'), null);
   wiring.gone('r');
   assert.deepEqual([wiring.between('r', 'q'), wiring.between('p', 'q') === null], [null, false]);

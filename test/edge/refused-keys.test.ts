@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type RefusedKey, RefusedKeys } from '../../src/edge/api/refused-keys.ts';
+import { type RefusedKeyNote, RefusedKeys } from '../../src/edge/api/refused-keys.ts';
 import { createManualClock } from '../manual-clock.ts';
 
-const invalid: RefusedKey = {
+const invalid: RefusedKeyNote = {
   code: 'api_key_invalid',
   times: 1,
   address: '203.0.113.7',
@@ -15,7 +15,7 @@ const invalid: RefusedKey = {
   digest: '00000000',
   path: '/v1/account',
 };
-const revoked: RefusedKey = {
+const revoked: RefusedKeyNote = {
   ...invalid,
   code: 'api_key_revoked',
   key: 'key_1',
@@ -53,7 +53,7 @@ test('another address, another code and another key are told each', () => {
 
 test('a flood of made-up keys is told in a bounded number of rows, and hides no key of ours', () => {
   const { clock, keys } = start();
-  const told: RefusedKey[] = [];
+  const told: RefusedKeyNote[] = [];
   for (let number = 0; number < 100_000; number++) {
     keys.add({ ...invalid, digest: String(number) });
     if (number % 1000 === 0) told.push(...keys.take());

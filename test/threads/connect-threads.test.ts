@@ -21,7 +21,7 @@ function thread(process: string | null) {
 
 const wiring = () => {
   const made = new Wiring(7);
-  made.joined('p', 'q');
+  made.together('p', 'q');
   return made;
 };
 

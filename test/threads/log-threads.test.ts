@@ -103,7 +103,7 @@ test('when two nodes reach each other, or do not any more, their threads are con
   const { logs, wiring, join } = withLogs(context);
   const [b] = join('pb', 'b');
   const [c] = join('pc', 'c');
-  wiring.joined('pb', 'pc');
+  wiring.together('pb', 'pc');
   logs.reconnect('pb', 'pc');
   wiring.apart('pb', 'pc');
   logs.reconnect('pb', 'pc');

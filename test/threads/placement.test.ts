@@ -30,7 +30,7 @@ function bench() {
           ...told,
         })),
       ),
-    link: (process: string, node = process) => placement.linked(process, { node, link: 1, edges: 0 }),
+    link: (process: string, node = process) => placement.linked(process, { node, linkNumber: 1, edges: 0 }),
     /** Spreads the partitions and moves all that can be moved. Returns who runs each. */
     settle() {
       placement.spread();

@@ -6,7 +6,7 @@
 
 import type { ErrorCode } from '../../contract/errors/table.ts';
 
-export interface RefusedKey {
+export interface RefusedKeyNote {
   readonly code: ErrorCode;
   /** How often it was refused. Without an address the row counts keys without own rows. */
   readonly times: number;
@@ -26,9 +26,9 @@ const toldMax = 20;
 export class RefusedKeys {
   readonly #monotonic: () => number;
   #windowEndsAt = 0;
-  #due: RefusedKey[] = [];
+  #due: RefusedKeyNote[] = [];
   /** The keys with a row in this window, and how often each came after it. */
-  readonly #told = new Map<string, { readonly refused: RefusedKey; again: number }>();
+  readonly #told = new Map<string, { readonly refused: RefusedKeyNote; again: number }>();
   readonly #toldCount = { known: 0, unknown: 0 };
   readonly #others = new Map<ErrorCode, number>();
 
@@ -37,7 +37,7 @@ export class RefusedKeys {
     this.#monotonic = monotonic;
   }
 
-  add(refused: RefusedKey): void {
+  add(refused: RefusedKeyNote): void {
     this.#endWindow();
     const { code, key, digest, address } = refused;
     const name = `${code} ${key ?? digest} ${address}`;
@@ -53,7 +53,7 @@ export class RefusedKeys {
   }
 
   /** The rows to write now. `all` does not wait for the end of the window. */
-  take(all = false): RefusedKey[] {
+  take(all = false): RefusedKeyNote[] {
     if (all) this.#windowEndsAt = 0;
     this.#endWindow();
     const due = this.#due;

@@ -13,13 +13,13 @@ import type { Clock } from '../../core/clock.ts';
 import { createRandomText } from '../../core/ids.ts';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
 import { syncPath } from '../../disk/sync-path.ts';
-import type { RefusedKey } from '../../edge/api/refused-keys.ts';
+import type { RefusedKeyNote } from '../../edge/api/refused-keys.ts';
 import { OperatorFailure } from '../use-cases/failures.ts';
 import { type AuditBounds, AuditLog, lastRows } from './audit-log.ts';
 import type { Asker, MemberAuthor, OperatorRow, PlacedRow } from './audit-row.ts';
 import { type AuditReader, AuditTrail } from './audit-trail.ts';
 
-export interface RefusedKeyRow extends RefusedKey {
+export interface RefusedKeyRow extends RefusedKeyNote {
   readonly at: string;
 }
 
@@ -126,7 +126,7 @@ export class Audit {
   }
 
   /** Writes rows of refused keys. */
-  async refusedKeys(refused: readonly RefusedKey[]): Promise<void> {
+  async refusedKeys(refused: readonly RefusedKeyNote[]): Promise<void> {
     const at = this.#time();
     const rows = refused.map((each) => ({ at, ...each }));
     for (const row of rows) this.#options.onRow(row);

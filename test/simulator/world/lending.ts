@@ -86,7 +86,7 @@ export class Lending {
       },
       linked: () => {
         this.#hosts.set(process, host);
-        this.#placement.linked(process, { node, link: 0, edges: 0 });
+        this.#placement.linked(process, { node, linkNumber: 0, edges: 0 });
         this.#placement.spread();
         this.#move();
       },
