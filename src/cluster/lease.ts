@@ -48,5 +48,5 @@ export interface LeaseTiming {
   readonly takeMs: number;
 }
 
-/** So much longer than its holder believes itself a lease must have been seen as it is. */
+/** A lease must be seen unchanged for this many times its holder's trust before it is taken. */
 export const takeMargin = 1.25;

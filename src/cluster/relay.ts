@@ -10,7 +10,7 @@ export interface RelayOptions {
   readonly port: number;
   /** More connections at a time are closed at once. */
   readonly connectionsMax: number;
-  /** So are more from one network, or from one site four times as many. */
+  /** More from one network are closed as well; a site may have four times as many. */
   readonly perAddressMax: number;
   /** The network of an address, and its site where it has one; nothing: it is not limited. */
   readonly networksOf: (address: string) => readonly string[];

@@ -8,7 +8,7 @@ import type { Timers } from '../core/scheduler.ts';
 export interface WireEnd {
   /** No other wire has this name. */
   readonly wire: string;
-  /** The process to which the other end is offered. Null: that one comes here. */
+  /** The process to which the other end is offered. Null: the other process offers its end here. */
   readonly offeredTo: string | null;
 }
 

@@ -7,7 +7,7 @@ import { forgetRemovedRows, keepDays, missingDays } from './retention.ts';
 
 /** Any number that nobody else uses: the lock of the migrations. */
 const migrationLock = 7_262_905_117;
-/** So long it is waited for, and each table with it; whoever connects then tries again. */
+/** How long a migration waits for the lock, and for each table; then it is tried again. */
 const lockMs = 1_000;
 
 /**

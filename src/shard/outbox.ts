@@ -35,7 +35,7 @@ export const freshMax = 4_096;
 /** Beyond so many of all, half a KiB each, an endpoint keeps as many as can be in flight. */
 const freshOfAllMax = 16_384;
 
-/** A delivery that the webhook thread has. */
+/** A delivery that its webhook thread has. */
 interface Lease {
   /** Which attempt of the delivery is next, from 0. */
   readonly number: number;
@@ -86,7 +86,7 @@ export class Outbox {
   readonly #queues = new Map<string, EndpointQueue>();
   /** Endpoints that may have deliveries to lease now. */
   readonly #ready = new Set<string>();
-  /** The webhook thread, once it has connected. */
+  /** Its webhook thread, once that has connected. */
   #peer: Peer | null = null;
   /** Endpoints whose state the webhook thread doesn't know yet. */
   readonly #changed = new Set<string>();

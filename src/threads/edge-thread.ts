@@ -84,10 +84,7 @@ setInterval(() => tellKeys(false), keysMs).unref();
 /** Time for exchanges under way when the service stops; leaves the shards as much again. */
 const stopGraceMs = 2_000;
 
-/**
- * The buffers of a connection hide for a while that its client takes something, the longer the
- * slower it is.
- */
+/** While buffers drain, a slow client's progress can't be seen, so it gets this long. */
 const slowClientMs = 60_000;
 
 let server: Server | null = null;
@@ -241,7 +238,7 @@ function reread(changed: Config): string | null {
   }
 }
 
-/** Whoever asks: both nodes may that have to do with the edge. */
+/** The node that runs the edge and the one that it runs for may both ask; it happens once. */
 let stopping: Promise<void> | null = null;
 function stop(graceMs: number): Promise<void> {
   stopping ??= (async () => {

@@ -59,7 +59,7 @@ export class HostedEdges {
       isOver = true;
       if (this.#listening.delete(thread) && this.#listening.size === 0) this.#options.onListening(false);
     };
-    // The relay listens before the edge does not any more.
+    // The relay must listen again before the edge stops listening.
     port.on('message', ({ type }: Instruction) => {
       if (type === 'stop') over();
     });

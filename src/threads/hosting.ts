@@ -37,7 +37,7 @@ export class Hosting {
   readonly #edges: HostedEdges;
   readonly #webhooks: HostedWebhooks;
   readonly #shards = new Map<number, Thread>();
-  /** The partition that is let go to be started: nothing is to follow it again. */
+  /** The partition that is about to start here: nobody may follow it again meanwhile. */
   #starting: number | null = null;
   /** The threads of the request logs: one, and others that wait until it has ended. */
   readonly #logs = new Set<Thread>();

@@ -1,5 +1,5 @@
 // A supervised thread is started, and started again whenever it ends. A thread that fails again
-// within a minute is started later with each failure. Shards, edges and the webhook thread are
+// within a minute is started later with each failure. Shards, edges and webhook threads are
 // supervised like this; they differ only in what is done when one starts, is ready or has ended,
 // and in whether another start can help.
 
@@ -96,7 +96,7 @@ export class SupervisedThread {
     let thread: Thread | null;
     try {
       const made = make();
-      // One that is there at once misses nothing that the others are told.
+      // A thread that `make` returns at once is there in this tick, so it misses no message to all.
       thread = made instanceof Promise ? await made : made;
     } catch (error) {
       const failure = new ThreadFailure(`it can't be started: ${errorText(error)}`, false);

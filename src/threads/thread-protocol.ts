@@ -16,7 +16,7 @@ import type { FollowedShard } from './standby-partitions.ts';
 
 /** What a port leads to. */
 export type Connection =
-  /** A shard gets the port of a peer; an edge and the webhook thread get that of shard `number`. */
+  /** A shard gets the port of a peer; an edge and a webhook thread get that of shard `number`. */
   | { readonly type: 'connect'; readonly number: number }
   /** An edge and the thread of the request logs each get an end of the channel between them. */
   | { readonly type: 'connect_request_logs' }
@@ -148,7 +148,7 @@ export interface ShardThreadData extends ShardAnywhere {
   readonly paused: boolean;
 }
 
-/** How the webhook thread is started. */
+/** How a webhook thread is started. */
 export interface WebhookThreadData {
   readonly number: number;
   /** The memory of the ownership board. */

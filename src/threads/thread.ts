@@ -237,7 +237,7 @@ export class Thread {
     return this.#isReady;
   }
 
-  /** For the end of a wire the node that the thread runs on gives it a port. */
+  /** The thread's own node turns the end of a wire into a port. */
   connect(connection: Connection, over: MessagePort | WireEnd): void {
     const count = ++this.#connections;
     if (over instanceof MessagePort) this.#worker.postMessage({ ...connection, count, port: over }, [over]);
