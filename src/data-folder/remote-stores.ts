@@ -1,5 +1,5 @@
-// What PostgreSQL holds for a data folder, as the configuration wants it: the log of each shard, and
-// the directory.
+// What PostgreSQL holds for a data folder, where it is configured: the logs of the shards, and the
+// directory.
 
 import type { ServiceIdentity } from '../cluster/node.ts';
 import type { Config } from '../config/config-schema.ts';

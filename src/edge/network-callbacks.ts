@@ -37,7 +37,10 @@ export interface CallbackOptions {
 const heldBack = 'too much that is not genuine, or not new, came from this address; nothing is stored';
 const plainText = headerLines(['Content-Type', 'text/plain; charset=utf-8']);
 
-/** Has the shard take a callback, and answers it. `refuse`: nothing was stored, so the network has to send it again. */
+/**
+ * Has the shard take a callback, and answers it. `refuse`: nothing was stored, so the network must
+ * send it again.
+ */
 export function answerCallback(
   { shards, callers }: CallbackOptions,
   address: Address,
