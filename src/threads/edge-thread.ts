@@ -1,7 +1,6 @@
 // The entry of an edge's thread: listens, knows the keys, and holds a client for every shard.
 
 import { randomBytes, randomFillSync } from 'node:crypto';
-import Registry from 'prom-client/lib/registry.js';
 import type { Config } from '../config/config-schema.ts';
 import { idPrefixes } from '../contract/id-prefixes.ts';
 import { elementAt } from '../core/assert.ts';
@@ -32,14 +31,13 @@ import { type Answers, answerQuestion } from '../rpc/questions.ts';
 import { ShardClient } from '../shard/client.ts';
 import { clientBounds, memoryShares } from '../shard/memory.ts';
 import { LoggedRefusals } from '../telemetry/logged-refusals.ts';
-import { createLogger } from '../telemetry/logger.ts';
 import { countAdmission, countLostEntries, createEdgeMetrics } from '../telemetry/metrics.ts';
 import { createRequestLine } from '../telemetry/request-line.ts';
 import { systemClocks, trustClocks } from '../telemetry/system-clocks.ts';
-import { countThreadTime } from '../telemetry/thread-time.ts';
 import { Newest } from './connect-threads.ts';
 import { createEdgeConnections } from './edge-connections.ts';
 import { simulatorOf } from './networks.ts';
+import { observeThread } from './observe-thread.ts';
 import { createRequestLogClient } from './request-log-client.ts';
 import type { Connected, EdgeThreadData, Instruction, ThreadQuestions } from './thread-protocol.ts';
 import { commonAnswers, startOfThread } from './thread-side.ts';
@@ -48,11 +46,9 @@ import { Visits } from './visits.ts';
 const { data, main, tell } = await startOfThread<EdgeThreadData>();
 const { number, config, port, shards: shardCount, edges, baseUrl, keys, listenKey, paused } = data;
 const thread = `edge-${number}`;
-const logger = await createLogger({ level: config.logLevel, thread });
+const { logger, registry } = await observeThread(config, thread);
 const logLine = createRequestLine(logger, thread);
-const registry = new Registry();
 const metrics = createEdgeMetrics(registry);
-countThreadTime(registry, thread);
 const entries = ['connection', 'api', 'site', 'page', 'dashboard', 'network_callback'] as const;
 const visits = new Visits(registry, logger, thread, entries);
 const ownership = new OwnershipBoard(data.ownership, trustClocks);

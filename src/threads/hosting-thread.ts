@@ -4,7 +4,6 @@
 // one may itself.
 
 import { setTimeout as wait } from 'node:timers/promises';
-import Registry from 'prom-client/lib/registry.js';
 import { TrustBorrower } from '../cluster/lent-trust.ts';
 import { Link } from '../cluster/link.ts';
 import { parseNodeAddress } from '../cluster/node.ts';
@@ -14,11 +13,10 @@ import { defined } from '../core/assert.ts';
 import { systemTimers } from '../core/scheduler.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
 import type { Answers } from '../rpc/questions.ts';
-import { createLogger } from '../telemetry/logger.ts';
 import { trustClocks } from '../telemetry/system-clocks.ts';
-import { countThreadTime } from '../telemetry/thread-time.ts';
 import { HostLinks, sayHere } from './host-links.ts';
 import type { FromHost, FromLender, FromOtherHost, HostingThreadData, Lent } from './lending-protocol.ts';
+import { observeThread } from './observe-thread.ts';
 import type { ThreadQuestions } from './thread-protocol.ts';
 import { carryOut, commonAnswers, failThread, startOfThread } from './thread-side.ts';
 
@@ -26,9 +24,7 @@ const { data, main, tell } = await startOfThread<HostingThreadData>();
 const { config, identity, key } = data;
 const { beatMs, trustMs } = config.cluster;
 const [drainMs, drainTries] = [10, 50];
-const logger = await createLogger({ level: config.logLevel, thread: 'hosting' });
-const registry = new Registry();
-countThreadTime(registry, 'hosting');
+const { logger, registry } = await observeThread(config, 'hosting');
 const trust = new TrustBorrower(new OwnershipBoard(data.trust, trustClocks), trustMs);
 
 interface Lender {

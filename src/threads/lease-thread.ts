@@ -1,7 +1,6 @@
 // The entry of the thread that keeps the node's lease. It does nothing else, so that nothing holds
 // up a beat.
 
-import Registry from 'prom-client/lib/registry.js';
 import { LeaseKeeper } from '../cluster/lease-keeper.ts';
 import { ownerOptionsOf } from '../config/postgresql.ts';
 import { defined } from '../core/assert.ts';
@@ -12,9 +11,8 @@ import { PostgresLease } from '../postgresql/lease-table.ts';
 import { PostgresNodes } from '../postgresql/node-table.ts';
 import type { Answers } from '../rpc/questions.ts';
 import { createLeaseMetrics } from '../telemetry/cluster-metrics.ts';
-import { createLogger } from '../telemetry/logger.ts';
 import { trustClocks } from '../telemetry/system-clocks.ts';
-import { countThreadTime } from '../telemetry/thread-time.ts';
+import { observeThread } from './observe-thread.ts';
 import { ProgressBoard } from './progress-board.ts';
 import type { LeaseThreadData, ThreadQuestions } from './thread-protocol.ts';
 import { carryOut, commonAnswers, failThread, startOfThread } from './thread-side.ts';
@@ -22,9 +20,7 @@ import { carryOut, commonAnswers, failThread, startOfThread } from './thread-sid
 const { data, main, tell } = await startOfThread<LeaseThreadData>();
 const { config, service, identity } = data;
 const { address, link, beatMs, trustMs, takeMs } = config.cluster;
-const logger = await createLogger({ level: config.logLevel, thread: 'lease' });
-const registry = new Registry();
-countThreadTime(registry, 'lease');
+const { logger, registry } = await observeThread(config, 'lease');
 const metrics = createLeaseMetrics(registry, identity.node);
 const ownership = new OwnershipBoard(data.ownership, trustClocks);
 const progress = new ProgressBoard(data.progress);

@@ -2,7 +2,6 @@
 // connects to them, and grants them the trust that it has itself. When a link is lost, the ports of
 // that node's shards are closed only once its trust is over: nobody else may run them before.
 
-import Registry from 'prom-client/lib/registry.js';
 import { TrustLender } from '../cluster/lent-trust.ts';
 import { Link } from '../cluster/link.ts';
 import { parseNodeAddress, type ReachableNode } from '../cluster/node.ts';
@@ -11,20 +10,17 @@ import { defined } from '../core/assert.ts';
 import { errorText } from '../core/errors.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
 import type { Answers } from '../rpc/questions.ts';
-import { createLogger } from '../telemetry/logger.ts';
 import { trustClocks } from '../telemetry/system-clocks.ts';
-import { countThreadTime } from '../telemetry/thread-time.ts';
 import { BackOff } from './back-off.ts';
 import type { FromHost, FromLender, LendingThreadData, OtherHost } from './lending-protocol.ts';
+import { observeThread } from './observe-thread.ts';
 import type { Connected, ThreadQuestions } from './thread-protocol.ts';
 import { carryOut, commonAnswers, startOfThread } from './thread-side.ts';
 
 const { data, main, tell } = await startOfThread<LendingThreadData>();
 const { config, identity, key, epoch } = data;
 const { trustMs } = config.cluster;
-const logger = await createLogger({ level: config.logLevel, thread: 'lending' });
-const registry = new Registry();
-countThreadTime(registry, 'lending');
+const { logger, registry } = await observeThread(config, 'lending');
 const ownership = new OwnershipBoard(data.ownership, trustClocks);
 
 /** By process. Null: the connection is being made. */

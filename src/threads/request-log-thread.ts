@@ -3,27 +3,23 @@
 
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
-import Registry from 'prom-client/lib/registry.js';
 import { freeBytesIn, freeBytesMin } from '../data-folder/disk-space.ts';
 import type { BatchWritten, EntryBatch } from '../request-logs/client.ts';
 import type { AskLog, LogOfNodeQuestions, LogQuestions } from '../request-logs/query.ts';
 import { RequestLogs } from '../request-logs/request-logs.ts';
 import { requestLogsOf } from '../request-logs/segment.ts';
 import { type Answer, type Answers, answerQuestion, type Question, Questions } from '../rpc/questions.ts';
-import { createLogger } from '../telemetry/logger.ts';
 import { countLostEntries } from '../telemetry/metrics.ts';
 import { onceAMinute } from '../telemetry/once-a-minute.ts';
-import { countThreadTime } from '../telemetry/thread-time.ts';
 import { Newest } from './connect-threads.ts';
+import { observeThread } from './observe-thread.ts';
 import type { Connected, RequestLogThreadData, ThreadQuestions } from './thread-protocol.ts';
 import { carryOut, commonAnswers, startOfThread } from './thread-side.ts';
 import { Visits } from './visits.ts';
 
 const { data, main, tell } = await startOfThread<RequestLogThreadData>();
 const { config } = data;
-const logger = await createLogger({ level: config.logLevel, thread: 'request-logs' });
-const registry = new Registry();
-countThreadTime(registry, 'request-logs');
+const { logger, registry } = await observeThread(config, 'request-logs');
 const countLost = countLostEntries(registry);
 const visits = new Visits(registry, logger, 'request-logs', ['request_log']);
 

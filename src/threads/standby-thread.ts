@@ -2,7 +2,6 @@
 // logs and keeps their checkpoints up to date. It ends before the node opens the partitions as
 // their owner.
 
-import Registry from 'prom-client/lib/registry.js';
 import { ownerOptionsOf } from '../config/postgresql.ts';
 import { defined } from '../core/assert.ts';
 import { errorText } from '../core/errors.ts';
@@ -13,9 +12,8 @@ import { JournalDamaged } from '../journal/journal.ts';
 import { LogFollower } from '../postgresql/log-follower.ts';
 import type { Answers } from '../rpc/questions.ts';
 import { createStandbyMetrics } from '../telemetry/cluster-metrics.ts';
-import { createLogger } from '../telemetry/logger.ts';
-import { countThreadTime } from '../telemetry/thread-time.ts';
 import { endAtWriteErrors } from './end-at-write-errors.ts';
+import { observeThread } from './observe-thread.ts';
 import { ProgressBoard } from './progress-board.ts';
 import { StandbyPartitions } from './standby-partitions.ts';
 import type { StandbyThreadData, ThreadQuestions } from './thread-protocol.ts';
@@ -24,10 +22,8 @@ import { carryOut, commonAnswers, failThread, startOfThread } from './thread-sid
 const { data, main, tell } = await startOfThread<StandbyThreadData>();
 const { config, service, shards, isArchiving } = data;
 const archiveDir = isArchiving ? config.logArchive.dir : null;
-const logger = await createLogger({ level: config.logLevel, thread: 'standby' });
+const { logger, registry } = await observeThread(config, 'standby');
 endAtWriteErrors(logger);
-const registry = new Registry();
-countThreadTime(registry, 'standby');
 const metrics = createStandbyMetrics(registry);
 const progress = new ProgressBoard(data.progress);
 

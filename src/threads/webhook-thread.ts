@@ -3,18 +3,16 @@
 // attempts in flight to it are counted in one place.
 
 import type { MessagePort } from 'node:worker_threads';
-import Registry from 'prom-client/lib/registry.js';
 import { SecretBox, SigningKeys } from '../crypto/secret-box.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
 import type { Answers } from '../rpc/questions.ts';
 import { type PackedOutbox, receivedFromShard, sendToShard } from '../shard/packed-outbox.ts';
 import type { FromShard } from '../shard/protocol.ts';
-import { createLogger } from '../telemetry/logger.ts';
 import { createWebhookMetrics } from '../telemetry/metrics.ts';
 import { systemClocks, trustClocks } from '../telemetry/system-clocks.ts';
-import { countThreadTime } from '../telemetry/thread-time.ts';
 import { Attempts } from '../webhooks/attempt.ts';
 import { Dispatcher } from '../webhooks/dispatcher.ts';
+import { observeThread } from './observe-thread.ts';
 import { outboundOf } from './outbound.ts';
 import type { Connected, ThreadQuestions, WebhookThreadData } from './thread-protocol.ts';
 import { carryOut, commonAnswers, startOfThread } from './thread-side.ts';
@@ -23,10 +21,8 @@ import { Visits } from './visits.ts';
 const { data, main, tell } = await startOfThread<WebhookThreadData>();
 const { number: thread, config, secretsKeys, paused } = data;
 const name = `webhooks-${thread}`;
-const logger = await createLogger({ level: config.logLevel, thread: name });
-const registry = new Registry();
+const { logger, registry } = await observeThread(config, name);
 const metrics = createWebhookMetrics(registry);
-countThreadTime(registry, name);
 const visits = new Visits(registry, logger, name, ['webhook_attempt']);
 // What a receiver sends may throw where nobody waits.
 visits.catchStraysOf('webhook_attempt');
