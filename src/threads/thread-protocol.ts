@@ -112,26 +112,7 @@ export type Notice =
 type CompactAnswer = CheckpointSizes | { readonly failure: string };
 
 /** Messages that a thread sends without being asked. */
-export type News = Extract<
-  Notice,
-  {
-    type:
-      | 'durable'
-      | 'refused_keys'
-      | 'used_keys'
-      | 'whole'
-      | 'lease_taken'
-      | 'lease_lost'
-      | 'lease_holder'
-      | 'lease_wanted'
-      | 'nodes'
-      | 'linked'
-      | 'unlinked'
-      | 'together'
-      | 'apart'
-      | 'lent';
-  }
->;
+export type News = Exclude<Notice, Answer | { readonly type: 'ready' | 'failed' }>;
 
 /** How a shard thread is started. */
 export interface ShardThreadData extends ShardAnywhere {
