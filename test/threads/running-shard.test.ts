@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { test } from 'node:test';
 import type { CardNetwork, Networks } from '../../src/networks/network.ts';
 import { outcomeCommand } from '../../src/shard/protocol.ts';
-import { HostedShard } from '../../src/threads/hosted-shard.ts';
+import { RunningShard } from '../../src/threads/running-shard.ts';
 import type { MemoryJournal } from '../journal/memory-journal.ts';
 import { createManualTimers } from '../networks/manual-timers.ts';
 import { Actor, account, damage, startMs } from '../shard/actor.ts';
@@ -49,7 +49,7 @@ async function journalWithRefunds(payments: number) {
 function hostedOn(journal: MemoryJournal) {
   const asked: string[] = [];
   const damages: string[] = [];
-  const hosted = new HostedShard({
+  const hosted = new RunningShard({
     ...shardOptions(journal, { onDamage: (reason) => damages.push(reason) }),
     dir: tmpdir(),
     accounts: [account],
