@@ -37,10 +37,10 @@ import { systemClocks, trustClocks } from '../telemetry/system-clocks.ts';
 import { Newest } from './connect-threads.ts';
 import { createEdgeConnections } from './edge-connections.ts';
 import { simulatorOf } from './networks.ts';
-import { observeThread } from './observe-thread.ts';
 import { createRequestLogClient } from './request-log-client.ts';
 import type { Connected, EdgeThreadData, Instruction, ThreadQuestions } from './thread-protocol.ts';
 import { commonAnswers, startOfThread } from './thread-side.ts';
+import { observeThread } from './thread-telemetry.ts';
 import { Visits } from './visits.ts';
 
 const { data, main, tell } = await startOfThread<EdgeThreadData>();

@@ -16,9 +16,9 @@ import type { Answers } from '../rpc/questions.ts';
 import { trustClocks } from '../telemetry/system-clocks.ts';
 import { HostLinks, sayHere } from './host-links.ts';
 import type { FromHost, FromLender, FromOtherHost, HostingThreadData, Lent } from './lending-protocol.ts';
-import { observeThread } from './observe-thread.ts';
 import type { ThreadQuestions } from './thread-protocol.ts';
 import { carryOut, commonAnswers, failThread, startOfThread } from './thread-side.ts';
+import { observeThread } from './thread-telemetry.ts';
 
 const { data, main, tell } = await startOfThread<HostingThreadData>();
 const { config, identity, key } = data;

@@ -12,10 +12,10 @@ import { PostgresNodes } from '../postgresql/node-table.ts';
 import type { Answers } from '../rpc/questions.ts';
 import { createLeaseMetrics } from '../telemetry/cluster-metrics.ts';
 import { trustClocks } from '../telemetry/system-clocks.ts';
-import { observeThread } from './observe-thread.ts';
 import { ProgressBoard } from './progress-board.ts';
 import type { LeaseThreadData, ThreadQuestions } from './thread-protocol.ts';
 import { carryOut, commonAnswers, failThread, startOfThread } from './thread-side.ts';
+import { observeThread } from './thread-telemetry.ts';
 
 const { data, main, tell } = await startOfThread<LeaseThreadData>();
 const { config, service, identity } = data;

@@ -13,9 +13,9 @@ import type { Answers } from '../rpc/questions.ts';
 import { trustClocks } from '../telemetry/system-clocks.ts';
 import { BackOff } from './back-off.ts';
 import type { FromHost, FromLender, LendingThreadData, OtherHost } from './lending-protocol.ts';
-import { observeThread } from './observe-thread.ts';
 import type { Connected, ThreadQuestions } from './thread-protocol.ts';
 import { carryOut, commonAnswers, startOfThread } from './thread-side.ts';
+import { observeThread } from './thread-telemetry.ts';
 
 const { data, main, tell } = await startOfThread<LendingThreadData>();
 const { config, identity, key, epoch } = data;

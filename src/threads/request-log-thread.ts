@@ -12,9 +12,9 @@ import { type Answer, type Answers, answerQuestion, type Question, Questions } f
 import { countLostEntries } from '../telemetry/metrics.ts';
 import { onceAMinute } from '../telemetry/once-a-minute.ts';
 import { Newest } from './connect-threads.ts';
-import { observeThread } from './observe-thread.ts';
 import type { Connected, RequestLogThreadData, ThreadQuestions } from './thread-protocol.ts';
 import { carryOut, commonAnswers, startOfThread } from './thread-side.ts';
+import { observeThread } from './thread-telemetry.ts';
 import { Visits } from './visits.ts';
 
 const { data, main, tell } = await startOfThread<RequestLogThreadData>();

@@ -13,11 +13,11 @@ import { LogFollower } from '../postgresql/log-follower.ts';
 import type { Answers } from '../rpc/questions.ts';
 import { createStandbyMetrics } from '../telemetry/cluster-metrics.ts';
 import { endAtWriteErrors } from './end-at-write-errors.ts';
-import { observeThread } from './observe-thread.ts';
 import { ProgressBoard } from './progress-board.ts';
 import { StandbyPartitions } from './standby-partitions.ts';
 import type { StandbyThreadData, ThreadQuestions } from './thread-protocol.ts';
 import { carryOut, commonAnswers, failThread, startOfThread } from './thread-side.ts';
+import { observeThread } from './thread-telemetry.ts';
 
 const { data, main, tell } = await startOfThread<StandbyThreadData>();
 const { config, service, shards, isArchiving } = data;

@@ -12,10 +12,10 @@ import { createWebhookMetrics } from '../telemetry/metrics.ts';
 import { systemClocks, trustClocks } from '../telemetry/system-clocks.ts';
 import { Attempts } from '../webhooks/attempt.ts';
 import { Dispatcher } from '../webhooks/dispatcher.ts';
-import { observeThread } from './observe-thread.ts';
 import { outboundOf } from './outbound.ts';
 import type { Connected, ThreadQuestions, WebhookThreadData } from './thread-protocol.ts';
 import { carryOut, commonAnswers, startOfThread } from './thread-side.ts';
+import { observeThread } from './thread-telemetry.ts';
 import { Visits } from './visits.ts';
 
 const { data, main, tell } = await startOfThread<WebhookThreadData>();
