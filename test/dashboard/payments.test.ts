@@ -7,6 +7,7 @@ import { after, before } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { browserTest, launchBrowser } from '../edge/checkout/browser.ts';
 import { poorCard } from '../journeys/customer.ts';
+import { withRequestLogs } from '../service.ts';
 import {
   type Dashboard,
   hiddenFields,
@@ -25,7 +26,10 @@ let page: Page;
 let complaints: string[];
 
 before(async () => {
-  [dashboard, browser] = await Promise.all([startDashboard(), launchBrowser() as Promise<Browser>]);
+  [dashboard, browser] = await Promise.all([
+    startDashboard(withRequestLogs),
+    launchBrowser() as Promise<Browser>,
+  ]);
   if (browser === null) return;
   owner = await newMember(dashboard, 'owner');
   ({ page, complaints } = await signedIn(browser, dashboard, owner));
