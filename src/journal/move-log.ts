@@ -29,7 +29,6 @@ export async function moveLogTo(
 ): Promise<number> {
   const { dir, identity } = options;
   const reader = new LogReader(foldersOfJournal(dir).log, identity);
-  if (reader.firstSequence() === null) await appendFirst(options, nowMs);
   // All of it is looked at before anything is moved, one batch at a time.
   let lastEpoch = 0;
   let first: LogEnd | null = null;
@@ -38,11 +37,10 @@ export async function moveLogTo(
     lastEpoch = epoch;
     first ??= endOfBatch(bytes);
   }
-  const metadata = await readStoppedJournal(options, ({ checkpoint }) => checkpoint.metadata());
   const { epoch, end } = await remote.acquire(Math.max(lastEpoch, new EpochFile(dir).stored));
   let last = end.sequence;
   if (last === 0) {
-    const beginning = defined(first, 'the log has a batch');
+    const beginning = first ?? (await appendFirst(options, reader, nowMs));
     await remote.begin(epoch, beginning);
     last = beginning.sequence;
   } else refuseOther(reader, end);
@@ -52,14 +50,15 @@ export async function moveLogTo(
     last = batch.lastSequence;
     report(last);
   }
+  const metadata = await readStoppedJournal(options, ({ checkpoint }) => checkpoint.metadata());
   await remote.note(epoch, metadata, last);
   new EpochFile(dir).store(epoch);
   markMirror(dir);
   return last;
 }
 
-/** Gives an empty log a first batch, of one entry that changes nothing. */
-async function appendFirst(options: JournalOptions, wallMs: number): Promise<void> {
+/** Gives an empty log a first batch, of one entry that changes nothing. Resolves with its end. */
+async function appendFirst(options: JournalOptions, reader: LogReader, wallMs: number): Promise<LogEnd> {
   // The log of a mirror is moved when what it was the mirror of is lost.
   const isOfMirror = isMirror(options.dir);
   unmarkMirror(options.dir);
@@ -73,6 +72,8 @@ async function appendFirst(options: JournalOptions, wallMs: number): Promise<voi
     await journal.close();
     if (isOfMirror) markMirror(options.dir);
   }
+  const [appended] = reader.read();
+  return endOfBatch(soundBatch(defined(appended, 'the log has a batch')).bytes);
 }
 
 function soundBatch(

@@ -78,6 +78,8 @@ export class Sender {
 
   /** Where a call goes; undefined when it stays in this process, or can't be made. */
   hostOf(call: NetworkCall): string | undefined {
+    // A page is opened by the customer's browser: who waits for it waits for no other call.
+    if (call.action === 'open_card_page') return undefined;
     try {
       return this.#networkOf(call)?.host;
     } catch {

@@ -112,6 +112,13 @@ test('a list or a thing that nobody can tell of now is trouble, and only what th
     assert.equal((await visit('reviews/prv_1/close', { callApi }, { as: 'approved' })).status, status);
 });
 
+test('nobody has what is no e-mail address', async () => {
+  const callApi = async () => refusal(400, 'parameter_invalid');
+  const askShard = async () => ({ body: JSON.stringify({ payments: [], stoppedAt: null }) }) as never;
+  for (const path of ['customers?email=amina', 'payments?q=@shop'])
+    assert.equal((await visit(path, { askShard, callApi })).status, 200, path);
+});
+
 test('open calls of a shard that is away are not told as none', async () => {
   const calls = { ok: true, body: '[]' };
   const services = (answers: readonly object[]) =>

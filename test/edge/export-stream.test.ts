@@ -51,12 +51,14 @@ test('an export of the dashboard is cut soon after its member may not begin it a
   for (const [answers, ending] of [
     [['export', 'export', 'export'], 'finish'],
     [['trouble', 'busy', 'export'], 'finish'],
-    [['export', 'page'], 'cut'],
+    [[503, 503, 'export'], 'finish'],
+    [['export', 403], 'cut'],
   ] as const) {
     let [nowMs, asked, isTrusted] = [0, 0, true];
     const again = async () => {
-      const kind = answers[asked++];
-      return kind === 'trouble' || kind === 'busy' ? kind : ({ kind } as DashboardAnswer);
+      const answer = answers[asked++];
+      if (answer === 'trouble' || answer === 'busy') return answer;
+      return (answer === 'export' ? { kind: answer } : { kind: 'page', status: answer }) as DashboardAnswer;
     };
     const check = createExportCheck(
       again,

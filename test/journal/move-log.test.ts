@@ -188,6 +188,24 @@ test('machines with another log are left as they are', async (context) => {
   }
 });
 
+test('a folder without a log is left as it is when machines have another one', async (context) => {
+  const options = segmentEachTurn(temporaryFolder(context));
+  await (await openJournal(options)).close();
+  markMirror(options.dir);
+  const before = new EpochFile(options.dir).stored;
+  const machines = new RemoteMachines();
+  machines.batches.push(encodeBatch(turnAt(1, 3), tag, 1).bytes);
+  await assert.rejects(
+    moveLogTo(machines.connect(), options, () => {}, startMs),
+    damaged(/PostgreSQL has another log, which ends with sequence 3/),
+  );
+  const firstSequence = new LogReader(join(options.dir, 'log'), identity).firstSequence();
+  assert.deepEqual(
+    [firstSequence, isMirror(options.dir), new EpochFile(options.dir).stored],
+    [null, true, before],
+  );
+});
+
 test('a log that is moved back is the only one, and has what came meanwhile', async (context) => {
   const options = await stopped(context);
   const machines = new RemoteMachines();

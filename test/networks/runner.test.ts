@@ -514,6 +514,15 @@ test('a host that never answers leaves places to the others, for questions and f
   }
 });
 
+test('a card page is opened at once, however many calls wait for its host', async () => {
+  const { network, sent } = hostedNetworks(() => 'bank.test');
+  const { runner, timers } = setUp(network);
+  for (const each of callsOf('org_1', 100)) runner.run(each);
+  runner.run(call({ id: 'op_page', org: 'org_1', action: 'open_card_page' }));
+  await timers.advance(0);
+  assert.equal(idsOf(sent).at(-1), 'op_page');
+});
+
 test('organizations behind one host take turns, and a new call does not wait for questions', async () => {
   const { network, asked, sent } = hostedNetworks(() => 'bank.test');
   const { runner, timers } = setUp(network);

@@ -31,6 +31,14 @@ export function errorPage(
   return shown(request, kind, {});
 }
 
+/**
+ * Whether nothing is known, because the shard is away or has no time. Otherwise what was asked makes
+ * no sense.
+ */
+export function isAway({ status }: Unanswered): boolean {
+  return status >= 500 || status === 429;
+}
+
 /** What was asked for is not shown: it is missing only where the API says so. */
 export function unansweredPage(request: PageRequest, { error }: Unanswered): DashboardAnswer {
   return errorPage(request, error.code === 'resource_missing' ? 'missing' : 'trouble');

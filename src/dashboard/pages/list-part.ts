@@ -2,13 +2,14 @@
 
 import { idPrefixes } from '../../contract/id-prefixes.ts';
 import type { PagerQueries } from '../layout/components.ts';
+import { isAway } from '../layout/errors.ts';
 import type { ViewRequest } from '../layout/row.ts';
 
 type ListOperation = 'list_customers' | 'list_checkout_sessions' | 'list_reviews' | 'list_events';
 type Query = Readonly<Record<string, string>>;
 
 interface ListPart<R> {
-  /** Whether the shard has answered. */
+  /** Whether the shard has answered. Of what makes no sense, as a wrong address, there is nothing. */
   readonly isThere: boolean;
   readonly data: readonly R[];
   /** Without a cursor: the newest are shown. */
@@ -36,7 +37,8 @@ export async function listPart<R extends { readonly id: string }>(
   const query = { limit, ...given, ...(cursor !== undefined && isId && { [cursor]: at! }) };
   const listed = await request.api(operation, { query });
   const isNewest = cursor === undefined;
-  if (!listed.ok) return { isThere: false, data: [], isNewest, queries: { newer: null, older: null } };
+  if (!listed.ok)
+    return { isThere: !isAway(listed), data: [], isNewest, queries: { newer: null, older: null } };
   const { data, has_more: hasMore } = listed.body as unknown as { data: readonly R[]; has_more: boolean };
   const isBackwards = cursor === 'ending_before';
   const hasNewer = isBackwards ? hasMore : !isNewest;

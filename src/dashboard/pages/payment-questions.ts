@@ -7,6 +7,7 @@ import { isStatus } from '../../domain/payment-state.ts';
 import type { PaymentStory } from '../../domain/payment-story.ts';
 import { OperatorFailure } from '../../operator/use-cases/failures.ts';
 import type { ApiAnswer } from '../../operator/use-cases/services.ts';
+import { isAway } from '../layout/errors.ts';
 import type { CallOptions, ResultOf, ViewRequest } from '../layout/row.ts';
 import { cursorIn } from './own-record.ts';
 import type { TooMany } from './searches.ts';
@@ -122,8 +123,11 @@ export async function customersWith(
   email: string,
 ): Promise<{ readonly ids: string[]; readonly hasMore: boolean }> {
   const listed = await request.api('list_customers', { query: { email, limit: String(customersMax) } });
-  // None would look as if nobody had the address.
-  if (!listed.ok) throw new OperatorFailure('failed', listed.error.message);
+  if (!listed.ok) {
+    // None would look as if nobody had the address. Nobody has what is no address.
+    if (isAway(listed)) throw new OperatorFailure('failed', listed.error.message);
+    return { ids: [], hasMore: false };
+  }
   const { data, has_more: hasMore } = listed.body;
   return { ids: data.map(({ id }) => id), hasMore };
 }

@@ -117,7 +117,7 @@ async function searchOf(request: Request): Promise<{ search: PaymentSearch; prob
     ...everyPayment,
     state: paymentStates.find((state) => state === query.get('status')) ?? null,
     method: method === 'card' || method === 'cash' ? method : null,
-    customers: customers === null ? null : customers.ids,
+    customers: customers?.ids ?? null,
     fromSeconds: from && from.fromMs / 1000,
     toSeconds: to && to.toMs / 1000,
     text: isText && !isEmail ? text : null,

@@ -118,9 +118,13 @@ export class DashboardVisits {
   }
 }
 
+/** Of the page that says that something is away. */
+const troubleStatus = 503;
+
 /**
  * Tells whether an export may go on: while the directory may be believed, and the main thread,
- * which is asked now and then, would let it begin. It goes on while that is away for a moment.
+ * which is asked now and then, would let it begin. It goes on while that, or a shard that it asks,
+ * is away for a moment.
  */
 export function createExportCheck(
   again: () => Promise<DashboardAnswer | Unanswered>,
@@ -133,7 +137,8 @@ export function createExportCheck(
     if (nowMs() - askedMs < askAgainMs) return true;
     askedMs = nowMs();
     const answer = await again();
-    return typeof answer === 'string' || answer.kind === 'export';
+    if (typeof answer === 'string' || answer.kind === 'export') return true;
+    return answer.kind === 'page' && answer.status === troubleStatus;
   };
 }
 
