@@ -32,8 +32,8 @@ export function errorPage(
 }
 
 /**
- * Whether nothing is known, because the shard is away or has no time. Otherwise what was asked makes
- * no sense.
+ * Whether nothing is known, because the shard is away or has no time. Otherwise what was asked
+ * makes no sense.
  */
 export function isAway({ status }: Unanswered): boolean {
   return status >= 500 || status === 429;

@@ -9,7 +9,7 @@ type ListOperation = 'list_customers' | 'list_checkout_sessions' | 'list_reviews
 type Query = Readonly<Record<string, string>>;
 
 interface ListPart<R> {
-  /** Whether the shard has answered. Of what makes no sense, as a wrong address, there is nothing. */
+  /** Whether the shard has answered. Of what makes no sense there is nothing. */
   readonly isThere: boolean;
   readonly data: readonly R[];
   /** Without a cursor: the newest are shown. */
