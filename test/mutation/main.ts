@@ -54,6 +54,7 @@ function chosen(mutants: readonly Mutant[]): Mutant[] {
 }
 
 const all = await instrument();
+const counted = withoutEquivalents(all);
 const lanes = Array.from({ length: availableParallelism() }, () => new JudgeLane());
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.on(signal, () => {
@@ -121,5 +122,5 @@ async function tryRecorded(count: number): Promise<void> {
   process.exitCode = 1;
 }
 
-if (values.recorded === undefined) await judgeSample(chosen(withoutEquivalents(all)));
+if (values.recorded === undefined) await judgeSample(chosen(counted));
 else await tryRecorded(Number(values.recorded));
