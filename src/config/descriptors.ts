@@ -2,7 +2,7 @@
 // webhook attempts and connections share the rest. So a flood of connections takes no descriptor
 // that another part needs.
 
-import { callsAtOnceMax } from '../networks/turns.ts';
+import { callsAtOnceMax } from '../networks/call-turns.ts';
 import { openLogsMax } from '../request-logs/request-logs.ts';
 import { ConfigError } from './config.ts';
 import type { Config } from './config-schema.ts';

@@ -210,7 +210,7 @@ function pageOutcome(
 ): NetworkOutcome {
   if (report !== undefined) {
     if (report.charge !== call.charge) throw new Error("the network's report is about another payment");
-    return report.type === 'declined' ? declinedBy({ report }) : paidBy({ is: 'card', report });
+    return report.type === 'declined' ? declinedBy(report) : paidBy({ is: 'card', report });
   }
   if (status === 'refused') return { result: 'failed', reason: reasonOf(reason) };
   return nowMs < chargeEndOf(call) + pageOverMs
@@ -220,8 +220,8 @@ function pageOutcome(
 
 type Declined = Extract<ReportRead, { is: 'declined' }>;
 
-function declinedBy({ report }: Pick<Declined, 'report'>) {
-  return { result: 'declined', decline_code: report.decline_code } as const;
+function declinedBy({ decline_code }: Declined['report']) {
+  return { result: 'declined', decline_code } as const;
 }
 
 function paidBy(read: Exclude<ReportRead, Declined>): Extract<NetworkOutcome, { result: 'paid' }> {
@@ -264,7 +264,7 @@ function readCallback({ signature, body }: Callback, { secret, now }: HttpConnec
   const isCash = read.is === 'cash';
   const about = isCash ? { cashNumber: read.report.code } : { charge: read.report.charge };
   const reply = (received: Received, charge: string | null) => replyTo(received, charge, isCash);
-  const says = read.is === 'declined' ? { ...declinedBy(read), mayTryAgain: false } : paidBy(read);
+  const says = read.is === 'declined' ? { ...declinedBy(read.report), mayTryAgain: false } : paidBy(read);
   return { about, says, reply };
 }
 

@@ -10,14 +10,14 @@
 // the network says that makes no sense is an error, not an outcome.
 //
 // Thousands of calls may be open. Few are made or asked about at once, new ones apart from
-// questions, for which nobody waits; the others wait for their turn (turns.ts).
+// questions, for which nobody waits; the others wait for their turn (call-turns.ts).
 
 import { jittered } from '../core/jitter.ts';
 import { backOffMs } from '../core/scheduler.ts';
 import type { NetworkCall } from '../domain/network-call.ts';
 import type { NetworkOutcome } from '../domain/network-outcomes.ts';
+import { askedAtOnceMax, CallTurns, sentAtOnceMax } from './call-turns.ts';
 import { Sender, type SenderOptions } from './sender.ts';
-import { askedAtOnceMax, sentAtOnceMax, Turns } from './turns.ts';
 
 export interface RunnerOptions extends SenderOptions {
   /** Applies an outcome durably. When it rejects it is called again, so maybe twice. */
@@ -46,8 +46,8 @@ export class Runner {
   readonly #sender: Sender;
   /** The calls under way, with the last error of each. One that is given again is ignored. */
   readonly #underWay = new Map<string, string | null>();
-  readonly #sent = new Turns(sentAtOnceMax);
-  readonly #asked = new Turns(askedAtOnceMax);
+  readonly #sent = new CallTurns(sentAtOnceMax);
+  readonly #asked = new CallTurns(askedAtOnceMax);
   #isStopped = false;
 
   constructor(options: RunnerOptions) {
@@ -112,7 +112,7 @@ export class Runner {
   }
 
   /** Makes a call, or asks about it, when its turn has come, unless it is decided by then. */
-  #inTurn(turns: Turns, call: NetworkCall, action: () => Promise<void>): void {
+  #inTurn(turns: CallTurns, call: NetworkCall, action: () => Promise<void>): void {
     const step = async () => {
       if (this.#isStopped) return;
       if (this.#options.isOpen(call.id)) await action();

@@ -24,7 +24,7 @@ import {
 import type { ModeNetworks, Networks, OutcomeListener, TellingNetworks } from '../networks/network.ts';
 import { postTimeoutMs, type SendPost } from '../networks/post.ts';
 import { createSimulator } from '../networks/simulator.ts';
-import { callsAtOnceMax } from '../networks/turns.ts';
+import { callsAtOnceMax } from '../networks/call-turns.ts';
 import type { AvailableNetworks } from '../shard/account.ts';
 import { outboundOf, resolverOf } from './outbound.ts';
 

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import type { NetworkCall } from '../../src/domain/network-call.ts';
 import type { NetworkOutcome } from '../../src/domain/network-outcomes.ts';
 import { heldByLock, type Ownership } from '../../src/journal/ownership.ts';
+import { askedAtOnceMax } from '../../src/networks/call-turns.ts';
 import type { CardNetwork, LookedUp, Networks, OutcomeListener } from '../../src/networks/network.ts';
 import { Runner } from '../../src/networks/runner.ts';
-import { askedAtOnceMax } from '../../src/networks/turns.ts';
 import { call, startMs } from './calls.ts';
 import { createManualTimers } from './manual-timers.ts';
 

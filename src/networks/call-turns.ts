@@ -20,7 +20,7 @@ interface Host {
   readonly waiting: Map<string, FixedQueue<Step>>;
 }
 
-export class Turns {
+export class CallTurns {
   /** Those that have something under way, or something that waits. */
   readonly #hosts = new Map<string, Host>();
   #free: number;
