@@ -10,6 +10,7 @@ import type { SecretBox } from '../crypto/secret-box.ts';
 import { checkWebhookUrl } from '../http-client/address-guard.ts';
 import { headerLines, Posts } from '../http-client/posts.ts';
 import { ResolutionFailure } from '../http-client/resolver.ts';
+import { callsAtOnceMax } from '../networks/call-turns.ts';
 import {
   availableIn,
   type ConnectorName,
@@ -24,7 +25,6 @@ import {
 import type { ModeNetworks, Networks, OutcomeListener, TellingNetworks } from '../networks/network.ts';
 import { postTimeoutMs, type SendPost } from '../networks/post.ts';
 import { createSimulator } from '../networks/simulator.ts';
-import { callsAtOnceMax } from '../networks/call-turns.ts';
 import type { AvailableNetworks } from '../shard/account.ts';
 import { outboundOf, resolverOf } from './outbound.ts';
 
