@@ -15,8 +15,7 @@ export interface LeaseKeeperOptions extends LeaseTiming {
   readonly now: () => Moment;
   /** The node may believe itself for so long from that moment. */
   readonly onTrusted: (sent: Moment, trustMs: number) => void;
-  /** `isClean`: the holder before had stopped, or there was none. `previous`: its name. */
-  readonly onTaken: (epoch: number, isClean: boolean, previous: string | null) => void;
+  readonly onTaken: (taken: TakenLease) => void;
   /** Why this node can't follow a holder, and must not be the next one; null: it can. */
   readonly refusalOf: (seen: Lease) => string | null;
   /** Hears that reason. Nothing happens any more. */
@@ -29,6 +28,16 @@ export interface LeaseKeeperOptions extends LeaseTiming {
   readonly onWanted: (successor: string) => void;
   /** Hears why the lease can't be seen or kept, when that changes; null: it can. */
   readonly onTrouble: (trouble: string | null) => void;
+}
+
+export interface TakenLease {
+  readonly epoch: number;
+  /** The holder before had stopped, or there was none. */
+  readonly isClean: boolean;
+  /** The name of the holder before. */
+  readonly previous: string | null;
+  /** What attempts of webhooks that were begun before may last, and this node's own. */
+  readonly attemptMs: number;
 }
 
 const retryMs = 100;
@@ -107,7 +116,7 @@ export class LeaseKeeper {
     const isFree = seen.isReleased && (seen.successor === null || seen.successor === node);
     if (isFree) return this.#take(seen, `${seen.node} has stopped`, true);
     // The holder may be configured to believe itself for longer than this node would.
-    if (this.#unchangedMs < Math.max(takeMs, takeMargin * (seen.trustMs ?? 0))) return;
+    if (this.#unchangedMs < Math.max(takeMs, takeMargin * (seen.terms.trustMs ?? 0))) return;
     const reason = seen.isReleased
       ? `${seen.node} has stopped`
       : `${seen.node} was silent for ${Math.round(this.#unchangedMs)} ms`;
@@ -115,12 +124,17 @@ export class LeaseKeeper {
   }
 
   async #take(seen: Lease | null, reason: string, isClean: boolean): Promise<void> {
-    const { table, trustMs, now, onTrusted, onTaken } = this.#options;
+    const { table, trustMs, attemptMs, now, onTrusted, onTaken } = this.#options;
     const sent = now();
-    this.#epoch = await table.take(seen, reason, trustMs);
+    this.#epoch = await table.take(seen, reason, { trustMs, attemptMs });
     if (this.#epoch === null) return;
     onTrusted(sent, trustMs);
-    onTaken(this.#epoch, isClean, seen?.node ?? null);
+    onTaken({
+      epoch: this.#epoch,
+      isClean,
+      previous: seen?.node ?? null,
+      attemptMs: Math.max(attemptMs, seen?.terms.attemptMs ?? 0),
+    });
   }
 
   async #beat(epoch: number): Promise<void> {

@@ -4,6 +4,14 @@
 
 import type { Dialect } from '../journal/dialect.ts';
 
+/** What a holder notes with the lease, for whoever takes it next. Milliseconds. */
+export interface LeaseTerms {
+  /** The holder believes itself for so long from sending the last beat that was acknowledged. */
+  readonly trustMs: number;
+  /** What an attempt of a webhook may last, on any node that makes attempts for the holder. */
+  readonly attemptMs: number;
+}
+
 export interface Lease {
   readonly epoch: number;
   readonly beat: number;
@@ -19,8 +27,8 @@ export interface Lease {
   readonly successor: string | null;
   /** In which form the holder writes; null: a release that did not say so. */
   readonly dialect: Dialect | null;
-  /** For how long the holder believes itself; null: a release that did not say so. */
-  readonly trustMs: number | null;
+  /** A release that did not know of a term has not said it. */
+  readonly terms: Partial<LeaseTerms>;
 }
 
 /** Where the lease lies. Everything rejects with an error when nobody answers. */
@@ -28,10 +36,10 @@ export interface LeaseTable {
   /** Null: nobody has ever had the lease. */
   look(): Promise<Lease | null>;
   /**
-   * Takes the lease as it was seen, and says why, and for how long the node believes itself.
+   * Takes the lease as it was seen, and says why, and on which terms.
    * Resolves with its epoch, or with null when it has changed meanwhile.
    */
-  take(seen: Lease | null, reason: string, trustMs: number): Promise<number | null>;
+  take(seen: Lease | null, reason: string, terms: LeaseTerms): Promise<number | null>;
   /** Raises the holder's beat. Null: somebody else has the lease. */
   beat(epoch: number): Promise<Pick<Lease, 'successor'> | null>;
   /** The holder has stopped: the next one need not wait. */
@@ -39,11 +47,9 @@ export interface LeaseTable {
 }
 
 /** Milliseconds. The configuration holds them against each other. */
-export interface LeaseTiming {
+export interface LeaseTiming extends LeaseTerms {
   /** The time between two beats. */
   readonly beatMs: number;
-  /** The holder believes itself for so long from sending the last beat that was acknowledged. */
-  readonly trustMs: number;
   /** A lease is taken when the same beat was seen for so long, or longer as its holder has it. */
   readonly takeMs: number;
 }

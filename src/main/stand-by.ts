@@ -73,7 +73,7 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
   const { config } = owning;
   const { node } = config.cluster;
   if (node === null) {
-    const claim = { ownership, lease: null, previous: null, quietMs: 0 };
+    const claim = { ownership, lease: null, previous: null, attemptMs: 0, quietMs: 0 };
     return { config, claim, counted: async () => [], among: null, ...unprepared(owning) };
   }
   const data: LeaseThreadData = {
@@ -120,10 +120,14 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
 type Taken = Extract<News, { type: 'lease_taken' }>;
 
 /** What a node before that was not stopped has begun may still be under way. */
-function claimOf(config: Config, ownership: SharedArrayBuffer, { epoch, isClean, previous }: Taken): Claim {
+function claimOf(
+  config: Config,
+  ownership: SharedArrayBuffer,
+  { epoch, isClean, previous, attemptMs }: Taken,
+): Claim {
   // One that was stopped had waited for its own attempts, and not for those of other nodes.
   const isQuiet = isClean && config.cluster.link === null;
-  return { ownership, lease: epoch, previous, quietMs: isQuiet ? 0 : config.webhooks.timeoutMs };
+  return { ownership, lease: epoch, previous, attemptMs, quietMs: isQuiet ? 0 : attemptMs };
 }
 
 interface Following {

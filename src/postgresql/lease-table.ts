@@ -1,7 +1,7 @@
 // The lease of the service in PostgreSQL (cluster/lease.ts). Each statement compares what was seen
 // with what is there, so of two nodes that take the lease one gets it.
 
-import type { Lease, LeaseTable } from '../cluster/lease.ts';
+import type { Lease, LeaseTable, LeaseTerms } from '../cluster/lease.ts';
 import type { NodeIdentity } from '../cluster/node.ts';
 import { type Dialect, dialect } from '../journal/dialect.ts';
 import { settingsColumns } from './durability.ts';
@@ -20,7 +20,7 @@ interface LeaseColumns {
 }
 
 /** What a holder notes. A release that does not know of a part of it leaves it out. */
-type Noted = Dialect & { readonly trustMs?: number };
+type Noted = Dialect & Partial<LeaseTerms>;
 
 export const leaseColumns = `epoch, beat, lease.node, lease.process, released, successor, dialect,
   (select address from payments.nodes where nodes.process = lease.process) as address`;
@@ -36,7 +36,7 @@ export function leaseOf(row: LeaseColumns): Lease {
     address,
     successor,
     dialect,
-    trustMs: dialect?.trustMs ?? null,
+    terms: dialect ?? {},
   };
 }
 
@@ -54,9 +54,9 @@ export class PostgresLease implements LeaseTable {
     return row === undefined ? null : leaseOf(row);
   }
 
-  async take(seen: Lease | null, reason: string, trustMs: number): Promise<number | null> {
+  async take(seen: Lease | null, reason: string, terms: LeaseTerms): Promise<number | null> {
     const { node, process } = this.#identity;
-    const noted: Noted = { ...dialect, trustMs };
+    const noted: Noted = { ...dialect, ...terms };
     const taken =
       seen === null
         ? `insert into payments.lease (epoch, node, process, dialect) values (1, $1, $2, $5) on conflict do nothing`

@@ -11,6 +11,7 @@ import type { WebhookThreadData } from './thread-protocol.ts';
 type HostedWebhooksOptions = Pick<HostedEdgesOptions, 'config' | 'trust' | 'threads' | 'logger'>;
 
 interface WebhookThreads {
+  readonly attemptMs: number;
   readonly threads: readonly SupervisedThread[];
   /** Aborted when they are to stop. */
   readonly stopping: AbortController;
@@ -28,9 +29,10 @@ export class HostedWebhooks {
     this.#options = options;
   }
 
-  /** Starts the threads, unless they run. */
-  start(secretsKeys: readonly string[]): void {
-    if (this.#running !== null) return;
+  /** Starts the threads, unless they run. `attemptMs`: what an attempt may last. */
+  start(secretsKeys: readonly string[], attemptMs: number): void {
+    if (this.#running?.attemptMs === attemptMs) return;
+    void this.stop();
     const { config, trust, threads, logger } = this.#options;
     const stopping = new AbortController();
     const formerEnded = this.#formerEnded;
@@ -44,7 +46,7 @@ export class HostedWebhooks {
           await formerEnded;
           const data: WebhookThreadData = {
             number,
-            config: config(),
+            config: { ...config(), webhooks: { ...config().webhooks, timeoutMs: attemptMs } },
             secretsKeys,
             paused: false,
             ownership: trust,
@@ -58,7 +60,7 @@ export class HostedWebhooks {
       });
     });
     for (const webhooks of supervised) void webhooks.start();
-    this.#running = { threads: supervised, stopping };
+    this.#running = { attemptMs, threads: supervised, stopping };
   }
 
   /** The shard's webhooks are delivered here from now on. */

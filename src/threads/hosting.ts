@@ -86,7 +86,7 @@ export class Hosting {
   async #start(lent: LentShard, port: MessagePort, mayStart: () => boolean): Promise<void> {
     const { folder, trust, standby, whole, threads, logger } = this.#options;
     const config = this.#options.config();
-    const { number, quietMs, ...everywhere } = lent;
+    const { number, quietMs, attemptMs, ...everywhere } = lent;
     if (this.#room.isFull()) throw new Error('its disk is full');
     // One that was lent before may not have ended yet.
     await this.#shards.get(number)?.ended;
@@ -117,7 +117,7 @@ export class Hosting {
     shard.giveAway(port);
     this.#shards.set(number, shard);
     logger.info({ shard: number }, `partition ${number} runs on this node`);
-    this.#webhooks.start(lent.secretsKeys);
+    this.#webhooks.start(lent.secretsKeys, attemptMs);
     void shard.ready.then(
       () => laterWhile(shard, quietMs, () => this.#webhooks.deliver(number, shard)),
       () => {},

@@ -39,14 +39,16 @@ const keeper = new LeaseKeeper({
   beatMs,
   trustMs,
   takeMs,
+  attemptMs: config.webhooks.timeoutMs,
   timers: systemTimers,
   now: () => ownership.now(),
   onTrusted: (sent, ms) => ownership.trust(sent, ms),
-  onTaken(epoch, isClean, previous) {
+  onTaken(taken) {
+    const { epoch, isClean } = taken;
     isHolder = true;
     metrics.taken(epoch);
     logger.info({ epoch, isClean }, `node ${identity.node} has the lease`);
-    tell({ type: 'lease_taken', epoch, isClean, previous });
+    tell({ type: 'lease_taken', ...taken });
   },
   refusalOf: ({ node, dialect }) => {
     const unreadable = dialect && unreadableOf(dialect);

@@ -66,6 +66,8 @@ export interface EdgeAnywhere {
 export interface LentShard extends ShardAnywhere {
   /** For so long attempts of webhooks that another node has made may still run. */
   readonly quietMs: number;
+  /** What an attempt of a webhook may last: the lender has noted it with the lease. */
+  readonly attemptMs: number;
 }
 
 interface LinkThreadData {

@@ -37,6 +37,8 @@ export interface LendingOptions {
   readonly epoch: number;
   /** The memory of the ownership board. */
   readonly ownership: SharedArrayBuffer;
+  /** What an attempt of a webhook that another node has begun may last. */
+  readonly attemptMs: number;
   /** What nodes know each other by. */
   readonly key: Uint8Array;
   /** The shards whose files were found whole: their next start here does not check them again. */
@@ -231,11 +233,11 @@ export class Lending {
    * with null for this one, or when the service stops.
    */
   async place(number: number): Promise<string | null> {
-    const { folder, config, logger } = this.#options;
+    const { folder, attemptMs, logger } = this.#options;
     const { process, before } = this.#placement.start(number);
     if (process !== before) {
       this.#metrics.moved();
-      this.#quietUntilMs[number] = performance.now() + config.webhooks.timeoutMs;
+      this.#quietUntilMs[number] = performance.now() + attemptMs;
     }
     if (process === this.#here) {
       const released = this.#standby.ask('release', { partition: number });

@@ -39,7 +39,9 @@ export interface Claim {
   readonly lease: number | null;
   /** The node that had it before; null: none had, or no nodes share the service. */
   readonly previous: string | null;
-  /** For so long attempts of webhooks that another node has made may still run. */
+  /** What an attempt of a webhook that another node has begun may last. */
+  readonly attemptMs: number;
+  /** For so long such attempts may still run. */
   readonly quietMs: number;
 }
 
@@ -246,7 +248,11 @@ export class Supervisor {
       revision: directory.revision,
     };
     if (lending !== null && elsewhere !== null)
-      return lending.open(elsewhere, { ...everywhere, quietMs: lending.quietMs(number) });
+      return lending.open(elsewhere, {
+        ...everywhere,
+        quietMs: lending.quietMs(number),
+        attemptMs: config.webhooks.timeoutMs,
+      });
     const data: ShardThreadData = {
       ...everywhere,
       dir: folder.shardDir(number),

@@ -2,6 +2,7 @@
 // edges and shards directly. What is asked is a table of questions (rpc/questions.ts).
 
 import type { MessagePort } from 'node:worker_threads';
+import type { TakenLease } from '../cluster/lease-keeper.ts';
 import type { NodeIdentity, ReachableNode, ServiceIdentity } from '../cluster/node.ts';
 import type { Config } from '../config/config-schema.ts';
 import type { Part, ShardIdentity } from '../disk/identity.ts';
@@ -77,13 +78,8 @@ export type Notice =
   | { readonly type: 'used_keys'; readonly used: readonly UsedKey[] }
   /** A node that stands by has found the files of a shard whole. */
   | { readonly type: 'whole'; readonly shard: number }
-  /** The node has the lease now; `isClean`: its last holder, `previous`, had stopped. */
-  | {
-      readonly type: 'lease_taken';
-      readonly epoch: number;
-      readonly isClean: boolean;
-      readonly previous: string | null;
-    }
+  /** The node has the lease now. */
+  | ({ readonly type: 'lease_taken' } & TakenLease)
   | { readonly type: 'lease_lost' }
   /** Where the node is that has the lease. */
   | { readonly type: 'lease_holder'; readonly address: string | null }

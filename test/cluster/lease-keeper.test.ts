@@ -8,7 +8,7 @@ import { LeaseKeeper } from '../../src/cluster/lease-keeper.ts';
 import type { Moment } from '../../src/journal/ownership.ts';
 import { OwnershipBoard } from '../../src/journal/ownership.ts';
 
-const timing = { beatMs: 500, trustMs: 2_000, takeMs: 2_500 };
+const timing = { beatMs: 500, trustMs: 2_000, takeMs: 2_500, attemptMs: 10_000 };
 
 /** Time that passes only when a test lets it. */
 class World {
@@ -66,7 +66,7 @@ class Table {
     };
     return {
       look: () => ask(() => this.lease && { ...this.lease }),
-      take: (seen, reason, trustMs) =>
+      take: (seen, reason, terms) =>
         ask(() => {
           if (this.lease?.epoch !== seen?.epoch || this.lease?.beat !== seen?.beat) return null;
           const { name, process } = node;
@@ -80,7 +80,7 @@ class Table {
             isReleased: false,
             successor: null,
             dialect: null,
-            trustMs,
+            terms,
           };
           this.takeovers.push(`${name}: ${reason}`);
           return epoch;
@@ -108,6 +108,8 @@ class Node {
   readonly holders: (string | null)[] = [];
   /** Why the holder of a lease can't be followed. */
   refusal: string | null = null;
+  /** How long it must take attempts of webhooks to last that others have begun. */
+  attemptMs: number | null = null;
   /** How often it has asked the table. */
   asked = 0;
   readonly board: OwnershipBoard;
@@ -139,7 +141,10 @@ class Node {
       timers: { after: (ms, run) => world.at(world.nowMs + ms / this.rate, this, run) },
       now: () => this.moment(),
       onTrusted: (sent, ms) => this.board.trust(sent, ms),
-      onTaken: (epoch, isClean) => this.told.push(`taken ${epoch} ${isClean ? 'clean' : 'unclean'}`),
+      onTaken: ({ epoch, isClean, attemptMs }) => {
+        this.told.push(`taken ${epoch} ${isClean ? 'clean' : 'unclean'}`);
+        this.attemptMs = attemptMs;
+      },
       onLost: () => this.told.push('lost'),
       refusalOf: () => this.refusal,
       onRefused: (refusal) => this.told.push(`refused: ${refusal}`),
@@ -195,7 +200,7 @@ test('the first node has the lease at once, and the next one takes it when that 
 test('a holder that is configured to believe itself for longer is waited for longer', async () => {
   const { world, table, all } = nodes('b');
   const [b] = all as [Node];
-  const a = new Node(world, table, 'a', { beatMs: 3_000, trustMs: 10_000, takeMs: 12_500 });
+  const a = new Node(world, table, 'a', { ...timing, beatMs: 3_000, trustMs: 10_000, takeMs: 12_500 });
   a.keeper.start();
   await world.pass(100);
   b.keeper.start();
@@ -208,6 +213,25 @@ test('a holder that is configured to believe itself for longer is waited for lon
   }
   assert(b.owns);
   assert.match(table.takeovers[1]!, /^b: a was silent for 12\d\d\d ms$/);
+});
+
+test('attempts of webhooks last as long as the holder before or this node lets them', async () => {
+  for (const [before, own, attemptMs] of [
+    [10_000, 30_000, 30_000],
+    [30_000, 10_000, 30_000],
+    [null, 10_000, 10_000],
+  ] as const) {
+    const { world, table, all } = nodes('a');
+    const [a] = all as [Node];
+    a.keeper.start();
+    await world.pass(100);
+    table.lease = { ...table.lease!, terms: before === null ? {} : { trustMs: 2_000, attemptMs: before } };
+    const b = new Node(world, table, 'b', { ...timing, attemptMs: own });
+    b.keeper.start();
+    a.isFrozen = true;
+    await world.pass(6_000);
+    assert.equal(b.attemptMs, attemptMs);
+  }
 });
 
 test('a node that stops leaves the lease to the next one at once', async () => {

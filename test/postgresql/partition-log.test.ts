@@ -208,10 +208,11 @@ test('what one disk alone has is not acknowledged, and gives no trust', skip, as
   const [a, b] = nodes as [PostgresLease, PostgresLease];
   const logs = [1, 2, 3].map((partition) => new PostgresLog({ ...options, partition }));
   const epochs = await Promise.all(logs.map(async (log) => (await log.acquire(0)).epoch));
-  const epoch = await a.take(null, 'the first node', 10_000);
+  const epoch = await a.take(null, 'the first node', { trustMs: 10_000, attemptMs: 30_000 });
   assert.equal((await a.beat(epoch!))?.successor, null);
   const seen = await b.look();
-  assert.equal(seen?.trustMs, 10_000);
+  assert.equal(seen?.terms.trustMs, 10_000);
+  assert.equal(seen?.terms.attemptMs, 30_000);
 
   const isNamed = async () => {
     const [row] = await primary!.query<{ names: string }>(
@@ -224,7 +225,10 @@ test('what one disk alone has is not acknowledged, and gives no trust', skip, as
   while (await isNamed());
   const notReplicated = /was not replicated: synchronous_standby_names is empty/;
   await assert.rejects(a.beat(epoch!), notReplicated);
-  await assert.rejects(b.take({ ...seen!, beat: seen!.beat + 1 }, 'a was silent', 10_000), notReplicated);
+  await assert.rejects(
+    b.take({ ...seen!, beat: seen!.beat + 1 }, 'a was silent', { trustMs: 10_000, attemptMs: 10_000 }),
+    notReplicated,
+  );
   await assert.rejects(logs[0]!.begin(epochs[0]!, { sequence: 1, checksum: 0 }), notReplicated);
   await assert.rejects(logs[1]!.note(epochs[1]!, new Map(), 0), notReplicated);
   await assert.rejects(logs[2]!.confirm(epochs[2]!), notReplicated);

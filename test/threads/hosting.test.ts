@@ -15,19 +15,23 @@ import type { Thread } from '../../src/threads/thread.ts';
 /** A thread that is ready at once, and ends when the test says so. */
 function fakeThread() {
   const ended = Promise.withResolvers<null>();
+  const begunWith: unknown[] = [];
   const thread = {
     ready: Promise.resolve(),
     isReady: true,
     isElsewhere: false,
     process: null,
     ended: ended.promise,
-    begin: () => thread,
+    begin(data: unknown) {
+      begunWith.push(data);
+      return thread;
+    },
     giveAway() {},
     connect() {},
     stop: () => ended.promise,
     ask: async () => null,
   };
-  return { thread: thread as unknown as Thread, end: () => ended.resolve(null) };
+  return { thread: thread as unknown as Thread, begunWith, end: () => ended.resolve(null) };
 }
 
 /** Turns of the event loop pass until something is so. */
@@ -48,7 +52,8 @@ function hosting(context: TestContext, answer: (type: string) => Promise<void>) 
   ];
   const logger = { info() {}, warn() {}, error() {} };
   const made = new Hosting({
-    config: () => ({ dataDir, webhookThreads: 1, memory: {} }) as unknown as Config,
+    config: () =>
+      ({ dataDir, webhookThreads: 1, memory: {}, webhooks: { timeoutMs: 10_000 } }) as unknown as Config,
     port: 0,
     folder: {
       shardDir: () => dataDir,
@@ -74,9 +79,9 @@ function hosting(context: TestContext, answer: (type: string) => Promise<void>) 
     logger: logger as never,
     onListening() {},
   });
-  const lend = () => {
+  const lend = (attemptMs = 10_000) => {
     const { port1, port2 } = new MessageChannel();
-    const shard = { number: 0, quietMs: 0, secretsKeys: [] };
+    const shard = { number: 0, quietMs: 0, attemptMs, secretsKeys: [] };
     made.take({ type: 'lent', lent: { kind: 'shard', shard }, term: 1, port: port1 } as never);
     context.after(() => port2.close());
     return port2;
@@ -118,4 +123,21 @@ test('other webhook threads begin when those before have ended', async (context)
   assert.equal(taken.filter((name) => name === 'webhook thread 0').length, 1);
   former?.end();
   await eventually(() => taken.filter((name) => name === 'webhook thread 0').length === 2);
+});
+
+test('attempts last as long as the lender has noted, whatever this node is configured for', async (context) => {
+  const { lend, taken, fakes } = hosting(context, async () => {});
+  const timeoutOf = () => {
+    const [data] = fakes.get('webhook thread 0')!.begunWith as [{ config: Config }];
+    return data.config.webhooks.timeoutMs;
+  };
+  lend(30_000);
+  await eventually(() => taken.includes('webhook thread 0'));
+  assert.equal(timeoutOf(), 30_000);
+  // The next lender has noted another time before all that the former one lent has ended.
+  fakes.get('webhook thread 0')?.end();
+  fakes.get('shard 0')?.end();
+  lend(20_000);
+  await eventually(() => taken.filter((name) => name === 'webhook thread 0').length === 2);
+  assert.equal(timeoutOf(), 20_000);
 });

@@ -121,15 +121,16 @@ export class StandBy {
       table,
       ...identity,
       ...timing,
+      attemptMs: attemptMsMax,
       timers: { after: (ms, run) => simulation.after(this.#lease, ms, run) },
       now: () => board.now(),
       onTrusted: (sent, ms) => board.trust(sent, ms),
-      onTaken: (lease, isClean) => {
+      onTaken: ({ epoch: lease, isClean, attemptMs }) => {
         world.note(`${machine.name} has the lease of epoch ${lease}${isClean ? '' : ', which was not left'}`);
         world.happened.add(isClean ? 'takeover of a lease that was left' : 'takeover');
         this.#isHolder = true;
         // One that was stopped had waited for its own attempts, and not for those of other nodes.
-        const quietMs = isClean && !world.settings.lends ? 0 : attemptMsMax;
+        const quietMs = isClean && !world.settings.lends ? 0 : attemptMs;
         told(() => this.#taken.resolve({ ownership: this.#ownership, lease, quietMs }));
       },
       refusalOf: () => null,
