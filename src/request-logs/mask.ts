@@ -150,8 +150,13 @@ function maskedAddress(text: string): string {
   return maskText(decoded) === decoded ? masked : '[redacted]';
 }
 
-/** Digits at the end of a body that was cut may be the beginning of a card number. */
-const digitsAtEnd = /\p{Nd}(?:[^0-9A-Za-z]{0,2}\p{Nd})*$/u;
+/**
+ * Digits at the end of a body that was cut may be the beginning of a card number, also where it was
+ * cut behind a separator. There is one way to match them, from the first of them on: otherwise a
+ * row of digits elsewhere in a body would take as many steps as there are ways.
+ */
+const digitsAtEnd =
+  /(?<!\p{Nd}[^0-9A-Za-z\p{Nd}]{0,2})\p{Nd}(?:[^0-9A-Za-z\p{Nd}]{0,2}\p{Nd})*[^0-9A-Za-z\p{Nd}]{0,2}$/u;
 const escapes = /\\(?:u([0-9a-fA-F]{4})|(.))/g;
 /** What JSON writes with a letter; other escaped characters stand for themselves. */
 const written: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };

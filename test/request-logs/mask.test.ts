@@ -82,10 +82,28 @@ for (const [name, change] of places) {
 }
 
 test('a body that is cut in the middle of a number is stored without its beginning', () => {
-  const body = `{"description":"${'x'.repeat(bodyKeptBytesMax - 28)}${card}"}`;
-  const entry = stored({ requestBody: Buffer.from(body), status: 400 });
-  assert.equal(entry.request_cut, true);
-  assert.match(entry.request_body, /x$/);
+  const inThinSpaces = arabic.replace(/.{4}/g, '$&\u2009');
+  for (const number of [card, grouped, arabic, inThinSpaces, bold]) {
+    const characters = [...number];
+    for (let length = 4; length < characters.length; length++) {
+      const beginning = characters.slice(0, length).join('');
+      const start = '{"description":"';
+      const text = 'x'.repeat(bodyKeptBytesMax - Buffer.byteLength(start + beginning));
+      const entry = stored({ requestBody: Buffer.from(`${start}${text}${number}`), status: 400 });
+      assert.equal(entry.request_cut, true);
+      assert.equal(entry.request_body, start + text, beginning);
+    }
+  }
+});
+
+test('many digits of any script that a cut body goes on behind take no longer than other characters', () => {
+  const before = process.cpuUsage();
+  for (const digits of ['4'.repeat(8_000), '\u0664'.repeat(200), '4\u0664 \u0664'.repeat(200)]) {
+    const body = `{"description":"${digits}${'x'.repeat(bodyKeptBytesMax)}`;
+    const entry = stored({ requestBody: Buffer.from(body), status: 400 });
+    assert.equal(entry.request_body, Buffer.from(body).toString('utf8', 0, bodyKeptBytesMax));
+  }
+  assert.ok(process.cpuUsage(before).user < 1_000_000);
 });
 
 const harmless = [
