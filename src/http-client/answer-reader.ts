@@ -13,7 +13,8 @@ const lineBytesMax = 1024;
 const protocolName = 'HTTP/1.';
 const headEnd = '\r\n\r\n';
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
-const headerLine = /^([!#$%&'*+\-.^_`|~\dA-Za-z]+):[ \t]*([\t\x20-\x7e\x80-\xff]*)$/;
+/** No space can belong to two parts, so a line that is none is known as such in one pass. */
+const headerLine = /^([!#$%&'*+\-.^_`|~\dA-Za-z]+):[ \t]*((?:[\x21-\x7e\x80-\xff][\t\x20-\x7e\x80-\xff]*)?)$/;
 const chunkLine = /^([\da-f]{1,12})[ \t]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/i;
 const closeToken = /(?:^|[,\s])close(?:[,\s]|$)/i;
 

@@ -150,6 +150,16 @@ test('a head and trailers have an end', () => {
   assert.equal(read([Buffer.from(`${chunked}0\r\n`), ...drips], false), large);
 });
 
+test('a line that is no header is known as such in one pass, however many spaces it has', () => {
+  const before = process.cpuUsage();
+  for (let i = 0; i < 20; i++)
+    assert.equal(
+      read([Buffer.from(`${ok}X:${' '.repeat(16_000)}\u0001\r\n\r\n`)], false),
+      'answer is not HTTP (header)',
+    );
+  assert.ok(process.cpuUsage(before).user < 2_000_000);
+});
+
 test('the beginning of a body is kept, without half a character', () => {
   const bytes = Buffer.from(`${ok}Content-Length: 2001\r\n\r\n.${'é'.repeat(1_000)}`);
   for (const pieces of waysToCut(bytes)) {
