@@ -60,8 +60,8 @@ export interface InternalParams {
   drain_endpoint: { readonly after?: string };
   /** An operator rolls a signing secret. */
   roll_secret: { readonly overlapSeconds: number };
-  /** Deliveries are older than the retention time. */
-  prune_deliveries: { readonly endedBeforeMs: number; readonly limit: number };
+  /** These deliveries ended longer ago than the retention time. `limit` counts records. */
+  prune_deliveries: { readonly deliveries: readonly string[]; readonly limit: number };
   /**
    * Events are older than the retention time: those of the organization whose ids come before this
    * one.

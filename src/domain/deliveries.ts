@@ -13,15 +13,7 @@ import { addAttempt, isFirstSuccess } from './attempts.ts';
 import { answered, type Context, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { missing, recordsOf } from './find.ts';
-import {
-  attemptIndex,
-  endedIndex,
-  endpointDueIndex,
-  fieldIndex,
-  kindIndex,
-  scopeOf,
-  timeKey,
-} from './indexes.ts';
+import { attemptIndex, endpointDueIndex, fieldIndex, kindIndex, scopeOf, timeKey } from './indexes.ts';
 import type { AttemptResult, DeliveryRecord, EventRecord, WebhookEndpointRecord } from './record.ts';
 import type { View } from './view.ts';
 
@@ -216,23 +208,22 @@ export function endDeliveries(draft: Draft, endpoint: WebhookEndpointRecord, aft
 }
 
 /**
- * Removes deliveries that ended before a moment of service time, with their attempts: so many at
- * most, and up to the first one of another organization or mode. For one that was resent the last
- * end counts.
+ * Removes deliveries that have ended, with their attempts: `limit` records at most. The attempts go
+ * first, so that the rest of a delivery that has more of them is found again.
  */
 export function pruneDeliveries(
   draft: Draft,
-  { endedBeforeMs, limit }: { readonly endedBeforeMs: number; readonly limit: number },
+  { deliveries, limit }: { readonly deliveries: readonly string[]; readonly limit: number },
 ): { readonly result: { readonly removed: number } } {
-  const { org, livemode } = draft.context;
   let removed = 0;
-  const before = timeKey(endedBeforeMs);
-  for (const record of draft.view.scan(endedIndex, { before, descending: false })) {
-    if (removed === limit || record.org !== org || record.livemode !== livemode) break;
-    for (const attempt of draft.view.scan(attemptIndex(record.id), { descending: false })) {
-      if (attempt.kind === 'attempt') draft.remove({ ...attempt, answer: null });
+  for (const id of deliveries) {
+    for (const attempt of recordsOf(draft.view, 'attempt', attemptIndex(id), { descending: false })) {
+      if (removed === limit) break;
+      draft.remove({ ...attempt, answer: null });
+      removed++;
     }
-    draft.remove(record);
+    if (removed === limit) break;
+    draft.remove(draft.require('delivery', id));
     removed++;
   }
   return { result: { removed } };

@@ -2,13 +2,12 @@
 // needs something damaged is told once and stays in quarantine until the next start.
 
 import { dueRecords, nextDueMs } from '../domain/due.ts';
-import { dueIndex, timeKey } from '../domain/indexes.ts';
 import type { Change, StoredRecord } from '../domain/record.ts';
 import type { ScanRange, View } from '../domain/view.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 import type { Quarantine, RecordStore } from '../store/record-store.ts';
 
-export type DueRecord = ReturnType<typeof dueRecords>[number];
+type DueRecord = ReturnType<typeof dueRecords>[number];
 
 export class Tasks implements Pick<View, 'scan'>, Quarantine {
   readonly #records: RecordStore;
@@ -31,13 +30,13 @@ export class Tasks implements Pick<View, 'scan'>, Quarantine {
 
   add(index: string, sortKey: string, error: unknown): void {
     if (!(error instanceof JournalDamaged)) throw error;
-    this.#quarantined.add(`${index} ${sortKey}`);
+    this.leave(index, sortKey);
     this.#onDamage(error.message);
   }
 
-  /** Leaves a due record alone, whose damage was told already. */
-  leave({ due_at_ms, id }: DueRecord): void {
-    this.#quarantined.add(`${dueIndex} ${timeKey(due_at_ms)}${id}`);
+  /** Leaves a task alone whose damage was told already. */
+  leave(index: string, sortKey: string): void {
+    this.#quarantined.add(`${index} ${sortKey}`);
   }
 
   /** No charge and no session is due before this, in service time. */

@@ -2,9 +2,11 @@
 // due, ends the deliveries of deleted endpoints, and removes old deliveries and events. It does
 // nothing before the first of these is due. All times are service time.
 
-import { assert } from '../core/assert.ts';
+import { assert, defined } from '../core/assert.ts';
 import { causes } from '../domain/cause.ts';
-import { endedIndex, timeKey } from '../domain/indexes.ts';
+import { recordsOf } from '../domain/find.ts';
+import { dueIndex, endedIndex, timeKey } from '../domain/indexes.ts';
+import type { DeliveryRecord } from '../domain/record.ts';
 import type { CommitBatch } from './commit-batch.ts';
 import type { EventRetention } from './event-retention.ts';
 import { executeFor } from './execute-command.ts';
@@ -15,6 +17,7 @@ const intervalMs = 50;
 /** Deliveries past their retention stay this long, so that many are removed at once. */
 const pruneIntervalMs = 1_000;
 const duePerBatchMax = 256;
+/** Deliveries and attempts. */
 const prunedPerBatchMax = 500;
 
 export class Upkeep {
@@ -67,7 +70,7 @@ export class Upkeep {
     for (const record of due) {
       const outcome = executeFor(this.#state, batch, record, given);
       // It needs a damaged record, such as that of its payment.
-      if ('refusal' in outcome) tasks.leave(record);
+      if ('refusal' in outcome) tasks.leave(dueIndex, timeKey(record.due_at_ms) + record.id);
     }
     const [left] = tasks.due(batch.serviceMs, 1);
     const isNew = due.every(({ id }) => id !== left?.id);
@@ -95,25 +98,47 @@ export class Upkeep {
   #prune(batch: CommitBatch): void {
     const { serviceMs } = batch;
     const { tasks } = this.#state;
-    const endedBeforeMs = serviceMs - this.#retentionMs;
-    const range = { before: timeKey(endedBeforeMs), descending: false };
-    // The oldest ones may belong to many organizations, and a command is about one.
-    for (let limit = prunedPerBatchMax; ; ) {
-      const [old] = tasks.scan(endedIndex, range);
-      if (old === undefined) break;
-      const params = { endedBeforeMs, limit };
+    let left = prunedPerBatchMax;
+    let together = prunedPerBatchMax;
+    while (left > 0) {
+      const ended = this.#ended(Math.min(left, together), timeKey(serviceMs - this.#retentionMs));
+      const [oldest] = ended;
+      if (oldest === undefined) break;
+      const params = { deliveries: ended.map(({ id }) => id), limit: left };
       const given = { operation: 'prune_deliveries', params, cause: causes.time } as const;
-      const outcome = executeFor(this.#state, batch, old, given);
-      // It needs a damaged record.
-      if (!('result' in outcome)) break;
-      limit -= outcome.result.removed;
-      if (limit > 0) continue;
+      const outcome = executeFor(this.#state, batch, oldest, given);
+      if ('result' in outcome) {
+        left -= outcome.result.removed;
+        continue;
+      }
+      // It needs a damaged record, which only one of them has.
+      if (ended.length === 1) tasks.leave(endedIndex, timeKey(endedMsOf(oldest)) + oldest.id);
+      together = 1;
+      left--;
+    }
+    if (left === 0) {
       this.#pruneAtMs = serviceMs + intervalMs;
       return;
     }
-    const [oldest] = tasks.scan(endedIndex, { descending: false });
-    const endedMs = (oldest?.kind === 'delivery' ? oldest.ended_at_ms : null) ?? serviceMs;
+    const [oldest] = this.#ended(1);
+    const endedMs = oldest === undefined ? serviceMs : endedMsOf(oldest);
     const dueMs = Math.min(endedMs, serviceMs) + this.#retentionMs;
     this.#pruneAtMs = Math.max(serviceMs, dueMs) + pruneIntervalMs;
   }
+
+  /** The deliveries that ended first, of one organization and mode, as a command is about one. */
+  #ended(count: number, before?: string): DeliveryRecord[] {
+    const found: DeliveryRecord[] = [];
+    const range = { before, descending: false };
+    for (const record of recordsOf(this.#state.tasks, 'delivery', endedIndex, range)) {
+      const [first = record] = found;
+      if (record.org !== first.org || record.livemode !== first.livemode) break;
+      if (found.push(record) === count) break;
+    }
+    return found;
+  }
+}
+
+function endedMsOf({ id, ended_at_ms }: DeliveryRecord): number {
+  return defined(ended_at_ms, `${id} has ended`);
 }

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dueFirstMs } from '../../src/domain/deliveries.ts';
+import { endedIndex } from '../../src/domain/indexes.ts';
 import { createIntent, nextSerial, payByCard, type SceneName, scenes } from './scenes.ts';
 import { hourMs, minuteMs, Stage, settings } from './stage.ts';
 import { drawnKinds, drawnTransitions, transitionsOf } from './state-diagrams.ts';
@@ -30,7 +31,8 @@ function attempt(stage: Stage, delivery: string, status: number): void {
 
 function prune(stage: Stage): void {
   stage.advance(hourMs);
-  stage.given('prune_deliveries', { endedBeforeMs: stage.world.clock.monotonic(), limit: 500 });
+  const ended = [...stage.world.state.scan(endedIndex, { descending: false })].map(({ id }) => id);
+  stage.given('prune_deliveries', { deliveries: ended, limit: 500 });
 }
 
 const plays: Readonly<Record<string, (stage: Stage) => void>> = {

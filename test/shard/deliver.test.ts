@@ -4,10 +4,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { recordsOf } from '../../src/domain/find.ts';
-import { attemptSerialIndex, endedIndex, scopeOf } from '../../src/domain/indexes.ts';
+import { attemptSerialIndex, scopeOf } from '../../src/domain/indexes.ts';
 import type { AttemptRecord, AttemptResult, DeliveryRecord } from '../../src/domain/record.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
-import { type EncodedRecord, encodeRecord } from '../../src/journal/records/record-bytes.ts';
 import type { Peer } from '../../src/shard/commit-batch.ts';
 import type { DueDelivery, FromShard, OutboxBatch } from '../../src/shard/protocol.ts';
 import { Actor, settled } from './actor.ts';
@@ -316,34 +315,6 @@ test('an attempt that is damaged keeps no other from being recorded, and those b
   await failUpTo(384);
   assert.equal(attemptsIn(actor, record())[0]!.serial, 1);
   assert.equal(attemptsIn(actor, record()).length, 320, 'the next 64 are gone');
-});
-
-test('retention keeps up with deliveries of both modes: while more is too old it goes on with every look at the time', async () => {
-  const { actor, webhooks, delivery } = await oneDelivery();
-  const { records } = actor.shard.state;
-  const over: DeliveryRecord = {
-    ...records.get('delivery', delivery.id)!,
-    status: 'failed',
-    due_at_ms: null,
-    ended_at_ms: actor.clock.now(),
-  };
-  const count = 1_200;
-  const many: EncodedRecord[] = [];
-  for (let i = 0; i < count; i++) {
-    const id = `whd_0${String(i).padStart(30, '0')}`;
-    many.push(encodeRecord({ ...over, id, livemode: i % 3 === 0 }));
-  }
-  const { checkpoint } = actor.journal;
-  await checkpoint.write({ records: many, sequence: checkpoint.sequence, idempotencyRecords: [] });
-  const left = () => [...records.scan(endedIndex, { descending: false })].length;
-  assert.equal(left(), count);
-  const leftAfter: number[] = [];
-  for (const advanceMs of [30 * 86_400_000 + 1_001, 100, 100]) {
-    actor.clock.advance(advanceMs);
-    await webhooks.tick();
-    leftAfter.push(left());
-  }
-  assert.deepEqual([leftAfter, actor.failures], [[700, 200, 0], []]);
 });
 
 for (const [what, soundReads] of [

@@ -231,17 +231,16 @@ export function drain(turn: Turn, _params: Params, id: string): Expected {
   return { result: { after: null } };
 }
 
-/** The oldest of all that have ended go, up to the first of somebody else. */
-export function pruneDeliveries(turn: Turn, { endedBeforeMs, limit }: Params): Expected {
-  const { org, livemode } = turn.asked;
-  const ended = [...turn.everybodys('delivery')]
-    .filter((each) => each.ended_at_ms !== null && each.ended_at_ms < endedBeforeMs)
-    .sort((a, b) => (a.ended_at_ms ?? 0) - (b.ended_at_ms ?? 0) || byId(a, b));
-  const isOwn = (each: Delivery) => each.org === org && each.livemode === livemode;
-  const firstOther = ended.findIndex((each) => !isOwn(each));
-  const gone = (firstOther < 0 ? ended : ended.slice(0, firstOther)).slice(0, limit);
-  const ids = new Set(gone.map(({ id }) => id));
-  for (const each of turn.own('attempt')) if (ids.has(each.delivery)) turn.remove({ ...each, answer: null });
+/** Records go in order, and a delivery after its attempts. */
+export function pruneDeliveries(turn: Turn, { deliveries, limit }: Params): Expected {
+  const ofDelivery = (id: string) => turn.own('attempt').filter(({ delivery }) => delivery === id);
+  const inOrder = deliveries.flatMap((id: string) => [
+    ...ofDelivery(id)
+      .sort(byId)
+      .map((each) => ({ ...each, answer: null })),
+    turn.get('delivery', id),
+  ]);
+  const gone = inOrder.slice(0, limit);
   for (const each of gone) turn.remove(each);
   return { result: { removed: gone.length } };
 }
