@@ -150,6 +150,21 @@ export class Archiver {
   }
 }
 
+/**
+ * The lag of each part. None is told when one can't be known, because what it is to archive next is
+ * damaged: that of the others would look as if all went well.
+ */
+export async function lagsOf(archivers: ReadonlyMap<string, Archiver>): Promise<Map<string, number>> {
+  const lags = new Map<string, number>();
+  try {
+    for (const [part, archiver] of archivers) lags.set(part, await archiver.lagMs());
+  } catch {
+    // `run` meets the same, and tells.
+    lags.clear();
+  }
+  return lags;
+}
+
 /** Whether a log goes on where an archive of it ends, as far as that can be told. */
 function continues(source: ArchiveSource, { end, isOfOtherLog }: ArchivePosition, written: number): boolean {
   if (source.ends().last < written) return false;

@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { relative } from 'node:path';
 import { promisify } from 'node:util';
 import Registry from 'prom-client/lib/registry.js';
-import { Archiver, type ArchiveSource, directorySource, shardSource } from '../backup/archiver.ts';
+import { Archiver, type ArchiveSource, directorySource, lagsOf, shardSource } from '../backup/archiver.ts';
 import { partsOf } from '../backup/backup-manifest.ts';
 import { lowerPriority, paceOf } from '../backup/pace.ts';
 import { defined } from '../core/assert.ts';
@@ -129,10 +129,10 @@ function begin(): void {
 }
 
 async function show(): Promise<void> {
-  for (const [part, archiver] of archivers) {
-    lag.labels(part).set((await archiver.lagMs()) / 1000);
-    archived.labels(part).set(archiver.archived);
-  }
+  const lags = await lagsOf(archivers);
+  lag.reset();
+  for (const [part, ms] of lags) lag.labels(part).set(ms / 1000);
+  for (const [part, archiver] of archivers) archived.labels(part).set(archiver.archived);
 }
 
 async function stop(): Promise<void> {

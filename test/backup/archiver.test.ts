@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { Archiver, directorySource, shardSource } from '../../src/backup/archiver.ts';
+import { Archiver, directorySource, lagsOf, shardSource } from '../../src/backup/archiver.ts';
 import { archivedSequence, positionIn } from '../../src/data-folder/archive-folder.ts';
 import { Directory } from '../../src/directory/directory.ts';
 import { createDirectory } from '../../src/directory/directory-store.ts';
@@ -12,9 +12,16 @@ import { partOf } from '../../src/disk/identity.ts';
 import { RowStore } from '../../src/disk/row-store.ts';
 import { indexRowsOf } from '../../src/domain/indexes.ts';
 import { JournalCopy } from '../../src/journal/copy-journal.ts';
+import { JournalDamaged } from '../../src/journal/journal.ts';
 import { logFilesIn } from '../../src/journal/log-files.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
-import { appendTurns, identity, startMs, temporaryFolder } from '../journal/journal-fixtures.ts';
+import {
+  appendTurns,
+  identity,
+  segmentEachTurn,
+  startMs,
+  temporaryFolder,
+} from '../journal/journal-fixtures.ts';
 
 const mapSizes = { log: 1 << 20, state: 1 << 20 };
 const part = partOf(identity, 'log');
@@ -230,4 +237,28 @@ test('an archive that can not be opened is told, has nothing, and goes on when i
     await archiver.run();
     assert.deepEqual([archiver.archived, await archiver.lagMs()], [2, 0]);
   });
+});
+
+test('no lag is told while that of one part can not be known, and all are when it can again', async (context) => {
+  const [sound, damaged] = [foldersFor(context), foldersFor(context)];
+  for (const { dir } of [sound, damaged]) {
+    const journal = await openJournal(segmentEachTurn(dir));
+    await appendTurns(journal, [1, 1]);
+    await journal.close();
+  }
+  const lags = () =>
+    archiving(sound, (one) =>
+      archiving(damaged, async (other) => {
+        const archivers = new Map(Object.entries({ 'shard-0': one, 'shard-1': other }));
+        return [...(await lagsOf(archivers)).values()];
+      }),
+    );
+  assert.deepEqual(await lags(), [laterMs, laterMs]);
+  const file = join(damaged.dir, 'log', '0000000000000001', 'data.mdb');
+  const before = readFileSync(file);
+  writeFileSync(file, Buffer.alloc(before.length, 0xff));
+  await assert.rejects(run(damaged), JournalDamaged);
+  assert.deepEqual(await lags(), []);
+  writeFileSync(file, before);
+  assert.deepEqual(await lags(), [laterMs, laterMs]);
 });
