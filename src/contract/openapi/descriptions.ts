@@ -88,6 +88,10 @@ const exceptions: { readonly [O in Operation]?: { readonly [N in keyof ParamsOf<
     amount:
       "How much the customer pays, in centimes: the charge's amount by default. Any other amount opens a review.",
   },
+  stream_requests: {
+    limit: 'How many of the newest requests the stream begins with at most.',
+    status: 'Only requests that were answered with this status, or with one of this class.',
+  },
   pay_cash: {
     amount: 'How much cash the agent takes, in centimes. Any amount but the one due opens a review.',
   },

@@ -20,7 +20,13 @@ import {
   streamMeaning,
   tags,
 } from './descriptions.ts';
-import { type ExampleObjects, exampleEvent, exampleIds, exampleObjects } from './examples.ts';
+import {
+  type ExampleObjects,
+  exampleEvent,
+  exampleIds,
+  exampleObjects,
+  exampleRequestPlace,
+} from './examples.ts';
 import { headerRefs, requestHeaderRefs, requestHeaders, responseHeaders } from './headers.ts';
 import { exampleAnswers, exampleRequests, exampleSecret } from './operations.ts';
 import { describeRefusals, exampleRefusal, type RefusalComponents } from './refusals.ts';
@@ -203,7 +209,7 @@ function describeStream(route: TableRoute, writing: Writing): Json {
 function exampleEvents(operation: StreamOperation, { objects }: Writing): string {
   const answers = exampleAnswers(objects);
   if (operation === 'stream_requests')
-    return `data: ${JSON.stringify(answers.stream_requests)}\n\nevent: now\nid: 1793620800000-17\ndata: {}\n\n`;
+    return `data: ${JSON.stringify(answers.stream_requests)}\n\nevent: now\nid: ${exampleRequestPlace}\ndata: {}\n\n`;
   const event = answers.stream_events;
   const start = { organization: event.organization, secret: exampleSecret };
   return (

@@ -294,6 +294,9 @@ function account(): r.AccountResource {
   };
 }
 
+/** Where a request lies in the logs. */
+export const exampleRequestPlace = '1793620800000-17';
+
 export const exampleLoggedRequest: LoggedRequest = {
   request: exampleIds.request,
   time: '2026-11-02T12:00:00.000Z',

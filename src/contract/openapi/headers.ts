@@ -4,7 +4,7 @@ import { errors } from '../errors/table.ts';
 import { idempotencyKeyCharactersMax } from '../limits.ts';
 import type { Route } from '../routes/route.ts';
 import { apiVersions, languages, newestApiVersion } from '../vocabulary.ts';
-import { exampleIds, exampleKey } from './examples.ts';
+import { exampleIds, exampleKey, exampleRequestPlace } from './examples.ts';
 import type { Json } from './schemas.ts';
 
 const idempotencyKey = {
@@ -18,6 +18,8 @@ const idempotencyKey = {
   },
   example: exampleKey,
 } as const;
+
+const lastEventId = { name: 'Last-Event-ID', in: 'header' } as const;
 
 /** The headers of requests, by the name of their component. */
 export const requestHeaders = {
@@ -40,12 +42,18 @@ export const requestHeaders = {
     example: newestApiVersion,
   },
   LastEventId: {
-    name: 'Last-Event-ID',
-    in: 'header',
+    ...lastEventId,
     description:
       'The id of the last event that was received: the stream goes on after it. Without it, from now on.',
     schema: { type: 'string', pattern: '^evt_[0-9A-Za-z]*$' },
     example: exampleIds.event,
+  },
+  LastRequestPlace: {
+    ...lastEventId,
+    description:
+      'The last id that was received: the stream goes on after it. Without it, with the newest requests.',
+    schema: { type: 'string', pattern: '^[0-9a-f=,-]+$' },
+    example: exampleRequestPlace,
   },
   AcceptLanguage: {
     name: 'Accept-Language',
@@ -157,6 +165,7 @@ export function requestHeaderRefs(route: Route): Json[] {
   const names: (keyof typeof requestHeaders)[] = ['ServiceVersion', 'AcceptLanguage'];
   if (route.idempotency === 'required') names.unshift('IdempotencyKeyRequired');
   if (route.idempotency === 'optional') names.unshift('IdempotencyKey');
-  if (route.kind === 'stream') names.unshift('LastEventId');
+  if (route.kind === 'stream')
+    names.unshift(route.operation === 'stream_events' ? 'LastEventId' : 'LastRequestPlace');
   return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
 }

@@ -24,11 +24,20 @@ import { type EventType, sentEventTypes } from '../../../src/contract/vocabulary
 
 interface Response {
   readonly headers: Json;
-  readonly content: Record<string, { readonly schema: Json; readonly examples?: Record<string, Json> }>;
+  readonly content: Record<
+    string,
+    { readonly schema: Json; readonly example?: string; readonly examples?: Record<string, Json> }
+  >;
+}
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly schema: { readonly pattern?: string };
 }
 interface Described {
   readonly operationId: string;
-  readonly parameters: readonly { readonly name: string; readonly in: string; readonly required?: boolean }[];
+  readonly parameters: readonly Parameter[];
   readonly requestBody?: { readonly required: boolean; readonly content: Record<string, { schema: Json }> };
   readonly responses: Record<string, Response>;
 }
@@ -275,6 +284,15 @@ for (const route of routeTable) {
         stream: ['text/event-stream'],
       }[route.kind],
     );
+  });
+
+  if (route.kind !== 'stream') continue;
+  test(`${name}: it goes on after each id that it sends`, () => {
+    const header = described.parameters.find((parameter) => parameter.name === 'Last-Event-ID');
+    const { example } = described.responses[200]!.content['text/event-stream']!;
+    const ids = [...example!.matchAll(/^id: (.*)$/gm)];
+    assert.notEqual(ids.length, 0);
+    for (const [, id] of ids) assert.match(id!, new RegExp(header!.schema.pattern!));
   });
 }
 
