@@ -63,20 +63,23 @@ export class Docs {
     const source = this.#sources.get(path);
     if (source === undefined) {
       const say = sayDocs(guideLanguageOf(reader.language));
-      return { status: 404, document: this.#said(say('no_page'), say('no_page_text'), reader) };
+      const page = () => this.#said(say('no_page'), say('no_page_text'), reader);
+      return { status: 404, document: this.#kept('', reader, page) };
     }
     const language = source.languages.includes(reader.language) ? reader.language : 'en';
-    const key = `${language} ${reader.asked ?? ''} ${path}`;
-    const document = this.#documents.get(key) ?? this.#render(source, { ...reader, language });
+    const page = () => this.#render(source, { ...reader, language });
+    return { status: 200, document: this.#kept(path, { ...reader, language }, page) };
+  }
+
+  /** A page that was rendered before, or is rendered now. `name`: its path, or what it says. */
+  #kept(name: string, { language, asked }: Reader, render: () => StaticText): StaticText {
+    const key = `${language} ${asked ?? ''} ${name}`;
+    const document = this.#documents.get(key) ?? render();
     this.#documents.delete(key);
     this.#documents.set(key, document);
-    if (this.#documents.size > documentsKeptMax) {
-      for (const oldest of this.#documents.keys()) {
-        this.#documents.delete(oldest);
-        break;
-      }
-    }
-    return { status: 200, document };
+    const [oldest] = this.#documents.keys();
+    if (this.#documents.size > documentsKeptMax && oldest !== undefined) this.#documents.delete(oldest);
+    return document;
   }
 
   /** The page for a visitor who has searched too often. */
@@ -84,7 +87,8 @@ export class Docs {
     const reader = readerOf(new URLSearchParams(query).get('lang'), acceptLanguage);
     const say = sayDocs(guideLanguageOf(reader.language));
     const text = say('too_many_searches_text').replace('{wait}', String(waitSeconds));
-    return this.#said(say('too_many_searches'), text, reader);
+    const page = () => this.#said(say('too_many_searches'), text, reader);
+    return this.#kept(`wait ${waitSeconds}`, reader, page);
   }
 
   #render({ path, title, languages, render }: Source, reader: Reader): StaticText {

@@ -62,6 +62,16 @@ test('an address that is none of the pages has a page that says so', () => {
   assert.match(document, /There is no such page/);
 });
 
+test('pages that say no more than that are made once', () => {
+  const head = { query: '', acceptLanguage: 'fr' };
+  const missing = (path: string) => docs.visit({ path, ...head }).document;
+  assert.equal(missing('/docs/nothing'), missing('/docs/nothing-either'));
+  const tooMany = (seconds: number) => docs.tooManySearches(seconds, { path: '/docs/search', ...head });
+  assert.equal(tooMany(7), tooMany(7));
+  assert.match(tooMany(7).text, /7/);
+  assert.match(tooMany(8).text, /8/);
+});
+
 test('every section of docs/api.md and every guide is shown on one page', () => {
   const shown = guideGroups.flatMap(({ guides }) => guides.flatMap(({ parts }) => parts));
   assert.deepEqual(shown, [...new Set(shown)]);
