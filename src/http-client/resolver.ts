@@ -1,5 +1,7 @@
 // Resolves the name of a webhook host to the addresses that a delivery may connect to. Only
-// public addresses are returned, and a name with one address that is not public is refused.
+// public addresses are returned, and a name with one address that is not public is refused. Of many
+// addresses only the first are: whoever runs a name's server can give it thousands, which would all
+// be kept, and tried one after the other.
 //
 // The DNS servers are asked directly, by c-ares. `dns.lookup` would occupy the few threads of
 // libuv, where slow names delay others, and would read the machine's host file. No c-ares channel
@@ -23,7 +25,7 @@ export interface ResolverOptions {
   readonly allowPrivate?: boolean | undefined;
 }
 
-/** The addresses of a host, IPv4 first, at least one. Rejects with `ResolutionFailure`. */
+/** One to sixteen addresses of a host, IPv4 first. Rejects with `ResolutionFailure`. */
 export type Resolve = (host: string) => Promise<string[]>;
 /** The same, at once where the addresses are known. */
 export type FindAddresses = (host: string) => readonly string[] | Promise<readonly string[]>;
@@ -43,6 +45,9 @@ export class ResolutionFailure extends Error {
 }
 
 type Family = 'resolve4' | 'resolve6';
+
+/** More than names have. */
+const addressesMax = 16;
 
 export function createResolver(options: ResolverOptions): Resolve {
   const { timeoutMs, allowPrivate = false } = options;
@@ -76,7 +81,7 @@ export function createResolver(options: ResolverOptions): Resolve {
       // internal network.
       throw new ResolutionFailure(`address not public: ${host}`, true);
     }
-    return addresses;
+    return addresses.slice(0, addressesMax);
   };
 }
 
@@ -137,7 +142,7 @@ function failureOf(answers: readonly PromiseSettledResult<string[]>[]): Resoluti
   return new ResolutionFailure(message);
 }
 
-/** An entry takes some hundred bytes. */
+/** An entry takes up to a KiB. */
 const namesMax = 4096;
 
 interface Asked {

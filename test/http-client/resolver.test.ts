@@ -13,10 +13,12 @@ import {
 
 const v4 = '8.8.8.8';
 const v6 = '2606:4700:4700::1111';
+const many = Array.from({ length: 40 }, (_, i) => `8.8.8.${i}`);
 
 const zone: Record<string, (question: Question) => Reply | Promise<Reply>> = {
   'both.example': (question) => addressRecords(question, [v4, v6]),
   'v4.example': (question) => addressRecords(question, [v4, '1.1.1.1']),
+  'many.example': (question) => addressRecords(question, many),
   'v6.example': (question) => addressRecords(question, [v6]),
   'empty.example': () => ({ records: [] }),
   'private.example': (question) => addressRecords(question, ['10.0.0.1']),
@@ -69,6 +71,7 @@ function refuses(host: string, message: RegExp, options: Partial<ResolverOptions
 const answered: [string, string[]][] = [
   ['both.example', [v4, v6]],
   ['v4.example', [v4, '1.1.1.1']],
+  ['many.example', many.slice(0, 16)],
   ['v6.example', [v6]],
   ['chain.example', [v4, v6]],
   ['half-failing.example', [v4]],
