@@ -192,6 +192,7 @@ test('the journal and the disk are ports: what lies above imports only what thes
     'disk/archive-file.ts',
     'disk/identity.ts',
     'disk/remote-rows.ts',
+    'disk/remote-text.ts',
     'disk/row-store.ts',
     'disk/storage-errors.ts',
     'disk/sync-path.ts',

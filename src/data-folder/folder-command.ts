@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { ConfigError } from '../config/config.ts';
 import { scrub } from '../core/secret-text.ts';
 import { SecretUnreadable } from '../crypto/secret-box.ts';
+import type { RemoteText } from '../disk/remote-text.ts';
 import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import { Audit } from '../operator/audit/audit.ts';
 import { asker, callOperator, NoServer } from '../operator/socket/operator-client.ts';
@@ -63,16 +64,20 @@ export async function whileStopped<T>(dataDir: string, run: (folder: DataFolder)
 
 /**
  * Carries out a command about a folder that no service may run on, with its rows in the audit
- * record. Throws `CommandFailure`.
+ * record. `remoteOf`: that record as other machines hold it, which is brought here first; left out:
+ * the folder's own. Throws `CommandFailure`.
  */
 export function commandWhileStopped<T>(
   dataDir: string,
   action: string,
   params: object,
   run: (folder: DataFolder) => Promise<T>,
+  remoteOf: (folder: DataFolder) => RemoteText | null = () => null,
 ): Promise<T> {
   return withClearErrors(() =>
-    whileStopped(dataDir, (folder) => recordOffline(folder.path, action, params, () => run(folder))),
+    whileStopped(dataDir, (folder) =>
+      recordOffline(folder.path, action, params, () => run(folder), remoteOf(folder)),
+    ),
   );
 }
 
@@ -95,15 +100,25 @@ export async function recordOffline<T>(
   action: string,
   params: object,
   run: () => Promise<T>,
+  remote: RemoteText | null = null,
 ): Promise<T> {
-  const audit = await Audit.open({
-    dataDir,
-    now: Date.now,
-    // The service knows how long they are kept, and drops what is older.
-    keptMs: Number.POSITIVE_INFINITY,
-    scrub,
-    onRow: () => {},
-    onFailure: (error) => warn('the audit record could not be written', { err: String(error) }),
-  });
-  return audit.record(asker(), action, params, run).finally(() => audit.close());
+  const open = () =>
+    Audit.open({
+      dataDir,
+      now: Date.now,
+      // The service knows how long they are kept, and drops what is older.
+      keptMs: Number.POSITIVE_INFINITY,
+      scrub,
+      onRow: () => {},
+      remote,
+      onPutAside: (aside) =>
+        warn('the folder had an audit record of its own, which was put aside', { aside }),
+      onFailure: (error) => warn('the audit record could not be written', { err: String(error) }),
+    });
+  try {
+    const audit = await open();
+    return await audit.record(asker(), action, params, run).finally(() => audit.close());
+  } finally {
+    await remote?.close();
+  }
 }

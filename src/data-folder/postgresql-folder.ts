@@ -4,6 +4,7 @@
 
 import type { Config } from '../config/config-schema.ts';
 import type { RemoteRows } from '../disk/remote-rows.ts';
+import type { RemoteText } from '../disk/remote-text.ts';
 import { compareLogs, moveLogFrom, moveLogTo } from '../journal/move-log.ts';
 import type { JournalOptions } from '../journal/open-journal.ts';
 import type { RemoteLog } from '../journal/remote-log.ts';
@@ -12,14 +13,16 @@ import { CommandFailure } from '../operator/use-cases/failures.ts';
 import { type DataFolder, journalOf, shardNumbers } from './data-folder.ts';
 import { commandWhileStopped, warn, whileStopped, withClearErrors } from './folder-command.ts';
 import { giveDirectory, takeDirectoryBack } from './mirrored-directory.ts';
-import { remoteLogOf, remoteRowsOf } from './remote-stores.ts';
+import { remoteAuditOf, remoteLogOf, remoteRowsOf } from './remote-stores.ts';
 
 export function moveToPostgresql(config: Config, onProgress: ReportProgress): Promise<MovedLog> {
   return moved(config, 'import', onProgress, moveLogTo, giveDirectory);
 }
 
 export function moveFromPostgresql(config: Config, onProgress: ReportProgress): Promise<MovedLog> {
-  return moved(config, 'export', onProgress, moveLogFrom, takeDirectoryBack);
+  return moved(config, 'export', onProgress, moveLogFrom, takeDirectoryBack, (folder) =>
+    remoteAuditOf(config, folder, null, tellTrouble),
+  );
 }
 
 type Move = (
@@ -35,9 +38,10 @@ function moved(
   onProgress: ReportProgress,
   move: Move,
   moveDirectory: (rows: RemoteRows, folder: DataFolder) => Promise<void>,
+  remoteAudit?: (folder: DataFolder) => RemoteText | null,
 ): Promise<MovedLog> {
   const { dataDir, journal } = config;
-  return commandWhileStopped(dataDir, action, { postgresql: journal.url }, async (folder) => {
+  const moveAll = async (folder: DataFolder): Promise<MovedLog> => {
     const shards: MovedLog['shards'][number][] = [];
     for (const shard of shardNumbers(folder)) {
       const report = (sequence: number) => onProgress(`moving the log of shard ${shard}`, sequence, 0);
@@ -48,7 +52,8 @@ function moved(
     }
     await withOpen(remoteRowsOf(config, folder, null, tellTrouble), (rows) => moveDirectory(rows, folder));
     return { folder: folder.path, shards };
-  });
+  };
+  return commandWhileStopped(dataDir, action, { postgresql: journal.url }, moveAll, remoteAudit);
 }
 
 export function compareWithPostgresql(config: Config, onProgress: ReportProgress): Promise<ComparedLog> {

@@ -1,10 +1,11 @@
-// What PostgreSQL holds for a data folder, where it is configured: the logs of the shards, and the
-// directory.
+// What PostgreSQL holds for a data folder, where it is configured: the logs of the shards, the
+// directory, and the audit record.
 
 import type { ServiceIdentity } from '../cluster/node.ts';
 import type { Config } from '../config/config-schema.ts';
 import { ownerOptionsOf } from '../config/postgresql.ts';
 import type { ShardIdentity } from '../disk/identity.ts';
+import { PostgresText } from '../postgresql/audit-text.ts';
 import { PostgresRows } from '../postgresql/directory-rows.ts';
 import type { OwnerOptions } from '../postgresql/owner-connection.ts';
 import { PostgresLog } from '../postgresql/partition-log.ts';
@@ -35,4 +36,15 @@ export function remoteRowsOf(
 ): PostgresRows | null {
   const options = ownerOptionsOf(config, serviceOf(folder), lease, onTrouble);
   return options && new PostgresRows(options);
+}
+
+/** Null where the data folder alone holds the audit record. */
+export function remoteAuditOf(
+  config: Config,
+  folder: DataFolder,
+  lease: number | null,
+  onTrouble: OwnerOptions['onTrouble'],
+): PostgresText | null {
+  const options = ownerOptionsOf(config, serviceOf(folder), lease, onTrouble);
+  return options && new PostgresText(options);
 }

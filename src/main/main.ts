@@ -133,7 +133,7 @@ async function runOwned(given: OwnedRun): Promise<void> {
   const { folder, whole, remote } = owned;
   const sized = (config: Config) => sizedFor(config, folder.shards);
   const config = sized(owned.config);
-  const audit = await openAudit(folder.path, config, logger, closers);
+  const audit = await openAudit({ folder, config, lease: owned.claim.lease, logger, closers });
   const registry = new Registry();
   const pause = new Pause(folder);
   const metrics = createSupervisorMetrics(registry, config, pause);

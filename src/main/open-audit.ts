@@ -2,26 +2,43 @@
 
 import type { Config } from '../config/config-schema.ts';
 import { scrub } from '../core/secret-text.ts';
+import type { DataFolder } from '../data-folder/data-folder.ts';
+import { remoteAuditOf } from '../data-folder/remote-stores.ts';
 import { Audit } from '../operator/audit/audit.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { BlockingPool } from '../threads/blocking-pool.ts';
 
+export interface AuditOpening {
+  readonly folder: DataFolder;
+  readonly config: Config;
+  /** The epoch of the lease; null where no nodes share the service. */
+  readonly lease: number | null;
+  readonly logger: Logger;
+  readonly closers: (() => Promise<unknown>)[];
+}
+
 /** The audit record, whose rows go to the log too. */
-export async function openAudit(
-  dataDir: string,
-  { audit: { keptDays } }: Config,
-  logger: Logger,
-  closers: (() => Promise<unknown>)[],
-): Promise<Audit> {
+export async function openAudit({ folder, config, lease, logger, closers }: AuditOpening): Promise<Audit> {
   const pool = new BlockingPool((err) => logger.error({ err }, 'the thread of the pool has ended'));
   closers.push(() => pool.close());
+  const remote = remoteAuditOf(config, folder, lease, (trouble) => {
+    if (trouble === null) logger.info('PostgreSQL has the audit record again');
+    else
+      logger.warn(
+        `the audit record can't be acquired or written in PostgreSQL, which is tried again: ${trouble}`,
+      );
+  });
+  if (remote !== null) closers.push(() => remote.close());
   const audit = await Audit.open({
-    dataDir,
+    dataDir: folder.path,
     now: Date.now,
-    keptMs: keptDays * 86_400_000,
+    keptMs: config.audit.keptDays * 86_400_000,
     reader: pool.auditReader,
     scrub,
     onRow: (row) => logger.info({ audit: row }, 'audit'),
+    remote,
+    onPutAside: (aside) =>
+      logger.warn({ folder: aside }, 'this node had an audit record of its own, which was put aside'),
     onFailure: (error) => logger.error({ err: error }, 'the audit record could not be written'),
   });
   closers.push(() => audit.close());

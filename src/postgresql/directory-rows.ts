@@ -1,18 +1,15 @@
-// The directory's rows in PostgreSQL. As with a log, one statement writes: it locks the partition's
-// row, compares epoch and next sequence, and stores the rows. A write whose answer was lost is sent
-// again with the same sequence, so it is stored once.
+// The directory's rows in PostgreSQL: each write is a statement of the directory's owner
+// (owned-writes.ts), with a sequence and a checksum over all writes before it.
 
 import { crc32 } from 'node:zlib';
 import type { RemoteRows, RowChanges, RowsEnd } from '../disk/remote-rows.ts';
-import { JournalFailure } from '../journal/journal.ts';
 import { settingsColumns } from './durability.ts';
-import { askPrimary, failure, OwnerConnection, type OwnerOptions } from './owner-connection.ts';
-import { directoryPartition, takePartition } from './partitions.ts';
+import { OwnedWrites } from './owned-writes.ts';
+import { askPrimary, type OwnerOptions } from './owner-connection.ts';
+import { directoryPartition } from './partitions.ts';
 import type { PostgresOptions } from './primary.ts';
 
 const portionRows = 5_000;
-/** So long a write may still take when the rows are closed. */
-const closeMs = 1_000;
 
 /**
  * A row of the directory, whoever writes it; null: it has none. A text says why it is not known.
@@ -26,29 +23,21 @@ export function directoryRowIn(options: PostgresOptions, name: string): Promise<
 }
 
 export class PostgresRows implements RemoteRows {
-  readonly #options: OwnerOptions;
-  readonly #connection: OwnerConnection;
-  /** The write under way. */
-  #writing: Promise<unknown> = Promise.resolve();
-  #epoch = 0;
+  readonly #writes: OwnedWrites;
   #end: RowsEnd = { sequence: 0, checksum: 0 };
 
   constructor(options: OwnerOptions) {
-    this.#options = options;
-    this.#connection = new OwnerConnection(options);
+    this.#writes = new OwnedWrites(options, directoryPartition, 'the directory');
   }
 
   async acquire(): Promise<RowsEnd> {
-    const row = await this.#connection.acquire((primary) =>
-      takePartition(primary, directoryPartition, 0, this.#options),
-    );
-    this.#epoch = Number(row.epoch);
+    const row = await this.#writes.acquire();
     this.#end = { sequence: Number(row.next_sequence) - 1, checksum: Number(row.checksum) };
     return this.#end;
   }
 
   async checksumAt(sequence: number): Promise<number | null> {
-    const [row] = await this.#connection.read<{ checksum: string }>(
+    const [row] = await this.#writes.read<{ checksum: string }>(
       'select checksum from payments.directory_writes where sequence = $1',
       [sequence],
     );
@@ -57,7 +46,7 @@ export class PostgresRows implements RemoteRows {
 
   async *readAfter(sequence: number): AsyncGenerator<RowChanges> {
     for (let [last, lastName] = [sequence, null as string | null]; ; ) {
-      const rows = await this.#connection.read<{ name: string; content: Buffer | null; sequence: string }>(
+      const rows = await this.#writes.read<{ name: string; content: Buffer | null; sequence: string }>(
         `select name, content, sequence from payments.directory
          where sequence > $1 or (sequence = $1 and name > $2)
          order by sequence, name limit ${portionRows}`,
@@ -70,32 +59,10 @@ export class PostgresRows implements RemoteRows {
     }
   }
 
-  write(rows: RowChanges): Promise<RowsEnd> {
-    const written = this.#write(rows);
-    this.#writing = written.catch(() => {});
-    return written;
-  }
-
-  async #write(rows: RowChanges): Promise<RowsEnd> {
-    const end = { sequence: this.#end.sequence + 1, checksum: checksumOf(rows, this.#end.checksum) };
-    for (;;) {
-      try {
-        const isStored = await this.#connection.connected(
-          async () => (await this.#store(rows, end)) || this.#wasStored(end),
-        );
-        if (isStored) {
-          this.#end = end;
-          return end;
-        }
-      } catch (error) {
-        const mayBeTriedAgain = error instanceof JournalFailure && error.outcome !== 'fenced';
-        if (!mayBeTriedAgain || this.#connection.isClosed) throw error;
-      }
-    }
-  }
-
-  async #store(rows: RowChanges, { sequence, checksum }: RowsEnd): Promise<boolean> {
-    const row = await this.#connection.change({
+  async write(rows: RowChanges): Promise<RowsEnd> {
+    const sequence = this.#end.sequence + 1;
+    const checksum = checksumOf(rows, this.#end.checksum);
+    const statement = {
       name: 'write-rows',
       text: `with owned as (
                update payments.partitions set next_sequence = $3::bigint + 1, checksum = $4
@@ -108,39 +75,24 @@ export class PostgresRows implements RemoteRows {
                  from owned, unnest($5::text[], $6::bytea[]) as written (name, content)
                on conflict (name) do update set content = excluded.content, sequence = excluded.sequence)
              select ${settingsColumns} from owned`,
-      values: [directoryPartition, this.#epoch, sequence, checksum, ...columnsOf([...rows])],
-    });
-    return row !== undefined;
-  }
-
-  /**
-   * Whether an earlier try has stored that write. Asks by a write of its own, which is acknowledged
-   * only when all before it is.
-   */
-  async #wasStored({ sequence }: RowsEnd): Promise<boolean> {
-    const row = await this.#connection.change<{ next_sequence: string }>({
-      name: 'was-stored',
-      text: `update payments.partitions set next_sequence = next_sequence
-             where partition = $1 and epoch = $2 returning next_sequence, ${settingsColumns}`,
-      values: [directoryPartition, this.#epoch],
-    });
-    if (row === undefined)
-      throw failure(`the directory has a newer owner than that of epoch ${this.#epoch}`, 'fenced');
-    return Number(row.next_sequence) === sequence + 1;
+      values: [sequence, checksum, ...columnsOf([...rows])],
+    };
+    await this.#writes.write(statement, sequence + 1);
+    this.#end = { sequence, checksum };
+    return this.#end;
   }
 
   async replace(rows: RowChanges): Promise<RowsEnd> {
     const end = { sequence: this.#end.sequence + 1, checksum: checksumOf(rows, 0) };
-    const run = (name: string, text: string, values: unknown[] = []) =>
-      this.#connection.write({ name, text, values });
+    const run: OwnedWrites['run'] = (...statement) => this.#writes.run(...statement);
     await run('begin-rows', 'begin');
-    const owned = await this.#connection.change({
+    const isOwned = await this.#writes.change({
       name: 'take-rows',
       text: `update payments.partitions set next_sequence = $3, checksum = $4
              where partition = $1 and epoch = $2 returning ${settingsColumns}`,
-      values: [directoryPartition, this.#epoch, end.sequence + 1, end.checksum],
+      values: [end.sequence + 1, end.checksum],
     });
-    if (owned === undefined) throw failure('the directory has a newer owner', 'fenced');
+    if (!isOwned) throw this.#writes.fenced();
     await run('remove-rows', 'delete from payments.directory');
     await run('remove-writes', 'delete from payments.directory_writes');
     await run('note-rows', 'insert into payments.directory_writes (sequence, checksum) values ($1, $2)', [
@@ -159,12 +111,8 @@ export class PostgresRows implements RemoteRows {
     return end;
   }
 
-  async close(): Promise<void> {
-    const isLate = Promise.withResolvers<void>();
-    const cancel = this.#options.timers.after(closeMs, isLate.resolve);
-    await Promise.race([this.#writing, isLate.promise]);
-    cancel();
-    this.#connection.close();
+  close(): Promise<void> {
+    return this.#writes.close();
   }
 }
 

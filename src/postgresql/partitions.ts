@@ -1,11 +1,12 @@
 // The row of a partition in PostgreSQL, which says who owns it and where its log ends. The
-// directory is a partition, too.
+// directory and the audit record are partitions, too.
 
 import type { OwnerOptions } from './owner-connection.ts';
 import type { Primary } from './primary.ts';
 
-/** The directory's. Those of the shards have their numbers. */
+/** Those of the shards have their numbers. */
 export const directoryPartition = -1;
+export const auditPartition = -2;
 
 export interface PartitionRow {
   readonly [column: string]: unknown;

@@ -91,6 +91,10 @@ const migrations: readonly (readonly string[])[] = [
     // The process that operators want it to run at; one that is gone or drained counts for nobody.
     'alter table payments.partitions add column wanted text',
   ],
+  [
+    // The text of the audit record, as it was appended.
+    'create table payments.audit (place bigint primary key, bytes bytea not null)',
+  ],
 ];
 
 export const schemaVersion = migrations.length;

@@ -100,6 +100,7 @@ export class Lending {
       service: serviceOf(folder),
       shards: [],
       isArchiving: true,
+      isAuditFollowed: false,
       progress: ProgressBoard.memory(folder.shards),
     };
     this.#standby = this.#require(

@@ -1,6 +1,6 @@
 // The entry of the thread in which a node that stands by follows the partitions: it mirrors their
-// logs and keeps their checkpoints up to date. It ends before the node opens the partitions as
-// their owner.
+// logs and keeps their checkpoints up to date. It follows the audit record, too. It ends before the
+// node opens all that as the owner.
 
 import { ownerOptionsOf } from '../config/postgresql.ts';
 import { defined } from '../core/assert.ts';
@@ -9,6 +9,8 @@ import { systemScheduler, systemTimers } from '../core/scheduler.ts';
 import { archivedSequence, archiveFolderOf } from '../data-folder/archive-folder.ts';
 import { DiskRoom } from '../data-folder/disk-space.ts';
 import { JournalDamaged } from '../journal/journal.ts';
+import { AuditFollower } from '../operator/audit/audit-follower.ts';
+import { PostgresText } from '../postgresql/audit-text.ts';
 import { LogFollower } from '../postgresql/log-follower.ts';
 import type { Answers } from '../rpc/questions.ts';
 import { createStandbyMetrics } from '../telemetry/cluster-metrics.ts';
@@ -20,7 +22,7 @@ import { carryOut, commonAnswers, failThread, startOfThread } from './thread-sid
 import { observeThread } from './thread-telemetry.ts';
 
 const { data, main, tell } = await startOfThread<StandbyThreadData>();
-const { config, service, shards, isArchiving } = data;
+const { config, service, shards, isArchiving, isAuditFollowed } = data;
 const archiveDir = isArchiving ? config.logArchive.dir : null;
 const { logger, registry } = await observeThread(config, 'standby');
 endAtWriteErrors(logger);
@@ -33,15 +35,15 @@ function fail(error: unknown): void {
 }
 process.on('uncaughtException', fail);
 
-const follower = new LogFollower(
+const optionsOf = (what: string) =>
   defined(
     ownerOptionsOf(config, service, null, (trouble) => {
-      if (trouble === null) logger.info('the partitions are followed in PostgreSQL');
-      else logger.warn(`the partitions can't be followed in PostgreSQL, which is tried again: ${trouble}`);
+      if (trouble === null) logger.info(`${what} can be followed in PostgreSQL`);
+      else logger.warn(`${what} can't be followed in PostgreSQL, which is tried again: ${trouble}`);
     }),
     'nodes share a service over PostgreSQL',
-  ),
-);
+  );
+const follower = new LogFollower(optionsOf('the partitions'));
 const room = new DiskRoom(config.dataDir, (isFull) => {
   if (isFull) logger.error('the disk is full: the partitions are not followed');
   else logger.warn('the disk has room again: the partitions are followed');
@@ -67,11 +69,25 @@ const standby = new StandbyPartitions({
 });
 standby.start(fail);
 
+const audit = new AuditFollower({
+  remote: new PostgresText(optionsOf('the audit record')),
+  dataDir: config.dataDir,
+  keptMs: config.audit.keptDays * 86_400_000,
+  now: Date.now,
+  timers: systemTimers,
+  isDiskFull: () => room.isFull(),
+  onFailure: (error) =>
+    logger.warn({ err: error }, `the audit record can't be followed: ${errorText(error)}`),
+});
+if (isAuditFollowed) audit.start();
+
 const answers: Answers<ThreadQuestions> = {
   ...commonAnswers(logger, registry),
   follow: ({ shard }) => standby.follow(shard),
   release: ({ partition }) => standby.release(partition),
-  stop: () => standby.stop(),
+  async stop() {
+    await Promise.all([standby.stop(), audit.stop()]);
+  },
 };
 main.on('message', carryOut(answers, tell, { failureOf: errorText }));
 tell({ type: 'ready' });

@@ -156,6 +156,8 @@ export interface StandbyThreadData {
   readonly shards: readonly FollowedShard[];
   /** This node archives the logs, where that is configured: it drops nothing before. */
   readonly isArchiving: boolean;
+  /** The audit record of this node is brought up to date, too. */
+  readonly isAuditFollowed: boolean;
   /** The memory that says how far this node follows the partitions. */
   readonly progress: SharedArrayBuffer;
 }

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { checkAudit, readAudit } from '../../src/operator/audit/audit.ts';
 import { freePort } from '../free-port.ts';
 import { assertWhole, merchantsOn, pauseAll, progress, startWork } from '../machine/merchants.ts';
 import { leftOut, startServers } from '../postgresql/servers.ts';
@@ -123,6 +124,7 @@ test('any node takes any request, and a node that stops leaves at once', skip, a
       idempotencyKey,
       key,
     });
+  const opened = await first.operate<{ id: string }>('org.create', { name: 'Souk' });
   const passed = await first.until(async () => {
     const answer = await create('one');
     return answer.status === 200 ? answer : undefined;
@@ -142,6 +144,15 @@ test('any node takes any request, and a node that stops leaves at once', skip, a
   console.error(`b serves ${Math.round(performance.now() - fromMs)} ms after a was told to stop`);
   assert.deepEqual((await create('one')).json, passed.json);
   assert.match(await metrics(metricsPorts[1]), /payments_node_serves\{node="b"\} 1/);
+  // Who did what on the other node is known here, and it is as it was written there.
+  await second.operate('org.suspend', { org: opened.id });
+  const actions = readAudit(b.dataDir, 100).operators.filter(({ outcome }) => outcome === 'done');
+  const about = actions.filter((row) => JSON.stringify(row).includes(opened.id));
+  assert.deepEqual(
+    about.map(({ action }) => action),
+    ['org.create', 'org.suspend'],
+  );
+  assert.deepEqual(checkAudit(b.dataDir).operators.broken, []);
   assert.equal(await second.stop(), 0);
 });
 

@@ -11,7 +11,7 @@ import {
   parsedRow,
   readText,
   rowBytesMax,
-} from './audit-log.ts';
+} from './audit-files.ts';
 import type { OperatorRow, PlacedRow } from './audit-row.ts';
 
 /** The rows of an organization in the record at a path. */

@@ -8,14 +8,18 @@
 
 import { randomFillSync } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
 import { createRandomText } from '../../core/ids.ts';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
+import type { RemoteText } from '../../disk/remote-text.ts';
 import { syncPath } from '../../disk/sync-path.ts';
 import type { RefusedKeyNote } from '../../edge/api/refused-keys.ts';
 import { OperatorFailure } from '../use-cases/failures.ts';
-import { type AuditBounds, AuditLog, lastRows } from './audit-log.ts';
+import { type CheckedChain, checkChain } from './audit-chain.ts';
+import { lastRows } from './audit-files.ts';
+import { type AuditBounds, AuditLog } from './audit-log.ts';
+import { shareRecord } from './audit-mirror.ts';
 import type { Asker, MemberAuthor, OperatorRow, PlacedRow } from './audit-row.ts';
 import { type AuditReader, AuditTrail } from './audit-trail.ts';
 
@@ -34,20 +38,33 @@ export interface AuditOptions {
   readonly onRow: (row: OperatorRow | RefusedKeyRow) => void;
   /** Reads the record where that keeps nobody waiting; left out: in this thread. */
   readonly reader?: AuditReader;
+  /** The record of actions as other machines hold it, too; left out: they don't. */
+  readonly remote?: RemoteText | null;
+  /** Hears where a record of this folder's own lies that is no part of theirs. */
+  readonly onPutAside?: (folder: string) => void;
   /** Called with rows that could not be written after the action was done. */
   readonly onFailure: (error: unknown) => void;
 }
 
 // Files of actions go with their age alone: nobody pushes out what was done by doing much else. The
 // rows of refused keys are bounded by their bytes, because anybody can cause them.
-const operatorsFileBytesMax = 64 * 1024 * 1024;
+export const operatorsBounds = (keptMs: number, now: Clock): AuditBounds => ({
+  fileBytesMax: 64 * 1024 * 1024,
+  kept: { ms: keptMs, now },
+});
 const keysBounds: AuditBounds = { fileBytesMax: 16 * 1024 * 1024, kept: { filesMax: 2 } };
 const textCharactersMax = 200;
 const paramsCharactersMax = 4_096;
 
 export const auditFolder = (dataDir: string) => join(dataDir, 'audit');
-const operatorsFile = (dataDir: string) => join(auditFolder(dataDir), 'operators.ndjson');
+export const operatorsFile = (dataDir: string) => join(auditFolder(dataDir), 'operators.ndjson');
 const keysFile = (dataDir: string) => join(auditFolder(dataDir), 'keys.ndjson');
+
+/** Makes the folder of the record durably. */
+export function makeAuditFolder(dataDir: string): void {
+  mkdirSync(auditFolder(dataDir), { recursive: true, mode: 0o700 });
+  syncPath(dataDir);
+}
 
 export class Audit {
   readonly #options: AuditOptions;
@@ -65,15 +82,14 @@ export class Audit {
 
   /** Opens the record of an existing data folder. Creates it if it does not exist. */
   static async open(options: AuditOptions): Promise<Audit> {
-    const { dataDir, now, keptMs } = options;
-    const [operators, keys] = [operatorsFile(dataDir), keysFile(dataDir)];
-    const operatorsBounds = { fileBytesMax: operatorsFileBytesMax, kept: { ms: keptMs, now } };
-    mkdirSync(dirname(operators), { recursive: true, mode: 0o700 });
-    syncPath(dataDir);
+    const { dataDir, now, keptMs, remote = null, onPutAside } = options;
+    makeAuditFolder(dataDir);
+    const aside = remote && (await shareRecord(remote, operatorsFile(dataDir)));
+    if (aside !== null) onPutAside?.(aside);
     return new Audit(
       options,
-      await AuditLog.open(operators, operatorsBounds),
-      await AuditLog.open(keys, keysBounds),
+      await AuditLog.open(operatorsFile(dataDir), operatorsBounds(keptMs, now), remote),
+      await AuditLog.open(keysFile(dataDir), keysBounds),
     );
   }
 
@@ -187,6 +203,14 @@ function failureOf(error: unknown): Pick<OperatorRow, 'outcome' | 'message'> {
   // A command that follows something ends when its client leaves, so that is no failure.
   const isEnd = error instanceof Error && error.name === 'AbortError';
   return { outcome: isEnd ? 'done' : 'failed', message: null };
+}
+
+/** Whether the rows of a data folder's records are as they were written. */
+export function checkAudit(dataDir: string): {
+  readonly operators: CheckedChain;
+  readonly refusedKeys: CheckedChain;
+} {
+  return { operators: checkChain(operatorsFile(dataDir)), refusedKeys: checkChain(keysFile(dataDir)) };
 }
 
 export function readAudit(

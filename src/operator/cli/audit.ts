@@ -2,11 +2,12 @@
 
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { auditFolder, type RefusedKeyRow, readAudit } from '../audit/audit.ts';
+import { auditFolder, checkAudit, type RefusedKeyRow, readAudit } from '../audit/audit.ts';
+import type { CheckedChain } from '../audit/audit-chain.ts';
 import { nameOfAsker, type OperatorRow } from '../audit/audit-row.ts';
 import { CommandFailure } from '../use-cases/failures.ts';
 import { addCommand, type CliContext, limitOption } from './context.ts';
-import { tableOf } from './table.ts';
+import { counted, tableOf } from './table.ts';
 
 type AuditEntry =
   | ({ readonly kind: 'operator' } & OperatorRow)
@@ -16,19 +17,46 @@ interface AuditOptions {
   readonly limit: number;
   readonly operators?: true;
   readonly keys?: true;
+  readonly check?: true;
 }
 
-export function addAuditCommand(program: Command, { folder, print }: CliContext): void {
+export function addAuditCommand(program: Command, context: CliContext): void {
+  const { folder, print } = context;
   addCommand(program, 'audit', "print operators' actions and refused API keys, oldest first")
     .option('--operators', "operators' actions only")
     .option('--keys', 'only refused API keys')
+    .option('--check', 'look whether rows were changed or taken out, instead of printing them')
     .addOption(limitOption('rows', 100, 100_000))
     .action((options: AuditOptions) => {
       const dataDir = folder();
       if (!existsSync(auditFolder(dataDir)))
         throw new CommandFailure(`${dataDir} has no audit record: name the data folder with --data-dir`);
-      print(entries(dataDir, options), table);
+      if (options.check) checkRows(dataDir, context);
+      else print(entries(dataDir, options), table);
     });
+}
+
+/** Throws `CommandFailure` when a row is not as it was written. */
+function checkRows(dataDir: string, { print }: CliContext): void {
+  const { operators, refusedKeys } = checkAudit(dataDir);
+  const records = [
+    { record: "operators' and members' actions", ...operators },
+    { record: 'refused keys', ...refusedKeys },
+  ];
+  print(records, (all) => all.map(checkedInWords).join('\n'));
+  const broken = records.reduce((sum, record) => sum + record.broken.length, 0);
+  if (broken > 0) throw new CommandFailure(`the audit record was changed before ${counted(broken, 'row')}`);
+}
+
+function checkedInWords({
+  record,
+  rows,
+  chained,
+  broken,
+}: CheckedChain & { readonly record: string }): string {
+  const found = `${record}: ${counted(rows, 'row')}, of which ${chained} say which line is before them`;
+  if (broken.length === 0) return `${found}, and it is.`;
+  return `${found}. It is not where a row begins at byte ${broken.join(', ')}.`;
 }
 
 function entries(dataDir: string, { limit, operators, keys }: AuditOptions): AuditEntry[] {

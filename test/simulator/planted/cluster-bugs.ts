@@ -54,9 +54,9 @@ export const clusterBugs = [
     '    assert(!this.#isReleased',
   ]),
   bug('a change of the directory that may be lost counts as stored', [
-    'postgresql/directory-rows.ts',
-    '(await this.#store(rows, end)) || this.#wasStored(end),',
-    '(await this.#store(rows, end)) || true,',
+    'postgresql/owned-writes.ts',
+    '(await this.change(statement)) || this.#wasStored(next),',
+    '(await this.change(statement)) || true,',
   ]),
   bug('trust is lent for longer than the lender has it', [
     'cluster/lent-trust.ts',

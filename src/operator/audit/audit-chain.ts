@@ -1,0 +1,78 @@
+// The chain of an audit record: each row has the digest of the line before it, which has the one
+// before that. So no row can be changed, taken out or put in without every row behind it being
+// written anew. The newest rows can be taken away unseen; a copy on another machine, or the log,
+// shows that.
+
+import { createHash } from 'node:crypto';
+import { type AuditFile, auditFiles, linesBackwards, newline, parsedRow, readText } from './audit-files.ts';
+
+/** SHA-256 of a row, in hexadecimal. */
+export function digestOf(row: Uint8Array): string {
+  return createHash('sha256').update(row).digest('hex');
+}
+
+/** The digest of a line behind the one with the digest `before`. One that is no row lacks that. */
+function digestBehind(before: string | null, line: Uint8Array, isRow: boolean): string {
+  return isRow ? digestOf(line) : createHash('sha256').update(`${before}`).update(line).digest('hex');
+}
+
+/** The digest of the last line; null: there is none. */
+export function lastDigest(files: readonly AuditFile[]): string | null {
+  const cut: Buffer[] = [];
+  let digest: string | null = null;
+  search: for (const lines of linesBackwards(files))
+    for (const { bytes } of lines) {
+      const line = bytes.at(-1) === newline ? bytes.subarray(0, -1) : bytes;
+      if (parsedRow(line) !== null) {
+        digest = digestOf(line);
+        break search;
+      }
+      cut.push(line);
+    }
+  return cut.reduceRight((before: string | null, line) => digestBehind(before, line, false), digest);
+}
+
+export interface CheckedChain {
+  readonly rows: number;
+  /** Those that say what the line before them is; earlier versions wrote rows that did not. */
+  readonly chained: number;
+  /** The rows whose line before is not the one that they name: where they begin. */
+  readonly broken: readonly number[];
+}
+
+const windowBytes = 1024 * 1024;
+
+/** Reads the whole record. The line before its first one may have been dropped with its file. */
+export function checkChain(path: string): CheckedChain {
+  let [rows, chained] = [0, 0];
+  const broken: number[] = [];
+  let before: string | null = null;
+  for (const { place, line } of linesOf(path)) {
+    const row = parsedRow<{ readonly chain?: string | null }>(line);
+    if (row !== null) rows++;
+    if (row?.chain !== undefined) {
+      chained++;
+      const isBehindDropped = before === null && place > 0;
+      if (!isBehindDropped && row.chain !== before) broken.push(place);
+    }
+    before = digestBehind(before, line, row !== null);
+  }
+  return { rows, chained, broken };
+}
+
+function* linesOf(path: string): Generator<{ readonly place: number; readonly line: Buffer }> {
+  const files = auditFiles(path);
+  let place = files[0]?.start ?? 0;
+  let waiting = Buffer.alloc(0);
+  for (;;) {
+    const bytes = readText(files, place + waiting.length, windowBytes);
+    if (bytes.length === 0) break;
+    waiting = Buffer.concat([waiting, bytes]);
+    for (let end = waiting.indexOf(newline); end >= 0; end = waiting.indexOf(newline)) {
+      yield { place, line: waiting.subarray(0, end) };
+      place += end + 1;
+      waiting = waiting.subarray(end + 1);
+    }
+  }
+  if (waiting.length > 0) yield { place, line: waiting };
+}

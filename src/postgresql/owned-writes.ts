@@ -1,0 +1,114 @@
+// The writes of a partition that is no log: the directory, and the audit record. One statement
+// writes, as with a log: it locks the partition's row and compares epoch and next sequence. A write
+// whose answer was lost is sent again with the same sequence, so it is stored once.
+
+import { JournalFailure } from '../journal/journal.ts';
+import { settingsColumns } from './durability.ts';
+import { failure, OwnerConnection, type OwnerOptions } from './owner-connection.ts';
+import { type PartitionRow, type Read, takePartition } from './partitions.ts';
+
+/** So long a write may still take when nothing more is to be written. */
+const closeMs = 1_000;
+
+/** Its values begin with $3: the first two are the partition and the epoch. */
+export interface OwnedStatement {
+  readonly name: string;
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+export class OwnedWrites {
+  readonly #options: OwnerOptions;
+  readonly #partition: number;
+  /** What is written there, in words. */
+  readonly #what: string;
+  readonly #connection: OwnerConnection;
+  /** The write under way. */
+  #writing: Promise<unknown> = Promise.resolve();
+  #epoch = 0;
+
+  constructor(options: OwnerOptions, partition: number, what: string) {
+    this.#options = options;
+    this.#partition = partition;
+    this.#what = what;
+    this.#connection = new OwnerConnection(options);
+  }
+
+  /** Takes the partition from whoever had it. */
+  async acquire(): Promise<PartitionRow> {
+    const row = await this.#connection.acquire((primary) =>
+      takePartition(primary, this.#partition, 0, this.#options),
+    );
+    this.#epoch = Number(row.epoch);
+    return row;
+  }
+
+  readonly read: Read = (text, values) =>
+    this.#connection.connected(() => this.#connection.read(text, values));
+
+  /**
+   * Resolves when enough machines have what the statement writes; `next`: the partition's next
+   * sequence after it. Tries again while nobody can say.
+   */
+  write(statement: OwnedStatement, next: number): Promise<void> {
+    const written = this.#write(statement, next);
+    this.#writing = written.catch(() => {});
+    return written;
+  }
+
+  async #write(statement: OwnedStatement, next: number): Promise<void> {
+    for (;;) {
+      try {
+        const isStored = await this.#connection.connected(
+          async () => (await this.change(statement)) || this.#wasStored(next),
+        );
+        if (isStored) return;
+      } catch (error) {
+        const mayBeTriedAgain = error instanceof JournalFailure && error.outcome !== 'fenced';
+        if (!mayBeTriedAgain || this.#connection.isClosed) throw error;
+      }
+    }
+  }
+
+  /** Runs a statement once. False: it has changed nothing, the partition is not as it says. */
+  async change({ name, text, values }: OwnedStatement): Promise<boolean> {
+    const row = await this.#connection.change({
+      name,
+      text,
+      values: [this.#partition, this.#epoch, ...values],
+    });
+    return row !== undefined;
+  }
+
+  /** Runs a statement in a transaction that `change` is a part of. */
+  run(name: string, text: string, values: unknown[] = []): Promise<object[]> {
+    return this.#connection.write({ name, text, values });
+  }
+
+  /**
+   * Whether an earlier try has stored that write. Asks by a write of its own, which is acknowledged
+   * only when all before it is.
+   */
+  async #wasStored(next: number): Promise<boolean> {
+    const row = await this.#connection.change<{ next_sequence: string }>({
+      name: 'was-stored',
+      text: `update payments.partitions set next_sequence = next_sequence
+             where partition = $1 and epoch = $2 returning next_sequence, ${settingsColumns}`,
+      values: [this.#partition, this.#epoch],
+    });
+    if (row === undefined) throw this.fenced();
+    return Number(row.next_sequence) === next;
+  }
+
+  fenced(): JournalFailure {
+    return failure(`${this.#what} has a newer owner than that of epoch ${this.#epoch}`, 'fenced');
+  }
+
+  async close(): Promise<void> {
+    const isLate = Promise.withResolvers<void>();
+    const cancel = this.#options.timers.after(closeMs, isLate.resolve);
+    await Promise.race([this.#writing, isLate.promise]);
+    cancel();
+    this.#connection.close();
+  }
+}

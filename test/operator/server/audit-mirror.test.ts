@@ -1,0 +1,214 @@
+// The audit record where other machines hold it, too: whoever takes it has all of it, gives what only this folder has, and puts
+// aside what is no part of it. And the chain that shows whether it is as it was written.
+
+import assert from 'node:assert/strict';
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import type { RemoteText, TextPart } from '../../../src/disk/remote-text.ts';
+import { checkChain } from '../../../src/operator/audit/audit-chain.ts';
+import { auditFiles, lastRows, placed } from '../../../src/operator/audit/audit-files.ts';
+import { AuditLog } from '../../../src/operator/audit/audit-log.ts';
+import { canFollow, followRecord, shareRecord } from '../../../src/operator/audit/audit-mirror.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'audit-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** What the others hold, in memory. */
+class Others implements RemoteText {
+  readonly parts: TextPart[] = [];
+  begins = 0;
+  /** The next append is made, and its answer says otherwise. */
+  losesAnswer = false;
+
+  get end(): number {
+    const last = this.parts.at(-1);
+    return last === undefined ? this.begins : last.place + last.bytes.length;
+  }
+  async bounds() {
+    return { start: this.parts[0]?.place ?? this.end, end: this.end };
+  }
+  acquire() {
+    return this.bounds();
+  }
+  async partBefore(place: number) {
+    return this.parts.find((part) => part.place < place && part.place + part.bytes.length >= place) ?? null;
+  }
+  async *readAfter(place: number) {
+    for (const part of this.parts)
+      if (part.place + part.bytes.length > place) yield part.bytes.subarray(Math.max(0, place - part.place));
+  }
+  async begin(place: number) {
+    this.begins = place;
+  }
+  async append(place: number, bytes: Uint8Array) {
+    assert.equal(place, this.end);
+    this.parts.push({ place, bytes: Buffer.from(bytes) });
+    if (!this.losesAnswer) return;
+    this.losesAnswer = false;
+    throw new Error('the connection has ended');
+  }
+  async forget(place: number) {
+    while (this.parts.length > 0 && this.parts[0]!.place + this.parts[0]!.bytes.length <= place)
+      this.parts.shift();
+  }
+  async close() {}
+}
+
+const bounds = { fileBytesMax: 400, kept: { filesMax: 100 } };
+const pathOf = (name: string) => join(folder, `${name}.ndjson`);
+const textOf = (path: string) =>
+  auditFiles(path)
+    .map(({ path: file }) => (existsSync(file) ? readFileSync(file, 'utf8') : ''))
+    .join('');
+const numbers = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
+const rowsIn = (path: string) => lastRows<{ row: number }>(path, 1_000).map(({ row }) => row);
+
+/** Has a node take the record, append some rows, and let it go. */
+async function serve(others: RemoteText | null, name: string, ...rows: number[]): Promise<string | null> {
+  const aside = others && (await shareRecord(others, pathOf(name)));
+  const log = await AuditLog.open(pathOf(name), bounds, others);
+  for (const row of rows) await log.append(() => ({ row }));
+  await log.close();
+  return aside;
+}
+
+test('nodes that take the record by turns have one and the same, whichever way its files are cut', async () => {
+  const others = new Others();
+  await serve(others, 'a', 1, 2, 3, 4, 5, 6, 7);
+  await serve(others, 'b', 8, 9);
+  await serve(others, 'a', 10);
+  await serve(others, 'b');
+  assert.deepEqual(rowsIn(pathOf('b')), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  assert.equal(textOf(pathOf('a')), textOf(pathOf('b')));
+  assert.deepEqual(checkChain(pathOf('b')), { rows: 10, chained: 10, broken: [] });
+});
+
+test('what a folder alone has is given to the others the first time, and after commands while it was stopped', async () => {
+  const others = new Others();
+  await serve(null, 'a', 1, 2, 3);
+  await serve(others, 'a', 4);
+  await serve(null, 'a', 5);
+  await serve(others, 'a', 6);
+  await serve(others, 'b');
+  assert.deepEqual(rowsIn(pathOf('b')), [1, 2, 3, 4, 5, 6]);
+});
+
+test('a record that is no part of the others’ is put aside as it is', async () => {
+  const others = new Others();
+  await serve(others, 'a', 1, 2);
+  for (const [name, rows] of [
+    ['longer', [7, 8, 9, 10, 11]],
+    ['shorter', [7]],
+  ] as const) {
+    await serve(null, name, ...rows);
+    const aside = await serve(others, name);
+    assert.deepEqual(rowsIn(join(aside!, `${name}.ndjson`)), rows, name);
+    assert.deepEqual(rowsIn(pathOf(name)), [1, 2], name);
+  }
+});
+
+test('a part of the last row that a crash has left is completed', async () => {
+  const others = new Others();
+  await serve(others, 'a', 1, 2);
+  await serve(others, 'b');
+  truncateSync(pathOf('b'), textOf(pathOf('b')).length - 10);
+  await serve(others, 'b', 3);
+  assert.deepEqual(rowsIn(pathOf('b')), [1, 2, 3]);
+  assert.equal(await serve(others, 'a'), null);
+  assert.equal(textOf(pathOf('a')), textOf(pathOf('b')));
+});
+
+test('an append that failed here or whose answer was lost is in the record when the next one is', async () => {
+  const others = new Others();
+  await serve(others, 'a', 1);
+  const log = await AuditLog.open(pathOf('a'), bounds, others);
+  others.losesAnswer = true;
+  await assert.rejects(
+    log.append(() => ({ row: 2 })),
+    /connection has ended/,
+  );
+  await log.append(() => ({ row: 3 }));
+  await log.close();
+  assert.deepEqual(rowsIn(pathOf('a')), [1, 2, 3]);
+  assert.deepEqual(checkChain(pathOf('a')).broken, []);
+});
+
+test('a record whose beginning was dropped begins there on other nodes, too', async () => {
+  const others = new Others();
+  await serve(others, 'a', ...numbers(20));
+  const [first, second] = auditFiles(pathOf('a'));
+  rmSync(first!.path);
+  await serve(others, 'a', 21);
+  assert.equal((await others.bounds()).start, second!.start);
+  await serve(others, 'b', 22);
+  assert.equal(rowsIn(pathOf('b')).at(0), rowsIn(pathOf('a')).at(0));
+  assert.equal(auditFiles(pathOf('b'))[0]!.start, second!.start);
+  assert.deepEqual(checkChain(pathOf('b')).broken, []);
+  // The others get one that begins late, too.
+  const fresh = new Others();
+  await serve(fresh, 'a', 23);
+  assert.equal((await fresh.bounds()).start, second!.start);
+});
+
+test('a node that stands by follows all but the last append, which may not be on enough machines', async () => {
+  const others = new Others();
+  await serve(others, 'a', 1, 2, 3);
+  assert.ok(await canFollow(others, pathOf('b')));
+  const log = await AuditLog.open(pathOf('b'), bounds);
+  await followRecord(others, log);
+  assert.deepEqual(rowsIn(pathOf('b')), [1, 2]);
+  await serve(others, 'a', 4, 5, 6, 7, 8);
+  await followRecord(others, log);
+  await log.close();
+  assert.deepEqual(rowsIn(pathOf('b')), [1, 2, 3, 4, 5, 6, 7]);
+  assert.ok(await canFollow(others, pathOf('b')));
+  await serve(null, 'c', 9);
+  assert.equal(await canFollow(others, pathOf('c')), false);
+  assert.deepEqual(rowsIn(pathOf('c')), [9], 'it is left as it is');
+});
+
+const edits: readonly (readonly [what: string, edit: (lines: string[]) => string[], broken: boolean])[] = [
+  ['nothing', (lines) => lines, false],
+  ['a row is changed', (lines) => lines.map((line) => line.replace('"row":3', '"row":30')), true],
+  ['a row is taken out', (lines) => lines.toSpliced(2, 1), true],
+  ['a row is put in', (lines) => lines.toSpliced(2, 0, '{"row":9,"chain":"0"}'), true],
+  ['two rows change places', (lines) => [lines[1]!, lines[0]!, ...lines.slice(2)], true],
+  ['the first row is taken out', (lines) => lines.slice(1), true],
+  ['rows of an earlier version lie before', (lines) => lines, false],
+];
+test('a row that was changed, taken out or put in is noticed', async () => {
+  const large = { fileBytesMax: 100_000, kept: { filesMax: 2 } };
+  for (const [what, edit, broken] of edits) {
+    const path = pathOf(what.replaceAll(' ', '-'));
+    if (what.includes('earlier')) writeFileSync(path, '{"row":-1}\n{"row":0}\n');
+    let log = await AuditLog.open(path, large);
+    for (const row of [1, 2, 3]) await log.append(() => ({ row }));
+    await log.close();
+    appendFileSync(path, '{"row":"cut o');
+    log = await AuditLog.open(path, large);
+    await log.append(() => ({ row: 4 }));
+    await log.close();
+    writeFileSync(path, `${edit(readFileSync(path, 'utf8').trimEnd().split('\n')).join('\n')}\n`);
+    assert.equal(checkChain(path).broken.length > 0, broken, what);
+  }
+});
+
+test('a record whose oldest file was dropped is whole', async () => {
+  await serve(null, 'a', ...numbers(20));
+  rmSync(auditFiles(pathOf('a'))[0]!.path);
+  assert.ok(existsSync(placed(pathOf('a'), auditFiles(pathOf('a'))[0]!.start)));
+  assert.deepEqual(checkChain(pathOf('a')).broken, []);
+});
