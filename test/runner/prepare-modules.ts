@@ -3,10 +3,10 @@
 // CommonJS are found by reading all of their text. So all that the service's process or one of its threads loads is put into a
 // script, of which V8 keeps what it has compiled. What a test imports itself is prepared file by file.
 
-import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import { createRequire, isBuiltin, stripTypeScriptTypes } from 'node:module';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, type Plugin, transform } from 'esbuild';
 
@@ -14,20 +14,26 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const require = createRequire(import.meta.url);
 const packages = ['typebox'];
 
-/** Fills a folder for prepared-modules.cjs. */
+/** Fills a folder for prepared-modules.cjs. What a process of its own puts together takes as long as the types to take out. */
 export async function prepareModules(folder: string): Promise<void> {
+  await Promise.all([
+    stripTypes(join(folder, 'sources')),
+    bundleService(join(folder, 'service')),
+    ...packages.map((name) => bundle(name, join(folder, 'packages'))),
+  ]);
+}
+
+async function stripTypes(folder: string): Promise<void> {
   const sources = glob('{src,test,bench,clients}/**/*.ts', {
     cwd: root,
     exclude: (path) => path.includes('node_modules'),
   });
   for await (const path of sources) {
     if (path.endsWith('.d.ts')) continue;
-    const kept = join(folder, 'sources', path);
+    const kept = join(folder, path);
     mkdirSync(dirname(kept), { recursive: true });
     writeFileSync(kept, stripTypeScriptTypes(readFileSync(join(root, path), 'utf8')));
   }
-  for (const name of packages) await bundle(name, join(folder, 'packages'));
-  await bundleService(join(folder, 'service'));
 }
 
 /** Has what is put into one file go on to know the files that lie beside its source. */
@@ -38,6 +44,7 @@ const knowsItsPlace: Plugin = {
       const url = pathToFileURL(path).href;
       const resolved = (to: string) => (to.startsWith('.') ? new URL(to, url).href : import.meta.resolve(to));
       const contents = readFileSync(path, 'utf8')
+        .replace('createRequire(import.meta.url)(', 'require(')
         .replace(/import\.meta\.resolve\('([^']*)'\)/g, (_, to: string) => JSON.stringify(resolved(to)))
         .replaceAll('import.meta.url', JSON.stringify(url))
         // V8 uses nothing that it has compiled under other flags, and this sets one.
@@ -47,6 +54,18 @@ const knowsItsPlace: Plugin = {
   },
 };
 
+/** The binary of a package, which the package itself looks for in several folders whenever it is loaded. */
+function binaryOf(folder: string): string {
+  const prebuilt = join(
+    folder,
+    'prebuilds',
+    `${process.platform}-${process.arch}`,
+    `${basename(folder)}.node`,
+  );
+  if (existsSync(prebuilt)) return prebuilt;
+  return createRequire(join(folder, 'package.json'))('node-gyp-build-optional-packages').path(folder);
+}
+
 /**
  * In the form in which `require` finds them, which knows where it lies by names that a bundle does not have. Whatever a thread
  * loads besides its script, Node reads and compiles anew.
@@ -55,13 +74,14 @@ const packagesInCommonJs: Plugin = {
   name: 'packages in CommonJS',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^(?:lmdb|msgpackr|piscina)$/ }, ({ path }) => ({ path: require.resolve(path) }));
-    // It finds its binary in ways of its own.
-    onResolve({ filter: /^fs-native-extensions$/ }, ({ path, namespace }) =>
-      namespace === 'required' ? { path, external: true } : { path, namespace: 'required' },
-    );
-    onLoad({ filter: /.*/, namespace: 'required' }, ({ path }) => ({
-      contents: `module.exports = require(${JSON.stringify(path)});`,
+    onResolve({ filter: /^(?:node-gyp-build-optional-packages|require-addon)$/ }, ({ importer }) => ({
+      path: binaryOf(importer.replace(/(\/node_modules\/[^/]+)\/.*/, '$1')),
+      namespace: 'binary',
     }));
+    onLoad({ filter: /.*/, namespace: 'binary' }, ({ path }) => ({
+      contents: `module.exports = () => require(${JSON.stringify(path)});`,
+    }));
+    onResolve({ filter: /\.node$/, namespace: 'binary' }, ({ path }) => ({ path, external: true }));
     // Who called is for logs that go elsewhere; to name it, V8 goes through the whole script for where its lines end.
     onLoad({ filter: /\/pino\/lib\/caller\.js$/ }, () => ({ contents: 'module.exports = () => [];' }));
     onLoad({ filter: /\/node_modules\/.*\.c?js$/ }, ({ path }) => ({
