@@ -23,25 +23,37 @@ const scratch = scratchFolder();
 const temporary = join(scratch, 'tmp');
 mkdirSync(temporary);
 const prepared = join(scratch, 'modules');
+const given = process.argv.slice(2);
+Object.assign(process.env, { TMPDIR: temporary, TMPDIR_ON_DISK: tmpdir() });
+const servers = given.length > 0 || leftOut ? undefined : prepareServers();
 await prepareModules(prepared);
-// For all processes that are started from here on. With the certificates of OpenSSL's own folder none of them reads those that
-// Node brings, a seventh of what a command takes; no test meets an authority that either of them knows.
-Object.assign(process.env, {
-  TMPDIR: temporary,
-  TMPDIR_ON_DISK: tmpdir(),
+Object.assign(process.env, withoutCertificates(process.env), {
   PREPARED_MODULES: prepared,
   NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --use-openssl-ca --require="${join(import.meta.dirname, 'prepared-modules.cjs')}"`,
 });
-const given = process.argv.slice(2);
 if (given.length === 0) {
   process.env.NODE_COMPILE_CACHE ??= join(scratch, 'compiled');
-  const [servers] = await Promise.all([leftOut ? undefined : prepareServers(), warmUp()]);
-  if (servers !== undefined) process.env.PREPARED_POSTGRESQL = servers;
+  await warmUp();
+}
+if (servers !== undefined) process.env.PREPARED_POSTGRESQL = await servers;
+
+/**
+ * What has no process that is started from here on read those certificates that Node brings, or that the machine names, which
+ * takes a process with OpenSSL a fortieth of a second: no test meets an authority that any of them knows. Only npm may go elsewhere.
+ */
+function withoutCertificates({ NODE_EXTRA_CA_CERTS: extra, SSL_CERT_FILE: file }: NodeJS.ProcessEnv) {
+  const named = extra || file;
+  return {
+    SSL_CERT_FILE: '/dev/null',
+    SSL_CERT_DIR: '/dev/null',
+    NODE_EXTRA_CA_CERTS: '',
+    ...(named && { npm_config_cafile: named }),
+  };
 }
 
 const timeout = 600_000;
-/** One more than there are processors, because most files also wait: for a timer, or for the end of a process. */
-const concurrency = availableParallelism() + 1;
+/** More than there are processors, because most files also wait: for a timer, or for the end of a process. */
+const concurrency = availableParallelism() + 2;
 
 /** Runs what is named by the command line of node:test, whose options may be among it. */
 async function runNamed(): Promise<void> {
