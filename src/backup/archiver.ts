@@ -26,7 +26,8 @@ export interface ArchiveSource {
   finished(): number;
   /** When the entry after this one was made, Unix milliseconds. */
   timeAfter(sequence: number): Promise<number | null>;
-  read(after: number, upTo: number): AsyncGenerator<Sequenced>;
+  /** `onGap` hears of what can't be read any more. */
+  read(after: number, upTo: number, onGap: ArchiverOptions['onGap']): AsyncGenerator<Sequenced>;
   /**
    * The checksum of what ends with this sequence; null when nothing does, and undefined when that
    * can't be told any more.
@@ -123,12 +124,17 @@ export class Archiver {
   }
 
   async #write(upTo: number): Promise<void> {
-    const { source, folder, part, type, write } = this.#options;
-    const entries = source.read(this.#written, upTo);
+    const { source, folder, part, type, write, onGap } = this.#options;
+    let gapEnd = 0;
+    const entries = source.read(this.#written, upTo, (first, last) => {
+      gapEnd = last;
+      onGap(first, last);
+    });
     for (;;) {
       const written = await writeLogFile(folder, part, type, entries, fileBytesMax, write);
       if (written === null) break;
-      assert(written.first <= this.#written + 1, 'the archive leaves out no entry');
+      const next = Math.max(this.#written, gapEnd) + 1;
+      assert(written.first <= next, 'the archive leaves out no entry that can be read');
       this.#written = written.last;
     }
     this.#end = { sequence: this.#written, checksum: source.checksumAt(this.#written) ?? null };
@@ -178,7 +184,7 @@ export function shardSource(copy: JournalCopy): ArchiveSource {
     ends: () => ({ last: copy.logEnd, first: copy.logStart }),
     finished: () => copy.finishedEnd,
     timeAfter: (sequence) => copy.timeAfter(sequence),
-    read: (after, upTo) => copy.batches(after, upTo),
+    read: (after, upTo, onGap) => copy.batches(after, upTo, onGap),
     checksumAt: (sequence) => copy.checksumAt(sequence),
   };
 }

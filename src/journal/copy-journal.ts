@@ -4,10 +4,10 @@
 
 import { openEnvironment } from '../disk/environment.ts';
 import { partOf, type ShardIdentity } from '../disk/identity.ts';
-import { newestSegmentIn } from './checkpoint/checkpoint-reader.ts';
+import { checkpointSequenceIn, newestSegmentIn } from './checkpoint/checkpoint-reader.ts';
 import { CheckpointMoment, refuseDamagedHead } from './checkpoint/checkpoint-rows.ts';
 import { readLog, type StoredBatch } from './log/follow.ts';
-import { checksumAt, endOf, Segments } from './log/segments.ts';
+import { checksumAt, endOf, gapEnd, Segments } from './log/segments.ts';
 import { foldersOfJournal, mapSizesOf, refuseMissingSegment } from './open-journal.ts';
 
 export interface CopyOptions {
@@ -61,23 +61,38 @@ export class JournalCopy {
   async timeAfter(sequence: number): Promise<number | null> {
     this.#segments.refresh();
     await this.#segments.forgetDropped();
-    const after = Math.max(sequence, this.logStart - 1);
+    const after = this.#goOnAfter(sequence);
     for await (const [batch] of readLog(this.#segments, after, after + 1)) return batch?.wallMs ?? null;
     return null;
   }
 
   /**
-   * The batches after `after`, up to the one with `upTo`; whoever asks may wait in between. With
-   * `onDropped`, those whose segment is dropped meanwhile are left out. Throws `DamagedLog`.
+   * The batches after `after`, up to the one with `upTo`; whoever asks may wait in between.
+   * `onMissing` hears which are left out because only the checkpoint has what they did: their
+   * segment is dropped meanwhile, or was given up. Throws `DamagedLog`.
    */
-  async *batches(after: number, upTo: number, onDropped?: () => void): AsyncGenerator<StoredBatch> {
+  async *batches(
+    after: number,
+    upTo: number,
+    onMissing: (first: number, last: number) => void,
+  ): AsyncGenerator<StoredBatch> {
     const goOnAfter = async (last: number) => {
       await this.#segments.forgetDropped();
-      if (onDropped === undefined || this.logStart - 1 <= last) return last;
-      onDropped();
-      return this.logStart - 1;
+      const end = this.#goOnAfter(last);
+      if (end > last) onMissing(last + 1, end);
+      return end;
     };
     for await (const batches of readLog(this.#segments, after, upTo, goOnAfter)) yield* batches;
+  }
+
+  /** `sequence`, or the end of what is missing after it and lies in the checkpoint. */
+  #goOnAfter(sequence: number): number {
+    // Nothing is dropped that the checkpoint does not have.
+    if (sequence < this.logStart - 1) return this.logStart - 1;
+    const end = (gapEnd(this.#segments, sequence) ?? 0) - 1;
+    if (end <= sequence) return sequence;
+    const reflected = checkpointSequenceIn(foldersOfJournal(this.#options.dir).checkpoint) ?? 0;
+    return end <= reflected ? end : sequence;
   }
 
   /**

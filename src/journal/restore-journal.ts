@@ -65,7 +65,10 @@ interface RestoredLog {
   readonly newestSegment: number;
 }
 
-/** Writes the batches as the log of this journal, durably. */
+/**
+ * Writes the batches as the log of this journal, durably. What comes before a gap was dropped while
+ * the backup was made, like what is missing: it goes, because a log has no gaps.
+ */
 export async function restoreLog(
   { dir, identity, segmentBytesMax }: RestoredJournal,
   batches: AsyncIterable<KeptBatch>,
@@ -88,8 +91,15 @@ export async function restoreLog(
     gathered = [];
     bytes = 0;
   };
+  const drop = async () => {
+    while (segments.list.length > 0) await segments.dropOldest();
+    gathered = [];
+    bytes = 0;
+    inSegment = Number.POSITIVE_INFINITY;
+  };
   try {
     for await (const { batch, last } of batches) {
+      if (batch.firstSequence > end + 1) await drop();
       assert(last > end && last <= batch.lastSequence, 'the batches of a restore ascend');
       const isWhole = batch.lastSequence === last;
       const own = isWhole ? retagged(batch.bytes, tag) : cutAfter(batch.bytes, last, tag);

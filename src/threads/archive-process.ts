@@ -82,7 +82,7 @@ function archiverOf(part: ArchivedPart, type: 'batch' | 'rows', source: ArchiveS
     onGap: (first, last) =>
       logger.error(
         { part, first, last },
-        'the archive has a gap, because the log was dropped before it was archived: make a new backup',
+        'the archive has a gap, because the log was dropped or given up before it was archived: make a new backup',
       ),
   });
 }

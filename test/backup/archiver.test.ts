@@ -33,6 +33,7 @@ interface Folders {
   readonly dir: string;
   readonly archive: string;
   readonly carry?: (path: string) => Promise<void>;
+  readonly onGap?: (first: number, last: number) => void;
 }
 
 function foldersFor(context: TestContext): Folders {
@@ -49,7 +50,12 @@ async function append(dir: string, turns: readonly number[], timeMs = startMs): 
 
 /** Has `use` run an archiver, as a process of the archive that starts, for which everything is due. */
 async function archiving<T>(
-  { dir, archive, carry = async () => {} }: Folders,
+  {
+    dir,
+    archive,
+    carry = async () => {},
+    onGap = (first, last) => assert.fail(`a gap from ${first} to ${last}`),
+  }: Folders,
   use: (archiver: Archiver) => Promise<T>,
 ): Promise<T> {
   const copy = new JournalCopy({ dir, identity, segmentBytesMax: 1 << 20 });
@@ -62,7 +68,7 @@ async function archiving<T>(
     ageMaxMs: 0,
     now: () => startMs + laterMs,
     carry,
-    onGap: (first, last) => assert.fail(`a gap from ${first} to ${last}`),
+    onGap,
   });
   try {
     return await use(archiver);
@@ -261,4 +267,34 @@ test('no lag is told while that of one part can not be known, and all are when i
   assert.deepEqual(await lags(), []);
   writeFileSync(file, before);
   assert.deepEqual(await lags(), [laterMs, laterMs]);
+});
+
+test('the archive goes on behind what was given up, which only the checkpoint has', async (context) => {
+  const gaps: unknown[] = [];
+  const folders = {
+    ...foldersFor(context),
+    onGap: (first: number, last: number) => gaps.push([first, last]),
+  };
+  const { dir, archive } = folders;
+  const journal = await openJournal(segmentEachTurn(dir));
+  await appendTurns(journal, [2, 1, 1, 1]);
+  await journal.checkpointer.write(4);
+  await journal.close();
+  // What is left of a log that ended before its checkpoint, and went on behind that.
+  for (const lost of ['0000000000000003', '0000000000000004'])
+    rmSync(join(dir, 'log', lost), { recursive: true });
+  await archiving(folders, async (archiver) => {
+    await archiver.run();
+    assert.deepEqual([archiver.archived, await archiver.lagMs()], [5, 0]);
+  });
+  assert.deepEqual([gaps, rangesIn(archive)], [[[3, 4]], [[1, 5]]]);
+  // It had ended there already.
+  rmSync(archive, { recursive: true });
+  mkdirSync(archive, { recursive: true });
+  writeFileSync(join(archive, 'position.json'), '{"sequence":2}\n');
+  await archiving(folders, async (archiver) => {
+    assert.equal(await archiver.lagMs(), laterMs);
+    await archiver.run();
+  });
+  assert.deepEqual([gaps.length, rangesIn(archive)], [2, [[5, 5]]]);
 });

@@ -69,9 +69,14 @@ async function* each<T>(some: Iterable<T>) {
   yield* some;
 }
 
-async function batchesOf(copy: JournalCopy, after: number, upTo: number, onDropped?: () => void) {
+async function batchesOf(
+  copy: JournalCopy,
+  after: number,
+  upTo: number,
+  onMissing: (first: number, last: number) => void = (first, last) => assert.fail(`${first} to ${last}`),
+) {
   const found = [];
-  for await (const batch of copy.batches(after, upTo, onDropped)) found.push(batch);
+  for await (const batch of copy.batches(after, upTo, onMissing)) found.push(batch);
   return found;
 }
 
@@ -110,17 +115,43 @@ test('a copy sees the ends of the log, its times, and what comes after it was ma
   assert.deepEqual(await places(9, 10), [[10, 10]]);
 });
 
-test('what is dropped while it is copied is left out where that is said, and damage where not', async (context) => {
+test('what is dropped while it is copied is left out, and that is said', async (context) => {
   const { journal, copy } = await running(context);
   assert.equal(copy.logEnd, 9);
   await journal.checkpointer.write(9);
   await journal.checkpointer.drop(startMs + 2 * minuteMs);
-  let dropped = 0;
-  const left = await batchesOf(copy, 0, 9, () => dropped++);
+  const missing: unknown[] = [];
+  const left = await batchesOf(copy, 0, 9, (first, last) => missing.push([first, last]));
   assert.deepEqual([left[0]?.firstSequence, left.at(-1)?.lastSequence, copy.logStart], [6, 9, 6]);
-  assert.equal(dropped, 1);
-  await assert.rejects(batchesOf(copy, 0, 9), JournalDamaged);
+  assert.deepEqual(missing, [[1, 5]]);
   assert.equal(await copy.timeAfter(0), startMs + 2 * minuteMs);
+});
+
+test('a segment that was given up is left out of a copy if the checkpoint has what it held', async (context) => {
+  const { dir } = await running(context);
+  for (const [given, after, places, missing] of [
+    [3, 0, [1, 6, 7], [[3, 5]]],
+    [3, 2, [6, 7], [[3, 5]]],
+    [3, 4, [6, 7], [[5, 5]]],
+    [6, 5, null, null],
+    [6, 2, null, null],
+  ] as const) {
+    rmSync(join(dir, 'log', String(given).padStart(16, '0')), { recursive: true, force: true });
+    const lacking = new JournalCopy({ dir, identity, segmentBytesMax });
+    const found: unknown[] = [];
+    const copied = batchesOf(lacking, after, 9, (first, last) => found.push([first, last]));
+    if (places === null) {
+      await assert.rejects(copied, /a segment is missing: sequences \d to 6 are in none/);
+    } else {
+      assert.deepEqual(
+        (await copied).map(({ firstSequence }) => firstSequence),
+        places,
+      );
+      assert.equal(await lacking.timeAfter(after), startMs + (after === 0 ? 0 : 2) * minuteMs);
+    }
+    if (missing !== null) assert.deepEqual(found, missing);
+    await lacking.close();
+  }
 });
 
 test('an empty journal has nothing to copy, and one that lacks its newest segment is not copied', async (context) => {
@@ -197,6 +228,31 @@ test('a log is restored up to an entry in the middle of a batch', async (context
   await appendTurns(journal, [1]);
   assert.equal(journal.log.nextSequence, 6);
   await journal.close();
+});
+
+test('a log of which the copy lacks a part in the middle is restored from after that', async (context) => {
+  const { copy } = await running(context);
+  const { blocks } = await blocksOf(copy);
+  const batches = await batchesOf(copy, 0, 9);
+  for (const bytesMax of [1, 1 << 20]) {
+    const target = { dir: temporaryFolder(context), identity: restoredAs, segmentBytesMax: bytesMax };
+    await restoreCheckpoint(target, each(blocks));
+    // The segments that have these were dropped before they were copied, with those before them.
+    const left = batches.filter(({ firstSequence }) => firstSequence !== 3);
+    const kept = left.map((batch) => ({ batch, last: batch.lastSequence }));
+    const { newestSegment } = await restoreLog(target, each(kept));
+    assert.equal(newestSegment, 6);
+    const restored = new JournalCopy(target);
+    assert.deepEqual([restored.logStart, restored.logEnd], [6, 9]);
+    const found = await batchesOf(restored, 5, 9);
+    assert.deepEqual(
+      found.map(({ firstSequence }) => firstSequence),
+      [6, 7],
+    );
+    await restored.close();
+    const read = [...new LogReader(join(target.dir, 'log'), restoredAs).read()];
+    assert.ok(read.length === 2 && !read.some(isDefect));
+  }
 });
 
 test('nothing to restore makes an empty log, and batches must ascend', async (context) => {

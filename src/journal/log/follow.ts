@@ -86,7 +86,8 @@ export async function* readLog(
     segments.refresh();
     const { batches, damage } = portionAfter(segments, last, upTo, epoch);
     if (batches.length > 0) yield batches;
-    if (damage !== null) throw damage;
+    // Where there is a gap, the next portion may go on behind it.
+    if (damage !== null && (batches.length === 0 || goOnAfter === undefined)) throw damage;
     if (batches.length === 0) {
       if (upTo === Number.POSITIVE_INFINITY) refuseHiddenEnd(segments, last + 1);
       return;

@@ -290,6 +290,18 @@ export function endOf(segments: Segments): number {
   });
 }
 
+/**
+ * Where the log goes on when no segment has what comes after `sequence`; null when one has, or when
+ * the log ends there. Throws `JournalDamaged`.
+ */
+export function gapEnd(segments: Segments, sequence: number): number | null {
+  const index = segments.list.findLastIndex(({ firstSequence }) => firstSequence <= sequence + 1);
+  const [segment, next] = [segments.list[index], segments.list[index + 1]];
+  if (segment === undefined || next === undefined) return null;
+  const last = headerIn(segments, segment, 'last')?.lastSequence ?? 0;
+  return last > sequence ? null : next.firstSequence;
+}
+
 /** The end of the log; of sequence 0 without any batch. Throws `JournalDamaged`. */
 export function lastEnd(segments: Segments): LogEnd {
   for (const segment of segments.list.toReversed()) {

@@ -246,7 +246,8 @@ function adviceFor({ toSequence }: LogDefect, checkpoint: number | null): string
     return (
       'the checkpoint has what these entries changed, so the service starts and goes on; retries whose stored responses were ' +
       'there get 500 api_error until their keys are 24 hours old. Keep the last backup and the archive: no backup can be made before ' +
-      'this segment of the log is dropped, when it is 25 hours old. Find out what is wrong with the disk'
+      'this segment of the log is dropped, when it is 25 hours old, and an archive waits for it for ever. For a backup now, and for an ' +
+      'archive to go on, stop the service, move the folder of this segment out of log/ (keep it), and start. Find out what is wrong with the disk'
     );
   return 'a start refuses this shard: restore the data folder from a backup, or give up what is damaged ("When a shard does not start" in docs/operations.md)';
 }
