@@ -193,10 +193,10 @@ function faultIn(validator: ReturnType<typeof Compile<TSchema>>, value: unknown)
   return `${where} ${first?.message ?? 'is invalid'}`;
 }
 
-/** The JSON value of a text; undefined when it is none. */
+/** The JSON value of a text, with whole characters only; undefined when it is none. */
 export function parsed(body: string): unknown {
   try {
-    return JSON.parse(body);
+    return JSON.parse(body, (_, value) => (typeof value === 'string' ? value.toWellFormed() : value));
   } catch {
     return undefined;
   }

@@ -216,6 +216,12 @@ for (const [what, posted, about, says] of [
   ],
   ['an unknown card', paid, { charge: 'ch_1' }, { result: 'paid', money: { ...money, card: null } }],
   [
+    'half characters, which could not be found again as they were written',
+    { ...cash, reference: 'b\ud800', agent: 'Wafacash \udc00' },
+    { cashNumber: '123456789012' },
+    { result: 'paid', money: { ...money, reference: 'b\ufffd', agent: 'Wafacash \ufffd', card: null } },
+  ],
+  [
     'a card that was declined',
     declined,
     { charge: 'ch_1' },
