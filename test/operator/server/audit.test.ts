@@ -117,18 +117,23 @@ test('the files belong to their owner alone', async () => {
   await audit.close();
 });
 
-test('a line that a crash cut off is passed over, and the next row begins on its own', async () => {
-  const path = join(folder, 'rows.ndjson');
-  const first = await AuditLog.open(path, { fileBytesMax: 1_000_000, kept: { filesMax: 2 } });
-  await first.append(() => ({ row: 1 }));
-  await first.close();
-  appendFileSync(path, '{"row":2,"cu');
-  const second = await AuditLog.open(path, { fileBytesMax: 1_000_000, kept: { filesMax: 2 } });
-  await Promise.all([second.append(() => ({ row: 3 })), second.append(() => ({ row: 4 }))]);
-  await second.close();
-  assert.deepEqual(lastRows(path, 10), [{ row: 1 }, { row: 3 }, { row: 4 }]);
-  assert.deepEqual(lastRows(path, 2), [{ row: 3 }, { row: 4 }]);
-});
+for (const [where, fileBytesMax] of [
+  ['', 1_000_000],
+  [', also where that begins another file', 20],
+] as const)
+  test(`a line that a crash cut off is passed over, and the next row begins on its own${where}`, async () => {
+    const path = join(folder, 'rows.ndjson');
+    const bounds = { fileBytesMax, kept: { filesMax: 5 } };
+    const first = await AuditLog.open(path, bounds);
+    await first.append(() => ({ row: 1 }));
+    await first.close();
+    appendFileSync(path, '{"row":2,"cu');
+    const second = await AuditLog.open(path, bounds);
+    await Promise.all([second.append(() => ({ row: 3 })), second.append(() => ({ row: 4 }))]);
+    await second.close();
+    assert.deepEqual(lastRows(path, 10), [{ row: 1 }, { row: 3 }, { row: 4 }]);
+    assert.deepEqual(lastRows(path, 2), [{ row: 3 }, { row: 4 }]);
+  });
 
 test('a bounded file keeps the newest rows, whatever is appended', async () => {
   const path = join(folder, 'rows.ndjson');
