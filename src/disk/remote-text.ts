@@ -1,7 +1,6 @@
 // The port to a text that other machines hold, too, as disk/remote-rows.ts is the port to such
-// rows. It is only appended to, and its oldest parts may be forgotten. Bytes go there first, then
-// into the files of this machine, which are its mirror. A place is a number of bytes from the
-// text's beginning.
+// rows. It is only appended to, and its oldest parts may be forgotten. A place is a number of bytes
+// from the text's beginning.
 
 /** What is left of the text. Both are 0 before anything was appended. */
 export interface TextBounds {

@@ -1,13 +1,12 @@
 // One audit record, to which lines of JSON are only appended. A row is acknowledged when it is on
 // disk; rows that are appended meanwhile are written together. A line that a crash cut off stays
 // unreadable. Each row has a digest of the line before it (audit-chain.ts). Where other machines
-// hold the record, too, they have each row first, and the files are their mirror.
+// hold the record, too, they have been given the row as well, unless they keep it waiting.
 
 import { existsSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
-import type { RemoteText } from '../../disk/remote-text.ts';
 import { syncPath } from '../../disk/sync-path.ts';
 import { digestOf, lastDigest } from './audit-chain.ts';
 import {
@@ -20,6 +19,7 @@ import {
   putAway,
   readText,
 } from './audit-files.ts';
+import type { SharedRecord } from './audit-mirror.ts';
 
 interface Append {
   /** The row that begins at this place of the record. */
@@ -38,7 +38,7 @@ export interface AuditBounds {
 export class AuditLog {
   readonly #path: string;
   readonly #bounds: AuditBounds;
-  readonly #remote: RemoteText | null;
+  readonly #shared: SharedRecord | null;
   /** Null when there is none to append to: it is opened with the next row. */
   #file: FileHandle | null = null;
   /** The place at which the newest file begins, and its size. */
@@ -51,20 +51,27 @@ export class AuditLog {
   #waiting: Append[] = [];
   #writing: Promise<void> | null = null;
 
-  private constructor(path: string, bounds: AuditBounds, remote: RemoteText | null) {
+  private constructor(path: string, bounds: AuditBounds, shared: SharedRecord | null) {
     this.#path = path;
     this.#bounds = bounds;
-    this.#remote = remote;
+    this.#shared = shared;
   }
 
   /**
-   * Opens the file in an existing folder. Creates it if it does not exist. `remote`: the record as
-   * other machines hold it, of which the files are a beginning (audit-mirror.ts); null: they don't.
+   * Opens the file in an existing folder. Creates it if it does not exist. `shared`: the record is
+   * brought up to date with what other machines hold; null: they don't hold it.
    */
-  static async open(path: string, bounds: AuditBounds, remote: RemoteText | null = null): Promise<AuditLog> {
+  static async open(
+    path: string,
+    bounds: AuditBounds,
+    shared: SharedRecord | null = null,
+  ): Promise<AuditLog> {
     adoptOlderFile(path);
-    const log = new AuditLog(path, bounds, remote);
+    const log = new AuditLog(path, bounds, shared);
     await log.#open();
+    await shared?.fetch(log);
+    log.#measure();
+    await shared?.give(log.end);
     return log;
   }
 
@@ -100,10 +107,10 @@ export class AuditLog {
     if (this.#file === null) await this.#open();
     try {
       const { text, digest } = this.#textOf(appends);
-      await this.#remote?.append(this.end, text);
       await this.mirror(text);
       this.#torn = false;
       this.#digest = digest;
+      await this.#shared?.give(this.end);
     } catch (error) {
       // A part of the rows may have been written: the next write begins behind what is there.
       await this.#close();
@@ -133,13 +140,9 @@ export class AuditLog {
     await file.datasync();
   }
 
-  /** Opens the newest file, and brings it up to date with what other machines hold. */
+  /** Opens the newest file, and looks how it ends. */
   async #open(): Promise<void> {
     await this.#openFile();
-    if (this.#remote !== null) {
-      for await (const bytes of this.#remote.readAfter(this.end)) await this.mirror(bytes);
-      await this.#remote.forget(auditFiles(this.#path)[0]?.start ?? 0);
-    }
     this.#measure();
   }
 

@@ -1,38 +1,106 @@
-// The audit record of this machine as the mirror of one that other machines hold, too
-// (disk/remote-text.ts). Who takes that has what is missing here fetched when the record is opened,
-// and gives what only this machine has. A record that is no part of the other is put aside.
+// The audit record of this machine as one that other machines hold, too (disk/remote-text.ts). Who
+// takes that has what is missing here fetched, and gives what only this machine has. A record that
+// is no part of the other is put aside.
 
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import type { Timers } from '../../core/scheduler.ts';
 import type { RemoteText, TextBounds } from '../../disk/remote-text.ts';
 import { syncPath } from '../../disk/sync-path.ts';
-import { type AuditFile, auditFiles, endOf, placed, readText } from './audit-files.ts';
+import { type AuditFile, adoptOlderFile, auditFiles, endOf, placed, readText } from './audit-files.ts';
 
 const pieceBytes = 1 << 20;
+/** So long a row waits for the other machines. Without them its action is carried out, too. */
+const giveMs = 2_000;
 
-/**
- * Takes the remote record, and makes the files at `path` a beginning of it. Resolves with the
- * folder where a record of this machine's own was put aside; null: it had none.
- */
-export async function shareRecord(remote: RemoteText, path: string): Promise<string | null> {
-  const bounds = await remote.acquire();
-  const files = auditFiles(path);
-  const { start, end } = boundsOf(files);
-  if (bounds.end === 0 && end > 0) await remote.begin(start);
-  const common = bounds.end === 0 ? start : Math.min(bounds.end, end);
-  if (start === end || (common > start && !(await isPart(remote, files, common)))) {
-    const aside = start === end ? null : putAside(path, files);
-    beginAt(path, bounds.start);
-    return aside;
+/** Files that grow, and where they end. */
+interface Mirror {
+  readonly end: number;
+  mirror(bytes: Uint8Array): Promise<void>;
+}
+
+/** The other machines' record, of which the files of this one are a beginning. */
+export class SharedRecord {
+  readonly #remote: RemoteText;
+  readonly #path: string;
+  readonly #timers: Timers;
+  /** Up to where the others have it. */
+  #end: number;
+  /** Up to where they are to get it. */
+  #wanted = 0;
+  #giving: Promise<void> | null = null;
+  /** They keep rows waiting: the next ones do not wait. */
+  #isLate = false;
+  /** Where this machine has put a record of its own; null: it had none. */
+  readonly aside: string | null;
+
+  private constructor(remote: RemoteText, path: string, timers: Timers, end: number, aside: string | null) {
+    this.#remote = remote;
+    this.#path = path;
+    this.#timers = timers;
+    this.#end = end;
+    this.aside = aside;
   }
-  for (let at = common; at < end; at += pieceBytes)
-    await remote.append(at, readText(files, at, Math.min(pieceBytes, end - at)));
-  return null;
+
+  /** Takes the record, and makes the files at `path` a beginning of it. */
+  static async take(remote: RemoteText, path: string, timers: Timers): Promise<SharedRecord> {
+    const bounds = await remote.acquire();
+    adoptOlderFile(path);
+    const files = auditFiles(path);
+    const { start, end } = boundsOf(files);
+    if (bounds.end === 0 && end > 0) await remote.begin(start);
+    const common = bounds.end === 0 ? start : Math.min(bounds.end, end);
+    const isEmpty = start === end;
+    const isBeginning = isEmpty || common === start || (await isPart(remote, files, common));
+    const aside = isBeginning ? null : putAside(path, files);
+    if (isEmpty || !isBeginning) beginAt(path, bounds.start);
+    return new SharedRecord(remote, path, timers, bounds.end === 0 ? start : bounds.end, aside);
+  }
+
+  /** Has the log fetch what it lacks, and the others forget what it has dropped. */
+  async fetch(log: Mirror): Promise<void> {
+    for await (const bytes of this.#remote.readAfter(log.end)) await log.mirror(bytes);
+    await this.#remote.forget(boundsOf(auditFiles(this.#path)).start);
+  }
+
+  /**
+   * Gives the others what the files have up to a place. Resolves when they have it, or after a
+   * while: they get it later then. Rejects when another machine has taken the record.
+   */
+  async give(end: number): Promise<void> {
+    if (this.#end >= end) return;
+    this.#wanted = end;
+    this.#giving ??= this.#giveAll();
+    if (this.#isLate) return;
+    const late = Promise.withResolvers<void>();
+    const cancel = this.#timers.after(giveMs, () => {
+      this.#isLate = true;
+      late.resolve();
+    });
+    await Promise.race([this.#giving, late.promise]).finally(cancel);
+  }
+
+  async #giveAll(): Promise<void> {
+    try {
+      while (this.#end < this.#wanted) await this.#giveNext();
+    } finally {
+      this.#giving = null;
+      this.#isLate = false;
+    }
+  }
+
+  async #giveNext(): Promise<void> {
+    const files = auditFiles(this.#path);
+    const bytes = readText(files, this.#end, Math.min(pieceBytes, endOf(files) - this.#end));
+    await this.#remote.append(this.#end, bytes);
+    this.#end += bytes.length;
+  }
 }
 
 /** Whether the files can be brought up to date with the remote record; of a node that stands by. */
 export async function canFollow(remote: RemoteText, path: string): Promise<boolean> {
   const bounds = await remote.bounds();
+  adoptOlderFile(path);
   const files = auditFiles(path);
   const { start, end } = boundsOf(files);
   if (start !== end) return end <= bounds.end && isPart(remote, files, end);
@@ -44,10 +112,7 @@ export async function canFollow(remote: RemoteText, path: string): Promise<boole
  * Fetches what the record lacks. The last append may have been made and not be on enough machines,
  * so it comes with the next one.
  */
-export async function followRecord(
-  remote: RemoteText,
-  log: { readonly end: number; mirror(bytes: Buffer): Promise<void> },
-): Promise<void> {
+export async function followRecord(remote: RemoteText, log: Mirror): Promise<void> {
   let last: Buffer | null = null;
   for await (const bytes of remote.readAfter(log.end)) {
     if (last !== null) await log.mirror(last);

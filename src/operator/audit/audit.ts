@@ -11,6 +11,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
 import { createRandomText } from '../../core/ids.ts';
+import { systemTimers } from '../../core/scheduler.ts';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
 import type { RemoteText } from '../../disk/remote-text.ts';
 import { syncPath } from '../../disk/sync-path.ts';
@@ -19,7 +20,7 @@ import { OperatorFailure } from '../use-cases/failures.ts';
 import { type CheckedChain, checkChain } from './audit-chain.ts';
 import { lastRows } from './audit-files.ts';
 import { type AuditBounds, AuditLog } from './audit-log.ts';
-import { shareRecord } from './audit-mirror.ts';
+import { SharedRecord } from './audit-mirror.ts';
 import type { Asker, MemberAuthor, OperatorRow, PlacedRow } from './audit-row.ts';
 import { type AuditReader, AuditTrail } from './audit-trail.ts';
 
@@ -84,11 +85,11 @@ export class Audit {
   static async open(options: AuditOptions): Promise<Audit> {
     const { dataDir, now, keptMs, remote = null, onPutAside } = options;
     makeAuditFolder(dataDir);
-    const aside = remote && (await shareRecord(remote, operatorsFile(dataDir)));
-    if (aside !== null) onPutAside?.(aside);
+    const shared = remote && (await SharedRecord.take(remote, operatorsFile(dataDir), systemTimers));
+    if (shared?.aside) onPutAside?.(shared.aside);
     return new Audit(
       options,
-      await AuditLog.open(operatorsFile(dataDir), operatorsBounds(keptMs, now), remote),
+      await AuditLog.open(operatorsFile(dataDir), operatorsBounds(keptMs, now), shared),
       await AuditLog.open(keysFile(dataDir), keysBounds),
     );
   }
