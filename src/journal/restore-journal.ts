@@ -4,6 +4,7 @@
 
 import { mkdirSync } from 'node:fs';
 import { assert, elementAt } from '../core/assert.ts';
+import { bound } from '../core/bound.ts';
 import type { Block } from '../disk/archive-file.ts';
 import { commitAppended, createEnvironment, openEnvironment } from '../disk/environment.ts';
 import { partOf, type ShardIdentity, tagOf } from '../disk/identity.ts';
@@ -15,7 +16,7 @@ import { Segments } from './log/segments.ts';
 import type { FiledBatch } from './log-files.ts';
 import { foldersOfJournal, mapSizesOf } from './open-journal.ts';
 
-const commitBytes = 16 << 20;
+const commitBytes = bound(16 << 20);
 
 interface RestoredJournal {
   readonly dir: string;

@@ -5,8 +5,9 @@
 // blocks.
 
 import { elementAt } from '../core/assert.ts';
+import { bound } from '../core/bound.ts';
 
-const blockSize = 512;
+const blockSize = bound(512);
 
 /** Bounds are exclusive, and each may be left out. */
 export interface KeyRange {
@@ -17,18 +18,8 @@ export interface KeyRange {
 
 export class SortedKeys {
   readonly #blocks: string[][] = [];
-  #size = 0;
   /** The number of changes, by which a scan notices that its position is wrong. */
   #version = 0;
-
-  get size(): number {
-    return this.#size;
-  }
-
-  has(key: string): boolean {
-    const [b, i] = this.#seek(key);
-    return this.#blocks[b]?.[i] === key;
-  }
 
   /** Adds `key`. Returns false if the set had it already. */
   add(key: string): boolean {
@@ -40,7 +31,6 @@ export class SortedKeys {
       block.splice(i, 0, key);
       if (block.length > blockSize) this.#blocks.splice(b + 1, 0, block.splice(blockSize / 2));
     }
-    this.#size++;
     this.#version++;
     return true;
   }
@@ -56,7 +46,6 @@ export class SortedKeys {
       this.#join(b);
       this.#join(b - 1);
     }
-    this.#size--;
     this.#version++;
     return true;
   }

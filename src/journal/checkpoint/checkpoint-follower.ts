@@ -4,6 +4,7 @@
 // drops what nothing needs any more.
 
 import { assert, elementAt } from '../../core/assert.ts';
+import { bound } from '../../core/bound.ts';
 import { breath, type Scheduler } from '../../core/scheduler.ts';
 import {
   type Checkpointer,
@@ -22,7 +23,7 @@ import { IdempotencyRecordList } from './idempotency-rows.ts';
 import type { MovedResponse } from './response-table.ts';
 
 /** So much of the log is held in memory at once. */
-const partBytesMax = 16 * 1024 * 1024;
+const partBytesMax = bound(16 * 1024 * 1024);
 /** A batch has fewer bytes than this. */
 const batchSpan = 2 ** 32;
 

@@ -2,6 +2,7 @@
 // a damaged page does no harm. The log's tools, the check of a folder and the scrubber use it.
 
 import { defined, elementAt } from '../../core/assert.ts';
+import { bound } from '../../core/bound.ts';
 import { dataFile } from '../../disk/environment.ts';
 import { LmdbFile } from '../../disk/lmdb-file.ts';
 import { FileDamage } from '../../disk/lmdb-pages.ts';
@@ -20,7 +21,7 @@ import { recordTableOf, recordTables } from './record-table.ts';
 import type { TableRows } from './row-blocks.ts';
 
 /** The most lists whose numbers and names are remembered. */
-const listsMax = 100_000;
+const listsMax = bound(100_000);
 
 export class CheckpointReader {
   readonly file: LmdbFile;

@@ -4,6 +4,7 @@
 
 import { kindOfId } from '../../contract/id-prefixes.ts';
 import { assert, elementAt } from '../../core/assert.ts';
+import { bound } from '../../core/bound.ts';
 import { type Environment, openTable, rowsIn, type Table } from '../../disk/environment.ts';
 import type { Change, RecordKind } from '../../domain/record.ts';
 import {
@@ -18,7 +19,7 @@ import {
 import { checkpointTables } from './checkpoint-tables.ts';
 import type { Read } from './index-table.ts';
 
-const readRecordsMax = 1_000;
+const readRecordsMax = bound(1_000);
 const beforeAll = Buffer.alloc(0);
 const unchanging: ReadonlySet<string | undefined> = new Set<RecordKind>(['event', 'attempt']);
 

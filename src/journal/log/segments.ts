@@ -6,6 +6,7 @@
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { assert, defined, elementAt } from '../../core/assert.ts';
+import { bound } from '../../core/bound.ts';
 import {
   createEnvironment,
   dataFile,
@@ -39,7 +40,7 @@ type Access = 'write' | 'read';
 
 const nameDigits = 16;
 /** So many are open: the newest one, and those from which stored responses were read. */
-const openMax = 4;
+const openMax = bound(4);
 
 export function segmentName(firstSequence: number): string {
   return String(firstSequence).padStart(nameDigits, '0');

@@ -1,8 +1,10 @@
 // Writes bytes one after the other into a buffer that grows and is reused.
 
-const firstBytes = 64 * 1024;
+import { bound } from '../../core/bound.ts';
+
+const firstBytes = bound(64 * 1024);
 /** A buffer that grew beyond this is not used again. */
-const reusedBytesMax = 4 * 1024 * 1024;
+const reusedBytesMax = bound(4 * 1024 * 1024);
 
 export class ByteWriter {
   #buffer = Buffer.allocUnsafeSlow(firstBytes);
