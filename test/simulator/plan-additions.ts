@@ -102,3 +102,19 @@ export function withOddities(plan: Plan): Plan {
   }));
   return withSteps(plan, added);
 }
+
+const toolsShare = 0.3;
+const backedUpToolsShare = 0.7;
+
+/** In some runs operators use their tools, and the scrubber reads what is stored. */
+export function withTools(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/tools`);
+  if (!random.chance(plan.settings.archiveAgeMs > 0 ? backedUpToolsShare : toolsShare)) return plan;
+  const endMs = plan.steps.at(-1)!.atMs;
+  const added = Array.from({ length: random.between(2, 6) }, () => ({
+    atMs: Math.floor(endMs * Math.sqrt(random.unit())),
+    kind: 'fault' as const,
+    what: random.pick(['read the logs', 'compact', 'scrub'] as const),
+  }));
+  return withSteps(plan, added);
+}

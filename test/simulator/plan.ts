@@ -12,6 +12,7 @@ import {
   withOddities,
   withOvertakenOwners,
   withReaders,
+  withTools,
 } from './plan-additions.ts';
 
 /** What a run injects; each seed has some of them only, so that no fault always hides another one. */
@@ -35,6 +36,9 @@ export const faultKinds = [
   'restore elsewhere',
   'lost machine',
   'damage',
+  'read the logs',
+  'compact',
+  'scrub',
 ] as const;
 export type FaultKind = (typeof faultKinds)[number];
 
@@ -167,7 +171,14 @@ const acts: readonly (readonly [weight: number, what: ActKind])[] = [
 /** The others come with the plans that have some. */
 type ScatteredFault = Exclude<
   FaultKind,
-  'lying sync' | 'backup' | 'restore elsewhere' | 'lost machine' | 'overtaken owner'
+  | 'lying sync'
+  | 'backup'
+  | 'restore elsewhere'
+  | 'lost machine'
+  | 'overtaken owner'
+  | 'read the logs'
+  | 'compact'
+  | 'scrub'
 >;
 const faultWeights: Readonly<Record<ScatteredFault, number>> = {
   kill: 3,
@@ -193,7 +204,7 @@ export function planOf(seed: string): Plan {
 
 export function planWithoutNodes(seed: string): Plan {
   const plan = withOvertakenOwners(withCrowds(planWithoutCrowds(seed)));
-  return withOddities(withReaders(withDamage(withHostedCards(withLinks(plan)))));
+  return withTools(withOddities(withReaders(withDamage(withHostedCards(withLinks(plan))))));
 }
 
 export type NewStep = Omit<Step, 'number'>;

@@ -19,6 +19,7 @@ import { payAtLastMoment } from './world/last-moment.ts';
 import { auditLater, hasLater } from './world/later.ts';
 import { Limits } from './world/limits.ts';
 import { Operators } from './world/operators.ts';
+import { auditDamage } from './world/scrubbing.ts';
 import { resetRequestIds } from './world/service.ts';
 import { World } from './world/world.ts';
 
@@ -218,6 +219,7 @@ async function heal(
   world.clocks.correct();
   const earlier = keepShard(world);
   const endMs = simulation.nowMs + healingMs;
+  if (world.isDamaged) await until(endMs, auditDamage(world));
   await until(endMs, () => clients.outstanding === 0 && host.isReady);
   const isDown = () => world.isDamaged && !host.isReady;
   if (judge.finding !== null || isDown()) return;

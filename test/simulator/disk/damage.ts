@@ -1,11 +1,10 @@
 // Silent corruption: a bit of one stored value turns, or a part of it becomes zeros or other bytes, on the disk and in what is
-// read from it. The service has a checksum on
-// each of these values.
+// read from it. The service has a checksum on each of these values.
 
 import { checkpointTables } from '../../../src/journal/checkpoint/checkpoint-tables.ts';
 import type { Random } from '../kernel/random.ts';
-import type { Table } from './contents.ts';
-import type { Volume } from './volume.ts';
+import { type Table, tableOf, valueAt } from './contents.ts';
+import { EnvironmentFile, type Volume } from './volume.ts';
 
 const { records, unchanging, idempotency } = checkpointTables;
 /** The tables with checksums: the log's and the directory's own, and these of a checkpoint. */
@@ -15,6 +14,8 @@ export interface Damage {
   readonly how: string;
   readonly path: string;
   readonly row: string;
+  /** Whether the damaged value lies there still: it may have been written anew, or dropped. */
+  isThere(): boolean;
 }
 
 /** Damages a value somewhere and says where; null when there is nothing to damage. */
@@ -44,5 +45,10 @@ export function damageSomething(volume: Volume, random: Random): Damage | null {
     const changed: Table = { keys: table.keys, values };
     return { ...contents, tables: new Map([...contents.tables, [name, changed]]) };
   });
-  return { how, path, row: `${name || 'rows'} ${at}` };
+  const key = table.keys[at]!;
+  const isThere = () => {
+    const found = volume.find(path);
+    return found instanceof EnvironmentFile && valueAt(tableOf(found.contents, name), key) === damaged;
+  };
+  return { how, path, row: `${name || 'rows'} ${at}`, isThere };
 }

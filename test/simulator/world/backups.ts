@@ -16,6 +16,7 @@ import type { Random } from '../kernel/random.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import { archiveDir, archiversOf } from './archive-process.ts';
 import { isOfDisk } from './failures.ts';
+import { LogTools } from './log-tools.ts';
 import type { World } from './world.ts';
 
 export const dataDir = '/data';
@@ -140,6 +141,20 @@ export class Backups {
       await this.#compare(elsewhere, folder, restored);
       volume.remove(elsewhere);
       this.#world.happened.add(`restored to ${target.kind}`);
+    });
+  }
+
+  /** `payments wal` and `payments history`, of the data folder or of a backup. */
+  readLogs(random: Random): void {
+    const backup = random.chance(0.5) ? this.#made.at(-1) : undefined;
+    this.#command('log tool', async () => {
+      const { id, generation } = backup?.manifest.folder ?? lookAtDataFolder(dataDir);
+      const archived = archiveFolderOf(archiveDir, { id, generation }, 0);
+      const hasArchive = backup !== undefined && this.#world.machine.volume.find(archived) !== undefined;
+      const tools = new LogTools(this.#world, random, dataDir);
+      const archive = hasArchive ? archiveDir : null;
+      await tools.look({ id, generation }, { from: backup?.path ?? null, archive });
+      this.#world.happened.add(`the log of ${backup === undefined ? 'the folder' : 'a backup'} is read`);
     });
   }
 

@@ -5,10 +5,12 @@ import type { ShardIdentity } from '../../../src/disk/identity.ts';
 import { indexRowsOf } from '../../../src/domain/indexes.ts';
 import type { Checkpointer, CheckpointSizes, ReportCompaction } from '../../../src/journal/journal.ts';
 import { openFollower } from '../../../src/journal/open-journal.ts';
+import { type ScrubState, unscrubbed } from '../../../src/journal/scrubber.ts';
 import type { Machine } from '../disk/machine.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Lane, Simulation } from '../kernel/simulation.ts';
 import { archiveDir } from './archive-process.ts';
+import type { Scrubbing } from './scrubbing.ts';
 
 export interface CheckpointLaneOptions {
   readonly dir: string;
@@ -26,8 +28,10 @@ export class CheckpointLane implements Checkpointer {
   readonly #options: CheckpointLaneOptions;
   readonly #random: Random;
   #opened: ReturnType<typeof openFollower> | null = null;
-  /** Tasks run one after the other. */
-  #last: Promise<unknown> = Promise.resolve();
+  /** Tasks run one after the other: this is over when the last one is. */
+  #turn: Promise<void> = Promise.resolve();
+  /** Ends the turn of the task that runs. */
+  #leave: () => void = () => {};
 
   /** `shard` is the lane that asks and is answered. */
   constructor(machine: Machine, shard: Lane, name: string, options: CheckpointLaneOptions) {
@@ -52,14 +56,34 @@ export class CheckpointLane implements Checkpointer {
     return this.#opened;
   }
 
+  async #enter(): Promise<void> {
+    const before = this.#turn;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#turn = promise;
+    await before;
+    this.#leave = resolve;
+  }
+
+  /** The thread has a low priority: it goes on when there is a processor for it. */
+  #pause(): Promise<void> {
+    return this.#simulation.wait(this.#random.skewed(0.05, 60));
+  }
+
+  async #inTurn<T>(task: () => Promise<T>): Promise<T> {
+    await this.#enter();
+    try {
+      await this.#pause();
+      return await task();
+    } finally {
+      this.#leave();
+    }
+  }
+
   #ask<T>(task: () => Promise<T>): Promise<T> {
     const simulation = this.#simulation;
     return new Promise((resolve, reject) => {
       simulation.soon(this.lane, () => {
-        // The thread has a low priority: it goes on when there is a processor for it.
-        const done = this.#last.then(() => simulation.wait(this.#random.skewed(0.05, 60))).then(task);
-        this.#last = done.catch(() => {});
-        done.then(
+        this.#inTurn(task).then(
           (result) => simulation.soon(this.#shard, () => resolve(result)),
           (error) => simulation.soon(this.#shard, () => reject(error)),
         );
@@ -85,7 +109,24 @@ export class CheckpointLane implements Checkpointer {
   }
 
   compact(report: ReportCompaction): Promise<CheckpointSizes> {
-    return this.#ask(() => this.#follower().compact(report));
+    const pause = async () => {
+      // Other tasks run meanwhile.
+      this.#leave();
+      await this.#pause();
+      await this.#enter();
+    };
+    return this.#ask(() =>
+      this.#follower().compact(async (progress) => {
+        await report(progress);
+        await pause();
+      }),
+    );
+  }
+
+  /** Reads all that is stored, a little at a time, as a scrubber that is started anew each time. */
+  async scrub(scrubbing: (state: ScrubState) => Scrubbing): Promise<void> {
+    for (let state = unscrubbed; state.completedMs === null; )
+      state = await this.#ask(async () => scrubbing(state).run());
   }
 
   close(): Promise<void> {

@@ -5,6 +5,7 @@ import { placeOf } from '../disk/machine.ts';
 import { Random } from '../kernel/random.ts';
 import type { FaultKind } from '../plan.ts';
 import type { Host } from './host.ts';
+import type { ShardThread } from './shard-thread.ts';
 import { webhookThreads } from './webhook-thread.ts';
 import type { World } from './world.ts';
 
@@ -41,6 +42,13 @@ function when(world: World, isSo: () => boolean, withinMs: number, action: () =>
     else action();
   };
   look();
+}
+
+/** The thread of some shard, if that has recovered. */
+function threadIn({ host, random }: Fault): ShardThread | undefined {
+  const { shards = [] } = host.service ?? {};
+  const thread = shards[random.below(shards.length || 1)];
+  return thread?.shard && thread;
 }
 
 /** A shard's thread ends, mostly while a write is on its way. */
@@ -144,10 +152,16 @@ const faults: Readonly<Record<FaultKind, (fault: Fault) => void>> = {
   },
   'restore elsewhere': ({ host, random }) => host.backups.restoreElsewhere(random),
   'lost machine': ({ host }) => host.lose(),
+  'read the logs'({ host, random }) {
+    if (host.isReady) host.backups.readLogs(random);
+  },
+  compact: (fault) => threadIn(fault)?.compact(),
+  scrub: (fault) => threadIn(fault)?.scrub(),
   damage({ world, random }) {
     const place = damageSomething(world.machine.volume, random);
     if (place === null) return;
     world.happened.add(`damage: ${place.how} of the ${placeOf(place.path)}`);
+    world.damages.push(place);
     world.isDamaged = true;
     world.isForgetful = false;
     world.note(`damaged: ${place.how} in ${place.path} ${place.row}`);

@@ -2,8 +2,8 @@
 // outside of every process, and says what the records were at each sequence, and which sequence belongs to a moment.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { Change, StoredRecord } from '../../../src/domain/record.ts';
-import type { LogBatch } from '../../../src/journal/journal.ts';
+import type { StoredRecord } from '../../../src/domain/record.ts';
+import type { Entry, LogBatch } from '../../../src/journal/journal.ts';
 
 export type Records = ReadonlyMap<string, StoredRecord>;
 
@@ -11,7 +11,7 @@ interface Batch {
   readonly firstSequence: number;
   readonly lastSequence: number;
   readonly wallMs: number;
-  readonly entries: readonly (readonly Change[])[];
+  readonly entries: readonly Entry[];
 }
 
 export class History {
@@ -67,12 +67,7 @@ export class History {
 
   appended({ firstSequence, wallMs, entries }: LogBatch): void {
     const lastSequence = firstSequence + entries.length - 1;
-    this.#batches.push({
-      firstSequence,
-      lastSequence,
-      wallMs,
-      entries: entries.map(({ changes }) => changes),
-    });
+    this.#batches.push({ firstSequence, lastSequence, wallMs, entries });
   }
 
   /** Whether a record lies in a batch that is not durable yet. */
@@ -80,7 +75,7 @@ export class History {
     const durable = Math.max(this.durable, this.#recovered);
     return this.#batches.some(
       ({ lastSequence, entries }) =>
-        lastSequence > durable && entries.some((changes) => changes.some((change) => change.id === id)),
+        lastSequence > durable && entries.some(({ changes }) => changes.some((change) => change.id === id)),
     );
   }
 
@@ -88,6 +83,12 @@ export class History {
   cutAt(wallMs: number): number {
     const later = this.#batches.find((batch) => batch.wallMs > wallMs);
     return later === undefined ? this.end : later.firstSequence - 1;
+  }
+
+  /** The last sequence before the first batch of a moment or later. */
+  cutBefore(wallMs: number): number {
+    const first = this.#batches.find((batch) => batch.wallMs >= wallMs);
+    return first === undefined ? this.end : first.firstSequence - 1;
   }
 
   get end(): number {
@@ -99,11 +100,18 @@ export class History {
     return this.#batches.find(({ lastSequence }) => lastSequence >= sequence)?.wallMs ?? null;
   }
 
+  /** The batches with entries after one of these, up to the other. */
+  batchesIn(after: number, upTo: number): readonly Batch[] {
+    return this.#batches.filter(
+      ({ firstSequence, lastSequence }) => lastSequence > after && firstSequence <= upTo,
+    );
+  }
+
   /** The records as they were after an entry. */
   at(sequence: number): Map<string, StoredRecord> {
     const records = new Map(this.#base);
     for (const { firstSequence, entries } of this.#batches) {
-      for (const [i, changes] of entries.entries()) {
+      for (const [i, { changes }] of entries.entries()) {
         if (firstSequence + i > sequence) return records;
         for (const change of changes) {
           if (change.removed) records.delete(change.id);
@@ -117,7 +125,8 @@ export class History {
 
 /** Whether the records are as they were right after a batch, as far as the batch has changed them. */
 function isIn({ entries }: Batch, records: Records): boolean {
-  const last = new Map(entries.flat().map((change) => [change.id, change]));
+  const changes = entries.flatMap((entry) => entry.changes);
+  const last = new Map(changes.map((change) => [change.id, change]));
   return [...last].every(([id, change]) =>
     change.removed ? !records.has(id) : isDeepStrictEqual(records.get(id), change),
   );

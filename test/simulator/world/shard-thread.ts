@@ -21,14 +21,17 @@ import { RunningShard } from '../../../src/threads/running-shard.ts';
 import type { Machine } from '../disk/machine.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Lane } from '../kernel/simulation.ts';
+import { Layers } from '../oracle/layers.ts';
 import { Oracle } from '../oracle/oracle.ts';
 import type { PostgresServers } from '../postgresql/servers.ts';
 import type { Admission } from './admission.ts';
 import { auditRecovery } from './audit-recovery.ts';
 import type { End } from './channel.ts';
 import { CheckpointLane } from './checkpoint-lane.ts';
+import { isOfDisk } from './failures.ts';
 import { pageMs } from './hosted-cards.ts';
 import { Undurable } from './prompt-reads.ts';
+import { Scrubbing } from './scrubbing.ts';
 import { ownerOptions } from './stand-by.ts';
 import { webhookThreads } from './webhook-thread.ts';
 import type { World } from './world.ts';
@@ -180,7 +183,11 @@ export class ShardThread {
       onVisitFailed: onFailure,
       onFailure,
     });
-    this.undurable.watch(running.shard.state.records);
+    const { records } = running.shard.state;
+    this.undurable.watch(records);
+    const cold = this.#journal.checkpoint;
+    const chance = simulation.random(`layers of shard ${number} at ${simulation.tasks}`);
+    new Layers(world, chance, this.#records.values(), cold, records, cacheBytesMax);
     await running.recover();
     this.#running = running;
     const isHere = (org: string) => shardOfOrganization(org, folder.shards) === number;
@@ -324,6 +331,28 @@ export class ShardThread {
       admission?.arrived(message);
       this.#running!.receive(message, peer);
     });
+  }
+
+  /** An operator has the checkpoint compacted. */
+  compact(): void {
+    const { world, machine } = this.#options;
+    const { happened, judge, simulation } = world;
+    simulation.soon(this.lane, () => {
+      const over = (error: unknown) => {
+        const what = 'the service fails of what failed, and of nothing else';
+        if (!machine.isDown)
+          judge.check(what, isOfDisk(error) || world.isDamaged, () => (error as Error).stack!);
+      };
+      this.#journal.checkpointer.compact(() => {}).then(() => happened.add('compacted'), over);
+    });
+  }
+
+  /** The scrubber reads all that is stored. */
+  scrub(): void {
+    const { world, folder, number } = this.#options;
+    const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
+    const over = () => world.happened.add('scrubbed');
+    void this.#checkpointer.scrub((state) => new Scrubbing(world, dir, identity, state)).then(over);
   }
 
   stop(): Promise<void> {

@@ -4,6 +4,7 @@
 import type { DataFolder } from '../../../src/data-folder/data-folder.ts';
 import type { NetworkCall } from '../../../src/domain/network-call.ts';
 import type { MachineClocks } from '../disk/clocks.ts';
+import type { Damage } from '../disk/damage.ts';
 import { Machine, useSimulation } from '../disk/machine.ts';
 import { MachineDown } from '../disk/volume.ts';
 import { Counts, Finding, Judge } from '../kernel/findings.ts';
@@ -35,6 +36,7 @@ export class World {
   readonly facts: Facts;
   /** Something on the disk was damaged without a word: what needs it may be refused from now on. */
   isDamaged = false;
+  readonly damages: Damage[] = [];
   /** The data folder was restored, and nobody has resumed its service yet. */
   isPaused = false;
   /** It came back from a backup once. */
