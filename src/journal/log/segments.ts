@@ -172,6 +172,8 @@ export class Segments {
     const segment = await this.#forgetOldest();
     const dropped = `${segment.folder}.dropped`;
     renameSync(segment.folder, dropped);
+    // Otherwise its file may be gone after a power cut, and its name there still.
+    syncPath(this.folder);
     rmSync(dropped, { recursive: true });
   }
 
