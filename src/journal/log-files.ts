@@ -222,18 +222,26 @@ export class FiledLogReader implements LogSource {
     const files = this.#files.filter(({ first, last }) => last > after && first <= upTo);
     const isSelected = ({ firstSequence, lastSequence }: FoundBatch) =>
       firstSequence <= upTo && lastSequence > after;
+    // What two files hold counts once.
     if (reverse) {
-      for (const file of files.toReversed()) {
+      let next = Number.POSITIVE_INFINITY;
+      for (const file of files.toSorted((a, b) => b.last - a.last)) {
+        if (file.first >= next) continue;
         const found: (FoundBatch | LogDefect)[] = [];
         for await (const each of this.#batchesOf(file)) found.push(each);
-        yield* found.reverse().filter((each) => isDefect(each) || isSelected(each));
+        for (const each of found.reverse()) {
+          if (isDefect(each)) yield each;
+          else if (isSelected(each) && each.firstSequence < next) {
+            yield each;
+            next = each.firstSequence;
+          }
+        }
       }
       return;
     }
     const gaps = new Gaps(Math.max(after + 1, this.#files[0]?.first ?? 0), () => false);
     let last = after;
     for (const file of files) {
-      // What two files hold counts once.
       if (file.last <= last) continue;
       for await (const found of this.#batchesOf(file)) {
         if (isDefect(found)) gaps.hold(found);

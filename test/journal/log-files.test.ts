@@ -294,6 +294,7 @@ test('a log of files tells what is missing and damaged in its place, and goes on
     [6, 7],
   ]);
   assert.deepEqual(await read(reader()), whole, 'what two files hold counts once');
+  assert.deepEqual(await read(reader(), { reverse: true }), whole.toReversed(), 'backwards, too');
   for (const { path, first, last } of files()) if (first === 4 || last === 7) rmSync(path);
   assert.deepEqual(await read(reader()), [
     ...whole.slice(0, 3),
@@ -317,6 +318,13 @@ test('a log of files tells what is missing and damaged in its place, and goes on
   assert.deepEqual(rest, ['6-7: there is no batch with the entries 6 to 7', ...whole.slice(4)]);
   const reversed = await read(reader(), { reverse: true });
   assert.deepEqual(reversed, [[9, 12], [8, 8], damaged, [1, 2]]);
+});
+
+test('a file that holds what others hold, and more, is read once backwards', async (context) => {
+  const folder = await archive(context);
+  await write(folder, whole as [number, number][]);
+  const reader = new FiledLogReader('archive', identity, logFilesIn(folder), []);
+  assert.deepEqual(await read(reader, { reverse: true, after: 3 }), whole.slice(2).toReversed());
 });
 
 test('a batch that belongs elsewhere is a defect of a log of files, and the next one follows', async (context) => {
