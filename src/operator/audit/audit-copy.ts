@@ -25,6 +25,8 @@ export function* auditPieces(dataDir: string): Generator<AuditPiece> {
   try {
     for (const { file, descriptor } of opened) {
       const { size } = fstatSync(descriptor);
+      // The name of an empty one says where the record begins.
+      if (size === 0) yield { file, bytes: Buffer.alloc(0) };
       for (let at = 0; at < size; ) {
         const bytes = Buffer.alloc(Math.min(pieceBytes, size - at));
         const read = readSync(descriptor, bytes, 0, bytes.length, at);

@@ -18,6 +18,8 @@ import { syncPath } from '../../disk/sync-path.ts';
 
 /** When the last row of a file was written; one whose rows do not say so is never too old. */
 export function lastMs(file: AuditFile): number {
+  // It says where the record begins on this machine, until there is another that does.
+  if (file.bytes === 0) return Number.NEGATIVE_INFINITY;
   const [lines = []] = linesBackwards([file]);
   for (const { bytes } of lines) {
     const at = parsedRow<{ readonly at?: string }>(bytes)?.at;

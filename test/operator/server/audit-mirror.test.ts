@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import {
   appendFileSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -18,6 +19,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { systemTimers } from '../../../src/core/scheduler.ts';
 import type { RemoteText, TextPart } from '../../../src/disk/remote-text.ts';
 import { checkChain } from '../../../src/operator/audit/audit-chain.ts';
+import { auditPieces, restoreAudit } from '../../../src/operator/audit/audit-copy.ts';
 import { auditFiles, lastRows, placed } from '../../../src/operator/audit/audit-files.ts';
 import { AuditLog } from '../../../src/operator/audit/audit-log.ts';
 import { canFollow, followRecord, SharedRecord } from '../../../src/operator/audit/audit-mirror.ts';
@@ -194,6 +196,32 @@ test('a record whose beginning was dropped begins there on other nodes, too', as
   const fresh = new Others();
   await serve(fresh, 'a', 23);
   assert.equal((await fresh.bounds()).start, second!.start);
+});
+
+test('where a record begins on a node is kept by its backup, and forgotten when the rows from there are too old', async () => {
+  const path = join(folder, 'audit', 'operators.ndjson');
+  mkdirSync(join(folder, 'audit'));
+  writeFileSync(placed(path, 4_711), '');
+  const kept = { ms: 1_000, now: () => 10_000 };
+  const append = async (atMs: number) => {
+    const log = await AuditLog.open(path, { fileBytesMax: 1, kept });
+    await log.append(() => ({ at: new Date(atMs).toISOString() }));
+    await log.close();
+  };
+  await append(9_500);
+  const restored = join(folder, 'restored');
+  await restoreAudit(
+    restored,
+    (async function* () {
+      yield* auditPieces(folder);
+    })(),
+  );
+  const shape = (of: string) => auditFiles(of).map(({ start, bytes }) => [start, bytes]);
+  assert.deepEqual(shape(join(restored, 'audit', 'operators.ndjson')), shape(path));
+  assert.deepEqual(shape(path)[0], [4_711, 0]);
+  for (const atMs of [9_600, 9_700]) await append(atMs);
+  const [first] = shape(path);
+  assert.ok(first![1]! > 0, `${first}`);
 });
 
 test('a node that stands by follows all but the last append, which may not be on enough machines', async () => {
