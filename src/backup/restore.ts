@@ -16,6 +16,7 @@ import {
   anotherDataFolder,
   type DataFolder,
   emptyDirectory,
+  emptyFolder,
   newDataFolder,
   refuseNewer,
   shardNumbers,
@@ -85,11 +86,8 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
     return await new Restore(options, manifest, folder).run();
   } catch (error) {
     // Nothing was there, and a part of a folder must not be taken for one.
-    for (const name of ['directory', 'audit', reportFile, laterFile])
-      rmSync(join(dataDir, name), { recursive: true, force: true });
-    for (const number of shardNumbers(folder))
-      rmSync(folder.shardDir(number), { recursive: true, force: true });
-    if (!existed) rmSync(dataDir, { recursive: true, force: true });
+    if (existed) emptyFolder(dataDir);
+    else rmSync(dataDir, { recursive: true, force: true });
     throw error;
   }
 }

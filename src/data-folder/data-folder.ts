@@ -260,6 +260,12 @@ function makeEmptyFolder(path: string): void {
   prepareDataFolder(path);
 }
 
+/** Removes all of a folder that was to be one. */
+export function emptyFolder(path: string): void {
+  for (const name of readdirSync(path))
+    if (!harmless.includes(name)) rmSync(join(path, name), { recursive: true, force: true });
+}
+
 /** The active layout of a folder, for a look that changes nothing. Throws `DataFolderError`. */
 export function lookAtDataFolder(path: string): DataFolder {
   const format = existsSync(path) ? readFormat(path) : null;

@@ -3,11 +3,20 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
-import { filesOf, type Manifest } from '../../src/backup/backup-manifest.ts';
+import { filesOf, type Manifest, saveFinished } from '../../src/backup/backup-manifest.ts';
 import { openLogAt } from '../../src/backup/log-folders.ts';
 import { restore as restoreFolder } from '../../src/backup/restore.ts';
 import { restoreInto, verifyBackup } from '../../src/backup/restore-command.ts';
@@ -412,6 +421,22 @@ test('what can not be restored is refused in one line, and leaves nothing', asyn
     writeFileSync(path, sound);
     assert(!existsSync(data));
   }
+
+  // A folder for another node has the generation of the service, and here no file is of that one.
+  mkdirSync(data);
+  saveFinished(to, { ...manifest, folder: { ...manifest.folder, generation: 1 } });
+  const asNode = {
+    ...inThisProcess,
+    from: to,
+    dataDir: data,
+    target: { kind: 'end' },
+    asNode: true,
+  } as const;
+  await assert.rejects(restoreFolder(asNode), /is from before a reshard/);
+  assert.deepEqual(readdirSync(data), []);
+  saveFinished(to, manifest);
+  rmSync(data, { recursive: true });
+
   const text = readFileSync(join(to, 'manifest.json'), 'utf8');
   writeFileSync(join(to, 'manifest.json'), text.replace('"generation": 0', '"generation": 1'));
   assert.match(await refusedOf(), /manifest\.json is damaged: its digest does not match/);
