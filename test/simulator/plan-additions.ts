@@ -118,3 +118,19 @@ export function withTools(plan: Plan): Plan {
   }));
   return withSteps(plan, added);
 }
+
+const limitedShare = 0.3;
+
+/** In some runs members export what there is, and operators change limits for a while, of which people want to know. */
+export function withExportsAndLimits(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/exports and limits`);
+  if (!random.chance(limitedShare)) return plan;
+  const endMs = plan.steps.at(-1)!.atMs;
+  const what = () => random.pick(['export', 'change limit', 'look around', 'bad request'] as const);
+  const added = Array.from({ length: random.between(3, 12) }, () => ({
+    atMs: random.below(endMs),
+    kind: 'act' as const,
+    what: what(),
+  }));
+  return withSteps(plan, added);
+}

@@ -7,6 +7,7 @@ import { type ClusterFaultKind, hasNodes, planWithNodes } from './cluster-plan.t
 import { Random } from './kernel/random.ts';
 import {
   withDamage,
+  withExportsAndLimits,
   withHostedCards,
   withLinks,
   withOddities,
@@ -78,6 +79,8 @@ export const actKinds = [
   'read on',
   'odd request',
   'look around',
+  'export',
+  'change limit',
   'bad request',
   'whole payment',
   'send in other words',
@@ -204,7 +207,8 @@ export function planOf(seed: string): Plan {
 
 export function planWithoutNodes(seed: string): Plan {
   const plan = withOvertakenOwners(withCrowds(planWithoutCrowds(seed)));
-  return withTools(withOddities(withReaders(withDamage(withHostedCards(withLinks(plan))))));
+  const odd = withOddities(withReaders(withDamage(withHostedCards(withLinks(plan)))));
+  return withExportsAndLimits(withTools(odd));
 }
 
 export type NewStep = Omit<Step, 'number'>;

@@ -240,6 +240,8 @@ async function heal(
   clients.run(() => auditAnswers(world, clients, operators, shops));
   await until(endMs + healingMs, () => clients.outstanding === 0);
   await until(endMs + healingMs, () => host.isIdle);
+  const waiting = host.service?.waiting ?? 0;
+  judge.check('what waits is bounded', waiting === 0, () => `${waiting} wait that were answered`);
   for (const limits of clients.limits.values()) limits.audit();
   if (judge.finding === null) await auditDayCap(world, host, clients, operators, shops[0]!, until);
   if (judge.finding === null) await payAtLastMoment(world, host, clients, shops[0]!, until);

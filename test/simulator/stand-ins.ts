@@ -22,6 +22,8 @@ const standInsOfSources: Readonly<Record<string, string>> = {
   'postgresql/schema.ts': './postgresql/schema.ts',
   'domain/decide.ts': './oracle/decide.ts',
   'domain/query.ts': './oracle/query.ts',
+  'shard/execute.ts': './oracle/execute.ts',
+  'shard/deliver.ts': './oracle/deliver.ts',
   'shard/execute-internal.ts': './oracle/execute-internal.ts',
 };
 

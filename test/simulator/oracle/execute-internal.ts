@@ -4,7 +4,7 @@ import type { CommitBatch, ReplyTo } from '../../../src/shard/commit-batch.ts';
 import { executeInternal as executeInService } from '../../../src/shard/execute-internal.ts';
 import type { InternalAnswer, InternalRequest } from '../../../src/shard/protocol.ts';
 import type { ShardState } from '../../../src/shard/shard-state.ts';
-import { oracleOf } from './oracle.ts';
+import { oracleOfBatch } from './oracle.ts';
 
 export function executeInternal(
   state: ShardState,
@@ -12,11 +12,12 @@ export function executeInternal(
   to: ReplyTo,
   request: InternalRequest,
 ): void {
+  const oracle = oracleOfBatch(state, batch);
   const reply = batch.reply.bind(batch);
   batch.reply = (to, answer: InternalAnswer) => {
     const { settings, ids } = state;
     const asked = { settings, serviceMs: batch.serviceMs, idLeadMs: ids.times.leadMs };
-    if (request.kind !== 'command') oracleOf(batch.view)?.told(request, asked, answer);
+    if (request.kind !== 'command') oracle?.told(request, asked, batch, answer);
     reply(to, answer);
   };
   executeInService(state, batch, to, request);

@@ -9,6 +9,7 @@ import { Random } from '../kernel/random.ts';
 import type { ActKind } from '../plan.ts';
 import { badRequest, inOtherWords } from './bad-requests.ts';
 import type { Clients, Shop } from './clients.ts';
+import { exportSome } from './exports.ts';
 import type { Fact } from './facts.ts';
 import { lookAround } from './look-around.ts';
 import { oddRequest } from './odd-requests.ts';
@@ -487,6 +488,8 @@ const acts: Readonly<Record<ActKind, (acting: Act) => Promise<void>>> = {
   'read on': readOn,
   'odd request': oddRequest,
   'look around': lookAround,
+  export: exportSome,
+  'change limit': ({ operators, random, shop }) => operators.changeLimit(shop, random),
   'bad request': badRequest,
   'whole payment': wholePayment,
   'send in other words': inOtherWords,

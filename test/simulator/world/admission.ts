@@ -5,7 +5,13 @@
 import { routeTable } from '../../../src/contract/routes/table.ts';
 import type { LogBatch } from '../../../src/journal/journal.ts';
 import type { ClientBounds, Port, ShardClient } from '../../../src/shard/client.ts';
-import { type RequestFrame, RequestReader, readAnswers, requestFlags } from '../../../src/shard/frames.ts';
+import {
+  type AnswerFrame,
+  type RequestFrame,
+  RequestReader,
+  readAnswers,
+  requestFlags,
+} from '../../../src/shard/frames.ts';
 import type { FromShard, ToShard } from '../../../src/shard/protocol.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import type { End } from './channel.ts';
@@ -61,8 +67,7 @@ export class Admission {
     this.#withdrawnAt.clear();
     this.#inFlight.fill(0);
     near.on('message', (message) => {
-      if (message instanceof ArrayBuffer)
-        readAnswers(message, ({ correlation }) => this.#inFlight[correlation & 1]!--);
+      if (message instanceof ArrayBuffer) readAnswers(message, (answer) => this.#isAnswered(answer));
       else if ('stalledMs' in message) reads.told(message.stalledMs !== null);
     });
     const on: Port['on'] = (event: string, listener: (message: FromShard) => void) =>
@@ -122,6 +127,13 @@ export class Admission {
     client.withdraw(correlation);
     if (client.abandoned > abandoned) this.#gone.add(id);
     this.settled(id);
+  }
+
+  #isAnswered(answer: AnswerFrame): void {
+    const { correlation } = answer;
+    this.#inFlight[correlation & 1]!--;
+    const requestId = this.#sent.get(correlation);
+    if (requestId !== undefined) this.#world.answers.arrived(requestId, answer);
   }
 
   #isSent(batch: ArrayBuffer): void {

@@ -30,9 +30,11 @@ export async function auditDayCap(
     });
     await until(simulation.nowMs + 10 * settleMs, () => clients.outstanding === 0);
   };
-  const capAt = (requests: number) =>
+  const capAt = (requests: number, paymentCreations = lifted) =>
     operators.run((directory) =>
-      directory.changeOrganization(shop.org, (each) => withDailyCap(each, 'test', { requests })),
+      directory.changeOrganization(shop.org, (each) =>
+        withDailyCap(each, 'test', { requests, paymentCreations }),
+      ),
     );
   const isRefused = async () => (await clients.get(shop, '/v1/account')) === null;
   await asked(() => capAt(dayCap));
@@ -53,5 +55,20 @@ export async function auditDayCap(
     const isHeld = (await isRefused()) || moroccoDayAt(clocks.wall()) !== day;
     judge.check('limits are never exceeded', isHeld, () => `a cap of ${dayCap} a day is lifted by a start`);
   });
+  await asked(() => capAt(lifted, dayCap));
+  await asked(async () => {
+    let made = 0;
+    while (made <= dayCap && (await makesIntent(clients, shop))) made++;
+    judge.check('limits are never exceeded', made <= dayCap, () => `more than ${dayCap} are made on a day`);
+  });
   await asked(() => capAt(lifted));
+  await until(simulation.nowMs + 10 * settleMs, () => host.isIdle);
+  // What is done last is appended a moment later.
+  await until(simulation.nowMs + 1_000, () => false);
+}
+
+/** Nobody waits until midnight. */
+async function makesIntent(clients: Clients, shop: Shop): Promise<boolean> {
+  const params = { amount: 20_000, currency: 'mad' };
+  return (await clients.post(shop, '/v1/payment_intents', params, { isCreation: true })) !== null;
 }

@@ -3,6 +3,7 @@
 
 import { routeTable } from '../../../src/contract/routes/table.ts';
 import { type Sheet, sheetColumns, sheetWords } from '../../../src/domain/export-sheet.ts';
+import { fieldIndex, scopeOf } from '../../../src/domain/indexes.ts';
 import type { PaymentSearch } from '../../../src/domain/payment-search.ts';
 import { paymentStates } from '../../../src/domain/payment-state.ts';
 import type { InternalRequest } from '../../../src/shard/protocol.ts';
@@ -53,7 +54,7 @@ function questionOf(acting: Act): InternalRequest {
   );
   const nowMs = world.clocks.wall();
   const link = acting.clients.links.at(-1)?.id;
-  switch (random.below(9)) {
+  switch (random.below(15)) {
     case 0:
     case 1:
       return { kind: 'search_payments', ...scope, search: searchOf(acting) };
@@ -73,6 +74,23 @@ function questionOf(acting: Act): InternalRequest {
       const [fromMs, toMs] = [nowMs - random.below(60_000), nowMs - random.below(9_000)];
       const filter = { kind: random.pick(['charge', 'refund'] as const), methods, fromMs, toMs };
       return { kind: 'settled_page', ...scope, filter, start: null };
+    }
+    case 8:
+    case 9:
+      return { kind: 'endpoint_health', ...scope };
+    case 10:
+      return { kind: 'failing_endpoints', limit: random.pick([1, 20]) };
+    case 11:
+      return { kind: 'limit_levels', ...scope };
+    case 12: {
+      const events = [...world.facts.of(shop.org, livemode, 'event')];
+      const after = random.chance(0.3) || events.length === 0 ? null : random.pick(events).id;
+      return { kind: 'events_after', ...scope, after, limit: random.pick([1, 5, 100]) };
+    }
+    case 13: {
+      const endpoint = idOf(acting, 'webhook_endpoint') ?? 'nothing';
+      const index = fieldIndex('delivery', scopeOf(org, livemode), 'endpoint', endpoint);
+      return { kind: 'records', index, limit: random.pick([1, 50]) };
     }
     default:
       return exportOf(acting, scope);

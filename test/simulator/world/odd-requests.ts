@@ -2,7 +2,7 @@
 // object forbids. The model says what must become of each.
 
 import { causes } from '../../../src/domain/cause.ts';
-import { kindIndex, scopeOf } from '../../../src/domain/indexes.ts';
+import { fieldIndex, scopeOf } from '../../../src/domain/indexes.ts';
 import { type Act, known, listPaths, tell } from './acts.ts';
 import type { Resource } from './facts.ts';
 
@@ -190,7 +190,8 @@ const requests: readonly ((acting: Act) => Promise<unknown>)[] = [
   },
   async (acting) => {
     const { org, livemode } = acting.shop;
-    const index = kindIndex('delivery', scopeOf(org, livemode));
+    const endpoint = any(acting, 'webhook_endpoint').id;
+    const index = fieldIndex('delivery', scopeOf(org, livemode), 'endpoint', endpoint);
     const found = await tell(acting, { kind: 'records', index, limit: 20 });
     const deliveries = JSON.parse(found ?? '[]') as { id: string }[];
     if (deliveries.length === 0) return;

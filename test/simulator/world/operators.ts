@@ -1,6 +1,7 @@
 // Operators who change organizations and keys while all goes on, and those who look whether lists show what was made.
 
 import type { Directory } from '../../../src/directory/directory.ts';
+import { withLimit } from '../../../src/directory/organization.ts';
 import type { Random } from '../kernel/random.ts';
 import { listPaths } from './acts.ts';
 import type { Clients, Shop } from './clients.ts';
@@ -99,6 +100,18 @@ export class Operators {
       this.#world.note(`operator: a key of ${shop.org} is revoked${done === null ? ', perhaps' : ''}`);
     }
     await this.tryKeys(random.below(3));
+  }
+
+  /** An organization gets another limit for a while, or for good. Those that are watched stay. */
+  async changeLimit(shop: Shop, random: Random): Promise<void> {
+    const mode = shop.livemode ? 'live' : 'test';
+    const bucket = random.pick(['writes', 'payment_creation', 'search'] as const);
+    const perMinute = random.between(30, 400);
+    const untilMs = random.chance(0.7) ? this.#world.clocks.wall() + random.between(500, 20_000) : null;
+    const limit = { perMinute, source: 'custom', untilMs } as const;
+    await this.run((directory) =>
+      directory.changeOrganization(shop.org, (each, nowMs) => withLimit(each, mode, bucket, limit, nowMs)),
+    );
   }
 
   /** A key is replaced by another one, and works for some seconds more. */

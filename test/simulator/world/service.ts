@@ -64,6 +64,8 @@ export interface Request {
   readonly body: string;
   /** The member who asks in the dashboard; none for a merchant's server. */
   readonly member?: string;
+  /** The body is said to be something else than JSON. */
+  readonly isForm?: boolean;
 }
 
 export interface Answer {
@@ -552,7 +554,7 @@ export class Service {
   }
 
   #take(
-    { apiKey, method, path, query, key, body, member = '' }: Request,
+    { apiKey, method, path, query, key, body, member = '', isForm = false }: Request,
     done: (answer: Answer | null) => void,
     call: Call,
   ): void {
@@ -572,11 +574,13 @@ export class Service {
     const flags =
       (known.livemode ? requestFlags.livemode : 0) |
       (key === null ? 0 : requestFlags.hasIdempotencyKey) |
-      (member === '' ? 0 : requestFlags.byMember);
+      (member === '' ? 0 : requestFlags.byMember) |
+      (isForm ? requestFlags.wrongContentType : 0);
     const frame = {
       route: match.route,
       flags,
-      language: languages.indexOf('en'),
+      // Mostly English.
+      language: requests % 5 < 3 ? languages.indexOf('en') : (requests % 5) - 2,
       version: noVersion,
       org: known.org,
       requestId,
@@ -618,7 +622,15 @@ export class Service {
   /** Asks a shard as a page or an operator does. */
   ask(org: string, request: InternalRequest, done: (answer: InternalAnswer) => void): void {
     this.#world.simulation.soon(this.#edge, () => {
-      void this.#clients[this.shardOf(org)]?.ask(request).then(done);
+      void this.#clients[this.shardOf(org)]?.ask(request).then((answer) => {
+        const isWhole = !answer.ok || typeof answer.body === 'string';
+        this.#world.judge.check(
+          'an answer says what became of its request',
+          isWhole,
+          () => `${request.kind} is answered ${JSON.stringify(answer)}`,
+        );
+        done(answer);
+      });
     });
   }
 
@@ -692,6 +704,14 @@ export class Service {
     if (!this.isListening) return ends.map((end, number) => this.hosting?.mirrorEnd(number) ?? end);
     return this.shards.map((thread, number) =>
       this.#lending?.isLent(number) ? ends[number]! : (thread?.mirrorEnd ?? { sequence: 0, checksum: null }),
+    );
+  }
+
+  /** The requests, and their bytes, of which the edge believes that they wait for a shard. */
+  get waiting(): number {
+    return this.#clients.reduce(
+      (sum, { waitingCount, waitingBytes }) => sum + waitingCount + waitingBytes,
+      0,
     );
   }
 

@@ -14,6 +14,7 @@ import { PostgresLog } from '../../../src/postgresql/partition-log.ts';
 import type { ShardAccount } from '../../../src/shard/account.ts';
 import type { Peer } from '../../../src/shard/commit-batch.ts';
 import { memoryShares, shardMibMin } from '../../../src/shard/memory.ts';
+import { type PackedOutbox, receivedByShard, sendFromShard } from '../../../src/shard/packed-outbox.ts';
 import type { FromShard, ToShard } from '../../../src/shard/protocol.ts';
 import type { Shard } from '../../../src/shard/shard.ts';
 import { shardOfOrganization } from '../../../src/shard/shard-map.ts';
@@ -26,7 +27,6 @@ import { Oracle } from '../oracle/oracle.ts';
 import type { PostgresServers } from '../postgresql/servers.ts';
 import type { Admission } from './admission.ts';
 import { auditRecovery } from './audit-recovery.ts';
-import type { End } from './channel.ts';
 import { CheckpointLane } from './checkpoint-lane.ts';
 import { isOfDisk } from './failures.ts';
 import { pageMs } from './hosted-cards.ts';
@@ -53,6 +53,12 @@ export interface ShardThreadOptions {
   readonly revision: number;
   readonly onFailure: (error: unknown) => void;
   readonly onDurable: (end: LogEnd) => void;
+}
+
+/** The shard's end of a channel to an edge, or to a webhook thread, which gets what it gets as bytes. */
+interface ShardPort {
+  postMessage(message: FromShard | PackedOutbox): void;
+  on(event: 'message', listener: (message: ToShard | PackedOutbox) => void): void;
 }
 
 export class ShardThread {
@@ -194,8 +200,16 @@ export class ShardThread {
     auditRecovery(world, running.shard, this.#records, isHere);
     this.#history.recovered(this.#journal.log.nextSequence, this.#records);
     this.#auditMirror();
-    new Oracle(world, this.#records.values(), running.shard.state.records);
+    const { state } = running.shard;
+    const oracle = new Oracle(world, this.#records.values(), state, accounts, this.#journal.checkpoint);
+    const tick = running.shard.tick.bind(running.shard);
+    running.shard.tick = () => {
+      oracle.promptness.ticked(running.shard);
+      return tick();
+    };
+    const { serviceMs } = running.shard.now();
     await running.start();
+    if (!state.readOnly) oracle.promptness.judgeDue(serviceMs);
     machine.step();
   }
 
@@ -315,7 +329,7 @@ export class ShardThread {
   }
 
   /** `admission` hears what happens to the requests of the port. */
-  connect(port: End<FromShard, ToShard>, admission: Admission | null = null): void {
+  connect(port: ShardPort, admission: Admission | null = null): void {
     if (admission !== null) this.#admission = admission;
     const { world, lease, number } = this.#options;
     const post = (message: FromShard) => {
@@ -323,13 +337,15 @@ export class ShardThread {
         world.speaks(lease, 'an answer');
         world.speaksFor(number, this.#journal.ownership.epoch);
       }
-      port.postMessage(message);
+      if ('outbox' in message) sendFromShard(port, message.outbox);
+      else port.postMessage(message);
     };
     const peer = { post };
     this.#peers.push(peer);
     port.on('message', (message) => {
-      admission?.arrived(message);
-      this.#running!.receive(message, peer);
+      const received = 'packedOutbox' in message ? { outbox: receivedByShard(message) } : message;
+      admission?.arrived(received);
+      this.#running!.receive(received, peer);
     });
   }
 
@@ -367,9 +383,10 @@ function networksOf(test: TellingNetworks, live: TellingNetworks, isHosted: bool
     of: (_, mode) => (mode === 'test' ? test : live),
     posting: (_, mode) => ({ card: mode === 'live' && isHosted ? live.card : null, cash: null }),
     callbackPath: () => '',
-    available: (_, mode) => {
+    available: (org, mode) => {
       const cardPage = mode === 'live' && isHosted ? 'hosted' : 'own';
-      return { card: true, cash: true, cardPage, agents: null };
+      const isKnown = org.startsWith('org_');
+      return { card: isKnown, cash: isKnown, cardPage, agents: null };
     },
     onOutcome(listener) {
       test.onOutcome(listener);

@@ -2,6 +2,7 @@
 // place of attempts.
 
 import type { OwnershipBoard } from '../../../src/journal/ownership.ts';
+import { type PackedOutbox, receivedFromShard, sendToShard } from '../../../src/shard/packed-outbox.ts';
 import type { FromShard, ToShard } from '../../../src/shard/protocol.ts';
 import { Dispatcher } from '../../../src/webhooks/dispatcher.ts';
 import type { Machine } from '../disk/machine.ts';
@@ -29,7 +30,7 @@ export class WebhookThread {
   readonly #world: World;
   readonly #lane: Lane;
   readonly #dispatcher: Dispatcher;
-  readonly #ports = new Map<number, End<ToShard, FromShard>>();
+  readonly #ports = new Map<number, End<ToShard | PackedOutbox, FromShard | PackedOutbox>>();
 
   /** Whom receivers take it for. */
   readonly #sender: string;
@@ -51,7 +52,10 @@ export class WebhookThread {
         return receivers.attempt(this.#sender, input, clocks);
       },
       hangUp: () => {},
-      send: (shard, message) => this.#ports.get(shard)?.postMessage({ outbox: { thread, ...message } }),
+      send: (shard, message) => {
+        const port = this.#ports.get(shard);
+        if (port !== undefined) sendToShard(port, { thread, ...message });
+      },
       onAttempted: () => {},
       onTrouble: (error) =>
         judge.check('the service fails of what failed, and of nothing else', false, () => String(error)),
@@ -72,14 +76,17 @@ export class WebhookThread {
 
   connect(number: number, thread: ShardThread): void {
     const { simulation } = this.#world;
-    const [near, far] = channel<ToShard, FromShard>(simulation, this.#lane, thread.lane);
+    const [near, far] = channel<ToShard | PackedOutbox, FromShard | PackedOutbox>(
+      simulation,
+      this.#lane,
+      thread.lane,
+    );
     thread.connect(far);
     simulation.soon(this.#lane, () => {
       this.#ports.get(number)?.close();
       this.#ports.set(number, near);
       near.on('message', (message) => {
-        if (!(message instanceof ArrayBuffer) && 'outbox' in message)
-          this.#dispatcher.take(number, message.outbox);
+        if ('packedOutbox' in message) this.#dispatcher.take(number, receivedFromShard(message));
       });
       this.#dispatcher.connected(number);
     });

@@ -10,6 +10,7 @@ import { MachineDown } from '../disk/volume.ts';
 import { Counts, Finding, Judge } from '../kernel/findings.ts';
 import { Simulation } from '../kernel/simulation.ts';
 import { Trace } from '../kernel/trace.ts';
+import { Answers } from '../oracle/answers.ts';
 import type { Settings } from '../plan.ts';
 import { Bank } from './bank.ts';
 import { Facts } from './facts.ts';
@@ -34,6 +35,7 @@ export class World {
   readonly hostedCards: HostedCards | null;
   readonly receivers: Receivers;
   readonly facts: Facts;
+  readonly answers: Answers;
   /** Something on the disk was damaged without a word: what needs it may be refused from now on. */
   isDamaged = false;
   readonly damages: Damage[] = [];
@@ -67,6 +69,7 @@ export class World {
     this.settings = settings;
     this.trace = new Trace(() => this.simulation.nowMs, isKept);
     this.facts = new Facts(this.judge, () => this.simulation.nowMs);
+    this.answers = new Answers(this);
     this.bank = new Bank(this);
     this.hostedCards = settings.hasHostedCards ? new HostedCards(this) : null;
     this.receivers = new Receivers(this);

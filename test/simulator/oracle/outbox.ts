@@ -1,0 +1,229 @@
+// What a shard gives its webhook threads: deliveries that are due, the oldest of an endpoint first, each once until its attempt is
+// reported; what has become of endpoints; and which reports are recorded.
+
+import { isDeepStrictEqual } from 'node:util';
+import { slotOf } from '../../../src/core/slot.ts';
+import { eventJson } from '../../../src/domain/events.ts';
+import type { Change } from '../../../src/domain/record.ts';
+import type { CommitBatch, Peer } from '../../../src/shard/commit-batch.ts';
+import type { DueDelivery, EndpointChange, OutboxBatch, OutboxMessage } from '../../../src/shard/protocol.ts';
+import type { DeliveryOutcome } from '../../../src/shard/shard-options.ts';
+import type { Table } from '../../domain/model/turn.ts';
+import type { World } from '../world/world.ts';
+import { Health } from './health.ts';
+import { type Delivery, isBefore, Waiting } from './waiting.ts';
+
+const windowMax = 128;
+const inFlightMax = 5;
+const perBatchMax = 256 + 16;
+/** A webhook thread. */
+interface Thread {
+  readonly peer: Peer;
+  /** Since when it knows the endpoints, in service time; null: it is new. */
+  knowsSinceMs: number | null;
+  /** Which attempt of each delivery it has, by endpoint. */
+  readonly leased: Map<string, Map<string, number>>;
+}
+
+export class Outbox {
+  readonly #world: World;
+  readonly #table: Table;
+  readonly #threads: (Thread | null)[];
+  readonly waiting: Waiting;
+  readonly health = new Health();
+  /** Endpoints that have changed since their threads were told. */
+  readonly #changed = new Set<string>();
+  /** When a thread was told of an endpoint. */
+  readonly #toldMs = new Map<string, number>();
+
+  constructor(world: World, table: Table, threads: number) {
+    this.#world = world;
+    this.#table = table;
+    this.#threads = Array.from({ length: threads }, () => null);
+    this.waiting = new Waiting(table.all('delivery'));
+  }
+
+  #check(fault: string | null): void {
+    if (this.#world.isDamaged) return;
+    this.#world.judge.check('webhook threads have what is due', fault === null, () => fault ?? '');
+  }
+
+  changed(change: Change): void {
+    this.waiting.changed(change);
+    if (change.kind !== 'webhook_endpoint') return;
+    this.#changed.add(change.id);
+    const thread = this.#threads[this.#threadOf(change.id)];
+    if (change.status !== 'enabled') thread?.leased.delete(change.id);
+  }
+
+  #threadOf(endpoint: string): number {
+    return slotOf(endpoint) % this.#threads.length;
+  }
+
+  /** A thread reports attempts, which `take` records. While writes are refused nobody knows which of them are recorded. */
+  reported(
+    batch: CommitBatch,
+    peer: Peer,
+    { thread: number, open, reports }: OutboxMessage,
+    refuses: () => boolean,
+    take: (onOutcome: (outcome: DeliveryOutcome) => void) => void,
+  ): void {
+    if (open) this.#threads[number] = { peer, knowsSinceMs: null, leased: new Map() };
+    const thread = this.#threads[number];
+    const isHeard = thread?.peer === peer;
+    const [outcomes, fresh] = [[] as DeliveryOutcome[], new Map<string, (typeof reports)[number]>()];
+    for (const report of reports) {
+      const { delivery, number } = report;
+      const isNew = this.#table.get('delivery', delivery)?.attempt_count === number;
+      if (isHeard && isNew && !fresh.has(delivery)) fresh.set(delivery, report);
+    }
+    const refused = refuses();
+    take((outcome) => outcomes.push(outcome));
+    if (refused || refuses() || this.#world.isDamaged) {
+      for (const { endpoint, delivery } of reports) thread?.leased.get(endpoint)?.delete(delivery);
+      return;
+    }
+    const wanted = [...fresh.values()].map(({ delivery, endpoint, result }) => {
+      this.health.add(endpoint, result);
+      const status = this.#table.get('delivery', delivery)?.status ?? 'ended';
+      return status === 'pending' ? 'retried' : status;
+    });
+    this.#check(
+      isDeepStrictEqual(outcomes, wanted) ? null : `attempts are counted as ${outcomes}, not ${wanted}`,
+    );
+    if (!isHeard) return;
+    const acknowledged = reports.length === 0 ? [] : batch.acknowledged(number).slice(-reports.length);
+    const isWhole = reports.every(({ delivery }, i) => acknowledged[i]?.delivery === delivery);
+    this.#check(isWhole ? null : `of ${reports.length} reports not all are acknowledged`);
+    for (const { endpoint, delivery, number } of reports) {
+      const leased = thread.leased.get(endpoint);
+      if (leased?.get(delivery) === number) leased.delete(delivery);
+    }
+  }
+
+  /** What a commit batch gives to the threads, with the reports that each of them is told to be recorded. */
+  gave(batch: CommitBatch, given: ReadonlyMap<Peer, OutboxBatch>, readOnly: boolean): void {
+    for (const [number, thread] of this.#threads.entries()) {
+      if (thread === null) continue;
+      const message = given.get(thread.peer) ?? nothing;
+      const recorded = batch.acknowledged(number);
+      this.#check(isDeepStrictEqual(message.recorded, recorded) ? null : 'a report is not acknowledged');
+      if (readOnly) {
+        const isNothing = message.deliveries.length + message.endpoints.length === 0 && !message.complete;
+        this.#check(isNothing ? null : 'something is leased, and nothing can be written');
+        continue;
+      }
+      this.#endpointsTold(number, thread, message, batch.serviceMs);
+      this.#check(
+        message.deliveries.length <= perBatchMax ? null : `${message.deliveries.length} leases at once`,
+      );
+      for (const delivery of message.deliveries) this.#lease(thread, delivery, batch.serviceMs);
+      for (const endpoint of new Set(message.deliveries.map((each) => each.endpoint)))
+        this.#judgeOrder(thread, endpoint, message.deliveries, batch.serviceMs);
+    }
+  }
+
+  #endpointsTold(
+    number: number,
+    thread: Thread,
+    { complete, endpoints }: OutboxBatch,
+    serviceMs: number,
+  ): void {
+    const isNew = thread.knowsSinceMs === null;
+    const isOf = (id: string) => this.#threadOf(id) === number;
+    const known = [...this.#table.all('webhook_endpoint')].filter(({ status }) => status !== 'deleted');
+    const wanted = new Set([...this.#changed].filter(isOf));
+    if (isNew) for (const { id } of known) if (isOf(id)) wanted.add(id);
+    const told = new Set(endpoints.map(({ id }) => id));
+    const missing = [...wanted].filter((id) => !told.has(id));
+    const wrong = endpoints.find((each) => !isDeepStrictEqual(each, this.#changeOf(each.id)));
+    this.#check(missing.length === 0 ? null : `nobody is told of ${missing}`);
+    this.#check(wrong === undefined ? null : `the thread is told ${JSON.stringify(wrong)}`);
+    this.#check(complete === isNew ? null : `a thread is told all: ${complete}`);
+    for (const id of wanted) {
+      this.#changed.delete(id);
+      this.#toldMs.set(id, serviceMs);
+    }
+    thread.knowsSinceMs ??= serviceMs;
+  }
+
+  #changeOf(id: string): EndpointChange {
+    const endpoint = this.#table.get('webhook_endpoint', id);
+    if (endpoint === undefined || endpoint.status === 'deleted') return { id, state: null };
+    const { org, url, secrets, status } = endpoint;
+    return { id, state: { org, url, secrets, enabled: status === 'enabled' } };
+  }
+
+  #lease(thread: Thread, given: DueDelivery, serviceMs: number): void {
+    const { id, endpoint, number, first, body } = given;
+    const leased = thread.leased.get(endpoint) ?? new Map<string, number>();
+    thread.leased.set(endpoint, leased);
+    const record = this.waiting.of(endpoint).get(id);
+    const event = record && this.#table.get('event', record.event);
+    if (record === undefined || event === undefined) {
+      this.#check(`${id} is leased and does not wait`);
+      return;
+    }
+    const wanted = {
+      number: record.attempt_count,
+      first: record.due_at_ms === 0,
+      body: eventJson(event, this.pendingOf(event.id)),
+    };
+    const isRight = isDeepStrictEqual({ number, first, body }, wanted);
+    this.#check(
+      isRight ? null : `${JSON.stringify(given)} is leased, and should be ${JSON.stringify(wanted)}`,
+    );
+    const isDue = (record.due_at_ms ?? Infinity) <= serviceMs && this.#stateOf(endpoint) === 'enabled';
+    this.#check(isDue ? null : `${id} is leased at ${serviceMs} and due at ${record.due_at_ms}`);
+    this.#check(!leased.has(id) || first ? null : `${id} is leased twice`);
+    leased.set(id, number);
+    this.#check(leased.size <= windowMax ? null : `${leased.size} deliveries of ${endpoint} are leased`);
+  }
+
+  /** How many deliveries of an event are pending. */
+  pendingOf(event: string): number {
+    return [...this.waiting.endpointsOf(event)].filter((id) => this.#stateOf(id) !== 'deleted').length;
+  }
+
+  #stateOf(endpoint: string): string {
+    return this.#table.get('webhook_endpoint', endpoint)?.status ?? 'deleted';
+  }
+
+  /** What waits longer is leased before. */
+  #judgeOrder({ leased }: Thread, endpoint: string, given: readonly DueDelivery[], serviceMs: number): void {
+    const waiting = this.waiting.of(endpoint);
+    const left = this.#unleased(leased, endpoint, serviceMs);
+    for (const { id, first } of given.filter((each) => each.endpoint === endpoint)) {
+      const record = waiting.get(id);
+      const passed = first || !record ? undefined : left.find((each) => isBefore(each, record));
+      this.#check(passed === undefined ? null : `${id} is leased before ${passed?.id}`);
+    }
+  }
+
+  #unleased(leased: Thread['leased'], endpoint: string, serviceMs: number): Delivery[] {
+    const known = leased.get(endpoint);
+    return [...this.waiting.of(endpoint).values()].filter(
+      ({ id, due_at_ms }) => (due_at_ms ?? Infinity) <= serviceMs && known?.has(id) !== true,
+    );
+  }
+
+  /** How many deliveries wait for endpoints that there are. */
+  get depth(): number {
+    return [...this.#table.all('webhook_endpoint')]
+      .filter(({ status }) => status !== 'deleted')
+      .reduce((sum, { id }) => sum + this.waiting.of(id).size, 0);
+  }
+
+  /** Nothing has kept the shard from its work since a moment: what was due by then, and known to the threads, is leased. */
+  judgeLate(sinceMs: number): void {
+    for (const { id, status } of this.#table.all('webhook_endpoint')) {
+      const thread = this.#threads[this.#threadOf(id)];
+      if (status !== 'enabled' || !thread || (thread.leased.get(id)?.size ?? 0) >= inFlightMax) continue;
+      if (Math.max(thread.knowsSinceMs ?? Infinity, this.#toldMs.get(id) ?? Infinity) > sinceMs) continue;
+      const [late] = this.#unleased(thread.leased, id, sinceMs);
+      this.#check(late === undefined ? null : `${late?.id} is due since ${late?.due_at_ms} and not leased`);
+    }
+  }
+}
+
+const nothing: OutboxBatch = { endpoints: [], complete: false, deliveries: [], recorded: [] };
