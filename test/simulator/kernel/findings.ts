@@ -31,6 +31,7 @@ export const assertions = [
   'nothing abandoned runs',
   'a read is prompt while the disk stalls',
   'the edge knows that the disk stalls',
+  'a stop leaves nobody without an answer',
   'what is due is done in time',
   'webhook threads have what is due',
   'every event is there once',

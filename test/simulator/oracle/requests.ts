@@ -11,7 +11,7 @@ import type { NetworkCallRecord } from '../../../src/domain/record.ts';
 import type { Checkpoint } from '../../../src/journal/journal.ts';
 import type { ShardAccount } from '../../../src/shard/account.ts';
 import type { AnyOutcome } from '../../../src/shard/answer.ts';
-import { type RequestFrame, requestFlags } from '../../../src/shard/frames.ts';
+import { type RequestFrame, readAnswers, requestFlags } from '../../../src/shard/frames.ts';
 import { readCounts } from '../../../src/shard/metadata.ts';
 import type { ShardState } from '../../../src/shard/shard-state.ts';
 import type { Answers, Expected } from './answers.ts';
@@ -25,6 +25,10 @@ export class Requests {
   readonly #scopes = new Map<string, Limits>();
   /** The keys of requests that wait for a network or a name server, by their ids. */
   readonly #running = new Map<string, string>();
+  /** Requests, with a key or without, that wait for one. */
+  readonly #waiting = new Set<string>();
+  /** The requests that were executed and not answered yet: their ids by their correlations. */
+  readonly #unanswered = new Map<number, string>();
   /** The id of the request that is executed, and whether it runs. */
   #executed: { readonly requestId: string; runs: boolean } | null = null;
 
@@ -92,6 +96,7 @@ export class Requests {
       ends: [],
     };
     this.#answers.expect(requestId, expected);
+    this.#unanswered.set(frame.correlation, requestId);
     const { refusesWrites } = state;
     const executed = { requestId, runs: false };
     this.#executed = executed;
@@ -113,6 +118,16 @@ export class Requests {
     else expected.ends.push({ fault: late, isLate: true });
   }
 
+  /** Answers leave the shard. */
+  answered(frames: ArrayBuffer): void {
+    readAnswers(frames, ({ correlation }) => this.#unanswered.delete(correlation));
+  }
+
+  /** The ids of requests that were executed, wait for nobody, and have no answer. */
+  get unanswered(): string[] {
+    return [...this.#unanswered.values()].filter((id) => !this.#waiting.has(id));
+  }
+
   /** The outcome of what a request has asked for; `requestId`: null for a query, which is executed at once. */
   cameTo(requestId: string | null, outcome: AnyOutcome): void {
     const executed = this.#executed;
@@ -121,8 +136,12 @@ export class Requests {
     if (id === undefined) return;
     const key = this.#answers.keyOf(id);
     if ('waitsFor' in outcome || 'checksAddress' in outcome) {
+      this.#waiting.add(id);
       if (key !== null) this.#running.set(id, key);
-    } else this.#running.delete(id);
+    } else {
+      this.#waiting.delete(id);
+      this.#running.delete(id);
+    }
     if ('refusal' in outcome) this.#answers.ended(id, { refused: outcome.refusal, isLate: false });
     else if ('waiterRefused' in outcome)
       this.#answers.ended(id, { refused: outcome.waiterRefused, isLate: false });

@@ -71,6 +71,8 @@ export class ShardThread {
   #journal!: OwnJournal;
   #running: RunningShard | undefined;
   #isStopping = false;
+  #hasFailed = false;
+  #oracle: Oracle | null = null;
   #admission: Admission | null = null;
   readonly #peers: Peer[] = [];
   /** Where several may append to a log, each has a history of its own. */
@@ -187,7 +189,10 @@ export class ShardThread {
       onDisk() {},
       onDamage: (reason) => this.#damaged(reason),
       onVisitFailed: onFailure,
-      onFailure,
+      onFailure: (error) => {
+        this.#hasFailed = true;
+        onFailure(error);
+      },
     });
     const { records } = running.shard.state;
     this.undurable.watch(records);
@@ -202,6 +207,7 @@ export class ShardThread {
     this.#auditMirror();
     const { state } = running.shard;
     const oracle = new Oracle(world, this.#records.values(), state, accounts, this.#journal.checkpoint);
+    this.#oracle = oracle;
     const tick = running.shard.tick.bind(running.shard);
     running.shard.tick = () => {
       oracle.promptness.ticked(running.shard);
@@ -334,6 +340,7 @@ export class ShardThread {
     const { world, lease, number } = this.#options;
     const post = (message: FromShard) => {
       if (message instanceof ArrayBuffer) {
+        this.#oracle?.requests.answered(message);
         world.speaks(lease, 'an answer');
         world.speaksFor(number, this.#journal.ownership.epoch);
       }
@@ -371,9 +378,16 @@ export class ShardThread {
     void this.#checkpointer.scrub((state) => new Scrubbing(world, dir, identity, state)).then(over);
   }
 
-  stop(): Promise<void> {
+  async stop(): Promise<void> {
     this.#isStopping = true;
-    return this.#running!.stop();
+    await this.#running!.stop();
+    const { judge, isDamaged } = this.#options.world;
+    const unanswered = this.#hasFailed || isDamaged ? [] : (this.#oracle?.requests.unanswered ?? []);
+    judge.check(
+      'a stop leaves nobody without an answer',
+      unanswered.length === 0,
+      () => `${unanswered.join(' and ')} were executed, and are not answered at a stop`,
+    );
   }
 }
 
