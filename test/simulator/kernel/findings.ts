@@ -27,6 +27,7 @@ export const assertions = [
   'limits are never exceeded',
   'nobody is refused within the limits',
   'what waits is bounded',
+  'who is refused uses most',
   'nobody is starved',
   'nothing abandoned runs',
   'a read is prompt while the disk stalls',

@@ -15,6 +15,7 @@ import {
 import type { FromShard, ToShard } from '../../../src/shard/protocol.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import type { End } from './channel.ts';
+import { FairShare } from './fair-share.ts';
 import { PromptReads, type Undurable } from './prompt-reads.ts';
 import type { World } from './world.ts';
 
@@ -51,11 +52,16 @@ export class Admission {
   readonly #withdrawnAt = new Map<string, number>();
   #appended = 0;
   #reads: PromptReads | null = null;
+  /** Of reads and of writes. */
+  readonly #fair: readonly FairShare[];
+  /** Those that are refused while the client gets a request. */
+  #refused: string[] = [];
 
   constructor(world: World, edge: Lane, bounds: ClientBounds) {
     this.#world = world;
     this.#edge = edge;
     this.#bounds = bounds;
+    this.#fair = [0, 1].map(() => new FairShare(world, bounds));
   }
 
   /** The client's end of a channel to a shard that has just started, which knows what is not durable yet. */
@@ -66,6 +72,7 @@ export class Admission {
     this.#sent.clear();
     this.#withdrawnAt.clear();
     this.#inFlight.fill(0);
+    for (const fair of this.#fair) fair.clear();
     near.on('message', (message) => {
       if (message instanceof ArrayBuffer) readAnswers(message, (answer) => this.#isAnswered(answer));
       else if ('stalledMs' in message) reads.told(message.stalledMs !== null);
@@ -85,12 +92,32 @@ export class Admission {
     return { postMessage, on, close };
   }
 
-  /** The client is about to get a request. */
-  given(requestId: string, { org, route, flags, id, body }: Given): void {
+  /** The client gets a request by `send`, and sends it, keeps it or refuses it. */
+  given(
+    requestId: string,
+    { org, route, flags, id, body }: Given,
+    client: ShardClient,
+    send: () => void,
+  ): void {
     const lane = laneOf[route]!;
     if (lane === 0 && this.#hasRoomForRead)
       this.#reads?.asked(requestId, { org, livemode: (flags & requestFlags.livemode) !== 0, id });
     this.#waiting.set(requestId, { org, lane, bytes: smallBytes + body.length, passed: 0 });
+    if (!client.connected) {
+      send();
+      return;
+    }
+    this.#fair[lane]!.given(requestId, org, body.length, () => {
+      this.#refused = [];
+      send();
+      return this.#refused;
+    });
+    this.#judgeWaiting();
+  }
+
+  /** A request is refused, because too many wait. */
+  refused(requestId: string): void {
+    this.#refused.push(requestId);
   }
 
   /** Fewer reads wait and are on their way than may be sent. */
@@ -100,8 +127,7 @@ export class Admission {
     return reads < this.#bounds.sentMax;
   }
 
-  /** It has got it, and sent it, kept it or refused it. */
-  judgeWaiting(): void {
+  #judgeWaiting(): void {
     const { sentMax, sentBytesMax, queue } = this.#bounds;
     for (const lane of [0, 1]) {
       const waiting = [...this.#waiting.values()].filter((each) => each.lane === lane);
@@ -117,6 +143,11 @@ export class Admission {
 
   /** It is answered or refused. */
   settled(id: string): void {
+    this.#goes(id);
+    for (const fair of this.#fair) fair.answered(id);
+  }
+
+  #goes(id: string): void {
     this.#waiting.delete(id);
     this.#reads?.settled(id);
   }
@@ -126,14 +157,17 @@ export class Admission {
     const { abandoned } = client;
     client.withdraw(correlation);
     if (client.abandoned > abandoned) this.#gone.add(id);
-    this.settled(id);
+    this.#goes(id);
+    for (const fair of this.#fair) fair.withdrawn(id);
   }
 
   #isAnswered(answer: AnswerFrame): void {
     const { correlation } = answer;
     this.#inFlight[correlation & 1]!--;
     const requestId = this.#sent.get(correlation);
-    if (requestId !== undefined) this.#world.answers.arrived(requestId, answer);
+    if (requestId === undefined) return;
+    this.#fair[correlation & 1]!.answered(requestId);
+    this.#world.answers.arrived(requestId, answer);
   }
 
   #isSent(batch: ArrayBuffer): void {
@@ -149,6 +183,7 @@ export class Admission {
         () => `${requestId} was withdrawn while it waited, and is sent`,
       );
       this.#waiting.delete(requestId);
+      this.#fair[lane]!.left(requestId);
       this.#passes(org, lane);
     }
     for (const inFlight of this.#inFlight)

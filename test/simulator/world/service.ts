@@ -25,7 +25,7 @@ import { JournalDamaged, JournalFailure } from '../../../src/journal/journal.ts'
 import { OwnershipBoard } from '../../../src/journal/ownership.ts';
 import { PostgresRows } from '../../../src/postgresql/directory-rows.ts';
 import { serviceIn } from '../../../src/postgresql/owner-connection.ts';
-import { ShardClient } from '../../../src/shard/client.ts';
+import { type OnAnswer, ShardClient } from '../../../src/shard/client.ts';
 import { answerFlags, noVersion, requestFlags } from '../../../src/shard/frames.ts';
 import { clientBounds } from '../../../src/shard/memory.ts';
 import type {
@@ -597,8 +597,8 @@ export class Service {
       return;
     }
     const admission = this.#admissions[number]!;
-    admission.given(requestId, frame);
-    const correlation = client.send(frame, (answer) => {
+    const onAnswer: OnAnswer = (answer) => {
+      if (answer === 'overloaded') admission.refused(requestId);
       admission.settled(requestId);
       if (typeof answer === 'string') {
         done(null);
@@ -614,8 +614,11 @@ export class Service {
         originalRequest,
         retryAfterSeconds,
       });
+    };
+    let correlation = 0;
+    admission.given(requestId, frame, client, () => {
+      correlation = client.send(frame, onAnswer);
     });
-    admission.judgeWaiting();
     call.withdraw = () => admission.withdraw(client, correlation, requestId);
   }
 

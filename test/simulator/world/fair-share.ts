@@ -1,0 +1,121 @@
+// Who is refused where little may wait for a shard, once more: nobody while there is room, and then whoever uses most. What a client
+// has sent and what it keeps follows from what it was given, what it sends, and what is answered.
+
+import type { ClientBounds } from '../../../src/shard/client.ts';
+import type { World } from './world.ts';
+
+/** A request, and what it takes of the bounds. */
+interface Kept {
+  readonly org: string;
+  readonly bytes: number;
+}
+
+const smallBytes = 1_024;
+
+/** The requests of one kind, reads or writes, on their way to one shard. */
+export class FairShare {
+  readonly #world: World;
+  readonly #bounds: ClientBounds;
+  /** Those that were sent, or are going to be at the end of the tick, by id: the bytes of their bodies. */
+  readonly #sent = new Map<string, number>();
+  /** Those that wait in the queue, oldest first. */
+  readonly #queue = new Map<string, Kept>();
+
+  constructor(world: World, bounds: ClientBounds) {
+    this.#world = world;
+    this.#bounds = bounds;
+  }
+
+  clear(): void {
+    this.#sent.clear();
+    this.#queue.clear();
+  }
+
+  get #isOpen(): boolean {
+    const { sentMax, sentBytesMax } = this.#bounds;
+    const large = [...this.#sent.values()].filter((bytes) => bytes > smallBytes);
+    return this.#sent.size < sentMax && large.reduce((sum, bytes) => sum + bytes, 0) < sentBytesMax;
+  }
+
+  /** The client is given a request by `give`, which returns the ids of those that it refuses meanwhile. */
+  given(id: string, org: string, bodyBytes: number, give: () => readonly string[]): void {
+    const isFree = this.#queue.size === 0 && this.#isOpen;
+    if (isFree) this.#sent.set(id, bodyBytes);
+    const kept = { org, bytes: smallBytes + bodyBytes };
+    const queued = new Map(this.#queue);
+    const before = [...queued.values()];
+    const refused = give();
+    const { judge } = this.#world;
+    const check = (holds: boolean, what: string) =>
+      judge.check('who is refused uses most', holds, () => `${id} of ${org} ${what}`);
+    const used = this.#shareOf(org, [...before, kept]);
+    const { organizationShare } = this.#bounds.queue;
+    if (refused.includes(id)) {
+      this.#sent.delete(id);
+      const isTooMuch = organizationShare < 1 && used > organizationShare;
+      check(
+        !isFree && (isTooMuch || !this.#canMakeRoom(used, [...before, kept])),
+        'is refused, and there is room',
+      );
+      return;
+    }
+    if (isFree) return;
+    this.#queue.set(id, kept);
+    check(used <= organizationShare || organizationShare >= 1, 'has more than its part');
+    for (const other of refused) {
+      const evicted = queued.get(other);
+      if (evicted === undefined) continue;
+      const share = this.#shareOf(evicted.org, [...queued.values()]);
+      check(share > used, `takes the room of ${other}, whose organization uses less`);
+      queued.delete(other);
+    }
+  }
+
+  #shareOf(org: string, kept: readonly Kept[]): number {
+    return this.#share(kept.filter((each) => each.org === org));
+  }
+
+  #share(kept: readonly Kept[]): number {
+    const { requests, bytes } = this.#bounds.queue;
+    return Math.max(kept.length / requests, kept.reduce((sum, each) => sum + each.bytes, 0) / bytes);
+  }
+
+  /** Whether one organization alone uses most, and can make room for somebody who then uses `used`. */
+  #canMakeRoom(used: number, kept: readonly Kept[]): boolean {
+    const left = [...kept];
+    if (this.#share(left) <= 1) return true;
+    const orgs = [...new Set(kept.slice(0, -1).map(({ org }) => org))];
+    const shares = orgs.map((org) => ({ org, share: this.#shareOf(org, kept.slice(0, -1)) }));
+    const [first, second] = shares.sort((a, b) => b.share - a.share);
+    if (first === undefined || first.org === kept.at(-1)?.org || first.share === second?.share) return false;
+    while (this.#share(left) > 1) {
+      if (this.#shareOf(first.org, left) <= used) return false;
+      left.splice(
+        left.findLastIndex(({ org }) => org === first.org),
+        1,
+      );
+    }
+    return true;
+  }
+
+  /** A request is on its way to the shard. */
+  left(id: string): void {
+    const kept = this.#queue.get(id);
+    if (kept === undefined) return;
+    this.#queue.delete(id);
+    const { judge } = this.#world;
+    judge.check('what waits is bounded', this.#isOpen, () => `${id} is sent, and the way is full`);
+    this.#sent.set(id, kept.bytes - smallBytes);
+  }
+
+  /** Its client has gone: what was sent is answered all the same. */
+  withdrawn(id: string): void {
+    this.#queue.delete(id);
+  }
+
+  /** It is answered. */
+  answered(id: string): void {
+    this.#sent.delete(id);
+    this.#queue.delete(id);
+  }
+}
