@@ -8,7 +8,6 @@ import type { Journal, LogEnd, OwnJournal } from '../../../src/journal/journal.t
 import { openJournal } from '../../../src/journal/open-journal.ts';
 import type { OwnershipBoard } from '../../../src/journal/ownership.ts';
 import type { RemoteLog } from '../../../src/journal/remote-log.ts';
-import type { Networks, TellingNetworks } from '../../../src/networks/network.ts';
 import { createSimulator } from '../../../src/networks/simulator.ts';
 import { PostgresLog } from '../../../src/postgresql/partition-log.ts';
 import type { ShardAccount } from '../../../src/shard/account.ts';
@@ -30,6 +29,7 @@ import { auditRecovery } from './audit-recovery.ts';
 import { CheckpointLane } from './checkpoint-lane.ts';
 import { isOfDisk } from './failures.ts';
 import { pageMs } from './hosted-cards.ts';
+import { networksOf } from './networks.ts';
 import { Undurable } from './prompt-reads.ts';
 import { Scrubbing } from './scrubbing.ts';
 import { ownerOptions } from './stand-by.ts';
@@ -389,22 +389,4 @@ export class ShardThread {
       () => `${unanswered.join(' and ')} were executed, and are not answered at a stop`,
     );
   }
-}
-
-/** The same networks for every organization. */
-function networksOf(test: TellingNetworks, live: TellingNetworks, isHosted: boolean): Networks {
-  return {
-    of: (_, mode) => (mode === 'test' ? test : live),
-    posting: (_, mode) => ({ card: mode === 'live' && isHosted ? live.card : null, cash: null }),
-    callbackPath: () => '',
-    available: (org, mode) => {
-      const cardPage = mode === 'live' && isHosted ? 'hosted' : 'own';
-      const isKnown = org.startsWith('org_');
-      return { card: isKnown, cash: isKnown, cardPage, agents: null };
-    },
-    onOutcome(listener) {
-      test.onOutcome(listener);
-      live.onOutcome(listener);
-    },
-  };
 }
