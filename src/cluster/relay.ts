@@ -16,7 +16,10 @@ export interface RelayOptions {
   readonly networksOf: (address: string) => readonly string[];
   /** Makes the HTTP response to a client that nobody serves now; null: its connection is closed. */
   readonly refusal: (() => string) | null;
+  /** The node that serves has so long to take a connection, and a client to read the refusal. */
   readonly connectMs: number;
+  /** A client that takes nothing of what was answered for so long is let go. */
+  readonly slowClientMs: number;
 }
 
 const networksPerSite = 4;
@@ -93,6 +96,8 @@ export class Relay {
     server.once('connect', () => {
       isConnected = true;
       server.setTimeout(0);
+      // While it takes nothing, nothing is read of the node that serves, not even its end.
+      client.setTimeout(this.#options.slowClientMs, () => client.writableLength > 0 && client.destroy());
       client.pipe(server);
       server.pipe(client);
     });
@@ -123,11 +128,12 @@ export class Relay {
   #refuse(client: Socket): void {
     const { refusal, connectMs } = this.#options;
     if (refusal === null || client.destroyed) client.destroy();
-    else
-      client
-        .setTimeout(connectMs, () => client.destroy())
-        .resume()
-        .end(refusal());
+    else {
+      client.resume().end(refusal());
+      // Whatever it says until then.
+      const late = setTimeout(() => client.destroy(), connectMs);
+      client.once('close', () => clearTimeout(late));
+    }
   }
 
   #keep(socket: Socket): void {

@@ -11,6 +11,8 @@ import { createIdFactory, createRandomText } from '../core/ids.ts';
 import { createNetworksOf } from '../edge/http/client-address.ts';
 
 const connectMs = 2_000;
+/** As at edges. */
+const slowClientMs = 60_000;
 
 /** A connection that is passed on takes two descriptors. */
 export function relayOf(config: Config, shards: number, port: number): Relay {
@@ -23,6 +25,7 @@ export function relayOf(config: Config, shards: number, port: number): Relay {
     perAddressMax: Math.ceil(perAddressMax / 2),
     networksOf: createNetworksOf(config.pages.trustedProxies),
     connectMs,
+    slowClientMs,
     refusal: tlsCertFile === null ? () => refusalOf(baseUrlOf(config, port)) : null,
   });
 }

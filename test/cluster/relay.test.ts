@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { parseNodeAddress } from '../../src/cluster/node.ts';
 import { Relay, type RelayOptions } from '../../src/cluster/relay.ts';
 import { freePort } from '../free-port.ts';
+import { poll } from '../poll.ts';
 
 const refusal = 'HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
 
@@ -21,6 +22,7 @@ async function relayOn(context: TestContext, more: Partial<RelayOptions> = {}) {
     networksOf: () => [],
     refusal: () => refusal,
     connectMs: 500,
+    slowClientMs: 60_000,
     ...more,
   });
   await relay.listen();
@@ -188,6 +190,37 @@ test('it rests although it was told so while its name was looked up', async (con
   relay.rest();
   await listened;
   await assert.rejects(once(connect(port, 'localhost'), 'connect'), { code: 'ECONNREFUSED' });
+});
+
+test('a client that goes on sending after its refusal is let go', async (context) => {
+  const { port } = await relayOn(context);
+  const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  const answer = all(client);
+  const sending = setInterval(() => client.write('x'), 10);
+  assert.equal(await answer, refusal);
+  clearInterval(sending);
+});
+
+test('a client that takes nothing of its answer makes room for others, and one that waits goes on', async (context) => {
+  const { relay, port } = await relayOn(context, { connectionsMax: 2, slowClientMs: 1_000 });
+  const large = Buffer.alloc(20_000_000);
+  const server = createServer((socket) => socket.on('error', () => {}).on('data', () => socket.end(large)));
+  relay.passTo(await listening(context, server));
+  const [waiting, stuck] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+  context.after(() => void stuck.destroy());
+  stuck.on('error', () => {}).write('a request');
+  await poll(async () => {
+    const other = connect(port, '127.0.0.1').on('error', () => {});
+    other.write('a request');
+    const isTaken = await new Promise<true | undefined>((resolve) =>
+      other.once('data', () => resolve(true)).once('close', () => resolve(undefined)),
+    );
+    other.destroy();
+    return isTaken;
+  });
+  const answer = all(waiting);
+  waiting.write('a request');
+  assert.equal((await answer).length, large.length);
 });
 
 test('an answer that ends in its middle ends so at the client', async (context) => {
