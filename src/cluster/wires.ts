@@ -69,11 +69,13 @@ export interface WireEndsOptions {
   readonly linkTo: (process: string) => { open(wire: string, port: MessagePort): void } | null;
   /** Hears of a process that a wire was to lead to, and that is not linked. */
   readonly onApart: (process: string) => void;
+  /**
+   * An end waits so long for the other one. Threads are told of both at the same time, over links
+   * that may be silent for as long.
+   */
+  readonly unmetMsMax: number;
   readonly timers: Timers;
 }
-
-/** An end waits so long for the other one, which is told at the same time. */
-const unmetMsMax = 2_000;
 
 /** Where the ends of wires meet, on a node that runs threads for the one with the lease. */
 export class WireEnds {
@@ -109,7 +111,7 @@ export class WireEnds {
     const other = this.#waiting.get(wire);
     if (other === undefined) {
       this.#waiting.set(wire, end);
-      this.#options.timers.after(unmetMsMax, () => this.#drop(wire));
+      this.#options.timers.after(this.#options.unmetMsMax, () => this.#drop(wire));
       return;
     }
     this.#waiting.delete(wire);

@@ -50,6 +50,7 @@ function othersFor(say: (message: FromHost) => void): Pick<Lender, 'hosts' | 'wi
   const wires = new WireEnds({
     linkTo: (process) => hosts.to(process),
     onApart: (process) => say({ type: 'apart', process }),
+    unmetMsMax: trustMs,
     timers: systemTimers,
   });
   return { hosts, wires };

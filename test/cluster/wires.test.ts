@@ -36,19 +36,23 @@ test('threads of one process need no link between them', () => {
 function withEnds(context: TestContext) {
   const opened: [wire: string, port: MessagePort][] = [];
   const apart: string[] = [];
-  const timers: (() => void)[] = [];
+  const timers: { readonly delayMs: number; readonly run: () => void }[] = [];
   const ends = new WireEnds({
     linkTo: (process) => (process === 'q' ? { open: (wire, port) => void opened.push([wire, port]) } : null),
     onApart: (process) => apart.push(process),
     timers: {
-      after: (_delayMs, action) => {
-        timers.push(action);
+      after: (delayMs, run) => {
+        timers.push({ delayMs, run });
         return () => {};
       },
     },
+    unmetMsMax: 10_000,
   });
-  const runTimers = () => {
-    for (const run of timers.splice(0)) run();
+  /** So many milliseconds pass. */
+  const pass = (ms: number) => {
+    for (const timer of timers.splice(0))
+      if (timer.delayMs <= ms) timer.run();
+      else timers.push({ ...timer, delayMs: timer.delayMs - ms });
   };
   const given: MessagePort[] = [];
   const give = (port: MessagePort) => void given.push(port);
@@ -56,7 +60,7 @@ function withEnds(context: TestContext) {
     for (const port of given) port.close();
     for (const [, port] of opened) port.close();
   });
-  return { ends, opened, apart, given, give, runTimers };
+  return { ends, opened, apart, given, give, pass };
 }
 
 /** Resolves when the other end is closed. */
@@ -102,7 +106,7 @@ test('without a link to the other node it is told that they are apart', (context
 });
 
 for (const [how, over] of [
-  ['for too long', (bench: ReturnType<typeof withEnds>) => bench.runTimers()],
+  ['for too long', (bench: ReturnType<typeof withEnds>) => bench.pass(10_000)],
   ['until the node runs nothing any more', ({ ends }: ReturnType<typeof withEnds>) => ends.end()],
 ] as const)
   test(`what waits ${how} is let go`, async (context) => {
@@ -117,6 +121,16 @@ for (const [how, over] of [
     bench.ends.take({ wire: '7.2', offeredTo: null }, bench.give);
     assert.equal(bench.given.length, 0);
   });
+
+test('an end waits as long as the link may be silent over which the other one is told', async (context) => {
+  const { ends, given, give, pass } = withEnds(context);
+  const { port1, port2 } = new MessageChannel();
+  ends.offered('7.1', port1);
+  pass(9_999);
+  ends.take({ wire: '7.1', offeredTo: null }, give);
+  pass(1);
+  await assertJoined(given[0], port2);
+});
 
 test('of two that are offered by one name the second is closed, and so is the first', async (context) => {
   const { ends } = withEnds(context);
