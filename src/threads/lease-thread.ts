@@ -42,6 +42,7 @@ const keeper = new LeaseKeeper({
   attemptMs: config.webhooks.timeoutMs,
   timers: systemTimers,
   now: () => ownership.now(),
+  isLagging: () => progress.isLagging,
   onTrusted: (sent, ms) => ownership.trust(sent, ms),
   onTaken(taken) {
     const { epoch, isClean } = taken;
@@ -72,6 +73,8 @@ const keeper = new LeaseKeeper({
 });
 
 const noteMs = 1_000;
+/** So long a stop waits for PostgreSQL. */
+const answerMs = 1_000;
 let isStopping = false;
 async function noteNode(): Promise<void> {
   const followed = Object.fromEntries(progress.sequences.entries());
@@ -88,10 +91,16 @@ const answers: Answers<ThreadQuestions> = {
   ...commonAnswers(logger, registry),
   async stop() {
     isStopping = true;
+    const close = () => {
+      table.close();
+      nodes.close();
+    };
+    // What PostgreSQL does not answer until then, it is not asked any more.
+    const late = setTimeout(close, answerMs);
     await keeper.stop();
     await nodes.forget().catch(() => {});
-    table.close();
-    nodes.close();
+    clearTimeout(late);
+    close();
   },
 };
 main.on('message', carryOut(answers, tell));
