@@ -20,6 +20,11 @@ const connectMs = 2_000;
  * connection then, which it would keep for hours. The others wait for them.
  */
 const idleMs = 2_000;
+/**
+ * The server notices so that a node was cut off, whose connections it would keep for two hours: it
+ * has room for few, and a node that is back needs new ones.
+ */
+const [keepAliveSeconds, keepAlivesMax] = [10, 3];
 
 export class Primary {
   readonly client: pg.Client;
@@ -50,8 +55,10 @@ export class Primary {
       const { rows } = await client.query<{ standby: boolean; wal: string | null }>(
         `select pg_is_in_recovery() as standby,
            case when pg_is_in_recovery() then null else pg_walfile_name(pg_current_wal_lsn()) end as wal,
-           set_config('idle_in_transaction_session_timeout', $1, false)`,
-        [idleMs],
+           set_config('idle_in_transaction_session_timeout', $1, false),
+           set_config('tcp_keepalives_idle', $2, false), set_config('tcp_keepalives_interval', $2, false),
+           set_config('tcp_keepalives_count', $3, false)`,
+        [idleMs, keepAliveSeconds, keepAlivesMax],
       );
       const [found] = rows;
       if (found?.wal) return new Primary(client, host, Number.parseInt(found.wal.slice(0, 8), 16));

@@ -73,6 +73,20 @@ test('a question that PostgreSQL does not answer is given up', {
   assert.equal(await asked, `127.0.0.1:${servers.all[0]!.port}: it does not answer`);
 });
 
+test('a server looks soon whether a connection is still there', { skip: leftOut }, async () => {
+  const address = parseJournalUrl((await started)!.url);
+  assert(typeof address !== 'string');
+  const found = await findPrimary({ address, password: null, ca: null, timers: systemTimers });
+  assert(typeof found !== 'string');
+  const text = `select setting::integer from pg_settings where name like 'tcp_keepalives_%' order by name`;
+  const rows = await found.query<{ setting: number }>({ text });
+  found.close();
+  assert.deepEqual(
+    rows.map(({ setting }) => setting),
+    [3, 10, 10],
+  );
+});
+
 test('a server is asked for its certificate, and gets the password', { skip: leftOut }, async () => {
   const servers = (await started)!;
   const server = servers.all[0]!;
