@@ -63,10 +63,10 @@ export class Hosting {
     if (this.#isStopping) port.close();
     else if (lent.kind === 'edge') this.#edges.take(lent.edge, term, port);
     else if (lent.kind === 'request_logs') this.#takeLogs(term, port);
-    else this.#takeShard(lent.shard, port);
+    else this.#takeShard(lent.shard, term, port);
   }
 
-  #takeShard(shard: LentShard, port: MessagePort): void {
+  #takeShard(shard: LentShard, term: number, port: MessagePort): void {
     let isOver = false;
     port.once('close', () => {
       isOver = true;
@@ -74,7 +74,7 @@ export class Hosting {
     });
     const mayStart = () => !isOver && !this.#isStopping;
     this.#work = this.#work
-      .then(() => this.#start(shard, port, mayStart))
+      .then(() => this.#start(shard, term, port, mayStart))
       .catch((error) => {
         this.#options.logger.error({ err: error }, `partition ${shard.number} can't be run here`);
         const message = `the other node can't run it: ${errorText(error)}`;
@@ -83,7 +83,7 @@ export class Hosting {
       });
   }
 
-  async #start(lent: LentShard, port: MessagePort, mayStart: () => boolean): Promise<void> {
+  async #start(lent: LentShard, term: number, port: MessagePort, mayStart: () => boolean): Promise<void> {
     const { folder, trust, standby, whole, threads, logger } = this.#options;
     const config = this.#options.config();
     const { number, quietMs, attemptMs, ...everywhere } = lent;
@@ -109,6 +109,7 @@ export class Hosting {
       dir: folder.shardDir(number),
       identity: folder.shardIdentity(number),
       ownership: trust,
+      term,
       isChecked: whole.delete(number),
       config,
       paused: false,

@@ -126,7 +126,7 @@ async function open() {
       checkpointer,
       ...(remote && { remote }),
       onOwnership: (isHeld) => ownership.setHeld(number, isHeld),
-      isTrusted: () => ownership.isTrusted(),
+      isTrusted: () => ownership.isTrustedIn(data.term),
       onPortion() {
         isAcquiring = false;
         if (instructions.hasStop) process.exit(0);

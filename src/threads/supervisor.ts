@@ -258,6 +258,7 @@ export class Supervisor {
       dir: folder.shardDir(number),
       identity: folder.shardIdentity(number),
       ownership: claim.ownership,
+      term: 0,
       isChecked: checked.delete(number),
       config,
       paused: this.#isPaused,

@@ -116,6 +116,8 @@ export interface ShardThreadData extends ShardAnywhere {
   readonly identity: ShardIdentity;
   /** The memory of the ownership board. */
   readonly ownership: SharedArrayBuffer;
+  /** The term of trust in which the shard is run: 0 on the node that has the lease. */
+  readonly term: number;
   /** This process has just checked the journal's files. */
   readonly isChecked: boolean;
   readonly config: Config;

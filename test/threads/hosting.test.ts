@@ -11,6 +11,7 @@ import type { Config } from '../../src/config/config-schema.ts';
 import { OwnershipBoard } from '../../src/journal/ownership.ts';
 import { Hosting } from '../../src/threads/hosting.ts';
 import type { Thread } from '../../src/threads/thread.ts';
+import type { ShardThreadData } from '../../src/threads/thread-protocol.ts';
 
 /** A thread that is ready at once, and ends when the test says so. */
 function fakeThread() {
@@ -79,10 +80,10 @@ function hosting(context: TestContext, answer: (type: string) => Promise<void>) 
     logger: logger as never,
     onListening() {},
   });
-  const lend = (attemptMs = 10_000) => {
+  const lend = (attemptMs = 10_000, term = 1) => {
     const { port1, port2 } = new MessageChannel();
     const shard = { number: 0, quietMs: 0, attemptMs, secretsKeys: [] };
-    made.take({ type: 'lent', lent: { kind: 'shard', shard }, term: 1, port: port1 } as never);
+    made.take({ type: 'lent', lent: { kind: 'shard', shard }, term, port: port1 } as never);
     context.after(() => port2.close());
     return port2;
   };
@@ -140,4 +141,12 @@ test('attempts last as long as the lender has noted, whatever this node is confi
   lend(20_000);
   await eventually(() => taken.filter((name) => name === 'webhook thread 0').length === 2);
   assert.equal(timeoutOf(), 20_000);
+});
+
+test('a shard goes by the trust of the link that it came by', async (context) => {
+  const { lend, taken, fakes } = hosting(context, async () => {});
+  lend(10_000, 3);
+  await eventually(() => taken.includes('shard 0'));
+  const [{ term }] = fakes.get('shard 0')!.begunWith as [ShardThreadData];
+  assert.equal(term, 3);
 });
