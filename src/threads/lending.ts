@@ -61,6 +61,8 @@ export interface Lender {
 
 /** Nodes that come at about the same time are given partitions together. */
 const settleMs = 1_000;
+/** A node that takes longer to begin with a partition may never do so, as when its disk hangs. */
+const startMsMax = 60_000;
 
 export class Lending {
   readonly #options: LendingOptions;
@@ -272,12 +274,20 @@ export class Lending {
 
   /** The shard's thread in another node. */
   open(process: string, shard: LentShard): Thread {
+    const { logger } = this.#options;
     const thread = this.#open(process, { kind: 'shard', shard });
-    // It stops, or can't run the partition.
-    thread.onLost(`shard ${shard.number}`, () => {
+    const failed = () => {
       if (this.#isStopping || this.#placement.linkedNode(process) === null) return;
       this.#placement.failed(process);
       this.#spread();
+    };
+    // It stops, or can't run the partition.
+    thread.onLost(`shard ${shard.number}`, failed);
+    thread.startWithin(startMsMax, () => {
+      logger.error(
+        `partition ${shard.number} does not start on ${this.#nameOf(process)} within ${startMsMax} ms`,
+      );
+      failed();
     });
     return thread;
   }

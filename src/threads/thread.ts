@@ -192,11 +192,15 @@ export class Thread {
         this.#gone = this.#failure ?? new ThreadFailure('the thread has ended', false);
         this.#questions.end(this.#gone);
         ready.reject(this.#gone);
-        this.#follower?.postMessage({ type: 'exit', code: code ?? 1 } satisfies Elsewhere);
-        this.#follower?.close();
+        this.#tellEnd(code ?? 1);
         resolve(this.#failure);
       });
     });
+  }
+
+  #tellEnd(code: number): void {
+    this.#follower?.postMessage({ type: 'exit', code } satisfies Elsewhere);
+    this.#follower?.close();
   }
 
   begin(data: unknown, onNews: (news: News) => void = () => {}): this {
@@ -209,6 +213,8 @@ export class Thread {
   /** Lets another node have the thread, over a port that comes out there, as soon as it begins. */
   giveAway(port: MessagePort): void {
     this.#follower = port;
+    // It may have failed while it waited.
+    if (this.#gone !== null) this.#tellEnd(1);
     this.#questions = new Questions((question) => this.#worker.postMessage(question), undefined, -1);
     port.on('message', (instruction: Instruction) =>
       this.#worker.postMessage(instruction, 'port' in instruction ? [instruction.port] : []),
@@ -265,6 +271,16 @@ export class Thread {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Stops the thread unless it is ready in time. `onLate` hears of that first. */
+  startWithin(msMax: number, onLate: () => void): void {
+    const timer = setTimeout(() => {
+      onLate();
+      void this.stop();
+    }, msMax);
+    const isOver = () => clearTimeout(timer);
+    this.ready.then(isOver, isOver);
   }
 
   /**

@@ -45,11 +45,50 @@ test('one that failed while it waited says so to whoever has it begin', async ()
   await assert.rejects(waiting.ready, /no such file/);
 });
 
+test('one that failed while it waited is over for the node that it is given to', async () => {
+  const waiting = thread("throw new Error('no such file')");
+  await waiting.ended;
+  const { port1, port2 } = new MessageChannel();
+  const elsewhere = Thread.elsewhere(port2, { process: 'pb', name: 'node b', giveUp() {} });
+  waiting.begin('data').giveAway(port1);
+  assert.deepEqual(await elsewhere.ended, new ThreadFailure('the thread ended with code 1', false));
+});
+
 test('one that has ended answers nothing, and is stopped', async () => {
   const ended = thread(telling).begin('data');
   await ended.ended;
   await assert.rejects(ended.ask('metrics', {}), { message: 'data' });
   await ended.stop();
+});
+
+test('a thread of another node that is not ready in time is stopped, and one that is goes on', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  const told: string[] = [];
+  const begun = (name: string) => {
+    const { port1, port2 } = new MessageChannel();
+    const giveUp = () => {
+      told.push(`${name} is given up`);
+      port2.close();
+    };
+    const elsewhere = Thread.elsewhere(port1, { process: 'pb', name: 'node b', giveUp });
+    elsewhere.startWithin(60_000, () => told.push(`${name} is late`));
+    return { elsewhere, port: port2 };
+  };
+  const [quick, slow] = [begun('the first'), begun('the second')];
+  quick.port.postMessage({ type: 'ready' });
+  await quick.elsewhere.ready;
+  context.mock.timers.tick(59_999);
+  assert.deepEqual(told, []);
+  const asked = once(slow.port, 'message');
+  context.mock.timers.tick(1);
+  assert.deepEqual(told, ['the second is late']);
+  assert.equal((await asked)[0].type, 'stop');
+  context.mock.timers.tick(5_000);
+  assert.match(String(await slow.elsewhere.ended), /the link to node b is lost/);
+  context.mock.timers.tick(600_000);
+  assert.deepEqual(told, ['the second is late', 'the second is given up']);
+  quick.port.close();
+  await quick.elsewhere.ended;
 });
 
 test('a thread of another node that does not answer in time is given up, and one that does is not', async (context) => {
