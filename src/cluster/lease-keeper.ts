@@ -13,6 +13,8 @@ export interface LeaseKeeperOptions extends LeaseTiming {
   readonly process: string;
   readonly timers: Timers;
   readonly now: () => Moment;
+  /** This node would take long to take over: the others are to come first, if there are any. */
+  readonly isLagging: () => boolean;
   /** The node may believe itself for so long from that moment. */
   readonly onTrusted: (sent: Moment, trustMs: number) => void;
   readonly onTaken: (taken: TakenLease) => void;
@@ -43,6 +45,8 @@ export interface TakenLease {
 const retryMs = 100;
 /** A node that stands by looks so often between two beats: it sees soon that one is missing. */
 const looksPerBeat = 5;
+/** A node that lags waits so many times as long for a lease that others may take. */
+const laggingPatience = 2;
 
 export class LeaseKeeper {
   readonly #options: LeaseKeeperOptions;
@@ -96,7 +100,7 @@ export class LeaseKeeper {
   }
 
   async #watch(): Promise<void> {
-    const { table, process, node, beatMs, takeMs, now } = this.#options;
+    const { table, process, node, beatMs, takeMs, now, isLagging } = this.#options;
     const seen = await table.look();
     const atMs = now().monotonicMs;
     const refusal = seen && this.#options.refusalOf(seen);
@@ -113,10 +117,11 @@ export class LeaseKeeper {
     if (seen === null) return this.#take(seen, 'the first node', true);
     // An answer to this process was lost.
     if (seen.process === process) return this.#take(seen, 'the answer was lost', false);
-    const isFree = seen.isReleased && (seen.successor === null || seen.successor === node);
-    if (isFree) return this.#take(seen, `${seen.node} has stopped`, true);
+    const isFirst = seen.successor === null ? !isLagging() : seen.successor === node;
+    if (seen.isReleased && isFirst) return this.#take(seen, `${seen.node} has stopped`, true);
     // The holder may be configured to believe itself for longer than this node would.
-    if (this.#unchangedMs < Math.max(takeMs, takeMargin * (seen.terms.trustMs ?? 0))) return;
+    const silentMs = Math.max(takeMs, takeMargin * (seen.terms.trustMs ?? 0));
+    if (this.#unchangedMs < silentMs * (isLagging() ? laggingPatience : 1)) return;
     const reason = seen.isReleased
       ? `${seen.node} has stopped`
       : `${seen.node} was silent for ${Math.round(this.#unchangedMs)} ms`;

@@ -24,6 +24,9 @@ export interface NodeAddresses {
   readonly link: string | null;
 }
 
+/** A node that lacks more entries of a partition would keep those who use it waiting. */
+export const behindMax = 10_000;
+
 /** A node that may run partitions. */
 export interface ReachableNode {
   readonly node: string;

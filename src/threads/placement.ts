@@ -2,7 +2,7 @@
 // who is linked to this node, what operators want, and who has failed lately. Whoever asks carries
 // it out (threads/lending.ts), and says what came of it.
 
-import type { ReachableNode } from '../cluster/node.ts';
+import { behindMax, type ReachableNode } from '../cluster/node.ts';
 import { spread } from '../cluster/spread.ts';
 import { elementAt } from '../core/assert.ts';
 import { BackOff } from './back-off.ts';
@@ -14,8 +14,6 @@ export interface LinkedNode {
   readonly edges: number;
 }
 
-/** A node that lacks more entries of a partition would keep those who use it waiting. */
-const behindMax = 10_000;
 /** A node that has failed is given nothing for so long, and twice as long each time. */
 const unfit = { minMs: 2_000, maxMs: 120_000 };
 

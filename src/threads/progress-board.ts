@@ -1,14 +1,25 @@
-// How far this node follows each partition, in memory that threads share.
+// How far this node follows the partitions, in memory that threads share.
 
 export class ProgressBoard {
+  readonly #isLagging: BigInt64Array;
   readonly #sequences: BigInt64Array;
 
   static memory(partitions: number): SharedArrayBuffer {
-    return new SharedArrayBuffer(partitions * BigInt64Array.BYTES_PER_ELEMENT);
+    return new SharedArrayBuffer((1 + partitions) * BigInt64Array.BYTES_PER_ELEMENT);
   }
 
   constructor(memory: SharedArrayBuffer) {
-    this.#sequences = new BigInt64Array(memory);
+    this.#isLagging = new BigInt64Array(memory, 0, 1);
+    this.#sequences = new BigInt64Array(memory, BigInt64Array.BYTES_PER_ELEMENT);
+  }
+
+  /** Whether this node would keep everybody waiting if it took the lease now. */
+  get isLagging(): boolean {
+    return Atomics.load(this.#isLagging, 0) === 1n;
+  }
+
+  set isLagging(isLagging: boolean) {
+    Atomics.store(this.#isLagging, 0, isLagging ? 1n : 0n);
   }
 
   note(partition: number, sequence: number): void {

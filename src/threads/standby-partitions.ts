@@ -4,6 +4,7 @@
 // that stands by gives it the real ports, and the simulator (test/simulator) its own, so both run
 // the same wiring.
 
+import { behindMax } from '../cluster/node.ts';
 import { type Scheduler, Sleeper, type Timers } from '../core/scheduler.ts';
 import type { DataFolder } from '../data-folder/data-folder.ts';
 import type { ShardIdentity } from '../disk/identity.ts';
@@ -42,6 +43,8 @@ export interface StandbyPartitionsOptions {
   readonly onFollowed: (partition: number, sequence: number) => void;
   /** Hears how many entries of a partition are known and not followed yet. */
   readonly onBehind: (partition: number, entries: number) => void;
+  /** Hears whether so much is lacking, or the disk is full, that others had better take over. */
+  readonly onLagging: (isLagging: boolean) => void;
 }
 
 const followMs = 100;
@@ -104,6 +107,7 @@ export class StandbyPartitions {
       if (this.#isStopping) return;
       // What is on a full disk stays as it is until somebody makes room.
       const isFull = isDiskFull();
+      if (isFull) this.#options.onLagging(true);
       const waitMs = isFull ? retryMs : await this.#followOnce();
       const nowMs = scheduler.elapsedMs();
       if (nowMs >= checkpointAtMs && !isFull) {
@@ -139,22 +143,27 @@ export class StandbyPartitions {
 
   /** Appends what is new. Resolves with the milliseconds to wait for more. */
   async #followOnce(): Promise<number> {
-    if (this.#journals.size === 0) return retryMs;
-    const { follower, onFollowed, onBehind } = this.#options;
+    const { follower, onFollowed, onBehind, onLagging } = this.#options;
+    if (this.#journals.size === 0) {
+      onLagging(false);
+      return retryMs;
+    }
     const sequences = new Map([...this.#journals].map(([partition, { sequence }]) => [partition, sequence]));
     const parts = await follower.readAfter(sequences).catch((error) => {
       if (error instanceof JournalDamaged) throw error;
       return null;
     });
     if (parts === null) return retryMs;
-    let appended = 0;
+    let [appended, mostBehind] = [0, 0];
     for (const [partition, journal] of this.#journals) {
       const { batches = [], end = journal.sequence } = parts.get(partition) ?? {};
       await journal.append(batches);
       appended += batches.length;
       onFollowed(partition, journal.sequence);
       onBehind(partition, end - journal.sequence);
+      mostBehind = Math.max(mostBehind, end - journal.sequence);
     }
+    onLagging(mostBehind > behindMax);
     return appended > 0 ? 0 : followMs;
   }
 

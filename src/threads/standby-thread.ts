@@ -66,6 +66,9 @@ const standby = new StandbyPartitions({
   onWhole: (shard) => tell({ type: 'whole', shard }),
   onFollowed: (partition, sequence) => progress.note(partition, sequence),
   onBehind: (partition, entries) => metrics.behind(partition, entries),
+  onLagging: (isLagging) => {
+    progress.isLagging = isLagging;
+  },
 });
 standby.start(fail);
 

@@ -116,6 +116,7 @@ class Node {
   readonly keeper: LeaseKeeper;
   isFrozen = false;
   isCut = false;
+  isLagging = false;
   losesAnswer = false;
   /** How long the table takes to answer. */
   answerMs = 0;
@@ -140,6 +141,7 @@ class Node {
       ...times,
       timers: { after: (ms, run) => world.at(world.nowMs + ms / this.rate, this, run) },
       now: () => this.moment(),
+      isLagging: () => this.isLagging,
       onTrusted: (sent, ms) => this.board.trust(sent, ms),
       onTaken: ({ epoch, isClean, attemptMs }) => {
         this.told.push(`taken ${epoch} ${isClean ? 'clean' : 'unclean'}`);
@@ -213,6 +215,35 @@ test('a holder that is configured to believe itself for longer is waited for lon
   }
   assert(b.owns);
   assert.match(table.takeovers[1]!, /^b: a was silent for 12\d\d\d ms$/);
+});
+
+test('a node that lags takes the lease when no other one does', async () => {
+  for (const [left, taker] of [
+    ['by a freeze', 'c'],
+    ['by a stop', 'c'],
+    ['to the one that lags', 'b'],
+    ['to nobody else', 'b'],
+  ] as const) {
+    const { world, table, all } = nodes('a', 'b', 'c');
+    const [a, b, c] = all as [Node, Node, Node];
+    for (const node of [a, b]) {
+      node.keeper.start();
+      await world.pass(100);
+    }
+    b.isLagging = true;
+    if (left !== 'to nobody else') c.keeper.start();
+    await world.pass(1_000);
+    if (left === 'to the one that lags') table.lease = { ...table.lease!, successor: 'b' };
+    if (left === 'by a stop' || left === 'to the one that lags') {
+      const stopped = a.keeper.stop();
+      await world.pass(500);
+      await stopped;
+    } else a.isFrozen = true;
+    await world.pass(left === 'to nobody else' ? 4_000 : 3_000);
+    assert.equal(b.owns || c.owns, left !== 'to nobody else', left);
+    await world.pass(2_000);
+    assert.deepEqual([table.lease?.node, b.owns, c.owns], [taker, taker === 'b', taker === 'c'], left);
+  }
 });
 
 test('attempts of webhooks last as long as the holder before or this node lets them', async () => {

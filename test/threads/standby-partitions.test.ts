@@ -32,6 +32,7 @@ const ports = {
   isDiskFull: () => false,
   onFollowed() {},
   onBehind() {},
+  onLagging() {},
 };
 
 /** Stands by for both shards; PostgreSQL tells nothing of those from `silentFrom` on. Resolves with those that are whole. */
@@ -138,6 +139,47 @@ test('nothing is written while the disk is full: the checkpoint waits for room, 
   await free.promise;
   await standby.stop();
   assert.deepEqual([whileFull === before, written() === before], [true, false]);
+});
+
+test('a node lags while it lacks many entries, or room for them', async (context) => {
+  const shards = [await shardFolder(context, 0), await shardFolder(context, 1)];
+  const told: boolean[] = [];
+  const rounds = [
+    { end: 10_006, isFull: false },
+    { end: 10_007, isFull: false },
+    { end: 7, isFull: false },
+    { end: 7, isFull: true },
+    { end: 7, isFull: false },
+  ];
+  let round = -1;
+  const over = Promise.withResolvers<void>();
+  const standby = new StandbyPartitions({
+    ...ports,
+    shards,
+    timers: {
+      after(_, action) {
+        setImmediate(action);
+        return () => {};
+      },
+    },
+    isDiskFull() {
+      round++;
+      if (round === rounds.length) over.resolve();
+      return rounds[round]?.isFull ?? true;
+    },
+    follower: {
+      endOf: async () => ({ end: { sequence: 7, checksum: 0 }, firstSequence: 7 }),
+      checksumAt: async () => null,
+      readAfter: async () => new Map([[1, { batches: [], end: rounds[round]!.end }]]),
+      close() {},
+    },
+    onWhole() {},
+    onLagging: (isLagging) => told.push(isLagging),
+  });
+  standby.start(over.reject);
+  await over.promise;
+  await standby.stop();
+  assert.deepEqual(told.slice(0, rounds.length), [false, true, false, true, false]);
 });
 
 test('a shard whose old segment is damaged is followed, and not called whole', async (context) => {

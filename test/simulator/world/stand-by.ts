@@ -84,6 +84,7 @@ export class StandBy {
   readonly #ownership: SharedArrayBuffer;
   readonly #taken = Promise.withResolvers<Claim>();
   readonly #followed: number[];
+  #isLagging = false;
   #keeper: LeaseKeeper | null = null;
   #partitions: StandbyPartitions | null = null;
   #isHolder = false;
@@ -124,6 +125,7 @@ export class StandBy {
       attemptMs: attemptMsMax,
       timers: { after: (ms, run) => simulation.after(this.#lease, ms, run) },
       now: () => board.now(),
+      isLagging: () => this.#isLagging,
       onTrusted: (sent, ms) => board.trust(sent, ms),
       onTaken: ({ epoch: lease, isClean, attemptMs }) => {
         world.note(`${machine.name} has the lease of epoch ${lease}${isClean ? '' : ', which was not left'}`);
@@ -239,6 +241,9 @@ export class StandBy {
         this.#followed[partition] = sequence;
       },
       onBehind() {},
+      onLagging: (isLagging) => {
+        this.#isLagging = isLagging;
+      },
     });
     this.#partitions.start((error) => simulation.soon(main, () => onEnded(error)));
   }
