@@ -19,6 +19,8 @@ const pruneIntervalMs = 1_000;
 const duePerBatchMax = 256;
 /** Deliveries and attempts. */
 const prunedPerBatchMax = 500;
+/** Deleted endpoints, of each of which a command ends up to 500 deliveries. */
+const drainedPerBatchMax = 4;
 
 export class Upkeep {
   readonly #state: ShardState;
@@ -79,18 +81,19 @@ export class Upkeep {
     return left !== undefined;
   }
 
-  /** Ends some deliveries of each deleted endpoint; true while there are more. */
+  /** Ends some deliveries of some deleted endpoints, of each by turns; true while there are more. */
   #drain(batch: CommitBatch): boolean {
     const { outboxes, reads, records } = this.#state;
     const { draining } = outboxes;
-    for (const [id, after] of draining) {
+    for (const [id, after] of [...draining].slice(0, drainedPerBatchMax)) {
       const endpoint = reads.readOr(undefined, () => records.get('webhook_endpoint', id));
       const params = after === undefined ? {} : { after };
       const given = { operation: 'drain_endpoint', params, cause: causes.time } as const;
       const outcome = endpoint && executeFor(this.#state, batch, endpoint, given);
-      // It needs a damaged record. The next start tries again.
-      if (outcome === undefined || 'refusal' in outcome) draining.delete(id);
-      else if (draining.has(id) && 'result' in outcome) draining.set(id, outcome.result.after ?? undefined);
+      const isLeft = draining.delete(id);
+      // Without a result it needs a damaged record, and the next start tries again.
+      if (isLeft && outcome !== undefined && 'result' in outcome)
+        draining.set(id, outcome.result.after ?? undefined);
     }
     return draining.size > 0;
   }

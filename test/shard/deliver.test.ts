@@ -7,7 +7,8 @@ import { recordsOf } from '../../src/domain/find.ts';
 import { attemptSerialIndex, scopeOf } from '../../src/domain/indexes.ts';
 import type { AttemptRecord, AttemptResult, DeliveryRecord } from '../../src/domain/record.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
-import type { Peer } from '../../src/shard/commit-batch.ts';
+import { encodeRecord } from '../../src/journal/records/record-bytes.ts';
+import { CommitBatch, type Peer } from '../../src/shard/commit-batch.ts';
 import type { DueDelivery, FromShard, OutboxBatch } from '../../src/shard/protocol.ts';
 import { Actor, settled } from './actor.ts';
 
@@ -315,6 +316,43 @@ test('an attempt that is damaged keeps no other from being recorded, and those b
   await failUpTo(384);
   assert.equal(attemptsIn(actor, record())[0]!.serial, 1);
   assert.equal(attemptsIn(actor, record()).length, 320, 'the next 64 are gone');
+});
+
+test('of many deleted endpoints some are dealt with in a commit batch, by turns', async () => {
+  const { actor, record } = await oneDelivery();
+  const given: string[] = [];
+  for (let i = 1; i <= 5; i++) {
+    const created = actor.send('POST /v1/webhook_endpoints', {
+      body: { url: `https://shop.example/${i}`, enabled_events: ['*'] },
+    });
+    await settled();
+    actor.lookUps[i]!.settle(true);
+    given.push((await created).json.id);
+  }
+  const { checkpoint } = actor.journal;
+  // One command ends 500, so all but the last need another one.
+  const waiting = given.slice(0, 4).flatMap((endpoint, of) =>
+    Array.from({ length: 501 }, (_, i) => {
+      const id = `whd_${of + 1}${String(i).padStart(30, '0')}`;
+      return encodeRecord({ ...record(), id, endpoint });
+    }),
+  );
+  await checkpoint.write({ records: waiting, sequence: checkpoint.sequence, idempotencyRecords: [] });
+  for (const id of given) await actor.send(`DELETE /v1/webhook_endpoints/${id}`);
+  const perBatch = new Map<CommitBatch, number>();
+  const ended: string[] = [];
+  const note = CommitBatch.prototype.record;
+  CommitBatch.prototype.record = function (changes, ...rest) {
+    perBatch.set(this, (perBatch.get(this) ?? 0) + 1);
+    for (const { kind, id } of changes) if (kind === 'webhook_endpoint') ended.push(id);
+    note.call(this, changes, ...rest);
+  };
+  actor.clock.advance(100);
+  actor.shard.tick();
+  while (actor.shard.state.outboxes.draining.size > 0 && actor.failures.length === 0) await settled();
+  CommitBatch.prototype.record = note;
+  assert.deepEqual([[...perBatch.values()], actor.failures], [[4, 4, 1], []]);
+  assert.deepEqual(ended, [given[4], ...given.slice(0, 4)]);
 });
 
 for (const [what, soundReads] of [
