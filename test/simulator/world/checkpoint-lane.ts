@@ -3,7 +3,12 @@
 import { archivedSequence, archiveFolderOf } from '../../../src/data-folder/archive-folder.ts';
 import type { ShardIdentity } from '../../../src/disk/identity.ts';
 import { indexRowsOf } from '../../../src/domain/indexes.ts';
-import type { Checkpointer, CheckpointSizes, ReportCompaction } from '../../../src/journal/journal.ts';
+import {
+  type Checkpointer,
+  type CheckpointSizes,
+  JournalFailure,
+  type ReportCompaction,
+} from '../../../src/journal/journal.ts';
 import { openFollower } from '../../../src/journal/open-journal.ts';
 import { type ScrubState, unscrubbed } from '../../../src/journal/scrubber.ts';
 import type { Machine } from '../disk/machine.ts';
@@ -30,6 +35,9 @@ export class CheckpointLane implements Checkpointer {
   #opened: ReturnType<typeof openFollower> | null = null;
   /** Tasks run one after the other: this is over when the last one is. */
   #turn: Promise<void> = Promise.resolve();
+  /** The shard stops: a compaction ends at its next step. */
+  #isClosing = false;
+  #compaction: Promise<unknown> = Promise.resolve();
   /** Ends the turn of the task that runs. */
   #leave: () => void = () => {};
 
@@ -114,13 +122,16 @@ export class CheckpointLane implements Checkpointer {
       this.#leave();
       await this.#pause();
       await this.#enter();
+      if (this.#isClosing) throw new JournalFailure('The shard is stopping', { diskFull: false });
     };
-    return this.#ask(() =>
+    const compacted = this.#ask(() =>
       this.#follower().compact(async (progress) => {
         await report(progress);
         await pause();
       }),
     );
+    this.#compaction = compacted.catch(() => {});
+    return compacted;
   }
 
   /** Reads all that is stored, a little at a time, as a scrubber that is started anew each time. */
@@ -129,7 +140,9 @@ export class CheckpointLane implements Checkpointer {
       state = await this.#ask(async () => scrubbing(state).run());
   }
 
-  close(): Promise<void> {
-    return this.#ask(async () => this.#opened?.close());
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await this.#compaction;
+    await this.#ask(async () => this.#opened?.close());
   }
 }
