@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { newOrganization, startService, withRequestLogs } from '../service.ts';
 
 const env = { ...withRequestLogs, PAYMENTS_SHARDS: '1', PAYMENTS_MEMORY_SHARD_MIB: '64' };
-const customers = 4_000;
+const customers = 3_000;
 const connections = 16;
 
 /** All that a customer may have: 50 keys of 40 characters with 500 characters each. */
