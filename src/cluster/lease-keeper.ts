@@ -62,10 +62,13 @@ export class LeaseKeeper {
   #seenAtMs = 0;
   #holder: string | null = null;
   #trouble: string | null = null;
+  /** The longest that attempts of webhooks may last which this node or one before it has begun. */
+  #attemptMs: number;
   #ended: Promise<void> | null = null;
 
   constructor(options: LeaseKeeperOptions) {
     this.#options = options;
+    this.#attemptMs = options.attemptMs;
     this.#sleeper = new Sleeper(options.timers);
   }
 
@@ -103,6 +106,7 @@ export class LeaseKeeper {
     const { table, process, node, beatMs, takeMs, now, isLagging } = this.#options;
     const seen = await table.look();
     const atMs = now().monotonicMs;
+    this.#attemptMs = Math.max(this.#attemptMs, seen?.terms.attemptMs ?? 0);
     const refusal = seen && this.#options.refusalOf(seen);
     if (refusal !== null) {
       this.#isOver = true;
@@ -138,7 +142,7 @@ export class LeaseKeeper {
       epoch: this.#epoch,
       isClean,
       previous: seen?.node ?? null,
-      attemptMs: Math.max(attemptMs, seen?.terms.attemptMs ?? 0),
+      attemptMs: this.#attemptMs,
     });
   }
 

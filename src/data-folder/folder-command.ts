@@ -111,8 +111,7 @@ export async function recordOffline<T>(
       scrub,
       onRow: () => {},
       remote,
-      onPutAside: (aside) =>
-        warn('the folder had an audit record of its own, which was put aside', { aside }),
+      onPutAside: (aside) => warn('rows of the folder’s own audit record were put aside', { aside }),
       onFailure: (error) => warn('the audit record could not be written', { err: String(error) }),
     });
   try {

@@ -23,8 +23,8 @@ export interface RemoteText {
   acquire(): Promise<TextBounds>;
   /** What was appended at once and has the byte before a place; null: that is not there. */
   partBefore(place: number): Promise<TextPart | null>;
-  /** What follows a place, one append after the other. */
-  readAfter(place: number): AsyncIterable<Buffer>;
+  /** What follows a place, one append after the other; of the first one what lies behind it. */
+  readAfter(place: number): AsyncIterable<TextPart>;
   /** A text to which nothing was ever appended begins at that place. */
   begin(place: number): Promise<void>;
   /**

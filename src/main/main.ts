@@ -46,7 +46,6 @@ import { failingEndpoints } from './failing-endpoints.ts';
 import { greet } from './first-start.ts';
 import { openLending } from './lending.ts';
 import { openMail } from './mail.ts';
-import { openAudit } from './open-audit.ts';
 import { operatorServices } from './operator-services.ts';
 import { type Owned, own } from './own.ts';
 import type { Owning } from './owning.ts';
@@ -130,10 +129,9 @@ interface OwnedRun extends Run, Owning {
 
 async function runOwned(given: OwnedRun): Promise<void> {
   const { load, acceptLoss, ending, closers, logger, manager, port, baseUrl, url, owned } = given;
-  const { folder, whole, remote } = owned;
+  const { folder, whole, remote, audit } = owned;
   const sized = (config: Config) => sizedFor(config, folder.shards);
   const config = sized(owned.config);
-  const audit = await openAudit({ folder, config, lease: owned.claim.lease, logger, closers });
   const registry = new Registry();
   const pause = new Pause(folder);
   const metrics = createSupervisorMetrics(registry, config, pause);

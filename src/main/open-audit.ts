@@ -1,24 +1,21 @@
 // Opens the audit record of the service.
 
-import type { Config } from '../config/config-schema.ts';
 import { scrub } from '../core/secret-text.ts';
 import type { DataFolder } from '../data-folder/data-folder.ts';
 import { remoteAuditOf } from '../data-folder/remote-stores.ts';
 import { Audit } from '../operator/audit/audit.ts';
-import type { Logger } from '../telemetry/logger.ts';
 import { BlockingPool } from '../threads/blocking-pool.ts';
+import type { Owning } from './owning.ts';
 
-export interface AuditOpening {
-  readonly folder: DataFolder;
-  readonly config: Config;
-  /** The epoch of the lease; null where no nodes share the service. */
-  readonly lease: number | null;
-  readonly logger: Logger;
-  readonly closers: (() => Promise<unknown>)[];
-}
-
-/** The audit record, whose rows go to the log too. */
-export async function openAudit({ folder, config, lease, logger, closers }: AuditOpening): Promise<Audit> {
+/**
+ * The audit record, whose rows go to the log too. `lease`: its epoch; null where no nodes share the
+ * service.
+ */
+export async function openAudit(
+  { config, logger, closers }: Owning,
+  folder: DataFolder,
+  lease: number | null,
+): Promise<Audit> {
   const pool = new BlockingPool((err) => logger.error({ err }, 'the thread of the pool has ended'));
   closers.push(() => pool.close());
   const remote = remoteAuditOf(config, folder, lease, (trouble) => {
@@ -38,7 +35,7 @@ export async function openAudit({ folder, config, lease, logger, closers }: Audi
     onRow: (row) => logger.info({ audit: row }, 'audit'),
     remote,
     onPutAside: (aside) =>
-      logger.warn({ folder: aside }, 'this node had an audit record of its own, which was put aside'),
+      logger.warn({ folder: aside }, 'rows of this node’s own audit record were put aside'),
     onFailure: (error) => logger.error({ err: error }, 'the audit record could not be written'),
   });
   closers.push(() => audit.close());

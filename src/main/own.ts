@@ -15,7 +15,9 @@ import { lockDataFolder } from '../data-folder/folder-lock.ts';
 import { mirrorDirectory, refuseMirror } from '../data-folder/mirrored-directory.ts';
 import { remoteRowsOf } from '../data-folder/remote-stores.ts';
 import type { RemoteRows } from '../disk/remote-rows.ts';
+import type { Audit } from '../operator/audit/audit.ts';
 import { serviceIn } from '../postgresql/owner-connection.ts';
+import { openAudit } from './open-audit.ts';
 import type { Owning } from './owning.ts';
 import { type StoodBy, standBy } from './stand-by.ts';
 
@@ -23,6 +25,7 @@ export interface Owned extends StoodBy {
   readonly folder: DataFolder;
   /** The directory as the other machines hold it; null where the data folder alone does. */
   readonly remote: RemoteRows | null;
+  readonly audit: Audit;
 }
 
 /** Null when it is told to stop meanwhile. Rejects with `DataFolderError` or `JournalDamaged`. */
@@ -43,7 +46,14 @@ async function ownAll(owning: Owning): Promise<Owned> {
   const known = await knownService(owning);
   const folder = await openDataFolder(config.dataDir, config.shards, defaultShards, known);
   const stoodBy = await standBy(owning, folder);
-  return { folder, ...stoodBy, remote: await ownDirectory(owning, folder, stoodBy.claim.lease) };
+  const { lease } = stoodBy.claim;
+  const remote = await ownDirectory(owning, folder, lease);
+  return {
+    folder,
+    ...stoodBy,
+    remote,
+    audit: await openAudit({ ...owning, config: stoodBy.config }, folder, lease),
+  };
 }
 
 const knownRetryMs = 1_000;

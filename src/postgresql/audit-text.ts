@@ -46,7 +46,7 @@ export class PostgresText implements RemoteText {
     return { place: Number(row.place), bytes: row.bytes };
   }
 
-  async *readAfter(place: number): AsyncGenerator<Buffer> {
+  async *readAfter(place: number): AsyncGenerator<TextPart> {
     for (let end = place; ; ) {
       const rows = await this.#writes.read<Row>(
         `select place, bytes from payments.audit
@@ -56,9 +56,11 @@ export class PostgresText implements RemoteText {
         [end],
       );
       if (rows.length === 0) return;
-      for (const { place: begins, bytes } of rows) {
-        yield bytes.subarray(Math.max(0, end - Number(begins)));
-        end = Number(begins) + bytes.length;
+      for (const row of rows) {
+        const begins = Number(row.place);
+        const from = Math.max(begins, end);
+        yield { place: from, bytes: row.bytes.subarray(from - begins) };
+        end = begins + row.bytes.length;
       }
     }
   }

@@ -43,8 +43,8 @@ export class OwnedWrites {
     return row;
   }
 
-  readonly read: Read = (text, values) =>
-    this.#connection.connected(() => this.#connection.read(text, values));
+  /** Tries again until it has an answer or `close` is called. */
+  readonly read: Read = (text, values) => this.#retried(() => this.#connection.read(text, values));
 
   /**
    * Resolves when enough machines have what the statement writes; `next`: the partition's next
@@ -56,13 +56,16 @@ export class OwnedWrites {
     return written;
   }
 
-  async #write(statement: OwnedStatement, next: number): Promise<void> {
+  #write(statement: OwnedStatement, next: number): Promise<void> {
+    return this.#retried(async () => {
+      if (!(await this.change(statement))) await this.#requireStored(next);
+    });
+  }
+
+  async #retried<T>(run: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
-        const isStored = await this.#connection.connected(
-          async () => (await this.change(statement)) || this.#wasStored(next),
-        );
-        if (isStored) return;
+        return await this.#connection.connected(run);
       } catch (error) {
         const mayBeTriedAgain = error instanceof JournalFailure && error.outcome !== 'fenced';
         if (!mayBeTriedAgain || this.#connection.isClosed) throw error;
@@ -86,10 +89,10 @@ export class OwnedWrites {
   }
 
   /**
-   * Whether an earlier try has stored that write. Asks by a write of its own, which is acknowledged
-   * only when all before it is.
+   * Rejects unless an earlier try has stored that write. Asks by a write of its own, which is
+   * acknowledged only when all before it is.
    */
-  async #wasStored(next: number): Promise<boolean> {
+  async #requireStored(next: number): Promise<void> {
     const row = await this.#connection.change<{ next_sequence: string }>({
       name: 'was-stored',
       text: `update payments.partitions set next_sequence = next_sequence
@@ -97,7 +100,11 @@ export class OwnedWrites {
       values: [this.#partition, this.#epoch],
     });
     if (row === undefined) throw this.fenced();
-    return Number(row.next_sequence) === next;
+    if (Number(row.next_sequence) !== next)
+      throw failure(
+        `${this.#what} is not as its owner left it: a standby without its end was promoted`,
+        'fenced',
+      );
   }
 
   fenced(): JournalFailure {

@@ -79,6 +79,7 @@ const audit = new AuditFollower({
   now: Date.now,
   timers: systemTimers,
   isDiskFull: () => room.isFull(),
+  onPutAside: (folder) => logger.warn({ folder }, 'rows of this node’s own audit record were put aside'),
   onFailure: (error) =>
     logger.warn({ err: error }, `the audit record can't be followed: ${errorText(error)}`),
 });

@@ -265,6 +265,25 @@ test('attempts of webhooks last as long as the holder before or this node lets t
   }
 });
 
+test('attempts of a holder before the last one may still be under way', async () => {
+  const { world, table, all } = nodes('b', 'c');
+  const [b, c] = all as [Node, Node];
+  const a = new Node(world, table, 'a', { ...timing, attemptMs: 30_000 });
+  a.keeper.start();
+  await world.pass(100);
+  c.keeper.start();
+  await world.pass(1_000);
+  a.isFrozen = true;
+  c.isFrozen = true;
+  b.keeper.start();
+  await world.pass(4_000);
+  assert.equal(b.attemptMs, 30_000);
+  b.isFrozen = true;
+  c.isFrozen = false;
+  await world.pass(6_000);
+  assert.equal(c.attemptMs, 30_000);
+});
+
 test('a node that stops leaves the lease to the next one at once', async () => {
   const { world, all } = nodes('a', 'b');
   const [a, b] = all as [Node, Node];

@@ -11,7 +11,12 @@ const skip = { skip: leftOut };
 
 async function after(text: PostgresText, place: number): Promise<string[]> {
   const found: string[] = [];
-  for await (const bytes of text.readAfter(place)) found.push(String(bytes));
+  let end: number | null = null;
+  for await (const part of text.readAfter(place)) {
+    assert.equal(part.place, end ?? part.place);
+    found.push(String(part.bytes));
+    end = part.place + part.bytes.length;
+  }
   return found;
 }
 

@@ -36,7 +36,9 @@ export interface CheckedChain {
   readonly rows: number;
   /** Those that say what the line before them is; earlier versions wrote rows that did not. */
   readonly chained: number;
-  /** The rows whose line before is not the one that they name: where they begin. */
+  /**
+   * Where rows begin whose line before is not the one that they name, and where a part is missing.
+   */
   readonly broken: readonly number[];
 }
 
@@ -47,31 +49,49 @@ export function checkChain(path: string): CheckedChain {
   let [rows, chained] = [0, 0];
   const broken: number[] = [];
   let before: string | null = null;
+  /** Behind what was dropped or is missing, the first row can't be compared. */
+  let isKnown = (auditFiles(path)[0]?.start ?? 0) === 0;
   for (const { place, line } of linesOf(path)) {
+    if (line === null) {
+      broken.push(place);
+      isKnown = false;
+      continue;
+    }
     const row = parsedRow<{ readonly chain?: string | null }>(line);
     if (row !== null) rows++;
     if (row?.chain !== undefined) {
       chained++;
-      const isBehindDropped = before === null && place > 0;
-      if (!isBehindDropped && row.chain !== before) broken.push(place);
+      if (isKnown && row.chain !== before) broken.push(place);
     }
+    isKnown ||= row !== null;
     before = digestBehind(before, line, row !== null);
   }
   return { rows, chained, broken };
 }
 
-function* linesOf(path: string): Generator<{ readonly place: number; readonly line: Buffer }> {
+interface PlacedLine {
+  readonly place: number;
+  /** Null: the part of the record that begins here is missing. */
+  readonly line: Buffer | null;
+}
+
+function* linesOf(path: string): Generator<PlacedLine> {
   const files = auditFiles(path);
   let place = files[0]?.start ?? 0;
   let waiting = Buffer.alloc(0);
-  for (;;) {
-    const bytes = readText(files, place + waiting.length, windowBytes);
-    if (bytes.length === 0) break;
-    waiting = Buffer.concat([waiting, bytes]);
-    for (let end = waiting.indexOf(newline); end >= 0; end = waiting.indexOf(newline)) {
-      yield { place, line: waiting.subarray(0, end) };
-      place += end + 1;
-      waiting = waiting.subarray(end + 1);
+  for (const file of files) {
+    let at = place + waiting.length;
+    if (file.start !== at) {
+      yield { place: at, line: null };
+      [place, at, waiting] = [file.start, file.start, Buffer.alloc(0)];
+    }
+    for (; at < file.start + file.bytes; at += windowBytes) {
+      waiting = Buffer.concat([waiting, readText([file], at, windowBytes)]);
+      for (let end = waiting.indexOf(newline); end >= 0; end = waiting.indexOf(newline)) {
+        yield { place, line: waiting.subarray(0, end) };
+        place += end + 1;
+        waiting = waiting.subarray(end + 1);
+      }
     }
   }
   if (waiting.length > 0) yield { place, line: waiting };

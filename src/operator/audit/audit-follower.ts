@@ -1,12 +1,12 @@
 // Brings the audit record of a node that stands by up to date with the service's, so that it has
-// all of it when it takes over. A record that is no part of the service's is left alone until then.
+// all of it when it takes over.
 
 import type { Clock } from '../../core/clock.ts';
 import { Sleeper, type Timers } from '../../core/scheduler.ts';
 import type { RemoteText } from '../../disk/remote-text.ts';
 import { makeAuditFolder, operatorsBounds, operatorsFile } from './audit.ts';
 import { AuditLog } from './audit-log.ts';
-import { canFollow, followRecord } from './audit-mirror.ts';
+import { alignRecord, fetchRecord, goesOn } from './audit-mirror.ts';
 
 export interface AuditFollowerOptions {
   readonly remote: RemoteText;
@@ -16,6 +16,8 @@ export interface AuditFollowerOptions {
   readonly now: Clock;
   readonly timers: Timers;
   readonly isDiskFull: () => boolean;
+  /** Hears where rows of this folder's own were put that do not fit behind the service's. */
+  readonly onPutAside: (folder: string) => void;
   /** Hears of a write that failed; it is tried again. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -46,11 +48,12 @@ export class AuditFollower {
   }
 
   async #run(): Promise<void> {
+    const { isDiskFull, onFailure } = this.#options;
     while (!this.#isStopping) {
       try {
-        if (!this.#options.isDiskFull()) await this.#follow();
+        if (!isDiskFull()) await this.#follow();
       } catch (error) {
-        if (!this.#isStopping) this.#options.onFailure(error);
+        if (!this.#isStopping) onFailure(error);
         await this.#close();
       }
       if (!this.#isStopping) await this.#sleeper.sleep(lookMs);
@@ -59,18 +62,24 @@ export class AuditFollower {
   }
 
   async #follow(): Promise<void> {
-    const { remote, dataDir, keptMs, now } = this.#options;
+    const { remote, dataDir, keptMs, now, onPutAside } = this.#options;
+    const path = operatorsFile(dataDir);
+    const bounds = await remote.bounds();
+    if (this.#log !== null && !(await goesOn(remote, path, bounds))) await this.#close();
     if (this.#log === null) {
       makeAuditFolder(dataDir);
-      if (!(await canFollow(remote, operatorsFile(dataDir)))) return;
-      this.#log = await AuditLog.open(operatorsFile(dataDir), operatorsBounds(keptMs, now));
+      const { aside } = await alignRecord(remote, path, bounds);
+      if (aside !== null) onPutAside(aside);
+      // What only this node has is given to the others when it takes over.
+      if (!(await goesOn(remote, path, bounds))) return;
+      this.#log = await AuditLog.open(path, operatorsBounds(keptMs, now));
     }
-    await followRecord(remote, this.#log);
+    await fetchRecord(remote, this.#log, { last: false, isOver: () => this.#isStopping });
   }
 
   async #close(): Promise<void> {
     const log = this.#log;
     this.#log = null;
-    await log?.close();
+    await log?.close().catch(this.#options.onFailure);
   }
 }

@@ -19,7 +19,7 @@ import {
   putAway,
   readText,
 } from './audit-files.ts';
-import type { SharedRecord } from './audit-mirror.ts';
+import type { SharedRecord } from './shared-record.ts';
 
 interface Append {
   /** The row that begins at this place of the record. */
@@ -80,7 +80,10 @@ export class AuditLog {
     return this.#start + this.#bytes;
   }
 
-  /** Appends a row. Resolves when it is on disk; rejects with the error of the file system. */
+  /**
+   * Appends a row. Resolves when it is on disk. Rejects with the error of the file system, or when
+   * another machine has taken the record.
+   */
   append(rowAt: (place: number) => object): Promise<void> {
     const written = Promise.withResolvers<void>();
     this.#waiting.push({ rowAt, written });
@@ -181,6 +184,7 @@ export class AuditLog {
   /** Resolves when all appended rows are on disk or have failed. */
   async close(): Promise<void> {
     await this.#writing;
+    await this.#shared?.close();
     await this.#file?.close();
   }
 }

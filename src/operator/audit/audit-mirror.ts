@@ -1,136 +1,148 @@
-// The audit record of this machine as one that other machines hold, too (disk/remote-text.ts). Who
-// takes that has what is missing here fetched, and gives what only this machine has. A record that
-// is no part of the other is put aside.
+// The audit record of this machine beside the one that other machines hold, too
+// (disk/remote-text.ts): what both begin with, and what is fetched from there. Rows of this machine
+// that the others lack, and that no longer fit behind theirs, are put aside.
 
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import type { Timers } from '../../core/scheduler.ts';
-import type { RemoteText, TextBounds } from '../../disk/remote-text.ts';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { assert } from '../../core/assert.ts';
+import type { RemoteText, TextBounds, TextPart } from '../../disk/remote-text.ts';
 import { syncPath } from '../../disk/sync-path.ts';
-import { type AuditFile, adoptOlderFile, auditFiles, endOf, placed, readText } from './audit-files.ts';
+import {
+  type AuditFile,
+  adoptOlderFile,
+  auditFiles,
+  endOf,
+  newline,
+  placed,
+  readText,
+  rowBytesMax,
+} from './audit-files.ts';
 
-const pieceBytes = 1 << 20;
-/** So long a row waits for the other machines. Without them its action is carried out, too. */
-const giveMs = 2_000;
+const windowBytes = 1 << 20;
 
 /** Files that grow, and where they end. */
-interface Mirror {
+export interface Mirror {
   readonly end: number;
   mirror(bytes: Uint8Array): Promise<void>;
 }
 
-/** The other machines' record, of which the files of this one are a beginning. */
-export class SharedRecord {
-  readonly #remote: RemoteText;
-  readonly #path: string;
-  readonly #timers: Timers;
-  /** Up to where the others have it. */
-  #end: number;
-  /** Up to where they are to get it. */
-  #wanted = 0;
-  #giving: Promise<void> | null = null;
-  /** They keep rows waiting: the next ones do not wait. */
-  #isLate = false;
-  /** Where this machine has put a record of its own; null: it had none. */
+/** What became of the files when they were compared with the others' record. */
+export interface Aligned {
+  /** Where the others' record ends. */
+  readonly end: number;
+  /** Where rows of this machine's own were put; null: it had none. */
   readonly aside: string | null;
-
-  private constructor(remote: RemoteText, path: string, timers: Timers, end: number, aside: string | null) {
-    this.#remote = remote;
-    this.#path = path;
-    this.#timers = timers;
-    this.#end = end;
-    this.aside = aside;
-  }
-
-  /** Takes the record, and makes the files at `path` a beginning of it. */
-  static async take(remote: RemoteText, path: string, timers: Timers): Promise<SharedRecord> {
-    const bounds = await remote.acquire();
-    adoptOlderFile(path);
-    const files = auditFiles(path);
-    const { start, end } = boundsOf(files);
-    if (bounds.end === 0 && end > 0) await remote.begin(start);
-    const common = bounds.end === 0 ? start : Math.min(bounds.end, end);
-    const isEmpty = start === end;
-    const isBeginning = isEmpty || common === start || (await isPart(remote, files, common));
-    const aside = isBeginning ? null : putAside(path, files);
-    if (isEmpty || !isBeginning) beginAt(path, bounds.start);
-    return new SharedRecord(remote, path, timers, bounds.end === 0 ? start : bounds.end, aside);
-  }
-
-  /** Has the log fetch what it lacks, and the others forget what it has dropped. */
-  async fetch(log: Mirror): Promise<void> {
-    for await (const bytes of this.#remote.readAfter(log.end)) await log.mirror(bytes);
-    await this.#remote.forget(boundsOf(auditFiles(this.#path)).start);
-  }
-
-  /**
-   * Gives the others what the files have up to a place. Resolves when they have it, or after a
-   * while: they get it later then. Rejects when another machine has taken the record.
-   */
-  async give(end: number): Promise<void> {
-    if (this.#end >= end) return;
-    this.#wanted = end;
-    this.#giving ??= this.#giveAll();
-    if (this.#isLate) return;
-    const late = Promise.withResolvers<void>();
-    const cancel = this.#timers.after(giveMs, () => {
-      this.#isLate = true;
-      late.resolve();
-    });
-    await Promise.race([this.#giving, late.promise]).finally(cancel);
-  }
-
-  async #giveAll(): Promise<void> {
-    try {
-      while (this.#end < this.#wanted) await this.#giveNext();
-    } finally {
-      this.#giving = null;
-      this.#isLate = false;
-    }
-  }
-
-  async #giveNext(): Promise<void> {
-    const files = auditFiles(this.#path);
-    const bytes = readText(files, this.#end, Math.min(pieceBytes, endOf(files) - this.#end));
-    await this.#remote.append(this.#end, bytes);
-    this.#end += bytes.length;
-  }
-}
-
-/** Whether the files can be brought up to date with the remote record; of a node that stands by. */
-export async function canFollow(remote: RemoteText, path: string): Promise<boolean> {
-  const bounds = await remote.bounds();
-  adoptOlderFile(path);
-  const files = auditFiles(path);
-  const { start, end } = boundsOf(files);
-  if (start !== end) return end <= bounds.end && isPart(remote, files, end);
-  beginAt(path, bounds.start);
-  return true;
 }
 
 /**
- * Fetches what the record lacks. The last append may have been made and not be on enough machines,
- * so it comes with the next one.
+ * Makes the files at `path` a beginning of the others' record, or that a beginning of them. The
+ * files stay as they are where the others have no record yet.
  */
-export async function followRecord(remote: RemoteText, log: Mirror): Promise<void> {
-  let last: Buffer | null = null;
-  for await (const bytes of remote.readAfter(log.end)) {
-    if (last !== null) await log.mirror(last);
-    last = bytes;
+export async function alignRecord(remote: RemoteText, path: string, bounds: TextBounds): Promise<Aligned> {
+  adoptOlderFile(path);
+  const files = auditFiles(path);
+  const { start, end } = boundsOf(files);
+  if (bounds.end === 0) return { end: start, aside: null };
+  if (start === end) {
+    beginAt(path, bounds.start);
+    return { end: bounds.end, aside: null };
   }
+  const upTo = Math.min(bounds.end, end);
+  const common = await lastCommon(remote, files, { start: Math.max(start, bounds.start), end: upTo });
+  if (common === upTo) return { end: bounds.end, aside: null };
+  const aside = putAside(path, files, common ?? start);
+  if (common === null) beginAt(path, bounds.start);
+  return { end: bounds.end, aside };
 }
 
-function boundsOf(files: readonly AuditFile[]): TextBounds {
+/** Whether the others' record goes on where the files end; of a node that stands by. */
+export async function goesOn(remote: RemoteText, path: string, bounds: TextBounds): Promise<boolean> {
+  const files = auditFiles(path);
+  const { start, end } = boundsOf(files);
+  if (start === end) return bounds.end > 0 && end === bounds.start;
+  return end <= bounds.end && agreeAt(remote, files, end);
+}
+
+/** Fetches what the log lacks, many appends at a time; `last`: the newest append, too. */
+export async function fetchRecord(
+  remote: RemoteText,
+  log: Mirror,
+  { last, isOver = () => false }: { readonly last: boolean; readonly isOver?: () => boolean },
+): Promise<void> {
+  let waiting: Buffer[] = [];
+  let end = log.end;
+  const mirror = async () => {
+    const bytes = Buffer.concat(waiting);
+    waiting = [];
+    if (bytes.length > 0) await log.mirror(bytes);
+  };
+  for await (const { place, bytes } of remote.readAfter(log.end)) {
+    assert(place === end, 'the audit record of the other machines has no gap');
+    // Of the newest one it is not known whether enough machines have it.
+    if (end - log.end >= windowBytes) await mirror();
+    if (isOver()) return;
+    waiting.push(bytes);
+    end += bytes.length;
+  }
+  if (!last) waiting.pop();
+  await mirror();
+}
+
+export function boundsOf(files: readonly AuditFile[]): TextBounds {
   return { start: files[0]?.start ?? 0, end: endOf(files) };
 }
 
-/** Each row has a digest of the one before, so what ends in the same way is the same. */
-async function isPart(remote: RemoteText, files: readonly AuditFile[], end: number): Promise<boolean> {
-  const part = await remote.partBefore(end);
-  if (part === null) return false;
-  const from = Math.max(part.place, files[0]?.start ?? 0);
+/**
+ * The end of what both begin with, within `range`; null: they have nothing in common. Where an
+ * append of the others is here, too, so is all before it, because each row has a digest of the one
+ * before.
+ */
+async function lastCommon(
+  remote: RemoteText,
+  files: readonly AuditFile[],
+  range: TextBounds,
+): Promise<number | null> {
+  if (range.end <= range.start) return range.end === range.start ? range.end : null;
+  if (await agreeAt(remote, files, range.end)) return range.end;
+  let [low, high] = [range.start, range.end];
+  while (low < high) {
+    const part = await remote.partBefore(Math.ceil((low + high) / 2));
+    const end = part === null ? 0 : Math.min(part.place + part.bytes.length, range.end);
+    if (part !== null && isHere(part, files, end)) low = end;
+    else high = Math.min(high - 1, part?.place ?? 0);
+  }
+  return low === range.start ? null : rowBefore(files, low);
+}
+
+/** Whether both have the same rows before a place. */
+async function agreeAt(remote: RemoteText, files: readonly AuditFile[], place: number): Promise<boolean> {
+  const part = await remote.partBefore(place);
+  if (part === null || !isHere(part, files, place)) return false;
+  // The beginning of a row does not say yet what is before it.
+  const hasRow = part.bytes.subarray(0, place - part.place).includes(newline);
+  return hasRow || part.place <= boundsOf(files).start || agreeAt(remote, files, part.place);
+}
+
+/** Whether the files have an append of the others up to a place, as far back as they go. */
+function isHere({ place, bytes }: TextPart, files: readonly AuditFile[], end: number): boolean {
+  const from = Math.max(place, boundsOf(files).start);
   const here = readText(files, from, end - from);
-  return here.length > 0 && here.equals(part.bytes.subarray(from - part.place, end - part.place));
+  return here.length > 0 && here.equals(bytes.subarray(from - place, end - place));
+}
+
+/** Where the row begins that a place lies in; the place itself between two rows. */
+function rowBefore(files: readonly AuditFile[], place: number): number {
+  const from = Math.max(files[0]?.start ?? 0, place - rowBytesMax);
+  return from + readText(files, from, place - from).lastIndexOf(newline) + 1;
 }
 
 /** A record without rows begins at a place: the others have dropped what was before it. */
@@ -140,14 +152,23 @@ function beginAt(path: string, place: number): void {
   syncPath(dirname(path));
 }
 
-function putAside(path: string, files: readonly AuditFile[]): string {
+/** Moves all rows from a place on into a folder of their own. They are there before they go. */
+function putAside(path: string, files: readonly AuditFile[], from: number): string {
   const folder = dirname(path);
   let number = 1;
   while (existsSync(join(folder, `aside-${number}`))) number++;
   const aside = join(folder, `aside-${number}`);
   mkdirSync(aside, { mode: 0o700 });
-  for (const { path: file } of files) if (existsSync(file)) renameSync(file, join(aside, basename(file)));
+  const copy = openSync(placed(join(aside, 'operators.ndjson'), from), 'ax', 0o600);
+  for (let at = from; at < endOf(files); at += windowBytes) writeSync(copy, readText(files, at, windowBytes));
+  closeSync(copy);
+  syncPath(placed(join(aside, 'operators.ndjson'), from));
   syncPath(aside);
+  syncPath(folder);
+  for (const { path: file, start, bytes } of files.toReversed()) {
+    if (start >= from) rmSync(file, { force: true });
+    else if (start + bytes > from) truncateSync(file, from - start);
+  }
   syncPath(folder);
   return aside;
 }

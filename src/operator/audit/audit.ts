@@ -20,9 +20,9 @@ import { OperatorFailure } from '../use-cases/failures.ts';
 import { type CheckedChain, checkChain } from './audit-chain.ts';
 import { lastRows } from './audit-files.ts';
 import { type AuditBounds, AuditLog } from './audit-log.ts';
-import { SharedRecord } from './audit-mirror.ts';
 import type { Asker, MemberAuthor, OperatorRow, PlacedRow } from './audit-row.ts';
 import { type AuditReader, AuditTrail } from './audit-trail.ts';
+import { SharedRecord } from './shared-record.ts';
 
 export interface RefusedKeyRow extends RefusedKeyNote {
   readonly at: string;
@@ -41,7 +41,7 @@ export interface AuditOptions {
   readonly reader?: AuditReader;
   /** The record of actions as other machines hold it, too; left out: they don't. */
   readonly remote?: RemoteText | null;
-  /** Hears where a record of this folder's own lies that is no part of theirs. */
+  /** Hears where rows of this folder's own were put that do not fit behind theirs. */
   readonly onPutAside?: (folder: string) => void;
   /** Called with rows that could not be written after the action was done. */
   readonly onFailure: (error: unknown) => void;
@@ -85,11 +85,14 @@ export class Audit {
   static async open(options: AuditOptions): Promise<Audit> {
     const { dataDir, now, keptMs, remote = null, onPutAside } = options;
     makeAuditFolder(dataDir);
+    const bounds = operatorsBounds(keptMs, now);
+    // What is too old goes before the others are given the rest.
+    if (remote !== null) await (await AuditLog.open(operatorsFile(dataDir), bounds)).close();
     const shared = remote && (await SharedRecord.take(remote, operatorsFile(dataDir), systemTimers));
     if (shared?.aside) onPutAside?.(shared.aside);
     return new Audit(
       options,
-      await AuditLog.open(operatorsFile(dataDir), operatorsBounds(keptMs, now), shared),
+      await AuditLog.open(operatorsFile(dataDir), bounds, shared),
       await AuditLog.open(keysFile(dataDir), keysBounds),
     );
   }

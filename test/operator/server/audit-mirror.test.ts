@@ -21,8 +21,9 @@ import type { RemoteText, TextPart } from '../../../src/disk/remote-text.ts';
 import { checkChain } from '../../../src/operator/audit/audit-chain.ts';
 import { auditPieces, restoreAudit } from '../../../src/operator/audit/audit-copy.ts';
 import { auditFiles, lastRows, placed } from '../../../src/operator/audit/audit-files.ts';
+import { AuditFollower } from '../../../src/operator/audit/audit-follower.ts';
 import { AuditLog } from '../../../src/operator/audit/audit-log.ts';
-import { canFollow, followRecord, SharedRecord } from '../../../src/operator/audit/audit-mirror.ts';
+import { SharedRecord } from '../../../src/operator/audit/shared-record.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -52,8 +53,10 @@ class Others implements RemoteText {
     return this.parts.find((part) => part.place < place && part.place + part.bytes.length >= place) ?? null;
   }
   async *readAfter(place: number) {
-    for (const part of this.parts)
-      if (part.place + part.bytes.length > place) yield part.bytes.subarray(Math.max(0, place - part.place));
+    for (const { place: begins, bytes } of this.parts) {
+      const from = Math.max(place, begins);
+      if (begins + bytes.length > place) yield { place: from, bytes: bytes.subarray(from - begins) };
+    }
   }
   async begin(place: number) {
     this.begins = place;
@@ -110,17 +113,31 @@ test('what a folder alone has is given to the others the first time, and after c
   assert.deepEqual(rowsIn(pathOf('b')), [1, 2, 3, 4, 5, 6]);
 });
 
-test('a record that is no part of the others’ is put aside as it is', async () => {
-  const others = new Others();
-  await serve(others, 'a', 1, 2);
-  for (const [name, rows] of [
-    ['longer', [7, 8, 9, 10, 11]],
-    ['shorter', [7]],
+test('rows of its own that do not fit behind the others’ are put aside, and nothing else', async () => {
+  for (const [what, shared, own, theirs] of [
+    ['all', [], [7, 8, 9, 10, 11], [1, 2]],
+    ['all, and shorter', [], [7], [1, 2]],
+    ['the last one', [1, 2], [7], [3]],
+    ['those over several files', numbers(12), numbers(9).map((row) => row + 100), [13, 14]],
   ] as const) {
-    await serve(null, name, ...rows);
-    const aside = await serve(others, name);
-    assert.deepEqual(rowsIn(join(aside!, `${name}.ndjson`)), rows, name);
-    assert.deepEqual(rowsIn(pathOf(name)), [1, 2], name);
+    const others = new Others();
+    const [a, b] = [`${what} a`, `${what} b`];
+    await serve(others, b, ...shared);
+    await serve(null, b, ...own);
+    await serve(others, a, ...theirs);
+    const aside = await serve(others, b);
+    const [kept] = auditFiles(join(aside!, 'operators.ndjson'));
+    assert.deepEqual(
+      readFileSync(kept!.path, 'utf8')
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line).row),
+      own,
+      what,
+    );
+    assert.deepEqual(rowsIn(pathOf(b)), [...shared, ...theirs], what);
+    assert.equal(textOf(pathOf(a)), textOf(pathOf(b)), what);
+    assert.deepEqual(checkChain(pathOf(b)).broken, [], what);
   }
 });
 
@@ -224,21 +241,73 @@ test('where a record begins on a node is kept by its backup, and forgotten when 
   assert.ok(first![1]! > 0, `${first}`);
 });
 
+/** A node that stands by, in a folder of its own, which looks when it is told to. */
+function standby(others: Others, name: string) {
+  const dataDir = join(folder, name);
+  const path = join(dataDir, 'audit', 'operators.ndjson');
+  mkdirSync(join(dataDir, 'audit'), { recursive: true });
+  let due = () => {};
+  const asides: string[] = [];
+  const follower = new AuditFollower({
+    remote: others,
+    dataDir,
+    keptMs: Number.POSITIVE_INFINITY,
+    now: Date.now,
+    timers: {
+      after(_, run) {
+        due = run;
+        return () => {};
+      },
+    },
+    isDiskFull: () => false,
+    onPutAside: (aside) => asides.push(aside),
+    onFailure: (error) => assert.fail(error as Error),
+  });
+  /** Resolves when it has looked, and waits for the next time. */
+  const look = async () => {
+    const before = due;
+    before();
+    for (let turns = 0; due === before; turns++) {
+      assert.ok(turns < 10_000, 'it never looks again');
+      await turn();
+    }
+  };
+  follower.start();
+  return { path, asides, look, stop: () => follower.stop(), rows: () => rowsIn(path) };
+}
+
 test('a node that stands by follows all but the last append, which may not be on enough machines', async () => {
   const others = new Others();
+  const b = standby(others, 'b');
+  await b.look();
+  assert.deepEqual(b.rows(), [], 'there is no record yet');
   await serve(others, 'a', 1, 2, 3);
-  assert.ok(await canFollow(others, pathOf('b')));
-  const log = await AuditLog.open(pathOf('b'), bounds);
-  await followRecord(others, log);
-  assert.deepEqual(rowsIn(pathOf('b')), [1, 2]);
+  await b.look();
+  assert.deepEqual(b.rows(), [1, 2]);
   await serve(others, 'a', 4, 5, 6, 7, 8);
-  await followRecord(others, log);
-  await log.close();
-  assert.deepEqual(rowsIn(pathOf('b')), [1, 2, 3, 4, 5, 6, 7]);
-  assert.ok(await canFollow(others, pathOf('b')));
-  await serve(null, 'c', 9);
-  assert.equal(await canFollow(others, pathOf('c')), false);
-  assert.deepEqual(rowsIn(pathOf('c')), [9], 'it is left as it is');
+  await b.look();
+  assert.deepEqual(b.rows(), [1, 2, 3, 4, 5, 6, 7]);
+  assert.deepEqual(b.asides, []);
+  await b.stop();
+});
+
+test('what only a node that stands by has waits until it takes over, or until others have written there', async () => {
+  const others = new Others();
+  const path = join(folder, 'b', 'audit', 'operators');
+  mkdirSync(join(folder, 'b', 'audit'), { recursive: true });
+  await serve(others, 'b/audit/operators', 1, 2);
+  await serve(null, 'b/audit/operators', 7);
+  const b = standby(others, 'b');
+  await b.look();
+  assert.deepEqual([b.rows(), b.asides], [[1, 2, 7], []]);
+  await serve(others, 'a', 3, 4);
+  await b.look();
+  await b.look();
+  assert.deepEqual(b.rows(), [1, 2, 3]);
+  assert.equal(b.asides.length, 1);
+  await b.stop();
+  assert.deepEqual(await serve(others, 'b/audit/operators', 5), null);
+  assert.deepEqual(rowsIn(`${path}.ndjson`), [1, 2, 3, 4, 5]);
 });
 
 const edits: readonly (readonly [what: string, edit: (lines: string[]) => string[], broken: boolean])[] = [
@@ -265,6 +334,17 @@ test('a row that was changed, taken out or put in is noticed', async () => {
     writeFileSync(path, `${edit(readFileSync(path, 'utf8').trimEnd().split('\n')).join('\n')}\n`);
     assert.equal(checkChain(path).broken.length > 0, broken, what);
   }
+});
+
+test('a file that is missing between others is noticed, and what follows is still looked at', async () => {
+  await serve(null, 'a', ...numbers(30));
+  const [first, second, third] = auditFiles(pathOf('a'));
+  rmSync(second!.path);
+  assert.deepEqual(checkChain(pathOf('a')).broken, [second!.start]);
+  const text = readFileSync(third!.path, 'utf8');
+  writeFileSync(third!.path, text.replace(/"row":(\d)/, '"row":9$1').slice(0, text.length));
+  assert.ok(checkChain(pathOf('a')).broken.length > 1);
+  assert.equal(first!.start, 0);
 });
 
 test('a record whose oldest file was dropped is whole', async () => {

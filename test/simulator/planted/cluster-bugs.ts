@@ -55,8 +55,8 @@ export const clusterBugs = [
   ]),
   bug('a change of the directory that may be lost counts as stored', [
     'postgresql/owned-writes.ts',
-    '(await this.change(statement)) || this.#wasStored(next),',
-    '(await this.change(statement)) || true,',
+    'if (!(await this.change(statement))) await this.#requireStored(next);',
+    'await this.change(statement);',
   ]),
   bug('trust is lent for longer than the lender has it', [
     'cluster/lent-trust.ts',
