@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -68,6 +69,15 @@ async function deliver(url: string, body: string, header: string | null, program
   }
 }
 
+/** Begins a delivery and goes away; anybody can. */
+async function breakOff(port: number): Promise<void> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write('POST /webhooks HTTP/1.1\r\nHost: shop\r\nContent-Length: 9\r\n\r\n{');
+  await wait(100);
+  socket.resetAndDestroy();
+  await wait(100);
+}
+
 /** A delivery of an event, with a text that JSON could write in another way. */
 function eventBody(id: string): string {
   const { webhooks } = openapiDocument('https://payments.example') as {
@@ -119,6 +129,8 @@ for (const [name, { fence, file, version, start }] of Object.entries(languages))
     for (const [what, [sent, header]] of Object.entries(refused)) {
       assert.equal(await send(sent, header), 400, what);
     }
+    await breakOff(port);
+    assert.equal(await send(body, signed), 204, said);
     assert.match(said, /payment_intent\.succeeded pi_/);
   });
 }
