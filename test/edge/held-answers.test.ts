@@ -1,5 +1,5 @@
 // Slow clients: they get their answers whole, those that take nothing are cut off, the bytes that are held for them are
-// bounded, and the slow clients of one organization slow down nobody else.
+// bounded, and the slow clients of one organization, or of none, slow down nobody else.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { HeldAnswers } from '../../src/edge/http/held-answers.ts';
 import { listen, type Server } from '../../src/edge/http/server.ts';
@@ -22,6 +23,13 @@ const held = new HeldAnswers(64 * mib);
 /** More than the kernel's buffers on both sides take, which grow to some 36 MiB. */
 const large = Buffer.alloc(48 * mib, 'abcdefghi\n');
 const pieceBytes = mib;
+/** What is written at once. */
+const page = Buffer.alloc(16_000, 'x');
+/** Headers that are as much, with an answer that has nothing else. */
+const headOnly = `\r\nX-Test: ${page}`;
+/** More than any answer to a POST, and than the kernel takes at once. */
+const posted = large.subarray(0, 8 * mib);
+const bodies: Readonly<Record<string, Buffer>> = { '/large': large, '/page': page, '/posted': posted };
 const folder = mkdtempSync(join(tmpdir(), 'held-'));
 after(() => rmSync(folder, { recursive: true }));
 const files = { certFile: join(folder, 'cert.pem'), keyFile: join(folder, 'key.pem') };
@@ -33,6 +41,7 @@ for (const isTls of [false, true]) {
   describe(isTls ? 'over TLS' : 'over TCP', () => {
     let server: Server;
     let slowClientMs = 30_000;
+    let answered = 0;
 
     before(async () => {
       server = await listen({
@@ -49,7 +58,11 @@ for (const isTls of [false, true]) {
         held,
         connections: unlimited,
         onFailed: (error) => assert.fail(error as Error),
-        onSite: (exchange) => exchange.answer(200, '', 'ok'),
+        onSite: (exchange, { path }) => {
+          answered++;
+          if (path === '/head-only') exchange.answer(303, headOnly, '');
+          else exchange.answer(200, '', bodies[path] ?? 'ok');
+        },
         onApi: (exchange, { path }) => {
           exchange.holder = 'org_1';
           if (path === '/v1/whole') exchange.answer(200, '', large);
@@ -118,6 +131,49 @@ for (const isTls of [false, true]) {
         await until(() => held.bytes === 0 && server.exchanges.open.size === 0);
       });
     }
+
+    for (const path of ['/page', '/head-only']) {
+      test(`${path}: a client that takes no answers and goes on asking is held one for, and cut at the next request`, async () => {
+        const again = `GET ${path} HTTP/1.1\r\nHost: test\r\n\r\n`;
+        const socket = get(path);
+        socket.pause();
+        const before = answered;
+        for (let asked = 1; held.bytes === 0; asked++) {
+          while (answered - before < asked || (server.exchanges.open.size > 0 && held.bytes === 0))
+            await turn();
+          if (held.bytes === 0) socket.write(again);
+          assert.ok(asked < 5_000, 'an answer is held');
+        }
+        assert.ok(held.bytes <= page.length);
+        const last = answered;
+        socket.write(again);
+        await until(() => held.bytes === 0 && server.exchanges.open.size === 0);
+        assert.equal(answered, last);
+        socket.destroy();
+      });
+    }
+
+    test('strangers have one share: the next of them is cut, and organizations have theirs', async () => {
+      const [first, organization] = [get('/large'), get('/v1/whole')];
+      await until(() => server.exchanges.slow.size === 2);
+      const bytes = held.bytes;
+      assert.ok((await buffer(get('/large'))).length < large.length);
+      assert.equal(held.bytes, bytes);
+      first.destroy();
+      organization.destroy();
+      await until(() => held.bytes === 0);
+    });
+
+    test('a large answer to a request whose end is not certain is whole, and the last one', async () => {
+      const { request } = isTls ? https : http;
+      const options = { port: server.port, path: '/posted', method: 'POST', rejectUnauthorized: false };
+      const asked = request(options);
+      asked.write('a');
+      const [answer] = (await once(asked.end('b'), 'response')) as [http.IncomingMessage];
+      assert.equal(answer.headers.connection, 'close');
+      assert.ok(posted.equals(await buffer(answer)));
+      await until(() => held.bytes === 0 && server.exchanges.open.size === 0);
+    });
 
     test('several requests on a connection: a large answer in between is whole', async () => {
       const { Agent, request } = isTls ? https : http;

@@ -78,13 +78,38 @@ function parseAnswers(bytes: Buffer): RawAnswer[] {
     const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(line)?.[1]);
     assert.ok(status, `an answer starts with a status line, not with ${JSON.stringify(line)}`);
     const headers = new Headers(lines.map((text) => text.split(/: ?/, 2) as [string, string]));
-    const bodyStart = headEnd + 4;
-    const length = headers.get('content-length');
-    // What uWebSockets.js answers by itself has no length: it ends with the connection. A 100 is all head.
-    const bodyEnd = status === 100 ? bodyStart : length === null ? bytes.length : bodyStart + Number(length);
-    if (bodyEnd > bytes.length) return answers;
-    answers.push({ status, headers, text: bytes.toString('utf8', bodyStart, bodyEnd) });
-    at = bodyEnd;
+    const start = headEnd + 4;
+    const isChunked = headers.get('transfer-encoding') === 'chunked';
+    const found = isChunked ? bodyInChunks(bytes, start) : bodyOf(bytes, start, status, headers);
+    if (found === null) return answers;
+    answers.push({ status, headers, text: found.body.toString() });
+    at = found.end;
+  }
+}
+
+interface Body {
+  readonly body: Buffer;
+  readonly end: number;
+}
+
+/** Null when it is not whole. */
+function bodyOf(bytes: Buffer, start: number, status: number, headers: Headers): Body | null {
+  const length = headers.get('content-length');
+  // What uWebSockets.js answers by itself has no length: it ends with the connection. A 100 is all head.
+  const end = status === 100 ? start : length === null ? bytes.length : start + Number(length);
+  return end > bytes.length ? null : { body: bytes.subarray(start, end), end };
+}
+
+function bodyInChunks(bytes: Buffer, start: number): Body | null {
+  const chunks: Buffer[] = [];
+  for (let at = start; ; ) {
+    const lineEnd = bytes.indexOf('\r\n', at);
+    const length = Number.parseInt(bytes.toString('latin1', at, Math.max(at, lineEnd)), 16);
+    const [first, end] = [lineEnd + 2, lineEnd + 2 + length];
+    if (lineEnd < 0 || end + 2 > bytes.length) return null;
+    if (length === 0) return { body: Buffer.concat(chunks), end: end + 2 };
+    chunks.push(bytes.subarray(first, end));
+    at = end + 2;
   }
 }
 

@@ -242,11 +242,12 @@ test('nothing runs behind a request that ends its connection, in any segments', 
   await assertHarmless(() => fc.assert(property, { numRuns: 2 }));
 });
 
-test('nothing runs behind a refusal that the client does not take, because it takes no answers at all', async () => {
+test('nothing runs behind a refusal to a client that takes no answers at all', async () => {
   await assertHarmless(async () => {
     const connection = new RawConnection(service.url);
     connection.socket.pause();
-    // Each answer is handed over whole, although the ones before it are not taken: some megabytes in the end.
+    // Some megabytes of answers. The first that is not taken whole is the last: the next request
+    // ends the connection.
     await connection.send(...Array<string>(120).fill(requestText('GET /docs/api/payment-intents', [])));
     await connection.send(post([['Content-Length', '']]), ...Object.values(seconds).map((text) => text()));
     connection.end();

@@ -9,7 +9,7 @@ import type { HttpResponse } from 'uWebSockets.js';
 import type { OnVisitFailed, VisitEntry } from '../../core/visit-failure.ts';
 import { remoteAddressOf } from './client-address.ts';
 import type { HeldAnswers } from './held-answers.ts';
-import { answerStart, partBytes, putParts, type WholeWriter, wholeBytesMax } from './write-answer.ts';
+import { answerStart, lastAnswer, partBytes, putParts, type WholeWriter } from './write-answer.ts';
 
 export type Header = readonly [name: string, value: string];
 
@@ -52,6 +52,16 @@ export interface TroubleTeller {
   onTrouble(): void;
 }
 
+/** More units of UTF-16 may take more than a part as UTF-8. */
+const partUnits = Math.floor(partBytes / 3);
+
+/** For an answer without a body, of which uWebSockets.js would not tell that its head waits. */
+const noBody = '\n';
+
+function bytesOf(body: string | Uint8Array): Uint8Array {
+  return typeof body === 'string' ? Buffer.from(body) : body;
+}
+
 /** The bytes may be a view of a buffer that is used again after the call. */
 function keep(body: string | Uint8Array): string | Uint8Array {
   return typeof body === 'string' ? body : Buffer.from(body);
@@ -77,7 +87,7 @@ export class Exchange {
   #streaming = false;
   /** Resumes the writer of a streamed answer. */
   #resume: (() => void) | null = null;
-  /** The organization whose share the held bytes of the answer count in. */
+  /** The organization whose share the held bytes of the answer count in; all strangers have one. */
   holder = '';
   #heldBytes = 0;
   /** Since when the client has not taken enough (monotonic); null when nothing waits for it. */
@@ -114,7 +124,7 @@ export class Exchange {
 
   /** Whether an answer of that many bytes may be held if the client is slow. */
   hasRoomFor(bytes: number): boolean {
-    return bytes <= wholeBytesMax || this.#exchanges.held.hasRoom(this.holder, bytes);
+    return bytes <= partBytes || this.#exchanges.held.hasRoom(this.holder, bytes);
   }
 
   #hold(bytes: number): void {
@@ -221,7 +231,9 @@ export class Exchange {
     const head = this.#head(status, headers);
     if (this.isHead) {
       this.#hangUp(`${head}\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`);
-    } else if (this.isLast || this.#exchanges.closing) {
+    } else if (this.isLast) {
+      this.#hangUp(lastAnswer(head, body));
+    } else if (this.#exchanges.closing) {
       const kept = keep(body);
       this.#afterParsing((last) => {
         last.cork(() => last.writeStatus(head).end(kept, true));
@@ -236,27 +248,38 @@ export class Exchange {
   }
 
   #write(response: HttpResponse, head: string, body: string | Uint8Array): void {
-    if (body.length > wholeBytesMax) {
-      this.#answerInParts(response, head, typeof body === 'string' ? Buffer.from(body) : body);
-    } else {
-      this.#exchanges.whole.write(response, head, body);
+    if (body.length === 0) {
+      this.#write(response, head, noBody);
+    } else if (body.length > (typeof body === 'string' ? partUnits : partBytes)) {
+      this.#answerInParts(response, head, bytesOf(body));
+    } else if (this.#exchanges.whole.write(response, head, body)) {
       this.#end();
+    } else {
+      this.#writeRest(response, bytesOf(body));
     }
   }
 
-  /** Writes a large answer as the client takes it. */
   #answerInParts(response: HttpResponse, head: string, body: Uint8Array): void {
-    this.#response = response;
-    this.#streaming = true;
     let isDone = false;
     response.cork(() => {
       isDone = putParts(response.writeStatus(head), body, 0, body.length);
     });
-    if (isDone) {
-      this.#end();
+    if (isDone) this.#end();
+    else this.#writeRest(response, body);
+  }
+
+  /**
+   * Writes what is left of an answer as the client takes it. Until then the connection takes no
+   * other request. Where there is no room to hold the rest the connection is cut.
+   */
+  #writeRest(response: HttpResponse, body: Uint8Array): void {
+    this.#response = response;
+    this.#streaming = true;
+    const start = response.getWriteOffset();
+    if (!this.#exchanges.held.hasRoom(this.holder, body.length - start)) {
+      this.cut();
       return;
     }
-    const start = response.getWriteOffset();
     // The rest is copied, because the buffer also has other answers.
     const rest = Buffer.from(body.subarray(start));
     let enough = start + takenBytesMin;
@@ -288,13 +311,20 @@ export class Exchange {
 
   /**
    * Writes an answer without ending it for uWebSockets.js, and closes the connection. After `end`,
-   * a connection whose client does not take its answers would go on taking requests.
+   * a connection whose client does not take its answers would go on taking requests. A large answer
+   * may not be taken at once: then it is the client that closes, or the connection is cut.
    */
-  #hangUp(answer: string): void {
+  #hangUp(answer: string | Uint8Array): void {
     this.#afterParsing((response) => {
       response.cork(() => response.writeStatus(answer));
-      response.close();
-      this.#end();
+      if (answer.length > partBytes && this.#exchanges.held.hasRoom(this.holder, answer.length)) {
+        this.#response = response;
+        this.#streaming = true;
+        this.#hold(answer.length);
+      } else {
+        response.close();
+        this.#end();
+      }
     });
   }
 

@@ -1,7 +1,7 @@
 // Counts the bytes of answers that clients have not taken yet. The edge holds an answer that does
 // not fit the buffers of its connection until its client has taken it. The bytes of all answers
-// together are bounded. Each holder (an organization) may have a part of them, so that its slow
-// clients slow down nobody else.
+// together are bounded. Each holder (an organization, or all strangers) may have a part of them, so
+// that its slow clients slow down nobody else.
 
 /** The part of the bytes that one holder may have. */
 const holderShare = 1 / 8;

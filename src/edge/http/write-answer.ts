@@ -30,28 +30,49 @@ export function answerStart(status: number): string {
   return statusLines.get(status) ?? `${status} \r\nRequest-Id: `;
 }
 
-/** Larger ones are written in parts, because uWebSockets.js copies what a client has not taken. */
-export const wholeBytesMax = 64 * 1024;
-/** A connection that takes data again mostly takes a part of this size, so little is copied. */
+/**
+ * A connection that takes data again mostly takes a part of this size, so little is copied. Smaller
+ * answers are written at once.
+ */
 export const partBytes = 16 * 1024;
+/** For `tryEnd`: it is given the whole body, whatever its size. */
+const whole = 0;
 
-/** Writes answers that their connections take whole, each in one system call. */
+/** Writes answers that are no larger than a part, each in one system call. */
 export class WholeWriter {
   #head = '';
   #body: string | Uint8Array = '';
   #response: HttpResponse | null = null;
+  #isTaken = false;
   /** One function for all answers, because uWebSockets.js calls it at once. */
   readonly #writeCorked = (): void => {
-    this.#response?.writeStatus(this.#head).end(this.#body);
+    const [, isDone] = this.#response?.writeStatus(this.#head).tryEnd(this.#body, whole) ?? [];
+    this.#isTaken = isDone === true;
   };
 
-  write(response: HttpResponse, head: string, body: string | Uint8Array): void {
+  /**
+   * Returns true when uWebSockets.js has taken all. It does not where something waits already that
+   * the client has not taken.
+   */
+  write(response: HttpResponse, head: string, body: string | Uint8Array): boolean {
     this.#response = response;
     this.#head = head;
     this.#body = body;
     response.cork(this.#writeCorked);
+    return this.#isTaken;
   }
 }
+
+/** An answer as bytes that are the last ones on their connection, but for a line break. */
+export function lastAnswer(head: string, body: string | Uint8Array): Buffer {
+  const bytes = Buffer.from(body);
+  const start = Buffer.from(`${head}\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n`);
+  const chunk = bytes.length === 0 ? [] : [Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, lineBreak];
+  // `writeStatus` adds the line break that ends the last chunk.
+  return Buffer.concat([start, ...chunk, Buffer.from('0\r\n')]);
+}
+
+const lineBreak = Buffer.from('\r\n');
 
 /**
  * Writes parts of an answer of `bytes` bytes, of which `rest` begins at `start`, while the
