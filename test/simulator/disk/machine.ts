@@ -147,6 +147,11 @@ export class Machine implements Place {
     };
   }
 
+  /** How much of what was opened in a lane is open still. */
+  openIn(lane: Lane): number {
+    return [...this.#open].filter((handle) => handle.lane === lane).length;
+  }
+
   /**
    * A thread has ended: what it had open is closed, and what the library was writing for it may be written or not. Or that is
    * overtaken by what its successor writes.

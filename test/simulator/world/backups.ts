@@ -53,6 +53,7 @@ export class Backups {
     this.#lane = lane;
     const over = (error?: unknown) => {
       if (this.#lane === lane) this.#lane = null;
+      if (!machine.isDown && !lane.isCut) this.#world.closesAll(machine, lane);
       if (error === undefined || machine.isDown || lane.isCut) return;
       this.#world.note(`the ${name} fails: ${(error as Error).message}`);
       judge.check(

@@ -3,15 +3,24 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { StoredRecord } from '../../../src/domain/record.ts';
-import type { Entry, LogBatch } from '../../../src/journal/journal.ts';
+import type { Entry, KeyedResponse, LogBatch, ResponseLocation } from '../../../src/journal/journal.ts';
 
 export type Records = ReadonlyMap<string, StoredRecord>;
 
 interface Batch {
   readonly firstSequence: number;
   readonly lastSequence: number;
+  /** Service time. */
+  readonly timeMs: number;
   readonly wallMs: number;
   readonly entries: readonly Entry[];
+}
+
+interface Responded {
+  readonly location: ResponseLocation;
+  readonly response: KeyedResponse;
+  /** Service time. */
+  readonly timeMs: number;
 }
 
 export class History {
@@ -20,6 +29,8 @@ export class History {
   #batches: Batch[] = [];
   /** What was appended and was not there when the shard recovered. The disk may write it later, if nothing is in its place. */
   #lost: Batch[] = [];
+  /** The stored responses of the batches, and where they lie. */
+  responses: Responded[] = [];
   /** The last sequence that the shard has recovered. */
   #recovered = 0;
   /** The last sequence that is durable for certain. */
@@ -34,6 +45,7 @@ export class History {
     }
     this.#lost.push(...this.#batches.filter(({ firstSequence }) => firstSequence >= nextSequence));
     this.#batches = this.#batches.filter(({ firstSequence }) => firstSequence < nextSequence);
+    this.responses = this.responses.filter(({ location }) => location.record < nextSequence);
     this.found(nextSequence - 1, records);
     this.#recovered = nextSequence - 1;
   }
@@ -65,9 +77,16 @@ export class History {
     this.durable = sequence;
   }
 
-  appended({ firstSequence, wallMs, entries }: LogBatch): void {
+  appended(
+    { firstSequence, timeMs, wallMs, entries }: LogBatch,
+    locations: readonly (ResponseLocation | null)[],
+  ): void {
     const lastSequence = firstSequence + entries.length - 1;
-    this.#batches.push({ firstSequence, lastSequence, wallMs, entries });
+    this.#batches.push({ firstSequence, lastSequence, timeMs, wallMs, entries });
+    for (const [i, { idempotency: response }] of entries.entries()) {
+      const location = locations[i];
+      if (response !== null && location) this.responses.push({ location, response, timeMs });
+    }
   }
 
   /** Whether a record lies in a batch that is not durable yet. */
@@ -98,6 +117,17 @@ export class History {
   /** The wall time of the batch with this sequence; null when no batch is known from there on. */
   wallMsOf(sequence: number): number | null {
     return this.#batches.find(({ lastSequence }) => lastSequence >= sequence)?.wallMs ?? null;
+  }
+
+  /** The service time of the batch with this sequence; null when that is not known. */
+  timeMsOf(sequence: number): number | null {
+    const holds = (batch: Batch) => batch.firstSequence <= sequence && sequence <= batch.lastSequence;
+    return this.#batches.find(holds)?.timeMs ?? null;
+  }
+
+  /** The first sequence of a service time or later; null: nothing is as young. */
+  since(timeMs: number): number | null {
+    return this.#batches.find((batch) => batch.timeMs >= timeMs)?.firstSequence ?? null;
   }
 
   /** The batches with entries after one of these, up to the other. */

@@ -27,11 +27,10 @@ import type { PostgresServers } from '../postgresql/servers.ts';
 import type { Admission } from './admission.ts';
 import { auditRecovery } from './audit-recovery.ts';
 import { CheckpointLane } from './checkpoint-lane.ts';
-import { isOfDisk } from './failures.ts';
 import { pageMs } from './hosted-cards.ts';
 import { networksOf } from './networks.ts';
 import { Undurable } from './prompt-reads.ts';
-import { Scrubbing } from './scrubbing.ts';
+import { ShardTools } from './shard-tools.ts';
 import { ownerOptions } from './stand-by.ts';
 import { webhookThreads } from './webhook-thread.ts';
 import type { World } from './world.ts';
@@ -69,6 +68,7 @@ export class ShardThread {
   readonly #random: Random;
   readonly #records = new Map<string, StoredRecord>();
   #journal!: OwnJournal;
+  #tools!: ShardTools;
   #running: RunningShard | undefined;
   #isStopping = false;
   #hasFailed = false;
@@ -125,6 +125,14 @@ export class ShardThread {
       ...this.#remote(),
       onOwnership: (isHeld) => board.setHeld(number, isHeld),
       isTrusted: () => board.isTrusted(),
+    });
+    this.#tools = new ShardTools({
+      ...this.#options,
+      lane: this.lane,
+      dir: folder.shardDir(number),
+      identity: folder.shardIdentity(number),
+      journal: this.#journal,
+      history: this.#history,
     });
     const timers = { after: (ms: number, run: () => void) => simulation.after(this.lane, ms, run) };
     const scheduler = {
@@ -257,12 +265,12 @@ export class ShardThread {
         else records.set(change.id, change);
       }
     };
-    const { log, checkpoint, checkpointer } = journal;
+    const { log, checkpoint } = journal;
     const history = this.#history;
     return {
       ownership: journal.ownership,
       checkpoint,
-      checkpointer,
+      checkpointer: this.#tools.checkpointer,
       close: () => journal.close(),
       async *replay() {
         for await (const entries of journal.replay()) {
@@ -280,7 +288,7 @@ export class ShardThread {
         append: (turn) => {
           for (const { changes } of turn.entries) remember(changes);
           const appended = log.append(turn);
-          history.appended(turn);
+          history.appended(turn, appended.locations);
           this.undurable.appended(appended.durable);
           this.#admission?.appended(turn);
           const last = log.nextSequence - 1;
@@ -358,35 +366,24 @@ export class ShardThread {
 
   /** An operator has the checkpoint compacted. */
   compact(): void {
-    const { world, machine } = this.#options;
-    const { happened, judge, simulation } = world;
-    simulation.soon(this.lane, () => {
-      const over = (error: unknown) => {
-        const what = 'the service fails of what failed, and of nothing else';
-        if (!machine.isDown)
-          judge.check(what, isOfDisk(error) || world.isDamaged, () => (error as Error).stack!);
-      };
-      this.#journal.checkpointer.compact(() => {}).then(() => happened.add('compacted'), over);
-    });
+    this.#tools.compact();
   }
 
   /** The scrubber reads all that is stored. */
   scrub(): void {
-    const { world, folder, number } = this.#options;
-    const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
-    const over = () => world.happened.add('scrubbed');
-    void this.#checkpointer.scrub((state) => new Scrubbing(world, dir, identity, state)).then(over);
+    this.#tools.scrub(this.#checkpointer);
   }
 
   async stop(): Promise<void> {
     this.#isStopping = true;
     await this.#running!.stop();
-    const { judge, isDamaged } = this.#options.world;
-    const unanswered = this.#hasFailed || isDamaged ? [] : (this.#oracle?.requests.unanswered ?? []);
-    judge.check(
+    const { world, machine } = this.#options;
+    const unanswered = this.#hasFailed || world.isDamaged ? [] : (this.#oracle?.requests.unanswered ?? []);
+    world.judge.check(
       'a stop leaves nobody without an answer',
       unanswered.length === 0,
       () => `${unanswered.join(' and ')} were executed, and are not answered at a stop`,
     );
+    for (const lane of this.lanes) world.closesAll(machine, lane);
   }
 }

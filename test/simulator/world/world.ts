@@ -8,7 +8,7 @@ import type { Damage } from '../disk/damage.ts';
 import { Machine, useSimulation } from '../disk/machine.ts';
 import { MachineDown } from '../disk/volume.ts';
 import { Counts, Finding, Judge } from '../kernel/findings.ts';
-import { Simulation } from '../kernel/simulation.ts';
+import { type Lane, Simulation } from '../kernel/simulation.ts';
 import { Trace } from '../kernel/trace.ts';
 import { Answers } from '../oracle/answers.ts';
 import type { Settings } from '../plan.ts';
@@ -142,6 +142,12 @@ export class World {
       !inUse.some(([, history]) => history.isPending(id)),
       () => `the call ${id} could still be lost`,
     );
+  }
+
+  /** A thread, or a command, is over: the library must not be torn down with something open. */
+  closesAll(machine: Machine, lane: Lane): void {
+    const open = machine.openIn(lane);
+    this.judge.check('what was opened is closed', open === 0, () => `${lane.name} leaves ${open} open`);
   }
 
   note(text: string): void {
