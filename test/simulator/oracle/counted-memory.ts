@@ -11,12 +11,14 @@ import type { PlainRecords } from './plain-records.ts';
 
 /** What each of these takes besides the bytes that it holds. */
 const of = { record: 120, moment: 250, batch: 350, list: 250, index: 100, manyRows: 300, row: 16 };
-const tolerance = 0.1;
+const tolerance = 0.02;
 
 /** What has changed since a flush began. */
 class Changes {
   readonly ids = new Set<string>();
-  readonly indexes = new Set<string>();
+  /** The indexes that had a row, and how often one was added. */
+  readonly indexes = new Map<string, number>();
+  readonly lists = new Set<string>();
   bytes = 0;
 }
 
@@ -25,6 +27,7 @@ export class CountedMemory {
   readonly #store: RecordStore;
   #changes = new Changes();
   #flushing: Changes | null = null;
+  #flushingBytes = 0;
   #largest: number;
   /** How many bytes the cache may have. */
   cacheBytesMax: number;
@@ -43,7 +46,12 @@ export class CountedMemory {
 
   changed(change: Change): void {
     this.#changes.ids.add(change.id);
-    for (const row of indexRowsOf(change)) this.#changes.indexes.add(indexNameOf(row));
+    const { indexes, lists } = this.#changes;
+    for (const row of indexRowsOf(change)) {
+      const name = indexNameOf(row);
+      indexes.set(name, (indexes.get(name) ?? 0) + 1);
+      if (row.value !== null) lists.add(row.list);
+    }
     this.#largest = Math.max(this.#largest, objectBytes(change));
   }
 
@@ -55,14 +63,17 @@ export class CountedMemory {
     this.#changes.bytes += of.batch + bytes;
   }
 
-  flushing(): void {
+  /** `before` is what the memtable had said. */
+  flushing(before: number): void {
     this.#flushing = this.#changes;
+    this.#flushingBytes = before;
     this.#changes = new Changes();
     this.#is(this.#store.memtableBytes, 0, 'of what has changed since a flush has just begun');
   }
 
   flushed(): void {
     this.#flushing = null;
+    this.#flushingBytes = 0;
     this.#is(this.#store.unwrittenBytes, this.#store.memtableBytes, 'of what no flush has written');
   }
 
@@ -78,20 +89,32 @@ export class CountedMemory {
   /** What has changed is packed, and no flush is under way. */
   check(records: PlainRecords): void {
     const { memtableBytes } = this.#store;
-    const { ids, indexes, bytes } = this.#changes;
+    const { ids, bytes } = this.#changes;
     const moments = new Set(Array.from(ids, momentOfId));
-    const least = bytes + of.record * ids.size + of.moment * moments.size + bytesOfRows(ids, records);
-    // An index may stay that has no row any more.
-    const most = least + (of.index + of.manyRows) * indexes.size;
+    const rows = rowsOf(ids, records);
+    const least = bytes + of.record * ids.size + of.moment * moments.size + rows.bytes;
+    const most = least + this.#bytesLeft(rows);
     this.#check(
       memtableBytes >= (1 - tolerance) * least && memtableBytes <= (1 + tolerance) * most,
       () => `${ids.size} changed records take about ${least} to ${most} bytes, not ${memtableBytes}`,
     );
-    this.#is(this.#store.unwrittenBytes, memtableBytes, 'of what is to be written');
+  }
+
+  /** An index stays that had several rows, and a list with values that had one. */
+  #bytesLeft(rows: Rows): number {
+    const { indexes, lists } = this.#changes;
+    let bytes = 0;
+    for (const [name, added] of indexes) {
+      const count = rows.countIn.get(name) ?? 0;
+      if (added > 1 && count < 2) bytes += of.manyRows + (count === 0 ? of.index + textBytes(name) : 0);
+    }
+    for (const list of lists) if (!rows.lists.has(list)) bytes += of.list + textBytes(list);
+    return bytes;
   }
 
   checkCache(): void {
-    const { residentBytes, unwrittenBytes, residentCount } = this.#store;
+    const { residentBytes, unwrittenBytes, memtableBytes, residentCount } = this.#store;
+    this.#is(unwrittenBytes, memtableBytes + this.#flushingBytes, 'of what is to be written');
     const bytes = residentBytes - unwrittenBytes;
     const count = residentCount - this.#changes.ids.size - (this.#flushing?.ids.size ?? 0);
     this.#check(
@@ -103,9 +126,15 @@ export class CountedMemory {
   }
 }
 
-/** What the rows of these records take in their indexes. */
-function bytesOfRows(ids: Iterable<string>, records: PlainRecords): number {
-  const rowsIn = new Map<string, number>();
+/** The rows of some records, by index, the lists with values among them, and what they take. */
+interface Rows {
+  readonly countIn: ReadonlyMap<string, number>;
+  readonly lists: ReadonlySet<string>;
+  readonly bytes: number;
+}
+
+function rowsOf(ids: Iterable<string>, records: PlainRecords): Rows {
+  const countIn = new Map<string, number>();
   const lists = new Set<string>();
   let bytes = 0;
   for (const id of ids) {
@@ -113,8 +142,8 @@ function bytesOfRows(ids: Iterable<string>, records: PlainRecords): number {
     for (const row of record === undefined ? [] : indexRowsOf(record)) {
       const { list, value, sortKey } = row;
       const name = indexNameOf(row);
-      const count = rowsIn.get(name) ?? 0;
-      rowsIn.set(name, count + 1);
+      const count = countIn.get(name) ?? 0;
+      countIn.set(name, count + 1);
       bytes += of.row + (sortKey === id ? 0 : textBytes(sortKey));
       if (count === 0) bytes += of.index + textBytes(value ?? list);
       if (count === 1) bytes += of.manyRows;
@@ -122,5 +151,5 @@ function bytesOfRows(ids: Iterable<string>, records: PlainRecords): number {
       if (value !== null) lists.add(list);
     }
   }
-  return bytes;
+  return { countIn, lists, bytes };
 }

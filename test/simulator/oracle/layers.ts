@@ -73,8 +73,9 @@ export class Layers {
     };
     store.beginFlush = () => {
       memory.check(this.#plain);
+      const { memtableBytes } = store;
       beginFlush.call(store);
-      memory.flushing();
+      memory.flushing(memtableBytes);
       this.#look();
     };
     store.endFlush = () => {
