@@ -248,9 +248,9 @@ export class ShardThread {
     return { remote: new PostgresLog({ ...options, partition: number }) };
   }
 
-  /** Undefined while it has not recovered, and once it stops. */
+  /** Undefined while it has not recovered, once it stops, and when it has ended, wherever it ran. */
   get shard(): Shard | undefined {
-    return this.#isStopping ? undefined : this.#running?.shard;
+    return this.#isStopping || this.lane.isCut ? undefined : this.#running?.shard;
   }
 
   /** The journal, and what it holds: the records of the checkpoint, then the log's, then what is appended. */
