@@ -137,6 +137,8 @@ export class Archiver {
       assert(written.first <= next, 'the archive leaves out no entry that can be read');
       this.#written = written.last;
     }
+    // Behind it there may be nothing yet.
+    this.#written = Math.max(this.#written, gapEnd);
     this.#end = { sequence: this.#written, checksum: source.checksumAt(this.#written) ?? null };
     this.#note();
   }

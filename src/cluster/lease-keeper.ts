@@ -39,7 +39,7 @@ export interface TakenLease {
   /** The name of the holder before. */
   readonly previous: string | null;
   /** What attempts of webhooks that were begun before may last, and this node's own. */
-  readonly attemptMs: number;
+  readonly attemptMsMax: number;
 }
 
 const retryMs = 100;
@@ -63,12 +63,12 @@ export class LeaseKeeper {
   #holder: string | null = null;
   #trouble: string | null = null;
   /** The longest that attempts of webhooks may last which this node or one before it has begun. */
-  #attemptMs: number;
+  #attemptMsMax: number;
   #ended: Promise<void> | null = null;
 
   constructor(options: LeaseKeeperOptions) {
     this.#options = options;
-    this.#attemptMs = options.attemptMs;
+    this.#attemptMsMax = options.attemptMs;
     this.#sleeper = new Sleeper(options.timers);
   }
 
@@ -106,7 +106,7 @@ export class LeaseKeeper {
     const { table, process, node, beatMs, takeMs, now, isLagging } = this.#options;
     const seen = await table.look();
     const atMs = now().monotonicMs;
-    this.#attemptMs = Math.max(this.#attemptMs, seen?.terms.attemptMs ?? 0);
+    this.#attemptMsMax = Math.max(this.#attemptMsMax, seen?.terms.attemptMs ?? 0);
     const refusal = seen && this.#options.refusalOf(seen);
     if (refusal !== null) {
       this.#isOver = true;
@@ -142,7 +142,7 @@ export class LeaseKeeper {
       epoch: this.#epoch,
       isClean,
       previous: seen?.node ?? null,
-      attemptMs: this.#attemptMs,
+      attemptMsMax: this.#attemptMsMax,
     });
   }
 

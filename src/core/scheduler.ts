@@ -69,3 +69,11 @@ export const systemTimers: Timers = {
     return () => clearTimeout(timer);
   },
 };
+
+const aliveMs = 60_000;
+
+/** The process does not end for want of something to do before `run` has. */
+export function keepRunning<T>(run: () => Promise<T>): Promise<T> {
+  const alive = setInterval(() => {}, aliveMs);
+  return run().finally(() => clearInterval(alive));
+}

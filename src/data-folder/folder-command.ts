@@ -3,6 +3,7 @@
 
 import { existsSync } from 'node:fs';
 import { ConfigError } from '../config/config.ts';
+import { keepRunning } from '../core/scheduler.ts';
 import { scrub } from '../core/secret-text.ts';
 import { SecretUnreadable } from '../crypto/secret-box.ts';
 import type { RemoteText } from '../disk/remote-text.ts';
@@ -74,11 +75,10 @@ export function commandWhileStopped<T>(
   run: (folder: DataFolder) => Promise<T>,
   remoteOf: (folder: DataFolder) => RemoteText | null = () => null,
 ): Promise<T> {
-  return withClearErrors(() =>
-    whileStopped(dataDir, (folder) =>
-      recordOffline(folder.path, action, params, () => run(folder), remoteOf(folder)),
-    ),
-  );
+  // What waits for PostgreSQL does not keep the process running.
+  const carryOut = (folder: DataFolder) =>
+    recordOffline(folder.path, action, params, () => run(folder), remoteOf(folder));
+  return withClearErrors(() => keepRunning(() => whileStopped(dataDir, carryOut)));
 }
 
 /** Does something while this process has locked the folder, which must be there. */

@@ -6,6 +6,7 @@ import { openEnvironment } from '../disk/environment.ts';
 import { partOf, type ShardIdentity } from '../disk/identity.ts';
 import { checkpointSequenceIn, newestSegmentIn } from './checkpoint/checkpoint-reader.ts';
 import { CheckpointMoment, refuseDamagedHead } from './checkpoint/checkpoint-rows.ts';
+import { unlessDamaged } from './journal.ts';
 import { readLog, type StoredBatch } from './log/follow.ts';
 import { checksumAt, endOf, gapEnd, Segments } from './log/segments.ts';
 import { foldersOfJournal, mapSizesOf, refuseMissingSegment } from './open-journal.ts';
@@ -89,7 +90,8 @@ export class JournalCopy {
   #goOnAfter(sequence: number): number {
     // Nothing is dropped that the checkpoint does not have.
     if (sequence < this.logStart - 1) return this.logStart - 1;
-    const end = (gapEnd(this.#segments, sequence) ?? 0) - 1;
+    // Whoever reads there meets the damage, and says what to do.
+    const end = (unlessDamaged(() => gapEnd(this.#segments, sequence)) ?? 0) - 1;
     if (end <= sequence) return sequence;
     const reflected = checkpointSequenceIn(foldersOfJournal(this.#options.dir).checkpoint) ?? 0;
     return end <= reflected ? end : sequence;

@@ -31,6 +31,8 @@ export interface LogDefect extends LogPlace {
   /** The entries that are lost, as far as they are known. */
   readonly fromSequence: number;
   readonly toSequence: number | null;
+  /** There is nothing that could be damaged: the entries are missing between others. */
+  readonly isGap?: true;
 }
 
 /** An entry with the response that is stored for its idempotency key. */
@@ -203,7 +205,7 @@ export class Gaps {
     if (missing > 0 && open.length === 0 && !this.#isDropped(to)) {
       const { shard, file, segment } = place;
       const defect = `there is no batch with the entries ${from} to ${to}`;
-      yield { shard, file, segment, byte: null, defect, fromSequence: from, toSequence: to };
+      yield { shard, file, segment, byte: null, defect, fromSequence: from, toSequence: to, isGap: true };
     }
     this.#held = [];
     this.#next = Math.max(this.#next, lastSequence + 1);

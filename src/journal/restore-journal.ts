@@ -4,7 +4,7 @@
 
 import { mkdirSync } from 'node:fs';
 import { assert, elementAt } from '../core/assert.ts';
-import { bound } from '../core/bound.ts';
+import { pieceSize } from '../core/piece-size.ts';
 import type { Block } from '../disk/archive-file.ts';
 import { commitAppended, createEnvironment, openEnvironment } from '../disk/environment.ts';
 import { partOf, type ShardIdentity, tagOf } from '../disk/identity.ts';
@@ -16,7 +16,7 @@ import { Segments } from './log/segments.ts';
 import type { FiledBatch } from './log-files.ts';
 import { foldersOfJournal, mapSizesOf } from './open-journal.ts';
 
-const commitBytes = bound(16 << 20);
+const commitBytes = pieceSize(16 << 20);
 
 interface RestoredJournal {
   readonly dir: string;
@@ -67,8 +67,9 @@ interface RestoredLog {
 }
 
 /**
- * Writes the batches as the log of this journal, durably. What comes before a gap was dropped while
- * the backup was made, like what is missing: it goes, because a log has no gaps.
+ * Writes the batches as the log of this journal, durably. It begins behind the last gap, where
+ * something was dropped while the backup was made, or given up before: what comes before that goes,
+ * with the stored responses that lie there.
  */
 export async function restoreLog(
   { dir, identity, segmentBytesMax }: RestoredJournal,

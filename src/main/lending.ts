@@ -32,7 +32,7 @@ export function openLending(
     identity: among.identity,
     epoch: claim.lease,
     ownership: claim.ownership,
-    attemptMs: claim.attemptMs,
+    attemptMsMax: claim.attemptMsMax,
     key: linkKeyOf(elementAt(secretsKeys, 0)),
     onLost: ending.reject,
   });

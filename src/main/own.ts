@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { shardCountOf } from '../config/config.ts';
 import { postgresOf } from '../config/postgresql.ts';
+import { keepRunning } from '../core/scheduler.ts';
 import {
   type DataFolder,
   hasDataFolder,
@@ -31,12 +32,7 @@ export interface Owned extends StoodBy {
 /** Null when it is told to stop meanwhile. Rejects with `DataFolderError` or `JournalDamaged`. */
 export async function own(owning: Owning): Promise<Owned | null> {
   // What waits for PostgreSQL does not keep the process running.
-  const alive = setInterval(() => {}, aliveMs);
-  try {
-    return await Promise.race([ownAll(owning), owning.ending.promise.then(() => null)]);
-  } finally {
-    clearInterval(alive);
-  }
+  return keepRunning(() => Promise.race([ownAll(owning), owning.ending.promise.then(() => null)]));
 }
 
 async function ownAll(owning: Owning): Promise<Owned> {
@@ -47,17 +43,14 @@ async function ownAll(owning: Owning): Promise<Owned> {
   const folder = await openDataFolder(config.dataDir, config.shards, defaultShards, known);
   const stoodBy = await standBy(owning, folder);
   const { lease } = stoodBy.claim;
-  const remote = await ownDirectory(owning, folder, lease);
-  return {
-    folder,
-    ...stoodBy,
-    remote,
-    audit: await openAudit({ ...owning, config: stoodBy.config }, folder, lease),
-  };
+  const [remote, audit] = await Promise.all([
+    ownDirectory(owning, folder, lease),
+    openAudit({ ...owning, config: stoodBy.config }, folder, lease),
+  ]);
+  return { folder, ...stoodBy, remote, audit };
 }
 
 const knownRetryMs = 1_000;
-const aliveMs = 60_000;
 
 /**
  * The service whose log PostgreSQL has: a new data folder becomes another one of that. Asks until

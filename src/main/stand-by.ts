@@ -73,7 +73,7 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
   const { config } = owning;
   const { node } = config.cluster;
   if (node === null) {
-    const claim = { ownership, lease: null, previous: null, attemptMs: 0, quietMs: 0 };
+    const claim = { ownership, lease: null, previous: null, attemptMsMax: 0, quietMs: 0 };
     return { config, claim, counted: async () => [], among: null, ...unprepared(owning) };
   }
   const data: LeaseThreadData = {
@@ -123,11 +123,11 @@ type Taken = Extract<News, { type: 'lease_taken' }>;
 function claimOf(
   config: Config,
   ownership: SharedArrayBuffer,
-  { epoch, isClean, previous, attemptMs }: Taken,
+  { epoch, isClean, previous, attemptMsMax }: Taken,
 ): Claim {
   // One that was stopped had waited for its own attempts, and not for those of other nodes.
   const isQuiet = isClean && config.cluster.link === null;
-  return { ownership, lease: epoch, previous, attemptMs, quietMs: isQuiet ? 0 : attemptMs };
+  return { ownership, lease: epoch, previous, attemptMsMax, quietMs: isQuiet ? 0 : attemptMsMax };
 }
 
 interface Following {

@@ -21,8 +21,9 @@ const connectMs = 2_000;
  */
 const idleMs = 2_000;
 /**
- * The server notices so that a node was cut off, whose connections it would keep for two hours: it
- * has room for few, and a node that is back needs new ones.
+ * The server notices so that a node was cut off, whose connections it would keep for two hours, or
+ * for a quarter of one where an answer is on its way: it has room for few, and a node that is back
+ * needs new ones.
  */
 const [keepAliveSeconds, keepAlivesMax] = [10, 3];
 
@@ -57,8 +58,8 @@ export class Primary {
            case when pg_is_in_recovery() then null else pg_walfile_name(pg_current_wal_lsn()) end as wal,
            set_config('idle_in_transaction_session_timeout', $1, false),
            set_config('tcp_keepalives_idle', $2, false), set_config('tcp_keepalives_interval', $2, false),
-           set_config('tcp_keepalives_count', $3, false)`,
-        [idleMs, keepAliveSeconds, keepAlivesMax],
+           set_config('tcp_keepalives_count', $3, false), set_config('tcp_user_timeout', $4, false)`,
+        [idleMs, keepAliveSeconds, keepAlivesMax, 1_000 * keepAliveSeconds * (keepAlivesMax + 1)],
       );
       const [found] = rows;
       if (found?.wal) return new Primary(client, host, Number.parseInt(found.wal.slice(0, 8), 16));

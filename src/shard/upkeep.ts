@@ -81,7 +81,7 @@ export class Upkeep {
     return left !== undefined;
   }
 
-  /** Ends some deliveries of some deleted endpoints, of each by turns; true while there are more. */
+  /** Ends some deliveries of some deleted endpoints, by turns; true while there are more. */
   #drain(batch: CommitBatch): boolean {
     const { outboxes, reads, records } = this.#state;
     const { draining } = outboxes;

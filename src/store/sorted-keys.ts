@@ -5,9 +5,9 @@
 // blocks.
 
 import { elementAt } from '../core/assert.ts';
-import { bound } from '../core/bound.ts';
+import { pieceSize } from '../core/piece-size.ts';
 
-const blockSize = bound(512);
+const blockSize = pieceSize(512);
 
 /** Bounds are exclusive, and each may be left out. */
 export interface KeyRange {

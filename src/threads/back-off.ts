@@ -14,12 +14,13 @@ export class BackOff {
     this.#nowMs = nowMs;
   }
 
-  failed(who: string): void {
+  /** `forLong`: it waits as long as ever at once. */
+  failed(who: string, forLong = false): void {
     const { maxMs } = this.#times;
     const nowMs = this.#nowMs();
     for (const [each, { untilMs }] of this.#failures)
       if (untilMs + maxMs <= nowMs) this.#failures.delete(each);
-    const { count = 0 } = this.#failures.get(who) ?? {};
+    const count = forLong ? Number.POSITIVE_INFINITY : (this.#failures.get(who)?.count ?? 0);
     const untilMs = nowMs + backOffMs(this.#times, count);
     this.#failures.set(who, { count: count + 1, untilMs });
   }

@@ -73,8 +73,8 @@ const keeper = new LeaseKeeper({
 });
 
 const noteMs = 1_000;
-/** So long a stop waits for PostgreSQL. */
-const answerMs = 1_000;
+/** So long a stop waits for PostgreSQL; the holder's release needs a standby's answer, too. */
+const stopMsMax = () => (isHolder ? 3_000 : 1_000);
 let isStopping = false;
 async function noteNode(): Promise<void> {
   const followed = Object.fromEntries(progress.sequences.entries());
@@ -96,7 +96,7 @@ const answers: Answers<ThreadQuestions> = {
       nodes.close();
     };
     // What PostgreSQL does not answer until then, it is not asked any more.
-    const late = setTimeout(close, answerMs);
+    const late = setTimeout(close, stopMsMax());
     await keeper.stop();
     await nodes.forget().catch(() => {});
     clearTimeout(late);

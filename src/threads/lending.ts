@@ -38,7 +38,7 @@ export interface LendingOptions {
   /** The memory of the ownership board. */
   readonly ownership: SharedArrayBuffer;
   /** What an attempt of a webhook that another node has begun may last. */
-  readonly attemptMs: number;
+  readonly attemptMsMax: number;
   /** What nodes know each other by. */
   readonly key: Uint8Array;
   /** The shards whose files were found whole: their next start here does not check them again. */
@@ -236,11 +236,11 @@ export class Lending {
    * with null for this one, or when the service stops.
    */
   async place(number: number): Promise<string | null> {
-    const { folder, attemptMs, logger } = this.#options;
+    const { folder, attemptMsMax, logger } = this.#options;
     const { process, before } = this.#placement.start(number);
     if (process !== before) {
       this.#metrics.moved();
-      this.#quietUntilMs[number] = performance.now() + attemptMs;
+      this.#quietUntilMs[number] = performance.now() + attemptMsMax;
     }
     if (process === this.#here) {
       const released = this.#standby.ask('release', { partition: number });
@@ -276,18 +276,19 @@ export class Lending {
   open(process: string, shard: LentShard): Thread {
     const { logger } = this.#options;
     const thread = this.#open(process, { kind: 'shard', shard });
-    const failed = () => {
+    const failed = (forLong: boolean) => {
       if (this.#isStopping || this.#placement.linkedNode(process) === null) return;
-      this.#placement.failed(process);
+      this.#placement.failed(process, forLong);
       this.#spread();
     };
     // It stops, or can't run the partition.
-    thread.onLost(`shard ${shard.number}`, failed);
+    thread.onLost(`shard ${shard.number}`, () => failed(false));
     thread.startWithin(startMsMax, () => {
       logger.error(
         `partition ${shard.number} does not start on ${this.#nameOf(process)} within ${startMsMax} ms`,
       );
-      failed();
+      // The partition was down for longer than a short wait would be worth.
+      failed(true);
     });
     return thread;
   }

@@ -100,10 +100,10 @@ export class Placement {
     return this.#linked.get(process) ?? null;
   }
 
-  /** Its node is given no partition for a while. */
-  failed(process: string): void {
+  /** Its node is given no partition for a while; `forLong`: for as long as ever, at once. */
+  failed(process: string, forLong = false): void {
     const linked = this.#linked.get(process);
-    if (linked !== undefined) this.#failures.failed(linked.node);
+    if (linked !== undefined) this.#failures.failed(linked.node, forLong);
   }
 
   /**

@@ -40,7 +40,7 @@ export interface Claim {
   /** The node that had it before; null: none had, or no nodes share the service. */
   readonly previous: string | null;
   /** What an attempt of a webhook that another node has begun may last. */
-  readonly attemptMs: number;
+  readonly attemptMsMax: number;
   /** For so long such attempts may still run. */
   readonly quietMs: number;
 }

@@ -34,6 +34,8 @@ interface Folders {
   readonly archive: string;
   readonly carry?: (path: string) => Promise<void>;
   readonly onGap?: (first: number, last: number) => void;
+  /** What is younger is not due; left out: all is. */
+  readonly ageMaxMs?: number;
 }
 
 function foldersFor(context: TestContext): Folders {
@@ -55,6 +57,7 @@ async function archiving<T>(
     archive,
     carry = async () => {},
     onGap = (first, last) => assert.fail(`a gap from ${first} to ${last}`),
+    ageMaxMs = 0,
   }: Folders,
   use: (archiver: Archiver) => Promise<T>,
 ): Promise<T> {
@@ -65,7 +68,7 @@ async function archiving<T>(
     part,
     type: 'batch',
     write: { recipients: [], pace: async () => {} },
-    ageMaxMs: 0,
+    ageMaxMs,
     now: () => startMs + laterMs,
     carry,
     onGap,
@@ -297,4 +300,10 @@ test('the archive goes on behind what was given up, which only the checkpoint ha
     await archiver.run();
   });
   assert.deepEqual([gaps.length, rangesIn(archive)], [2, [[5, 5]]]);
+  // What comes behind it is not due yet: the gap is told once all the same.
+  rmSync(archive, { recursive: true });
+  await archiving({ ...folders, ageMaxMs: 2 * laterMs }, async (archiver) => {
+    for (let round = 0; round < 3; round++) await archiver.run();
+  });
+  assert.deepEqual([gaps.length, rangesIn(archive)], [3, [[1, 2]]]);
 });

@@ -143,9 +143,9 @@ class Node {
       now: () => this.moment(),
       isLagging: () => this.isLagging,
       onTrusted: (sent, ms) => this.board.trust(sent, ms),
-      onTaken: ({ epoch, isClean, attemptMs }) => {
+      onTaken: ({ epoch, isClean, attemptMsMax }) => {
         this.told.push(`taken ${epoch} ${isClean ? 'clean' : 'unclean'}`);
-        this.attemptMs = attemptMs;
+        this.attemptMs = attemptMsMax;
       },
       onLost: () => this.told.push('lost'),
       refusalOf: () => this.refusal,

@@ -245,6 +245,8 @@ async function heal(
   for (const limits of clients.limits.values()) limits.audit();
   if (judge.finding === null) await auditDayCap(world, host, clients, operators, shops[0]!, until);
   if (judge.finding === null) await payAtLastMoment(world, host, clients, shops[0]!, until);
+  // What came due meanwhile may be under way.
+  await until(simulation.nowMs + healingMs, () => host.isIdle);
   if (judge.finding === null) auditRecordsAtEnd(world, clients, host.records());
   if (judge.finding === null && earlier?.isOlder()) {
     await until(simulation.nowMs + notedMs, () => false);

@@ -16,7 +16,7 @@ const standIns: Readonly<Record<string, string>> = {
 };
 /** Of sources of the service, by their paths. */
 const standInsOfSources: Readonly<Record<string, string>> = {
-  'core/bound.ts': './kernel/bound.ts',
+  'core/piece-size.ts': './kernel/piece-size.ts',
   'disk/lmdb-file.ts': './disk/lmdb-file.ts',
   'disk/lmdb-scan.ts': './disk/lmdb-file.ts',
   'postgresql/schema.ts': './postgresql/schema.ts',

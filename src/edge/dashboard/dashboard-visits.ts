@@ -83,6 +83,7 @@ export class DashboardVisits {
     if (answer === 'busy') return replyTooMany(exchange, stranger, busySeconds);
     if (answer.kind === 'page') return reply(exchange, answer);
     if (answer.kind === 'file') return exchange.answer(200, keptHeaders(answer.type), answer.bytes);
+    exchange.holder = answer.org;
     const end = this.#slots[answer.kind].take([answer.org, answer.member]);
     if (end === null) return replyTooMany(exchange, stranger, busySeconds);
     const { shardOf, isTrusted } = this.#options;
@@ -100,7 +101,10 @@ export class DashboardVisits {
 
   async #ask(exchange: Exchange, request: DashboardRequest): Promise<DashboardAnswer | Unanswered> {
     const { port, sessions } = this.#options;
-    const { visited, withdraw } = port.ask(request, this.#wayOf(request));
+    const way = this.#wayOf(request);
+    // What a member is slow to take does not count among strangers.
+    if (way.lane === 'members') exchange.holder = way.owners[0] ?? '';
+    const { visited, withdraw } = port.ask(request, way);
     exchange.handler = { ...exchange.handler!, onGone: withdraw };
     const found = await visited;
     if (typeof found === 'string') return found;

@@ -55,8 +55,8 @@ export interface TroubleTeller {
 /** More units of UTF-16 may take more than a part as UTF-8. */
 const partUnits = Math.floor(partBytes / 3);
 
-/** For an answer without a body, of which uWebSockets.js would not tell that its head waits. */
-const noBody = '\n';
+/** Is sent for no body, of which uWebSockets.js would not tell that its head still waits. */
+const lineForNoBody = '\n';
 
 function bytesOf(body: string | Uint8Array): Uint8Array {
   return typeof body === 'string' ? Buffer.from(body) : body;
@@ -249,7 +249,7 @@ export class Exchange {
 
   #write(response: HttpResponse, head: string, body: string | Uint8Array): void {
     if (body.length === 0) {
-      this.#write(response, head, noBody);
+      this.#write(response, head, lineForNoBody);
     } else if (body.length > (typeof body === 'string' ? partUnits : partBytes)) {
       this.#answerInParts(response, head, bytesOf(body));
     } else if (this.#exchanges.whole.write(response, head, body)) {
@@ -312,7 +312,7 @@ export class Exchange {
   /**
    * Writes an answer without ending it for uWebSockets.js, and closes the connection. After `end`,
    * a connection whose client does not take its answers would go on taking requests. A large answer
-   * may not be taken at once: then it is the client that closes, or the connection is cut.
+   * may not be taken at once: then the client closes, or it is cut like one that takes nothing.
    */
   #hangUp(answer: string | Uint8Array): void {
     this.#afterParsing((response) => {

@@ -4,7 +4,7 @@
 // drops what nothing needs any more.
 
 import { assert, elementAt } from '../../core/assert.ts';
-import { bound } from '../../core/bound.ts';
+import { pieceSize } from '../../core/piece-size.ts';
 import { breath, type Scheduler } from '../../core/scheduler.ts';
 import {
   type Checkpointer,
@@ -23,7 +23,7 @@ import { IdempotencyRecordList } from './idempotency-rows.ts';
 import type { MovedResponse } from './response-table.ts';
 
 /** So much of the log is held in memory at once. */
-const partBytesMax = bound(16 * 1024 * 1024);
+const partBytesMax = pieceSize(16 * 1024 * 1024);
 /** A batch has fewer bytes than this. */
 const batchSpan = 2 ** 32;
 

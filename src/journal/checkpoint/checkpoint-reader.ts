@@ -2,7 +2,7 @@
 // a damaged page does no harm. The log's tools, the check of a folder and the scrubber use it.
 
 import { defined, elementAt } from '../../core/assert.ts';
-import { bound } from '../../core/bound.ts';
+import { pieceSize } from '../../core/piece-size.ts';
 import { dataFile } from '../../disk/environment.ts';
 import { LmdbFile } from '../../disk/lmdb-file.ts';
 import { FileDamage } from '../../disk/lmdb-pages.ts';
@@ -21,7 +21,7 @@ import { recordTableOf, recordTables } from './record-table.ts';
 import type { TableRows } from './row-blocks.ts';
 
 /** The most lists whose numbers and names are remembered. */
-const listsMax = bound(100_000);
+const listsMax = pieceSize(100_000);
 
 export class CheckpointReader {
   readonly file: LmdbFile;

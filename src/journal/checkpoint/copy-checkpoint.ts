@@ -2,7 +2,7 @@
 // goes on writing that. The copy has no unused pages.
 
 import { rmSync } from 'node:fs';
-import { bound } from '../../core/bound.ts';
+import { pieceSize } from '../../core/piece-size.ts';
 import { createEnvironment, type Environment, openEnvironment } from '../../disk/environment.ts';
 import type { Part } from '../../disk/identity.ts';
 import { JournalDamaged, type ReportCompaction } from '../journal.ts';
@@ -11,7 +11,7 @@ import { CheckpointMoment, RowWriter } from './checkpoint-rows.ts';
 import { rowsOfBlock } from './row-blocks.ts';
 
 /** So much is written at once: few milliseconds of a disk, for which the log's commits wait. */
-const commitBytes = bound(2 << 20);
+const commitBytes = pieceSize(2 << 20);
 
 interface CheckpointToCopy {
   readonly dir: string;

@@ -5,7 +5,7 @@
 // (u32), slot (u32), as the machine has numbers: little-endian.
 
 import { assert } from '../../core/assert.ts';
-import { bound } from '../../core/bound.ts';
+import { pieceSize } from '../../core/piece-size.ts';
 import { verifyChecksum, withChecksum } from '../../disk/checksum.ts';
 import {
   digestBytes,
@@ -18,7 +18,7 @@ import {
 const hourMs = 3_600_000;
 const rowBytes = packedWords * Uint32Array.BYTES_PER_ELEMENT;
 
-const firstRows = bound(64);
+const firstRows = pieceSize(64);
 
 /** Records in the order of use, packed as rows: many cost the garbage collector nothing. */
 export class IdempotencyRecordList implements Iterable<IdempotencyRecord> {

@@ -3,7 +3,7 @@
 // of a list, also where values are ids: written in order, they would leave every page half empty.
 // So a little more than every second row is written first, and the others then fill the pages.
 
-import { bound } from '../../core/bound.ts';
+import { pieceSize } from '../../core/piece-size.ts';
 import type { Table } from '../../disk/environment.ts';
 import { type IndexedRecord, isSameRow, splitIndexName } from '../../domain/indexes.ts';
 import type { IndexRow, ScanRange } from '../../domain/view.ts';
@@ -18,11 +18,11 @@ export type IndexRowsOf = (record: IndexedRecord) => readonly IndexRow[];
 export type Read = <T>(read: () => T) => T;
 
 const nothing = Buffer.alloc(0);
-const knownMax = bound(100_000);
+const knownMax = pieceSize(100_000);
 
 /** So many indexes have their newest keys in memory, and of each so many: a page and one more. */
-const newestIndexesMax = bound(500);
-const newestKeysMax = bound(101);
+const newestIndexesMax = pieceSize(500);
+const newestKeysMax = pieceSize(101);
 
 /** The newest keys of an index, newest first, as far as they were read. */
 interface NewestKeys {

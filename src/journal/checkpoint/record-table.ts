@@ -4,7 +4,7 @@
 
 import { kindOfId } from '../../contract/id-prefixes.ts';
 import { assert, elementAt } from '../../core/assert.ts';
-import { bound } from '../../core/bound.ts';
+import { pieceSize } from '../../core/piece-size.ts';
 import { type Environment, openTable, rowsIn, type Table } from '../../disk/environment.ts';
 import type { Change, RecordKind } from '../../domain/record.ts';
 import {
@@ -19,7 +19,7 @@ import {
 import { checkpointTables } from './checkpoint-tables.ts';
 import type { Read } from './index-table.ts';
 
-const readRecordsMax = bound(1_000);
+const readRecordsMax = pieceSize(1_000);
 const beforeAll = Buffer.alloc(0);
 const unchanging: ReadonlySet<string | undefined> = new Set<RecordKind>(['event', 'attempt']);
 

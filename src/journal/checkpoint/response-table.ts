@@ -5,7 +5,7 @@
 // body.
 
 import { elementAt } from '../../core/assert.ts';
-import { bound } from '../../core/bound.ts';
+import { pieceSize } from '../../core/piece-size.ts';
 import { verifyChecksum, withChecksum } from '../../disk/checksum.ts';
 import type { Table } from '../../disk/environment.ts';
 import { digestBytes, type ResponseLocation, type StoredResponse } from '../journal.ts';
@@ -25,7 +25,7 @@ interface ExpiredResponse {
 
 const statusAt = 8 + digestBytes;
 const headBytes = statusAt + 6;
-const removedMax = bound(1_000);
+const removedMax = pieceSize(1_000);
 
 export class ResponseTable {
   readonly #table: Table;

@@ -4,7 +4,7 @@
 // damage in a backup would be found only when it is needed.
 
 import { unpack } from 'msgpackr';
-import { bound } from '../../core/bound.ts';
+import { pieceSize } from '../../core/piece-size.ts';
 import type { Block } from '../../disk/archive-file.ts';
 import { verifyChecksum } from '../../disk/checksum.ts';
 import { damagedFile } from '../../disk/environment.ts';
@@ -14,7 +14,7 @@ import { idOfEncoded, isSound } from '../records/record-bytes.ts';
 import { checkpointTables } from './checkpoint-tables.ts';
 
 /** A block is complete when it has so many bytes. */
-const blockBytes = bound(256 * 1024);
+const blockBytes = pieceSize(256 * 1024);
 const headBytesMax = 5;
 
 /** A block's bytes are valid until the next one. Throws `JournalDamaged` at a damaged row. */

@@ -4,7 +4,7 @@
 
 import { basename, dirname } from 'node:path';
 import { assert, elementAt } from '../../core/assert.ts';
-import { bound } from '../../core/bound.ts';
+import { pieceSize } from '../../core/piece-size.ts';
 import { type Environment, guardRead } from '../../disk/environment.ts';
 import { ForeignPart } from '../../disk/identity.ts';
 import type { MovedResponse } from '../checkpoint/response-table.ts';
@@ -14,7 +14,7 @@ import type { FollowedBatch, ReadableLog } from './log-engine.ts';
 import { batchTimeMs, endOf, fileBytes, type Segment, type Segments, writtenMs } from './segments.ts';
 
 /** So much is read at once: it takes some milliseconds. */
-const portionBytes = bound(1024 * 1024);
+const portionBytes = pieceSize(1024 * 1024);
 
 export interface StoredBatch extends FollowedBatch {
   readonly segment: Segment;

@@ -6,7 +6,7 @@
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { assert, defined, elementAt } from '../../core/assert.ts';
-import { bound } from '../../core/bound.ts';
+import { pieceSize } from '../../core/piece-size.ts';
 import {
   createEnvironment,
   dataFile,
@@ -40,7 +40,7 @@ type Access = 'write' | 'read';
 
 const nameDigits = 16;
 /** So many are open: the newest one, and those from which stored responses were read. */
-const openMax = bound(4);
+const openMax = pieceSize(4);
 
 export function segmentName(firstSequence: number): string {
   return String(firstSequence).padStart(nameDigits, '0');
@@ -301,7 +301,7 @@ export function gapEnd(segments: Segments, sequence: number): number | null {
   const index = segments.list.findLastIndex(({ firstSequence }) => firstSequence <= sequence + 1);
   const [segment, next] = [segments.list[index], segments.list[index + 1]];
   if (segment === undefined || next === undefined) return null;
-  const last = headerIn(segments, segment, 'last')?.lastSequence ?? 0;
+  const last = headerIn(segments, segment, 'last', 'leaves')?.lastSequence ?? 0;
   return last > sequence ? null : next.firstSequence;
 }
 

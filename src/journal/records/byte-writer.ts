@@ -1,10 +1,10 @@
 // Writes bytes one after the other into a buffer that grows and is reused.
 
-import { bound } from '../../core/bound.ts';
+import { pieceSize } from '../../core/piece-size.ts';
 
-const firstBytes = bound(64 * 1024);
+const firstBytes = pieceSize(64 * 1024);
 /** A buffer that grew beyond this is not used again. */
-const reusedBytesMax = bound(4 * 1024 * 1024);
+const reusedBytesMax = pieceSize(4 * 1024 * 1024);
 
 export class ByteWriter {
   #buffer = Buffer.allocUnsafeSlow(firstBytes);

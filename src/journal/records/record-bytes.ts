@@ -10,7 +10,7 @@
 import { crc32 } from 'node:zlib';
 import { Packr, RESET_BUFFER_MODE, REUSE_BUFFER_MODE } from 'msgpackr';
 import { assert } from '../../core/assert.ts';
-import { bound } from '../../core/bound.ts';
+import { pieceSize } from '../../core/piece-size.ts';
 import { remembering } from '../../core/remembering.ts';
 import { checksumBytes } from '../../disk/checksum.ts';
 import type { IndexedRecord } from '../../domain/indexes.ts';
@@ -169,7 +169,7 @@ export function readRecord(encoded: EncodedRecord): StoredRecord | null {
   return isSound(encoded) ? decodeRecord(idOfEncoded(encoded), encoded.value) : null;
 }
 
-const organizationsMax = bound(1_000);
+const organizationsMax = pieceSize(1_000);
 
 const packedOrganization = remembering(organizationsMax, (org: string): Buffer => {
   const packed = packText(org);

@@ -11,7 +11,10 @@ export function digestOf(row: Uint8Array): string {
   return createHash('sha256').update(row).digest('hex');
 }
 
-/** The digest of a line behind the one with the digest `before`. One that is no row lacks that. */
+/**
+ * The digest of a line behind the one with the digest `before`. A line that a crash cut off names
+ * none, so its digest is over that, too.
+ */
 function digestBehind(before: string | null, line: Uint8Array, isRow: boolean): string {
   return isRow ? digestOf(line) : createHash('sha256').update(`${before}`).update(line).digest('hex');
 }

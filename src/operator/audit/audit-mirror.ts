@@ -68,7 +68,7 @@ export async function alignRecord(remote: RemoteText, path: string, bounds: Text
 export async function goesOn(remote: RemoteText, path: string, bounds: TextBounds): Promise<boolean> {
   const files = auditFiles(path);
   const { start, end } = boundsOf(files);
-  if (start === end) return bounds.end > 0 && end === bounds.start;
+  if (start === end || end === bounds.start) return bounds.end > 0 && end === bounds.start;
   return end <= bounds.end && agreeAt(remote, files, end);
 }
 
@@ -147,7 +147,9 @@ function rowBefore(files: readonly AuditFile[], place: number): number {
 
 /** A record without rows begins at a place: the others have dropped what was before it. */
 function beginAt(path: string, place: number): void {
-  if (place === endOf(auditFiles(path))) return;
+  const files = auditFiles(path);
+  if (place === endOf(files)) return;
+  for (const { path: empty } of files) rmSync(empty, { force: true });
   writeFileSync(placed(path, place), '', { mode: 0o600 });
   syncPath(dirname(path));
 }

@@ -1,7 +1,7 @@
 // `payments audit` shows the audit record of the data folder. The service need not run.
 
 import { existsSync } from 'node:fs';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { auditFolder, checkAudit, type RefusedKeyRow, readAudit } from '../audit/audit.ts';
 import type { CheckedChain } from '../audit/audit-chain.ts';
 import { nameOfAsker, type OperatorRow } from '../audit/audit-row.ts';
@@ -25,7 +25,12 @@ export function addAuditCommand(program: Command, context: CliContext): void {
   addCommand(program, 'audit', "print operators' actions and refused API keys, oldest first")
     .option('--operators', "operators' actions only")
     .option('--keys', 'only refused API keys')
-    .option('--check', 'look whether rows were changed or taken out, instead of printing them')
+    .addOption(
+      new Option(
+        '--check',
+        'look whether rows were changed or taken out, instead of printing them',
+      ).conflicts(['operators', 'keys']),
+    )
     .addOption(limitOption('rows', 100, 100_000))
     .action((options: AuditOptions) => {
       const dataDir = folder();
@@ -45,7 +50,8 @@ function checkRows(dataDir: string, { print }: CliContext): void {
   ];
   print(records, (all) => all.map(checkedInWords).join('\n'));
   const broken = records.reduce((sum, record) => sum + record.broken.length, 0);
-  if (broken > 0) throw new CommandFailure(`the audit record was changed before ${counted(broken, 'row')}`);
+  if (broken > 0)
+    throw new CommandFailure(`the audit record is not as it was written in ${counted(broken, 'place')}`);
 }
 
 function checkedInWords({
@@ -54,9 +60,9 @@ function checkedInWords({
   chained,
   broken,
 }: CheckedChain & { readonly record: string }): string {
-  const found = `${record}: ${counted(rows, 'row')}, of which ${chained} say which line is before them`;
-  if (broken.length === 0) return `${found}, and it is.`;
-  return `${found}. It is not where a row begins at byte ${broken.join(', ')}.`;
+  const found = `${record}: ${counted(rows, 'row')}, of which ${chained} name the row before them`;
+  if (broken.length === 0) return `${found}. Each names the right one.`;
+  return `${found}. Something was changed, taken out or put in before byte ${broken.join(', ')}.`;
 }
 
 function entries(dataDir: string, { limit, operators, keys }: AuditOptions): AuditEntry[] {

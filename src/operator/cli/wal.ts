@@ -186,16 +186,17 @@ async function verified(source: LogSource, onFinding: (finding: Finding) => void
   const { shard } = source.identity;
   // Before the log is read: a running service goes on.
   const checkpoint = source.checkpointSequence();
-  const tell = (defect: LogDefect) =>
-    onFinding(findingOf(defect, adviceFor(defect, checkpoint), defectLine(defect)));
+  const defects: LogDefect[] = [];
+  let newestSegment: number | null = null;
   const found = { batches: 0, entries: 0, bytes: 0 };
   const files = new Set<string>();
   let first: { sequence: number; wallMs: number } | null = null;
   let last: { sequence: number; wallMs: number } | null = null;
   for await (const batch of source.read()) {
     files.add(batch.file);
+    newestSegment = batch.segment;
     if (isDefect(batch)) {
-      tell(batch);
+      defects.push(batch);
       continue;
     }
     const { firstSequence, lastSequence, wallMs, bytes } = batch;
@@ -209,7 +210,12 @@ async function verified(source: LogSource, onFinding: (finding: Finding) => void
     const [from, to] = [(last?.sequence ?? 0) + 1, checkpoint];
     const defect = `the checkpoint has the entries up to ${to}, and the log ends with ${from - 1}`;
     const place = { shard, file: source.name, segment: from, byte: null };
-    tell({ ...place, defect, fromSequence: from, toSequence: to });
+    defects.push({ ...place, defect, fromSequence: from, toSequence: to, isGap: true });
+  }
+  const end = last?.sequence ?? 0;
+  for (const defect of defects) {
+    const advice = adviceFor(defect, checkpoint, { end, newestSegment });
+    onFinding(findingOf(defect, advice, defectLine(defect)));
   }
   const iso = (end: typeof first) => (end === null ? null : new Date(end.wallMs).toISOString());
   return {
@@ -227,7 +233,8 @@ async function verified(source: LogSource, onFinding: (finding: Finding) => void
 
 /** Without a shard: what is wrong with the changes of the directory. */
 function findingOf(
-  found: Nullable<Omit<LogDefect, 'segment' | 'defect' | 'file'>> & Pick<LogDefect, 'defect' | 'file'>,
+  found: Nullable<Omit<LogDefect, 'segment' | 'defect' | 'file' | 'isGap'>> &
+    Pick<LogDefect, 'defect' | 'file'>,
   advice: string,
   line: string,
 ) {
@@ -240,16 +247,32 @@ type Nullable<T> = { readonly [Key in keyof T]: T[Key] | null };
 const makeAnother =
   'this copy can bring nothing back from there on: make another one while the original is good';
 
-function adviceFor({ toSequence }: LogDefect, checkpoint: number | null): string {
+const covered =
+  'the checkpoint has what these entries changed, so the service starts and goes on; retries whose stored responses were ' +
+  'there get 500 api_error until their keys are 24 hours old. Find out what is wrong with the disk';
+const blocked =
+  'Keep the last backup and the archive: no backup can be made before this segment of the log is dropped, when it is 25 hours ' +
+  'old, and an archive waits for it for ever';
+const moveAway =
+  'For a backup now, and for an archive to go on, stop the service, move the folder of this segment out of log/ (keep it), and start';
+const stays =
+  'Leave the newest segment where it is: a start needs it until it is full or a day old, and another one begins';
+
+const refused =
+  'a start refuses this shard: restore the data folder from a backup, or give up what is damaged ("When a shard does not start" in docs/operations.md)';
+
+interface LogFound {
+  /** The last entry that can be read. */
+  readonly end: number;
+  readonly newestSegment: number | null;
+}
+
+function adviceFor(defect: LogDefect, checkpoint: number | null, { end, newestSegment }: LogFound): string {
+  const { fromSequence, toSequence, isGap, segment } = defect;
   if (checkpoint === null) return makeAnother;
-  if (toSequence !== null && toSequence <= checkpoint)
-    return (
-      'the checkpoint has what these entries changed, so the service starts and goes on; retries whose stored responses were ' +
-      'there get 500 api_error until their keys are 24 hours old. Keep the last backup and the archive: no backup can be made before ' +
-      'this segment of the log is dropped, when it is 25 hours old, and an archive waits for it for ever. For a backup now, and for an ' +
-      'archive to go on, stop the service, move the folder of this segment out of log/ (keep it), and start. Find out what is wrong with the disk'
-    );
-  return 'a start refuses this shard: restore the data folder from a backup, or give up what is damaged ("When a shard does not start" in docs/operations.md)';
+  if (toSequence === null || toSequence > checkpoint || fromSequence > end) return refused;
+  if (isGap) return `${covered}. Backups and the archive go on behind it`;
+  return `${covered}. ${blocked}. ${segment === newestSegment ? stays : moveAway}`;
 }
 
 function inWords({ name }: LogFolder, shards: readonly ShardLog[], findings: readonly Finding[]): string {

@@ -127,12 +127,12 @@ export class StandBy {
       now: () => board.now(),
       isLagging: () => this.#isLagging,
       onTrusted: (sent, ms) => board.trust(sent, ms),
-      onTaken: ({ epoch: lease, isClean, attemptMs }) => {
+      onTaken: ({ epoch: lease, isClean, attemptMsMax: longestMs }) => {
         world.note(`${machine.name} has the lease of epoch ${lease}${isClean ? '' : ', which was not left'}`);
         world.happened.add(isClean ? 'takeover of a lease that was left' : 'takeover');
         this.#isHolder = true;
         // One that was stopped had waited for its own attempts, and not for those of other nodes.
-        const quietMs = isClean && !world.settings.lends ? 0 : attemptMs;
+        const quietMs = isClean && !world.settings.lends ? 0 : longestMs;
         told(() => this.#taken.resolve({ ownership: this.#ownership, lease, quietMs }));
       },
       refusalOf: () => null,
