@@ -8,7 +8,7 @@ import { scrub } from '../core/secret-text.ts';
 import { SecretUnreadable } from '../crypto/secret-box.ts';
 import type { RemoteText } from '../disk/remote-text.ts';
 import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
-import { Audit } from '../operator/audit/audit.ts';
+import { Audit, putAsideWarning } from '../operator/audit/audit.ts';
 import { asker, callOperator, NoServer } from '../operator/socket/operator-client.ts';
 import { CommandFailure, OperatorFailure } from '../operator/use-cases/failures.ts';
 import { type DataFolder, existingDataFolder } from './data-folder.ts';
@@ -102,8 +102,8 @@ export async function recordOffline<T>(
   run: () => Promise<T>,
   remote: RemoteText | null = null,
 ): Promise<T> {
-  const open = () =>
-    Audit.open({
+  try {
+    const audit = await Audit.open({
       dataDir,
       now: Date.now,
       // The service knows how long they are kept, and drops what is older.
@@ -111,11 +111,9 @@ export async function recordOffline<T>(
       scrub,
       onRow: () => {},
       remote,
-      onPutAside: (aside) => warn('rows of the folder’s own audit record were put aside', { aside }),
+      onPutAside: (aside) => warn(putAsideWarning, { aside }),
       onFailure: (error) => warn('the audit record could not be written', { err: String(error) }),
     });
-  try {
-    const audit = await open();
     return await audit.record(asker(), action, params, run).finally(() => audit.close());
   } finally {
     await remote?.close();

@@ -3,9 +3,9 @@
 import { scrub } from '../core/secret-text.ts';
 import type { DataFolder } from '../data-folder/data-folder.ts';
 import { remoteAuditOf } from '../data-folder/remote-stores.ts';
-import { Audit } from '../operator/audit/audit.ts';
+import { Audit, auditKeptMs, putAsideWarning } from '../operator/audit/audit.ts';
 import { BlockingPool } from '../threads/blocking-pool.ts';
-import type { Owning } from './owning.ts';
+import { type Owning, tellTrouble } from './owning.ts';
 
 /**
  * The audit record, whose rows go to the log too. `lease`: its epoch; null where no nodes share the
@@ -18,24 +18,17 @@ export async function openAudit(
 ): Promise<Audit> {
   const pool = new BlockingPool((err) => logger.error({ err }, 'the thread of the pool has ended'));
   closers.push(() => pool.close());
-  const remote = remoteAuditOf(config, folder, lease, (trouble) => {
-    if (trouble === null) logger.info('PostgreSQL has the audit record again');
-    else
-      logger.warn(
-        `the audit record can't be acquired or written in PostgreSQL, which is tried again: ${trouble}`,
-      );
-  });
+  const remote = remoteAuditOf(config, folder, lease, tellTrouble(logger, 'the audit record'));
   if (remote !== null) closers.push(() => remote.close());
   const audit = await Audit.open({
     dataDir: folder.path,
     now: Date.now,
-    keptMs: config.audit.keptDays * 86_400_000,
+    keptMs: auditKeptMs(config.audit.keptDays),
     reader: pool.auditReader,
     scrub,
     onRow: (row) => logger.info({ audit: row }, 'audit'),
     remote,
-    onPutAside: (aside) =>
-      logger.warn({ folder: aside }, 'rows of this node’s own audit record were put aside'),
+    onPutAside: (aside) => logger.warn({ folder: aside }, putAsideWarning),
     onFailure: (error) => logger.error({ err: error }, 'the audit record could not be written'),
   });
   closers.push(() => audit.close());

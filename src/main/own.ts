@@ -19,7 +19,7 @@ import type { RemoteRows } from '../disk/remote-rows.ts';
 import type { Audit } from '../operator/audit/audit.ts';
 import { serviceIn } from '../postgresql/owner-connection.ts';
 import { openAudit } from './open-audit.ts';
-import type { Owning } from './owning.ts';
+import { type Owning, tellTrouble } from './owning.ts';
 import { type StoodBy, standBy } from './stand-by.ts';
 
 export interface Owned extends StoodBy {
@@ -75,13 +75,7 @@ async function ownDirectory(
   folder: DataFolder,
   lease: number | null,
 ): Promise<RemoteRows | null> {
-  const remote = remoteRowsOf(config, folder, lease, (trouble) => {
-    if (trouble === null) logger.info('PostgreSQL has the directory again');
-    else
-      logger.warn(
-        `the directory can't be acquired or written in PostgreSQL, which is tried again: ${trouble}`,
-      );
-  });
+  const remote = remoteRowsOf(config, folder, lease, tellTrouble(logger, 'the directory'));
   if (remote === null) await refuseMirror(folder, 'start');
   else {
     closers.push(() => remote.close());

@@ -42,3 +42,11 @@ export function requireThread(
     stop,
   };
 }
+
+/** Hears why something can't be owned in PostgreSQL, when that changes. */
+export function tellTrouble(logger: Logger, what: string): (trouble: string | null) => void {
+  return (trouble) => {
+    if (trouble === null) logger.info(`PostgreSQL has ${what} again`);
+    else logger.warn(`${what} can't be acquired or written in PostgreSQL, which is tried again: ${trouble}`);
+  };
+}

@@ -9,6 +9,7 @@ import { systemScheduler, systemTimers } from '../core/scheduler.ts';
 import { archivedSequence, archiveFolderOf } from '../data-folder/archive-folder.ts';
 import { DiskRoom } from '../data-folder/disk-space.ts';
 import { JournalDamaged } from '../journal/journal.ts';
+import { auditKeptMs, putAsideWarning } from '../operator/audit/audit.ts';
 import { AuditFollower } from '../operator/audit/audit-follower.ts';
 import { PostgresText } from '../postgresql/audit-text.ts';
 import { LogFollower } from '../postgresql/log-follower.ts';
@@ -72,25 +73,29 @@ const standby = new StandbyPartitions({
 });
 standby.start(fail);
 
-const audit = new AuditFollower({
-  remote: new PostgresText(optionsOf('the audit record')),
-  dataDir: config.dataDir,
-  keptMs: config.audit.keptDays * 86_400_000,
-  now: Date.now,
-  timers: systemTimers,
-  isDiskFull: () => room.isFull(),
-  onPutAside: (folder) => logger.warn({ folder }, 'rows of this node’s own audit record were put aside'),
-  onFailure: (error) =>
-    logger.warn({ err: error }, `the audit record can't be followed: ${errorText(error)}`),
-});
-if (isAuditFollowed) audit.start();
+function followAudit(): AuditFollower {
+  const audit = new AuditFollower({
+    remote: new PostgresText(optionsOf('the audit record')),
+    dataDir: config.dataDir,
+    keptMs: auditKeptMs(config.audit.keptDays),
+    now: Date.now,
+    timers: systemTimers,
+    isDiskFull: () => room.isFull(),
+    onPutAside: (folder) => logger.warn({ folder }, putAsideWarning),
+    onFailure: (error) =>
+      logger.warn({ err: error }, `the audit record can't be followed: ${errorText(error)}`),
+  });
+  audit.start();
+  return audit;
+}
+const audit = isAuditFollowed ? followAudit() : null;
 
 const answers: Answers<ThreadQuestions> = {
   ...commonAnswers(logger, registry),
   follow: ({ shard }) => standby.follow(shard),
   release: ({ partition }) => standby.release(partition),
   async stop() {
-    await Promise.all([standby.stop(), audit.stop()]);
+    await Promise.all([standby.stop(), audit?.stop()]);
   },
 };
 main.on('message', carryOut(answers, tell, { failureOf: errorText }));

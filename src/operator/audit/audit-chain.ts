@@ -4,7 +4,16 @@
 // shows that.
 
 import { createHash } from 'node:crypto';
-import { type AuditFile, auditFiles, linesBackwards, newline, parsedRow, readText } from './audit-files.ts';
+import {
+  type AuditFile,
+  auditFiles,
+  linesBackwards,
+  newline,
+  parsedRow,
+  readText,
+  startOf,
+  windowBytes,
+} from './audit-files.ts';
 
 /** SHA-256 of a row, in hexadecimal. */
 export function digestOf(row: Uint8Array): string {
@@ -45,15 +54,13 @@ export interface CheckedChain {
   readonly broken: readonly number[];
 }
 
-const windowBytes = 1024 * 1024;
-
 /** Reads the whole record. The line before its first one may have been dropped with its file. */
 export function checkChain(path: string): CheckedChain {
   let [rows, chained] = [0, 0];
   const broken: number[] = [];
   let before: string | null = null;
   /** Behind what was dropped or is missing, the first row can't be compared. */
-  let isKnown = (auditFiles(path)[0]?.start ?? 0) === 0;
+  let isKnown = startOf(auditFiles(path)) === 0;
   for (const { place, line } of linesOf(path)) {
     if (line === null) {
       broken.push(place);
@@ -80,7 +87,7 @@ interface PlacedLine {
 
 function* linesOf(path: string): Generator<PlacedLine> {
   const files = auditFiles(path);
-  let place = files[0]?.start ?? 0;
+  let place = startOf(files);
   let waiting = Buffer.alloc(0);
   for (const file of files) {
     let at = place + waiting.length;

@@ -16,6 +16,13 @@ import { basename, dirname, join } from 'node:path';
 import { defined } from '../../core/assert.ts';
 import { syncPath } from '../../disk/sync-path.ts';
 
+export interface AuditFile {
+  readonly path: string;
+  /** The place of its first byte in the whole text. */
+  readonly start: number;
+  readonly bytes: number;
+}
+
 /** When the last row of a file was written; one whose rows do not say so is never too old. */
 export function lastMs(file: AuditFile): number {
   // It says where the record begins on this machine, until there is another that does.
@@ -44,16 +51,11 @@ export function lastRows<R>(path: string, rowsMax: number): R[] {
   return rows.reverse();
 }
 
-export interface AuditFile {
-  readonly path: string;
-  /** The place of its first byte in the whole text. */
-  readonly start: number;
-  readonly bytes: number;
-}
-
 /** No row is longer. */
 export const rowBytesMax = 64 * 1024;
 export const newline = 0x0a;
+/** So much is read at once. */
+export const windowBytes = 1024 * 1024;
 
 const ending = '.ndjson';
 const placeDigits = 16;
@@ -79,6 +81,11 @@ function bytesOf(path: string): { readonly bytes: number } {
 /** The file to which rows are appended. */
 export function newestOf(files: readonly AuditFile[]): AuditFile {
   return defined(files.at(-1), 'a record has a newest file');
+}
+
+/** The place of the oldest row that is kept. */
+export function startOf(files: readonly AuditFile[]): number {
+  return files[0]?.start ?? 0;
 }
 
 /** The place behind the last row. */
@@ -147,14 +154,12 @@ export interface AuditLine {
   readonly bytes: Buffer;
 }
 
-const windowBytes = 1024 * 1024;
-
 /** The lines that begin before `end`, the last one first, some at a time. */
 export function* linesBackwards(
   files: readonly AuditFile[],
   end = Number.POSITIVE_INFINITY,
 ): Generator<readonly AuditLine[]> {
-  const start = files[0]?.start ?? 0;
+  const start = startOf(files);
   // A line that begins before the end may reach beyond it.
   let to = Math.min(end + rowBytesMax, endOf(files));
   while (to > start) {

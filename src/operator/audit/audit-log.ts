@@ -18,6 +18,7 @@ import {
   newline,
   putAway,
   readText,
+  startOf,
 } from './audit-files.ts';
 import type { SharedRecord } from './shared-record.ts';
 
@@ -110,7 +111,7 @@ export class AuditLog {
     if (this.#file === null) await this.#open();
     try {
       const { text, digest } = this.#textOf(appends);
-      await this.mirror(text);
+      await this.appendBytes(text);
       this.#torn = false;
       this.#digest = digest;
       await this.#shared?.give(this.end);
@@ -135,7 +136,7 @@ export class AuditLog {
   }
 
   /** Appends bytes as they are. Resolves when they are on disk. */
-  async mirror(bytes: Uint8Array): Promise<void> {
+  async appendBytes(bytes: Uint8Array): Promise<void> {
     if (this.#bytes >= this.#bounds.fileBytesMax) await this.#startAnew();
     const file = this.#file ?? (await this.#openFile());
     await file.appendFile(bytes);
@@ -151,11 +152,8 @@ export class AuditLog {
 
   /** Opens the newest file, and drops the oldest ones. */
   async #openFile(): Promise<FileHandle> {
-    const { kept } = this.#bounds;
     const file = await openDurably(this.#path);
-    dropOldest(this.#path, (old, newer) =>
-      'ms' in kept ? lastMs(old) < kept.now() - kept.ms : newer + 2 > kept.filesMax,
-    );
+    dropBeyond(this.#path, this.#bounds);
     const { start, bytes } = newestOf(auditFiles(this.#path));
     this.#file = file;
     this.#start = start;
@@ -166,7 +164,7 @@ export class AuditLog {
   /** Finds out how the record ends. */
   #measure(): void {
     const files = auditFiles(this.#path);
-    this.#torn = this.end > (files[0]?.start ?? 0) && readText(files, this.end - 1, 1)[0] !== newline;
+    this.#torn = this.end > startOf(files) && readText(files, this.end - 1, 1)[0] !== newline;
     this.#digest = lastDigest(files);
   }
 
@@ -194,4 +192,11 @@ async function openDurably(path: string): Promise<FileHandle> {
   const file = await open(path, 'a', 0o600);
   if (isNew) syncPath(dirname(path));
   return file;
+}
+
+/** Drops the files that a record does not keep. */
+export function dropBeyond(path: string, { kept }: AuditBounds): void {
+  dropOldest(path, (old, newer) =>
+    'ms' in kept ? lastMs(old) < kept.now() - kept.ms : newer + 2 > kept.filesMax,
+  );
 }

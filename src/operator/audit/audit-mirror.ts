@@ -25,14 +25,14 @@ import {
   placed,
   readText,
   rowBytesMax,
+  startOf,
+  windowBytes,
 } from './audit-files.ts';
 
-const windowBytes = 1 << 20;
-
 /** Files that grow, and where they end. */
-export interface Mirror {
+export interface GrowingFiles {
   readonly end: number;
-  mirror(bytes: Uint8Array): Promise<void>;
+  appendBytes(bytes: Uint8Array): Promise<void>;
 }
 
 /** What became of the files when they were compared with the others' record. */
@@ -75,30 +75,30 @@ export async function goesOn(remote: RemoteText, path: string, bounds: TextBound
 /** Fetches what the log lacks, many appends at a time; `last`: the newest append, too. */
 export async function fetchRecord(
   remote: RemoteText,
-  log: Mirror,
+  log: GrowingFiles,
   { last, isOver = () => false }: { readonly last: boolean; readonly isOver?: () => boolean },
 ): Promise<void> {
   let waiting: Buffer[] = [];
   let end = log.end;
-  const mirror = async () => {
+  const append = async () => {
     const bytes = Buffer.concat(waiting);
     waiting = [];
-    if (bytes.length > 0) await log.mirror(bytes);
+    if (bytes.length > 0) await log.appendBytes(bytes);
   };
   for await (const { place, bytes } of remote.readAfter(log.end)) {
     assert(place === end, 'the audit record of the other machines has no gap');
     // Of the newest one it is not known whether enough machines have it.
-    if (end - log.end >= windowBytes) await mirror();
+    if (end - log.end >= windowBytes) await append();
     if (isOver()) return;
     waiting.push(bytes);
     end += bytes.length;
   }
   if (!last) waiting.pop();
-  await mirror();
+  await append();
 }
 
-export function boundsOf(files: readonly AuditFile[]): TextBounds {
-  return { start: files[0]?.start ?? 0, end: endOf(files) };
+function boundsOf(files: readonly AuditFile[]): TextBounds {
+  return { start: startOf(files), end: endOf(files) };
 }
 
 /**
@@ -129,19 +129,19 @@ async function agreeAt(remote: RemoteText, files: readonly AuditFile[], place: n
   if (part === null || !isHere(part, files, place)) return false;
   // The beginning of a row does not say yet what is before it.
   const hasRow = part.bytes.subarray(0, place - part.place).includes(newline);
-  return hasRow || part.place <= boundsOf(files).start || agreeAt(remote, files, part.place);
+  return hasRow || part.place <= startOf(files) || agreeAt(remote, files, part.place);
 }
 
 /** Whether the files have an append of the others up to a place, as far back as they go. */
 function isHere({ place, bytes }: TextPart, files: readonly AuditFile[], end: number): boolean {
-  const from = Math.max(place, boundsOf(files).start);
+  const from = Math.max(place, startOf(files));
   const here = readText(files, from, end - from);
   return here.length > 0 && here.equals(bytes.subarray(from - place, end - place));
 }
 
 /** Where the row begins that a place lies in; the place itself between two rows. */
 function rowBefore(files: readonly AuditFile[], place: number): number {
-  const from = Math.max(files[0]?.start ?? 0, place - rowBytesMax);
+  const from = Math.max(startOf(files), place - rowBytesMax);
   return from + readText(files, from, place - from).lastIndexOf(newline) + 1;
 }
 
@@ -161,10 +161,11 @@ function putAside(path: string, files: readonly AuditFile[], from: number): stri
   while (existsSync(join(folder, `aside-${number}`))) number++;
   const aside = join(folder, `aside-${number}`);
   mkdirSync(aside, { mode: 0o700 });
-  const copy = openSync(placed(join(aside, 'operators.ndjson'), from), 'ax', 0o600);
+  const copied = placed(join(aside, 'operators.ndjson'), from);
+  const copy = openSync(copied, 'ax', 0o600);
   for (let at = from; at < endOf(files); at += windowBytes) writeSync(copy, readText(files, at, windowBytes));
   closeSync(copy);
-  syncPath(placed(join(aside, 'operators.ndjson'), from));
+  syncPath(copied);
   syncPath(aside);
   syncPath(folder);
   for (const { path: file, start, bytes } of files.toReversed()) {

@@ -19,7 +19,7 @@ import type { RefusedKeyNote } from '../../edge/api/refused-keys.ts';
 import { OperatorFailure } from '../use-cases/failures.ts';
 import { type CheckedChain, checkChain } from './audit-chain.ts';
 import { lastRows } from './audit-files.ts';
-import { type AuditBounds, AuditLog } from './audit-log.ts';
+import { type AuditBounds, AuditLog, dropBeyond } from './audit-log.ts';
 import type { Asker, MemberAuthor, OperatorRow, PlacedRow } from './audit-row.ts';
 import { type AuditReader, AuditTrail } from './audit-trail.ts';
 import { SharedRecord } from './shared-record.ts';
@@ -57,6 +57,12 @@ const keysBounds: AuditBounds = { fileBytesMax: 16 * 1024 * 1024, kept: { filesM
 const textCharactersMax = 200;
 const paramsCharactersMax = 4_096;
 
+/** Tells of rows that do not fit behind those of other machines. */
+export const putAsideWarning = 'rows of this folder’s own audit record were put aside';
+
+/** For how long actions are kept. */
+export const auditKeptMs = (keptDays: number) => keptDays * 86_400_000;
+
 export const auditFolder = (dataDir: string) => join(dataDir, 'audit');
 export const operatorsFile = (dataDir: string) => join(auditFolder(dataDir), 'operators.ndjson');
 const keysFile = (dataDir: string) => join(auditFolder(dataDir), 'keys.ndjson');
@@ -87,7 +93,7 @@ export class Audit {
     makeAuditFolder(dataDir);
     const bounds = operatorsBounds(keptMs, now);
     // What is too old goes before the others are given the rest.
-    if (remote !== null) await (await AuditLog.open(operatorsFile(dataDir), bounds)).close();
+    if (remote !== null) dropBeyond(operatorsFile(dataDir), bounds);
     const shared = remote && (await SharedRecord.take(remote, operatorsFile(dataDir), systemTimers));
     if (shared?.aside) onPutAside?.(shared.aside);
     return new Audit(

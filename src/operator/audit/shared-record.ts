@@ -5,8 +5,8 @@
 import { assert } from '../../core/assert.ts';
 import type { Timers } from '../../core/scheduler.ts';
 import type { RemoteText } from '../../disk/remote-text.ts';
-import { auditFiles, endOf, readText } from './audit-files.ts';
-import { alignRecord, boundsOf, fetchRecord, type Mirror } from './audit-mirror.ts';
+import { auditFiles, endOf, readText, startOf } from './audit-files.ts';
+import { alignRecord, fetchRecord, type GrowingFiles } from './audit-mirror.ts';
 
 const pieceBytes = 64 * 1024;
 /** So long a row waits for the other machines. Without them its action is carried out, too. */
@@ -45,9 +45,9 @@ export class SharedRecord {
   }
 
   /** Has the log fetch what it lacks, and the others forget what it has dropped. */
-  async fetch(log: Mirror): Promise<void> {
+  async fetch(log: GrowingFiles): Promise<void> {
     await fetchRecord(this.#remote, log, { last: true });
-    await this.#remote.forget(boundsOf(auditFiles(this.#path)).start);
+    await this.#remote.forget(startOf(auditFiles(this.#path)));
   }
 
   /**
