@@ -29,6 +29,10 @@ export function formatAmount(centimes: number, currency: string, language: 'en' 
   }
 }
 
+const currencyName = 'mad|dhs?|د\\.?م\\.?|دراهم|درهم(?:ا|ًا)?';
+/** At an end only, because nobody can say what `12dh50` is. */
+const currencyAround = new RegExp(`^\\s*(?:${currencyName})|(?:${currencyName})\\s*$`, 'gi');
+
 /** ASCII digits, without what stands around an amount: spaces, currency, direction marks. */
 function plainAmount(text: string): string {
   return text
@@ -37,7 +41,7 @@ function plainAmount(text: string): string {
     .replaceAll('\u066b', '.')
     .replaceAll('\u066c', ' ')
     .replace(/[\u200e\u200f\u061c\u2066-\u2069]/g, '')
-    .replace(/mad|dhs?|د\.?م\.?|دراهم|درهم(?:ا|ًا)?/gi, '')
+    .replace(currencyAround, '')
     .replace(/[\s'’]+/g, ' ')
     .trim();
 }

@@ -82,6 +82,8 @@ const typed: readonly (readonly [text: string, centimes: number | null])[] = [
   ['1250.555', null],
   ['10 euros', null],
   ['9'.repeat(17), null],
+  ['12dh50', null],
+  ['1 DH 250', null],
 ];
 
 test('amounts as people type them', () => {
