@@ -44,6 +44,8 @@ const headBytes = 64 * 1024;
 const headRecordsMax = 20;
 const recordCharactersMax = 64 * 1024;
 const separators = [';', ',', '\t', '|'];
+/** All of them in one file: with the first one alone, lines with another would be read as one. */
+const lineBreaks = ['\r\n', '\n', '\r'];
 /** Named instead of a heading: the file has no such column. */
 const none = '-';
 const required: readonly Column[] = ['order', 'amount'];
@@ -54,9 +56,11 @@ export async function startOfStatement(file: StatementFile): Promise<StatementSt
   const encoding = isUtf8(head) ? 'utf8' : 'latin1';
   let seen: readonly string[] = [];
   let unknown: string | undefined;
+  let failure: CsvError | null = null;
   for (const delimiter of separators) {
     const csv: Options = {
       delimiter,
+      record_delimiter: lineBreaks,
       encoding,
       bom: true,
       trim: true,
@@ -67,7 +71,8 @@ export async function startOfStatement(file: StatementFile): Promise<StatementSt
       max_record_size: recordCharactersMax,
       info: true,
     };
-    const records = recordsOf(file.path, head, csv);
+    const { records, error } = recordsOf(head, csv);
+    failure ??= error;
     for (const [position, cells] of records.entries()) {
       const places = placesOf(cells, file);
       if (required.some((column) => places(column) < 0)) continue;
@@ -79,6 +84,7 @@ export async function startOfStatement(file: StatementFile): Promise<StatementSt
     const [first = []] = records;
     if (first.length > seen.length) seen = first;
   }
+  if (seen.length === 0 && failure !== null) throw explained(file.path, failure);
   throw wrongUsage(
     unknown === undefined
       ? `${file.path} has no headings for the order and the amount among ${JSON.stringify(seen.slice(0, 20))}: name them with --columns order=HEADING,amount=HEADING`
@@ -91,19 +97,25 @@ async function headOf(path: string): Promise<{ head: Buffer; bytes: number }> {
   try {
     const { size } = await file.stat();
     const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0);
-    const end = bytesRead < headBytes ? bytesRead : buffer.lastIndexOf('\n') + 1;
+    const end =
+      bytesRead < headBytes ? bytesRead : Math.max(buffer.lastIndexOf('\n'), buffer.lastIndexOf('\r')) + 1;
     return { head: buffer.subarray(0, end), bytes: size };
   } finally {
     await file.close();
   }
 }
 
-function recordsOf(path: string, head: Buffer, csv: Options): string[][] {
+/** The first records, up to one that can't be read with this separator, and why. */
+function recordsOf(head: Buffer, csv: Options): { records: string[][]; error: CsvError | null } {
+  const records: string[][] = [];
+  const keep = (record: string[]) => void records.push(record);
   try {
-    return parseText(head, { ...csv, info: false, to: headRecordsMax });
+    parseText(head, { ...csv, info: false, to: headRecordsMax, on_record: keep });
   } catch (error) {
-    throw explained(path, error);
+    if (error instanceof CsvError) return { records, error };
+    throw error;
   }
+  return { records, error: null };
 }
 
 /** Programs for tables often write the encoding of Windows. */

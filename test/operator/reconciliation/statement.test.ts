@@ -67,6 +67,33 @@ test('commas, points, quotes and the encoding of Windows', async () => {
   ]);
 });
 
+test('cells that are all in quotes, whatever their separator', async () => {
+  for (const separator of [';', ',', '\t', '|']) {
+    const rows = [['Relevé, du; "mois"|'], ['Commande', 'Montant'], ['ch_1', '10,00']];
+    const quoted = (cell: string) => `"${cell.replaceAll('"', '""')}"`;
+    const text = rows.map((row) => `${row.map(quoted).join(separator)}\n`).join('');
+    assert.deepEqual(await read(text), [{ line: 3, ...payment('ch_1', 1_000) }]);
+  }
+});
+
+test('line breaks of every kind in one file: no line is lost, and each has its number', async () => {
+  const line = (order: string) => `${order};1;2026-12-01;Fès`;
+  const lines = (breaks: readonly string[]) =>
+    ['Relevé', 'oid;amount;date;agent', line('ch_3'), line('ch_4'), line('ch_5')]
+      .map((text, at) => text + breaks[at % breaks.length])
+      .join('');
+  for (const breaks of [['\r\n'], ['\n'], ['\r'], ['\r\n', '\r\n', '\n'], ['\n', '\r\n'], ['\r', '\n']]) {
+    const found = (await read(lines(breaks))).map((each) =>
+      'order' in each ? [each.line, each.order] : each,
+    );
+    assert.deepEqual(found, [
+      [3, 'ch_3'],
+      [4, 'ch_4'],
+      [5, 'ch_5'],
+    ]);
+  }
+});
+
 test('a cash network: centimes, codes as they are written, Unix times', async () => {
   const text = 'reference,code,amount,paid_at,agent\nA-1,1234 1234 5678,25000,1790000000,Agence 12\n';
   assert.deepEqual(await read(text, { network: 'http' }), [
