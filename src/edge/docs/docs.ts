@@ -110,7 +110,8 @@ export class Docs {
   }
 
   #found(typed: string, reader: Reader): StaticText {
-    const query = typed.slice(0, queryCharactersMax);
+    // A cut in the middle of a character leaves half of it, which no address can have.
+    const query = typed.slice(0, queryCharactersMax).toWellFormed();
     const language = guideLanguageOf(reader.language);
     const say = sayDocs(language);
     const around = this.#surroundings({ ...reader, language });
