@@ -7,8 +7,10 @@ import { type TestContext, test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Incoming } from '../../src/dashboard/layout/row.ts';
+import { Passwords, passwordCharactersMax } from '../../src/dashboard/people/password.ts';
 import { People, type PeopleOptions, untried } from '../../src/dashboard/people/people.ts';
 import { answerPublicRoute } from '../../src/dashboard/people/public-routes.ts';
+import { waitingMember } from '../../src/dashboard/people/turns.ts';
 import { Directory } from '../../src/directory/directory.ts';
 import { createDirectory } from '../../src/directory/directory-store.ts';
 import type { Session } from '../../src/directory/sessions.ts';
@@ -35,6 +37,18 @@ function newPeople(more: Partial<PeopleOptions> = {}): People {
 
 const from = (network: string, site = network) =>
   ({ client: network, visitor: { network, site } }) as Incoming;
+
+test('a password of the most characters is right, also when each of them takes two units of UTF-16', async () => {
+  const passwords = new Passwords(10);
+  const somebody = waitingMember({ gone: new AbortController().signal }, 'mem_1');
+  for (const character of ['x', '😀']) {
+    const password = character.repeat(passwordCharactersMax);
+    const stored = await passwords.hash(password, somebody);
+    const isRight = (typed: string) => passwords.isRight(typed, stored, somebody);
+    assert.equal(await isRight(password), true, character);
+    assert.equal(await isRight(password.slice(0, -character.length)), false);
+  }
+});
 
 test('a guess leaves as little in memory whatever was typed as the account', async () => {
   const people = newPeople();

@@ -42,7 +42,7 @@ export class Passwords {
    */
   async isRight(password: string, stored: PasswordHash | null, waiter: Waiter): Promise<boolean | null> {
     const { salt, hash, cost } = stored ?? this.#nobody;
-    const typed = password.slice(0, passwordCharactersMax);
+    const typed = [...password].slice(0, passwordCharactersMax).join('');
     const derived = await this.#turns.take(waiter, () => derive(typed, Buffer.from(salt, 'base64'), cost));
     if (derived === null) return null;
     return timingSafeEqual(derived, Buffer.from(hash, 'base64')) && stored !== null;
