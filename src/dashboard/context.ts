@@ -1,6 +1,7 @@
 // The context of a request: what a page asks the service for, with the member as the author of
 // every command.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { routeTable } from '../contract/routes/table.ts';
 import type { MonotonicClock } from '../core/clock.ts';
 import { KeyedBuckets } from '../core/token-bucket.ts';
@@ -62,7 +63,7 @@ export function createContext(
       // What the command says in detail is in the log of the shard, under the same member.
       const { amount } = (call.params ?? {}) as { readonly amount?: number };
       return act(`api.${operation}`, { id: call.id ?? null, amount, mode }, async () => {
-        const answer = await run();
+        const answer = await afterTheFirst(run);
         if (!answer.ok) throw new Refused(answer);
         return { id: (answer.body as { id?: string }).id, answer };
       }).then(
@@ -75,6 +76,21 @@ export function createContext(
       );
     },
   };
+}
+
+const patienceMs = [50, 100, 200, 400, 800, 1_600];
+
+/**
+ * Runs a command. The second click of a double click has the same key, and comes while the first
+ * one is still carried out: it waits for the answer of that one.
+ */
+async function afterTheFirst(run: () => Promise<ApiAnswer>): Promise<ApiAnswer> {
+  for (const waitMs of patienceMs) {
+    const answer = await run();
+    if (answer.ok || answer.error.code !== 'idempotency_in_progress') return answer;
+    await sleep(waitMs);
+  }
+  return run();
 }
 
 /**

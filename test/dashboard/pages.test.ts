@@ -98,6 +98,57 @@ test('a refund that may have been made is sent again with the same key', async (
   assert.deepEqual(keys, ['first', 'first']);
 });
 
+const endpoint = {
+  id: 'we_1',
+  org: 'org_1',
+  livemode: false,
+  status: 'enabled',
+  url: 'https://souk.ma/hook',
+  enabled_events: ['*'],
+};
+
+for (const [path, done] of [
+  ['webhooks/new', 'created'],
+  ['webhooks/we_1/edit', 'changed'],
+  ['webhooks/we_1/disable', 'changed'],
+  ['payments/pi_1/cancel', 'cancel'],
+] as const) {
+  test(`${path}: the second click of a double click waits for the answer of the first`, async () => {
+    const answers = [
+      refusal(409, 'idempotency_in_progress'),
+      { ok: true, body: { id: 'we_1' } } as ApiAnswer,
+    ];
+    const callApi = async () => answers.shift() ?? assert.fail('there was an answer');
+    const askShard = async () => ({ body: JSON.stringify(endpoint) });
+    const { status, headers } = await visit(path, { callApi, askShard }, { idempotency_key: 'first' });
+    assert.equal(status, 303);
+    const [, location] = headers.find(([name]) => name === 'location')!;
+    assert.ok(location.endsWith(`?done=${done}`), location);
+  });
+}
+
+for (const [when, record, answer] of [
+  ['after the first', { ...endpoint, status: 'deleted' }, null],
+  ['beside the first', endpoint, refusal(404, 'resource_missing')],
+] as const) {
+  test(`the second click on Delete, ${when}, finds nothing left to delete`, async () => {
+    const callApi = async () => answer ?? assert.fail('it is deleted');
+    const askShard = async () => ({ body: JSON.stringify(record) });
+    const { status, headers } = await visit('webhooks/we_1/delete', { callApi, askShard }, {});
+    const location = headers.find(([name]) => name === 'location')?.[1];
+    assert.deepEqual([status, location], [303, '/dashboard/org_1/test/webhooks?done=deleted']);
+  });
+}
+
+test('payment links stand before the newest checkout sessions, and not before older ones', async () => {
+  const callApi = async () => ({ ok: true, body: { data: [], has_more: false } }) as ApiAnswer;
+  const link = { id: 'pl_1', amount: 10_000, currency: 'mad', state: 'active', ends_at_ms: null };
+  const askShard = async () => ({ body: JSON.stringify([link]) });
+  const hasLinks = async (query: string) =>
+    (await visit(`checkout${query}`, { callApi, askShard })).body.includes('checkout/links/pl_1');
+  assert.deepEqual([await hasLinks(''), await hasLinks('?starting_after=cs_1')], [true, false]);
+});
+
 test('a list or a thing that nobody can tell of now is trouble, and only what the API does not know is missing', async () => {
   const pages = ['customers', 'checkout', 'reviews?show=all', 'events'];
   const things = ['customers/cus_1', 'checkout/cs_1', 'reviews/prv_1', 'events/evt_1'];

@@ -21,7 +21,6 @@ import {
   customersWith,
   everyPayment,
   findPayments,
-  perform,
   type Refused,
 } from './payment-questions.ts';
 import { cashNumberIn } from './payments.ts';
@@ -71,7 +70,7 @@ async function makeCashPayment(request: Request): Promise<DashboardAnswer> {
   const customer = await customerOf(request, `${key}-customer`);
   if ('problem' in customer) return showCash(refused(request, { email: customer.problem }));
   const description = (sent.get('description') ?? '').trim();
-  const created = await perform(request, 'create_payment_intent', {
+  const created = await request.api('create_payment_intent', {
     params: {
       amount: centimes,
       currency: 'mad',
@@ -82,7 +81,7 @@ async function makeCashPayment(request: Request): Promise<DashboardAnswer> {
   });
   if (!created.ok) return showCash(refusedBy(request, created));
   const { id } = created.body;
-  const confirmed = await perform(request, 'confirm_payment_intent', {
+  const confirmed = await request.api('confirm_payment_intent', {
     id,
     params: {},
     idempotencyKey: `${key}-confirm`,
@@ -110,7 +109,7 @@ async function customerOf(
   if (email === '') return { id: null };
   const [known] = (await customersWith(request, email)).ids;
   if (known !== undefined) return { id: known };
-  const created = await perform(request, 'create_customer', { params: { email }, idempotencyKey });
+  const created = await request.api('create_customer', { params: { email }, idempotencyKey });
   if (created.ok) return { id: created.body.id };
   const isWrong = created.error.param === 'email';
   return { problem: isWrong ? request.say('email_invalid') : created.error.message };

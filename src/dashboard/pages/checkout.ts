@@ -14,7 +14,6 @@ import { mayDo } from '../people/roles.ts';
 import { addressPart, linkRows, linksPart } from './links.ts';
 import { listPart } from './list-part.ts';
 import { paymentLink } from './payment-parts.ts';
-import { perform } from './payment-questions.ts';
 
 export const checkoutRows: readonly Row[] = saying(sayShop, [
   get('checkout', 'payments.read', listSessions),
@@ -32,7 +31,7 @@ function sessionBadge({ say }: Request, { status }: Session): Html {
 
 async function listSessions(request: Request): Promise<DashboardAnswer> {
   const { language, role, say } = request;
-  const { isThere, data, queries } = await listPart<Session>(request, 'list_checkout_sessions');
+  const { isThere, data, isNewest, queries } = await listPart<Session>(request, 'list_checkout_sessions');
   if (!isThere) return errorPage(request, 'trouble');
   const list = ui.table<Session>(
     sayLayout(request)('checkout'),
@@ -54,7 +53,7 @@ async function listSessions(request: Request): Promise<DashboardAnswer> {
       ? ui.button(say('make_link'), viewLink(request, 'checkout/new'))
       : null,
     body: [
-      request.query.has('before') ? null : await linksPart(request),
+      isNewest ? await linksPart(request) : null,
       ui.section(say('sessions'), list),
       ui.pager(request, 'checkout', queries),
     ],
@@ -98,7 +97,7 @@ function expirePart(request: Request, { id, status }: Session): Html | null {
 
 async function expireSession(request: Request): Promise<DashboardAnswer> {
   const { id } = request;
-  const expired = await perform(request, 'expire_checkout_session', { id, params: {} });
+  const expired = await request.api('expire_checkout_session', { id, params: {} });
   if (expired.ok) return redirect(viewLink(request, `checkout/${id}`, { done: 'expire' }));
   return showSession(refused(request, { '': expired.error.message }, expired.status));
 }

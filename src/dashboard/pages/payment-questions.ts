@@ -1,14 +1,12 @@
 // What the pages about money ask the shard and the API.
 
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { CommandOperation } from '../../contract/routes/table.ts';
 import type { FoundPayment, FoundPayments, PaymentSearch } from '../../domain/payment-search.ts';
 import { isStatus } from '../../domain/payment-state.ts';
 import type { PaymentStory } from '../../domain/payment-story.ts';
 import { OperatorFailure } from '../../operator/use-cases/failures.ts';
 import type { ApiAnswer } from '../../operator/use-cases/services.ts';
 import { isAway } from '../layout/errors.ts';
-import type { CallOptions, ResultOf, ViewRequest } from '../layout/row.ts';
+import type { ViewRequest } from '../layout/row.ts';
 import { cursorIn } from './own-record.ts';
 import type { TooMany } from './searches.ts';
 
@@ -90,25 +88,6 @@ export async function askStory(
     refundsBefore,
   });
   return JSON.parse(body);
-}
-
-const patienceMs = [50, 100, 200, 400, 800, 1_600];
-
-/**
- * Gives a command. The second click of a double click has the same key, and comes while the first
- * one is still carried out: it waits for the answer of that one.
- */
-export async function perform<O extends CommandOperation>(
-  request: ViewRequest,
-  operation: O,
-  call: CallOptions,
-): Promise<ApiAnswer<ResultOf<O>>> {
-  for (const waitMs of patienceMs) {
-    const answer = await request.api(operation, call);
-    if (answer.ok || answer.error.code !== 'idempotency_in_progress') return answer;
-    await sleep(waitMs);
-  }
-  return request.api(operation, call);
 }
 
 /** The answer to a command that was refused. */

@@ -24,7 +24,7 @@ import {
   methodText,
   stateBadge,
 } from './payment-parts.ts';
-import { askStory, perform } from './payment-questions.ts';
+import { askStory } from './payment-questions.ts';
 import { createStepAuthors } from './step-authors.ts';
 
 type Request = Saying<typeof sayPayment>;
@@ -90,7 +90,7 @@ async function cancelPayment(request: Request): Promise<DashboardAnswer> {
   const { id, form: sent } = request;
   const reason = sent.get('cancellation_reason');
   const params = reason ? { cancellation_reason: reason } : {};
-  const answer = await perform(request, 'cancel_payment_intent', { id, params });
+  const answer = await request.api('cancel_payment_intent', { id, params });
   if (answer.ok) return redirect(viewLink(request, `payments/${id}`, { done: 'cancel' }));
   return showPayment(refused(request, { '': answer.error.message }, answer.status));
 }
@@ -299,7 +299,7 @@ async function refundPayment(request: Request): Promise<DashboardAnswer> {
   const centimes = parseAmount(sent.get('amount') ?? '');
   if (centimes === null) return showPayment(refused(request, { amount: say('amount_invalid') }));
   const reason = sent.get('reason') || undefined;
-  const answer = await perform(request, 'create_refund', {
+  const answer = await request.api('create_refund', {
     params: { payment_intent: id, amount: centimes, ...(reason && { reason }) },
   });
   if (answer.ok) return redirect(viewLink(request, `payments/${id}`, { done: 'refund' }));

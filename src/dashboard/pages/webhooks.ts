@@ -52,7 +52,7 @@ export const webhookRows: readonly Row[] = saying(sayWebhooks, [
     about(liveEndpointIn, (request) => update(request, true)),
   ),
   get('webhooks/{id}/delete', 'webhooks.write', about(liveEndpointIn, deletion)),
-  post('webhooks/{id}/delete', 'webhooks.write', about(liveEndpointIn, remove)),
+  post('webhooks/{id}/delete', 'webhooks.write', about(endpointIn, remove)),
   get('webhooks/{id}/secret', 'secrets.read', about(liveEndpointIn, showSecret), { stepUp: true }),
   post('webhooks/{id}/secret', 'secrets.read', about(liveEndpointIn, roll), { stepUp: true }),
 ]);
@@ -153,9 +153,11 @@ function deletion(request: Request, { id, url }: WebhookEndpointRecord): Dashboa
   });
 }
 
-async function remove(request: Request, { id }: WebhookEndpointRecord): Promise<DashboardAnswer> {
-  const removed = await request.api('delete_webhook_endpoint', { id });
-  if (removed.ok) return redirect(viewLink(request, active, { done: 'deleted' }));
+async function remove(request: Request, { id, status }: WebhookEndpointRecord): Promise<DashboardAnswer> {
+  // The second click of a double click finds nothing left to delete.
+  const removed = status === 'deleted' ? null : await request.api('delete_webhook_endpoint', { id });
+  const isGone = removed === null || removed.ok || removed.error.code === 'resource_missing';
+  if (isGone) return redirect(viewLink(request, active, { done: 'deleted' }));
   return refusedPage(request, removed.error.message, removed.status);
 }
 
