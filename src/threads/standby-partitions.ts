@@ -43,7 +43,10 @@ export interface StandbyPartitionsOptions {
   readonly onFollowed: (partition: number, sequence: number) => void;
   /** Hears how many entries of a partition are known and not followed yet. */
   readonly onBehind: (partition: number, entries: number) => void;
-  /** Hears whether so much is lacking, or the disk is full, that others had better take over. */
+  /**
+   * Hears whether others had better take over: the files are not open yet, much is lacking, or the
+   * disk is full.
+   */
   readonly onLagging: (isLagging: boolean) => void;
 }
 
@@ -99,7 +102,9 @@ export class StandbyPartitions {
   }
 
   async #follow(): Promise<void> {
-    const { shards, scheduler, isDiskFull, checkpointIntervalMs } = this.#options;
+    const { shards, scheduler, isDiskFull, checkpointIntervalMs, onLagging } = this.#options;
+    // Until the first reading nobody knows how much is lacking.
+    onLagging(true);
     for (const shard of shards) await this.#open(shard);
     let [checkpointAtMs, dropAtMs] = [scheduler.elapsedMs(), scheduler.elapsedMs()];
     for (;;) {
@@ -107,7 +112,7 @@ export class StandbyPartitions {
       if (this.#isStopping) return;
       // What is on a full disk stays as it is until somebody makes room.
       const isFull = isDiskFull();
-      if (isFull) this.#options.onLagging(true);
+      if (isFull) onLagging(true);
       const waitMs = isFull ? retryMs : await this.#followOnce();
       const nowMs = scheduler.elapsedMs();
       if (nowMs >= checkpointAtMs && !isFull) {
