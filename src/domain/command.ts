@@ -64,9 +64,9 @@ export interface InternalParams {
   prune_deliveries: { readonly deliveries: readonly string[]; readonly limit: number };
   /**
    * Events are older than the retention time: those of the organization whose ids come before this
-   * one.
+   * one. Those up to `after` were removed already.
    */
-  prune_events: { readonly before: string };
+  prune_events: { readonly after?: string | undefined; readonly before: string };
 }
 
 /** The results of the commands that the shard gives to itself. All others have answers. */
@@ -80,7 +80,8 @@ interface Results {
   /** The sort key after which the next drain continues; null when no delivery is left. */
   drain_endpoint: { readonly after: string | null };
   prune_deliveries: { readonly removed: number };
-  prune_events: { readonly more: boolean };
+  /** The event after which the next pruning continues; null when none is left. */
+  prune_events: { readonly after: string | null };
 }
 
 /** The outcome of a command that is neither refused nor has to wait. */

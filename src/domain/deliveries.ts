@@ -239,22 +239,26 @@ const prunedPerCommandMax = 128;
 /**
  * Removes some of the events of an organization in a mode whose retention time is over: their ids,
  * which ascend also when the clock steps back, come before `before` (shard/event-retention.ts). The
- * oldest go first. A delivery that still waits with such an event has nothing left to send.
+ * oldest go first. A delivery that still waits with such an event has nothing left to send. Returns
+ * the event to continue after, so that the next call does not scan the rows of these; null when
+ * none is left.
  */
 export function pruneEvents(
   draft: Draft,
-  { before }: { readonly before: string },
-): { readonly result: { readonly more: boolean } } {
+  { after, before }: { readonly after?: string | undefined; readonly before: string },
+): { readonly result: { readonly after: string | null } } {
   const { org, livemode } = draft.context;
   let count = 0;
+  let last: string | null = null;
   const index = kindIndex('event', scopeOf(org, livemode));
-  for (const event of recordsOf(draft.view, 'event', index, { before, descending: false })) {
-    if (count === prunedPerCommandMax) return { result: { more: true } };
+  for (const event of recordsOf(draft.view, 'event', index, { after, before, descending: false })) {
+    if (count === prunedPerCommandMax) return { result: { after: last } };
     endDeliveriesOf(draft, event);
     draft.remove({ ...event, object_json: '' });
+    last = event.id;
     count++;
   }
-  return { result: { more: false } };
+  return { result: { after: null } };
 }
 
 function endDeliveriesOf(draft: Draft, { id, org, livemode }: EventRecord): void {

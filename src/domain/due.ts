@@ -18,7 +18,12 @@ import type { View } from './view.ts';
  */
 const postponeMs = 60_000;
 
-type DueRecord = ChargeRecord | CheckoutSessionRecord;
+export type DueRecord = ChargeRecord | CheckoutSessionRecord;
+
+/** The sort key of a record in the index of those that are due. */
+export function dueKey({ due_at_ms, id }: Pick<DueRecord, 'due_at_ms' | 'id'>): string {
+  return timeKey(due_at_ms) + id;
+}
 
 function asDue(record: StoredRecord): DueRecord {
   assert(record.kind === 'charge' || record.kind === 'checkout_session', `${record.id} can't expire`);

@@ -27,6 +27,8 @@ export class EventRetention {
   #marks: RetentionMarks;
   /** The scopes that may have events before the horizon, the next one last. */
   #sweep: ScopeName[] = [];
+  /** The event of the next scope up to which all are removed. */
+  #after: string | undefined;
 
   /** `stored` is what the last process stored. What that one did not finish is done again. */
   constructor(state: ShardState, retentionMs: number, stored: RetentionMarks) {
@@ -65,12 +67,15 @@ export class EventRetention {
       if (scope === undefined) return;
       const [org, livemode] = scope;
       const index = kindIndex('event', scopeOf(org, livemode));
-      const [oldest] = this.#state.tasks.scan(index, { before, descending: false });
+      const params = { after: this.#after, before };
+      const [oldest] = this.#state.tasks.scan(index, { ...params, descending: false });
+      this.#after = undefined;
       if (oldest !== undefined) {
-        const given = { operation: 'prune_events', params: { before }, cause: causes.time } as const;
+        const given = { operation: 'prune_events', params, cause: causes.time } as const;
         const outcome = executeFor(this.#state, batch, oldest, given);
         // Where one of them is damaged, they stay, and those of the others go.
-        if ('result' in outcome && outcome.result.more) return;
+        this.#after = 'result' in outcome ? (outcome.result.after ?? undefined) : undefined;
+        if (this.#after !== undefined) return;
       }
       this.#sweep.pop();
       if (oldest !== undefined) return;
@@ -89,6 +94,7 @@ export class EventRetention {
     this.#marks = { horizonMs: reached, marks: left };
     if (reached === horizonMs) return;
     this.#sweep = scopesOf(this.#state.scopes);
+    this.#after = undefined;
   }
 }
 

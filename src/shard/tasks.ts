@@ -1,18 +1,19 @@
 // What a shard finds to do by itself in its indexes: expiries, deliveries, retention. A task that
 // needs something damaged is told once and stays in quarantine until the next start.
 
-import { dueRecords, nextDueMs } from '../domain/due.ts';
+import { type DueRecord, dueKey, dueRecords, nextDueMs } from '../domain/due.ts';
+import { dueIndex } from '../domain/indexes.ts';
 import type { Change, StoredRecord } from '../domain/record.ts';
 import type { ScanRange, View } from '../domain/view.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 import type { Quarantine, RecordStore } from '../store/record-store.ts';
 
-type DueRecord = ReturnType<typeof dueRecords>[number];
-
 export class Tasks implements Pick<View, 'scan'>, Quarantine {
   readonly #records: RecordStore;
   readonly #onDamage: (reason: string) => void;
   readonly #quarantined = new Set<string>();
+  /** By index, the sort key up to which everything is done. */
+  readonly #done = new Map<string, string>();
   #dueMs = 0;
 
   constructor(records: RecordStore, onDamage: (reason: string) => void) {
@@ -20,8 +21,18 @@ export class Tasks implements Pick<View, 'scan'>, Quarantine {
     this.#onDamage = onDamage;
   }
 
+  /** Forward, it begins behind what is done. */
   scan(index: string, range: ScanRange): Iterable<StoredRecord> {
-    return this.#records.scan(index, range, this);
+    const { after = this.#done.get(index), descending } = range;
+    return this.#records.scan(index, descending ? range : { ...range, after }, this);
+  }
+
+  /**
+   * Everything in an index up to this sort key is done. The checkpoint has these rows until it is
+   * written again, so a scan that began with them would be longer with each task.
+   */
+  done(index: string, sortKey: string): void {
+    this.#done.set(index, sortKey);
   }
 
   has(index: string, sortKey: string): boolean {
@@ -46,8 +57,11 @@ export class Tasks implements Pick<View, 'scan'>, Quarantine {
 
   /** Called with every change as it is applied. */
   observe(change: Change): void {
-    if (change.kind === 'charge' || change.kind === 'checkout_session')
-      this.#dueMs = Math.min(this.#dueMs, change.due_at_ms);
+    if (change.kind !== 'charge' && change.kind !== 'checkout_session') return;
+    if (change.status !== 'pending' && change.status !== 'open') return;
+    this.#dueMs = Math.min(this.#dueMs, change.due_at_ms);
+    const done = this.#done.get(dueIndex);
+    if (done !== undefined && dueKey(change) <= done) this.#done.delete(dueIndex);
   }
 
   /** The charges and sessions that are due, oldest first, `count` at most. */

@@ -4,8 +4,9 @@
 
 import { assert, defined } from '../core/assert.ts';
 import { causes } from '../domain/cause.ts';
+import { dueKey } from '../domain/due.ts';
 import { recordsOf } from '../domain/find.ts';
-import { dueIndex, endedIndex, timeKey } from '../domain/indexes.ts';
+import { dueIndex, endedIndex, scopeOf, timeKey } from '../domain/indexes.ts';
 import type { DeliveryRecord } from '../domain/record.ts';
 import type { CommitBatch } from './commit-batch.ts';
 import type { EventRetention } from './event-retention.ts';
@@ -72,11 +73,15 @@ export class Upkeep {
     for (const record of due) {
       const outcome = executeFor(this.#state, batch, record, given);
       // It needs a damaged record, such as that of its payment.
-      if ('refusal' in outcome) tasks.leave(dueIndex, timeKey(record.due_at_ms) + record.id);
+      if ('refusal' in outcome) tasks.leave(dueIndex, dueKey(record));
     }
     const [left] = tasks.due(batch.serviceMs, 1);
-    const isNew = due.every(({ id }) => id !== left?.id);
-    assert(isNew, `${left?.id} is due still, although its time was dealt with`);
+    const last = due.at(-1);
+    if (last !== undefined) {
+      const isNew = left === undefined || dueKey(left) > dueKey(last);
+      assert(isNew, `${left?.id} is due still, although its time was dealt with`);
+      tasks.done(dueIndex, dueKey(last));
+    }
     tasks.lookAhead();
     return left !== undefined;
   }
@@ -101,45 +106,50 @@ export class Upkeep {
   #prune(batch: CommitBatch): void {
     const { serviceMs } = batch;
     const { tasks } = this.#state;
-    let left = prunedPerBatchMax;
-    let together = prunedPerBatchMax;
-    while (left > 0) {
-      const ended = this.#ended(Math.min(left, together), timeKey(serviceMs - this.#retentionMs));
-      const [oldest] = ended;
-      if (oldest === undefined) break;
-      const params = { deliveries: ended.map(({ id }) => id), limit: left };
-      const given = { operation: 'prune_deliveries', params, cause: causes.time } as const;
-      const outcome = executeFor(this.#state, batch, oldest, given);
-      if ('result' in outcome) {
-        left -= outcome.result.removed;
-        continue;
-      }
-      // It needs a damaged record, which only one of them has.
-      if (ended.length === 1) tasks.leave(endedIndex, timeKey(endedMsOf(oldest)) + oldest.id);
-      together = 1;
-      left--;
-    }
-    if (left === 0) {
+    const old = this.#ended(prunedPerBatchMax, timeKey(serviceMs - this.#retentionMs));
+    let room = prunedPerBatchMax;
+    // A command is about one organization and mode.
+    for (const ofScope of Map.groupBy(old, ({ org, livemode }) => scopeOf(org, livemode)).values())
+      room -= this.#remove(batch, ofScope, room);
+    const [left] = this.#ended(1);
+    const last = old.findLast((each) => left === undefined || endedKey(each) < endedKey(left));
+    if (last !== undefined) tasks.done(endedIndex, endedKey(last));
+    if (room === 0) {
       this.#pruneAtMs = serviceMs + intervalMs;
       return;
     }
-    const [oldest] = this.#ended(1);
-    const endedMs = oldest === undefined ? serviceMs : endedMsOf(oldest);
+    const endedMs = left === undefined ? serviceMs : endedMsOf(left);
     const dueMs = Math.min(endedMs, serviceMs) + this.#retentionMs;
     this.#pruneAtMs = Math.max(serviceMs, dueMs) + pruneIntervalMs;
   }
 
-  /** The deliveries that ended first, of one organization and mode, as a command is about one. */
+  /** Removes deliveries of one organization and mode: `limit` records at most; tells how many. */
+  #remove(batch: CommitBatch, deliveries: readonly DeliveryRecord[], limit: number): number {
+    const [first, ...others] = deliveries;
+    if (first === undefined || limit === 0) return 0;
+    const params = { deliveries: deliveries.map(({ id }) => id), limit };
+    const given = { operation: 'prune_deliveries', params, cause: causes.time } as const;
+    const outcome = executeFor(this.#state, batch, first, given);
+    if ('result' in outcome) return outcome.result.removed;
+    // It needs a damaged record, which only one of them has.
+    if (others.length > 0)
+      return deliveries.reduce((sum, each) => sum + this.#remove(batch, [each], limit - sum), 0);
+    this.#state.tasks.leave(endedIndex, endedKey(first));
+    return 1;
+  }
+
+  /** The deliveries that ended first. */
   #ended(count: number, before?: string): DeliveryRecord[] {
     const found: DeliveryRecord[] = [];
     const range = { before, descending: false };
-    for (const record of recordsOf(this.#state.tasks, 'delivery', endedIndex, range)) {
-      const [first = record] = found;
-      if (record.org !== first.org || record.livemode !== first.livemode) break;
+    for (const record of recordsOf(this.#state.tasks, 'delivery', endedIndex, range))
       if (found.push(record) === count) break;
-    }
     return found;
   }
+}
+
+function endedKey(delivery: DeliveryRecord): string {
+  return timeKey(endedMsOf(delivery)) + delivery.id;
 }
 
 function endedMsOf({ id, ended_at_ms }: DeliveryRecord): number {

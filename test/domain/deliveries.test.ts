@@ -351,12 +351,13 @@ test('retention removes old events, some at a time, and ends the deliveries that
   createIntent(stage);
   const [kept] = events();
   const before = idFloor('evt', stage.nowMs);
-  const prune = () => stage.when('prune_events', { before });
+  const prune = (after?: string) => stage.when('prune_events', { after, before });
   const step = prune();
-  assert.deepEqual(step.answer, { more: true });
+  const { after } = step.answer;
+  assert.equal(after, step.decision.changes.findLast(({ kind }) => kind === 'event')?.id);
   assert.deepEqual([step.changes, step.decision.changes.length], [['delivery ended'], 129]);
   assert.ok(step.decision.changes.every((change) => change.kind !== 'event' || change.object_json === ''));
-  assert.deepEqual(prune().answer, { more: false });
+  assert.deepEqual(prune(after).answer, { after: null });
   prune().expect({ changes: [] });
   assert.deepEqual(events(), [kept]);
   assert.equal(stage.read('retrieve_event', {}, newest).code, 'resource_missing');

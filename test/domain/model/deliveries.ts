@@ -247,15 +247,15 @@ export function pruneDeliveries(turn: Turn, { deliveries, limit }: Params): Expe
 
 const prunedMax = 128;
 
-export function pruneEvents(turn: Turn, { before }: Params): Expected {
+export function pruneEvents(turn: Turn, { after, before }: Params): Expected {
   const old = turn
     .own('event')
-    .filter(({ id }) => id < before)
+    .filter(({ id }) => id < before && (after === undefined || id > after))
     .sort(byId);
   const gone = old.slice(0, prunedMax);
   const ids = new Set(gone.map(({ id }) => id));
   for (const each of turn.own('delivery'))
     if (ids.has(each.event) && each.status === 'pending') endDelivery(turn, each.id);
   for (const event of gone) turn.remove({ ...event, object_json: '' });
-  return { result: { more: old.length > prunedMax } };
+  return { result: { after: old.length > prunedMax ? gone.at(-1)!.id : null } };
 }
