@@ -1,7 +1,7 @@
 // The turns of calls to networks that others run. So many calls are under way at once, and the
 // others wait: organizations take turns, and of several hosts the one with the fewest calls under
-// way is next. A host gets another place while it has fewer than are free, so one alone gets half
-// of them, and a host that never answers leaves places to the others.
+// way is next; equal ones take turns. A host gets another place while it has fewer than are free, so
+// one alone gets half of them, and a host that never answers leaves places to the others.
 
 import { defined } from '../core/assert.ts';
 import { FixedQueue } from '../core/fixed-queue.ts';
@@ -21,7 +21,7 @@ interface Host {
 }
 
 export class CallTurns {
-  /** Those that have something under way, or something that waits. */
+  /** Those that have something under way or waiting, that whose call ended last at the end. */
   readonly #hosts = new Map<string, Host>();
   #free: number;
 
@@ -66,7 +66,8 @@ export class CallTurns {
     void step().finally(() => {
       host.underWay--;
       this.#free++;
-      if (host.underWay === 0 && host.waiting.size === 0) this.#hosts.delete(name);
+      this.#hosts.delete(name);
+      if (host.underWay > 0 || host.waiting.size > 0) this.#hosts.set(name, host);
       this.#begin();
     });
   }
