@@ -6,7 +6,13 @@ import { randomInt } from 'node:crypto';
 import type { PaymentMethodType } from '../contract/vocabulary.ts';
 import type { Clock } from '../core/clock.ts';
 import { signatureHeader, signatureHeaderName, signatureSecondsMax } from '../crypto/signed-message.ts';
-import { type Operation, type OperationAnswer, operationAnswerCheck, parsed } from './http-contract.ts';
+import {
+  answerBytesMax,
+  type Operation,
+  type OperationAnswer,
+  operationAnswerCheck,
+  parsed,
+} from './http-contract.ts';
 import type { Posted, SendPost } from './post.ts';
 
 interface Integrator {
@@ -104,6 +110,7 @@ class Caller {
       headers: { 'Content-Type': 'application/json', [signatureHeaderName]: signature },
       body,
       isIdempotent: true,
+      answerBytesMax,
     });
   }
 

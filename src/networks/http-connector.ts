@@ -15,6 +15,7 @@ import type { NetworkOutcome } from '../domain/network-outcomes.ts';
 import type { CardDetails } from '../domain/record.ts';
 import type { PaidCard } from './http-contract.ts';
 import {
+  answerBytesMax,
   type Operation,
   type OperationAnswer,
   operationAnswerCheck,
@@ -162,6 +163,7 @@ async function sendOperation(
     },
     body,
     isIdempotent: true,
+    answerBytesMax,
   });
   if (status !== 200) throw new Error(`the network answered ${status}`);
   const answer = parsed(answered);

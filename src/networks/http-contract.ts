@@ -124,6 +124,9 @@ export const Declined = Type.Object(
 
 export const Report = Type.Union([PaidCash, PaidCard, Declined]);
 
+/** More than any answer of an integrator. */
+export const answerBytesMax = 16 * 1024;
+
 /** The integrator's answer, with status 200. Otherwise the service asks again with `status`. */
 export const OperationAnswer = Type.Object({
   id: operationId,

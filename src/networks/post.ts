@@ -7,6 +7,8 @@ export interface Post {
   readonly body: string;
   /** Has one effect, however often it is sent, so that it may be sent again without asking. */
   readonly isIdempotent: boolean;
+  /** How much of the answer is read. A longer one is cut. */
+  readonly answerBytesMax: number;
 }
 
 /** How long a request may take: less than the runner waits, so that its error is told. */

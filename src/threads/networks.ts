@@ -46,8 +46,6 @@ export function simulatorOf({ simulator }: Config): ReturnType<typeof createSimu
   });
 }
 
-const answerBytesMax = 16 * 1024;
-
 /**
  * Sends the requests of connectors, to public https addresses unless the configuration allows more
  * in development. `mayWrite` is asked right before each is written.
@@ -59,7 +57,7 @@ export function createSend(config: Config, mayWrite?: () => boolean): SendPost {
     connectionsMax: callsAtOnceMax,
   });
   return async (post) => {
-    const input = { ...post, endpoint: post.url, headers: headerLines(post.headers), answerBytesMax };
+    const input = { ...post, endpoint: post.url, headers: headerLines(post.headers) };
     const { status, failure, answer } = await posts.post(input);
     if (status === null) throw new Error(failure ?? 'the request failed');
     return { status, body: answer };

@@ -22,7 +22,14 @@ import type { SendPost } from '../post.ts';
 import { readAttempt } from './callback.ts';
 import { dirham } from './dirhams.ts';
 import { formFields } from './form.ts';
-import { type ApiUser, type CmiOperation, type CmiResponse, requestOf, responseOf } from './messages.ts';
+import {
+  type ApiUser,
+  type CmiOperation,
+  type CmiResponse,
+  requestOf,
+  responseBytesMax,
+  responseOf,
+} from './messages.ts';
 import {
   historyOf,
   latestOf,
@@ -159,6 +166,7 @@ class CmiCalls {
       body: requestOf(operation, order, clientId, api),
       // A refund that is sent twice may be made twice.
       isIdempotent: 'query' in operation,
+      answerBytesMax: responseBytesMax,
     });
     if (status !== 200) throw new Error(`the network answered ${status}`);
     return responseOf(body);

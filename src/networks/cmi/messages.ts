@@ -55,11 +55,18 @@ export interface CmiResponse {
   extra(name: string): string;
 }
 
-const responseCharactersMax = 256 * 1024;
+/**
+ * The longest answer is the history of an order, and a refund that waits for the payment to be
+ * settled adds a refusal to it with each try.
+ */
+export const responseBytesMax = 256 * 1024;
+/** Characters that XML gives a meaning. They are what takes time to parse. */
+const markupMax = 8 * 1024;
 
 /** Throws when the text is no answer, without any of the text, which may tell of a card. */
 export function responseOf(text: string): CmiResponse {
-  if (text.length > responseCharactersMax) throw new Error('the answer of the network is too long');
+  if (text.length > responseBytesMax || text.split(/[<&=]/, markupMax + 1).length > markupMax)
+    throw new Error('the answer of the network is too long');
   const root = rootOf(text);
   if (root?.name !== 'CC5Response') throw new Error("the network's answer is no CC5Response");
   const texts = textsOf(root);

@@ -23,10 +23,10 @@ const network = createCmiConnector({
   api: { name: options.apiUser, password: options.apiPassword },
   doubtMs: 300_000,
   now: () => startMs,
-  async send({ body }) {
+  async send({ body, answerBytesMax }) {
     const answer = await gateway.request(body);
     assert(answer.status !== null);
-    return { status: answer.status, body: answer.body };
+    return { status: answer.status, body: answer.body.slice(0, answerBytesMax) };
   },
 });
 const about = { charge: 'ch_1', amount: 25_000, chargeEndsAtMs: startMs + 60_000 };
@@ -98,4 +98,17 @@ test('a payment from its form to its refund', async () => {
   const tooMuch = await network.refund({ ...refund, id: 'op_3', amount: 20_000 });
   assert.deepEqual(tooMuch, { result: 'failed', reason: 'CORE-2509' });
   assert.equal(gateway.orders()[0]!.refunded, 10_000);
+});
+
+test('a refund that was refused for days, because the payment was not settled, is made once it is', async () => {
+  const order = gateway.ledger.orders.get('ch_1')!;
+  const refund = call({ ...about, action: 'refund_charge', id: 'op_4', amount: 5_000 });
+  gateway.ledger.settled = false;
+  for (let tries = 0; tries < 300; tries++)
+    assert.deepEqual(await network.refund(refund), { result: 'accepted' });
+  gateway.ledger.settled = true;
+  assert(order.transactions.length > 300);
+  assert.equal(await network.lookup(refund), 'unknown');
+  assert.deepEqual(await network.refund(refund), { result: 'done' });
+  assert.deepEqual(await network.lookup(refund), { result: 'done' });
 });

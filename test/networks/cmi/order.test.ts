@@ -57,7 +57,10 @@ test('what is no answer is an error, which repeats nothing of it', () => {
     [answer('<Response>Approved</Response>'), /no return code/],
     [answer('<ProcReturnCode>00</ProcReturnCode><ProcReturnCode>05</ProcReturnCode>'), /twice/],
     [answer(`<A>${'x'.repeat(300_000)}</A>`), /too long/],
-    ['<a>'.repeat(20_000), /no XML/],
+    [answer('<A/>'.repeat(10_000)), /too long/],
+    [answer(`<A>${'&#38;'.repeat(10_000)}</A>`), /too long/],
+    [answer(`<A${Array.from({ length: 10_000 }, (_, at) => ` a${at}=""`).join('')}/>`), /too long/],
+    ['<a>'.repeat(8_000), /no XML/],
   ] as const;
   for (const [text, expected] of rows)
     assert.throws(
