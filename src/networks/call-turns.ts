@@ -1,7 +1,7 @@
 // The turns of calls to networks that others run. So many calls are under way at once, and the
 // others wait: organizations take turns, and of several hosts the one with the fewest calls under
-// way is next; equal ones take turns. A host gets another place while it has fewer than are free, so
-// one alone gets half of them, and a host that never answers leaves places to the others.
+// way is next; equal ones take turns. A host gets another place while it has fewer than are free,
+// so one alone gets half of them, and a host that never answers leaves places to the others.
 
 import { defined } from '../core/assert.ts';
 import { FixedQueue } from '../core/fixed-queue.ts';
