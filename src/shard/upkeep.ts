@@ -17,7 +17,7 @@ import type { ShardState } from './shard-state.ts';
 const intervalMs = 50;
 /** Deliveries past their retention stay this long, so that many are removed at once. */
 const pruneIntervalMs = 1_000;
-const duePerBatchMax = 256;
+const duePerBatchMax = 64;
 /** Deliveries and attempts. */
 const prunedPerBatchMax = 500;
 /** Deleted endpoints, of each of which a command ends up to 500 deliveries. */
