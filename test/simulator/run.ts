@@ -6,6 +6,7 @@ import type { ClusterFaultKind } from './cluster-plan.ts';
 import { type Counts, Finding } from './kernel/findings.ts';
 import type { ActKind, FaultKind } from './plan.ts';
 import { type Plan, planOf } from './plan.ts';
+import { keepDisk, useTools } from './tools/tools.ts';
 import { type ActContext, act } from './world/acts.ts';
 import { auditAnswers, auditDamaged, auditRecordsAtEnd } from './world/audit-end.ts';
 import { Clients, type Shop } from './world/clients.ts';
@@ -164,7 +165,8 @@ async function healCluster(
     clients.outstanding === 0 && cluster.isReady,
     () => (cluster.isReady ? `${clients.outstanding} requests have no answer` : 'no node serves'),
   );
-  await until(endMs, () => isTold() || cluster.isIdle);
+  const isIdle = seldom(world, () => cluster.isIdle);
+  await until(endMs, () => isTold() || isIdle());
   if (isTold()) return cluster.end();
   judge.check(
     'whatever was asked is answered in the end',
@@ -174,7 +176,7 @@ async function healCluster(
   if (!world.isDamaged) {
     clients.run(() => auditAnswers(world, clients, operators, shops));
     await until(endMs + healingMs, () => clients.outstanding === 0);
-    await until(endMs + healingMs, () => cluster.isIdle);
+    await until(endMs + healingMs, isIdle);
     if (judge.finding === null) auditRecordsAtEnd(world, clients, cluster.records());
   }
   if (judge.finding === null) await auditMirrors(world, cluster, until);
@@ -187,6 +189,18 @@ async function healCluster(
   if (judge.finding === null)
     judge.check('the service starts on what a crash leaves', cluster.isReady, () => 'no node takes over');
   cluster.end();
+}
+
+const glanceMs = 5;
+
+/** Asks now and then, because to ask after each task takes long. */
+function seldom({ simulation }: World, isSo: () => boolean): () => boolean {
+  let nextMs = 0;
+  return () => {
+    if (simulation.nowMs < nextMs) return false;
+    nextMs = simulation.nowMs + glanceMs;
+    return isSo();
+  };
 }
 
 const followedMs = 10_000;
@@ -218,6 +232,7 @@ async function heal(
   world.machine.faults.length = 0;
   world.clocks.correct();
   const earlier = keepShard(world);
+  const kept = keepDisk(world);
   const endMs = simulation.nowMs + healingMs;
   if (world.isDamaged) await until(endMs, auditDamage(world));
   await until(endMs, () => clients.outstanding === 0 && host.isReady);
@@ -235,24 +250,32 @@ async function heal(
     return;
   }
   const isIdle = () => host.isIdle && world.hostedCards?.isIdle !== false;
-  await until(endMs, isIdle);
+  await until(endMs, seldom(world, isIdle));
   judge.check('whatever was asked is answered in the end', isIdle(), () => `${host.openWork} are open still`);
   clients.run(() => auditAnswers(world, clients, operators, shops));
   await until(endMs + healingMs, () => clients.outstanding === 0);
-  await until(endMs + healingMs, () => host.isIdle);
+  await until(
+    endMs + healingMs,
+    seldom(world, () => host.isIdle),
+  );
   const waiting = host.service?.waiting ?? 0;
   judge.check('what waits is bounded', waiting === 0, () => `${waiting} wait that were answered`);
   for (const limits of clients.limits.values()) limits.audit();
   if (judge.finding === null) await auditDayCap(world, host, clients, operators, shops[0]!, until);
   if (judge.finding === null) await payAtLastMoment(world, host, clients, shops[0]!, until);
   // What came due meanwhile may be under way.
-  await until(simulation.nowMs + healingMs, () => host.isIdle);
+  await until(
+    simulation.nowMs + healingMs,
+    seldom(world, () => host.isIdle),
+  );
   if (judge.finding === null) auditRecordsAtEnd(world, clients, host.records());
   if (judge.finding === null && earlier?.isOlder()) {
     await until(simulation.nowMs + notedMs, () => false);
     host.putBack(earlier);
     await until(simulation.nowMs + healingMs, () => host.isReady);
   }
+  if (judge.finding === null && kept !== null)
+    await until(simulation.nowMs + healingMs, useTools(world, kept));
   if (judge.finding === null && hasLater(world)) await auditLater(world, host, clients, until);
   // Once more as it is left: all that was told must be there after a stop and a start.
   host.stop();

@@ -21,6 +21,11 @@ export function tableOf(contents: Contents, name: string): Table {
   return contents.tables.get(name) ?? emptyTable;
 }
 
+/** The contents with another table of that name. */
+export function withTable(contents: Contents, name: string, table: Table): Contents {
+  return { ...contents, tables: new Map([...contents.tables, [name, table]]) };
+}
+
 /** What a row takes besides its key and value. */
 const rowBytes = 16;
 export const pageBytes = 4096;

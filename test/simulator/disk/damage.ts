@@ -3,7 +3,7 @@
 
 import { checkpointTables } from '../../../src/journal/checkpoint/checkpoint-tables.ts';
 import type { Random } from '../kernel/random.ts';
-import { type Table, tableOf, valueAt } from './contents.ts';
+import { tableOf, valueAt, withTable } from './contents.ts';
 import { EnvironmentFile, type Volume } from './volume.ts';
 
 const { records, unchanging, idempotency } = checkpointTables;
@@ -42,8 +42,7 @@ export function damageSomething(volume: Volume, random: Random): Damage | null {
   const values = table.values.with(at, damaged);
   file.history = file.history.map((contents) => {
     if (contents.tables.get(name) !== table) return contents;
-    const changed: Table = { keys: table.keys, values };
-    return { ...contents, tables: new Map([...contents.tables, [name, changed]]) };
+    return withTable(contents, name, { keys: table.keys, values });
   });
   const key = table.keys[at]!;
   const isThere = () => {

@@ -69,6 +69,24 @@ export class EnvironmentFile {
 
 export type Node = Folder | PlainFile | EnvironmentFile;
 
+/** What the machine’s memory shows of it now, on another disk, all of it synced. */
+export function copyOf(node: Node): Node {
+  if (node instanceof Folder) {
+    const copy = new Folder();
+    copy.history = [new Map([...node.entries].map(([name, child]) => [name, copyOf(child)]))];
+    return copy;
+  }
+  if (node instanceof PlainFile) {
+    const copy = new PlainFile();
+    copy.history = [node.bytes];
+    return copy;
+  }
+  const copy = new EnvironmentFile();
+  copy.history = [node.contents];
+  copy.size = node.size;
+  return copy;
+}
+
 export class Volume {
   root = new Folder();
   /** Nothing more can be written. */

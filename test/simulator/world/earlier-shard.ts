@@ -1,6 +1,6 @@
 // A shard's folder as it was at a moment, to be put back later beside parts that are newer. A start must notice that.
 
-import { EnvironmentFile, Folder, type Node, PlainFile } from '../disk/volume.ts';
+import { copyOf, type Node } from '../disk/volume.ts';
 import type { World } from './world.ts';
 
 export interface EarlierShard {
@@ -27,21 +27,4 @@ export function keepShard(world: World): EarlierShard | null {
       world.folderInUse.generation === folder.generation &&
       world.historyOf(folder, number).durable > kept,
   };
-}
-
-function copyOf(node: Node): Node {
-  if (node instanceof Folder) {
-    const copy = new Folder();
-    copy.history = [new Map([...node.entries].map(([name, child]) => [name, copyOf(child)]))];
-    return copy;
-  }
-  if (node instanceof PlainFile) {
-    const copy = new PlainFile();
-    copy.history = [node.bytes];
-    return copy;
-  }
-  const copy = new EnvironmentFile();
-  copy.history = [node.contents];
-  copy.size = node.size;
-  return copy;
 }

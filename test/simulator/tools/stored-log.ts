@@ -1,0 +1,117 @@
+// The commit batches of a shard's log as they lie on the simulated disk, found without the sources that read logs, and what is
+// done to them there.
+
+import { crc32 } from 'node:zlib';
+import { tagBytes } from '../../../src/disk/identity.ts';
+import { type Table, tableOf, withTable } from '../disk/contents.ts';
+import { EnvironmentFile, Folder, type Volume } from '../disk/volume.ts';
+import type { Random } from '../kernel/random.ts';
+
+const epochAt = 48 + tagBytes;
+const segmentPattern = /^\d{16}$/;
+/** The label of an environment comes first. */
+const labelRows = 1;
+
+export interface BatchOnDisk {
+  /** The first sequence of its segment. */
+  readonly segment: number;
+  readonly file: string;
+  /** Its row in the segment's table. */
+  readonly row: number;
+  readonly firstSequence: number;
+  readonly lastSequence: number;
+  readonly timeMs: number;
+  readonly wallMs: number;
+  readonly epoch: number;
+  readonly checksum: number;
+  readonly bytes: Buffer;
+}
+
+/** The segments of a log, oldest first; empty ones, too. */
+export function segmentsIn(volume: Volume, log: string): { readonly first: number; readonly file: string }[] {
+  const folder = volume.find(log);
+  const names = folder instanceof Folder ? [...folder.entries.keys()] : [];
+  const segments = names.filter((name) => segmentPattern.test(name)).sort();
+  return segments.map((name) => ({ first: Number(name), file: `${log}/${name}/data.mdb` }));
+}
+
+/** The batches of a log in order, without those that an owner wrote which had lost it. */
+export function batchesIn(volume: Volume, log: string): BatchOnDisk[] {
+  const segments = segmentsIn(volume, log);
+  return segments.flatMap(({ first, file }, i) => {
+    const end = segments[i + 1]?.first ?? Number.POSITIVE_INFINITY;
+    const rows = ownTable(volume, file).values.slice(labelRows);
+    const batches = rows.map((bytes, row) => batchOf(bytes, first, file, row + labelRows));
+    return batches.filter(({ firstSequence }) => firstSequence < end);
+  });
+}
+
+export function batchOf(bytes: Buffer, segment = 0, file = '', row = 0): BatchOnDisk {
+  return {
+    segment,
+    file,
+    row,
+    firstSequence: bytes.readDoubleLE(8),
+    lastSequence: bytes.readDoubleLE(16),
+    timeMs: bytes.readDoubleLE(24),
+    wallMs: bytes.readDoubleLE(32),
+    epoch: bytes.readDoubleLE(epochAt),
+    checksum: bytes.readUInt32LE(4),
+    bytes,
+  };
+}
+
+function environmentAt(volume: Volume, file: string): EnvironmentFile {
+  const found = volume.find(file);
+  if (found instanceof EnvironmentFile) return found;
+  throw new Error(`${file} is no environment`);
+}
+
+function ownTable(volume: Volume, file: string): Table {
+  return tableOf(environmentAt(volume, file).contents, '');
+}
+
+/** Puts other bytes in the place of a batch; null: its row goes. */
+export function replaceBatch(volume: Volume, { file, row }: BatchOnDisk, bytes: Buffer | null): void {
+  const { keys, values } = ownTable(volume, file);
+  const table =
+    bytes === null
+      ? { keys: keys.toSpliced(row, 1), values: values.toSpliced(row, 1) }
+      : { keys, values: values.with(row, bytes) };
+  const environment = environmentAt(volume, file);
+  environment.history = [withTable(environment.contents, '', table)];
+}
+
+/** The rows of a table of an environment, by their keys as Latin-1. */
+export function rowsIn(volume: Volume, file: string, name: string): ReadonlyMap<string, Buffer> {
+  const { keys, values } = tableOf(environmentAt(volume, file).contents, name);
+  return new Map(keys.map((key, i) => [key, values[i]!]));
+}
+
+/** Gives changed bytes of a batch the checksum that fits them. */
+export function sealed(bytes: Buffer): Buffer {
+  bytes.writeUInt32LE(crc32(bytes.subarray(8)), 4);
+  return bytes;
+}
+
+/** The batch with a bit of its body turned: its checksum tells. */
+export function withTurnedBit({ bytes }: BatchOnDisk, random: Random): Buffer {
+  const turned = Buffer.from(bytes);
+  turned[random.between(8, turned.length - 1)]! ^= 1 << random.below(8);
+  return turned;
+}
+
+/** The same batch of another epoch. */
+export function ofEpoch({ bytes }: BatchOnDisk, epoch: number): Buffer {
+  const other = Buffer.from(bytes);
+  other.writeDoubleLE(epoch, epochAt);
+  return sealed(other);
+}
+
+/** Puts another value into a row that is there. */
+export function replaceRow(volume: Volume, file: string, name: string, key: string, value: Buffer): void {
+  const environment = environmentAt(volume, file);
+  const { keys, values } = tableOf(environment.contents, name);
+  const table = { keys, values: values.with(keys.indexOf(key), value) };
+  environment.history = [withTable(environment.contents, name, table)];
+}
