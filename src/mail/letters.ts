@@ -40,7 +40,7 @@ const letters = {
   },
   activated: {
     en: '{organization}: live mode is activated\nLive mode of “{organization}” is activated. What is left to do before the first live payment is here:\n\n{link}\n',
-    fr: '{organization} : le mode réel est activé\nLe mode réel de « {organization} » est activé. Ce qui reste à faire avant le premier paiement réel est ici :\n\n{link}\n',
+    fr: '{organization} : le mode production est activé\nLe mode production de « {organization} » est activé. Ce qui reste à faire avant le premier paiement réel est ici :\n\n{link}\n',
     ar: '{organization}: تم تفعيل الوضع الحقيقي\nتم تفعيل الوضع الحقيقي لـ«{organization}». ما بقي قبل أول دفعة حقيقية تجده هنا:\n\n{link}\n',
   },
   limit: {

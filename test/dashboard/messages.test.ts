@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { test } from 'node:test';
+import { errorAdvice } from '../../src/contract/errors/advice.ts';
 import { format, type MessageKey, messages } from '../../src/contract/messages/table.ts';
 import { type Language, languages } from '../../src/contract/vocabulary.ts';
 import { auditMessages } from '../../src/dashboard/messages/audit.ts';
@@ -116,6 +117,20 @@ test('no text writes the unit behind a length of time, which says it already', a
     twice.map(([key]) => key),
     [],
   );
+});
+
+test('a thing has one name in French, and one in Arabic', async () => {
+  const otherNames: Readonly<Partial<Record<Language, RegExp>>> = {
+    fr: /mode réel|courriel|clés? publique|clés? API|destination|payment intent\b|(?:aide|outil|assistant)s? de test/i,
+    ar: /الوضع الفعلي|نقطة النهاية|نية الدفع|التكرار الآمن/,
+  };
+  const advice = Object.entries(errorAdvice).flatMap(([key, texts]) =>
+    languages.map((language) => ({ key, language, text: texts[language] })),
+  );
+  const wrong = [...(await shownTexts()), ...advice].filter(
+    ({ language, text }) => otherNames[language]?.test(text) === true,
+  );
+  assert.deepEqual([...new Set(wrong.map(({ key, language }) => `${key} ${language}`))], []);
 });
 
 test('an Arabic word has one spelling: the tanwin stands before its alif', async () => {

@@ -130,7 +130,7 @@ test('live mode activated: owners are mailed, and who chose it, in their languag
   );
   assert.match(
     sent[0]!.text,
-    /mode réel de « Souk »[\s\S]+https:\/\/pay\.ma\/dashboard\/org_\w+\/live\/home\n/,
+    /mode production de « Souk »[\s\S]+https:\/\/pay\.ma\/dashboard\/org_\w+\/live\/home\n/,
   );
   assert.match(sent[1]!.text, /الوضع الحقيقي/);
   await restart();

@@ -83,8 +83,8 @@ export const errorAdvice: Record<ErrorCode, Texts> = {
   },
   amount_too_large: {
     en: 'Retrieve the charge, and refund at most what was received less the refunds that are pending or succeeded.',
-    fr: 'Lisez le paiement (`charge`), et remboursez au plus ce qui a été reçu moins les remboursements en attente ou réussis.',
-    ar: 'اقرأ عملية الدفع (`charge`)، ولا تُرجع أكثر مما استُلم ناقصًا المبالغ المستردة أو التي قيد الاسترداد.',
+    fr: 'Lisez la tentative de paiement (`charge`), et remboursez au plus ce qui a été reçu moins les remboursements en attente ou réussis.',
+    ar: 'اقرأ محاولة الدفع (`charge`)، ولا تُرجع أكثر مما استُلم ناقصًا المبالغ المستردة أو التي قيد الاسترداد.',
   },
   payment_method_unavailable: {
     en: 'Offer only methods that `payment_methods` of `GET /v1/account` shows as available in this mode.',
@@ -93,8 +93,8 @@ export const errorAdvice: Record<ErrorCode, Texts> = {
   },
   payment_intent_unexpected_state: {
     en: 'Retrieve the payment intent and act on its `status`. When it has succeeded, there is nothing left to do; when it is canceled, or was tried too often, create a new one.',
-    fr: 'Lisez le payment intent et agissez selon son `status`. S’il a réussi, il ne reste rien à faire ; s’il est annulé ou a fait l’objet de trop de tentatives, créez-en un nouveau.',
-    ar: 'اقرأ نية الدفع وتصرف حسب `status`. إذا نجحت فلم يبقَ شيء لفعله؛ وإذا أُلغيت أو كثرت محاولات دفعها فأنشئ نية جديدة.',
+    fr: 'Lisez l’intention de paiement et agissez selon son `status`. Si elle a réussi, il ne reste rien à faire ; si elle est annulée ou a fait l’objet de trop de tentatives, créez-en une nouvelle.',
+    ar: 'اقرأ عملية الدفع وتصرف حسب `status`. إذا نجحت فلم يبقَ شيء لفعله؛ وإذا أُلغيت أو كثرت محاولات دفعها فأنشئ عملية جديدة.',
   },
   payment_intent_busy: {
     en: 'Wait a moment and send the same request again, with the same `Idempotency-Key`.',
@@ -103,8 +103,8 @@ export const errorAdvice: Record<ErrorCode, Texts> = {
   },
   charge_unexpected_state: {
     en: 'Retrieve the charge and act on its `status`. Only a pending charge can be decided.',
-    fr: 'Lisez le paiement (`charge`) et agissez selon son `status`. Seul un paiement en attente peut être décidé.',
-    ar: 'اقرأ عملية الدفع (`charge`) وتصرف حسب `status`. لا يمكن البتّ إلا في عملية معلّقة.',
+    fr: 'Lisez la tentative de paiement (`charge`) et agissez selon son `status`. Seule une tentative en attente peut être décidée.',
+    ar: 'اقرأ محاولة الدفع (`charge`) وتصرف حسب `status`. لا يمكن البتّ إلا في محاولة معلّقة.',
   },
   refund_unsupported_payment_method: {
     en: 'Return the money to the customer another way, such as a bank transfer.',
@@ -118,13 +118,13 @@ export const errorAdvice: Record<ErrorCode, Texts> = {
   },
   webhook_endpoint_limit_reached: {
     en: 'Delete an endpoint that is no longer used, or let one endpoint receive more events.',
-    fr: 'Supprimez une destination qui ne sert plus, ou faites recevoir plus d’événements à une seule.',
-    ar: 'احذف وجهة لم تعد مستخدمة، أو اجعل وجهة واحدة تستقبل أحداثًا أكثر.',
+    fr: 'Supprimez un point de terminaison qui ne sert plus, ou faites recevoir plus d’événements à un seul.',
+    ar: 'احذف نقطة استقبال لم تعد مستخدمة، أو اجعل نقطة واحدة تستقبل أحداثًا أكثر.',
   },
   webhook_endpoints_busy: {
     en: 'Wait a moment and send the same request again. Change endpoints one at a time.',
-    fr: 'Attendez un instant et renvoyez la même requête. Changez les destinations une à la fois.',
-    ar: 'انتظر لحظة ثم أعد إرسال الطلب نفسه. غيّر الوجهات واحدة تلو الأخرى.',
+    fr: 'Attendez un instant et renvoyez la même requête. Changez les points de terminaison un à la fois.',
+    ar: 'انتظر لحظة ثم أعد إرسال الطلب نفسه. غيّر نقاط الاستقبال واحدة تلو الأخرى.',
   },
   idempotency_key_missing: {
     en: 'Send an `Idempotency-Key` header of your own making, such as a UUID: a new one for each payment or refund, the same one for each retry.',
@@ -178,7 +178,7 @@ export const errorAdvice: Record<ErrorCode, Texts> = {
   },
   test_mode_only: {
     en: 'Call test helpers with a test key. Nothing simulates an outcome in live mode.',
-    fr: 'Appelez les aides de test avec une clé de test. Rien ne simule un résultat en mode réel.',
+    fr: 'Appelez les routes de test avec une clé de test. Rien ne simule un résultat en mode production.',
     ar: 'استدعِ أدوات الاختبار بمفتاح اختبار. لا شيء يحاكي نتيجة في الوضع الحقيقي.',
   },
   permission_denied: {
@@ -213,7 +213,7 @@ export const errorAdvice: Record<ErrorCode, Texts> = {
   },
   test_daily_cap_reached: {
     en: 'Stop for today: `Retry-After` is then minutes or hours. Live mode has no daily cap.',
-    fr: 'Arrêtez pour aujourd’hui : `Retry-After` se compte alors en minutes ou en heures. Le mode réel n’a pas de plafond journalier.',
+    fr: 'Arrêtez pour aujourd’hui : `Retry-After` se compte alors en minutes ou en heures. Le mode production n’a pas de plafond journalier.',
     ar: 'توقف لهذا اليوم: يكون `Retry-After` عندئذ دقائق أو ساعات. لا سقف يوميًا في الوضع الحقيقي.',
   },
   api_error: {

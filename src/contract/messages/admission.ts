@@ -11,27 +11,27 @@ export const admissionMessages = {
   },
   api_key_missing: {
     en: 'No API key was sent. Send your secret key as a bearer token, or as the user name of HTTP Basic with an empty password.',
-    fr: 'Aucune clé API n’a été envoyée. Envoyez votre clé secrète comme jeton Bearer, ou comme nom d’utilisateur HTTP Basic avec un mot de passe vide.',
+    fr: 'Aucune clé d’API n’a été envoyée. Envoyez votre clé secrète comme jeton Bearer, ou comme nom d’utilisateur HTTP Basic avec un mot de passe vide.',
     ar: 'لم يُرسَل أي مفتاح API. أرسل مفتاحك السري كرمز Bearer، أو كاسم مستخدم في HTTP Basic مع كلمة مرور فارغة.',
   },
   api_key_invalid: {
     en: 'This API key does not exist.',
-    fr: 'Cette clé API n’existe pas.',
+    fr: 'Cette clé d’API n’existe pas.',
     ar: 'مفتاح API هذا غير موجود.',
   },
   api_key_revoked: {
     en: 'This API key was revoked.',
-    fr: 'Cette clé API a été révoquée.',
+    fr: 'Cette clé d’API a été révoquée.',
     ar: 'أُلغي مفتاح API هذا.',
   },
   api_key_expired: {
     en: 'This API key was rolled and no longer works. Use the key that replaced it.',
-    fr: 'Cette clé API a été renouvelée et ne fonctionne plus. Utilisez celle qui la remplace.',
+    fr: 'Cette clé d’API a été renouvelée et ne fonctionne plus. Utilisez celle qui la remplace.',
     ar: 'استُبدل مفتاح API هذا ولم يعد يعمل. استخدم المفتاح الذي حل محله.',
   },
   authentication_required: {
     en: 'The Authorization header must be “Bearer” with an API key, or “Basic” with the key as the user name and an empty password.',
-    fr: 'L’en-tête Authorization doit être « Bearer » suivi d’une clé API, ou « Basic » avec la clé comme nom d’utilisateur et un mot de passe vide.',
+    fr: 'L’en-tête Authorization doit être « Bearer » suivi d’une clé d’API, ou « Basic » avec la clé comme nom d’utilisateur et un mot de passe vide.',
     ar: 'يجب أن تكون ترويسة Authorization إما «Bearer» متبوعة بمفتاح API، أو «Basic» مع المفتاح كاسم مستخدم وكلمة مرور فارغة.',
   },
   secret_key_required: {
@@ -42,7 +42,7 @@ export const admissionMessages = {
   live_mode_not_activated: {
     en: 'Live mode is not activated for this account yet. Test keys work.',
     fr: 'Le mode production n’est pas encore activé pour ce compte. Les clés de test fonctionnent.',
-    ar: 'لم يُفعَّل الوضع الفعلي لهذا الحساب بعد. مفاتيح الاختبار تعمل.',
+    ar: 'لم يُفعَّل الوضع الحقيقي لهذا الحساب بعد. مفاتيح الاختبار تعمل.',
   },
   account_inactive: {
     en: 'This account is suspended or closed.',
@@ -51,12 +51,12 @@ export const admissionMessages = {
   },
   test_mode_only: {
     en: 'Test helpers work with test keys only.',
-    fr: 'Les outils de test ne fonctionnent qu’avec des clés de test.',
+    fr: 'Les routes de test ne fonctionnent qu’avec des clés de test.',
     ar: 'لا تعمل أدوات الاختبار إلا بمفاتيح الاختبار.',
   },
   permission_denied: {
     en: 'This API key is not allowed to do this.',
-    fr: 'Cette clé API n’est pas autorisée à effectuer cette action.',
+    fr: 'Cette clé d’API n’est pas autorisée à effectuer cette action.',
     ar: 'لا يملك مفتاح API هذا صلاحية تنفيذ هذا الإجراء.',
   },
   idempotency_key_reused: {
@@ -97,12 +97,12 @@ export const admissionMessages = {
   'rate_limit_exceeded.by_hand': {
     en: 'At most {limit} deliveries a minute can be sent to this endpoint by hand. Try again in {wait} s.',
     fr: 'On peut envoyer à la main {limit} livraisons par minute au plus à ce point de terminaison. Réessayez dans {wait} s.',
-    ar: 'يمكن إرسال {limit} عملية تسليم في الدقيقة يدويًا إلى نقطة النهاية هذه كحد أقصى. أعد المحاولة بعد {wait} ث.',
+    ar: 'يمكن إرسال {limit} عملية تسليم في الدقيقة يدويًا إلى نقطة الاستقبال هذه كحد أقصى. أعد المحاولة بعد {wait} ث.',
   },
   'rate_limit_exceeded.resend_failed': {
     en: 'The failed deliveries of an endpoint can be sent again every {every} minutes: the next time in {wait} min.',
     fr: 'Tous les échecs de ce point de terminaison peuvent être renvoyés toutes les {every} minutes : la prochaine fois dans {wait} min.',
-    ar: 'يمكن إعادة إرسال كل ما فشل لدى نقطة النهاية هذه مرة كل {every} دقيقة: المرة القادمة بعد {wait} د.',
+    ar: 'يمكن إعادة إرسال كل ما فشل لدى نقطة الاستقبال هذه مرة كل {every} دقيقة: المرة القادمة بعد {wait} د.',
   },
   test_daily_cap_reached: {
     en: 'The daily cap of test mode, {cap} a day, is reached until midnight, Morocco time.',

@@ -92,7 +92,7 @@ export const operationMessages = {
   'invalid_request.delivery_state': {
     en: 'Nothing can be sent to this endpoint while it is {status}.',
     fr: 'Rien ne peut être envoyé à ce point de terminaison : son statut est « {status} ».',
-    ar: 'لا يمكن إرسال أي شيء إلى نقطة النهاية هذه: حالتها «{status}».',
+    ar: 'لا يمكن إرسال أي شيء إلى نقطة الاستقبال هذه: حالتها «{status}».',
   },
   card_declined: {
     en: 'The card was declined.',

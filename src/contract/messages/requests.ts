@@ -52,7 +52,7 @@ export const requestMessages = {
   'parameter_invalid.https': {
     en: '{param} must be an https address in live mode.',
     fr: '{param} doit être une adresse https en mode production.',
-    ar: 'يجب أن تكون قيمة {param} عنوان https في الوضع الفعلي.',
+    ar: 'يجب أن تكون قيمة {param} عنوان https في الوضع الحقيقي.',
   },
   'parameter_invalid.email': {
     en: '{param} must be an e-mail address of at most {max} characters.',
@@ -132,12 +132,12 @@ export const requestMessages = {
   'resource_missing.in_test': {
     en: 'There is no object with the id {id} in live mode; it exists in test mode, and this request used a live key.',
     fr: 'Aucun objet ne porte l’identifiant {id} en mode production ; il existe en mode test, alors que cette requête utilise une clé de production.',
-    ar: 'لا يوجد كائن بالمعرّف {id} في الوضع الفعلي؛ إنه موجود في وضع الاختبار، بينما استخدم هذا الطلب مفتاحًا فعليًا.',
+    ar: 'لا يوجد كائن بالمعرّف {id} في الوضع الحقيقي؛ إنه موجود في وضع الاختبار، بينما استخدم هذا الطلب مفتاحًا حقيقيًا.',
   },
   'resource_missing.in_live': {
     en: 'There is no object with the id {id} in test mode; it exists in live mode, and this request used a test key.',
     fr: 'Aucun objet ne porte l’identifiant {id} en mode test ; il existe en mode production, alors que cette requête utilise une clé de test.',
-    ar: 'لا يوجد كائن بالمعرّف {id} في وضع الاختبار؛ إنه موجود في الوضع الفعلي، بينما استخدم هذا الطلب مفتاح اختبار.',
+    ar: 'لا يوجد كائن بالمعرّف {id} في وضع الاختبار؛ إنه موجود في الوضع الحقيقي، بينما استخدم هذا الطلب مفتاح اختبار.',
   },
   unrecognized_request_url: {
     en: 'There is no route for {method} {path}.',

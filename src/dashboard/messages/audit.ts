@@ -203,7 +203,7 @@ export const auditMessages = texts({
   'network.show': `{who} looked at the payment networks
     {who} a consulté les réseaux de paiement
     اطّلع {who} على شبكات الدفع`,
-  'org.activate': '{who} activated live mode | {who} a activé le mode réel | فعّل {who} الوضع الحقيقي',
+  'org.activate': '{who} activated live mode | {who} a activé le mode production | فعّل {who} الوضع الحقيقي',
   'org.close': '{who} closed the organization | {who} a fermé l’organisation | أغلق {who} المؤسسة',
   'org.list': `{who} looked at the organizations
     {who} a consulté les organisations

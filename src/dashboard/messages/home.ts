@@ -52,7 +52,7 @@ export const homeMessages = texts({
     Ajoutez un webhook pour que votre serveur apprenne chaque paiement
     أضف إشعار ويب ليعلم خادمك بكل دفعة`,
   step_activation: `Have your account activated for live mode
-    Faites activer votre compte pour le mode réel
+    Faites activer votre compte pour le mode production
     اطلب تفعيل حسابك للوضع الحقيقي`,
   activation_note: `Whoever runs this service does this:
     C’est l’exploitant de ce service qui s’en charge :
@@ -64,7 +64,7 @@ export const homeMessages = texts({
     Un réseau est connecté, mais ses paiements sont désactivés. L’exploitant de ce service les active :
     توجد شبكة متصلة لكن الدفع عبرها متوقف. يفعّله من يشغّل هذه الخدمة:`,
   step_keys_live: `Create a live secret key for your server
-    Créez une clé secrète réelle pour votre serveur
+    Créez une clé secrète de production pour votre serveur
     أنشئ مفتاحًا سريًا حقيقيًا لخادمك`,
   step_payment_live: `Take your first live payment: a payment link is enough
     Encaissez votre premier paiement réel : un lien de paiement suffit

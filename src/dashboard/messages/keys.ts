@@ -63,7 +63,7 @@ export const keyMessages = texts({
   old_works: 'The old key works until | L’ancienne clé fonctionne jusqu’au | يعمل المفتاح القديم حتى',
   back: 'Back to the keys | Retour aux clés | العودة إلى المفاتيح',
   not_live: `Live keys work once your account is activated.
-    Les clés réelles fonctionnent dès que votre compte est activé.
+    Les clés de production fonctionnent dès que votre compte est activé.
     تعمل مفاتيح الوضع الحقيقي بعد تفعيل حسابك.`,
   too_many_keys: `This mode has {max} active keys. Revoke some first, or roll one without an overlap.
     Ce mode compte {max} clés actives. Révoquez-en d’abord, ou renouvelez-en une qui cesse aussitôt.

@@ -14,12 +14,12 @@ export const layoutTexts = texts({
   error: 'Error | Erreur | خطأ',
   problem: 'There is a problem | Il y a un problème | هناك مشكلة',
   test_mode: 'Test mode | Mode test | وضع الاختبار',
-  live_mode: 'Live mode | Mode réel | الوضع الحقيقي',
+  live_mode: 'Live mode | Mode production | الوضع الحقيقي',
   test_banner: `Test mode: no real money moves here.
     Mode test : aucun argent réel ne circule ici.
     وضع الاختبار: لا تُحوَّل هنا أي أموال حقيقية.`,
   to_test: 'Switch to test mode | Passer en mode test | انتقل إلى وضع الاختبار',
-  to_live: 'Switch to live mode | Passer en mode réel | انتقل إلى الوضع الحقيقي',
+  to_live: 'Switch to live mode | Passer en mode production | انتقل إلى الوضع الحقيقي',
   organizations: 'Organizations | Organisations | المؤسسات',
   account: 'Your account | Votre compte | حسابك',
   sign_out: 'Sign out | Se déconnecter | تسجيل الخروج',

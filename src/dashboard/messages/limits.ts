@@ -9,7 +9,7 @@ export const limitMessages = texts({
   bucket: 'Requests | Requêtes | الطلبات',
   mode: 'Mode | Mode | الوضع',
   test: 'Test | Test | اختبار',
-  live: 'Live | Réel | حقيقي',
+  live: 'Live | Production | حقيقي',
   both: 'Both | Les deux | كلاهما',
   per_minute: 'Per minute | Par minute | في الدقيقة',
   used: 'Used now | Utilisé maintenant | المستعمل الآن',

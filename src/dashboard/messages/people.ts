@@ -39,11 +39,11 @@ export const peopleMessages = texts({
   sign_up_secret_key: `Secret key, for your server alone
     Clé secrète, pour votre serveur uniquement
     المفتاح السري، لخادمك وحده`,
-  sign_up_publishable_key: 'Publishable key | Clé publique | المفتاح القابل للنشر',
+  sign_up_publishable_key: 'Publishable key | Clé publiable | المفتاح القابل للنشر',
   sign_up_first_payment: 'Your first payment | Votre premier paiement | دفعتك الأولى',
-  sign_up_first_payment_text: `Paste this into a terminal: it creates a payment of 120.00 dirhams.
-    Collez ceci dans un terminal : un paiement de 120,00 dirhams est créé.
-    الصق هذا في الطرفية: ينشئ دفعة بمبلغ 120.00 درهمًا.`,
+  sign_up_first_payment_text: `Paste this into a terminal: it creates a payment of {amount}.
+    Collez ceci dans un terminal : un paiement de {amount} est créé.
+    الصق هذا في الطرفية: ينشئ دفعة بمبلغ {amount}.`,
   sign_up_to_dashboard: 'Open the dashboard | Ouvrir le tableau de bord | فتح لوحة التحكم',
   sign_up_to_docs: 'Read the documentation | Lire la documentation | قراءة التوثيق',
   lost_password: `Lost your password or your authenticator app? Whoever runs this service makes a new link for you with “payments member reset”.

@@ -23,13 +23,13 @@ export const settingsMessages = texts({
   remove: 'Remove the logo | Retirer le logo | إزالة الشعار',
   receipts: 'Receipts by e-mail | Reçus par e-mail | الإيصالات بالبريد الإلكتروني',
   receipts_text: `A customer whose e-mail address is known gets a receipt for each payment of live mode, and for each refund.
-    Un client dont l’adresse e-mail est connue reçoit un reçu pour chaque paiement du mode réel et pour chaque remboursement.
+    Un client dont l’adresse e-mail est connue reçoit un reçu pour chaque paiement du mode production et pour chaque remboursement.
     العميل الذي يُعرف بريده الإلكتروني يصله إيصال بكل دفعة في الوضع الحقيقي وبكل استرداد.`,
   receipts_language: 'Language of receipts | Langue des reçus | لغة الإيصالات',
   receipts_off: 'No receipts | Pas de reçus | بلا إيصالات',
   done: 'The change is saved. | La modification est enregistrée. | حُفظ التعديل.',
   organization: 'Organization | Organisation | المؤسسة',
-  live: 'Live mode | Mode réel | الوضع الحقيقي',
+  live: 'Live mode | Mode production | الوضع الحقيقي',
   activated: 'Activated | Activé | مفعّل',
   not_activated: 'Not activated yet | Pas encore activé | غير مفعّل بعد',
   created: 'Created | Créée | تاريخ الإنشاء',

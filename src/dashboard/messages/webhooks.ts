@@ -113,7 +113,7 @@ export const webhookMessages = texts({
   any_type: 'All types | Tous les types | كل الأنواع',
   no_event: 'There is no event here. | Il n’y a aucun événement ici. | لا توجد أحداث هنا.',
   request: 'Request | Requête | الطلب',
-  idempotency_key: 'Idempotency key | Clé d’idempotence | مفتاح التكرار الآمن',
+  idempotency_key: 'Idempotency key | Clé d’idempotence | مفتاح عدم التكرار',
   body: 'The event as it is sent | L’événement tel qu’il est envoyé | الحدث كما يُرسل',
 });
 

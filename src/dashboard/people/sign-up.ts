@@ -3,6 +3,7 @@
 // form never says whether an address has an account. Elsewhere it says so last, after the work that
 // an address without one causes. An address of the network may try a few times an hour.
 
+import { formatAmount } from '../../core/money.ts';
 import { checkedEmail } from '../../directory/members.ts';
 import { checkedName } from '../../directory/organization.ts';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
@@ -157,7 +158,7 @@ async function welcome(
   const { id, name } = organization;
   await people.act(owner, 'member.sign-up', { organization: id, name }, async () => owner, id);
   const { cookie, request } = await people.signInHere(owner, incoming);
-  const { say } = request;
+  const { language, say } = request;
   const { secret, publishable } = keys.test;
   const home = link(incoming, `/dashboard/${id}/test/home`);
   return memberPage(request, {
@@ -170,7 +171,7 @@ async function welcome(
         [say('sign_up_publishable_key'), ui.copyable(request, publishable)],
       ]),
       ui.section(say('sign_up_first_payment'), [
-        html`<p>${say('sign_up_first_payment_text')}</p>`,
+        html`<p>${say('sign_up_first_payment_text', { amount: formatAmount(firstAmount, 'mad', language) })}</p>`,
         ui.code(firstPayment(people.baseUrl, secret)),
       ]),
       html`<p>${ui.button(say('sign_up_to_dashboard'), home)} ${ui.button(say('sign_up_to_docs'), link(incoming, '/docs'), 'quiet')}</p>`,
@@ -178,12 +179,15 @@ async function welcome(
   });
 }
 
+/** Of the payment that a new member may try, in centimes. */
+const firstAmount = 12_000;
+
 function firstPayment(baseUrl: string, key: string): string {
   return [
     `curl ${baseUrl}/v1/payment_intents \\`,
     `  -H "Authorization: Bearer ${key}" \\`,
     `  -H "Content-Type: application/json" \\`,
     `  -H "Idempotency-Key: try-$(date +%s)" \\`,
-    `  -d '{"amount": 12000, "currency": "mad"}'`,
+    `  -d '{"amount": ${firstAmount}, "currency": "mad"}'`,
   ].join('\n');
 }

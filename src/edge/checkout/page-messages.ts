@@ -247,7 +247,7 @@ export const pageMessages = {
   },
   voucher_test: {
     en: 'In test mode no agent takes this code: pay it with the cash_payments test helper of the API.',
-    fr: 'En mode test, aucun agent n’accepte ce code : réglez-le avec l’assistant de test cash_payments de l’API.',
+    fr: 'En mode test, aucun agent n’accepte ce code : réglez-le avec la route de test cash_payments de l’API.',
     ar: 'في وضع الاختبار لا يقبل أي وكيل هذا الرمز: ادفعه عبر أداة الاختبار cash_payments في واجهة API.',
   },
 
