@@ -1,9 +1,8 @@
 // HTTP as bytes on a socket, for requests that no client library can send and answers that none can show.
 
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 
 export interface RawAnswer {
   readonly status: number;
@@ -36,22 +35,19 @@ export class RawConnection {
   /** Sends a request, or parts of it in segments of their own. Text is Latin-1: a character is a byte. */
   async send(...parts: readonly (string | Buffer)[]): Promise<void> {
     for (const [i, part] of parts.entries()) {
-      if (i > 0) await setTimeout(betweenPartsMs);
+      if (i > 0) await wait(betweenPartsMs);
       this.socket.write(typeof part === 'string' ? Buffer.from(part, 'latin1') : part);
     }
   }
 
   /** The answers so far, once there are `count` of them or the connection has ended. */
   async answers(count = 1): Promise<RawAnswer[]> {
-    const deadline = AbortSignal.timeout(patienceMs);
-    for (;;) {
-      const answers = parseAnswers(this.bytes());
-      if (answers.length >= count || this.#closed) return answers;
-      await Promise.race([
-        once(this.socket, 'data', { signal: deadline }),
-        once(this.socket, 'close', { signal: deadline }),
-      ]);
-    }
+    let answers: RawAnswer[] = [];
+    await this.#until(() => {
+      answers = parseAnswers(this.bytes());
+      return answers.length >= count || this.#closed;
+    });
+    return answers;
   }
 
   /** Everything that was received. */
@@ -59,8 +55,35 @@ export class RawConnection {
     return Buffer.concat(this.#chunks);
   }
 
-  async closed(): Promise<void> {
-    if (!this.#closed) await once(this.socket, 'close', { signal: AbortSignal.timeout(patienceMs) });
+  closed(): Promise<void> {
+    return this.#until(() => this.#closed);
+  }
+
+  /**
+   * Resolves when it is so, which changes only when something arrives or the connection ends. An end by a reset is one like any
+   * other: `once` would fail with the error that comes before it.
+   */
+  async #until(isSo: () => boolean): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const look = () => {
+      try {
+        if (isSo()) resolve();
+      } catch (error) {
+        reject(error);
+      }
+    };
+    const timer = setTimeout(
+      () => reject(new Error(`after ${patienceMs} ms there is only: ${this.bytes().toString('latin1')}`)),
+      patienceMs,
+    );
+    this.socket.on('data', look).on('close', look);
+    look();
+    try {
+      await promise;
+    } finally {
+      clearTimeout(timer);
+      this.socket.off('data', look).off('close', look);
+    }
   }
 
   end(): void {
