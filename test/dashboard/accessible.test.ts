@@ -3,21 +3,18 @@
 // needs an id here if its path has one.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { after, before, describe } from 'node:test';
-import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { languages } from '../../src/contract/vocabulary.ts';
 import { dashboardRows } from '../../src/dashboard/layout/table.ts';
 import { publicRoutes } from '../../src/dashboard/people/public-routes.ts';
+import { axe, lookAt } from '../edge/checkout/axe.ts';
 import { browserTest, launchBrowser } from '../edge/checkout/browser.ts';
 import { withRequestLogs } from '../service.ts';
 import { webhookEnv } from '../webhooks/service-webhooks.ts';
 import { type Dashboard, invite, newMember, signedIn, startDashboard, type Visitor } from './fixture.ts';
 import { api, openPayment, paidPayment } from './shop.ts';
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const pageBytesMax = 100_000;
 const phone = { width: 320, height: 640 };
 const desk = { width: 1280, height: 800 };
@@ -36,7 +33,7 @@ before(async () => {
   dashboard = await startDashboard({ ...withRequestLogs, ...webhookEnv, PAYMENTS_SIGN_UP: 'open' });
   const owner = await newMember(dashboard, 'owner');
   ({ page, complaints } = await signedIn(browser, dashboard, owner));
-  await page.addInitScript({ content: axe });
+  await page.addInitScript(axe);
   ids = await makeObjects(owner);
   invitation = await invite(dashboard, 'invited@souk.ma', 'viewer');
 });
@@ -127,22 +124,10 @@ async function assertAccessible(address: string, statuses: readonly number[] = [
   assert.deepEqual(complaints, []);
 }
 
-interface Look {
-  readonly violations: AxeResults['violations'];
-  readonly overflow: number;
-  readonly language: string;
-}
-
 /** Gives the language that the page says it is in. */
 async function assertNoFault(where: string): Promise<string> {
-  const { violations, overflow, language } = await page.evaluate<Look>(
-    `axe.run({ resultTypes: ["violations"] }).then(({ violations }) => {
-      const { scrollWidth, clientWidth, lang } = document.documentElement;
-      return { violations, overflow: scrollWidth - clientWidth, language: lang };
-    })`,
-  );
-  const found = violations.map(({ id, impact, nodes }) => `${impact} ${id}: ${nodes[0]!.html}`);
-  assert.deepEqual(found, [], where);
+  const { faults, overflow, language } = await lookAt(page);
+  assert.deepEqual(faults, [], where);
   assert.ok(overflow <= 0, `${where}: ${overflow} px too wide`);
   return language;
 }

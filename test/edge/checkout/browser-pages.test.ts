@@ -2,22 +2,16 @@
 // nothing is wider than the screen, no target is too small, and the browser logs no error.
 
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { after, before } from 'node:test';
-import type { AxeResults } from 'axe-core';
 import type { Browser } from 'playwright-core';
 import { languages } from '../../../src/contract/vocabulary.ts';
+import { axe, lookAt } from './axe.ts';
 import { browserTest, launchBrowser, openSite, type Site } from './browser.ts';
 import { pages } from './page-scenes.ts';
 
-const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-
 let browser: Browser | null;
 let site: Site;
-let axe: string;
 before(async () => {
-  axe = await readFile(axePath, 'utf8');
   browser = await launchBrowser();
   site = await openSite();
 });
@@ -49,6 +43,7 @@ for (const [name, { open, status = 200, act }] of Object.entries(pages)) {
   browserTest(`the page "${name}" is accessible in every language and size`, async () => {
     const target = await open(site.service);
     const context = await browser!.newContext();
+    await context.addInitScript(axe);
     const page = await context.newPage();
     const complaints: string[] = [];
     page.on('console', (message) => {
@@ -59,16 +54,11 @@ for (const [name, { open, status = 200, act }] of Object.entries(pages)) {
       const response = await page.goto(`${site.url}${target}?lang=${language}`);
       assert.equal(response!.status(), status);
       await act?.(page);
-      await page.evaluate(axe);
       for (const [size, { viewport, colorScheme }] of Object.entries(looks[i % looks.length]!)) {
         await page.setViewportSize(viewport);
         await page.emulateMedia({ colorScheme });
-        const { violations } = await page.evaluate<AxeResults>('axe.run({ resultTypes: ["violations"] })');
-        const found = violations.map(({ id, impact, nodes }) => `${impact} ${id}: ${nodes[0]!.html}`);
-        assert.deepEqual(found, [], `${language} ${size}`);
-        const overflow = await page.evaluate<number>(
-          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-        );
+        const { faults, overflow } = await lookAt(page);
+        assert.deepEqual(faults, [], `${language} ${size}`);
         assert.ok(overflow <= 0, `${language} ${size}: ${overflow} px too wide`);
         assert.deepEqual(await page.evaluate(smallTargets), [], `${language} ${size}`);
       }

@@ -2,17 +2,14 @@
 // the browser blocks nothing, and the search and the buttons that copy work.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { after, before } from 'node:test';
-import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { openapiDocument } from '../../../src/contract/openapi/document.ts';
 import { Docs } from '../../../src/edge/docs/docs.ts';
 import { type Service, startService } from '../../service.ts';
+import { axe, lookAt } from '../checkout/axe.ts';
 import { browserTest, launchBrowser } from '../checkout/browser.ts';
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const paths = new Docs('http://any.example', openapiDocument('http://any.example')).paths;
 
 let browser: Browser | null;
@@ -34,14 +31,6 @@ async function tooWide(page: Page): Promise<string | null> {
     '({ width: innerWidth, widest: document.documentElement.scrollWidth })',
   );
   return widest > width ? `${widest} pixels wide` : null;
-}
-
-/** What axe finds on the page that is open. */
-async function faultsOf(page: Page): Promise<string[]> {
-  // The policy forbids added scripts, and lets the debugger run some.
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate<AxeResults>('axe.run({ resultTypes: ["violations"] })');
-  return violations.map(({ id, nodes }) => `${id}: ${nodes[0]!.html.slice(0, 200)}`);
 }
 
 /** A page of each kind. */
@@ -80,13 +69,15 @@ for (const [name, look] of [
 ] as const) {
   browserTest(`a page of each kind on ${name}: axe finds nothing, the browser blocks nothing`, async () => {
     const context = await browser!.newContext(look);
+    await context.addInitScript(axe);
     const page = await context.newPage();
     const logged: string[] = [];
     page.on('console', (message) => message.type() === 'error' && logged.push(message.text()));
     const faults: string[] = [];
     for (const path of kinds) {
       await page.goto(service.url + path);
-      faults.push(...(await faultsOf(page)).map((fault) => `${path}: ${fault}`));
+      const found = await lookAt(page);
+      faults.push(...found.faults.map((fault) => `${path}: ${fault.slice(0, 200)}`));
     }
     await context.close();
     assert.deepEqual(faults, []);
