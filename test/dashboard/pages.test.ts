@@ -140,6 +140,40 @@ for (const [when, record, answer] of [
   });
 }
 
+for (const place of ['customers', 'checkout', 'reviews?show=all', 'events']) {
+  test(`${place}: a cursor that names nothing gives the first page`, async () => {
+    const sums = { amount: 0, currency: 'mad', amount_expected: 0, amount_received: 0 };
+    const record = {
+      id: 'xx_1',
+      created: 0,
+      data: { object: {} },
+      reason: 'amount_mismatch',
+      status: 'open',
+    };
+    const callApi = async ({ query }: ApiCall): Promise<ApiAnswer> =>
+      query?.starting_after === undefined
+        ? { ok: true, body: { data: [{ ...record, ...sums }], has_more: false } }
+        : refusal(404, 'resource_missing');
+    const askShard = async () => ({ body: '[]' });
+    const path = `${place}${place.includes('?') ? '&' : '?'}starting_after=evt_gone`;
+    const { body } = await visit(path, { callApi, askShard });
+    assert.ok(body.includes(`/${place.split('?')[0]}/xx_1`), 'what is there is listed');
+    assert.ok(!body.includes('rel="prev"'), 'it is the first page');
+  });
+}
+
+test('an older page of a list is not filtered, and one with a filter is', async () => {
+  const callApi = async () => ({ ok: true, body: { data: [], has_more: false } }) as ApiAnswer;
+  const clears = async (query: string) => {
+    const { body } = await visit(`customers?${query}`, { callApi });
+    return body.includes('Clear the filters');
+  };
+  assert.deepEqual(
+    await Promise.all(['starting_after=cus_1', 'ending_before=cus_1', 'done=x', 'email=a'].map(clears)),
+    [false, false, false, true],
+  );
+});
+
 test('payment links stand before the newest checkout sessions, and not before older ones', async () => {
   const callApi = async () => ({ ok: true, body: { data: [], has_more: false } }) as ApiAnswer;
   const link = { id: 'pl_1', amount: 10_000, currency: 'mad', state: 'active', ends_at_ms: null };

@@ -83,6 +83,9 @@ ${newer && html`<a rel="prev" href="${viewLink(request, path, newer)}">${say('ne
 ${older && html`<a rel="next" href="${viewLink(request, path, older)}">${say('older')}</a>`}</nav>`;
 }
 
+/** What a query says besides filters: what was done, and where a page of a list begins. */
+const unfiltered = new Set(['done', 'before', 'starting_after', 'ending_before']);
+
 /** A form that filters a list by its query, which the fields show. */
 export function filters<Request extends ViewRequest>(
   request: Request,
@@ -91,7 +94,7 @@ export function filters<Request extends ViewRequest>(
 ): Html {
   const { query } = request;
   const say = sayLayout(request);
-  const isFiltered = [...query.keys()].some((name) => name !== 'done');
+  const isFiltered = [...query.keys()].some((name) => !unfiltered.has(name));
   // On a narrow screen the fields beside the search are folded. Without a name the box is not sent.
   return html`<form method="get" action="${viewLink(request, path)}" class="filters" role="search">
 <div class="fold"><input type="checkbox" id="unfolded"${isFiltered && html` checked`}><label for="unfolded">${say('more_filters')}</label></div>${fieldsOf({ ...request, form: query })}

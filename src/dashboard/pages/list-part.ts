@@ -1,6 +1,5 @@
 // A part of one of the API's lists, with the queries of the pages before and after it.
 
-import { idPrefixes } from '../../contract/id-prefixes.ts';
 import type { PagerQueries } from '../layout/components.ts';
 import { isAway } from '../layout/errors.ts';
 import type { ViewRequest } from '../layout/row.ts';
@@ -32,11 +31,11 @@ export async function listPart<R extends { readonly id: string }>(
 ): Promise<ListPart<R>> {
   const given = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== ''));
   const cursor = cursors.find((name) => request.query.has(name));
-  const at = cursor && request.query.get(cursor)!;
-  const isId = at !== undefined && Object.values(idPrefixes).some((prefix) => at.startsWith(`${prefix}_`));
-  const query = { limit, ...given, ...(cursor !== undefined && isId && { [cursor]: at! }) };
-  const listed = await request.api(operation, { query });
+  const at = cursor && { [cursor]: request.query.get(cursor) ?? '' };
+  const listed = await request.api(operation, { query: { limit, ...given, ...at } });
   const isNewest = cursor === undefined;
+  if (!listed.ok && !isNewest && !isAway(listed))
+    return listPart({ ...request, query: new URLSearchParams() }, operation, filters, kept);
   if (!listed.ok)
     return { isThere: !isAway(listed), data: [], isNewest, queries: { newer: null, older: null } };
   const { data, has_more: hasMore } = listed.body as unknown as { data: readonly R[]; has_more: boolean };
