@@ -46,6 +46,7 @@ describe('members', () => {
     await assert.rejects(directory.members.create('owner@souk.ma', 'B', null, {}), /has an account/);
     await reopen();
     assert.deepEqual(directory.members.findByEmail(' Owner@Souk.MA '), owner);
+    assert.equal(owner.created, Math.floor(clock.now() / 1_000));
     assert.deepEqual(directory.members.of(org), [owner]);
   });
 
@@ -53,6 +54,7 @@ describe('members', () => {
     const { org, owner } = await organization();
     await assert.rejects(directory.members.setRole(owner.id, org, 'viewer'), /last owner/);
     await assert.rejects(directory.members.remove(owner.id, org), /last owner/);
+    assert.deepEqual(await directory.members.setRole(owner.id, org, 'owner'), owner);
     const second = await directory.members.create('hind@souk.ma', 'Hind', null, { [org]: 'owner' });
     await directory.members.remove(owner.id, org);
     await reopen();
@@ -218,6 +220,18 @@ describe('sessions', () => {
     assert.equal(directory.sessions.of(owner.id).length, 3, 'they go on elsewhere');
     assert.equal(await directory.sessions.endAllIn(owner.id, org, null), 1);
     assert.equal(await directory.sessions.endAll(owner.id), 3);
+  });
+
+  test('one that is open ends the others of its member, and one that has ended ends none', async () => {
+    const { owner } = await organization();
+    const { owner: other } = await organization('hind@souk.ma');
+    const open = async (member: string) =>
+      (await directory.sessions.open(member, '192.0.2.1', limits)).session;
+    const [first, second, foreign] = [await open(owner.id), await open(owner.id), await open(other.id)];
+    await directory.sessions.endOthers(second);
+    await directory.sessions.endOthers(first);
+    const ids = [owner, other].map(({ id }) => directory.sessions.of(id).map((session) => session.id));
+    assert.deepEqual(ids, [[second.id], [foreign.id]]);
   });
 
   test('another token is needed once the password was given again, and none works after the end', async () => {

@@ -150,6 +150,17 @@ test('a head and trailers have an end', () => {
   assert.equal(read([Buffer.from(`${chunked}0\r\n`), ...drips], false), large);
 });
 
+test('a head is as long as it may be, however it is cut', () => {
+  const [begin, end] = ['HTTP/1.1 204 No Content\r\nX: ', '\r\n\r\n'];
+  const text = begin + 'x'.repeat(16 * 1024 + 1 - begin.length - end.length) + end;
+  const bytes = Buffer.from(text);
+  const cut = [bytes.subarray(0, -1), bytes.subarray(-1)];
+  for (const pieces of [[bytes], cut])
+    assert.deepEqual(read(pieces, false), { ...kept, status: 204, body: '' });
+  const longer = Buffer.from(text.replace(begin, `${begin}x`));
+  assert.equal(read([longer], false), 'answer headers too large');
+});
+
 test('a line that is no header is known as such in one pass, however many spaces it has', () => {
   const before = process.cpuUsage();
   for (let i = 0; i < 20; i++)
@@ -163,9 +174,14 @@ test('a line that is no header is known as such in one pass, however many spaces
 test('the beginning of a body is kept, without half a character', () => {
   const bytes = Buffer.from(`${ok}Content-Length: 2001\r\n\r\n.${'é'.repeat(1_000)}`);
   for (const pieces of waysToCut(bytes)) {
-    const found = read(pieces, false, 10);
-    assert.ok(typeof found !== 'string');
-    assert.deepEqual([found.body, found.isWhole], ['.éééé', true]);
+    for (const [keptBytesMax, body] of [
+      [10, '.éééé'],
+      [11, '.ééééé'],
+    ] as const) {
+      const found = read(pieces, false, keptBytesMax);
+      assert.ok(typeof found !== 'string');
+      assert.deepEqual([found.body, found.isWhole], [body, true]);
+    }
   }
 });
 

@@ -164,6 +164,9 @@ test('a newest segment that is noted and missing is told at that end of the log,
     assert.equal([...noting(newest).read({ reverse, upTo: newest })].filter(isDefect).length, 1);
     assert.deepEqual([...noting(newest).read({ reverse, upTo: newest - 1 })].filter(isDefect), []);
   }
+  for (const { file: other } of files.segments()) rmSync(join(other, '..'), { recursive: true });
+  const [only] = [...noting(1).read()];
+  assert.ok(only !== undefined && isDefect(only) && only.segment === 1, 'also the only one');
 });
 
 test('read backwards, damage is told where it lies', async (context) => {

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { takeCallback } from '../../src/networks/callbacks.ts';
+import { type CallbackOptions, takeCallback } from '../../src/networks/callbacks.ts';
 import type { CardNetwork, Networks, Received } from '../../src/networks/network.ts';
 
 const reply = { status: 200, contentType: 'text/plain', body: '' };
@@ -18,6 +18,13 @@ const networks = { posting: () => ({ card, cash: null }) } as unknown as Network
 const charge = { kind: 'charge', id: 'ch_1', org: 'org_1', livemode: true, method: 'card' };
 
 function isNew(stored: { received: Received; again?: boolean }) {
+  return take(async ({ kind }) => ({
+    ok: true,
+    body: JSON.stringify(kind === 'record' ? charge : stored),
+  })).then((taken) => taken.isNew);
+}
+
+function take(ask: CallbackOptions['ask']) {
   return takeCallback(
     {
       kind: 'network_callback',
@@ -31,9 +38,9 @@ function isNew(stored: { received: Received; again?: boolean }) {
       networks,
       knows: () => true,
       onVisitFailed: (error) => assert.fail(error as Error),
-      ask: async ({ kind }) => ({ ok: true, body: JSON.stringify(kind === 'record' ? charge : stored) }),
+      ask,
     },
-  ).then((taken) => taken.isNew);
+  );
 }
 
 test('only what tells something new, or is to be sent again, does not count', async () => {
@@ -43,6 +50,17 @@ test('only what tells something new, or is to be sent again, does not count', as
     assert.equal(await isNew({ received }), false, received);
   for (const received of ['review', 'declined'] as const)
     assert.equal(await isNew({ received, again: true }), false, received);
+});
+
+test('a report about a charge that is not there decides nothing, and one that the shard can’t take now comes again', async () => {
+  const refusing =
+    (refused: string, code: 'resource_missing' | 'api_error'): CallbackOptions['ask'] =>
+    async ({ kind }) =>
+      kind === refused ? { ok: false, code, message: '' } : { ok: true, body: JSON.stringify(charge) };
+  for (const asked of ['record', 'command']) {
+    assert.equal((await take(refusing(asked, 'resource_missing'))).outcome, 'unknown', asked);
+    assert.equal((await take(refusing(asked, 'api_error'))).outcome, 'later', asked);
+  }
 });
 
 test('a callback on which the connector throws is told so, stores nothing, and ends no thread', async () => {

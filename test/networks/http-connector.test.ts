@@ -164,6 +164,9 @@ test('a code is payable or not: that it will be some time decides nothing', asyn
     () => cash.lookup(cancel),
   ];
   for (const ask of asked) await assert.rejects(ask, /only a refund may be pending/);
+  const { cash: willing } = connector({ status: 'done' });
+  const done = [willing.issue(issue, code), willing.cancel(cancel, code), willing.lookup(issue)];
+  assert.deepEqual(await Promise.all(done), Array(3).fill({ result: 'done' }));
 });
 
 test('a refund may take its time', async () => {
