@@ -191,7 +191,7 @@ function dueMsOf({ id, due_at_ms }: DeliveryRecord): number {
   return defined(due_at_ms, `${id} is not due`);
 }
 
-const endedPerCommandMax = 500;
+const endedPerCommandMax = 128;
 
 /**
  * Ends some of the pending deliveries of a deleted endpoint. Returns the sort key to continue
@@ -234,6 +234,7 @@ function endDelivery(draft: Draft, delivery: DeliveryRecord): void {
   draft.put<DeliveryRecord>({ ...delivery, status: 'ended', due_at_ms: null, ended_at_ms });
 }
 
+/** Events, and the deliveries that end with them. The last event may go beyond. */
 const prunedPerCommandMax = 128;
 
 /**
@@ -248,21 +249,26 @@ export function pruneEvents(
   { after, before }: { readonly after?: string | undefined; readonly before: string },
 ): { readonly result: { readonly after: string | null } } {
   const { org, livemode } = draft.context;
-  let count = 0;
+  let changed = 0;
   let last: string | null = null;
   const index = kindIndex('event', scopeOf(org, livemode));
   for (const event of recordsOf(draft.view, 'event', index, { after, before, descending: false })) {
-    if (count === prunedPerCommandMax) return { result: { after: last } };
-    endDeliveriesOf(draft, event);
+    if (changed >= prunedPerCommandMax) return { result: { after: last } };
+    changed += 1 + endDeliveriesOf(draft, event);
     draft.remove({ ...event, object_json: '' });
     last = event.id;
-    count++;
   }
   return { result: { after: null } };
 }
 
-function endDeliveriesOf(draft: Draft, { id, org, livemode }: EventRecord): void {
+/** Ends the deliveries that still wait with an event. Returns how many. */
+function endDeliveriesOf(draft: Draft, { id, org, livemode }: EventRecord): number {
   const index = fieldIndex('delivery', scopeOf(org, livemode), 'event', id);
-  for (const delivery of recordsOf(draft.view, 'delivery', index, { descending: false }))
-    if (delivery.status === 'pending') endDelivery(draft, delivery);
+  let count = 0;
+  for (const delivery of recordsOf(draft.view, 'delivery', index, { descending: false })) {
+    if (delivery.status !== 'pending') continue;
+    endDelivery(draft, delivery);
+    count++;
+  }
+  return count;
 }

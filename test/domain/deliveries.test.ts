@@ -355,7 +355,7 @@ test('retention removes old events, some at a time, and ends the deliveries that
   const step = prune();
   const { after } = step.answer;
   assert.equal(after, step.decision.changes.findLast(({ kind }) => kind === 'event')?.id);
-  assert.deepEqual([step.changes, step.decision.changes.length], [['delivery ended'], 129]);
+  assert.deepEqual([step.changes, step.decision.changes.length], [['delivery ended'], 128]);
   assert.ok(step.decision.changes.every((change) => change.kind !== 'event' || change.object_json === ''));
   assert.deepEqual(prune(after).answer, { after: null });
   prune().expect({ changes: [] });

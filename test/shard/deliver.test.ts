@@ -330,9 +330,9 @@ test('of many deleted endpoints some are dealt with in a commit batch, by turns'
     given.push((await created).json.id);
   }
   const { checkpoint } = actor.journal;
-  // One command ends 500, so all but the last need another one.
+  // One command ends 128, so all but the last need another one.
   const waiting = given.slice(0, 4).flatMap((endpoint, of) =>
-    Array.from({ length: 501 }, (_, i) => {
+    Array.from({ length: 129 }, (_, i) => {
       const id = `whd_${of + 1}${String(i).padStart(30, '0')}`;
       return encodeRecord({ ...record(), id, endpoint });
     }),

@@ -218,7 +218,7 @@ function endDelivery(turn: Turn, id: string): void {
   turn.change('delivery', id, { status: 'ended', due_at_ms: null, ended_at_ms: turn.asked.serviceMs });
 }
 
-const drainedMax = 500;
+const drainedMax = 128;
 
 /** What waits for an endpoint that is gone has ended. There are never more of them here than one command ends. */
 export function drain(turn: Turn, _params: Params, id: string): Expected {
@@ -252,10 +252,17 @@ export function pruneEvents(turn: Turn, { after, before }: Params): Expected {
     .own('event')
     .filter(({ id }) => id < before && (after === undefined || id > after))
     .sort(byId);
-  const gone = old.slice(0, prunedMax);
-  const ids = new Set(gone.map(({ id }) => id));
-  for (const each of turn.own('delivery'))
-    if (ids.has(each.event) && each.status === 'pending') endDelivery(turn, each.id);
-  for (const event of gone) turn.remove({ ...event, object_json: '' });
-  return { result: { after: old.length > prunedMax ? gone.at(-1)!.id : null } };
+  let changed = 0;
+  let last: string | null = null;
+  for (const event of old) {
+    if (changed >= prunedMax) return { result: { after: last } };
+    const waiting = turn
+      .own('delivery')
+      .filter((each) => each.event === event.id && each.status === 'pending');
+    for (const each of waiting) endDelivery(turn, each.id);
+    turn.remove({ ...event, object_json: '' });
+    changed += 1 + waiting.length;
+    last = event.id;
+  }
+  return { result: { after: null } };
 }
