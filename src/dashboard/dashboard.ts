@@ -14,7 +14,7 @@ import { createContext, RecentForms, SettingsChanges } from './context.ts';
 import { readIncoming } from './incoming.ts';
 import { redirect } from './layout/document.ts';
 import { errorPage, forbiddenPage } from './layout/errors.ts';
-import { link, viewLink } from './layout/links.ts';
+import { homeLink, link, viewLink } from './layout/links.ts';
 import type { Incoming, ViewRequest } from './layout/row.ts';
 import { matchRow, pageOfForm, viewsOf } from './layout/table.ts';
 import { warningsOf } from './pages/endpoint-health.ts';
@@ -80,18 +80,22 @@ export class Dashboard {
       const { lang: _, ...others } = Object.fromEntries(query);
       return redirect(link(incoming, address, others), [setLanguage(chosen)]);
     }
+    if (method !== 'POST' && address.endsWith('/'))
+      return redirect(link(incoming, address.replace(/\/+$/, ''), Object.fromEntries(query)));
     const route = answerPublicRoute(incoming, this.#people);
     if (route !== null) return route;
     const request = this.#people.memberOf(incoming);
     if (request === null) return toSignIn(incoming);
-    const [, , org = '', mode = '', ...rest] = address.split('/');
+    const [, , org = '', mode, ...rest] = address.split('/');
     const role = request.member.roles[org];
     const isKnown = role !== undefined && request.organizations.some(({ id }) => id === org);
-    if (!isKnown || !modes.some((each) => each === mode)) return errorPage(incoming, 'missing');
+    const isMode = mode === undefined || modes.some((each) => each === mode);
+    if (!isKnown || !isMode) return errorPage(incoming, 'missing');
+    const organization = directory.organization(org);
+    if (mode === undefined) return redirect(homeLink(incoming, organization));
     if (!mayEnter(request.session, org)) return toSignIn(incoming, true);
     const path = rest.join('/');
     if (path === '') return redirect(link(incoming, `/dashboard/${org}/${mode}/home`));
-    const organization = directory.organization(org);
     const row = { role, organization, mode: mode as Mode, path, views: viewsOf(role), warnings: [] };
     const place = { ...request, ...row, id: '' };
     const { services, audit } = this.#options;

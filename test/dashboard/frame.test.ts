@@ -224,6 +224,28 @@ test('a language link on the answer to any form leads to a page', async () => {
   }
 });
 
+test('an address that ends early, or with a slash, leads to the page that is meant', async () => {
+  const [{ org }, home] = [dashboard, pathTo('home')];
+  const live = await newOrganization(dashboard.service, 'Dar');
+  const member = await newMember({ ...dashboard, org: live.id }, 'viewer', 'visitor@dar.ma');
+  await dashboard.service.operate('org.activate', { org: live.id });
+  const answers = [
+    [owner, '/dashboard/?days=7', '/dashboard?days=7'],
+    [owner, `${home}/`, home],
+    [owner, `/dashboard/${org}`, home],
+    [owner, `/dashboard/${live.id}`, 404],
+    [member, `/dashboard/${live.id}`, `/dashboard/${live.id}/live/home`],
+    [new Visitor(dashboard.service.url), '/docs/', '/docs'],
+    [new Visitor(dashboard.service.url), '/docs/quick-start/?lang=fr', '/docs/quick-start?lang=fr'],
+    [new Visitor(dashboard.service.url), '/docs/nothing/', 404],
+  ] as const;
+  for (const [visitor, address, expected] of answers) {
+    const { status, location } = await visitor.get(address);
+    assert.equal(status === 303 ? location : status, expected, address);
+  }
+  assert.match((await member.get('/dashboard/me')).body, /<a href="\/dashboard">Dashboard<\/a>/);
+});
+
 describe('attacks', () => {
   test('a session that was planted before the sign-in is not the one after it', async () => {
     const victim = new Visitor(dashboard.service.url);

@@ -86,10 +86,9 @@ export function formPage(
 /** A page of a member that belongs to no organization: the account. */
 export function memberPage(request: MemberRequest, content: Content): DashboardAnswer {
   const say = sayLayout(request);
-  const [first] = request.organizations;
-  const back =
-    first && html`<a href="${link(request, `/dashboard/${first.id}/test/home`)}">${say('dashboard')}</a>`;
-  const header = html`<header><div class="bar"><div class="switches">${back ?? null}</div>${memberMenu(request)}</div></header>`;
+  const hasHome = request.organizations.length > 0;
+  const home = hasHome && html`<a href="${link(request, '/dashboard')}">${say('dashboard')}</a>`;
+  const header = html`<header><div class="bar"><div class="switches">${home}</div>${memberMenu(request)}</div></header>`;
   return whole(request, content, { ...noOrganization, suffix: say('dashboard'), header });
 }
 

@@ -1,5 +1,6 @@
 // Addresses within the dashboard. All are made here, with the prefix that a proxy removes.
 
+import type { Organization } from '../../directory/organization.ts';
 import type { MemberRequest, PageRequest, ViewRequest } from './row.ts';
 
 type Query = Readonly<Record<string, string>>;
@@ -9,6 +10,14 @@ export function link({ prefix }: Pick<PageRequest, 'prefix'>, path: string, quer
   const given = Object.entries(query).filter(([, value]) => value !== '');
   const text = new URLSearchParams(given).toString();
   return prefix + path + (text === '' ? '' : `?${text}`);
+}
+
+/** Home of an organization, in live mode once that is activated. */
+export function homeLink(
+  request: Pick<PageRequest, 'prefix'>,
+  { id, liveActivated }: Pick<Organization, 'id' | 'liveActivated'>,
+): string {
+  return link(request, `/dashboard/${id}/${liveActivated ? 'live' : 'test'}/home`);
 }
 
 /** An address of the request's organization and mode: `viewLink(request, 'payments/pi_…')`. */

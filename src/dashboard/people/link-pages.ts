@@ -9,7 +9,7 @@ import { type Html, html } from '../../html/html.ts';
 import * as ui from '../layout/components.ts';
 import { plainPage, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
-import { link as linkTo } from '../layout/links.ts';
+import { homeLink, link as linkTo } from '../layout/links.ts';
 import { refused } from '../layout/row.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { sayMails } from '../messages/mails.ts';
@@ -111,7 +111,10 @@ async function joinAsNew(request: OpenRequest, people: People, link: Invitation)
   const member = await members.create(link.email, name, hash, { [link.org]: link.role });
   const joined = { org: link.org, role: link.role };
   await people.act(member, 'member.join', joined, async () => member, link.org);
-  return redirect(homeOf(request, link), await people.signIn(member, request));
+  return redirect(
+    homeLink(request, people.directory.organization(link.org)),
+    await people.signIn(member, request),
+  );
 }
 
 /** The member who was invited is signed in. */
@@ -126,11 +129,7 @@ async function join(
   const joined = { org: link.org, role: link.role };
   const act = () => members.setRole(invited.id, link.org, link.role);
   await people.act(invited, 'member.join', joined, act, link.org);
-  return redirect(homeOf(request, link));
-}
-
-function homeOf(request: OpenRequest, { org }: Invitation): string {
-  return linkTo(request, `/dashboard/${org}/test/home`);
+  return redirect(homeLink(request, people.directory.organization(link.org)));
 }
 
 function linkPage(request: OpenRequest, people: People, link: SignInLink): DashboardAnswer {

@@ -5,7 +5,7 @@ import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { html } from '../../html/html.ts';
 import { memberPage, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
-import { link } from '../layout/links.ts';
+import { homeLink, link } from '../layout/links.ts';
 import type { Incoming } from '../layout/row.ts';
 import { sayPeople } from '../messages/people.ts';
 import {
@@ -124,8 +124,7 @@ async function toFirstOrganization(request: OwnRequest, people: People): Promise
       title: say('no_organization_title'),
       body: html`<p>${say('no_organization')}</p>`,
     });
-  const mode = people.directory.organization(first.id).liveActivated ? 'live' : 'test';
-  return redirect(link(request, `/dashboard/${first.id}/${mode}/home`));
+  return redirect(homeLink(request, people.directory.organization(first.id)));
 }
 
 async function signOut(request: OwnRequest, people: People): Promise<DashboardAnswer> {

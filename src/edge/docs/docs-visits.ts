@@ -32,6 +32,11 @@ const headers = headerLines(
 export function createDocsVisits({ baseUrl, description, visitors }: DocsVisitsOptions) {
   const docs = new Docs(baseUrl, description);
   return (exchange: Exchange, head: RequestHead): void => {
+    const page = docs.pageWithoutSlash(head);
+    if (page !== null) {
+      exchange.answer(303, headers + headerLines(['Location', page]), '');
+      return;
+    }
     const waitSeconds =
       head.path === searchPath ? visitors.admit(exchange.remoteAddress, head.forwardedFor) : null;
     if (waitSeconds === null) {

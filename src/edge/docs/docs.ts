@@ -71,6 +71,13 @@ export class Docs {
     return { status: 200, document: this.#kept(path, { ...reader, language }, page) };
   }
 
+  /** Where an address with a slash at its end leads: to the page without it; null: there is none. */
+  pageWithoutSlash({ path, query }: Pick<DocsVisit, 'path' | 'query'>): string | null {
+    const page = path.replace(/\/+$/, '');
+    if (page === path || !this.#sources.has(page)) return null;
+    return linkWriter(this.#prefix, readerOf(new URLSearchParams(query).get('lang'), '').asked)(page);
+  }
+
   /** A page that was rendered before, or is rendered now. `name`: its path, or what it says. */
   #kept(name: string, { language, asked }: Reader, render: () => StaticText): StaticText {
     const key = `${language} ${asked ?? ''} ${name}`;
