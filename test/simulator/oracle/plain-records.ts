@@ -38,6 +38,10 @@ export class PlainRecords {
     return this.#records.get(id);
   }
 
+  get all(): readonly StoredRecord[] {
+    return [...this.#records.values()];
+  }
+
   /** The names of all indexes that ever had a row. */
   get indexes(): readonly string[] {
     return [...this.#rows.keys()];

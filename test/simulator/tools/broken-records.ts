@@ -370,7 +370,7 @@ function breakKind<K extends RecordKind>(
           const before = records.get(id);
           plain.apply(before ?? ({ ...each, id, removed: true } as StoredRecord));
         }
-        spare.world.happened.add(`broken: ${kind}.${name} (${way})`);
+        spare.world.happened.add('records that contradict each other');
         break;
       }
     }

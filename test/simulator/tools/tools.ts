@@ -9,6 +9,7 @@ import type { World } from '../world/world.ts';
 import { breakRecords } from './broken-records.ts';
 import { copyJournal } from './copied-journal.ts';
 import { damageLog } from './damaged-log.ts';
+import { decideCommands } from './decided-commands.ts';
 import { fileLog } from './filed-log.ts';
 import { moveLog } from './moved-log.ts';
 import { writeOldLayouts } from './old-layouts.ts';
@@ -21,6 +22,7 @@ const tools: Readonly<Record<string, (spare: SpareMachine) => Promise<void>>> = 
   'a journal is copied': copyJournal,
   'records are of older layouts': writeOldLayouts,
   'records are broken': breakRecords,
+  'commands are decided': decideCommands,
 };
 
 /** Not in every run: a tool reads all of a log. */

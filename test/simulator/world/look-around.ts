@@ -11,7 +11,7 @@ import { type Act, known, tell } from './acts.ts';
 
 const tableOf = <Name extends string>(names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, `(${name})`])) as Record<Name, string>;
-const sheetOf = (separator: Sheet['separator']): Sheet => ({
+export const sheetOf = (separator: Sheet['separator']): Sheet => ({
   headings: tableOf(sheetColumns),
   words: tableOf(sheetWords),
   separator,
