@@ -25,8 +25,9 @@ export async function copyJournal(spare: SpareMachine): Promise<void> {
   await checkLog(spare, copy, batches);
   const blocks = await checkCheckpoint(spare, copy);
   await copy.close();
-  await inspect(spare, batches);
   await checkResponses(spare, batches);
+  if (checkpointedIn(spare) < spare.history.beginning) return;
+  await inspect(spare, batches);
   await rebuild(spare, batches, blocks);
 }
 

@@ -207,7 +207,8 @@ function checkReadable(spare: SpareMachine, { entries, damagedRecords }: GivenUp
     ...entry,
     response: response && { ...response, body: Buffer.from(response.body).toString() },
   }));
-  const wanted = known!.entries.map(({ changes, cause, idempotency }, i) => ({
+  if (known === undefined) return;
+  const wanted = known.entries.map(({ changes, cause, idempotency }, i) => ({
     sequence: firstSequence + i,
     timeMs,
     cause,

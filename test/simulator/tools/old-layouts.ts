@@ -86,6 +86,7 @@ function keyOf(id: string): string {
 export async function writeOldLayouts(spare: SpareMachine): Promise<void> {
   const { history, journal, world, batches } = spare;
   const checkpointed = checkpointedIn(spare);
+  if (checkpointed < history.beginning) return;
   const known = history.at(checkpointed);
   const last = Math.max(checkpointed, batches.at(-1)!.lastSequence);
   const wanted = history.at(last);

@@ -89,6 +89,11 @@ export class History {
     }
   }
 
+  /** The sequence from which on it is known what the records were. */
+  get beginning(): number {
+    return this.#baseSequence;
+  }
+
   /** Whether a record lies in a batch that is not durable yet. */
   isPending(id: string): boolean {
     const durable = Math.max(this.durable, this.#recovered);
