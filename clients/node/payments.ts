@@ -19,11 +19,11 @@ export interface Settings {
   /** A secret key. */
   readonly key: string;
   /** How often a request is sent in all, when it may be sent again. */
-  readonly attempts?: number;
+  readonly attempts?: number | undefined;
   /** The longest time for an answer. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** For tests: how to wait between two attempts. */
-  readonly wait?: (ms: number) => Promise<void>;
+  readonly wait?: ((ms: number) => Promise<void>) | undefined;
 }
 
 /** `idempotencyKey` is the name of what the customer wants, such as one order: keep it, and send it with each retry. */
@@ -61,13 +61,19 @@ export class PaymentsError extends Error {
 
 const firstWaitMs = 500;
 const longestWaitMs = 30_000;
+const waitFor = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 export class Payments {
   readonly #settings: Required<Settings>;
 
   constructor(settings: Settings) {
-    const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-    this.#settings = { attempts: 5, timeoutMs: 30_000, wait, ...settings };
+    const { url, key, attempts = 5, timeoutMs = 30_000, wait = waitFor } = settings;
+    // The error for a header that can't be sent would quote the key.
+    if (!/^[!-~]+$/.test(key))
+      throw new TypeError(
+        'this is no API key: it has a space, a line break or another character that no key has',
+      );
+    this.#settings = { url, key, attempts, timeoutMs, wait };
   }
 
   /** Sends a request, again where that helps, and returns the answer. Throws `PaymentsError` for a refusal. */
@@ -116,9 +122,12 @@ export class Payments {
       }
       return { method, url, headers, body: null };
     }
-    headers['Content-Type'] = 'application/json';
     // One key for all attempts of a call, so that no attempt does anything twice.
-    headers['Idempotency-Key'] = idempotencyKey ?? crypto.randomUUID();
+    const key = idempotencyKey ?? crypto.randomUUID();
+    if (!/^[ -~]{1,255}$/.test(key))
+      throw new TypeError('an idempotency key has 1 to 255 printable ASCII characters');
+    headers['Content-Type'] = 'application/json';
+    headers['Idempotency-Key'] = key;
     return { method, url, headers, body: JSON.stringify(params) };
   }
 

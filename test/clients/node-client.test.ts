@@ -120,6 +120,30 @@ test('other refusals are not sent again, and say what they are', async () => {
   assert.equal(network.arrived.length, 1 + 5);
 });
 
+test('what can not be sent as a key is refused, and neither sent nor quoted', async () => {
+  const order = { amount: 25_000, currency: 'mad' } as const;
+  for (const idempotencyKey of ['order\r\nX: 1', 'commandé', '', 'x'.repeat(256)])
+    await assert.rejects(
+      payments.send('POST /v1/payment_intents', order, { idempotencyKey }),
+      /1 to 255 printable ASCII/,
+    );
+  const key = `${service.keys!.secret}\n`;
+  assert.throws(
+    () => new Payments({ url: network.url, key }),
+    ({ message }: Error) => /no API key/.test(message) && !message.includes('svc_sk'),
+  );
+  assert.equal(network.arrived.length, 0);
+});
+
+test('a setting that is undefined is as one that is left out', async () => {
+  const { url } = network;
+  const settings = { url, key: service.keys!.secret, attempts: undefined, timeoutMs: undefined };
+  network.stumbles.push(...Array.from({ length: 9 }, () => 'no answer' as const));
+  const wait = async () => {};
+  await assert.rejects(new Payments({ ...settings, wait }).send('GET /v1/account'), /fetch failed/);
+  assert.equal(network.arrived.length, 5);
+});
+
 test('a list is read page by page, each object once', async () => {
   for (const number of ['1', '2', '3', '4', '5']) {
     await payments.send('POST /v1/customers', { name: `Page ${number}`, metadata: { page: 'yes' } });

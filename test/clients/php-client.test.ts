@@ -145,16 +145,41 @@ test('PHP: a Retry-After that is no number of seconds is as good as none', { ski
 });
 
 test('PHP: a list is read page by page, each object once', { skip }, async () => {
-  const [ids, before] = await run(`
+  const [ids, before, array] = await run(`
 foreach (range(1, 5) as $number) { $payments->send('POST /v1/customers', ['name' => "Page $number"]); }
 $ids = [];
 foreach ($payments->all('GET /v1/customers', ['limit' => 2]) as $customer) { $ids[] = $customer['id']; }
 $before = [];
 foreach ($payments->all('GET /v1/customers', ['limit' => 2, 'ending_before' => end($ids)]) as $customer) { $before[] = $customer['id']; }
-echo json_encode([$ids, $before]);`);
+$array = array_column(iterator_to_array($payments->all('GET /v1/customers', ['limit' => 2])), 'id');
+echo json_encode([$ids, $before, $array]);`);
   assert.ok(ids.length >= 5);
   assert.deepEqual(ids, [...new Set(ids)]);
   assert.deepEqual(before.toSorted().toReversed(), ids.slice(0, -1));
+  assert.deepEqual(array, ids);
+});
+
+test('PHP: what can not be sent as a key is refused, and neither sent nor quoted', { skip }, async () => {
+  const said = await run(`
+$body = '{"amount": 100, "currency": "mad"}';
+$keys = ["order\\r\\nContent-Length: 34\\r\\n\\r\\n$body", "order\\n", 'commandé', '', str_repeat('x', 256)];
+$said = [];
+foreach ($keys as $key) {
+    try {
+        $payments->send('POST /v1/payment_intents', ['amount' => 50000, 'currency' => 'mad'], $key);
+    } catch (InvalidArgumentException $error) {
+        $said[] = $error->getMessage();
+    }
+}
+try {
+    new Payments(getenv('URL'), getenv('KEY') . "\\n");
+} catch (InvalidArgumentException $error) {
+    $said[] = str_contains($error->getMessage(), getenv('KEY')) ? 'quoted' : 'refused';
+}
+echo json_encode($said);`);
+  const refused = 'an idempotency key has 1 to 255 printable ASCII characters';
+  assert.deepEqual(said, [refused, refused, refused, refused, refused, 'refused']);
+  assert.equal(network.arrived.length, 0);
 });
 
 test('PHP: a webhook is verified: what the service has signed, and nothing else', { skip }, async () => {

@@ -27,6 +27,9 @@ final class Payments
         private readonly int $timeoutSeconds = 30,
         ?callable $wait = null,
     ) {
+        if (preg_match('/^[!-~]+$/D', $key) !== 1) {
+            throw new \InvalidArgumentException('this is no API key: it has a space, a line break or another character that no key has');
+        }
         $this->wait = $wait ?? static fn (int $ms) => usleep($ms * 1_000);
     }
 
@@ -46,6 +49,10 @@ final class Payments
         }
         // One key for all attempts of a call, so that no attempt does anything twice.
         $idempotencyKey ??= bin2hex(random_bytes(16));
+        // PHP would take what follows a line break for headers and a body.
+        if (preg_match('/^[ -~]{1,255}$/D', $idempotencyKey) !== 1) {
+            throw new \InvalidArgumentException('an idempotency key has 1 to 255 printable ASCII characters');
+        }
         for ($attempt = 1; ; $attempt++) {
             [$status, $answer, $retryAfter] = $this->attempt($route, $params, $idempotencyKey);
             if ($status >= 200 && $status < 300) {
@@ -73,7 +80,10 @@ final class Payments
         $isForward = !isset($params['ending_before']);
         do {
             $page = $this->send($route, $params);
-            yield from $page['data'];
+            // `yield from` would give the keys of each page again, so that a later one takes the place of an earlier one.
+            foreach ($page['data'] as $object) {
+                yield $object;
+            }
             $edge = $isForward ? end($page['data']) : reset($page['data']);
             $params[$isForward ? 'starting_after' : 'ending_before'] = $edge['id'] ?? null;
         } while ($page['has_more']);
