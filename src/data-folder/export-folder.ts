@@ -3,9 +3,9 @@
 // is left out, because it is not sealed. A folder that is made from the file gets a new one.
 
 import { createHash, type Hash } from 'node:crypto';
-import { createWriteStream, existsSync, renameSync, rmSync, type WriteStream } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { finished } from 'node:stream/promises';
 import manifest from '../../package.json' with { type: 'json' };
 import { defined } from '../core/assert.ts';
 import type { Directory } from '../directory/directory.ts';
@@ -46,7 +46,7 @@ export async function exportDataFolder(
 
 async function exportTo(to: string, folder: DataFolder, onProgress: ReportProgress): Promise<Transferred> {
   const unfinished = `${to}.unfinished`;
-  const file = new LineFile(unfinished);
+  const file = new LineFile(await open(unfinished, 'w', 0o600));
   try {
     await withDirectory(folder, async (directory) => {
       await checkFolder({ folder, directory, acceptLoss: false, warn });
@@ -57,7 +57,7 @@ async function exportTo(to: string, folder: DataFolder, onProgress: ReportProgre
     syncPath(dirname(to));
     return { file: to, folder: folder.path, ...counts };
   } catch (error) {
-    await file.abandon();
+    await file.close();
     rmSync(unfinished, { force: true });
     throw error;
   }
@@ -130,14 +130,12 @@ const flushBytes = 1024 * 1024;
 /** A file of lines, with a digest of them. */
 class LineFile {
   readonly counts = noCounts();
-  readonly #stream: WriteStream;
+  readonly #file: FileHandle;
   readonly #hash: Hash = createHash('sha256');
   #text = '';
 
-  constructor(path: string) {
-    this.#stream = createWriteStream(path, { flags: 'w', mode: 0o600, flush: true });
-    // The next write throws the error.
-    this.#stream.on('error', () => {});
+  constructor(file: FileHandle) {
+    this.#file = file;
   }
 
   async put(counted: keyof Counts, line: Line): Promise<void> {
@@ -154,22 +152,20 @@ class LineFile {
     const bytes = Buffer.from(this.#text);
     this.#text = '';
     this.#hash.update(bytes);
-    await new Promise<void>((resolve, reject) => {
-      this.#stream.write(bytes, (error) => (error ? reject(error) : resolve()));
-    });
+    await this.#file.writeFile(bytes);
   }
 
   /** Writes the last line, and resolves when all of it is on disk. */
   async end(): Promise<Counts> {
     await this.#flush();
     const end = { ...this.counts, sha256: this.#hash.digest('hex') };
-    this.#stream.end(`${JSON.stringify({ end })}\n`);
-    await finished(this.#stream);
+    await this.#file.writeFile(`${JSON.stringify({ end })}\n`);
+    await this.#file.sync();
+    await this.close();
     return this.counts;
   }
 
-  async abandon(): Promise<void> {
-    this.#stream.destroy();
-    await finished(this.#stream).catch(() => {});
+  close(): Promise<void> {
+    return this.#file.close();
   }
 }

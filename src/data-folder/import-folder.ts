@@ -54,11 +54,11 @@ interface ImportOptions {
 export async function importDataFolder(options: ImportOptions): Promise<Imported> {
   const from = resolve(options.from);
   const to = resolve(options.dataDir);
-  if (!existsSync(from)) throw new CommandFailure(`there is no file ${from}`);
-  if (existsSync(to) && readdirSync(to).length > 0)
-    throw new CommandFailure(`${to} is not empty: name a folder that is, or that does not exist`);
   const unfinished = `${to}.unfinished`;
   return withClearErrors(async () => {
+    if (!existsSync(from)) throw new CommandFailure(`there is no file ${from}`);
+    if (existsSync(to) && readdirSync(to).length > 0)
+      throw new CommandFailure(`${to} is not empty: name a folder that is, or that does not exist`);
     const release = await lockDataFolder(unfinished);
     try {
       const imported = await importBeside(unfinished, from, options);
@@ -236,18 +236,32 @@ function headOf(head: Line | End | Head): Head {
   return head;
 }
 
+/** More than any line of an export has. */
+const lineBytesMax = 64 * 1024 * 1024;
+
 /** The lines of a file without their line breaks. The last line may have none. */
 async function* linesOf(path: string): AsyncGenerator<Buffer> {
-  let rest: Buffer = Buffer.alloc(0);
+  let parts: Buffer[] = [];
+  let bytes = 0;
+  const add = (part: Buffer) => {
+    parts.push(part);
+    bytes += part.length;
+    if (bytes > lineBytesMax)
+      throw new SyntaxError(`${path} has a line that is longer than any of an export`);
+  };
+  const taken = () => {
+    const line = Buffer.concat(parts);
+    [parts, bytes] = [[], 0];
+    return line;
+  };
   for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 }) as AsyncIterable<Buffer>) {
     let start = 0;
     for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
-      const line = chunk.subarray(start, end);
-      yield rest.length === 0 ? line : Buffer.concat([rest, line]);
-      rest = Buffer.alloc(0);
+      add(chunk.subarray(start, end));
+      yield taken();
       start = end + 1;
     }
-    if (start < chunk.length) rest = Buffer.concat([rest, chunk.subarray(start)]);
+    if (start < chunk.length) add(chunk.subarray(start));
   }
-  if (rest.length > 0) yield rest;
+  if (bytes > 0) yield taken();
 }

@@ -1,7 +1,8 @@
-// Rolls the key that seals signing secrets, members' authenticator apps and credentials of
-// networks, while no service runs. The new key is added to the key file before anything is sealed
-// with it, and the old keys are removed from the file when nothing needs them any more. So when the
-// process is killed, the keys in the file open everything, and the command can be run again.
+// Rolls the key that seals signing secrets, members' authenticator apps, credentials of networks,
+// and mails that wait, while no service runs. The new key is added to the key file before anything
+// is sealed with it, and the old keys are removed from the file when nothing needs them any more.
+// So when the process is killed, the keys in the file open everything, and the command can be run
+// again.
 
 import type { Environment } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
@@ -13,6 +14,7 @@ import { endpointIndex } from '../domain/indexes.ts';
 import type { WebhookEndpointRecord } from '../domain/record.ts';
 import { openJournal } from '../journal/open-journal.ts';
 import { type EncodedRecord, encodeRecord } from '../journal/stopped-journal.ts';
+import { MailOutbox } from '../mail/outbox.ts';
 import { mapSealed, ownerOfSetting } from '../networks/connectors.ts';
 import type { SecretsKeyRolled } from '../operator/results/folder-results.ts';
 import { type DataFolder, journalOf, noteLayouts, shardNumbers, withDirectory } from './data-folder.ts';
@@ -50,6 +52,7 @@ async function rollIn(
   for (const number of shardNumbers(folder)) secrets += await reseal(folder, number, box);
   secrets += await resealApps(directory, box);
   secrets += await resealConnectors(directory, box);
+  secrets += await new MailOutbox(directory.store, box).reseal();
   await putKeyCheckValue(directory, keys);
   writeKeyFile(file, keys.slice(0, 1));
   return { key: box.keyId, secrets, file, kept };

@@ -4,7 +4,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { pack } from 'msgpackr';
-import type { SecretBox } from '../crypto/secret-box.ts';
+import { type SecretBox, SecretUnreadable } from '../crypto/secret-box.ts';
 import { mailRowPrefix } from '../directory/directory.ts';
 import type { DirectoryStore } from '../directory/directory-store.ts';
 import type { Alongside } from '../directory/token-rows.ts';
@@ -109,9 +109,28 @@ export class MailOutbox {
 
   #queued(letter: Letter, about: MailAbout, nowMs: number): QueuedMail {
     const id = `mail_${randomBytes(12).toString('hex')}`;
-    const sealed = this.#secrets.seal(JSON.stringify(letter), ownerOf(id, about.org));
+    const sealed = this.#sealed(letter, { id, org: about.org });
     const times = { createdMs: nowMs, attempts: 0, nextMs: nowMs };
     return { ...about, ...times, id, to: letter.to, state: 'waiting', sealed };
+  }
+
+  #sealed(letter: Letter, { id, org }: Pick<QueuedMail, 'id' | 'org'>): string {
+    return this.#secrets.seal(JSON.stringify(letter), ownerOf(id, org));
+  }
+
+  /** Seals what waits with the newest key. Returns how many letters these are. */
+  async reseal(): Promise<number> {
+    const resealed = this.waiting().flatMap((mail) => {
+      try {
+        return [{ ...mail, sealed: this.#sealed(this.open(mail), mail) }];
+      } catch (error) {
+        // The sender gives it up.
+        if (error instanceof SecretUnreadable) return [];
+        throw error;
+      }
+    });
+    await this.#write(resealed);
+    return resealed.length;
   }
 
   /** Throws `SecretUnreadable` when no key opens it. */
@@ -121,17 +140,17 @@ export class MailOutbox {
 
   /** Ends a mail; its text is forgotten. */
   end(mail: QueuedMail, state: 'sent' | 'failed' | 'dropped'): Promise<void> {
-    return this.#write({ ...mail, state, sealed: null, attempts: mail.attempts + 1 });
+    return this.#write([{ ...mail, state, sealed: null, attempts: mail.attempts + 1 }]);
   }
 
   /** Has a mail tried again later. */
   postpone(mail: QueuedMail): Promise<void> {
     const wait = waitsMs[Math.min(mail.attempts, waitsMs.length - 1)]!;
-    return this.#write({ ...mail, attempts: mail.attempts + 1, nextMs: this.#store.now() + wait });
+    return this.#write([{ ...mail, attempts: mail.attempts + 1, nextMs: this.#store.now() + wait }]);
   }
 
-  async #write(mail: QueuedMail): Promise<void> {
-    const { rows, onWritten } = this.#change([mail], []);
+  async #write(mails: readonly QueuedMail[]): Promise<void> {
+    const { rows, onWritten } = this.#change(mails, []);
     await this.#store.write(() => rows, onWritten);
   }
 

@@ -3,7 +3,7 @@
 // header.
 
 import { mkdir, writeFile } from 'node:fs/promises';
-import { isIP } from 'node:net';
+import { isIP, Socket } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createTransport, type SendMailOptions } from 'nodemailer';
@@ -55,7 +55,7 @@ function overSmtp(url: URL, { from, user, password }: TransportOptions): MailTra
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const secure = url.protocol === 'smtps:';
   const isLoopback = host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
-  const client = createTransport({
+  const settings = {
     host,
     port: url.port === '' ? (secure ? 465 : 587) : Number(url.port),
     secure,
@@ -68,23 +68,42 @@ function overSmtp(url: URL, { from, user, password }: TransportOptions): MailTra
     disableFileAccess: true,
     disableUrlAccess: true,
     ...(user !== null && password !== null && { auth: { user, pass: password } }),
-  });
+  };
+  const open = () => createTransport({ ...settings, ...(!secure && { socket: new UnverifiedSocket() }) });
   return {
     async check() {
       try {
-        await client.verify();
+        await open().verify();
       } catch (error) {
         throw withoutAnswer(error);
       }
     },
     async send(id, letter) {
       try {
-        await client.sendMail(mailOf(id, letter, from));
+        await open().sendMail(mailOf(id, letter, from));
       } catch (error) {
         throw isFinal(error) ? new MailRefused('the server refuses the address') : error;
       }
     },
   };
+}
+
+/** Far more than a server says before a connection is encrypted. */
+const unverifiedBytesMax = 16 * 1024;
+
+/**
+ * Before the connection is encrypted anybody on the way can answer for the server. The mailer takes
+ * a time that grows with the square of an answer, in the thread that runs the service.
+ */
+class UnverifiedSocket extends Socket {
+  #bytes = 0;
+
+  override push(bytes: Buffer | null): boolean {
+    this.#bytes += bytes?.length ?? 0;
+    if (this.#bytes <= unverifiedBytesMax) return super.push(bytes);
+    this.destroy(new Error('the server says too much'));
+    return false;
+  }
 }
 
 /** The error without what the server says, which may repeat the password that it was told. */

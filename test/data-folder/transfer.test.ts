@@ -2,7 +2,15 @@
 // again is the same, a service goes on from it, and a file that is not whole makes no folder.
 
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { type BusyFolder, busyEnv, busyFolder } from '../main/busy-folder.ts';
@@ -142,6 +150,15 @@ test('a file that is not as it was written makes no folder, and the line at faul
   }
 });
 
+test('a large file of something else is refused before it is read to its end', async () => {
+  const zeros = join(temporaryFolder(), 'disk.img');
+  writeFileSync(zeros, '');
+  truncateSync(zeros, 64 * 1024 ** 3);
+  const { folder, error } = await importFrom(zeros, 1);
+  assert.match(JSON.parse(error).error.message, /disk\.img has a line that is longer than any of an export/);
+  assert.ok(!existsSync(`${folder}.unfinished`));
+});
+
 test('nothing is overwritten, and a folder in use is not exported', async () => {
   assert.match(
     (await payments('export', '--data-dir', dataDir, '--to', file)).error,
@@ -149,6 +166,10 @@ test('nothing is overwritten, and a folder in use is not exported', async () => 
   );
   const { error } = await payments('import', '--from', file, '--data-dir', dataDir, '--shards', '2');
   assert.match(error, /is not empty/);
+  const nowhere = await payments('export', '--data-dir', dataDir, '--to', join(place, 'none', 'all.ndjson'));
+  assert.match(nowhere.error, /^payments: ENOENT[^\n]*all\.ndjson\.unfinished'\n$/);
+  const ontoFile = await payments('import', '--from', file, '--data-dir', file, '--shards', '2');
+  assert.match(ontoFile.error, /^payments: ENOTDIR[^\n]*all\.ndjson'\n$/);
   const none = await payments(
     'import',
     '--from',

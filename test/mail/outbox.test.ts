@@ -190,6 +190,25 @@ test('organizations take turns', async () => {
   );
 });
 
+test('what waits is sealed anew, but for what no key opens any more', async () => {
+  const [lost, old, next] = [newSecretsKey(), newSecretsKey(), newSecretsKey()];
+  const queue = async (key: string, to: string) => {
+    outbox = new MailOutbox(directory.store, new SecretBox([key]));
+    await invite(to);
+  };
+  await queue(lost, 'old@atlas.ma');
+  await queue(old, 'sara@atlas.ma');
+  assert.equal(await new MailOutbox(directory.store, new SecretBox([next, old])).reseal(), 1);
+  outbox = new MailOutbox(directory.store, new SecretBox([next]));
+  const { sent, transport } = recording();
+  await senderOf(transport).sendDue();
+  assert.deepEqual(
+    sent.map(({ to }) => to),
+    ['sara@atlas.ma'],
+  );
+  assert.equal(outbox.failed(), 1);
+});
+
 test('rows of mails mean nothing in another folder', () => assert.ok(isForeignRow('mail/mail_1')));
 
 test('while the disk is full no mail is sent twice, whatever became of it, and no other one is sent', async () => {

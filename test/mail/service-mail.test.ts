@@ -1,13 +1,14 @@
-// The service and its mails: one that was under way at a kill reaches the server after the next start.
+// The service and its mails: one that was under way at a kill reaches the server after the next start, whatever the secrets key.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
+import { paymentsWith } from '../main/payments-command.ts';
 import { startService } from '../service.ts';
 import { startSmtpServer } from './smtp-server.ts';
 
-test('a service that is killed between queueing and sending a mail sends it after its next start', async (t) => {
+test('a service that is killed between queueing and sending a mail sends it after its next start, also with another key', async (t) => {
   // It takes connections, and never says anything.
   const sockets: Socket[] = [];
   const silent = createServer((socket) => void sockets.push(socket.on('error', () => {})));
@@ -32,6 +33,9 @@ test('a service that is killed between queueing and sending a mail sends it afte
   assert.equal(mailed, true);
   await connected;
   await first.kill();
+  const folder = ['--data-dir', first.dataDir] as const;
+  const rolled = await paymentsWith({ NODE_ENV: 'development' }, ...folder, 'secrets', 'roll-key');
+  assert.equal(rolled.error, '');
 
   const server = await startSmtpServer();
   t.after(() => server.stop());

@@ -46,6 +46,16 @@ test('a server that will never take a mail refuses it; one that is busy, or refu
   await assert.rejects(full.transport.send('mail_1', letter), (error) => !isRefusal(error));
 });
 
+test('a server that says too much before the connection is encrypted is left at once', async (t) => {
+  for (const text of ['250-and so on\r\n', 'x']) {
+    const { transport } = await started(t, (line) =>
+      line.startsWith('EHLO') ? text.repeat(2_000_000 / text.length) : null,
+    );
+    await assert.rejects(transport.send('mail_1', letter), /says too much/);
+    await assert.rejects(transport.check(), /says too much/);
+  }
+});
+
 test('the check asks the server, and says when there is none', async (t) => {
   const { server, transport } = await started(t);
   await transport.check();
