@@ -179,6 +179,15 @@ test('an organization that anybody may have made has a small share, and all such
   assert.ok((await invite('sara@atlas.ma')).mailed);
 });
 
+test('an address is one address, however its letters are written', () => {
+  const letters = Array.from({ length: mailsPerDay.receipt.address + 5 }, (_, at) => {
+    const name = [...'customer'].map((letter, place) => ((at >> place) & 1 ? letter.toUpperCase() : letter));
+    return { to: `${name.join('')}@atlas.ma`, subject: '', text: '' };
+  });
+  const about = { org, isNewcomer: false, kind: 'receipt', link: null, expiresMs: clock.now() } as const;
+  assert.equal(outbox.plan(letters, about)?.rows.size, mailsPerDay.receipt.address);
+});
+
 test('organizations take turns', async () => {
   for (const name of ['a', 'b', 'c']) await invite(`${name}@crowd.ma`);
   await invite('sara@atlas.ma', await organization('Riad'));

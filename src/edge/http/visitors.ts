@@ -99,7 +99,10 @@ export function createCallers(options: VisitorOptions): Callers {
     admit(remoteAddress, forwardedFor, org) {
       const visitor = visitorOf(remoteAddress, forwardedFor);
       const waitSeconds = forOne.spend(at(visitor, org), monotonic());
-      return waitSeconds ?? forAll.spend(visitor, monotonic());
+      if (waitSeconds !== null) return waitSeconds;
+      const waitForAll = forAll.spend(visitor, monotonic());
+      if (waitForAll !== null) forOne.giveBack(at(visitor, org));
+      return waitForAll;
     },
     giveBack(remoteAddress, forwardedFor, org) {
       const visitor = visitorOf(remoteAddress, forwardedFor);

@@ -92,7 +92,7 @@ test('a trusted proxy that is no address is refused at the start', () => {
 });
 
 test('what comes from one address for an organization holds up none of the others, until it is too much for all', () => {
-  const { monotonic } = createManualClock(0);
+  const { monotonic, advance } = createManualClock(0);
   const callers = createCallers({ visitsPerMinute: 6, trustedProxies: [], visitorsMax: 100, monotonic });
   const admit = (org: string, address = '192.0.2.1') => callers.admit(address, '', org);
   for (let i = 0; i < 7; i++) assert.equal(admit('org_1'), null);
@@ -104,4 +104,7 @@ test('what comes from one address for an organization holds up none of the other
   const names = Array.from({ length: 1_000 }, (_, at) => `org_x${at}`);
   const admitted = names.filter((org) => admit(org) === null);
   assert(admitted.length > 100 && admitted.length < 150, String(admitted.length));
+  for (let i = 0; i < 10; i++) assert.notEqual(admit('org_3'), null);
+  advance(5_000);
+  assert.equal(admit('org_3'), null, 'what was refused for all was not spent');
 });
