@@ -120,6 +120,13 @@ test('other refusals are not sent again, and say what they are', async () => {
   assert.equal(network.arrived.length, 1 + 5);
 });
 
+test('JSON of something else on the way is no refusal of the service: it is sent again', async () => {
+  const bodies = ['{"error":"Bad Gateway"}', '{"error":null}', '{"message":"down"}', '[]'];
+  network.stumbles.push(...bodies.map((body) => ({ status: 502, body })));
+  assert.equal((await payments.send('GET /v1/account')).object, 'account');
+  assert.equal(waits.length, 4);
+});
+
 test('what can not be sent as a key is refused, and neither sent nor quoted', async () => {
   const order = { amount: 25_000, currency: 'mad' } as const;
   for (const idempotencyKey of ['order\r\nX: 1', 'commandé', '', 'x'.repeat(256)])

@@ -144,6 +144,17 @@ test('PHP: a Retry-After that is no number of seconds is as good as none', { ski
   assert.ok(wait >= 375, String(wait));
 });
 
+test('PHP: JSON of something else on the way is no refusal of the service: it is sent again', {
+  skip,
+}, async () => {
+  const bodies = ['{"error":"Bad Gateway"}', '{"error":null}', '{"message":"down"}', '[]'];
+  network.stumbles.push(...bodies.map((body) => ({ status: 502, body })));
+  const [waits, account] = await run(
+    `$account = $payments->send('GET /v1/account'); echo json_encode([count($waits), $account['object']]);`,
+  );
+  assert.deepEqual([waits, account], [4, 'account']);
+});
+
 test('PHP: a list is read page by page, each object once', { skip }, async () => {
   const [ids, before, array] = await run(`
 foreach (range(1, 5) as $number) { $payments->send('POST /v1/customers', ['name' => "Page $number"]); }

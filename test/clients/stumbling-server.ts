@@ -7,11 +7,12 @@ import type { AddressInfo } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
 
 /**
- * Instead of an answer: a status with a body and headers, no answer at all, or one that is lost after the request has run, as a
+ * Instead of an answer: a status with a refusal and headers, or with the JSON of something else, no answer at all, or one that is lost after the request has run, as a
  * whole or from the middle of its chunks on.
  */
 export type Stumble =
   | { readonly status: number; readonly code: string; readonly retryAfter?: number | string }
+  | { readonly status: number; readonly body: string }
   | 'no answer'
   | 'answer lost'
   | 'answer cut';
@@ -30,6 +31,10 @@ export async function startStumbling(serviceUrl: string) {
     arrived.push({ what: `${method} ${url}`, idempotencyKey: headers['idempotency-key'] as string });
     const stumble = stumbles.shift();
     if (stumble === 'no answer') return void request.socket.destroy();
+    if (typeof stumble === 'object' && 'body' in stumble) {
+      response.writeHead(stumble.status, { 'Content-Type': 'application/json' });
+      return void response.end(stumble.body);
+    }
     if (typeof stumble === 'object') {
       const { status, code, retryAfter } = stumble;
       response.writeHead(status, {

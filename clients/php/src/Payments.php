@@ -58,7 +58,9 @@ final class Payments
             if ($status >= 200 && $status < 300) {
                 return $answer;
             }
-            $error = new PaymentsError($status, is_array($answer) ? $answer['error'] ?? [] : []);
+            // Something between the service and here may answer JSON of its own.
+            $said = is_array($answer) ? $answer['error'] ?? [] : [];
+            $error = new PaymentsError($status, is_array($said) ? $said : []);
             $waitMs = self::waitBefore($error, $retryAfter, $attempt);
             if ($waitMs === null || $attempt >= $this->attempts) {
                 throw $error;
