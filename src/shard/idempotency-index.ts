@@ -4,6 +4,7 @@
 // table with open addressing finds the rows. When half of its slots are in use, it is rebuilt, some
 // rows at each insertion. All is in typed arrays, which cost the garbage collector nothing.
 
+import { randomFillSync } from 'node:crypto';
 import { idempotencyRetentionMs } from '../contract/limits.ts';
 import { AssertionFailure, assert, defined } from '../core/assert.ts';
 import {
@@ -64,6 +65,12 @@ export class IdempotencyIndex {
 
   /** The row that is being looked up or added. It is reused. */
   readonly #row = new Uint32Array(rowWords);
+  /**
+   * Random factors that say in which slot the search for a digest begins. Merchants choose their
+   * keys, and so the digests: without these, some could fill a long piece of the table, which the
+   * searches for many keys of others would go through.
+   */
+  readonly #factors = randomFillSync(new Uint32Array(2)).map((factor) => factor | 1);
 
   get bytes(): number {
     const slots = this.#slots.byteLength + (this.#rebuild?.slots.byteLength ?? 0);
@@ -77,7 +84,7 @@ export class IdempotencyIndex {
     const third = wordOf(keyDigest, 8);
     const slots = this.#slots;
     const mask = slots.length - 1;
-    for (let slot = first & mask; slots[slot] !== 0; slot = (slot + 1) & mask) {
+    for (let slot = this.#firstSlot(slots, first, second); slots[slot] !== 0; slot = (slot + 1) & mask) {
       const place = numberAt(slots, slot) - 1;
       const block = this.#blocks[Math.floor(place / blockRows)];
       if (block == null) continue;
@@ -98,7 +105,7 @@ export class IdempotencyIndex {
     for (let i = 0; i < 3; i++) row[i] = wordOf(keyDigest, i * 4);
     for (let i = 0; i < 2; i++) row[3 + i] = wordOf(fingerprint, i * 4);
     const place = this.#append(usedAtMs, location.record, location.offset);
-    enter(this.#slots, numberAt(row, 0), place);
+    this.#enter(this.#slots, row, 0, place);
     this.#slotsUsed++;
     this.#dropExpired(usedAtMs);
     if (this.#rebuild !== null) this.#continueRebuild(this.#rebuild, enteredPerInsertion);
@@ -180,8 +187,8 @@ export class IdempotencyIndex {
     for (let left = rows; rebuild.block !== null; ) {
       const { block } = rebuild;
       for (; rebuild.row < block.length && left > 0; rebuild.row++, left--) {
-        const first = numberAt(block.words, rebuild.row * rowWords);
-        enter(slots, first, block.number * blockRows + rebuild.row + 1);
+        const place = block.number * blockRows + rebuild.row + 1;
+        this.#enter(slots, block.words, rebuild.row * rowWords, place);
         rebuild.used++;
       }
       if (rebuild.row < block.length) return;
@@ -192,14 +199,20 @@ export class IdempotencyIndex {
     this.#slotsUsed = rebuild.used;
     this.#rebuild = null;
   }
-}
 
-/** Puts the number of a row into the first free slot for a digest that begins with `first`. */
-function enter(slots: Uint32Array, first: number, place: number): void {
-  const mask = slots.length - 1;
-  let slot = first & mask;
-  while (slots[slot] !== 0) slot = (slot + 1) & mask;
-  slots[slot] = place;
+  /** Puts the number of the row that begins at `at` of `words` into the first slot free for it. */
+  #enter(slots: Uint32Array, words: Uint32Array, at: number, place: number): void {
+    const mask = slots.length - 1;
+    let slot = this.#firstSlot(slots, numberAt(words, at), numberAt(words, at + 1));
+    while (slots[slot] !== 0) slot = (slot + 1) & mask;
+    slots[slot] = place;
+  }
+
+  /** For the first words of a digest: the upper bits of their products, which depend on all bits. */
+  #firstSlot(slots: Uint32Array, first: number, second: number): number {
+    const [a = 1, b = 1] = this.#factors;
+    return (Math.imul(first, a) + Math.imul(second, b)) >>> (Math.clz32(slots.length) + 1);
+  }
 }
 
 function keyAt(words: Uint32Array, at: number): IndexedKey {
