@@ -3,9 +3,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { copyFileSync } from 'node:fs';
 import type { TestContext } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import { crampedEnv } from '../main/merchant.ts';
 import { paymentsWith } from '../main/payments-command.ts';
+import { poll } from '../poll.ts';
 import type { PostgresServers } from '../postgresql/servers.ts';
 import { type Service, startService, temporaryFolder } from '../service.ts';
 
@@ -77,10 +77,14 @@ export function startNode(context: TestContext, options: NodeOptions): Node {
   const kill = () => endBy('SIGKILL');
   context.after(kill);
   const says = async (words: RegExp) => {
-    for (let tries = 0; !words.test(output); tries++) {
-      if (tries > 3_000) throw new Error(`${name} does not say ${words}:\n${output}`);
-      await wait(10);
-    }
+    let lookedAt = -1;
+    const look = () => {
+      // A look at all that several minutes have written takes a while.
+      if (output.length === lookedAt) return undefined;
+      lookedAt = output.length;
+      return words.test(output) || undefined;
+    };
+    await poll(look, () => `${name} does not say ${words}:\n${output}`);
   };
   return {
     name,

@@ -5,7 +5,6 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { dialect } from '../../src/journal/dialect.ts';
 import { assertWhole, merchantsOn, pauseAll, progress, startWork } from '../machine/merchants.ts';
-import { calmRestMs } from '../main/merchant.ts';
 import { leftOut, startServers } from '../postgresql/servers.ts';
 import { clusterCommand, startNode } from './nodes.ts';
 
@@ -25,7 +24,7 @@ test('nodes are upgraded one after the other, and none reads what it does not kn
   const a = startNode(context, { url: servers.url, name: 'a', launcher });
   const first = await a.serving;
   const merchants = await merchantsOn(context, first);
-  startWork(first, merchants, calmRestMs);
+  startWork(first, merchants);
   await progress(first, merchants, 5);
 
   // Node a is of the release before: the next one stands by, and takes over what that has written.
@@ -42,7 +41,7 @@ test('nodes are upgraded one after the other, and none reads what it does not kn
   console.error(drained.out.trim());
   const second = await b.serving;
   await pauseAll(merchants);
-  startWork(second, merchants, calmRestMs);
+  startWork(second, merchants);
   await progress(second, merchants, 5);
   const [{ layouts }] = (await query('select dialect -> $$layouts$$ as layouts from payments.lease')) as [
     { layouts: typeof dialect.layouts },

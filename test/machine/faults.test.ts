@@ -11,7 +11,7 @@ import { type DataFolder, lookAtDataFolder } from '../../src/data-folder/data-fo
 import { checkpointSequenceIn } from '../../src/journal/checkpoint/checkpoint-reader.ts';
 import { isDefect, LogReader } from '../../src/journal/log-reader.ts';
 import { foldersOfJournal } from '../../src/journal/open-journal.ts';
-import { crampedEnv, Merchant } from '../main/merchant.ts';
+import { crampedEnv, hurriedRestMs, Merchant } from '../main/merchant.ts';
 import { shopOnEachShard } from '../main/shops.ts';
 import { type Service, withRequestLogs } from '../service.ts';
 import { FaultyMachine } from './faulty-machine.ts';
@@ -54,7 +54,7 @@ test('power cuts at any write or sync lose nothing that was acknowledged', async
   for (let round = 0; round < rounds; round++) {
     const seed = firstSeed + round;
     const random = randomOf(seed);
-    startWork(service, merchants);
+    startWork(service, merchants, hurriedRestMs);
     await progress(service, merchants, 10 + Math.floor(random() * 60));
     const exited = endOf(service);
     const place = ['/log/', '/state/', 'shard-0', 'shard-1/log'][Math.floor(random() * 4)]!;
@@ -94,7 +94,7 @@ test('a segment that a killed process had just begun, its folder not synced, is 
   machine.faults({ on: 'sync', place: 'shard-1/log$', action: 'kill' });
   const [, shop] = await shopOnEachShard(first, 2);
   const merchant = new Merchant(context, 'shop1', shop!.key);
-  startWork(first, [merchant]);
+  startWork(first, [merchant], hurriedRestMs);
   await exited;
   await merchant.pause();
   machine.heal();

@@ -2,12 +2,17 @@
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { Merchant } from '../main/merchant.ts';
+import { calmRestMs, hurriedRestMs, Merchant } from '../main/merchant.ts';
 import { shopOnEachShard } from '../main/shops.ts';
 import { verifyCommand } from '../operator/cli/command-line.ts';
 import type { Service } from '../service.ts';
 
-export function startWork({ url }: Service, merchants: readonly Merchant[], restMs?: number): void {
+/** They are calm until something waits for their progress: what a test waits for otherwise takes no less time if they hurry. */
+export function startWork(
+  { url }: Service,
+  merchants: readonly Merchant[],
+  restMs: number = calmRestMs,
+): void {
   for (const merchant of merchants) merchant.work(url, 4, restMs);
 }
 
@@ -20,16 +25,22 @@ export async function merchantsOn(context: TestContext, service: Service): Promi
   return shops.map(({ key }, shard) => new Merchant(context, `shop${shard}`, key));
 }
 
-/** Settles when each merchant has so many more writes acknowledged. */
+/**
+ * Settles when each merchant has so many more writes acknowledged. They hurry for that, so that much is under way at the moment
+ * at which it settles, and whatever the test does then meets it.
+ */
 export async function progress(
   service: Service,
   merchants: readonly Merchant[],
   count: number,
 ): Promise<void> {
   const enough = merchants.map(({ acknowledged }) => acknowledged + count);
+  const rests = merchants.map(({ restMs }) => restMs);
+  for (const merchant of merchants) merchant.restMs = hurriedRestMs;
   await service.until(
     () => merchants.every(({ acknowledged }, i) => acknowledged >= enough[i]!) || undefined,
   );
+  for (const [i, merchant] of merchants.entries()) merchant.restMs = rests[i]!;
 }
 
 /** Everything that was acknowledged is there, as it was, once. */

@@ -28,7 +28,7 @@ test('stopped for a minute, the service loses nothing, and every event reaches i
   }
   const merchants = shops.map(({ key }, shard) => new Merchant(context, `shop${shard}`, key));
   startWork(service, merchants);
-  await progress(service, merchants, 20);
+  await progress(service, merchants, 40);
   await service.until(() => receiver.requests.length > 5 || undefined);
 
   process.kill(service.process.pid!, 'SIGSTOP');

@@ -60,7 +60,7 @@ const restMs = 40;
 /** For tests of one moment, at which as much as possible is to be under way. */
 export const hurriedRestMs = 10;
 /** For tests of what lasts, and meets every connection however long that rests. */
-export const calmRestMs = 100;
+export const calmRestMs = 200;
 /** It rests longer before it tries again what the service could not answer. */
 const unsureRestMs = 100;
 
@@ -114,6 +114,8 @@ export class Merchant {
   /** Where it works now: at the first of these that answers. */
   #urls: readonly string[] | null = null;
   #working: Promise<unknown> = Promise.resolve();
+  /** How long each connection rests after what was answered; it may be changed while they work. */
+  restMs = restMs;
   readonly findings: Findings = { lost: [], doubled: [], half: [] };
   /** Writes that were answered for good. */
   acknowledged = 0;
@@ -131,15 +133,16 @@ export class Merchant {
    * Works on `connections` connections until `pause`, or until the service is gone. Of one with several addresses it asks the
    * next where it was not answered, and goes on.
    */
-  work(at: string | readonly string[], connections: number, sureRestMs = restMs): void {
+  work(at: string | readonly string[], connections: number, rest = restMs): void {
     const urls = typeof at === 'string' ? [at] : at;
     this.#urls = urls;
+    this.restMs = rest;
     const worker = async () => {
       for (let turn = 0; this.#urls === urls; ) {
         const outcome = await this.#step(urls[turn % urls.length]!);
         if (outcome === 'not answered' && urls.length === 1) return;
         if (outcome === 'not answered') turn++;
-        await wait(outcome === 'sure' ? sureRestMs : unsureRestMs);
+        await wait(outcome === 'sure' ? this.restMs : unsureRestMs);
       }
     };
     this.#working = Promise.all(Array.from({ length: connections }, worker));
