@@ -16,11 +16,20 @@ const create = (key: string, idempotencyKey: string) => ({
   body: { amount: 5_000, currency: 'mad' },
 });
 
-test('a backup becomes the folder of another node', { skip: leftOut }, async (context) => {
+test('a node with another secrets key is refused, and a backup becomes the folder of another node', {
+  skip: leftOut,
+}, async (context) => {
   const servers = await startServers(context, 1);
   const a = startNode(context, { url: servers.url, name: 'a' });
   const first = await a.serving;
   const { secret } = first.keys!;
+
+  const foreign = temporaryFolder();
+  writeFileSync(`${foreign}.secrets-key`, newSecretsKey());
+  const other = startNode(context, { url: servers.url, name: 'other', dataDir: foreign });
+  await other.says(/does not have the key that seals the signing secrets of this service/);
+  await assert.rejects(other.serving, /ended with code 1/);
+
   const before = await first.call('/v1/payment_intents', create(secret, 'before'));
   const backup = join(temporaryFolder(), 'backup');
   const operate = (...words: string[]) => paymentsWith({ PAYMENTS_JOURNAL_URL: servers.url }, ...words);
@@ -57,16 +66,4 @@ test('a backup becomes the folder of another node', { skip: leftOut }, async (co
     assert.deepEqual(read.json, answer.json, name);
   }
   assert.equal(await second.stop(), 0);
-});
-
-test('a node with another secrets key is refused before it serves', { skip: leftOut }, async (context) => {
-  const servers = await startServers(context, 1);
-  const a = startNode(context, { url: servers.url, name: 'a' });
-  const first = await a.serving;
-  const dataDir = temporaryFolder();
-  writeFileSync(`${dataDir}.secrets-key`, newSecretsKey());
-  const b = startNode(context, { url: servers.url, name: 'b', dataDir });
-  await b.says(/does not have the key that seals the signing secrets of this service/);
-  await assert.rejects(b.serving, /ended with code 1/);
-  assert.equal(await first.stop(), 0);
 });

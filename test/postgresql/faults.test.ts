@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { freePort } from '../free-port.ts';
 import { assertWhole, merchantsOn, pauseAll, progress, startWork } from '../machine/merchants.ts';
-import { calmRestMs, crampedEnv, type Merchant } from '../main/merchant.ts';
+import { crampedEnv, type Merchant } from '../main/merchant.ts';
 import { type Service, startService, temporaryFolder } from '../service.ts';
 import { Link } from './links.ts';
 import { leftOut, type PostgresServer, startServers } from './servers.ts';
@@ -19,6 +19,7 @@ interface Bench {
   readonly a: PostgresServer;
   readonly b: PostgresServer;
   readonly c: PostgresServer;
+  readonly standbysFollow: () => Promise<void>;
   readonly links: readonly Link[];
   readonly env: Readonly<Record<string, string>>;
   readonly service: Service;
@@ -26,7 +27,7 @@ interface Bench {
 }
 
 /** A service whose merchants work, with a primary `a` and the standbys `b` and `c`. */
-async function working(context: TestContext, restMs?: number): Promise<Bench> {
+async function working(context: TestContext): Promise<Bench> {
   const servers = await startServers(context, 2);
   const [a, b, c] = servers.all as [PostgresServer, PostgresServer, PostgresServer];
   const links = await Promise.all([a, b, c].map(({ port }) => new Link(port).open(context)));
@@ -40,9 +41,9 @@ async function working(context: TestContext, restMs?: number): Promise<Bench> {
   const service = await startService({ env });
   context.after(() => service.kill());
   const merchants = await merchantsOn(context, service);
-  startWork(service, merchants, restMs);
+  startWork(service, merchants);
   await progress(service, merchants, 20);
-  return { a, b, c, links, env, service, merchants };
+  return { a, b, c, standbysFollow: () => servers.streaming(a, 2), links, env, service, merchants };
 }
 
 /** Every merchant has writes acknowledged again, before long. */
@@ -84,34 +85,21 @@ async function moreAdvanced(b: PostgresServer, c: PostgresServer): Promise<[Post
   return ofB >= ofC ? [b, c] : [c, b];
 }
 
-test('what passes by itself costs nothing that was acknowledged', skip, async (context) => {
-  const bench = await working(context, calmRestMs);
-  const { a, b, c, links, service, merchants } = bench;
-  a.freeze();
-  await wait(2_500);
-  a.thaw();
-  await servesAgain(bench, 'primary frozen and thawed');
-
-  for (const direction of ['requests', 'answers'] as const) {
-    links[0]!.cut(direction);
-    await wait(1_500);
-    links[0]!.mend();
-    await servesAgain(bench, `${direction} lost`);
-  }
-
+/** The primary has no room for the log for a while. */
+async function fillDisk(primary: PostgresServer): Promise<void> {
   const noRoom = 'no_room before insert on payments.log for each row execute function payments.no_room()';
-  await a.query(
+  await primary.query(
     `create function payments.no_room() returns trigger language plpgsql as
      $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`,
     'payments',
   );
-  await a.query(`create trigger ${noRoom}`, 'payments');
+  await primary.query(`create trigger ${noRoom}`, 'payments');
   await wait(1_500);
-  await a.query('drop trigger no_room on payments.log', 'payments');
-  await servesAgain(bench, 'disk of the primary full');
+  await primary.query('drop trigger no_room on payments.log', 'payments');
+}
 
-  await b.stop('kill');
-  await servesAgain(bench, 'one standby killed');
+/** One of three machines, without the others, acknowledges nothing, and reads on. */
+async function assertAloneReads({ c, service, merchants }: Bench): Promise<void> {
   const list = () => service.call('/v1/customers', { key: service.keys!.secret });
   const { text } = await list();
   await c.stop('kill');
@@ -123,15 +111,70 @@ test('what passes by itself costs nothing that was acknowledged', skip, async (c
   const read = await list();
   assert.deepEqual([read.status, read.text], [200, text]);
   await c.start();
-  await goesOn(bench, 'both standbys killed, one is back');
-});
+}
 
-test('the primary is killed, and the more advanced standby is promoted', skip, async (context) => {
-  const bench = await working(context);
-  await bench.a.stop('kill');
-  await promote(...(await moreAdvanced(bench.b, bench.c)));
-  await goesOn(bench, 'primary killed');
-});
+/** The primary crashes with rows that no standby has, and shows them when it is back. */
+async function crash({ a, b, c }: Bench): Promise<void> {
+  b.freeze();
+  c.freeze();
+  await wait(300);
+  await a.stop('kill');
+  b.thaw();
+  c.thaw();
+  await a.start();
+}
+
+/** The service is killed under load, again and again; gives the last one. */
+async function killAgain(context: TestContext, { service, merchants, env }: Bench): Promise<Service> {
+  let last = service;
+  context.after(() => last.kill());
+  for (let round = 0; round < 3; round++) {
+    await last.kill();
+    last = await startService({ dataDir: service.dataDir, env });
+    startWork(last, merchants);
+    await progress(last, merchants, 5);
+  }
+  return last;
+}
+
+test(
+  'what passes by itself, kills of the service, and a promotion cost nothing acknowledged',
+  skip,
+  async (context) => {
+    const bench = await working(context);
+    const { a, b, c, standbysFollow, links, merchants } = bench;
+    a.freeze();
+    await wait(2_500);
+    a.thaw();
+    await servesAgain(bench, 'primary frozen and thawed');
+
+    for (const direction of ['requests', 'answers'] as const) {
+      links[0]!.cut(direction);
+      await wait(1_500);
+      links[0]!.mend();
+      await servesAgain(bench, `${direction} lost`);
+    }
+
+    await fillDisk(a);
+    await servesAgain(bench, 'disk of the primary full');
+
+    await b.stop('kill');
+    await servesAgain(bench, 'one standby killed');
+    await assertAloneReads(bench);
+    await servesAgain(bench, 'both standbys killed, one is back');
+
+    await b.start();
+    await standbysFollow();
+    await crash(bench);
+    await servesAgain(bench, 'primary restarted');
+
+    await standbysFollow();
+    const service = await killAgain(context, bench);
+    await a.stop('kill');
+    await promote(...(await moreAdvanced(b, c)));
+    await goesOn({ service, merchants }, 'service killed, then the primary, and a standby promoted');
+  },
+);
 
 test('the primary is frozen, a standby is promoted, and the old primary wakes up', skip, async (context) => {
   const bench = await working(context);
@@ -174,34 +217,6 @@ test(
     );
   },
 );
-
-test(
-  'the primary crashes with rows that no standby has, and shows them when it is back',
-  skip,
-  async (context) => {
-    const bench = await working(context);
-    bench.b.freeze();
-    bench.c.freeze();
-    await wait(300);
-    await bench.a.stop('kill');
-    bench.b.thaw();
-    bench.c.thaw();
-    await bench.a.start();
-    await goesOn(bench, 'primary restarted');
-  },
-);
-
-test('the service is killed under load, again and again', skip, async (context) => {
-  const bench = await working(context);
-  let { service } = bench;
-  for (let round = 0; round < 3; round++) {
-    await service.kill();
-    service = await startService({ dataDir: service.dataDir, env: bench.env });
-    startWork(service, bench.merchants);
-    await progress(service, bench.merchants, 5);
-  }
-  await goesOn({ service, merchants: bench.merchants }, 'service killed');
-});
 
 test(
   'of two services on the same partitions the older one is fenced, and answers nothing more',
