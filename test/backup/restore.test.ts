@@ -299,18 +299,24 @@ test('webhooks and network calls of a restored folder wait until it is resumed',
   assert.equal((await service.call('/v1/webhook_endpoints', { key, body: endpoint })).status, 200);
   const intent = { amount: 10_000, currency: 'mad', payment_method_types: ['card'] };
   const { json } = await service.call('/v1/payment_intents', { key, body: intent, idempotencyKey: 'a' });
-  // The network never answers: its call is open in the backup.
-  const confirm = service.call(`/v1/payment_intents/${json.id}/confirm`, {
-    key,
-    body: { return_url: 'https://shop.example' },
-    idempotencyKey: 'b',
-  });
-  confirm.catch(() => {});
+  // The network never answers: its call is open in the backup, once the second of two confirmations is told that the first is
+  // under way.
+  const confirm = () =>
+    service.call(`/v1/payment_intents/${json.id}/confirm`, {
+      key,
+      body: { return_url: 'https://shop.example' },
+      idempotencyKey: 'b',
+    });
+  const confirmations = [confirm(), confirm()];
+  for (const each of confirmations) each.catch(() => {});
+  assert.equal((await Promise.race(confirmations)).json.error?.code, 'idempotency_in_progress');
   await eventually(() => receiver.requests.length > 0);
-  const isBusy = async () =>
-    (await service.call(`/v1/payment_intents/${json.id}/cancel`, { key, body: {}, idempotencyKey: 'c' })).json
-      ?.error?.code;
-  await eventually(async () => (await isBusy()) === 'payment_intent_busy');
+  const canceled = await service.call(`/v1/payment_intents/${json.id}/cancel`, {
+    key,
+    body: {},
+    idempotencyKey: 'c',
+  });
+  assert.equal(canceled.json.error?.code, 'payment_intent_busy');
   const { to } = await backUp(service);
   await service.kill();
   const sentBefore = receiver.requests.length;
