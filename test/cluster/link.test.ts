@@ -188,6 +188,23 @@ test('a port that is sent to a channel which was closed meanwhile is closed', as
   assert.equal(listened.link.isIdle, true);
 });
 
+test('what is said to a channel that was closed meanwhile is heard by nobody, and the link goes on', async (context) => {
+  const { near, far, dialed, listened } = await channel(context);
+  dialed.socket.pause();
+  far.close();
+  await poll(() => (listened.link.isIdle ? true : undefined));
+  near.postMessage(frames(64));
+  near.postMessage('late');
+  near.close();
+  await poll(() => (dialed.link.isIdle ? true : undefined));
+  dialed.socket.resume();
+  const { port1 } = new MessageChannel();
+  dialed.link.open({ shard: 4 }, port1);
+  const [greeting] = await poll(() => listened.opened[1]);
+  assert.deepEqual(greeting, { shard: 4 });
+  assert.equal(listened.ends, 0);
+});
+
 test('what says that it is longer than anything that nodes say ends the link', async (context) => {
   for (const [bytes, isFault] of [
     [256 * 1024 * 1024, false],

@@ -90,11 +90,21 @@ test('where TLS is spoken, what nobody serves is closed', async (context) => {
 
 test('connections to a node end when another one serves, and when the relay closes', async (context) => {
   const { relay, port } = await relayOn(context);
-  const greeting = (name: string) => createServer((socket) => socket.on('error', () => {}).write(name));
-  relay.passTo(await listening(context, greeting('a')));
+  const greeting = (name: string) =>
+    createServer((socket) =>
+      socket
+        .on('error', () => {})
+        .on('data', (data) => socket.write(data))
+        .write(name),
+    );
+  const a = await listening(context, greeting('a'));
+  relay.passTo(a);
   const first = connect(port, '127.0.0.1');
   const [hello] = await once(first, 'data');
   assert.equal(String(hello), 'a');
+  relay.passTo(a);
+  first.write('still there');
+  assert.equal(String((await once(first, 'data'))[0]), 'still there');
   const ended = all(first);
   relay.passTo(await listening(context, greeting('b')));
   await ended;
