@@ -45,7 +45,7 @@ browserTest('a new organization is led to its first payment link, which is made 
   await page.getByLabel('Your reference').fill('order-12');
   await make.dblclick();
   await page.getByText('The link is ready.').waitFor();
-  await page.getByRole('img', { name: 'The payment link as a QR code' }).waitFor();
+  await page.getByRole('img', { name: 'The address as a QR code' }).waitFor();
   const url = await page.getByText(`${dashboard.service.url}/link/pl_`).innerText();
   assert.equal((await fetch(url)).status, 200);
   assert.deepEqual((await api(dashboard, '/v1/checkout/sessions')).data, [], 'nobody has opened it');

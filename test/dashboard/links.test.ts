@@ -57,7 +57,7 @@ browserTest(
   'a link that lasts is made, paid by two customers, paused, opened again and removed',
   async () => {
     const url = await makeLink('Carpet', { use: 'Any number of times', lasts: 'Never' });
-    await page.getByRole('img', { name: 'The payment link as a QR code' }).waitFor();
+    await page.getByRole('img', { name: 'The address as a QR code' }).waitFor();
     await screenshot(page, 'link');
     const linkPage = page.url();
     const before = (await sessions()).length;

@@ -174,6 +174,22 @@ test('an older page of a list is not filtered, and one with a filter is', async 
   );
 });
 
+test('the page of a checkout session does not say that a link ends with it', async () => {
+  const session = {
+    id: 'cs_1',
+    amount: 10_000,
+    currency: 'mad',
+    payment_method_types: ['card'],
+    status: 'open',
+  };
+  const times = { url: 'https://pay.ma/checkout/cs_1', created: 0, expires_at: 0 };
+  const callApi = async () => ({ ok: true, body: { ...session, ...times } }) as ApiAnswer;
+  const { body } = await visit('checkout/cs_1?done=expire', { callApi });
+  const [, main = ''] = body.toString().split('<main');
+  assert.match(main, /The session has ended/);
+  assert.doesNotMatch(main, /End the link|>Payment link</);
+});
+
 test('payment links stand before the newest checkout sessions, and not before older ones', async () => {
   const callApi = async () => ({ ok: true, body: { data: [], has_more: false } }) as ApiAnswer;
   const link = { id: 'pl_1', amount: 10_000, currency: 'mad', state: 'active', ends_at_ms: null };

@@ -71,7 +71,8 @@ export const shopMessages = texts({
   link_done: `The link is ready. Send it to your customer, or let them scan the code.
     Le lien est prêt. Envoyez-le à votre client ou faites-lui scanner le code.
     الرابط جاهز. أرسله إلى عميلك أو دعه يمسح الرمز.`,
-  link_qr: 'The payment link as a QR code | Le lien de paiement en code QR | رابط الدفع كرمز QR',
+  page_to_pay: 'Page to pay | Page de paiement | صفحة الدفع',
+  address_qr: 'The address as a QR code | L’adresse en code QR | العنوان كرمز QR',
   open_page: 'Open the page | Ouvrir la page | افتح الصفحة',
   what_for: 'What it is for | Objet | الغرض',
   what_for_hint: `The customer sees it on the page.
@@ -100,11 +101,11 @@ export const shopMessages = texts({
   success_url_hint: `A page of your shop. Leave it as it is to show the receipt.
     Une page de votre boutique. Laissez-la telle quelle pour afficher le reçu.
     صفحة من متجرك. اتركها كما هي لعرض الإيصال.`,
-  expire: 'End the link now | Mettre fin au lien | أنهِ الرابط الآن',
-  expire_text: `Nobody can pay with it after that.
-    Personne ne pourra plus payer avec.
-    لن يتمكن أحد من الدفع به بعد ذلك.`,
-  expire_done: 'The link has ended. | Le lien n’est plus valable. | انتهى الرابط.',
+  expire: 'End the session now | Mettre fin à la session | أنهِ الجلسة الآن',
+  expire_text: `Nobody can pay on its page after that. A payment link behind which it was made goes on.
+    Personne ne pourra plus payer sur sa page. Le lien de paiement dont elle vient reste valable.
+    لن يتمكن أحد من الدفع في صفحتها بعد ذلك. أما رابط الدفع الذي أُنشئت منه فيبقى صالحًا.`,
+  expire_done: 'The session has ended. | La session a pris fin. | انتهت الجلسة.',
   show: 'Show | Afficher | عرض',
   open_reviews: 'Open | Ouvertes | المفتوحة',
   all_reviews: 'All | Toutes | الكل',

@@ -70,7 +70,7 @@ async function showSession(request: Request): Promise<DashboardAnswer> {
     actions: sessionBadge(request, session),
     body: [
       ui.doneOf(request, { expire: 'expire_done' }),
-      session.url === null ? null : addressPart(request, session.url),
+      session.url === null ? null : addressPart(request, 'page_to_pay', session.url),
       ui.section(
         say('details'),
         ui.definitions([

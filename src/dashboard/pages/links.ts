@@ -201,11 +201,11 @@ function lastsOf({
 const doneTexts = { link: 'link_done', pause: 'link_pause_done', resume: 'link_resume_done' } as const;
 
 /** The address of a page where a customer pays, to copy, to scan and to open. */
-export function addressPart(request: Request, url: string): Html {
+export function addressPart(request: Request, heading: 'link' | 'page_to_pay', url: string): Html {
   const { say } = request;
   return ui.section(
-    say('link'),
-    html`<p>${ui.copyable(request, url)}</p>${qrCode(url, say('link_qr'))}
+    say(heading),
+    html`<p>${ui.copyable(request, url)}</p>${qrCode(url, say('address_qr'))}
 <p>${ui.button(say('open_page'), url, 'quiet')}</p>`,
   );
 }
@@ -220,7 +220,7 @@ async function showLink(request: Request): Promise<DashboardAnswer> {
     actions: linkBadge(request, state),
     body: [
       ui.doneOf(request, doneTexts),
-      addressPart(request, url),
+      addressPart(request, 'link', url),
       ui.section(
         say('details'),
         ui.definitions([
