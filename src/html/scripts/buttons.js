@@ -1,6 +1,6 @@
 // Buttons that need a script, and are hidden without one: `data-copy` copies its text, or when it
 // is empty that of the element before the button; `data-print` prints the page. A button with
-// `data-confirm` asks its question before it sends its form.
+// `data-confirm` asks its question before it sends its form. A form is posted once for a double click.
 
 for (const button of document.querySelectorAll('button[data-copy]')) {
   if (!(button instanceof HTMLButtonElement) || !navigator.clipboard) continue;
@@ -23,7 +23,16 @@ for (const button of document.querySelectorAll('button[data-print]')) {
   button.addEventListener('click', () => window.print());
 }
 
+/** A form that was posted is not posted again within this time: one answer would hide the other. */
+const doubleClickMs = 2_000;
+/** When each form was posted. @type {WeakMap<HTMLFormElement, number>} */
+const postedAt = new WeakMap();
+
 document.addEventListener('submit', (event) => {
+  const form = /** @type {HTMLFormElement} */ (event.target);
+  const sinceMs = event.timeStamp - (postedAt.get(form) ?? Number.NEGATIVE_INFINITY);
   const question = event.submitter?.dataset.confirm;
-  if (question !== undefined && !window.confirm(question)) event.preventDefault();
+  if (sinceMs < doubleClickMs || (question !== undefined && !window.confirm(question)))
+    event.preventDefault();
+  else if (form.method === 'post') postedAt.set(form, event.timeStamp);
 });
