@@ -66,7 +66,8 @@ async function checkLog(spare: SpareMachine, copy: JournalCopy, batches: readonl
     const onMissing = (first: number, last: number) => missing.push([first, last]);
     for await (const batch of copy.batches(sequence, upTo, onMissing)) found.push(bytesOf(batch));
     const wanted = batches.filter(
-      ({ firstSequence, lastSequence }) => lastSequence > sequence && firstSequence <= upTo,
+      ({ firstSequence, lastSequence }) =>
+        upTo > sequence && lastSequence > sequence && firstSequence <= upTo,
     );
     const what = `the log after ${sequence} up to ${upTo}`;
     const isDropped = sequence < start - 1 && sequence < upTo;

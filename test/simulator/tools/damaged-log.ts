@@ -86,6 +86,15 @@ function checkPlaces(spare: SpareMachine, batches: readonly BatchOnDisk[]): void
   );
   const known = [reader.firstSequence(), reader.checkpointSequence(), reader.name, reader.identity];
   spare.same(reads, known, [segments[0]!.first, 7, log, identity], 'what a log says of itself');
+  const foreign = new LogReader(log, { ...identity, shard: number + 1 });
+  const others = [...foreign.read()].map(({ shard, file, segment, ...found }) => [
+    shard,
+    file,
+    segment,
+    'defect' in found,
+  ]);
+  const strangers = segments.map(({ first, file }) => [number + 1, file, first, true]);
+  spare.same(reads, others, strangers, 'the log of another shard');
   const wallMs = random.pick(batches).wallMs + random.between(-1, 1);
   const begun = segments.findLast(
     ({ first }) => (batches.find(({ segment }) => segment === first)?.wallMs ?? Number.NaN) <= wallMs,

@@ -115,3 +115,11 @@ export function replaceRow(volume: Volume, file: string, name: string, key: stri
   const table = { keys, values: values.with(keys.indexOf(key), value) };
   environment.history = [withTable(environment.contents, name, table)];
 }
+
+export function removeRow(volume: Volume, file: string, name: string, key: string): void {
+  const environment = environmentAt(volume, file);
+  const { keys, values } = tableOf(environment.contents, name);
+  const at = keys.indexOf(key);
+  const table = { keys: keys.toSpliced(at, 1), values: values.toSpliced(at, 1) };
+  environment.history = [withTable(environment.contents, name, table)];
+}

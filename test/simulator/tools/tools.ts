@@ -13,6 +13,7 @@ import { decideCommands } from './decided-commands.ts';
 import { fileLog } from './filed-log.ts';
 import { moveLog } from './moved-log.ts';
 import { writeOldLayouts } from './old-layouts.ts';
+import { scrubDamage } from './scrubbed-damage.ts';
 import { SpareMachine } from './spare-machine.ts';
 
 const tools: Readonly<Record<string, (spare: SpareMachine) => Promise<void>>> = {
@@ -20,6 +21,7 @@ const tools: Readonly<Record<string, (spare: SpareMachine) => Promise<void>>> = 
   'a log is damaged': damageLog,
   'a log is filed': fileLog,
   'a journal is copied': copyJournal,
+  'damage is scrubbed': scrubDamage,
   'records are of older layouts': writeOldLayouts,
   'records are broken': breakRecords,
   'commands are decided': decideCommands,
