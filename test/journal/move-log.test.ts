@@ -206,6 +206,19 @@ test('a folder without a log is left as it is when machines have another one', a
   );
 });
 
+test('a mirror without a log stays one when its move breaks off', async (context) => {
+  const options = segmentEachTurn(temporaryFolder(context));
+  await (await openJournal(options)).close();
+  markMirror(options.dir);
+  const remote = new RemoteMachines().connect();
+  remote.begin = () => Promise.reject(new Error('the connection is lost'));
+  await assert.rejects(
+    moveLogTo(remote, options, () => {}, startMs),
+    /connection is lost/,
+  );
+  assert.equal(isMirror(options.dir), true);
+});
+
 test('a log that is moved back is the only one, and has what came meanwhile', async (context) => {
   const options = await stopped(context);
   const machines = new RemoteMachines();
