@@ -58,7 +58,7 @@ export async function takeCallback(
   if ('status' in report) return { reply: report, outcome: 'refused', isNew: false };
   // A network decides nothing of a method that goes through another one, or through none now.
   if (posting[methodOf(report)] === null)
-    return { reply: report.reply('later', null), outcome: 'not_connected', isNew: true };
+    return { reply: report.reply('later', null), outcome: 'not_connected', isNew: false };
   const { outcome, isNew, charge } = await store(report, request, options);
   return { reply: report.reply(outcome, charge), outcome, isNew };
 }
@@ -98,7 +98,8 @@ async function store(
   const holder = await holderOf(report, options);
   if (holder === 'later') return { ...later, charge: null };
   if (holder === null || !isOf(holder, org, mode)) return { ...unknown, charge: null };
-  if (holder.kind === 'network_call') return { ...later, charge: null };
+  // The code is not issued yet, for as long as the organization's own network says nothing of it.
+  if (holder.kind === 'network_call') return { ...later, isNew: false, charge: null };
   if (holder.kind !== 'charge' || holder.method !== methodOf(report)) return { ...unknown, charge: null };
   const answer = await options.ask({
     kind: 'command',

@@ -59,7 +59,7 @@ export function httpContractDocument(): object {
             },
             '429': {
               description:
-                'Too much that was not genuine came from this address. Nothing is stored: send it again after `Retry-After`.',
+                'Too much that was not genuine, or told nothing new, came from this address. Nothing is stored: send it again after `Retry-After`.',
             },
             '5XX': { description: 'Nothing is stored: send it again, with growing waits.' },
           },

@@ -102,7 +102,7 @@ export type CallbackOutcome = (typeof callbackOutcomes)[number];
 export interface TakenCallback {
   readonly reply: Reply;
   readonly outcome: CallbackOutcome;
-  /** The organization's network signed it, and it told something new or has to come again. */
+  /** The organization's network signed it, and it told something new or can't be taken just now. */
   readonly isNew: boolean;
 }
 

@@ -14,7 +14,7 @@ const card = {
     reply: () => reply,
   }),
 } as unknown as CardNetwork;
-const networks = { posting: () => ({ card, cash: null }) } as unknown as Networks;
+const networksWith = (posting: object) => ({ posting: () => posting }) as unknown as Networks;
 const charge = { kind: 'charge', id: 'ch_1', org: 'org_1', livemode: true, method: 'card' };
 
 function isNew(stored: { received: Received; again?: boolean }) {
@@ -24,7 +24,7 @@ function isNew(stored: { received: Received; again?: boolean }) {
   })).then((taken) => taken.isNew);
 }
 
-function take(ask: CallbackOptions['ask']) {
+function take(ask: CallbackOptions['ask'], networks = networksWith({ card, cash: null })) {
   return takeCallback(
     {
       kind: 'network_callback',
@@ -52,6 +52,17 @@ test('only what tells something new, or is to be sent again, does not count', as
     assert.equal(await isNew({ received, again: true }), false, received);
 });
 
+test('what an organization can sign without end counts: reports of a method, or of a code, that are not there yet', async () => {
+  const notConnected = await take(
+    () => assert.fail('nothing is asked'),
+    networksWith({ card: null, cash: card }),
+  );
+  assert.deepEqual([notConnected.outcome, notConnected.isNew], ['not_connected', false]);
+  const issuing = JSON.stringify({ ...charge, kind: 'network_call' });
+  const early = await take(async () => ({ ok: true, body: issuing }));
+  assert.deepEqual([early.outcome, early.isNew], ['later', false]);
+});
+
 test('a report about a charge that is not there decides nothing, and one that the shard can’t take now comes again', async () => {
   const refusing =
     (refused: string, code: 'resource_missing' | 'api_error'): CallbackOptions['ask'] =>
@@ -73,7 +84,7 @@ test('a callback on which the connector throws is told so, stores nothing, and e
   const taken = await takeCallback(
     { kind: 'network_callback', org: 'org_1', mode: 'live', connector: 'cmi', signature: '', body: '' },
     {
-      networks: { posting: () => ({ card: broken, cash: null }) } as unknown as Networks,
+      networks: networksWith({ card: broken, cash: null }),
       knows: () => true,
       ask: () => assert.fail('nothing is asked'),
       onVisitFailed: (error, entry) => failed.push((error as Error).message, entry),
