@@ -107,6 +107,25 @@ const endpoint = {
   enabled_events: ['*'],
 };
 
+for (const [path, amount, told] of [
+  ['cash', '', 'Give the amount in dirhams'],
+  ['cash', '0', 'The smallest amount is MAD\u00a0100.00.'],
+  ['cash', '99,99', 'The smallest amount is MAD\u00a0100.00.'],
+  ['cash', '1 000 000', 'The largest amount is MAD\u00a0999,999.99.'],
+  ['checkout/new', 'ten', 'Give the amount in dirhams'],
+  ['checkout/new', '0', 'The smallest amount is MAD\u00a01.00.'],
+  ['checkout/new', '1 000 000', 'The largest amount is MAD\u00a0999,999.99.'],
+] as const) {
+  test(`${path}: ${amount || 'no amount'} is refused, in dirhams`, async () => {
+    const askShard = async () => ({ body: '{"payments":[],"stoppedAt":null}' });
+    const callApi = () => assert.fail('the amount is refused before');
+    const form = { amount, method: 'card', idempotency_key: 'first' };
+    const { status, body } = await visit(path, { askShard, callApi }, form);
+    assert.equal(status, 400);
+    assert.ok(body.toString().includes(told), body.toString().split('role="alert"')[1]?.slice(0, 200));
+  });
+}
+
 for (const [path, done] of [
   ['webhooks/new', 'created'],
   ['webhooks/we_1/edit', 'changed'],

@@ -1,7 +1,6 @@
 // The pages for cash: makes a payment with a code and its voucher, shows the codes that wait, and
 // finds one.
 
-import { parseAmount } from '../../core/money.ts';
 import type { FoundPayment } from '../../domain/payment-search.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
@@ -14,7 +13,7 @@ import { get, post, type Row, refused, type Saying, saying } from '../layout/row
 import { sayPayment } from '../messages/payments.ts';
 import { mayDo } from '../people/roles.ts';
 import { showPayment } from './payment.ts';
-import { amountField, amountProblem, availableMethods, codeText, paymentLink } from './payment-parts.ts';
+import { amountField, availableMethods, codeText, paymentLink, typedAmount } from './payment-parts.ts';
 import {
   askStory,
   beforeIn,
@@ -62,9 +61,9 @@ function makeForm(request: Request): Html {
 }
 
 async function makeCashPayment(request: Request): Promise<DashboardAnswer> {
-  const { form: sent, say } = request;
-  const centimes = parseAmount(sent.get('amount') ?? '');
-  if (centimes === null) return showCash(refused(request, { amount: say('amount_invalid') }));
+  const { form: sent } = request;
+  const amount = typedAmount(request, ['cash']);
+  if (typeof amount === 'string') return showCash(refused(request, { amount }));
   // Each of the three requests has a key of its own, which follows from that of the form.
   const key = sent.get('idempotency_key')!;
   const customer = await customerOf(request, `${key}-customer`);
@@ -72,7 +71,7 @@ async function makeCashPayment(request: Request): Promise<DashboardAnswer> {
   const description = (sent.get('description') ?? '').trim();
   const created = await request.api('create_payment_intent', {
     params: {
-      amount: centimes,
+      amount,
       currency: 'mad',
       payment_method_types: ['cash'],
       ...(customer.id && { customer: customer.id }),
@@ -95,9 +94,8 @@ async function makeCashPayment(request: Request): Promise<DashboardAnswer> {
 }
 
 function refusedBy(request: Request, { error, status }: Refused): Request {
-  const { param } = error;
-  const problem = amountProblem(request.language, error, { methods: ['cash'] });
-  return refused(request, { [param === 'amount' || param === 'description' ? param : '']: problem }, status);
+  const field = error.param === 'description' ? 'description' : '';
+  return refused(request, { [field]: error.message }, status);
 }
 
 /** The customer with the e-mail address that was typed: the newest who has it, or a new one. */

@@ -1,9 +1,9 @@
 // Payment links: their list, the form that makes one, and the page of each, on which it is paused,
 // opened again and removed.
 
-import { methodAmountMin, paymentLinkLastsMsMax, paymentLinkLastsMsMin } from '../../contract/limits.ts';
+import { paymentLinkLastsMsMax, paymentLinkLastsMsMin } from '../../contract/limits.ts';
 import { checkoutPath } from '../../contract/page-paths.ts';
-import { formatAmount, parseAmount } from '../../core/money.ts';
+import { formatAmount } from '../../core/money.ts';
 import { moroccoMomentAt } from '../../core/morocco-day.ts';
 import { namesOf } from '../../core/tables.ts';
 import type { LinkState, LinkView, NewPaymentLink } from '../../domain/payment-links.ts';
@@ -19,7 +19,7 @@ import { viewLink } from '../layout/links.ts';
 import { get, post, refused, type Saying } from '../layout/row.ts';
 import { sayShop } from '../messages/shop.ts';
 import { mayDo } from '../people/roles.ts';
-import { amountField, amountProblem, availableMethods } from './payment-parts.ts';
+import { amountField, availableMethods, typedAmount } from './payment-parts.ts';
 
 type Request = Saying<typeof sayShop>;
 
@@ -140,25 +140,21 @@ function noMethods(request: Request): Html {
 }
 
 async function makeLink(request: Request): Promise<DashboardAnswer> {
-  const { language, organization, mode, form: sent, say } = request;
-  const centimes = parseAmount(sent.get('amount') ?? '');
+  const { organization, mode, form: sent, say } = request;
   const methods = availableMethods(request).filter((method) => sent.getAll('method').includes(method));
-  const least = Math.max(0, ...methods.map((method) => methodAmountMin[method]));
-  const isSmall = centimes !== null && centimes < least;
-  const tooSmall = { code: 'amount_too_small', message: '' } as const;
+  const amount = typedAmount(request, methods);
   const lasts = lastsOf(request);
   const problems = {
     ...(typeof lasts === 'string' && { ends_at: say(lasts) }),
-    ...(centimes === null && { amount: say('amount_invalid') }),
-    ...(isSmall && { amount: amountProblem(language, tooSmall, { methods }) }),
+    ...(typeof amount === 'string' && { amount }),
     ...(methods.length === 0 && { method: say('method_missing') }),
   };
-  if (centimes === null || typeof lasts === 'string' || Object.keys(problems).length > 0)
+  if (typeof amount === 'string' || typeof lasts === 'string' || Object.keys(problems).length > 0)
     return showForm(refused(request, problems));
   const text = (name: string) => (sent.get(name) ?? '').trim() || undefined;
   const params: NewPaymentLink = {
     order: {
-      amount: centimes,
+      amount,
       currency: 'mad',
       payment_method_types: methods,
       success_url: text('success_url') ?? receiptPage(request),
@@ -171,7 +167,7 @@ async function makeLink(request: Request): Promise<DashboardAnswer> {
   };
   const scope = { org: organization.id, livemode: mode === 'live' };
   try {
-    const { id } = await request.act('payment_link.make', { mode, amount: centimes }, () =>
+    const { id } = await request.act('payment_link.make', { mode, amount }, () =>
       command(request.services, organization.id, 'create_payment_link', params, scope),
     );
     return redirect(viewLink(request, `checkout/links/${id}`, { done: 'link' }));

@@ -1,16 +1,15 @@
 // The parts that the pages about money share: the table of payments, and how statuses and methods
 // are called.
 
-import { methodAmountMin } from '../../contract/limits.ts';
+import { amountMax, methodAmountMin } from '../../contract/limits.ts';
 import { type Language, type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';
 import { timeOfId } from '../../core/ids.ts';
-import { formatAmount } from '../../core/money.ts';
+import { formatAmount, parseAmount } from '../../core/money.ts';
 import type { Failed, FoundPayment, FoundPayments } from '../../domain/payment-search.ts';
 import type { PaymentState } from '../../domain/payment-state.ts';
 import { type Html, html } from '../../html/html.ts';
 import { brandName } from '../../html/marks.ts';
 import { availableIn } from '../../networks/connectors.ts';
-import type { ApiError } from '../../operator/use-cases/services.ts';
 import * as ui from '../layout/components.ts';
 import { viewLink } from '../layout/links.ts';
 import type { ViewRequest } from '../layout/row.ts';
@@ -52,16 +51,18 @@ export function amountField(request: ViewRequest, hint?: string): Html {
   });
 }
 
-/** Why an amount was refused, in dirhams: the API's messages count in centimes. */
-export function amountProblem(
-  language: Language,
-  { code, message }: Pick<ApiError, 'code' | 'message'>,
-  { methods, most = 0 }: { readonly methods: readonly PaymentMethodType[]; readonly most?: number },
-): string {
-  if (code !== 'amount_too_small' && code !== 'amount_too_large') return message;
-  const least = Math.max(...methods.map((method) => methodAmountMin[method]));
-  const bound = code === 'amount_too_small' ? least : most;
-  return sayPayment({ language })(code, { amount: formatAmount(bound, 'mad', language) });
+/** The centimes of the amount typed for a payment by these methods, or what is wrong with it. */
+export function typedAmount(
+  { form, language }: Pick<ViewRequest, 'form' | 'language'>,
+  methods: readonly PaymentMethodType[],
+): number | string {
+  const say = sayPayment({ language });
+  const centimes = parseAmount(form.get('amount') ?? '');
+  const least = Math.max(0, ...methods.map((method) => methodAmountMin[method]));
+  const shown = (bound: number) => ({ amount: formatAmount(bound, 'mad', language) });
+  if (centimes === null) return say('amount_invalid');
+  if (centimes < least) return say('amount_too_small', shown(least));
+  return centimes > amountMax ? say('amount_too_high', shown(amountMax)) : centimes;
 }
 
 /** How a payment is paid: the method, with the card's brand and last digits, or the cash code. */

@@ -16,14 +16,7 @@ import { get, type Problems, post, type Row, refused, type Saying, saying } from
 import { paymentMessages, sayPayment } from '../messages/payments.ts';
 import { mayDo } from '../people/roles.ts';
 import { cursorIn } from './own-record.ts';
-import {
-  amountField,
-  amountProblem,
-  codeText,
-  failureText,
-  methodText,
-  stateBadge,
-} from './payment-parts.ts';
+import { amountField, codeText, failureText, methodText, stateBadge } from './payment-parts.ts';
 import { askStory } from './payment-questions.ts';
 import { createStepAuthors } from './step-authors.ts';
 
@@ -311,7 +304,10 @@ async function refundPayment(request: Request): Promise<DashboardAnswer> {
       title: say('refund'),
       body: html`<div class="sheet stack"><p>${say('refund_open')}</p>${refundForm(request, centimes, sent)}</div>`,
     });
+  const again = (name: string, problem: string) => showPayment(refused(request, { [name]: problem }, status));
+  if (error.code !== 'amount_too_large')
+    return again(error.param === 'amount' ? 'amount' : '', error.message);
+  // The API counts in centimes.
   const most = (await askStory(request, id))?.refundable ?? 0;
-  const problem = amountProblem(language, error, { methods: ['card'], most });
-  return showPayment(refused(request, { [error.param === 'amount' ? 'amount' : '']: problem }, status));
+  return again('amount', say('amount_too_large', { amount: formatAmount(most, 'mad', language) }));
 }
