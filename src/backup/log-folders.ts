@@ -12,6 +12,7 @@ import {
   shardNumbers,
 } from '../data-folder/data-folder.ts';
 import { DataFolderError } from '../data-folder/data-folder-error.ts';
+import { withClearErrors } from '../data-folder/folder-command.ts';
 import { filedChanges } from '../directory/change-log.ts';
 import { readArchiveFile, refuseUnopened } from '../disk/archive-file.ts';
 import type { ShardIdentity } from '../disk/identity.ts';
@@ -27,25 +28,15 @@ import {
   storedState,
 } from '../journal/stopped-journal.ts';
 import type { LogPlaceOptions } from '../operator/results/log-entry.ts';
-import { CommandFailure } from '../operator/use-cases/failures.ts';
 import { identityOf, logFilesOf, type Manifest, partsOf, readManifest } from './backup-manifest.ts';
 
 /** Rejects with `CommandFailure`, also when the log is encrypted and no identity opens it. */
-export async function openLogAt({
-  dataDir,
-  from,
-  archive,
-  identityFile,
-}: LogPlaceOptions): Promise<LogFolder> {
-  try {
-    if (from !== null) return await logOfBackup(from, archive, identitiesIn(identityFile));
-    if (archive !== null) return await logOfArchive(archive, identitiesIn(identityFile));
+export function openLogAt({ dataDir, from, archive, identityFile }: LogPlaceOptions): Promise<LogFolder> {
+  return withClearErrors(async () => {
+    if (from !== null) return logOfBackup(from, archive, identitiesIn(identityFile));
+    if (archive !== null) return logOfArchive(archive, identitiesIn(identityFile));
     return logOfDataFolder(dataDir());
-  } catch (error) {
-    throw error instanceof DataFolderError || error instanceof JournalDamaged
-      ? new CommandFailure(error.message)
-      : error;
-  }
+  });
 }
 
 /** A log in files. Those that no identity opens would look damaged: one of each kind is tried. */

@@ -50,7 +50,7 @@ before(async () => {
 after(() => service.stop());
 
 function run(...args: readonly string[]): Promise<Printed> {
-  return runCommandLine(args, { dataDir: () => service.dataDir, openLog: async (place) => openLogAt(place) });
+  return runCommandLine(args, { dataDir: (given) => given ?? service.dataDir, openLog: openLogAt });
 }
 
 interface Step {
@@ -213,6 +213,8 @@ test('an object that is not there is refused', async () => {
     [['nothing'], /nothing is no id of an object/],
     [[made.intent, '--from', '/nonexistent'], /holds no backup/],
     [[made.intent, '--archive', '/nonexistent'], /is no archive/],
+    [[made.intent, '--archive', import.meta.filename], /^payments: ENOTDIR/],
+    [[made.intent, '--data-dir', import.meta.filename], /^payments: ENOTDIR/],
   ] as const) {
     const { code, error } = await run('history', ...args);
     assert.equal(code, 1);
