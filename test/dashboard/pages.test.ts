@@ -126,6 +126,20 @@ for (const [path, amount, told] of [
   });
 }
 
+for (const path of ['webhooks/new', 'webhooks/we_1/edit']) {
+  test(`${path}: a form without address and events says so at both, in the words of the page`, async () => {
+    const callApi = () => assert.fail('the form is refused before');
+    const askShard = async () => ({ body: JSON.stringify(endpoint) });
+    const { status, body } = await visit(path, { callApi, askShard }, { url: ' ', idempotency_key: 'first' });
+    assert.equal(status, 400);
+    const told = [...body.toString().matchAll(/<li><a href="#(\w+)">([^<]+)/g)].map(([, ...each]) => each);
+    assert.deepEqual(told, [
+      ['url', 'Enter an address that begins with https://.'],
+      ['enabled_events', 'Choose at least one event.'],
+    ]);
+  });
+}
+
 for (const [path, done] of [
   ['webhooks/new', 'created'],
   ['webhooks/we_1/edit', 'changed'],
@@ -139,7 +153,8 @@ for (const [path, done] of [
     ];
     const callApi = async () => answers.shift() ?? assert.fail('there was an answer');
     const askShard = async () => ({ body: JSON.stringify(endpoint) });
-    const { status, headers } = await visit(path, { callApi, askShard }, { idempotency_key: 'first' });
+    const form = { url: 'https://souk.ma', enabled_events: '*', idempotency_key: 'first' };
+    const { status, headers } = await visit(path, { callApi, askShard }, form);
     assert.equal(status, 303);
     const [, location] = headers.find(([name]) => name === 'location')!;
     assert.ok(location.endsWith(`?done=${done}`), location);

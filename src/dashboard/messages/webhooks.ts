@@ -16,7 +16,13 @@ export const webhookMessages = texts({
   url_hint: `An https address on your server that anybody can reach.
     Une adresse https de votre serveur, accessible publiquement.
     عنوان https على خادمك يمكن الوصول إليه من أي مكان.`,
+  url_missing: `Enter an address that begins with https://.
+    Saisissez une adresse qui commence par https://.
+    أدخل عنوانًا يبدأ بـ ‎https://‎.`,
   events: 'Events | Événements | الأحداث',
+  events_missing: `Choose at least one event.
+    Choisissez au moins un événement.
+    اختر حدثًا واحدًا على الأقل.`,
   all_events: 'All events | Tous les événements | جميع الأحداث',
   status: 'Status | État | الحالة',
   enabled: 'Enabled | Activé | مفعّلة',

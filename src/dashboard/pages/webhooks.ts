@@ -11,7 +11,16 @@ import * as ui from '../layout/components.ts';
 import { formPage, page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { viewLink } from '../layout/links.ts';
-import { get, post, type ResultOf, type Row, refused, type Saying, saying } from '../layout/row.ts';
+import {
+  get,
+  type Problems,
+  post,
+  type ResultOf,
+  type Row,
+  refused,
+  type Saying,
+  saying,
+} from '../layout/row.ts';
 import { sayWebhooks } from '../messages/webhooks.ts';
 import { mayDo } from '../people/roles.ts';
 import { deliveriesOf, endpointIn, refusedPage } from './deliveries.ts';
@@ -117,8 +126,10 @@ function creation(request: Request): DashboardAnswer {
 }
 
 async function create(request: Request): Promise<DashboardAnswer> {
-  const { url, events } = endpointFields(request.form);
-  const made = await request.api('create_webhook_endpoint', { params: { url, enabled_events: events } });
+  const params = endpointParams(request.form);
+  const problems = problemsOf(request, params);
+  if (Object.keys(problems).length > 0) return creation(refused(request, problems));
+  const made = await request.api('create_webhook_endpoint', { params });
   if (made.ok) return redirect(viewLink(request, `webhooks/${made.body.id}`, { done: 'created' }));
   return creation(refused(request, { [made.error.param ?? '']: made.error.message }));
 }
@@ -128,8 +139,9 @@ function editing(request: Request, endpoint: WebhookEndpointRecord): DashboardAn
 }
 
 async function edit(request: Request, endpoint: WebhookEndpointRecord): Promise<DashboardAnswer> {
-  const { url, events } = endpointFields(request.form);
-  const params = { url, enabled_events: events };
+  const params = endpointParams(request.form);
+  const problems = problemsOf(request, params);
+  if (Object.keys(problems).length > 0) return editing(refused(request, problems), endpoint);
   const changed = await request.api('update_webhook_endpoint', { id: endpoint.id, params });
   if (changed.ok) return redirect(viewLink(request, `webhooks/${endpoint.id}`, { done: 'changed' }));
   return editing(refused(request, { [changed.error.param ?? '']: changed.error.message }), endpoint);
@@ -242,15 +254,20 @@ async function roll(request: Request): Promise<DashboardAnswer> {
   return redirect(viewLink(request, `webhooks/${id}/secret`, { done: 'changed' }));
 }
 
-interface EndpointFields {
-  readonly url: string;
-  readonly events: readonly string[];
-}
+type EndpointParams = Pick<WebhookEndpointRecord, 'url'> & { readonly enabled_events: readonly string[] };
 
 /** What was typed. All events make the others superfluous. */
-function endpointFields(form: URLSearchParams): EndpointFields {
+function endpointParams(form: URLSearchParams): EndpointParams {
   const events = form.getAll('enabled_events');
-  return { url: (form.get('url') ?? '').trim(), events: events.includes('*') ? ['*'] : events };
+  return { url: (form.get('url') ?? '').trim(), enabled_events: events.includes('*') ? ['*'] : events };
+}
+
+/** What is missing. All else is left to the API. */
+function problemsOf({ say }: Request, { url, enabled_events: events }: EndpointParams): Problems {
+  return {
+    ...(url === '' && { url: say('url_missing') }),
+    ...(events.length === 0 && { enabled_events: say('events_missing') }),
+  };
 }
 
 /** `path`: where the form is sent. `endpoint`: as it is now; null for a new one. */
@@ -261,7 +278,7 @@ function endpointForm(
   endpoint: Pick<WebhookEndpointRecord, 'url' | 'enabled_events'> | null,
 ): DashboardAnswer {
   const { form: sent, say } = request;
-  const chosen = sent.has('url') ? endpointFields(sent).events : (endpoint?.enabled_events ?? []);
+  const chosen = sent.has('url') ? endpointParams(sent).enabled_events : (endpoint?.enabled_events ?? []);
   const types = [['*', say('all_events')] as const, ...eventTypes.map((type) => [type, type] as const)];
   const boxes = types.map(([value, label]) =>
     ui.checkbox(
