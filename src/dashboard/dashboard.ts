@@ -13,7 +13,7 @@ import type { OperatorServices } from '../operator/use-cases/services.ts';
 import { createContext, RecentForms, SettingsChanges } from './context.ts';
 import { readIncoming } from './incoming.ts';
 import { redirect } from './layout/document.ts';
-import { errorPage, forbiddenPage } from './layout/errors.ts';
+import { errorPage, forbiddenPage, methodPage } from './layout/errors.ts';
 import { homeLink, link, viewLink } from './layout/links.ts';
 import type { Incoming, ViewRequest } from './layout/row.ts';
 import { matchRow, pageOfForm, viewsOf } from './layout/table.ts';
@@ -73,7 +73,7 @@ export class Dashboard {
   async #answer(incoming: Incoming): Promise<DashboardAnswer> {
     const { method, query, address } = incoming;
     const { directory } = this.#options.services;
-    if (!methods.includes(method)) return errorPage(incoming, 'method');
+    if (!methods.includes(method)) return methodPage(incoming, 'GET, HEAD, POST');
     if (address.startsWith('/logos/')) return logoAt(directory, address) ?? errorPage(incoming, 'missing');
     const chosen = languages.find((language) => language === query.get('lang'));
     if (chosen !== undefined && method !== 'POST') {
@@ -110,7 +110,7 @@ export class Dashboard {
     if (match === 'missing') return errorPage(request, 'missing');
     // The language links on the answer to a form lead to the form's address, which answers no GET.
     if (match === 'otherMethod' && method === 'GET') return redirect(viewLink(request, pageOfForm(path)));
-    if (match === 'otherMethod') return errorPage(request, 'method');
+    if (match === 'otherMethod') return methodPage(request);
     const { row, id } = match;
     if (!mayDo(role, row.permission)) return forbiddenPage(request, role);
     if (row.testOnly && mode === 'live') return errorPage(request, 'testOnly');

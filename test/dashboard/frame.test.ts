@@ -246,6 +246,19 @@ test('an address that ends early, or with a slash, leads to the page that is mea
   assert.match((await member.get('/dashboard/me')).body, /<a href="\/dashboard">Dashboard<\/a>/);
 });
 
+test('an address that does not take a method says which it takes', async () => {
+  for (const [method, path, allowed] of [
+    ['PUT', '/dashboard', 'GET, HEAD, POST'],
+    ['POST', '/dashboard/me', 'GET, HEAD'],
+    ['POST', pathTo('home'), 'GET, HEAD'],
+  ] as const) {
+    const { cookie } = owner;
+    const answer = await fetch(dashboard.service.url + path, { method, headers: { cookie } });
+    await answer.text();
+    assert.deepEqual([answer.status, answer.headers.get('allow')], [405, allowed], `${method} ${path}`);
+  }
+});
+
 describe('attacks', () => {
   test('a session that was planted before the sign-in is not the one after it', async () => {
     const victim = new Visitor(dashboard.service.url);

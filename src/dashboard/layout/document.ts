@@ -46,8 +46,8 @@ export interface Content {
   readonly actions?: Inserted;
   readonly scripts?: readonly Asset[];
   readonly cookies?: readonly string[];
-  /** When the browser may try again, for a page that says so. */
-  readonly retryAfterSeconds?: number;
+  /** Besides those of every page. */
+  readonly headers?: readonly (readonly [name: string, value: string])[];
 }
 type Inserted = Html | null | readonly (Html | null)[];
 
@@ -152,9 +152,7 @@ ${shown(body)}
       ['content-type', 'text/html; charset=utf-8'],
       ['content-language', language],
       ...cookies.map((cookie) => ['set-cookie', cookie] as const),
-      ...(content.retryAfterSeconds === undefined
-        ? []
-        : [['retry-after', String(content.retryAfterSeconds)] as const]),
+      ...(content.headers ?? []),
     ],
     body: document.markup,
   };

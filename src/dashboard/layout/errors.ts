@@ -7,7 +7,7 @@ import type { ApiAnswer } from '../../operator/use-cases/services.ts';
 import { sayLayout } from '../messages/layout.ts';
 import type { TooMany } from '../pages/searches.ts';
 import { button } from './components.ts';
-import { plainPage } from './document.ts';
+import { type Content, plainPage } from './document.ts';
 import { link } from './links.ts';
 import type { PageRequest } from './row.ts';
 
@@ -26,7 +26,7 @@ const kinds = {
 
 export function errorPage(
   request: PageRequest,
-  kind: Exclude<keyof typeof kinds, 'forbidden' | 'tooMany'>,
+  kind: Exclude<keyof typeof kinds, 'forbidden' | 'method' | 'tooMany'>,
 ): DashboardAnswer {
   return shown(request, kind, {});
 }
@@ -44,9 +44,17 @@ export function unansweredPage(request: PageRequest, { error }: Unanswered): Das
   return errorPage(request, error.code === 'resource_missing' ? 'missing' : 'trouble');
 }
 
+/** The address does not take the request's method, but those that are `allowed`. */
+export function methodPage(
+  request: PageRequest,
+  allowed: 'GET, HEAD' | 'GET, HEAD, POST' = 'GET, HEAD',
+): DashboardAnswer {
+  return shown(request, 'method', {}, [['allow', allowed]]);
+}
+
 /** There were too many searches. */
-export function tooManyPage(request: PageRequest, tooMany: TooMany): DashboardAnswer {
-  return shown(request, 'tooMany', { seconds: tooMany.waitSeconds }, tooMany.waitSeconds);
+export function tooManyPage(request: PageRequest, { waitSeconds: seconds }: TooMany): DashboardAnswer {
+  return shown(request, 'tooMany', { seconds }, [['retry-after', String(seconds)]]);
 }
 
 export function tooManyText({ language }: PageRequest, { waitSeconds }: TooMany): string {
@@ -64,7 +72,7 @@ function shown(
   request: PageRequest,
   kind: keyof typeof kinds,
   values: Record<string, string | number>,
-  retryAfterSeconds?: number,
+  headers: NonNullable<Content['headers']> = [],
 ): DashboardAnswer {
   const { status, title, text } = kinds[kind];
   const say = sayLayout(request);
@@ -73,7 +81,7 @@ function shown(
     {
       status,
       title: say(title),
-      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+      headers,
       body: [
         html`<p>${say(text, values)}</p>`,
         html`<p>${button(say('go_home'), link(request, '/dashboard'), 'quiet')}</p>`,

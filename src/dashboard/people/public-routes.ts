@@ -4,7 +4,7 @@
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { html } from '../../html/html.ts';
 import { memberPage, redirect } from '../layout/document.ts';
-import { errorPage } from '../layout/errors.ts';
+import { errorPage, methodPage } from '../layout/errors.ts';
 import { homeLink, link } from '../layout/links.ts';
 import type { Incoming } from '../layout/row.ts';
 import { sayPeople } from '../messages/people.ts';
@@ -74,7 +74,7 @@ export function answerPublicRoute(incoming: Incoming, people: People): Promise<D
   if (route === undefined) {
     // The language links on the answer to a form lead to the form's address, which answers no GET.
     const page = link(incoming, fitting[0]!.own ? '/dashboard/me' : '/dashboard/sign-in');
-    return Promise.resolve(method === 'GET' ? redirect(page) : errorPage(incoming, 'method'));
+    return Promise.resolve(method === 'GET' ? redirect(page) : methodPage(incoming));
   }
   const request = { ...incoming, say: sayPeople(incoming) };
   if (route.open !== undefined) return route.open(request, people, path.split('/').at(-1)!);
