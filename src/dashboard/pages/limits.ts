@@ -4,6 +4,7 @@
 import { randomFillSync } from 'node:crypto';
 import { type Bucket, bucketNames, buckets } from '../../contract/limits.ts';
 import { type Language, type Mode, modes } from '../../contract/vocabulary.ts';
+import { asciiDigits } from '../../core/card-number.ts';
 import { createRandomText } from '../../core/ids.ts';
 import { moroccoDayBounds } from '../../core/morocco-day.ts';
 import { grouped } from '../../core/shown-number.ts';
@@ -225,7 +226,7 @@ function wishOf({ form: typed, say }: Request): LimitWish | { readonly problems:
   const problems: Record<string, string> = {};
   const bucket = buckets.find((each) => each === typed.get('bucket'));
   const mode = requestedModes.find((each) => each === typed.get('mode'));
-  const value = (typed.get('value') ?? '').replace(/\s/g, '');
+  const value = asciiDigits(typed.get('value') ?? '').replace(/\s/g, '');
   const until = typed.get('until') ?? '';
   const untilMs = until === '' ? null : (moroccoDayBounds(until)?.toMs ?? null);
   if (bucket === undefined || mode === undefined) problems.bucket = say('choose_bucket');

@@ -5,6 +5,7 @@ import { kindOfId } from '../../contract/id-prefixes.ts';
 import { descriptionCharactersMax } from '../../contract/limits.ts';
 import { routeTable } from '../../contract/routes/table.ts';
 import type { Language } from '../../contract/vocabulary.ts';
+import { asciiDigits } from '../../core/card-number.ts';
 import { moroccoDayBounds } from '../../core/morocco-day.ts';
 import { hasName, tableOf } from '../../core/tables.ts';
 import { type Sheet, sheetColumns, sheetWords } from '../../domain/export-sheet.ts';
@@ -81,9 +82,7 @@ async function placeOf(request: Request, text: string): Promise<string | null> {
 
 /** The digits of a cash code, as people type it; null when the text is none. */
 export function cashNumberIn(text: string): string | null {
-  const digits = text
-    .replace(/[\u0660-\u0669]/g, (digit) => String(digit.charCodeAt(0) - 0x660))
-    .replace(/[\s-]/g, '');
+  const digits = asciiDigits(text).replace(/[\s-]/g, '');
   return /^\d{12}$/.test(digits) ? digits : null;
 }
 

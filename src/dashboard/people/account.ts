@@ -24,7 +24,7 @@ import {
   tooMany,
 } from './fields.ts';
 import { busySeconds, type People } from './people.ts';
-import { newRecoveryCodes, newSecret, openSecret, stepOf } from './second-step.ts';
+import { newRecoveryCodes, newSecret, openSecret, stepOf, typedCode } from './second-step.ts';
 import { waitingMember } from './turns.ts';
 
 const address = '/dashboard/me';
@@ -85,7 +85,7 @@ export async function turnTwoStepOn(request: OwnRequest, people: People): Promis
   const { member, form: sent, say } = request;
   const secret = openSecret(people, member, sent.get('secret') ?? '');
   if (secret === null) return redirect(link(request, `${address}/two-step`));
-  const typed = (sent.get('code') ?? '').replace(/\s/g, '');
+  const typed = typedCode(sent.get('code') ?? '');
   const usedStep = /^\d{6}$/.test(typed) ? stepOf(people, member, secret.sealed, typed) : null;
   if (usedStep === null) return secretPage(refused(request, { code: say('wrong_code') }), secret);
   const { texts, digests } = newRecoveryCodes();

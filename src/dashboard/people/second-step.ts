@@ -3,6 +3,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
+import { asciiDigits } from '../../core/card-number.ts';
 import { digestOf } from '../../directory/api-key.ts';
 import { type Member, totpOwner } from '../../directory/members.ts';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
@@ -64,9 +65,14 @@ function recoveryDigest(code: string): string {
   return digestOf(code.replaceAll('-', ''));
 }
 
+/** A code as it was typed, maybe in groups, or with the digits of an Arabic keyboard. */
+export function typedCode(text: string): string {
+  return asciiDigits(text).toLowerCase().replace(/\s/g, '');
+}
+
 /** Uses up a code of the app, or a recovery code; null when it is neither, or was used. */
 export async function isCode(people: People, { id }: Member, typed: string): Promise<Member | null> {
-  const code = typed.toLowerCase().replace(/\s/g, '');
+  const code = typedCode(typed);
   const use = (member: Member): Member => {
     const { totp, recoveryCodes } = member;
     const step = totp !== null && /^\d{6}$/.test(code) ? stepOf(people, member, totp.sealed, code) : null;
