@@ -173,7 +173,7 @@ const ways: readonly Way[] = [
     { method: aim.random.pick(['card', 'cash']) },
   ],
   (aim) => ['succeed_refund', aim.a('refund', isPending), {}],
-  (aim) => ['fail_refund', aim.a('refund', isPending), {}],
+  (aim) => ['fail_refund', aim.a('refund', isPending), { failure_reason: 'expired_card' }],
   (aim) => [
     'expire_due',
     aim.random.chance(0.5) ? aim.a('charge', isPending) : aim.a('checkout_session'),
