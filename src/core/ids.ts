@@ -123,6 +123,64 @@ export function timeOfId(id: string): number {
   return id.length - start === bodyWidth ? decodeBase62(id.slice(start, start + timeWidth)) : -1;
 }
 
+/**
+ * How far the times in ids were ever ahead of the clock. They ascend also when the clock is set
+ * back, so they are ahead of it until it has caught up: an episode.
+ */
+export interface IdLeads {
+  /** The most outside of episodes: many ids in a millisecond bring their times ahead a little. */
+  readonly leadMs: number;
+  /** Oldest first. */
+  readonly episodes: readonly IdLead[];
+}
+
+interface IdLead {
+  /** The latest time in an id of the episode. */
+  readonly untilMs: number;
+  readonly leadMs: number;
+}
+
+export const noLeads: IdLeads = { leadMs: 0, episodes: [] };
+
+/** More is an episode. */
+const usualLeadMsMax = 2_000;
+/** Of more, the oldest two count as one. */
+const episodesMax = 8;
+
+/** The leads with that of an id with the time `idMs`. */
+export function withLead(leads: IdLeads, idMs: number, leadMs: number): IdLeads {
+  if (leadMs <= usualLeadMsMax) return { ...leads, leadMs: Math.max(leads.leadMs, leadMs) };
+  const before = leads.episodes.slice(0, -1);
+  const last = leads.episodes.at(-1);
+  // Until the clock has caught up, it is the same episode.
+  const isSame = last !== undefined && idMs - leadMs < last.untilMs;
+  const lead = { untilMs: idMs, leadMs };
+  const episodes = isSame ? [...before, joined(last, lead)] : [...leads.episodes, lead];
+  return { leadMs: leads.leadMs, episodes: bounded(episodes) };
+}
+
+/** The leads of ids that were made in several shards. */
+export function leadsOfAll(all: readonly IdLeads[]): IdLeads {
+  const episodes = all.flatMap((each) => each.episodes).sort((a, b) => a.untilMs - b.untilMs);
+  return { leadMs: Math.max(0, ...all.map(({ leadMs }) => leadMs)), episodes: bounded(episodes) };
+}
+
+function bounded(episodes: readonly IdLead[]): readonly IdLead[] {
+  const [first, second, ...others] = episodes;
+  if (episodes.length <= episodesMax || first === undefined || second === undefined) return episodes;
+  return bounded([joined(first, second), ...others]);
+}
+
+function joined(a: IdLead, b: IdLead): IdLead {
+  return { untilMs: Math.max(a.untilMs, b.untilMs), leadMs: Math.max(a.leadMs, b.leadMs) };
+}
+
+/** No id that was made before `ms` has this time or a later one. */
+export function idTimeAfter(ms: number, { leadMs, episodes }: IdLeads): number {
+  const ends = episodes.map((each) => Math.min(ms + each.leadMs, each.untilMs + 1));
+  return Math.max(ms + leadMs, ...ends);
+}
+
 /** The smallest text that ids made at or after `ms` can start with: a bound for ranges over ids. */
 export function idFloor(prefix: string, ms: number): string {
   const inRange = Math.max(0, Math.min(ms, 62 ** timeWidth - 1));

@@ -6,7 +6,7 @@ import type { Refusal } from '../contract/errors/table.ts';
 import { idPrefixes } from '../contract/id-prefixes.ts';
 import { listLimitDefault } from '../contract/limits.ts';
 import { assert } from '../core/assert.ts';
-import { idFloor } from '../core/ids.ts';
+import { type IdLeads, idFloor, idTimeAfter } from '../core/ids.ts';
 import type { Caller } from './find.ts';
 import { find, isOfKind } from './find.ts';
 import { fieldsIndex, type ListedKind, scopeOf } from './indexes.ts';
@@ -27,7 +27,7 @@ export interface ListParams {
 
 /** Who asks for a list, and how far ids were ever ahead of `created`. */
 export interface ListCaller extends Caller {
-  readonly idLeadMs: number;
+  readonly idLeads: IdLeads;
 }
 
 export interface ListPage<K extends ListedKind> {
@@ -80,7 +80,7 @@ export function* filtered<K extends ListedKind>(
   const { created } = params;
   const fromSeconds = greatest(greatest(params['created[gte]'], plusOne(params['created[gt]'])), created);
   const toSeconds = least(least(plusOne(params['created[lte]']), params['created[lt]']), plusOne(created));
-  const bounds = boundsOf(idPrefixes[kind], params, fromSeconds, toSeconds, caller.idLeadMs);
+  const bounds = boundsOf(idPrefixes[kind], params, fromSeconds, toSeconds, caller.idLeads);
   const range = { ...bounds, descending: params.descending };
   for (const record of view.scan(fieldsIndex(kind, scope, given), range)) {
     if (fromSeconds !== undefined && record.created < fromSeconds) continue;
@@ -92,14 +92,14 @@ export function* filtered<K extends ListedKind>(
 
 /**
  * The range of ids between the cursor and the bounds on `created`: ids start with their time, which
- * is never before `created` and at most `leadMs` after it.
+ * is never before `created`, and as much after it as `leads` say.
  */
 function boundsOf(
   prefix: string,
   params: ListParams,
   fromSeconds: number | undefined,
   toSeconds: number | undefined,
-  leadMs: number,
+  leads: IdLeads,
 ): { after?: string; before?: string } {
   const after = greatest(
     params.ending_before,
@@ -107,7 +107,7 @@ function boundsOf(
   );
   const before = least(
     params.starting_after,
-    toSeconds === undefined ? undefined : idFloor(prefix, toSeconds * 1000 + leadMs),
+    toSeconds === undefined ? undefined : idFloor(prefix, idTimeAfter(toSeconds * 1000, leads)),
   );
   return { ...(after !== undefined && { after }), ...(before !== undefined && { before }) };
 }

@@ -12,7 +12,7 @@ import type {
   ReviewResource,
 } from '../contract/routes/resources.ts';
 import type { EventType } from '../contract/vocabulary.ts';
-import { idFloor, timeOfId } from '../core/ids.ts';
+import { idFloor, idTimeAfter, timeOfId } from '../core/ids.ts';
 import { holderOf } from './cash-codes.ts';
 import type { Cause } from './cause.ts';
 import { type Caller, recordsOf } from './find.ts';
@@ -234,13 +234,13 @@ const eventsReadMax = 200;
  */
 function eventOf(
   view: View,
-  { idLeadMs }: QueryContext,
+  { idLeads }: QueryContext,
   { type, subject, fromMs, untilMs }: Moment,
 ): EventRecord | null {
   const index = fieldIndex('event', scopeOf(subject.org, subject.livemode), 'type', type);
   const range = {
     after: idFloor(idPrefixes.event, fromMs),
-    before: idFloor(idPrefixes.event, (untilMs ?? fromMs) + 1 + idLeadMs),
+    before: idFloor(idPrefixes.event, idTimeAfter((untilMs ?? fromMs) + 1, idLeads)),
     descending: false,
   };
   let read = 0;

@@ -4,6 +4,7 @@
 
 import { buckets } from '../contract/limits.ts';
 import type { ParamsOf, QueryOperation } from '../contract/routes/table.ts';
+import type { IdLeads } from '../core/ids.ts';
 import { tableOf } from '../core/tables.ts';
 import { burstOf } from '../core/token-bucket.ts';
 import { answered, type Context, type Outcome } from './decision.ts';
@@ -19,8 +20,8 @@ import type { View } from './view.ts';
 
 /** What a query is given besides the state. */
 export interface QueryContext extends Pick<Context, 'org' | 'livemode' | 'account' | 'settings'> {
-  /** The most that the time in an id was ever ahead of `created`. */
-  readonly idLeadMs: number;
+  /** How far the times in ids were ever ahead of `created`. */
+  readonly idLeads: IdLeads;
   /** What records were shown as. */
   readonly texts: RememberedTexts<StoredRecord>;
 }

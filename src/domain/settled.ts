@@ -3,7 +3,7 @@
 
 import { idPrefixes } from '../contract/id-prefixes.ts';
 import type { PaymentMethodType } from '../contract/vocabulary.ts';
-import { idFloor } from '../core/ids.ts';
+import { idFloor, idTimeAfter } from '../core/ids.ts';
 import { moroccoDayAt } from '../core/morocco-day.ts';
 import { holderOf } from './cash-codes.ts';
 import { type Caller, required } from './find.ts';
@@ -95,12 +95,12 @@ const pageRecordsMax = 200;
  */
 export function settledPage(
   view: View,
-  { org, livemode, idLeadMs }: ListCaller,
+  { org, livemode, idLeads }: ListCaller,
   { kind, methods, fromMs, toMs }: SettledFilter,
   start: string | null,
 ): SettledPage {
   // What was settled before a time was made before it.
-  const before = start ?? idFloor(idPrefixes[kind], toMs + idLeadMs);
+  const before = start ?? idFloor(idPrefixes[kind], idTimeAfter(toMs, idLeads));
   const index = fieldIndex(kind, scopeOf(org, livemode), 'status', 'succeeded');
   const found: Settled[] = [];
   let read = 0;

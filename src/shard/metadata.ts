@@ -4,7 +4,7 @@
 
 import { pack, unpack } from 'msgpackr';
 import { idempotencyRetentionMs } from '../contract/limits.ts';
-import { timeOfId } from '../core/ids.ts';
+import { type IdLeads, leadsOfAll, noLeads, timeOfId, withLead } from '../core/ids.ts';
 import type { StoredClock } from '../core/service-clock.ts';
 import type { ReplayedEntry } from '../journal/journal.ts';
 import { type ScrubState, unscrubbed } from '../journal/scrubber.ts';
@@ -14,10 +14,8 @@ import type { ScopeCounts } from './scope.ts';
 export const segmentRetentionMs = idempotencyRetentionMs + 3_600_000;
 
 /** The times of ids, which ascend and so run ahead of a clock that is set back. */
-export interface IdTimes {
+export interface IdTimes extends IdLeads {
   readonly lastMs: number;
-  /** The most that the time in an id was ever ahead of `created`. */
-  readonly leadMs: number;
 }
 
 /** The clock as of the last second, from which the next start continues. */
@@ -47,8 +45,18 @@ export const { key: clockKey, write: writeClock } = kindOf<ClockState | null>('c
 
 /** Null when none was written. */
 export function readClock(bytes: Uint8Array | undefined): ClockState | null {
-  const state: ClockState | number | null = bytes === undefined ? null : unpack(bytes);
-  return typeof state === 'number' ? clockStateOf(state) : state;
+  const state: ClockState | EarlierState | number | null = bytes === undefined ? null : unpack(bytes);
+  if (typeof state === 'number') return clockStateOf(state);
+  if (state === null || isOfNow(state)) return state;
+  const { lastMs, leadMs } = state.ids;
+  return { ...state, ids: { ...withLead(noLeads, lastMs, leadMs), lastMs } };
+}
+
+/** One lead stood for all ids. */
+type EarlierState = Pick<ClockState, 'clock'> & { readonly ids: Omit<IdTimes, 'episodes'> };
+
+function isOfNow(state: ClockState | EarlierState): state is ClockState {
+  return 'episodes' in state.ids;
 }
 
 /** The clock of shards that take over from several others: the latest of each. */
@@ -57,8 +65,7 @@ export function latestClock(states: readonly ClockState[]): ClockState | null {
   if (states.length === 0) return null;
   const { clock } = states.reduce(latest);
   const lastMs = Math.max(...states.map(({ ids }) => ids.lastMs));
-  const leadMs = Math.max(...states.map(({ ids }) => ids.leadMs));
-  return { clock, ids: { lastMs, leadMs } };
+  return { clock, ids: { ...leadsOfAll(states.map(({ ids }) => ids)), lastMs } };
 }
 
 /** The clock after an entry of the log, which may be newer than the clock that was stored. */
@@ -70,7 +77,7 @@ export function clockAfter({ clock, ids }: ClockState, { timeMs, changes }: Repl
 /** The clock of a folder from which only one time is known. */
 export function clockStateOf(ms: number): ClockState {
   const at = { serviceMs: ms, wallMs: ms, shownMs: ms, monotonicMs: 0 };
-  return { clock: { ...at, boot: null, jump: null, downtime: null }, ids: { lastMs: ms, leadMs: 0 } };
+  return { clock: { ...at, boot: null, jump: null, downtime: null }, ids: { ...noLeads, lastMs: ms } };
 }
 
 /** When ids had come how far, from which the age of events follows (see event-retention.ts). */

@@ -4,7 +4,7 @@
 import { idempotencyRetentionMs } from '../contract/limits.ts';
 import { assert } from '../core/assert.ts';
 import type { Clocks } from '../core/clock.ts';
-import { timeOfId } from '../core/ids.ts';
+import { noLeads, timeOfId, withLead } from '../core/ids.ts';
 import { type ClockObserver, ServiceClock } from '../core/service-clock.ts';
 import { networkCallIndex } from '../domain/indexes.ts';
 import type { NetworkCallRecord } from '../domain/record.ts';
@@ -24,8 +24,8 @@ export async function recover(state: ShardState, journal: Journal, clock: Servic
   const { serviceMs, nowMs } = clock.read();
   const sinceMs = serviceMs - idempotencyRetentionMs;
   state.keys.index.load(checkpoint.packedIdempotencyRecords(sinceMs), sinceMs);
-  const ids = readClock(checkpoint.getMetadata(clockKey))?.ids;
-  let lastIdMs = ids?.lastMs ?? 0;
+  const ids = readClock(checkpoint.getMetadata(clockKey))?.ids ?? { lastMs: 0, ...noLeads };
+  let lastIdMs = ids.lastMs;
   const organizations = new Set<string>();
   for await (const entries of journal.replay()) {
     for (const entry of entries) {
@@ -39,7 +39,7 @@ export async function recover(state: ShardState, journal: Journal, clock: Servic
     }
   }
   refuseStrangers(organizations, state);
-  state.ids.start({ lastMs: lastIdMs, leadMs: Math.max(ids?.leadMs ?? 0, lastIdMs - nowMs) });
+  state.ids.start({ ...withLead(ids, lastIdMs, lastIdMs - nowMs), lastMs: lastIdMs });
   for (const call of openNetworkCalls(state)) {
     state.openCalls.observe(call);
     if (!call.accepted) state.keys.markRunning(call.request);

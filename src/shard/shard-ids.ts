@@ -2,13 +2,21 @@
 
 import { type IdKind, idPrefixes } from '../contract/id-prefixes.ts';
 import { assert } from '../core/assert.ts';
-import { createIdFactory, createRandomText, type FillRandom, type IdFactory } from '../core/ids.ts';
+import {
+  createIdFactory,
+  createRandomText,
+  type FillRandom,
+  type IdFactory,
+  type IdLeads,
+  noLeads,
+  withLead,
+} from '../core/ids.ts';
 import type { IdTimes } from './metadata.ts';
 
 export class ShardIds {
   readonly #fillRandom: FillRandom;
   #factory: IdFactory;
-  #leadMs = 0;
+  #leads: IdLeads = noLeads;
   readonly randomText: (length: number) => string;
 
   constructor(fillRandom: FillRandom) {
@@ -18,19 +26,20 @@ export class ShardIds {
   }
 
   get times(): IdTimes {
-    return { lastMs: this.#factory.lastMs, leadMs: this.#leadMs };
+    return { lastMs: this.#factory.lastMs, ...this.#leads };
   }
 
   /** Makes new ids come after all earlier ones. */
-  start({ lastMs, leadMs }: IdTimes): void {
+  start({ lastMs, leadMs, episodes }: IdTimes): void {
     assert(lastMs >= this.#factory.lastMs, 'ids ascend');
     this.#factory = createIdFactory(this.randomText, lastMs);
-    this.#leadMs = leadMs;
+    this.#leads = { leadMs, episodes };
   }
 
   next(kind: IdKind, slot: number, nowMs: number): string {
     const id = this.#factory.next(idPrefixes[kind], slot, nowMs);
-    this.#leadMs = Math.max(this.#leadMs, this.#factory.lastMs - nowMs);
+    const { lastMs } = this.#factory;
+    if (lastMs > nowMs) this.#leads = withLead(this.#leads, lastMs, lastMs - nowMs);
     return id;
   }
 

@@ -105,7 +105,7 @@ export class ShardState {
       livemode: scope.livemode,
       account: scope.account(now),
       settings: this.settings,
-      idLeadMs: this.ids.times.leadMs,
+      idLeads: this.ids.times,
       texts: this.#texts,
     };
   }

@@ -9,7 +9,12 @@ import {
   decodeBase62,
   encodeBase62,
   idFloor,
+  idTimeAfter,
+  leadsOfAll,
+  noLeads,
   slotOfId,
+  timeOfId,
+  withLead,
 } from '../../src/core/ids.ts';
 import { slotCount } from '../../src/core/slot.ts';
 
@@ -159,3 +164,48 @@ test('random bytes are drawn afresh when the pool is empty, and none is used twi
   assert.equal(text(1), '3');
   assert.equal(fills, 3);
 });
+
+const hourMs = 3_600_000;
+
+for (const { what, steps, exactFrom, episodes } of [
+  { what: 'that is never set back', steps: [], exactFrom: nowMs, episodes: 0 },
+  { what: 'that is set back by a second', steps: [-1_000], exactFrom: null, episodes: 0 },
+  { what: 'that is set back by an hour', steps: [-hourMs], exactFrom: nowMs + hourMs, episodes: 1 },
+  {
+    what: 'that is set back twice in an hour',
+    steps: [-hourMs, -hourMs],
+    exactFrom: nowMs + hourMs,
+    episodes: 1,
+  },
+  {
+    what: 'that is set back ten times, each time a while after it has caught up',
+    steps: Array.from({ length: 10 }, (_, i) => -hourMs - i).flatMap((back) => [back, 2 * hourMs]),
+    exactFrom: nowMs + 21 * hourMs,
+    episodes: 8,
+  },
+]) {
+  test(`a time bounds all ids that a clock ${what} has made before it, and soon no others`, () => {
+    const factory = createIdFactory(dots);
+    const made: { readonly clockMs: number; readonly idMs: number }[] = [];
+    let leads = noLeads;
+    let clockMs = nowMs;
+    const make = () => {
+      const idMs = timeOfId(factory.next('pi', 1, clockMs));
+      leads = withLead(leads, idMs, idMs - clockMs);
+      made.push({ clockMs, idMs });
+    };
+    for (const step of [0, ...steps]) {
+      clockMs += step;
+      for (let i = 0; i < 20; i++, clockMs += 500) make();
+    }
+    assert.equal(leads.episodes.length, episodes);
+    // Those of another shard, whose clock was right, change nothing.
+    const all = leadsOfAll([noLeads, leads]);
+    assert.deepEqual(all, leads);
+    for (const { clockMs: untilMs } of made) {
+      const bound = idTimeAfter(untilMs, all);
+      for (const each of made) assert.ok(each.clockMs >= untilMs || each.idMs < bound);
+    }
+    if (exactFrom !== null) assert.equal(idTimeAfter(exactFrom, all), exactFrom);
+  });
+}

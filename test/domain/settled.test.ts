@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { receiptsPerChargeMax } from '../../src/contract/limits.ts';
+import { noLeads } from '../../src/core/ids.ts';
 import { chargesNamed, type SettledFilter, settledPage } from '../../src/domain/settled.ts';
 import { amount, payByCard, scenes } from './scenes.ts';
 import { hourMs, Stage, sandbox, startMs } from './stage.ts';
@@ -130,7 +131,7 @@ test('what succeeded in a period, by method, page by page', () => {
     const found: string[] = [];
     for (let start: string | null = null; ; ) {
       const asked = { kind: 'charge', methods: ['card', 'cash'], ...period, ...filter } as const;
-      const page = settledPage(stage.world.state, { ...sandbox, idLeadMs: 0 }, asked, start);
+      const page = settledPage(stage.world.state, { ...sandbox, idLeads: noLeads }, asked, start);
       found.push(...page.found.map(({ id }) => id));
       start = page.next;
       if (start === null) return found;
@@ -145,7 +146,7 @@ test('what succeeded in a period, by method, page by page', () => {
   stage.advance(hourMs);
   const later = payByCard(stage).charge;
   const all = { kind: 'charge', methods: ['card'], fromMs: startMs, toMs: startMs + hourMs } as const;
-  const first = settledPage(stage.world.state, { ...sandbox, idLeadMs: 0 }, all, null);
+  const first = settledPage(stage.world.state, { ...sandbox, idLeads: noLeads }, all, null);
   // The newest is in cash.
   assert.deepEqual(
     first.found.map(({ id }) => id),

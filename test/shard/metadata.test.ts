@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pack } from 'msgpackr';
-import { idFloor, timeOfId } from '../../src/core/ids.ts';
+import { idFloor, noLeads, timeOfId } from '../../src/core/ids.ts';
 import { clientBounds } from '../../src/shard/memory.ts';
 import {
   clockAfter,
@@ -16,7 +16,7 @@ import {
 
 const state = (serviceMs: number, lastMs: number, leadMs: number) => {
   const { clock } = clockStateOf(serviceMs);
-  return { clock, ids: { lastMs, leadMs } };
+  return { clock, ids: { lastMs, leadMs, episodes: [] } };
 };
 
 test('a clock is stored as it is; none, or the one time of an early folder, is a clock, too', () => {
@@ -25,8 +25,19 @@ test('a clock is stored as it is; none, or the one time of an early folder, is a
   assert.equal(readClock(undefined), null);
   assert.deepEqual(readClock(pack(9)), {
     clock: { serviceMs: 9, wallMs: 9, shownMs: 9, monotonicMs: 0, boot: null, jump: null, downtime: null },
-    ids: { lastMs: 9, leadMs: 0 },
+    ids: { lastMs: 9, ...noLeads },
   });
+});
+
+test('of an earlier version the lead of ids is read as what it was the most of', () => {
+  const { clock } = clockStateOf(5);
+  for (const [leadMs, leads] of [
+    [3, { leadMs: 3, episodes: [] }],
+    [9_000, { leadMs: 0, episodes: [{ untilMs: 70_000, leadMs: 9_000 }] }],
+  ] as const) {
+    const read = readClock(pack({ clock, ids: { lastMs: 70_000, leadMs } }));
+    assert.deepEqual(read, { clock, ids: { lastMs: 70_000, ...leads } });
+  }
 });
 
 test('the clock of several shards is the latest, and their ids go on behind all of theirs', () => {
@@ -37,7 +48,10 @@ test('the clock of several shards is the latest, and their ids go on behind all 
     [late, early],
     [late, early, late],
   ])
-    assert.deepEqual(latestClock(states), { clock: late.clock, ids: { lastMs: 90, leadMs: 4 } });
+    assert.deepEqual(latestClock(states), {
+      clock: late.clock,
+      ids: { lastMs: 90, leadMs: 4, episodes: [] },
+    });
   assert.deepEqual(latestClock([early]), early);
 });
 
@@ -56,7 +70,10 @@ test('an entry of the log may be newer than the clock, and so may the ids in it'
     [[idAt(1_999), 'an_id_of_no_time'], 2_000],
     [[idAt(2_500), idAt(2_400)], 2_500],
   ] as const)
-    assert.deepEqual(clockAfter(base, entry(500, ids)), { ...base, ids: { lastMs, leadMs: 3 } });
+    assert.deepEqual(clockAfter(base, entry(500, ids)), {
+      ...base,
+      ids: { lastMs, leadMs: 3, episodes: [] },
+    });
 });
 
 test('metadata is of a scope when its name has a slash', () => {

@@ -229,3 +229,30 @@ test('a step that stands is told, and followed by dates alone', async () => {
     before.id,
   ]);
 });
+
+test('a list up to a time since the clock was right again reads its page, and not what is newer', async () => {
+  const actor = new Actor();
+  await actor.shard.writeMetadata();
+  step(actor, aheadMs);
+  for (const ms of [minuteMs, believedAfterMs]) await pass(actor, ms);
+  await actor.send(create, { body: intent, key: 'ahead' });
+  step(actor, -aheadMs);
+  for (const ms of [minuteMs, believedAfterMs]) await pass(actor, ms);
+  await actor.send(create, { body: intent, key: 'back' });
+  await pass(actor, aheadMs);
+  const { json: wanted } = await actor.send(create, { body: intent, key: 'wanted' });
+  await pass(actor, minuteMs);
+  for (let i = 0; i < 50; i++) await actor.send(create, { body: intent, key: `newer ${i}` });
+  const { records } = actor.shard.state;
+  const scan = records.scan.bind(records);
+  let read = 0;
+  records.scan = function* (...range) {
+    for (const record of scan(...range)) {
+      read++;
+      yield record;
+    }
+  };
+  const { json } = await actor.send(`GET /v1/payment_intents?limit=1&created[lt]=${wanted.created + 30}`);
+  assert.equal(json.data[0].id, wanted.id);
+  assert.equal(read, 2);
+});

@@ -1,7 +1,7 @@
 // What pages of customers, members and operators are told of payments.
 
 import type { EventType } from '../../../src/contract/vocabulary.ts';
-import { timeOfId } from '../../../src/core/ids.ts';
+import { idTimeAfter, timeOfId } from '../../../src/core/ids.ts';
 import { parseAmount } from '../../../src/core/money.ts';
 import { moroccoDayAt } from '../../../src/core/morocco-day.ts';
 import type { PaymentSearch } from '../../../src/domain/payment-search.ts';
@@ -252,7 +252,7 @@ function eventOf(
   return turn
     .own('event')
     .filter((event) => event.type === type && event.object_json.includes(`"id":"${subject.id}"`))
-    .filter(({ id }) => timeOfId(id) >= fromMs && timeOfId(id) <= untilMs + turn.leadMs)
+    .filter(({ id }) => timeOfId(id) >= fromMs && timeOfId(id) < idTimeAfter(untilMs + 1, turn.idLeads))
     .sort((a, b) => (a.id < b.id ? -1 : 1))
     .find(({ object_json }) => (JSON.parse(object_json) as { id: string }).id === subject.id);
 }

@@ -2,6 +2,7 @@
 // command must change. The ids that a turn gives are those that the service gave, which the model can't know.
 
 import type { EventType } from '../../../src/contract/vocabulary.ts';
+import { type IdLeads, noLeads } from '../../../src/core/ids.ts';
 import type { Context } from '../../../src/domain/decision.ts';
 import type { Change, RecordKind, RecordOf, StoredRecord } from '../../../src/domain/record.ts';
 
@@ -22,7 +23,7 @@ export type Asked = Pick<
   | 'addressAllowed'
 > & {
   /** How far ids were ever ahead of their times. */
-  readonly idLeadMs?: number;
+  readonly idLeads?: IdLeads;
 };
 
 export type Writable<R> = { -readonly [Name in keyof R]: R[Name] };
@@ -115,8 +116,8 @@ export class Turn {
     this.changes.set(record.id, { ...record, removed: true });
   }
 
-  get leadMs(): number {
-    return this.asked.idLeadMs ?? 0;
+  get idLeads(): IdLeads {
+    return this.asked.idLeads ?? noLeads;
   }
 
   get seconds(): number {

@@ -4,6 +4,7 @@
 
 import { buckets } from '../../../src/contract/limits.ts';
 import { declineCodes, newestApiVersion, sentEventTypes } from '../../../src/contract/vocabulary.ts';
+import { noLeads } from '../../../src/core/ids.ts';
 import { slotOf } from '../../../src/core/slot.ts';
 import { causes } from '../../../src/domain/cause.ts';
 import type { AnyCommand } from '../../../src/domain/command.ts';
@@ -202,7 +203,7 @@ export async function decideCommands(spare: SpareMachine): Promise<void> {
   const view = viewOf(plain);
   const model = new Model(records.values());
   const ids = new ShardIds(random.fill);
-  ids.start({ lastMs: last.wallMs + dayMs, leadMs: 0 });
+  ids.start({ lastMs: last.wallMs + dayMs, ...noLeads });
   const aim = new Aim(random, plain, records.values());
   let nowMs = last.wallMs + 2 * dayMs;
   for (let i = 0; i < commandsMax; i++) {
@@ -228,7 +229,7 @@ export async function decideCommands(spare: SpareMachine): Promise<void> {
     ...{ aim, view, model, nowMs },
     contextOf: (of: StoredRecord) => ({
       ...contextOf(of, nowMs, ids, plain),
-      ...{ idLeadMs: ids.times.leadMs, texts: new RememberedTexts<StoredRecord>(1_000) },
+      ...{ idLeads: ids.times, texts: new RememberedTexts<StoredRecord>(1_000) },
     }),
   };
   askQuestions(spare, asking);
