@@ -4,7 +4,7 @@
 // table with open addressing finds the rows. When half of its slots are in use, it is rebuilt, some
 // rows at each insertion. All is in typed arrays, which cost the garbage collector nothing.
 
-import { randomFillSync } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { idempotencyRetentionMs } from '../contract/limits.ts';
 import { AssertionFailure, assert, defined } from '../core/assert.ts';
 import {
@@ -44,9 +44,19 @@ interface Block {
   next: Block | null;
 }
 
-/** A table that is being filled. Its next row is row `row` of `block`. */
-interface Rebuild {
+interface Table {
+  /** The numbers of rows, counted from 1 over all blocks; 0 in an empty slot. */
   readonly slots: Uint32Array<ArrayBuffer>;
+  /**
+   * They say in which slot the search for a digest begins, and are random in all but the smallest
+   * table. Merchants choose their keys, and so the digests: otherwise some could fill a long piece
+   * of the table, through which the searches for many keys of others would go.
+   */
+  readonly factors: readonly [number, number];
+}
+
+/** A table that is being filled. Its next row is row `row` of `block`. */
+interface Rebuild extends Table {
   used: number;
   block: Block | null;
   row: number;
@@ -58,22 +68,15 @@ export class IdempotencyIndex {
   #oldest: Block | null = null;
   #newest: Block | null = null;
   #rowCount = 0;
-  /** The numbers of rows, counted from 1 over all blocks; 0 in an empty slot. */
-  #slots = new Uint32Array(firstCapacity);
+  #table = tableFor(0);
   #slotsUsed = 0;
   #rebuild: Rebuild | null = null;
 
   /** The row that is being looked up or added. It is reused. */
   readonly #row = new Uint32Array(rowWords);
-  /**
-   * Random factors that say in which slot the search for a digest begins. Merchants choose their
-   * keys, and so the digests: without these, some could fill a long piece of the table, which the
-   * searches for many keys of others would go through.
-   */
-  readonly #factors = randomFillSync(new Uint32Array(2)).map((factor) => factor | 1);
 
   get bytes(): number {
-    const slots = this.#slots.byteLength + (this.#rebuild?.slots.byteLength ?? 0);
+    const slots = this.#table.slots.byteLength + (this.#rebuild?.slots.byteLength ?? 0);
     return slots + this.#rowCount * rowWords * Uint32Array.BYTES_PER_ELEMENT;
   }
 
@@ -82,9 +85,9 @@ export class IdempotencyIndex {
     const first = wordOf(keyDigest, 0);
     const second = wordOf(keyDigest, 4);
     const third = wordOf(keyDigest, 8);
-    const slots = this.#slots;
+    const { slots } = this.#table;
     const mask = slots.length - 1;
-    for (let slot = this.#firstSlot(slots, first, second); slots[slot] !== 0; slot = (slot + 1) & mask) {
+    for (let slot = firstSlot(this.#table, first, second); slots[slot] !== 0; slot = (slot + 1) & mask) {
       const place = numberAt(slots, slot) - 1;
       const block = this.#blocks[Math.floor(place / blockRows)];
       if (block == null) continue;
@@ -105,11 +108,11 @@ export class IdempotencyIndex {
     for (let i = 0; i < 3; i++) row[i] = wordOf(keyDigest, i * 4);
     for (let i = 0; i < 2; i++) row[3 + i] = wordOf(fingerprint, i * 4);
     const place = this.#append(usedAtMs, location.record, location.offset);
-    this.#enter(this.#slots, row, 0, place);
+    enter(this.#table, row, 0, place);
     this.#slotsUsed++;
     this.#dropExpired(usedAtMs);
     if (this.#rebuild !== null) this.#continueRebuild(this.#rebuild, enteredPerInsertion);
-    else if (this.#slotsUsed * 2 > this.#slots.length) this.#rebuild = this.#beginRebuild();
+    else if (this.#slotsUsed * 2 > this.#table.slots.length) this.#rebuild = this.#beginRebuild();
   }
 
   /** Fills an empty index with a checkpoint's records, but for those from before `sinceMs`. */
@@ -176,43 +179,52 @@ export class IdempotencyIndex {
 
   /** Begins a table for two and a half times the rows, so that the next rebuild is far away. */
   #beginRebuild(): Rebuild {
-    let capacity = firstCapacity;
-    while (capacity < this.#rowCount * 2.5) capacity *= 2;
-    return { slots: new Uint32Array(capacity), used: 0, block: this.#oldest, row: 0 };
+    return { ...tableFor(this.#rowCount * 2.5), used: 0, block: this.#oldest, row: 0 };
   }
 
   /** Enters `rows` rows into the new table, which replaces the old one when it has all of them. */
   #continueRebuild(rebuild: Rebuild, rows: number): void {
-    const { slots } = rebuild;
     for (let left = rows; rebuild.block !== null; ) {
       const { block } = rebuild;
       for (; rebuild.row < block.length && left > 0; rebuild.row++, left--) {
         const place = block.number * blockRows + rebuild.row + 1;
-        this.#enter(slots, block.words, rebuild.row * rowWords, place);
+        enter(rebuild, block.words, rebuild.row * rowWords, place);
         rebuild.used++;
       }
       if (rebuild.row < block.length) return;
       rebuild.block = block.next;
       rebuild.row = 0;
     }
-    this.#slots = slots;
+    this.#table = rebuild;
     this.#slotsUsed = rebuild.used;
     this.#rebuild = null;
   }
+}
 
-  /** Puts the number of the row that begins at `at` of `words` into the first slot free for it. */
-  #enter(slots: Uint32Array, words: Uint32Array, at: number, place: number): void {
-    const mask = slots.length - 1;
-    let slot = this.#firstSlot(slots, numberAt(words, at), numberAt(words, at + 1));
-    while (slots[slot] !== 0) slot = (slot + 1) & mask;
-    slots[slot] = place;
-  }
+/** An empty table with so many slots at least. */
+function tableFor(slotCount: number): Table {
+  let capacity = firstCapacity;
+  while (capacity < slotCount) capacity *= 2;
+  const slots = new Uint32Array(capacity);
+  return { slots, factors: capacity === firstCapacity ? [1, 1] : [randomFactor(), randomFactor()] };
+}
 
-  /** For the first words of a digest: the upper bits of their products, which depend on all bits. */
-  #firstSlot(slots: Uint32Array, first: number, second: number): number {
-    const [a = 1, b = 1] = this.#factors;
-    return (Math.imul(first, a) + Math.imul(second, b)) >>> (Math.clz32(slots.length) + 1);
-  }
+function randomFactor(): number {
+  return randomBytes(4).readUInt32LE(0) | 1;
+}
+
+/** Puts the number of the row that begins at `at` of `words` into the first slot free for it. */
+function enter(table: Table, words: Uint32Array, at: number, place: number): void {
+  const { slots } = table;
+  const mask = slots.length - 1;
+  let slot = firstSlot(table, numberAt(words, at), numberAt(words, at + 1));
+  while (slots[slot] !== 0) slot = (slot + 1) & mask;
+  slots[slot] = place;
+}
+
+/** For the first words of a digest: the upper bits of their products, which depend on all bits. */
+function firstSlot({ slots, factors: [a, b] }: Table, first: number, second: number): number {
+  return (Math.imul(first, a) + Math.imul(second, b)) >>> (Math.clz32(slots.length) + 1);
 }
 
 function keyAt(words: Uint32Array, at: number): IndexedKey {
