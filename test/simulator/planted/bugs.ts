@@ -217,7 +217,7 @@ const foreign = [
   bug('who opens a link for one payment always gets a new session', [
     'domain/payment-links.ts',
     'const current = link.single_use && link.session !== null ?',
-    'const current = link.single_use && link.session === id ?',
+    "const current = link.single_use && link.session === '' ?",
   ]),
   bug('deliveries wait for ever for events that are gone', [
     'domain/deliveries.ts',

@@ -88,8 +88,10 @@ function list(spare: SpareMachine, { aim, view, model }: Asking, context: QueryC
   spare.check(tells, difference === null, () => `${operation} ${JSON.stringify(asked)}: ${difference}`);
 }
 
-function searchOf(aim: Aim, { description, amount, metadata }: PaymentIntentRecord) {
+function searchOf(aim: Aim, { amount }: PaymentIntentRecord) {
   const { random } = aim;
+  const description = aim.a('payment_intent', (each) => each.description !== null)?.description;
+  const { metadata = {} } = aim.a('payment_intent', (each) => Object.keys(each.metadata).length > 0) ?? {};
   const session = aim.a('checkout_session', ({ client_reference_id }) => client_reference_id !== null);
   const [[name, value] = ['note', 'none']] = Object.entries(metadata);
   const texts = [

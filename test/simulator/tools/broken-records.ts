@@ -274,7 +274,7 @@ const breaks: Breaks = {
       ({ livemode, object_json }) => ({
         object_json: object_json.replace(`"livemode":${livemode}`, `"livemode":${!livemode}`),
       }),
-      ({ type }) => ({ type: type === 'review.opened' ? 'charge.failed' : 'review.opened' }),
+      ({ type }) => ({ type: type.startsWith('review.') ? 'charge.failed' : 'review.opened' }),
     ],
   },
   webhook_endpoint: {
@@ -295,14 +295,22 @@ const breaks: Breaks = {
     ],
     attempts: [
       ({ attempt_count }) => ({ tries: attempt_count + 1 }),
-      ({ attempt_count, tries }) => when(attempt_count > 0 && tries > 0, { attempt_count: 0, tries: 0 }),
+      ({ id, first_at_ms }, all) => {
+        // The oldest attempts may be gone.
+        const isTold =
+          first_at_ms !== null || all.of('attempt', (each) => each.delivery === id) !== undefined;
+        return when(isTold, { attempt_count: 0, tries: 0 });
+      },
     ],
     answered: [() => ({ answered: Array.from({ length: answersPerDeliveryMax + 1 }, () => 'att_none') })],
   },
   attempt: {
     delivery: [() => ({ delivery: 'del_none' })],
     answer: [
-      ({ serial, answer }) => when(serial !== null && answer === null, { answer: 'an answer' }),
+      ({ id, delivery, serial, answer }, all) => {
+        const answered = all.of('delivery', (each) => each.id === delivery)?.answered ?? [];
+        return when(serial !== null && answer === null && !answered.includes(id), { answer: 'an answer' });
+      },
       ({ serial, answer }) => when(serial !== null && !!answer, { failure: null }),
     ],
   },

@@ -232,7 +232,10 @@ async function refuseDivergence(spare: SpareMachine, remote: PlainRemoteLog, mov
 async function moveBack(spare: SpareMachine, remote: PlainRemoteLog, moved: readonly BatchOnDisk[]) {
   const { random, volume, journal } = spare;
   const checkpointed = checkpointedIn(spare);
-  const newest = moved.findLastIndex(({ lastSequence }) => lastSequence <= checkpointed);
+  // A segment is begun when all before it is in the mirror.
+  const newest = moved.findLastIndex(
+    ({ segment, lastSequence }) => lastSequence <= checkpointed || segment <= spare.segmentEnd,
+  );
   const lackMax = moved.length - 1 - Math.max(0, newest);
   const lacking = lackMax > 0 ? random.between(0, Math.min(lackMax, 6)) : 0;
   for (const batch of moved.slice(moved.length - lacking).reverse()) replaceBatch(volume, batch, null);
