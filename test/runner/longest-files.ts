@@ -1,25 +1,24 @@
-// The files that take longest, about from the longest: all tests begin with them, so that no processor waits for the end of one
-// that began late. Those that wait for faults to be noticed stand between those that compute. A run of all tests tells at its end
-// which files took longest, which is what this list is made of.
+// The files that take longest, from the longest: all tests begin with them, so that no processor waits for the end of one that
+// began late. A run of all tests tells at its end which files took longest, which is what this list is made of.
 
 export const longestFiles: readonly string[] = [
-  'test/cluster/lending.test.ts',
-  'test/backup/restore.test.ts',
-  'test/dashboard/accessible.test.ts',
-  'test/postgresql/faults.test.ts',
-  'test/guide/samples.test.ts',
-  'test/machine/write-errors.test.ts',
   'test/cluster/lent-faults.test.ts',
-  'test/main/kill.test.ts',
-  'test/data-folder/reshard.test.ts',
+  'test/backup/restore.test.ts',
+  'test/postgresql/faults.test.ts',
+  'test/cluster/lending.test.ts',
+  'test/dashboard/accessible.test.ts',
   'test/cluster/failover.test.ts',
+  'test/guide/samples.test.ts',
+  'test/data-folder/reshard.test.ts',
   'test/data-folder/mixed-folder.test.ts',
-  'test/edge/checkout/browser-pages.test.ts',
   'test/simulator/simulator.test.ts',
-  'test/threads/shard-death.test.ts',
-  'test/main/memory.test.ts',
   'test/cluster/faults.test.ts',
   'test/main/container.test.ts',
+  'test/edge/checkout/browser-pages.test.ts',
+  'test/main/kill.test.ts',
+  'test/machine/write-errors.test.ts',
+  'test/main/memory.test.ts',
+  'test/threads/shard-death.test.ts',
   'test/cluster/lent-edges.test.ts',
   'test/main/start.test.ts',
   'test/networks/live-card.test.ts',

@@ -52,11 +52,8 @@ function withoutCertificates({ NODE_EXTRA_CA_CERTS: extra, SSL_CERT_FILE: file }
 }
 
 const timeout = 600_000;
-/**
- * More than there are processors, because most files also wait: for a timer, for a fault to be noticed, or for the end of a
- * process. Those that take longest use a processor for less than half of their time.
- */
-const concurrency = availableParallelism() + 4;
+/** More than there are processors, because most files also wait: for a timer, or for the end of a process. */
+const concurrency = availableParallelism() + 2;
 
 /** Runs what is named by the command line of node:test, whose options may be among it. */
 async function runNamed(): Promise<void> {
