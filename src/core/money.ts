@@ -1,6 +1,7 @@
 // Money: amounts are whole centimes everywhere. The hosted pages show them to people.
 
 import { assert } from './assert.ts';
+import { asciiDigits } from './card-number.ts';
 import { grouped, noBreakSpace } from './shown-number.ts';
 
 // The isolate keeps the number before the word, in both writing directions.
@@ -35,9 +36,7 @@ const currencyAround = new RegExp(`^\\s*(?:${currencyName})|(?:${currencyName})\
 
 /** ASCII digits, without what stands around an amount: spaces, currency, direction marks. */
 function plainAmount(text: string): string {
-  return text
-    .replace(/[\u0660-\u0669]/g, (digit) => String(digit.charCodeAt(0) - 0x660))
-    .replace(/[\u06f0-\u06f9]/g, (digit) => String(digit.charCodeAt(0) - 0x6f0))
+  return asciiDigits(text)
     .replaceAll('\u066b', '.')
     .replaceAll('\u066c', ' ')
     .replace(/[\u200e\u200f\u061c\u2066-\u2069]/g, '')

@@ -2,6 +2,7 @@
 // the row of the table answer. Everything that a row can rely on is checked here, in this order:
 // session, organization, route, mode, role, form, password.
 
+import { withoutSlashAtEnd } from '../contract/page-paths.ts';
 import { languages, type Mode, modes } from '../contract/vocabulary.ts';
 import { logoPathOf } from '../directory/branding.ts';
 import type { Directory } from '../directory/directory.ts';
@@ -81,7 +82,7 @@ export class Dashboard {
       return redirect(link(incoming, address, others), [setLanguage(chosen)]);
     }
     if (method !== 'POST' && address.endsWith('/'))
-      return redirect(link(incoming, address.replace(/\/+$/, ''), Object.fromEntries(query)));
+      return redirect(link(incoming, withoutSlashAtEnd(address), Object.fromEntries(query)));
     const route = answerPublicRoute(incoming, this.#people);
     if (route !== null) return route;
     const request = this.#people.memberOf(incoming);

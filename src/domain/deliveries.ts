@@ -13,7 +13,7 @@ import { addAttempt, isFirstSuccess } from './attempts.ts';
 import { answered, type Context, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { missing, recordsOf } from './find.ts';
-import { attemptIndex, endpointDueIndex, fieldIndex, kindIndex, scopeOf, timeKey } from './indexes.ts';
+import { attemptIndex, endpointDueIndex, fieldIndex, kindIndex, scopeOf, timedKey } from './indexes.ts';
 import type { AttemptResult, DeliveryRecord, EventRecord, WebhookEndpointRecord } from './record.ts';
 import type { View } from './view.ts';
 
@@ -202,7 +202,7 @@ export function endDeliveries(draft: Draft, endpoint: WebhookEndpointRecord, aft
   for (const record of draft.view.scan(endpointDueIndex(endpoint.id), { after, descending: false })) {
     if (record.kind !== 'delivery') continue;
     endDelivery(draft, record);
-    if (++count === endedPerCommandMax) return timeKey(dueMsOf(record)) + record.id;
+    if (++count === endedPerCommandMax) return timedKey(dueMsOf(record), record.id);
   }
   return null;
 }

@@ -7,7 +7,7 @@ import { failOverdue } from './charges.ts';
 import { isOver } from './deadline.ts';
 import type { Outcome } from './decision.ts';
 import type { Draft } from './draft.ts';
-import { dueIndex, timeKey } from './indexes.ts';
+import { dueIndex, timedKey, timeKey } from './indexes.ts';
 import { cancelIntent } from './payment-intents.ts';
 import type { ChargeRecord, CheckoutSessionRecord, StoredRecord } from './record.ts';
 import type { View } from './view.ts';
@@ -22,7 +22,7 @@ export type DueRecord = ChargeRecord | CheckoutSessionRecord;
 
 /** The sort key of a record in the index of those that are due. */
 export function dueKey({ due_at_ms, id }: Pick<DueRecord, 'due_at_ms' | 'id'>): string {
-  return timeKey(due_at_ms) + id;
+  return timedKey(due_at_ms, id);
 }
 
 function asDue(record: StoredRecord): DueRecord {

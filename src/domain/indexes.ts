@@ -178,6 +178,11 @@ export function timeKey(ms: number): string {
   return String(ms).padStart(timeWidth, '0');
 }
 
+/** The sort key of a record in an index that is ordered by a time, or another number. */
+export function timedKey(ms: number, id: string): string {
+  return timeKey(ms) + id;
+}
+
 /** Gives the record's id in a sort key of the index. */
 export function idsIn(index: string): (sortKey: string) => string {
   return hasNumbers(index) ? (sortKey) => sortKey.slice(timeWidth) : (sortKey) => sortKey;
@@ -259,7 +264,7 @@ export function indexRowsOf(record: IndexedRecord): readonly IndexRow[] {
   if (kind === 'attempt') {
     const own = { list: attemptList, value: record.delivery, sortKey: id };
     if (record.serial === null) return [own];
-    return [own, row(attemptSerialIndex(namesIn(record).scope), timeKey(record.serial) + id)];
+    return [own, row(attemptSerialIndex(namesIn(record).scope), timedKey(record.serial, id))];
   }
   if (kind === 'customer' && record.deleted) return [];
   if (kind === 'webhook_endpoint' && record.status === 'deleted') {
@@ -270,18 +275,18 @@ export function indexRowsOf(record: IndexedRecord): readonly IndexRow[] {
   addFieldRows(rows, record, names);
   if (kind === 'charge') {
     if (record.cash_number !== null) rows.push({ list: cashList, value: record.cash_number, sortKey: id });
-    if (record.status === 'pending') rows.push(row(dueIndex, timeKey(record.due_at_ms) + id));
+    if (record.status === 'pending') rows.push(row(dueIndex, timedKey(record.due_at_ms, id)));
     for (const { reference } of record.receipts)
       rows.push({ list: names.field(kind, 'reference'), value: reference, sortKey: id });
   } else if (kind === 'checkout_session') {
-    if (record.status === 'open') rows.push(row(dueIndex, timeKey(record.due_at_ms) + id));
+    if (record.status === 'open') rows.push(row(dueIndex, timedKey(record.due_at_ms, id)));
   } else if (kind === 'webhook_endpoint') {
     rows.push(row(endpointIndex, id));
   } else if (kind === 'delivery') {
     const { endpoint, ended_at_ms, due_at_ms } = record;
-    if (ended_at_ms !== null) rows.push(row(endedIndex, timeKey(ended_at_ms) + id));
+    if (ended_at_ms !== null) rows.push(row(endedIndex, timedKey(ended_at_ms, id)));
     if (due_at_ms !== null)
-      rows.push({ list: endpointDueList, value: endpoint, sortKey: timeKey(due_at_ms) + id });
+      rows.push({ list: endpointDueList, value: endpoint, sortKey: timedKey(due_at_ms, id) });
   }
   return rows;
 }

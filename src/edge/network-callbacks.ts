@@ -1,8 +1,8 @@
 // What payment networks post to the service: `POST /networks/<connector>/<organization>/<mode>`.
 // The edge bounds the body and hands it to the organization's shard, which verifies it; an answer
 // is given when what the network reported is durable. Anybody can post here, and verifying takes
-// time, so from one address only so much may come that tells nothing new: what is not genuine, and
-// repeats.
+// time, so from one address only so much may come that tells nothing new: what is not genuine,
+// repeats, and what is about a method or a code that is not there yet.
 
 import { type Refusal, unavailable } from '../contract/errors/table.ts';
 import { networkCallbackBytesMax } from '../contract/limits.ts';

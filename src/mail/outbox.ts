@@ -185,7 +185,7 @@ function countMails(mails: readonly QueuedMail[], org: string | null): Counted {
 }
 
 function count(counted: Counted, mail: QueuedMail, org: string | null): void {
-  counted.addresses.set(addressOf(mail), countOf(counted, mail) + 1);
+  counted.addresses.set(addressOf(mail.to), countOf(counted, mail.to) + 1);
   if (isOperators(mail)) return;
   counted.all++;
   if (mail.org === org) counted.organization++;
@@ -193,12 +193,12 @@ function count(counted: Counted, mail: QueuedMail, org: string | null): void {
 }
 
 /** However it is written: most servers take letters of either case for one address. */
-function addressOf({ to }: Pick<QueuedMail, 'to'>): string {
+function addressOf(to: string): string {
   return to.toLowerCase();
 }
 
-function countOf({ addresses }: Counted, mail: Pick<QueuedMail, 'to'>): number {
-  return addresses.get(addressOf(mail)) ?? 0;
+function countOf({ addresses }: Counted, to: string): number {
+  return addresses.get(addressOf(to)) ?? 0;
 }
 
 function isOperators({ org, kind }: Pick<QueuedMail, 'org' | 'kind'>): boolean {
@@ -208,7 +208,7 @@ function isOperators({ org, kind }: Pick<QueuedMail, 'org' | 'kind'>): boolean {
 function isBeyond(counted: Counted, to: string, about: MailAbout): boolean {
   const { org, isNewcomer, kind } = about;
   const most = mailsPerDay[kind];
-  if (countOf(counted, { to }) >= most.address) return true;
+  if (countOf(counted, to) >= most.address) return true;
   if (isOperators(about)) return false;
   const own = isNewcomer ? most.newcomer : most.organization;
   if (isNewcomer && counted.newcomers >= most.newcomers) return true;

@@ -21,7 +21,7 @@ interface Host {
 }
 
 export class CallTurns {
-  /** Those that have something under way or waiting, that whose call ended last at the end. */
+  /** Those with a call under way or waiting. One whose call has ended goes to the end. */
   readonly #hosts = new Map<string, Host>();
   #free: number;
 

@@ -98,7 +98,7 @@ async function store(
   const holder = await holderOf(report, options);
   if (holder === 'later') return { ...later, charge: null };
   if (holder === null || !isOf(holder, org, mode)) return { ...unknown, charge: null };
-  // The code is not issued yet, for as long as the organization's own network says nothing of it.
+  // The code is not issued yet. The organization's own network may say so without end, so it counts.
   if (holder.kind === 'network_call') return { ...later, isNew: false, charge: null };
   if (holder.kind !== 'charge' || holder.method !== methodOf(report)) return { ...unknown, charge: null };
   const answer = await options.ask({

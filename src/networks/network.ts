@@ -102,7 +102,10 @@ export type CallbackOutcome = (typeof callbackOutcomes)[number];
 export interface TakenCallback {
   readonly reply: Reply;
   readonly outcome: CallbackOutcome;
-  /** The organization's network signed it, and it told something new or can't be taken just now. */
+  /**
+   * The organization's network signed it, and it told something new, or the shard can't take it just
+   * now.
+   */
   readonly isNew: boolean;
 }
 

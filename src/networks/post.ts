@@ -7,7 +7,7 @@ export interface Post {
   readonly body: string;
   /** Has one effect, however often it is sent, so that it may be sent again without asking. */
   readonly isIdempotent: boolean;
-  /** How much of the answer is read. A longer one is cut. */
+  /** How much of the answer is kept. A longer one is cut. */
   readonly answerBytesMax: number;
 }
 

@@ -9,7 +9,7 @@ import { deliveriesInFlightMax } from '../contract/limits.ts';
 import { assert } from '../core/assert.ts';
 import { textBytes } from '../core/heap-bytes.ts';
 import { dueFirstMs } from '../domain/deliveries.ts';
-import { endpointDueIndex, endpointIndex, timeKey } from '../domain/indexes.ts';
+import { endpointDueIndex, endpointIndex, timedKey } from '../domain/indexes.ts';
 import type { DeliveryRecord, WebhookEndpointRecord } from '../domain/record.ts';
 import type { Quarantine, RecordStore } from '../store/record-store.ts';
 import type { Peer } from './commit-batch.ts';
@@ -178,7 +178,7 @@ export class Outbox {
     if (dueMs === null || removed) return;
     queue.waiting++;
     this.#ready.add(delivery.endpoint);
-    const key = timeKey(dueMs) + id;
+    const key = timedKey(dueMs, id);
     const last = queue.fresh.at(-1)?.key ?? queue.cursor;
     const isLast = last === undefined ? queue.waiting === 1 : key > last;
     if (isNew && isLast && dueMs < queue.nextDueMs && this.#hasFreshRoom(queue)) {
@@ -203,7 +203,7 @@ export class Outbox {
     queue.waiting--;
     assert(queue.waiting >= 0, 'every waiting delivery was counted');
     const [first] = queue.fresh;
-    if (first !== undefined && timeKey(before.due_at_ms) + id >= first.key) this.#leaveToIndex(queue);
+    if (first !== undefined && timedKey(before.due_at_ms, id) >= first.key) this.#leaveToIndex(queue);
   }
 
   #hasFreshRoom({ fresh }: EndpointQueue): boolean {
@@ -316,7 +316,7 @@ export class Outbox {
         queue.nextDueMs = record.due_at_ms;
         break;
       }
-      queue.cursor = timeKey(record.due_at_ms) + record.id;
+      queue.cursor = timedKey(record.due_at_ms, record.id);
       if (queue.leased.has(record.id)) continue;
       if (this.#give(index, queue, record, deliveries)) count++;
     }
@@ -353,7 +353,7 @@ export class Outbox {
   /** Leases resent deliveries again, so that the webhook thread moves them ahead of the others. */
   #leaseAgain(endpoint: string, { leased, resent }: EndpointQueue, deliveries: DueDelivery[]): void {
     for (const id of resent) {
-      const delivery = this.#readable(endpointDueIndex(endpoint), timeKey(dueFirstMs) + id, () => {
+      const delivery = this.#readable(endpointDueIndex(endpoint), timedKey(dueFirstMs, id), () => {
         const record = this.#records.get('delivery', id);
         return record?.due_at_ms === dueFirstMs ? this.#dueDelivery(record) : null;
       });

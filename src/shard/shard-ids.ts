@@ -29,6 +29,10 @@ export class ShardIds {
     return { lastMs: this.#factory.lastMs, ...this.#leads };
   }
 
+  get leads(): IdLeads {
+    return this.#leads;
+  }
+
   /** Makes new ids come after all earlier ones. */
   start({ lastMs, leadMs, episodes }: IdTimes): void {
     assert(lastMs >= this.#factory.lastMs, 'ids ascend');

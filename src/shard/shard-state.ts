@@ -105,7 +105,7 @@ export class ShardState {
       livemode: scope.livemode,
       account: scope.account(now),
       settings: this.settings,
-      idLeads: this.ids.times,
+      idLeads: this.ids.leads,
       texts: this.#texts,
     };
   }

@@ -6,7 +6,7 @@ import { assert, defined } from '../core/assert.ts';
 import { causes } from '../domain/cause.ts';
 import { dueKey } from '../domain/due.ts';
 import { recordsOf } from '../domain/find.ts';
-import { dueIndex, endedIndex, scopeOf, timeKey } from '../domain/indexes.ts';
+import { dueIndex, endedIndex, scopeOf, timedKey, timeKey } from '../domain/indexes.ts';
 import type { DeliveryRecord } from '../domain/record.ts';
 import type { CommitBatch } from './commit-batch.ts';
 import type { EventRetention } from './event-retention.ts';
@@ -20,7 +20,7 @@ const pruneIntervalMs = 1_000;
 const duePerBatchMax = 64;
 /** Deliveries and attempts. */
 const prunedPerBatchMax = 500;
-/** Deleted endpoints, of each of which a command ends up to 500 deliveries. */
+/** Deleted endpoints, of each of which a command ends some deliveries. */
 const drainedPerBatchMax = 4;
 
 export class Upkeep {
@@ -149,7 +149,7 @@ export class Upkeep {
 }
 
 function endedKey(delivery: DeliveryRecord): string {
-  return timeKey(endedMsOf(delivery)) + delivery.id;
+  return timedKey(endedMsOf(delivery), delivery.id);
 }
 
 function endedMsOf({ id, ended_at_ms }: DeliveryRecord): number {

@@ -248,7 +248,7 @@ test('an address that ends early, or with a slash, leads to the page that is mea
 
 test('an address that does not take a method says which it takes', async () => {
   for (const [method, path, allowed] of [
-    ['PUT', '/dashboard', 'GET, HEAD, POST'],
+    ['PUT', '/dashboard/sign-in', 'GET, HEAD, POST'],
     ['POST', '/dashboard/me', 'GET, HEAD'],
     ['POST', pathTo('home'), 'GET, HEAD'],
   ] as const) {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Request as PageRequest } from 'playwright-core';
 import { browserTest, launchBrowser } from '../edge/checkout/browser.ts';
 import { Customer } from '../journeys/customer.ts';
 import { type Dashboard, newMember, signedIn, startDashboard } from './fixture.ts';
@@ -43,8 +43,13 @@ browserTest('a new organization is led to its first payment link, which is made 
   await page.getByLabel('Amount in dirhams').fill('350');
   await page.getByLabel('What it is for').fill('A lamp & <i>shade</i>');
   await page.getByLabel('Your reference').fill('order-12');
+  let posts = 0;
+  const count = (request: PageRequest) => void (request.method() === 'POST' && posts++);
+  page.on('request', count);
   await make.dblclick();
   await page.getByText('The link is ready.').waitFor();
+  page.off('request', count);
+  assert.equal(posts, 1);
   await page.getByRole('img', { name: 'The address as a QR code' }).waitFor();
   const url = await page.getByText(`${dashboard.service.url}/link/pl_`).innerText();
   assert.equal((await fetch(url)).status, 200);

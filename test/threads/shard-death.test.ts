@@ -35,7 +35,7 @@ for (const how of Object.keys(endings) as (keyof typeof endings)[]) {
     ];
     startWork(service, [near, far]);
     for (let round = 1; round <= 3; round++) {
-      await progress(service, [far], 50);
+      await progress(service, [near, far], 50);
       await endThread(service, farShard, how);
       const told = /shard 1 ended and is started again/g;
       await service.until(() => service.output().match(told)?.length === round || undefined);

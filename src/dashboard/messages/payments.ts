@@ -118,10 +118,10 @@ export const paymentMessages = texts({
   amount_too_small: `The smallest amount is {amount}.
     Le plus petit montant est {amount}.
     أصغر مبلغ هو {amount}.`,
-  amount_too_high: `The largest amount is {amount}.
+  amount_above_max: `The largest amount is {amount}.
     Le plus grand montant est {amount}.
     أكبر مبلغ هو {amount}.`,
-  amount_too_large: `At most {amount} can be refunded.
+  refund_too_large: `At most {amount} can be refunded.
     On peut rembourser {amount} au plus.
     يمكن استرداد {amount} على الأكثر.`,
   timeline: 'What happened | Historique | ما الذي حدث',

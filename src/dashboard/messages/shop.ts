@@ -102,9 +102,9 @@ export const shopMessages = texts({
     Une page de votre boutique. Laissez-la telle quelle pour afficher le reçu.
     صفحة من متجرك. اتركها كما هي لعرض الإيصال.`,
   expire: 'End the session now | Mettre fin à la session | أنهِ الجلسة الآن',
-  expire_text: `Nobody can pay on its page after that. A payment link behind which it was made goes on.
-    Personne ne pourra plus payer sur sa page. Le lien de paiement dont elle vient reste valable.
-    لن يتمكن أحد من الدفع في صفحتها بعد ذلك. أما رابط الدفع الذي أُنشئت منه فيبقى صالحًا.`,
+  expire_text: `Nobody can pay on its page after that. The payment link that it comes from, if any, can still be used.
+    Personne ne pourra plus payer sur sa page. S’il existe, le lien de paiement dont elle vient reste valable.
+    لن يتمكن أحد من الدفع في صفحتها بعد ذلك. وإن كان لها رابط دفع فيبقى صالحًا.`,
   expire_done: 'The session has ended. | La session a pris fin. | انتهت الجلسة.',
   show: 'Show | Afficher | عرض',
   open_reviews: 'Open | Ouvertes | المفتوحة',

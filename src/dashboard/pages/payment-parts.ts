@@ -62,7 +62,7 @@ export function typedAmount(
   const shown = (bound: number) => ({ amount: formatAmount(bound, 'mad', language) });
   if (centimes === null) return say('amount_invalid');
   if (centimes < least) return say('amount_too_small', shown(least));
-  return centimes > amountMax ? say('amount_too_high', shown(amountMax)) : centimes;
+  return centimes > amountMax ? say('amount_above_max', shown(amountMax)) : centimes;
 }
 
 /** How a payment is paid: the method, with the card's brand and last digits, or the cash code. */

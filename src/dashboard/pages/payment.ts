@@ -242,7 +242,7 @@ async function confirmRefund(request: Request): Promise<DashboardAnswer> {
   if (centimes === null || centimes === 0) return again({ amount: say('amount_invalid') });
   if (centimes > refundable) {
     const most = formatAmount(refundable, intent.currency, language);
-    return again({ amount: say('amount_too_large', { amount: most }) });
+    return again({ amount: say('refund_too_large', { amount: most }) });
   }
   const amount = formatAmount(centimes, intent.currency, language);
   const reason = reasonIn(query);
@@ -307,7 +307,7 @@ async function refundPayment(request: Request): Promise<DashboardAnswer> {
   const again = (name: string, problem: string) => showPayment(refused(request, { [name]: problem }, status));
   if (error.code !== 'amount_too_large')
     return again(error.param === 'amount' ? 'amount' : '', error.message);
-  // The API counts in centimes.
+  // The API's message names the rest in centimes, and this one in dirhams.
   const most = (await askStory(request, id))?.refundable ?? 0;
-  return again('amount', say('amount_too_large', { amount: formatAmount(most, 'mad', language) }));
+  return again('amount', say('refund_too_large', { amount: formatAmount(most, 'mad', language) }));
 }

@@ -4,6 +4,7 @@
 
 import { negotiateLanguage } from '../../contract/language.ts';
 import type { Json } from '../../contract/openapi/schemas.ts';
+import { withoutSlashAtEnd } from '../../contract/page-paths.ts';
 import { type Language, languages } from '../../contract/vocabulary.ts';
 import { html } from '../../html/html.ts';
 import type { RequestHead } from '../http/request-head.ts';
@@ -73,7 +74,7 @@ export class Docs {
 
   /** Where an address with a slash at its end leads: to the page without it; null: there is none. */
   pageWithoutSlash({ path, query }: Pick<DocsVisit, 'path' | 'query'>): string | null {
-    const page = path.replace(/\/+$/, '');
+    const page = withoutSlashAtEnd(path);
     if (page === path || !this.#sources.has(page)) return null;
     return linkWriter(this.#prefix, readerOf(new URLSearchParams(query).get('lang'), '').asked)(page);
   }

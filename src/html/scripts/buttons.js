@@ -1,6 +1,6 @@
 // Buttons that need a script, and are hidden without one: `data-copy` copies its text, or when it
 // is empty that of the element before the button; `data-print` prints the page. A button with
-// `data-confirm` asks its question before it sends its form. A form is posted once for a double click.
+// `data-confirm` asks its question before it sends its form. A double click posts a form once.
 
 for (const button of document.querySelectorAll('button[data-copy]')) {
   if (!(button instanceof HTMLButtonElement) || !navigator.clipboard) continue;
@@ -31,8 +31,10 @@ const postedAt = new WeakMap();
 document.addEventListener('submit', (event) => {
   const form = /** @type {HTMLFormElement} */ (event.target);
   const sinceMs = event.timeStamp - (postedAt.get(form) ?? Number.NEGATIVE_INFINITY);
+  // Its property of that name may be one of its fields.
+  const isPost = form.getAttribute('method') === 'post';
   const question = event.submitter?.dataset.confirm;
   if (sinceMs < doubleClickMs || (question !== undefined && !window.confirm(question)))
     event.preventDefault();
-  else if (form.method === 'post') postedAt.set(form, event.timeStamp);
+  else if (isPost) postedAt.set(form, performance.now());
 });

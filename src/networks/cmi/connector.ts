@@ -79,8 +79,11 @@ const unknownOrder = 'ch_check';
 /** Refusals of a refund that may be accepted later: something is not settled yet. */
 const refusedForNow: ReadonlySet<string> = new Set(['CORE-2508', 'CORE-2304', 'CORE-2311', 'CORE-2314']);
 
-/** Errors of the gateway itself, after which nobody knows what it has done: 99 is one unnamed. */
-const gatewayErrors = /^(CORE-(2400|2500|2501|2700|2800|2900|3000)|91|96|99)$/;
+/**
+ * Errors of the gateway itself, after which nobody knows what it has done: 99 is one unnamed, 00
+ * contradicts the error that it comes with, and of `refused` nothing more is known.
+ */
+const gatewayErrors = /^(CORE-(2400|2500|2501|2700|2800|2900|3000)|91|96|99|00|refused)$/;
 
 class CmiCalls {
   readonly #options: CmiConnectorOptions;

@@ -65,7 +65,7 @@ const markupMax = 8 * 1024;
 
 /** Throws when the text is no answer, without any of the text, which may tell of a card. */
 export function responseOf(text: string): CmiResponse {
-  if (text.length > responseBytesMax || text.split(/[<&=]/, markupMax + 1).length > markupMax)
+  if (text.split(/[<&=]/, markupMax + 2).length > markupMax + 1)
     throw new Error('the answer of the network is too long');
   const root = rootOf(text);
   if (root?.name !== 'CC5Response') throw new Error("the network's answer is no CC5Response");

@@ -40,7 +40,7 @@ export function addFolderCommands(program: Command, context: CliContext): void {
     );
   addTransferCommands(program, context);
   addVerifyCommand(program, context);
-  const secrets = addCommand(program, 'secrets', 'the key that seals the signing secrets in the data folder');
+  const secrets = addCommand(program, 'secrets', 'the key that seals the secrets in the data folder');
   addCommand(secrets, 'roll-key', 'seal all secrets with a new key; the service must be stopped').action(
     async () => print(await host.rollSecretsKey(options().dataDir), keyRolled),
   );
@@ -191,5 +191,5 @@ function verified({ folder, shards, records, events, responses, findings, unlist
 }
 
 function keyRolled({ key, secrets, file, kept }: SecretsKeyRolled): string {
-  return `${secrets} signing secrets are sealed with the new key ${key}, which is in ${file}. Backups made before now need the old one: it is kept in ${kept}.`;
+  return `${secrets} secrets, waiting mails among them, are sealed with the new key ${key}, which is in ${file}. Backups made before now need the old one: it is kept in ${kept}.`;
 }

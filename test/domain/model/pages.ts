@@ -1,7 +1,7 @@
 // What pages of customers, members and operators are told of payments.
 
 import type { EventType } from '../../../src/contract/vocabulary.ts';
-import { idTimeAfter, timeOfId } from '../../../src/core/ids.ts';
+import { timeOfId } from '../../../src/core/ids.ts';
 import { parseAmount } from '../../../src/core/money.ts';
 import { moroccoDayAt } from '../../../src/core/morocco-day.ts';
 import type { PaymentSearch } from '../../../src/domain/payment-search.ts';
@@ -241,6 +241,12 @@ function stepsOf(
   return steps.sort((a, b) => a.at_ms - b.at_ms);
 }
 
+/** No id that was made before `ms` has this time. */
+function endOfIds(ms: number, { idLeads }: Turn): number {
+  const ends = idLeads.episodes.map(({ leadMs, untilMs }) => Math.min(ms + leadMs, untilMs + 1));
+  return Math.max(ms + idLeads.leadMs, ...ends);
+}
+
 /** The first event of a type about an object whose time, which its id has, is within these. */
 function eventOf(
   turn: Turn,
@@ -252,7 +258,7 @@ function eventOf(
   return turn
     .own('event')
     .filter((event) => event.type === type && event.object_json.includes(`"id":"${subject.id}"`))
-    .filter(({ id }) => timeOfId(id) >= fromMs && timeOfId(id) < idTimeAfter(untilMs + 1, turn.idLeads))
+    .filter(({ id }) => timeOfId(id) >= fromMs && timeOfId(id) < endOfIds(untilMs + 1, turn))
     .sort((a, b) => (a.id < b.id ? -1 : 1))
     .find(({ object_json }) => (JSON.parse(object_json) as { id: string }).id === subject.id);
 }

@@ -209,3 +209,12 @@ test('behind a proxy that removes the start of the path, links and files have it
   for (const [, href] of document.text.matchAll(/(?:href|src|action)="(\/[^"]*)"/g))
     assert.match(href!, /^\/pay\//);
 });
+
+test('the page without the slashes at its end is found in one pass, however many slashes an address has', () => {
+  const slashes = '/'.repeat(16_000);
+  const before = process.cpuUsage();
+  for (let i = 0; i < 20; i++)
+    assert.equal(docs.pageWithoutSlash({ path: `/docs${slashes}a${slashes}`, query: '' }), null);
+  assert.ok(process.cpuUsage(before).user < 2_000_000);
+  assert.equal(docs.pageWithoutSlash({ path: `/docs${slashes}`, query: 'lang=fr' }), '/docs?lang=fr');
+});

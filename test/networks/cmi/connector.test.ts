@@ -186,6 +186,13 @@ test('a refund is made, refused, refused for now, or nobody knows', async () => 
   assert.deepEqual(await refund(refusal('CORE-2508')), { result: 'accepted' });
   for (const fault of ['CORE-2700', '91', '96']) await assert.rejects(refund(refusal(fault)), /had an error/);
   await assert.rejects(refund(response('99', {})), /had an error \(99\)/);
+  for (const [fields, fault] of [
+    ['<ProcReturnCode>00</ProcReturnCode>', '00'],
+    ['', 'refused'],
+  ] as const) {
+    const answer = `<CC5Response><Response>Error</Response>${fields}</CC5Response>`;
+    await assert.rejects(refund(answer), new RegExp(`had an error \\(${fault}\\)`));
+  }
   await assert.rejects(refund(502), /502/);
 });
 

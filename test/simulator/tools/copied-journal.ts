@@ -2,7 +2,6 @@
 // the journal that is built of these, up to any entry. It is what was appended, each time.
 
 import type { ShardIdentity } from '../../../src/disk/identity.ts';
-import { foldersOfJournal } from '../../../src/journal/open-journal.ts';
 import {
   inspectJournal,
   JournalCopy,
@@ -13,7 +12,13 @@ import {
   rowsOfBlock,
 } from '../../../src/journal/stopped-journal.ts';
 import { EnvironmentFile, Folder } from '../disk/volume.ts';
-import { checkedRecords, checkpointedIn, recordsOf, type SpareMachine } from './spare-machine.ts';
+import {
+  checkedRecords,
+  checkpointedIn,
+  checkpointFileOf,
+  recordsOf,
+  type SpareMachine,
+} from './spare-machine.ts';
 import { type BatchOnDisk, batchesIn, rowsIn, segmentsIn } from './stored-log.ts';
 
 const copies = 'a journal is copied as it is';
@@ -93,8 +98,8 @@ async function checkCheckpoint(spare: SpareMachine, copy: JournalCopy) {
   }
   spare.same(copies, checkpoint.sequence, checkpointedIn(spare), 'the sequence of a checkpoint');
   await checkpoint.close();
-  const { volume, journal } = spare;
-  const file = `${foldersOfJournal(journal.dir).checkpoint}/data.mdb`;
+  const { volume } = spare;
+  const file = checkpointFileOf(spare);
   const stored = volume.find(file);
   const names = stored instanceof EnvironmentFile ? [...stored.contents.tables.keys()] : [];
   const wanted = names
@@ -168,7 +173,7 @@ async function rebuild(
   const { segmentBytesMax } = world.settings;
   const made = { dir, identity, segmentBytesMax };
   const rows = await restoreCheckpoint(made, asyncOf(blocks));
-  const file = `${foldersOfJournal(journal.dir).checkpoint}/data.mdb`;
+  const file = checkpointFileOf(spare);
   const metaRows = rowsIn(volume, file, 'meta').has('segment') ? 1 : 0;
   const wanted = blocks.reduce((sum, block) => sum + rowsOfBlock(block).rows.length / 2, 0) - metaRows;
   spare.same(copies, rows, wanted, 'the rows that are restored');

@@ -5,11 +5,10 @@ import { existingDataFolder, lookAtDataFolder } from '../../../src/data-folder/d
 import { reshardLocked } from '../../../src/data-folder/reshard.ts';
 import { JournalFailure } from '../../../src/journal/journal.ts';
 import { compareLogs, moveLogFrom, moveLogTo } from '../../../src/journal/move-log.ts';
-import { foldersOfJournal } from '../../../src/journal/open-journal.ts';
 import { PlainFile } from '../disk/volume.ts';
 import { dataDir } from '../world/backups.ts';
 import { PlainRemoteLog } from './plain-remote-log.ts';
-import { checkpointedIn, checkRecords, type SpareMachine } from './spare-machine.ts';
+import { checkpointedIn, checkpointFileOf, checkRecords, type SpareMachine } from './spare-machine.ts';
 import {
   type BatchOnDisk,
   batchOf,
@@ -103,7 +102,7 @@ async function moveThere(spare: SpareMachine, remote: PlainRemoteLog, batches: r
   spare.same(moves, remote.batches, rest.map(bytesOf), 'the batches there');
   spare.same(moves, remote.faults, [], 'how the log there is used');
   spare.same(moves, remote.known, Array(runs).fill(known), 'the epochs that are known');
-  const file = `${foldersOfJournal(journal.dir).checkpoint}/data.mdb`;
+  const file = checkpointFileOf(spare);
   const metadata = [...rowsIn(volume, file, 'small-values')];
   const noted = [...(remote.noted?.metadata ?? [])].map(([name, value]) => [name, Buffer.from(value)]);
   spare.same(moves, noted, metadata, 'the metadata there');

@@ -4,11 +4,16 @@
 import { crc32 } from 'node:zlib';
 import { pack, unpack } from 'msgpackr';
 import type { StoredRecord } from '../../../src/domain/record.ts';
-import { foldersOfJournal } from '../../../src/journal/open-journal.ts';
 import { readRecord } from '../../../src/journal/records/record-bytes.ts';
 import { compactCheckpoint } from '../../../src/journal/stopped-journal.ts';
 import { Scrubbing } from '../world/scrubbing.ts';
-import { checkedRecords, checkpointedIn, recordsOf, type SpareMachine } from './spare-machine.ts';
+import {
+  checkedRecords,
+  checkpointedIn,
+  checkpointFileOf,
+  recordsOf,
+  type SpareMachine,
+} from './spare-machine.ts';
 import { replaceRow, rowsIn } from './stored-log.ts';
 
 const reads = 'a record of an older layout is read';
@@ -103,8 +108,8 @@ export async function writeOldLayouts(spare: SpareMachine): Promise<void> {
 
 /** Writes some of the records anew, and tells what is not known of them any more. */
 function rewritten(spare: SpareMachine, known: ReadonlyMap<string, StoredRecord>): Map<string, object> {
-  const { random, volume, journal } = spare;
-  const file = `${foldersOfJournal(journal.dir).checkpoint}/data.mdb`;
+  const { random, volume } = spare;
+  const file = checkpointFileOf(spare);
   const ids = new Map([...known.values()].map((record) => [keyOf(record.id), record]));
   const changed = new Map<string, object>();
   for (const table of ['records', 'unchanging'])

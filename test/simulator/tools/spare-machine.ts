@@ -109,10 +109,14 @@ function inspected(value: unknown): string {
   return JSON.stringify(value)?.slice(0, 600) ?? String(value);
 }
 
+/** The file of the shard's checkpoint. */
+export function checkpointFileOf({ journal }: Pick<SpareMachine, 'journal'>): string {
+  return `${foldersOfJournal(journal.dir).checkpoint}/data.mdb`;
+}
+
 /** The sequence that the checkpoint reflects. */
-export function checkpointedIn({ volume, journal }: SpareMachine): number {
-  const file = `${foldersOfJournal(journal.dir).checkpoint}/data.mdb`;
-  return rowsIn(volume, file, 'meta').get('sequence')?.readDoubleLE(0) ?? 0;
+export function checkpointedIn(spare: SpareMachine): number {
+  return rowsIn(spare.volume, checkpointFileOf(spare), 'meta').get('sequence')?.readDoubleLE(0) ?? 0;
 }
 
 /** What the journal of the shard has, is what was appended, up to a sequence. */
