@@ -221,8 +221,8 @@ const foreign = [
   ]),
   bug('deliveries wait for ever for events that are gone', [
     'domain/deliveries.ts',
-    '    endDeliveriesOf(draft, event);\n',
-    '',
+    'changed += 1 + endDeliveriesOf(draft, event);',
+    'changed++;',
   ]),
 ];
 
