@@ -65,8 +65,8 @@ const markupMax = 8 * 1024;
 
 /** Throws when the text is no answer, without any of the text, which may tell of a card. */
 export function responseOf(text: string): CmiResponse {
-  if (text.split(/[<&=]/, markupMax + 2).length > markupMax + 1)
-    throw new Error('the answer of the network is too long');
+  const isMarkedUp = text.split(/[<&=]/, markupMax + 2).length > markupMax + 1;
+  if (text.length > responseBytesMax || isMarkedUp) throw new Error('the answer of the network is too long');
   const root = rootOf(text);
   if (root?.name !== 'CC5Response') throw new Error("the network's answer is no CC5Response");
   const texts = textsOf(root);
