@@ -4,7 +4,7 @@
 
 import { buckets } from '../../../src/contract/limits.ts';
 import { declineCodes, newestApiVersion, sentEventTypes } from '../../../src/contract/vocabulary.ts';
-import { noLeads } from '../../../src/core/ids.ts';
+import { type IdLeads, noLeads, timeOfId, withLead } from '../../../src/core/ids.ts';
 import { slotOf } from '../../../src/core/slot.ts';
 import { causes } from '../../../src/domain/cause.ts';
 import type { AnyCommand } from '../../../src/domain/command.ts';
@@ -203,7 +203,7 @@ export async function decideCommands(spare: SpareMachine): Promise<void> {
   const view = viewOf(plain);
   const model = new Model(records.values());
   const ids = new ShardIds(random.fill);
-  ids.start({ lastMs: last.wallMs + dayMs, ...noLeads });
+  ids.start({ lastMs: last.wallMs + dayMs, ...leadsIn(records.values()) });
   const aim = new Aim(random, plain, records.values());
   let nowMs = last.wallMs + 2 * dayMs;
   for (let i = 0; i < commandsMax; i++) {
@@ -233,6 +233,14 @@ export async function decideCommands(spare: SpareMachine): Promise<void> {
     }),
   };
   askQuestions(spare, asking);
+}
+
+/** How far the times in the ids of these records are ahead of the clock that they were made by. */
+function leadsIn(records: Iterable<StoredRecord>): IdLeads {
+  const times = [...records].map(({ id, created }) => ({ idMs: timeOfId(id), madeMs: created * 1000 }));
+  return times
+    .sort((a, b) => a.idMs - b.idMs)
+    .reduce((leads, { idMs, madeMs }) => withLead(leads, idMs, idMs - madeMs), noLeads);
 }
 
 function contextOf(
