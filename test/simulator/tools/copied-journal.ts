@@ -178,7 +178,9 @@ async function rebuild(
   const wanted = blocks.reduce((sum, block) => sum + rowsOfBlock(block).rows.length / 2, 0) - metaRows;
   spare.same(copies, rows, wanted, 'the rows that are restored');
   const last = random.between(Math.max(checkpointed, batches[0]!.firstSequence), end);
-  const from = batches.findLastIndex(({ firstSequence }) => firstSequence <= checkpointed + 1);
+  const from = batches.findLastIndex(
+    ({ firstSequence }) => firstSequence <= Math.min(last, checkpointed + 1),
+  );
   const start = batches[random.below(Math.max(0, from) + 1)]!.firstSequence;
   const kept = batches.filter((each) => each.firstSequence >= start && each.firstSequence <= last);
   const given = kept.map((batch): KeptBatch => ({ batch, last: Math.min(last, batch.lastSequence) }));
