@@ -10,6 +10,7 @@ import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { Value } from 'typebox/value';
 import { defined, elementAt } from '../core/assert.ts';
 import { errorCode, errorText } from '../core/errors.ts';
+import { withoutSlashAtEnd } from '../core/slash-at-end.ts';
 import type { ConfigLine } from '../operator/use-cases/services.ts';
 import { shardsMax } from '../shard/shard-map.ts';
 import { refuseCombinations } from './combinations.ts';
@@ -118,7 +119,7 @@ export function shardCountOf(config: Config, cores: number): number {
 
 /** The public address without a final slash, by default of the host and the `port` listened on. */
 export function baseUrlOf(config: Config, port: number): string {
-  if (config.baseUrl !== null) return config.baseUrl.replace(/\/+$/, '');
+  if (config.baseUrl !== null) return withoutSlashAtEnd(config.baseUrl);
   const scheme = config.tlsCertFile === null ? 'http' : 'https';
   const everywhere = config.host === '0.0.0.0' || config.host === '::';
   const host = everywhere ? 'localhost' : isIP(config.host) === 6 ? `[${config.host}]` : config.host;

@@ -16,13 +16,6 @@ export const voucherPath = (charge: string) => `/voucher/${charge}`;
 /** Where the page of a charge sends the form that leads back to the choice of methods. */
 export const changePath = (page: string) => `${page}/change`;
 
-/** A path without the slashes at its end. A regular expression would take the square of a run. */
-export function withoutSlashAtEnd(path: string): string {
-  let end = path.length;
-  while (path[end - 1] === '/') end--;
-  return path.slice(0, end);
-}
-
 /** The page behind a link that works once: an invitation, a new password, the first sign-in. */
 export const signInLinkPath = (token: string) => `/dashboard/invite/${token}`;
 

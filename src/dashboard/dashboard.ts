@@ -2,8 +2,8 @@
 // the row of the table answer. Everything that a row can rely on is checked here, in this order:
 // session, organization, route, mode, role, form, password.
 
-import { withoutSlashAtEnd } from '../contract/page-paths.ts';
 import { languages, type Mode, modes } from '../contract/vocabulary.ts';
+import { withoutSlashAtEnd } from '../core/slash-at-end.ts';
 import { logoPathOf } from '../directory/branding.ts';
 import type { Directory } from '../directory/directory.ts';
 import { mayEnter } from '../directory/sessions.ts';

@@ -4,8 +4,8 @@
 
 import { negotiateLanguage } from '../../contract/language.ts';
 import type { Json } from '../../contract/openapi/schemas.ts';
-import { withoutSlashAtEnd } from '../../contract/page-paths.ts';
 import { type Language, languages } from '../../contract/vocabulary.ts';
+import { withoutSlashAtEnd } from '../../core/slash-at-end.ts';
 import { html } from '../../html/html.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { StaticText } from '../http/static-text.ts';

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type Operation, routeTable } from '../../contract/routes/table.ts';
 import { defined } from '../../core/assert.ts';
+import { withoutSlashAtEnd } from '../../core/slash-at-end.ts';
 import { OperatorFailure, wrongUsage } from '../use-cases/failures.ts';
 import type { Actor } from '../use-cases/trigger.ts';
 import type { FollowedEvent, FollowStart } from '../use-cases/webhook-commands.ts';
@@ -45,7 +46,7 @@ export function apiOf(options: ApiOptions, org: string | null): Api | null {
   if (!/^[!-~]+$/.test(apiKey))
     throw wrongUsage('this is no API key: a key has letters, digits and underscores only');
   if (org !== null) throw wrongUsage('the key names its organization: leave the organization out');
-  return { apiKey, url: (url ?? defaultUrl).replace(/\/+$/, '') };
+  return { apiKey, url: withoutSlashAtEnd(url ?? defaultUrl) };
 }
 
 function givenKey({ apiKey, apiKeyFile }: ApiOptions): string | undefined {
