@@ -16,7 +16,7 @@ export function executeInternal(
   const reply = batch.reply.bind(batch);
   batch.reply = (to, answer: InternalAnswer) => {
     const { settings, ids } = state;
-    const asked = { settings, serviceMs: batch.serviceMs, idLeads: ids.times };
+    const asked = { settings, serviceMs: batch.serviceMs, idLeads: ids.leads };
     if (request.kind !== 'command') oracle?.told(request, asked, batch, answer);
     reply(to, answer);
   };

@@ -19,7 +19,7 @@ import {
   recordsOf,
   type SpareMachine,
 } from './spare-machine.ts';
-import { type BatchOnDisk, batchesIn, rowsIn, segmentsIn } from './stored-log.ts';
+import { asyncOf, type BatchOnDisk, batchesIn, rowsIn, segmentsIn } from './stored-log.ts';
 
 const copies = 'a journal is copied as it is';
 
@@ -195,8 +195,4 @@ async function rebuild(
   const options = { ...journal, dir, identity };
   const found = await recordsOf(options);
   checkedRecords(spare, copies, found, history.at(Math.max(last, checkpointed)), `a rebuild up to ${last}`);
-}
-
-async function* asyncOf<T>(items: readonly T[]): AsyncGenerator<T> {
-  yield* items;
 }

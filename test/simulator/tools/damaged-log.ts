@@ -6,7 +6,7 @@ import { openJournal } from '../../../src/journal/open-journal.ts';
 import { readStoppedJournal, truncateDamagedEnd } from '../../../src/journal/stopped-journal.ts';
 import { expectedLog, type Harm } from './expected-log.ts';
 import { checkpointedIn, checkRecords, type SpareMachine } from './spare-machine.ts';
-import { type BatchOnDisk, replaceBatch, segmentsIn, withTurnedBit } from './stored-log.ts';
+import { type BatchOnDisk, bytesOf, replaceBatch, segmentsIn, withTurnedBit } from './stored-log.ts';
 
 const reads = 'the log’s tools show what was appended';
 const truncates = 'a damaged end is given up, and nothing else';
@@ -206,8 +206,6 @@ async function checkTruncation(
   await checkRecords(spare, truncates, Math.max(checkpointedIn(spare), firstSequence - 1));
   await goOn(spare, batch);
 }
-
-const bytesOf = ({ bytes }: BatchOnDisk) => bytes;
 
 function checkReadable(spare: SpareMachine, { entries, damagedRecords }: GivenUp, batch: BatchOnDisk): void {
   const { firstSequence, lastSequence, timeMs, wallMs } = batch;

@@ -226,10 +226,14 @@ export async function decideCommands(spare: SpareMachine): Promise<void> {
     }
   }
   const asking = {
-    ...{ aim, view, model, nowMs },
+    aim,
+    view,
+    model,
+    nowMs,
     contextOf: (of: StoredRecord) => ({
       ...contextOf(of, nowMs, ids, plain),
-      ...{ idLeads: ids.times, texts: new RememberedTexts<StoredRecord>(1_000) },
+      idLeads: ids.leads,
+      texts: new RememberedTexts<StoredRecord>(1_000),
     }),
   };
   askQuestions(spare, asking);

@@ -17,7 +17,7 @@ import type { LogRange } from '../../../src/journal/log-reader.ts';
 import { Folder, PlainFile, type Volume } from '../disk/volume.ts';
 import { foundBatch, type Shown } from './expected-log.ts';
 import type { SpareMachine } from './spare-machine.ts';
-import type { BatchOnDisk } from './stored-log.ts';
+import { asyncOf, type BatchOnDisk } from './stored-log.ts';
 
 const loses = 'a file that is damaged loses what lies there, and nothing else';
 const magicBytes = 19;
@@ -49,9 +49,7 @@ async function write(
 ): Promise<Filed[]> {
   const { volume } = spare;
   volume.put(folder, new Folder());
-  const source = (async function* () {
-    yield* batches;
-  })();
+  const source = asyncOf(batches);
   const part = partOf(identityOf(spare), 'log');
   const written: WrittenLogFile[] = [];
   for (;;) {

@@ -12,6 +12,7 @@ import { checkpointedIn, checkpointFileOf, checkRecords, type SpareMachine } fro
 import {
   type BatchOnDisk,
   batchOf,
+  bytesOf,
   ofEpoch,
   replaceBatch,
   rowsIn,
@@ -109,8 +110,6 @@ async function moveThere(spare: SpareMachine, remote: PlainRemoteLog, batches: r
   spare.same(moves, remote.noted?.mirrored, lastOf(moved), 'what the mirror holds');
   spare.same(moves, [epochIn(spare), hasMark(spare)], [remote.epoch, true], 'epoch and mark of the mirror');
 }
-
-const bytesOf = ({ bytes }: BatchOnDisk) => bytes;
 
 function epochIn({ volume, journal }: SpareMachine): number {
   const file = volume.find(`${journal.dir}/epoch`);

@@ -5,8 +5,8 @@ import { indexRowsOf } from '../../../src/domain/indexes.ts';
 import { LogReader } from '../../../src/journal/log-reader.ts';
 import { foldersOfJournal } from '../../../src/journal/open-journal.ts';
 import { Scrubber, type ScrubFinding, type ScrubState, unscrubbed } from '../../../src/journal/scrubber.ts';
-import type { SpareMachine } from './spare-machine.ts';
-import { removeRow, replaceBatch, replaceRow, rowsIn, withTurnedBit } from './stored-log.ts';
+import { checkpointFileOf, type SpareMachine } from './spare-machine.ts';
+import { replaceBatch, replaceRow, rowsIn, withTurnedBit } from './stored-log.ts';
 
 const notices = 'damage is noticed';
 
@@ -19,10 +19,9 @@ interface Told {
 }
 
 export async function scrubDamage(spare: SpareMachine): Promise<void> {
-  const { checkpoint } = foldersOfJournal(spare.journal.dir);
-  const file = `${checkpoint}/data.mdb`;
+  const file = checkpointFileOf(spare);
   spare.same(notices, scrub(spare, []), [], 'what is told of a sound folder');
-  const told = spare.random.chance(0.2) ? damageLog(spare) : damageRow(spare, file);
+  const told = spare.random.chance(0.2) ? damageBatch(spare) : damageRow(spare, file);
   if (told === null) return;
   const states: ScrubState[] = [];
   const passes = [scrub(spare, states), scrub(spare, states)];
@@ -81,7 +80,7 @@ function scrub(spare: SpareMachine, states: ScrubState[]): ScrubFinding[] {
   return found;
 }
 
-function damageLog(spare: SpareMachine): Told {
+function damageBatch(spare: SpareMachine): Told {
   const batch = spare.random.pick(spare.batches);
   replaceBatch(spare.volume, batch, withTurnedBit(batch, spare.random));
   const words = new RegExp(
@@ -108,7 +107,7 @@ function damageRow(spare: SpareMachine, file: string): Told | null {
   const row = random.below(rows.length);
   const [key, value] = rows[row]!;
   if (table === 'index') {
-    removeRow(volume, file, table, key);
+    replaceRow(volume, file, table, key, null);
     return { file, row: null, words };
   }
   const turned = Buffer.from(value);

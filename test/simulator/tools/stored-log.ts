@@ -73,14 +73,20 @@ function ownTable(volume: Volume, file: string): Table {
 
 /** Puts other bytes in the place of a batch; null: its row goes. */
 export function replaceBatch(volume: Volume, { file, row }: BatchOnDisk, bytes: Buffer | null): void {
-  const { keys, values } = ownTable(volume, file);
-  const table =
-    bytes === null
-      ? { keys: keys.toSpliced(row, 1), values: values.toSpliced(row, 1) }
-      : { keys, values: values.with(row, bytes) };
-  const environment = environmentAt(volume, file);
-  environment.history = [withTable(environment.contents, '', table)];
+  putRow(volume, file, '', row, bytes);
 }
+
+function putRow(volume: Volume, file: string, name: string, at: number, value: Buffer | null): void {
+  const environment = environmentAt(volume, file);
+  const { keys, values } = tableOf(environment.contents, name);
+  const table =
+    value === null
+      ? { keys: keys.toSpliced(at, 1), values: values.toSpliced(at, 1) }
+      : { keys, values: values.with(at, value) };
+  environment.history = [withTable(environment.contents, name, table)];
+}
+
+export const bytesOf = ({ bytes }: BatchOnDisk) => bytes;
 
 /** The rows of a table of an environment, by their keys as Latin-1. */
 export function rowsIn(volume: Volume, file: string, name: string): ReadonlyMap<string, Buffer> {
@@ -108,18 +114,18 @@ export function ofEpoch({ bytes }: BatchOnDisk, epoch: number): Buffer {
   return sealed(other);
 }
 
-/** Puts another value into a row that is there. */
-export function replaceRow(volume: Volume, file: string, name: string, key: string, value: Buffer): void {
-  const environment = environmentAt(volume, file);
-  const { keys, values } = tableOf(environment.contents, name);
-  const table = { keys, values: values.with(keys.indexOf(key), value) };
-  environment.history = [withTable(environment.contents, name, table)];
+/** Puts another value into a row that is there; null: the row goes. */
+export function replaceRow(
+  volume: Volume,
+  file: string,
+  name: string,
+  key: string,
+  value: Buffer | null,
+): void {
+  const { keys } = tableOf(environmentAt(volume, file).contents, name);
+  putRow(volume, file, name, keys.indexOf(key), value);
 }
 
-export function removeRow(volume: Volume, file: string, name: string, key: string): void {
-  const environment = environmentAt(volume, file);
-  const { keys, values } = tableOf(environment.contents, name);
-  const at = keys.indexOf(key);
-  const table = { keys: keys.toSpliced(at, 1), values: values.toSpliced(at, 1) };
-  environment.history = [withTable(environment.contents, name, table)];
+export async function* asyncOf<T>(items: readonly T[]): AsyncGenerator<T> {
+  yield* items;
 }
