@@ -91,12 +91,11 @@ export class MailOutbox {
   /** What queues the letters for which there is room today; null when there is none for any. */
   plan(letters: readonly Letter[], about: MailAbout): Alongside | null {
     const nowMs = this.#store.now();
-    const all = [...this.#mails.values()];
-    const old = all.filter((mail) => this.#isOld(mail, nowMs));
-    const counted = countMails(
-      all.filter((mail) => mail.kind === about.kind && !this.#isOld(mail, nowMs)),
-      about.org,
-    );
+    const counted = nothingCounted(letters);
+    const old: QueuedMail[] = [];
+    for (const mail of this.#mails.values())
+      if (this.#isOld(mail, nowMs)) old.push(mail);
+      else if (mail.kind === about.kind) count(counted, mail, about.org);
     const queued: QueuedMail[] = [];
     for (const letter of letters) {
       if (isBeyond(counted, letter.to, about)) continue;
@@ -172,20 +171,22 @@ export class MailOutbox {
 }
 
 interface Counted {
+  /** The addresses that are asked about, each with its mails. */
   readonly addresses: Map<string, number>;
   organization: number;
   newcomers: number;
   all: number;
 }
 
-function countMails(mails: readonly QueuedMail[], org: string | null): Counted {
-  const counted: Counted = { addresses: new Map(), organization: 0, newcomers: 0, all: 0 };
-  for (const mail of mails) count(counted, mail, org);
-  return counted;
+function nothingCounted(letters: readonly Letter[]): Counted {
+  const addresses = new Map(letters.map(({ to }) => [addressOf(to), 0]));
+  return { addresses, organization: 0, newcomers: 0, all: 0 };
 }
 
 function count(counted: Counted, mail: QueuedMail, org: string | null): void {
-  counted.addresses.set(addressOf(mail.to), countOf(counted, mail.to) + 1);
+  const address = addressOf(mail.to);
+  const known = counted.addresses.get(address);
+  if (known !== undefined) counted.addresses.set(address, known + 1);
   if (isOperators(mail)) return;
   counted.all++;
   if (mail.org === org) counted.organization++;
@@ -197,10 +198,6 @@ function addressOf(to: string): string {
   return to.toLowerCase();
 }
 
-function countOf({ addresses }: Counted, to: string): number {
-  return addresses.get(addressOf(to)) ?? 0;
-}
-
 function isOperators({ org, kind }: Pick<QueuedMail, 'org' | 'kind'>): boolean {
   return org === null && kind !== 'sign_up';
 }
@@ -208,7 +205,7 @@ function isOperators({ org, kind }: Pick<QueuedMail, 'org' | 'kind'>): boolean {
 function isBeyond(counted: Counted, to: string, about: MailAbout): boolean {
   const { org, isNewcomer, kind } = about;
   const most = mailsPerDay[kind];
-  if (countOf(counted, to) >= most.address) return true;
+  if ((counted.addresses.get(addressOf(to)) ?? 0) >= most.address) return true;
   if (isOperators(about)) return false;
   const own = isNewcomer ? most.newcomer : most.organization;
   if (isNewcomer && counted.newcomers >= most.newcomers) return true;

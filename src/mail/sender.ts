@@ -3,6 +3,7 @@
 // mail whose attempt a crash has cut off is sent again, with the same Message-ID.
 
 import type { Clock } from '../core/clock.ts';
+import { FixedQueue } from '../core/fixed-queue.ts';
 import { backOffMs } from '../core/scheduler.ts';
 import { SecretUnreadable } from '../crypto/secret-box.ts';
 import { MailRefused } from './mail-refused.ts';
@@ -19,13 +20,26 @@ export interface SenderOptions {
   readonly onFailure: (mail: QueuedMail, error: unknown, final: boolean) => void;
 }
 
-const poll = { minMs: 1_000, maxMs: 60_000 };
+/** While mails are sent, the outbox is looked through so often for what is due besides. */
+const lookMs = 1_000;
+const poll = { minMs: lookMs, maxMs: 60_000 };
 const stopMsMax = 2_000;
+
+/** The mails of an organization that are due. */
+interface Due {
+  /** The oldest first. */
+  readonly mails: FixedQueue<QueuedMail>;
+  /** The number of its last turn. */
+  servedAt: number;
+}
 
 export class MailSender {
   readonly #options: SenderOptions;
-  /** Who takes turns, in the order of their turns: who was served last is at the end. */
-  readonly #served = new Map<string, number>();
+  /** Those who take turns, with what is due since they were looked for. */
+  readonly #due = new Map<string, Due>();
+  /** The ids of the mails in there. */
+  readonly #dueIds = new Set<string>();
+  #lookedMs = 0;
   #turns = 0;
   /** Writes what became of the last mail, if that is not on the disk. */
   #unwritten: (() => Promise<void>) | null = null;
@@ -70,20 +84,37 @@ export class MailSender {
   /** Sends every mail that is due. Rejects when it can't be written what became of one. */
   async sendDue(): Promise<void> {
     await this.#writeOutcome();
-    for (let mail = this.#next(); mail !== undefined && !this.#stopped; mail = this.#next()) {
-      this.#served.set(turnOf(mail), ++this.#turns);
+    for (let mail = this.#next(); mail !== undefined && !this.#stopped; mail = this.#next())
       await this.#send(mail);
-    }
-    this.#served.clear();
+    this.#due.clear();
   }
 
-  #next(): QueuedMail | undefined {
+  /** Looks for mails that are due. All mails are read, so it is not done for each. */
+  #look(): void {
     const nowMs = this.#options.now();
-    const servedAt = (mail: QueuedMail) => this.#served.get(turnOf(mail)) ?? 0;
-    return this.#options.outbox
-      .waiting()
-      .filter(({ nextMs }) => nextMs <= nowMs)
-      .sort((a, b) => servedAt(a) - servedAt(b))[0];
+    this.#lookedMs = nowMs;
+    for (const mail of this.#options.outbox.waiting()) {
+      if (mail.nextMs > nowMs || this.#dueIds.has(mail.id)) continue;
+      this.#dueIds.add(mail.id);
+      const turn = turnOf(mail);
+      const due = this.#due.get(turn) ?? { mails: new FixedQueue(), servedAt: 0 };
+      due.mails.push(mail);
+      this.#due.set(turn, due);
+    }
+  }
+
+  /** The oldest mail of who was served least lately. */
+  #next(): QueuedMail | undefined {
+    // The clock may have been set back.
+    if (this.#dueIds.size === 0 || Math.abs(this.#options.now() - this.#lookedMs) >= lookMs) this.#look();
+    let first: Due | undefined;
+    for (const due of this.#due.values())
+      if (due.mails.length > 0 && due.servedAt < (first?.servedAt ?? Number.POSITIVE_INFINITY)) first = due;
+    const mail = first?.mails.shift();
+    if (first === undefined || mail === undefined) return undefined;
+    first.servedAt = ++this.#turns;
+    this.#dueIds.delete(mail.id);
+    return mail;
   }
 
   async #send(mail: QueuedMail): Promise<void> {

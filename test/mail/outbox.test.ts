@@ -278,3 +278,30 @@ test('while the disk is full the sender waits longer each time, a minute at most
   assert.equal(sent.length, 1);
   await sender.stop();
 });
+
+test('what waits is not looked through for each mail that is sent', async (t) => {
+  const letters = Array.from({ length: 300 }, (_, i) => ({ to: `c${i}@atlas.ma`, subject: '', text: '' }));
+  const about = { org, isNewcomer: false, kind: 'receipt', link: null, expiresMs: clock.now() } as const;
+  const { rows, onWritten } = outbox.plan(letters, about)!;
+  await directory.store.write(() => rows, onWritten);
+  const looks = t.mock.method(outbox, 'waiting');
+  const { sent, transport } = recording();
+  await senderOf(transport).sendDue();
+  assert.deepEqual([sent.length, new Set(sent.map(({ to }) => to)).size], [300, 300]);
+  assert.ok(looks.mock.callCount() <= 2, `${looks.mock.callCount()} times`);
+});
+
+test('an organization whose mail comes while many wait has its turn within a second', async () => {
+  for (const name of ['a', 'b', 'c', 'd']) await invite(`${name}@crowd.ma`);
+  const { sent, transport } = recording();
+  const send = async (id: string, letter: Letter) => {
+    await transport.send(id, letter);
+    if (sent.length === 1) await invite('sara@atlas.ma', await organization('Riad'));
+    clock.advance(500);
+  };
+  await senderOf({ ...transport, send }).sendDue();
+  assert.deepEqual(
+    sent.map(({ to }) => to[0]),
+    ['a', 'b', 's', 'c', 'd'],
+  );
+});
