@@ -136,7 +136,7 @@ export class Dashboard {
  */
 function logoAt(directory: Directory, path: string): DashboardAnswer | null {
   const org = path.split('/')[2] ?? '';
-  const organization = directory.organizations().find(({ id }) => id === org);
+  const organization = directory.findOrganization(org);
   const logo = organization?.branding.logo ?? null;
   if (organization === undefined || logo === null || logoPathOf(org, organization.branding) !== path)
     return null;

@@ -175,5 +175,6 @@ export function isReceiptWanted(
   directory: OperatorServices['directory'],
 ): boolean {
   if (org === null || directory.store.now() >= expiresMs) return false;
-  return directory.organizations().some((each) => each.id === org && languageOf(each) !== null);
+  const organization = directory.findOrganization(org);
+  return organization !== undefined && languageOf(organization) !== null;
 }

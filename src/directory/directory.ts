@@ -139,9 +139,13 @@ export class Directory {
     return [...this.#organizations.values()].sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1));
   }
 
+  findOrganization(id: string): Organization | undefined {
+    return this.#organizations.get(id);
+  }
+
   /** Throws `DirectoryRefusal` when there is no such organization. */
   organization(id: string): Organization {
-    const organization = this.#organizations.get(id);
+    const organization = this.findOrganization(id);
     if (organization === undefined) throw new DirectoryRefusal('there is no such organization');
     return organization;
   }

@@ -183,6 +183,14 @@ test('nobody gets one whose merchant has not asked for it, whose address is not 
   assert.deepEqual(failures, []);
 });
 
+test('whose a receipt is, is found without a list of all organizations', async (t) => {
+  const org = await organization('Souk', 'fr');
+  for (const name of ['a', 'b', 'c', 'd']) paid(org, `${name}@souk.ma`);
+  const lists = t.mock.method(directory, 'organizations');
+  assert.equal((await mailed()).length, 4);
+  assert.equal(lists.mock.callCount(), 1, 'that of the round');
+});
+
 test('switched on, what was paid before stays without; switched off, what waits is not sent', async () => {
   const org = await organization('Souk', null);
   paid(org, 'before@souk.ma');

@@ -117,9 +117,10 @@ export class People {
 
   /** The organizations that a member belongs to, by name. */
   organizationsOf({ roles }: Member): { readonly id: string; readonly name: string }[] {
-    return this.directory
-      .organizations()
-      .filter(({ id, status }) => Object.hasOwn(roles, id) && status !== 'closed')
+    return Object.keys(roles)
+      .map((id) => this.directory.findOrganization(id))
+      .filter((organization) => organization !== undefined)
+      .filter(({ status }) => status !== 'closed')
       .map(({ id, name }) => ({ id, name }))
       .sort((a, b) => a.name.localeCompare(b.name));
   }
