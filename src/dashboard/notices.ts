@@ -11,8 +11,7 @@ import type { ReviewRecord } from '../domain/record.ts';
 import { letterOf } from '../mail/letters.ts';
 import type { QueuedMail } from '../mail/outbox.ts';
 import type { OperatorServices } from '../operator/use-cases/services.ts';
-import { records } from '../operator/use-cases/shard-records.ts';
-import { healthOf } from '../operator/use-cases/webhook-commands.ts';
+import { ask, records } from '../operator/use-cases/shard-records.ts';
 import { MailRounds, type MailRoundsOptions, nothing, wantedMs } from './mail-rounds.ts';
 import { mayDo, type Permission } from './people/roles.ts';
 
@@ -134,7 +133,7 @@ export class Notices extends MailRounds<Told> {
   async #newFailing({ org, endpoints: told }: Told): Promise<Partial<Told> | null> {
     const { services } = this.options;
     const nowMs = services.now();
-    const listed = await healthOf(services, org, true);
+    const listed = await ask(services, { kind: 'endpoint_health', org, livemode: true });
     const lately = Object.fromEntries(Object.entries(told).filter(([, ms]) => ms > nowMs - dayMs));
     const found = listed.filter(({ id, enabled, health }) => {
       const sinceMs = health?.failingSinceMs ?? null;

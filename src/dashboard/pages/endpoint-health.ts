@@ -4,7 +4,7 @@
 import { fieldIndex } from '../../domain/indexes.ts';
 import type { DeliveryRecord, WebhookEndpointRecord } from '../../domain/record.ts';
 import { type Html, html } from '../../html/html.ts';
-import { healthOf } from '../../operator/use-cases/webhook-commands.ts';
+import { ask } from '../../operator/use-cases/shard-records.ts';
 import type { EndpointNow, HourOfAttempts } from '../../shard/endpoint-health.ts';
 import * as ui from '../layout/components.ts';
 import type { Saying, View, ViewRequest } from '../layout/row.ts';
@@ -23,7 +23,8 @@ export async function healthByEndpoint({
   mode,
   services,
 }: Pick<ViewRequest, 'organization' | 'mode' | 'services'>): Promise<ReadonlyMap<string, EndpointNow>> {
-  const listed = await healthOf(services, organization.id, mode === 'live');
+  const scope = { org: organization.id, livemode: mode === 'live' };
+  const listed = await ask(services, { kind: 'endpoint_health', ...scope });
   return new Map(listed.map((each) => [each.id, each]));
 }
 

@@ -20,6 +20,7 @@ import type { RefusalCode } from '../../directory/refusal.ts';
 import { type ActiveLimit, activeLimits } from '../../domain/active-limits.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
+import { ask } from '../../operator/use-cases/shard-records.ts';
 import type { LimitLevels } from '../../shard/scope.ts';
 import * as ui from '../layout/components.ts';
 import { formPage, page, redirect } from '../layout/document.ts';
@@ -62,30 +63,26 @@ function bucketName(bucket: Bucket, language: Language): string {
   return name[0]!.toUpperCase() + name.slice(1);
 }
 
-async function levelsOf({ organization: { id: org }, services }: Request, mode: Mode): Promise<LimitLevels> {
-  const { body } = await services.askShard(org, { kind: 'limit_levels', org, livemode: mode === 'live' });
-  return JSON.parse(body);
-}
-
 async function show(request: Request): Promise<DashboardAnswer> {
-  const { organization, role, say } = request;
+  const { organization, role, say, services } = request;
+  const { id: org } = organization;
   const levels = {
-    test: await levelsOf(request, 'test'),
-    live: await levelsOf(request, 'live'),
+    test: await ask(services, { kind: 'limit_levels', org, livemode: false }),
+    live: await ask(services, { kind: 'limit_levels', org, livemode: true }),
   };
   // The request's mode comes first.
   const shownModes = request.mode === 'live' ? [...modes].reverse() : modes;
   const lines = shownModes.flatMap((mode) => {
-    const limits = activeLimits(organization.limits[mode], mode, request.services.now());
+    const limits = activeLimits(organization.limits[mode], mode, services.now());
     return buckets.map(
       (bucket): Line => ({ mode, bucket, limit: limits.buckets[bucket], levels: levels[mode] }),
     );
   });
-  const { daily } = activeLimits(organization.limits.test, 'test', request.services.now());
+  const { daily } = activeLimits(organization.limits.test, 'test', services.now());
   const today = levels.test.today;
-  const ask = ui.button(say('request'), viewLink(request, 'limits/request'));
+  const toRequest = ui.button(say('request'), viewLink(request, 'limits/request'));
   return page(request, {
-    actions: mayDo(role, 'limits.request') ? ask : null,
+    actions: mayDo(role, 'limits.request') ? toRequest : null,
     body: [
       ui.doneOf(request, { requested: 'done' }),
       html`<p>${say('intro')}</p>`,

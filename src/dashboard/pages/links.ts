@@ -11,7 +11,7 @@ import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import { qrCode } from '../../html/qr-code.ts';
 import { isRefusal } from '../../operator/use-cases/failures.ts';
-import { command } from '../../operator/use-cases/shard-records.ts';
+import { ask, command } from '../../operator/use-cases/shard-records.ts';
 import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
@@ -45,10 +45,8 @@ const lastsMs = {
 const uses = ['single', 'many'] as const;
 
 /** All of them: their number is bounded. */
-async function linksOf({ organization, mode, services }: Request): Promise<LinkView[]> {
-  const scope = { org: organization.id, livemode: mode === 'live' };
-  const { body } = await services.askShard(organization.id, { kind: 'payment_links', ...scope });
-  return JSON.parse(body);
+function linksOf({ organization, mode, services }: Request): Promise<LinkView[]> {
+  return ask(services, { kind: 'payment_links', org: organization.id, livemode: mode === 'live' });
 }
 
 async function linkNamed(request: Request): Promise<LinkView | null> {

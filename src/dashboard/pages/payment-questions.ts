@@ -5,6 +5,7 @@ import { isStatus } from '../../domain/payment-state.ts';
 import type { PaymentStory } from '../../domain/payment-story.ts';
 import { OperatorFailure } from '../../operator/use-cases/failures.ts';
 import type { ApiAnswer } from '../../operator/use-cases/services.ts';
+import { ask } from '../../operator/use-cases/shard-records.ts';
 import { isAway } from '../layout/errors.ts';
 import type { ViewRequest } from '../layout/row.ts';
 import { cursorIn } from './own-record.ts';
@@ -60,13 +61,12 @@ async function askForPage(
   let before = search.before;
   for (let asked = 0; asked < questionsMax && payments.length < search.limit; asked++) {
     if (gone?.aborted) break;
-    const { body } = await services.askShard(organization.id, {
+    const found = await ask(services, {
       kind: 'search_payments',
       org: organization.id,
       livemode: mode === 'live',
       search: { ...search, before, limit: search.limit - payments.length },
     });
-    const found: FoundPayments = JSON.parse(body);
     payments.push(...found.payments);
     before = found.stoppedAt;
     if (before === null) break;
@@ -75,19 +75,18 @@ async function askForPage(
 }
 
 /** The payment of an id or a cash code; null when the organization has none in this mode. */
-export async function askStory(
+export function askStory(
   { organization, mode, services }: ViewRequest,
   reference: string,
   refundsBefore?: string,
 ): Promise<PaymentStory | null> {
-  const { body } = await services.askShard(organization.id, {
+  return ask(services, {
     kind: 'payment_story',
     org: organization.id,
     livemode: mode === 'live',
     reference,
     refundsBefore,
   });
-  return JSON.parse(body);
 }
 
 /** The answer to a command that was refused. */

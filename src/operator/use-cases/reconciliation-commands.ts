@@ -8,12 +8,12 @@ import { defined } from '../../core/assert.ts';
 import { moroccoDayAt, moroccoDayBounds } from '../../core/morocco-day.ts';
 import { fieldIndex, scopeOf } from '../../domain/indexes.ts';
 import type { DayTotalRecord } from '../../domain/record.ts';
-import type { NamedCharge, Settled, SettledPage } from '../../domain/settled.ts';
+import type { Settled, SettledPage } from '../../domain/settled.ts';
 import { type ConnectorName, connectorNames, connectors } from '../../networks/connectors.ts';
 import { defineCommand, modeSchema } from './command.ts';
 import { OperatorFailure, wrongUsage } from './failures.ts';
 import type { OperatorServices } from './services.ts';
-import { command, records } from './shard-records.ts';
+import { ask, command, records } from './shard-records.ts';
 
 /** An item of `reconcile.settled`: what was found, and how many were found so far, of how many. */
 interface SettledItem {
@@ -28,10 +28,9 @@ const day = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d$' });
 export const reconciliationCommands = {
   'reconcile.charges': defineCommand(
     { org: text, mode: modeSchema, names: Type.Array(text, { maxItems: 1_000 }) },
-    async ({ org, mode, names }, services): Promise<(NamedCharge | null)[]> => {
+    async ({ org, mode, names }, services) => {
       const { id } = services.directory.organization(org);
-      const request = { kind: 'charges_named', org: id, livemode: mode === 'live', names } as const;
-      return JSON.parse((await services.askShard(id, request)).body);
+      return ask(services, { kind: 'charges_named', org: id, livemode: mode === 'live', names });
     },
     { audited: false },
   ),
@@ -90,8 +89,8 @@ async function* settled(
     const filter = { kind, methods, ...period };
     for (let next: string | null = null; left[kind] > 0; ) {
       signal.throwIfAborted();
-      const request = { kind: 'settled_page', org, livemode, filter, start: next } as const;
-      const page: SettledPage = JSON.parse((await services.askShard(org, request)).body);
+      const question = { kind: 'settled_page', org, livemode, filter, start: next } as const;
+      const page: SettledPage = await ask(services, question);
       left[kind] -= page.found.length;
       done += page.found.length;
       yield { found: page.found, done, total };

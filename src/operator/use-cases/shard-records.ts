@@ -1,14 +1,42 @@
-// Requests to the shards: reading records, and commands about a record, whose id tells its shard.
-// Each function rejects with an `OperatorFailure` when the shard refuses or is not running.
+// Requests to the shards: questions, reading records, and commands about a record, whose id tells
+// its shard. Each function rejects with an `OperatorFailure` when the shard refuses or is not
+// running.
 
 import { type IdKind, idPrefixes, kindOfId } from '../../contract/id-prefixes.ts';
 import { listedMax } from '../../contract/limits.ts';
 import type { Mode } from '../../contract/vocabulary.ts';
 import type { InternalParams } from '../../domain/command.ts';
 import { scopeOf } from '../../domain/indexes.ts';
+import type { LinkView } from '../../domain/payment-links.ts';
+import type { FoundPayments } from '../../domain/payment-search.ts';
+import type { PaymentStory } from '../../domain/payment-story.ts';
 import type { StatementMoneyReview } from '../../domain/received-money.ts';
+import type { NamedCharge, SettledPage } from '../../domain/settled.ts';
+import type { EndpointNow } from '../../shard/endpoint-health.ts';
+import type { InternalRequest } from '../../shard/protocol.ts';
+import type { LimitLevels } from '../../shard/scope.ts';
 import { OperatorFailure } from './failures.ts';
 import type { OperatorServices } from './services.ts';
+
+/** What the shards answer to questions about an organization in one mode. */
+interface Answers {
+  charges_named: (NamedCharge | null)[];
+  endpoint_health: EndpointNow[];
+  limit_levels: LimitLevels;
+  payment_links: LinkView[];
+  payment_story: PaymentStory | null;
+  search_payments: FoundPayments;
+  settled_page: SettledPage;
+}
+
+type Question = Extract<InternalRequest, { readonly kind: keyof Answers }>;
+
+export async function ask<Q extends Question>(
+  services: Pick<OperatorServices, 'askShard'>,
+  question: Q,
+): Promise<Answers[Q['kind']]> {
+  return JSON.parse((await services.askShard(question.org, question)).body);
+}
 
 /** The newest records of an index, or those before `before`, newest first. */
 export async function records<R>(

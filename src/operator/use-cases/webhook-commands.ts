@@ -25,7 +25,7 @@ import {
   presentSecrets,
 } from './present.ts';
 import type { ApiCall, OperatorServices } from './services.ts';
-import { command, recordOf, records, recordsIn } from './shard-records.ts';
+import { ask, command, recordOf, records, recordsIn } from './shard-records.ts';
 import { type Actor, type ApiObject, trigger, typeThatHappens } from './trigger.ts';
 
 const followedPerStep = 100;
@@ -58,8 +58,9 @@ export const webhookCommands = {
       kindIndex('webhook_endpoint', scope),
     );
     const health = new Map<string, EndpointNow>();
-    for (const mode of modes)
-      for (const each of await healthOf(services, id, mode === 'live')) health.set(each.id, each);
+    for (const livemode of [false, true])
+      for (const each of await ask(services, { kind: 'endpoint_health', org: id, livemode }))
+        health.set(each.id, each);
     return listed.map((endpoint) => presentEndpoint(endpoint, health.get(endpoint.id)));
   }),
   'webhooks.deliveries': defineCommand(
@@ -97,16 +98,6 @@ export const webhookCommands = {
     trigger(actorIn(services, organizationFor(services, org).id), typeThatHappens(type)),
   ),
 };
-
-/** How deliveries to each endpoint of an organization go, in one mode. */
-export async function healthOf(
-  services: Pick<OperatorServices, 'askShard'>,
-  org: string,
-  livemode: boolean,
-): Promise<EndpointNow[]> {
-  const { body } = await services.askShard(org, { kind: 'endpoint_health', org, livemode });
-  return JSON.parse(body);
-}
 
 /** The attempts of a delivery that are still there, newest first. */
 export async function attemptsOf(
