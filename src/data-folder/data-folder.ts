@@ -6,16 +6,7 @@
 // label (disk/identity.ts).
 
 import { randomBytes } from 'node:crypto';
-import {
-  accessSync,
-  chmodSync,
-  constants,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { defined } from '../core/assert.ts';
 import { errorCode } from '../core/errors.ts';
@@ -27,6 +18,7 @@ import { makeFolder, replaceFile, syncPath } from '../disk/sync-path.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import { createJournal, foldersOfJournal, layoutVersions, partsOfJournal } from '../journal/open-journal.ts';
 import { DataFolderError } from './data-folder-error.ts';
+import { lookInto, makePrivate, refuseRoot } from './folder-owner.ts';
 
 interface Format {
   readonly service: 'payments-service';
@@ -85,6 +77,7 @@ export function prepareDataFolder(path: string): void {
   process.umask(0o077);
   makeDataFolder(path);
   readFormat(path);
+  refuseRoot(path, join(path, formatFile));
   makePrivate(path);
 }
 
@@ -311,9 +304,10 @@ function makeDataFolder(path: string): void {
   try {
     makeFolder(path);
     // Fails with ENOTDIR for what is no folder.
-    readdirSync(path);
+    lookInto(path, () => readdirSync(path));
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
+    if (error instanceof DataFolderError) throw error;
     const code = errorCode(error);
     const reason = code === 'ENOTDIR' ? 'is not a folder' : `can't be written (${code})`;
     const remedy = code === 'ENOSPC' ? 'make room, or choose' : 'choose';
@@ -321,26 +315,11 @@ function makeDataFolder(path: string): void {
   }
 }
 
-/** Removes the permissions of everybody but the owner, which a restore may have brought back. */
-function makePrivate(path: string): void {
-  const entries = readdirSync(path, { recursive: true, withFileTypes: true });
-  const paths = entries.map((entry) => join(entry.parentPath, entry.name));
-  for (const each of [path, ...paths]) {
-    const mode = statSync(each, { throwIfNoEntry: false })?.mode ?? 0;
-    if ((mode & 0o077) === 0) continue;
-    try {
-      chmodSync(each, mode & 0o700);
-    } catch {
-      // Only a file's owner can do this, and the process may be able to use it in any case.
-    }
-  }
-}
-
 function readFormat(path: string): Format | null {
   const file = join(path, formatFile);
   if (!existsSync(file)) {
     const isForeign = (name: string) => !name.startsWith('operator.') && !harmless.includes(name);
-    const foreign = readdirSync(path).find(isForeign);
+    const foreign = lookInto(path, () => readdirSync(path).find(isForeign));
     if (foreign === undefined) return null;
     throw new DataFolderError(
       `${path} has ${foreign} and no ${formatFile}: it is not a data folder of this service. Choose an empty one with PAYMENTS_DATA_DIR`,
@@ -348,8 +327,9 @@ function readFormat(path: string): Format | null {
   }
   let format: Partial<Format> | null;
   try {
-    format = JSON.parse(readFileSync(file, 'utf8'));
-  } catch {
+    format = JSON.parse(lookInto(path, () => readFileSync(file, 'utf8')));
+  } catch (error) {
+    if (error instanceof DataFolderError) throw error;
     throw new DataFolderError(`${file} can't be read: restore all of ${path} from a backup`);
   }
   const { service, version, id, shards, generation = 0, complete = true } = format ?? {};

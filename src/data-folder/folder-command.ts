@@ -1,7 +1,6 @@
 // How a command about a data folder is carried out: a running service does it; where none runs, the
 // folder is locked and the command is done here, between two rows of the audit record.
 
-import { existsSync } from 'node:fs';
 import { ConfigError } from '../config/config.ts';
 import { keepRunning } from '../core/scheduler.ts';
 import { scrub } from '../core/secret-text.ts';
@@ -11,7 +10,7 @@ import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import { Audit, putAsideWarning } from '../operator/audit/audit.ts';
 import { asker, callOperator, NoServer } from '../operator/socket/operator-client.ts';
 import { CommandFailure, OperatorFailure } from '../operator/use-cases/failures.ts';
-import { type DataFolder, existingDataFolder } from './data-folder.ts';
+import { type DataFolder, existingDataFolder, folderIdOf } from './data-folder.ts';
 import { DataFolderError } from './data-folder-error.ts';
 import { lockExistingDataFolder } from './folder-lock.ts';
 
@@ -50,7 +49,7 @@ export async function ifRunning<T>(ask: () => Promise<T>): Promise<T | null> {
 
 /** The lock shows on one machine that a service runs, the socket also between containers. */
 async function refuseRunning(dataDir: string): Promise<void> {
-  if (!existsSync(dataDir)) throw new DataFolderError(`there is no data folder ${dataDir}`);
+  if (folderIdOf(dataDir) === null) throw new DataFolderError(`there is no data folder ${dataDir}`);
   const answered = await ifRunning(() => callOperator(dataDir, 'config', {}).then(() => true)).catch(
     () => true,
   );

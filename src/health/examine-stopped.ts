@@ -1,26 +1,25 @@
 // The checks of `payments doctor` while no service runs: the machine, and the data folder as a
 // start would find it. The folder is locked meanwhile, so that no service can start on it.
 
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
-import { ConfigError, checkFiles, type Environment, shardCountOf, withThreads } from '../config/config.ts';
+import { checkFiles, type Environment, shardCountOf, withThreads } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
 import { sizedFor } from '../config/sizing.ts';
 import { folderIdOf, withDirectory } from '../data-folder/data-folder.ts';
 import { DataFolderError } from '../data-folder/data-folder-error.ts';
 import { freeBytesIn } from '../data-folder/disk-space.ts';
 import { checkFolder } from '../data-folder/folder-check.ts';
-import { whileStopped } from '../data-folder/folder-command.ts';
+import { whileStopped, withClearErrors } from '../data-folder/folder-command.ts';
 import { openSecretsKeys, secretsKeyFileOf } from '../data-folder/secrets-key.ts';
-import { JournalDamaged } from '../journal/journal.ts';
+import { CommandFailure } from '../operator/use-cases/failures.ts';
 import type { Check } from '../operator/use-cases/services.ts';
 import { describeFolder, diskCheck, postgresqlChecks } from './doctor.ts';
 import { checked, examineMachine } from './machine-checks.ts';
 
 export async function examineStopped(config: Config, environment: Environment): Promise<readonly Check[]> {
   const { dataDir } = config;
-  const isThere = existsSync(dataDir) && folderIdOf(dataDir) !== null;
   // A folder that does not exist yet will be on the disk of its parent.
   let place = dataDir;
   while (!existsSync(place)) place = dirname(place);
@@ -33,7 +32,9 @@ export async function examineStopped(config: Config, environment: Environment): 
     return 'a start can use them';
   });
   const folder = await check('folder', () =>
-    isThere ? openOnce(config, environment) : `there is none at ${dataDir}: the first start makes it`,
+    folderIdOf(dataDir) === null
+      ? `there is none at ${dataDir}: the first start makes it`
+      : openOnce(config, environment),
   );
   return [
     settings,
@@ -47,11 +48,9 @@ export async function examineStopped(config: Config, environment: Environment): 
 /** A step of a start: its result in words, or why the start would fail. */
 async function check(name: string, run: () => string | Promise<string>): Promise<Check> {
   try {
-    return checked(name, null, await run());
+    return checked(name, null, await withClearErrors(async () => run()));
   } catch (error) {
-    const isExpected =
-      error instanceof ConfigError || error instanceof DataFolderError || error instanceof JournalDamaged;
-    if (!isExpected) throw error;
+    if (!(error instanceof CommandFailure)) throw error;
     return checked(name, error.message, '');
   }
 }
@@ -63,14 +62,6 @@ function sizedForMachine(config: Config): Config {
 
 /** Opens the folder and its directory with a start's checks, and closes them again. */
 async function openOnce(config: Config, environment: Environment): Promise<string> {
-  const { uid } = statSync(config.dataDir);
-  const own = process.getuid?.();
-  // The owner of the folder could not open files that root creates in it.
-  if (own !== undefined && uid !== own) {
-    throw new DataFolderError(
-      `${config.dataDir} belongs to the user ${uid}, but this is the user ${own}: run the command as the owner, with "sudo -u"`,
-    );
-  }
   return whileStopped(config.dataDir, (folder) =>
     withDirectory(folder, async (directory) => {
       const damage: string[] = [];

@@ -1,0 +1,80 @@
+// Whose a data folder is. One user has all of it, and nobody else can read it. What another user
+// makes in it, as root can, the service of its owner could not open.
+
+import { chmodSync, closeSync, openSync, readdirSync, type Stats, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { errorCode } from '../core/errors.ts';
+import { DataFolderError } from './data-folder-error.ts';
+
+const closed = ['EACCES', 'EPERM'];
+
+function isClosed(error: unknown): boolean {
+  return closed.includes(errorCode(error) ?? '');
+}
+
+/** Has `look` read the folder. Throws `DataFolderError` where that is for another user only. */
+export function lookInto<T>(folder: string, look: () => T): T {
+  try {
+    return look();
+  } catch (error) {
+    if (!isClosed(error)) throw error;
+    throw new DataFolderError(
+      `${folder} can't be opened by this user (${errorCode(error)}): run the command as the user to whom it belongs`,
+    );
+  }
+}
+
+/** `file` is of the folder's owner. Throws `DataFolderError` for root, if that is somebody else. */
+export function refuseRoot(folder: string, file: string): void {
+  const uid = statSync(file, { throwIfNoEntry: false })?.uid ?? 0;
+  if (process.geteuid?.() !== 0 || uid === 0) return;
+  throw new DataFolderError(
+    `${folder} belongs to the user ${uid}, who could not open what root makes in it: run the command as that user, with "sudo -u"`,
+  );
+}
+
+/**
+ * Removes the permissions of everybody but the owner, which a restore may have brought back. Throws
+ * `DataFolderError` at what another user has made, and this one can't open.
+ */
+export function makePrivate(folder: string): void {
+  const own = process.geteuid?.();
+  for (const [path, stats] of contentOf(folder)) {
+    if (stats.uid !== own && own !== undefined && !isOpenTo(path, stats)) throw ofOther(path, stats, folder);
+    if ((stats.mode & 0o077) === 0) continue;
+    try {
+      chmodSync(path, stats.mode & 0o700);
+    } catch {
+      // Only a file's owner can do this, and the process may be able to use it in any case.
+    }
+  }
+}
+
+/** A folder and all below it, but for what is removed meanwhile. */
+function* contentOf(folder: string): Generator<[path: string, stats: Stats]> {
+  yield [folder, statSync(folder)];
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) continue;
+    // A folder to which a link leads is not looked into.
+    if (entry.isDirectory()) yield* contentOf(path);
+    else yield [path, stats];
+  }
+}
+
+function isOpenTo(path: string, stats: Stats): boolean {
+  try {
+    if (stats.isDirectory()) readdirSync(path);
+    else closeSync(openSync(path, 'r+'));
+    return true;
+  } catch (error) {
+    return !isClosed(error);
+  }
+}
+
+function ofOther(path: string, { uid }: Stats, folder: string): DataFolderError {
+  return new DataFolderError(
+    `${path} belongs to the user ${uid}, and this is the user ${process.geteuid?.()}: give this user all of ${folder}, with "chown -R"`,
+  );
+}
