@@ -65,13 +65,13 @@ export const configSchema = group({
     requestsMax: count(
       0,
       1_000_000,
-      'reads, and as many writes, that may wait for a shard; 0: 8 for each MiB of memory.shardMib, at most 4096',
+      'reads, and as many writes and questions of pages, that may wait for a shard; 0: 8 for each MiB of memory.shardMib, at most 4096',
     ),
     mibMax: count(0, shardMibMax, 'MiB that they take; 0: an eighth of memory.shardMib'),
     organizationPercent: count(
       1,
       100,
-      'what one organization may use of both, as long as others leave it free',
+      'what one organization may use of each, as long as others leave it free',
     ),
   }),
   journal: group({

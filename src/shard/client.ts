@@ -2,12 +2,14 @@
 // buffer, and refuses all that have no answer when the shard ends. It also bounds the shard's
 // mailbox: the shard is sent as many as keep it busy, and the others wait here in fair queues, or
 // are refused at once beyond their bounds. Commands and queries have a window and a queue each, so
-// that reads go on while a disk keeps writes waiting.
+// that reads go on while a disk keeps writes waiting. So have internal requests.
 
 import { routeTable } from '../contract/routes/table.ts';
-import { assert, elementAt } from '../core/assert.ts';
+import { elementAt } from '../core/assert.ts';
+import { slotOfId } from '../core/ids.ts';
 import { type Scheduler, systemScheduler } from '../core/scheduler.ts';
-import { FairQueue, type NoRoom, type QueueBounds } from './fair-queue.ts';
+import { slotOf } from '../core/slot.ts';
+import type { NoRoom } from './fair-queue.ts';
 import {
   type AnswerFrame,
   answerFlags,
@@ -16,6 +18,7 @@ import {
   readAnswers,
   SpareBuffers,
 } from './frames.ts';
+import { type ClientBounds, Lane, requestBytes, unbounded } from './lane.ts';
 import type {
   FromShard,
   InternalAnswer,
@@ -46,28 +49,18 @@ interface Waiting {
   readonly onAnswer: OnAnswer;
 }
 
-/** What may be on its way to a shard, and wait for that: of commands and of queries each. */
-export interface ClientBounds {
-  /** Requests that are sent ahead of their answers, and the bytes of their large bodies. */
-  readonly sentMax: number;
-  readonly sentBytesMax: number;
-  readonly queue: QueueBounds;
+/** An internal request, or what concerns payment networks. */
+interface Asked {
+  readonly correlation: number;
+  readonly request: InternalRequest | NetworksMessage['request'];
+  readonly resolve: (answer: InternalAnswer) => void;
 }
-
-export const unbounded: ClientBounds = {
-  sentMax: Infinity,
-  sentBytesMax: Infinity,
-  queue: { requests: Infinity, bytes: Infinity, organizationShare: 1 },
-};
 
 const away: InternalAnswer = {
   ok: false,
   code: 'api_error',
   message: 'The shard is recovering, or has too much to do: try again.',
 };
-
-/** The bytes that a request without a large body takes until it is answered. */
-const requestBytes = 1024;
 
 /** So much work is sent at once to a free shard. Less is not worth waking the other thread. */
 export const workForFreeShard = 64;
@@ -76,45 +69,15 @@ const workOf = routeTable.map(({ kind }) => (kind === 'command' ? 4 : 1));
 /** By route: 0 for queries, 1 for commands. It is the lowest bit of the correlation. */
 const laneOf = routeTable.map(({ kind }) => (kind === 'command' ? 1 : 0));
 
-/** The requests of one kind that wait for an answer or to be sent. */
-class Lane {
-  readonly queue: FairQueue<Waiting>;
-  #bounds: ClientBounds;
-  sent = 0;
-  largeBytes = 0;
-
-  constructor(bounds: ClientBounds, onEvicted: (waiting: Waiting) => void) {
-    this.#bounds = bounds;
-    this.queue = new FairQueue(bounds.queue, onEvicted);
-  }
-
-  set bounds(bounds: ClientBounds) {
-    this.#bounds = bounds;
-    this.queue.bounds = bounds.queue;
-  }
-
-  /** Another request may be sent, of any size: a shard that has nothing to do accepts all. */
-  get isOpen(): boolean {
-    const { sentMax, sentBytesMax } = this.#bounds;
-    return this.sent < sentMax && this.largeBytes < sentBytesMax;
-  }
-
-  /** A new request is sent at once, because none waits. */
-  get isFree(): boolean {
-    return this.queue.length === 0 && this.isOpen;
-  }
-}
-
 export class ShardClient {
   #port: Port | null = null;
   readonly #spare = new SpareBuffers();
   readonly #writer = new RequestWriter(this.#spare);
   /** Those that were sent. */
   readonly #waiting = new Map<number, OnAnswer>();
-  readonly #waitingInternal = new Map<number, (answer: InternalAnswer) => void>();
-  readonly #lanes: readonly [queries: Lane, commands: Lane];
-  readonly #large = new Map<number, number>();
-  #bounds: ClientBounds;
+  readonly #waitingInternal = new Map<number, Asked>();
+  readonly #lanes: readonly [queries: Lane<Waiting>, commands: Lane<Waiting>];
+  readonly #internal: Lane<Asked>;
   #count = 0;
   #flushScheduled = false;
   /** How many requests were not sent yet, and their work. */
@@ -132,19 +95,21 @@ export class ShardClient {
   abandoned = 0;
 
   constructor(bounds = unbounded, scheduler: Scheduler = systemScheduler) {
-    this.#bounds = bounds;
     const evicted = ({ onAnswer }: Waiting) => {
       this.refused.largest++;
       onAnswer('overloaded');
     };
     this.#lanes = [new Lane(bounds, evicted), new Lane(bounds, evicted)];
+    this.#internal = new Lane(bounds, ({ resolve }) => {
+      this.refused.largest++;
+      resolve(away);
+    });
     this.#scheduler = scheduler;
   }
 
   /** What waits or was sent beyond new bounds stays. */
   set bounds(bounds: ClientBounds) {
-    this.#bounds = bounds;
-    for (const lane of this.#lanes) lane.bounds = bounds;
+    for (const lane of [...this.#lanes, this.#internal]) lane.bounds = bounds;
   }
 
   /** False while the shard is being restarted. Then nothing can be sent. */
@@ -185,16 +150,13 @@ export class ShardClient {
     this.#unsent = 0;
     this.#unsentWork = 0;
     this.#withdrawn = [];
-    this.#large.clear();
-    for (const lane of this.#lanes) {
-      lane.sent = 0;
-      lane.largeBytes = 0;
-    }
+    for (const lane of [...this.#lanes, this.#internal]) lane.forget();
     for (const onAnswer of this.#waiting.values()) onAnswer('away');
     this.#waiting.clear();
     for (const { queue } of this.#lanes) queue.clear(({ onAnswer }) => onAnswer('away'));
-    for (const resolve of this.#waitingInternal.values()) resolve(away);
+    for (const { resolve } of this.#waitingInternal.values()) resolve(away);
     this.#waitingInternal.clear();
+    this.#internal.queue.clear(({ resolve }) => resolve(away));
   }
 
   /** Sends a public request, or queues it. Returns the number with which it can be withdrawn. */
@@ -227,7 +189,7 @@ export class ShardClient {
     return 'overloaded';
   }
 
-  #enqueue({ queue }: Lane, waiting: Waiting): void {
+  #enqueue({ queue }: Lane<Waiting>, waiting: Waiting): void {
     const { correlation, frame, onAnswer } = waiting;
     const reason = queue.put(correlation, frame.org, requestBytes + frame.body.length, waiting);
     if (reason === null) return;
@@ -235,13 +197,8 @@ export class ShardClient {
     onAnswer('overloaded');
   }
 
-  #put(lane: Lane, correlation: number, frame: Frame, onAnswer: OnAnswer): void {
-    const bytes = frame.body.length;
-    if (bytes > requestBytes) {
-      this.#large.set(correlation, bytes);
-      lane.largeBytes += bytes;
-    }
-    lane.sent++;
+  #put(lane: Lane<Waiting>, correlation: number, frame: Frame, onAnswer: OnAnswer): void {
+    lane.sending(correlation, frame.body.length);
     this.#waiting.set(correlation, onAnswer);
     this.#writer.put(correlation, frame);
     this.#unsent++;
@@ -257,7 +214,7 @@ export class ShardClient {
     });
   }
 
-  #laneOf(correlation: number): Lane {
+  #laneOf(correlation: number): Lane<Waiting> {
     return this.#lanes[(correlation & 1) === 0 ? 0 : 1];
   }
 
@@ -275,23 +232,40 @@ export class ShardClient {
     }
   }
 
-  /** Sends an internal request. It is refused when the shard ends, or has too much to do. */
+  /** Sends an internal request, or queues it. It is refused like one of the API. */
   ask(request: InternalRequest): Promise<InternalAnswer> {
     // An export that has begun goes on, because few run at a time, and half a file is useless.
-    return this.#ask((correlation) => ({ correlation, request }), request.kind.startsWith('export_'));
+    return this.#ask(request, request.kind.startsWith('export_'));
   }
 
   /** Hands over what concerns payment networks. The answer is as that of `ask`. */
   handOver(request: NetworksMessage['request']): Promise<InternalAnswer> {
-    return this.#ask((correlation) => ({ correlation, request }), false);
+    return this.#ask(request, false);
   }
 
-  #ask(messageOf: (correlation: number) => ToShardThread, always: boolean): Promise<InternalAnswer> {
-    const mayWait = always || this.#waitingInternal.size < this.#bounds.sentMax;
-    if (this.#port === null || !mayWait) return Promise.resolve(away);
-    const correlation = this.#nextCorrelation(0);
-    this.#port.postMessage(messageOf(correlation));
-    return new Promise((resolve) => this.#waitingInternal.set(correlation, resolve));
+  #ask(request: Asked['request'], always: boolean): Promise<InternalAnswer> {
+    if (this.#port === null) return Promise.resolve(away);
+    return new Promise((resolve) => {
+      const asked = { correlation: this.#nextCorrelation(0), request, resolve };
+      if (always || this.#internal.isFree) this.#post(asked);
+      else this.#keep(asked);
+    });
+  }
+
+  #keep(asked: Asked): void {
+    const { correlation, request, resolve } = asked;
+    const bytes = requestBytes + bodyBytesOf(request);
+    const reason = this.#internal.queue.put(correlation, ownerOf(request), bytes, asked);
+    if (reason === null) return;
+    this.refused[reason]++;
+    resolve(away);
+  }
+
+  #post(asked: Asked): void {
+    const { correlation, request } = asked;
+    this.#internal.sending(correlation, bodyBytesOf(request));
+    this.#waitingInternal.set(correlation, asked);
+    this.#port?.postMessage({ correlation, request } as ToShardThread);
   }
 
   #nextCorrelation(side: number): number {
@@ -322,9 +296,7 @@ export class ShardClient {
       const [queries, commands] = this.#lanes;
       if (queries.queue.length + commands.queue.length > 0) this.#sendQueued();
     } else if ('answer' in message) {
-      const resolve = this.#waitingInternal.get(message.correlation);
-      this.#waitingInternal.delete(message.correlation);
-      resolve?.(message.answer);
+      this.#told(message.correlation, message.answer);
     } else if ('stalledMs' in message) {
       const { stalledMs } = message;
       this.#stalledSinceMs = stalledMs === null ? null : this.#scheduler.elapsedMs() - stalledMs;
@@ -336,15 +308,19 @@ export class ShardClient {
     const onAnswer = this.#waiting.get(correlation);
     if (onAnswer === undefined) return;
     this.#waiting.delete(correlation);
-    const lane = this.#laneOf(correlation);
-    lane.sent--;
-    assert(lane.sent >= 0, 'what is answered was sent');
-    if (lane.largeBytes > 0) {
-      lane.largeBytes -= this.#large.get(correlation) ?? 0;
-      this.#large.delete(correlation);
-    }
+    this.#laneOf(correlation).answered(correlation);
     if ((answer.flags & answerFlags.withdrawn) === 0) onAnswer(answer);
     else this.abandoned++;
+  }
+
+  #told(correlation: number, answer: InternalAnswer): void {
+    const asked = this.#waitingInternal.get(correlation);
+    if (asked === undefined) return;
+    this.#waitingInternal.delete(correlation);
+    this.#internal.answered(correlation);
+    const next = this.#internal.isOpen ? this.#internal.queue.take() : undefined;
+    if (next !== undefined) this.#post(next);
+    asked.resolve(answer);
   }
 
   /** Answers have made room: the next requests of the queues are sent. */
@@ -358,4 +334,15 @@ export class ShardClient {
     }
     this.#flush();
   }
+}
+
+function bodyBytesOf(request: Asked['request']): number {
+  return 'body' in request ? request.body.length : 0;
+}
+
+/** Whose an internal request is: those of a slot share a turn, because an id names no more. */
+function ownerOf(request: Asked['request']): string {
+  const org = 'org' in request ? request.org : 'scope' in request ? request.scope?.org : undefined;
+  if (typeof org === 'string') return String(slotOf(org));
+  return 'id' in request ? String(slotOfId(request.id)) : '';
 }

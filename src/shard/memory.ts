@@ -3,7 +3,7 @@
 // program and garbage. What the shard causes in other threads takes half as much again. The owner
 // of each share estimates its bytes. What does not fit is refused or waits.
 
-import type { ClientBounds } from './client.ts';
+import type { ClientBounds } from './lane.ts';
 
 export const shardMibMin = 64;
 export const shardMibMax = 65_536;
@@ -61,11 +61,12 @@ export function clientBounds(
   const bytes = (mailbox.mibMax * mib) / edges;
   return {
     sentMax: Math.ceil(sentMax / edges),
-    // A quarter for what was sent, three for what waits, each for reads and for writes.
-    sentBytesMax: bytes / 8,
+    // A quarter for what was sent, three for what waits, each for reads, for writes and for what is
+    // asked by pages and payment networks.
+    sentBytesMax: bytes / 12,
     queue: {
       requests: Math.ceil(mailbox.requestsMax / edges),
-      bytes: (bytes * 3) / 8,
+      bytes: bytes / 4,
       organizationShare: mailbox.organizationPercent / 100,
     },
   };

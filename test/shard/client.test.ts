@@ -5,16 +5,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { createIdFactory } from '../../src/core/ids.ts';
+import { slotOf } from '../../src/core/slot.ts';
 import { matchRoute } from '../../src/edge/http/router.ts';
-import {
-  type ClientBounds,
-  type NoAnswer,
-  type Port,
-  ShardClient,
-  unbounded,
-  workForFreeShard,
-} from '../../src/shard/client.ts';
+import { type NoAnswer, type Port, ShardClient, workForFreeShard } from '../../src/shard/client.ts';
 import { type AnswerFrame, AnswerWriter, answerFlags, readRequests } from '../../src/shard/frames.ts';
+import { type ClientBounds, unbounded } from '../../src/shard/lane.ts';
 import type { FromShard, ToShard } from '../../src/shard/protocol.ts';
 
 /** A port that a test holds the other end of. */
@@ -403,11 +399,89 @@ test('when the shard goes away, what waits to be sent is refused, too, and a new
   assert.deepEqual(namesIn(next), ['e', 'f']);
 });
 
-test('internal requests are bounded in number', async () => {
-  const { client } = connected(small);
-  const asked = ['a', 'b', 'c'].map((id) => client.ask({ kind: 'record', id }));
-  const last = await asked[2]!;
-  assert.equal(!last.ok && last.code, 'api_error');
+/** Questions about organizations, and what becomes of each. */
+function asker(client: ShardClient) {
+  const outcomes: string[] = [];
+  const ask = (name: string, org = 'org_1') => {
+    const answered = client.ask({ kind: 'payment_story', org, livemode: true, reference: name });
+    void answered.then((answer) => outcomes.push(`${name}: ${answer.ok ? answer.body : answer.code}`));
+  };
+  return { ask, outcomes };
+}
+
+type Asked = { readonly correlation: number; readonly request: { readonly reference: string } };
+
+/** The names of the questions that were asked. */
+const askedOf = (port: FakePort) =>
+  (port.posted as unknown as Asked[]).map(({ request }) => request.reference);
+
+/** The shard answers the oldest question. */
+function answerOne(port: FakePort): void {
+  const { correlation } = port.posted.shift() as unknown as Asked;
+  port.receive({ correlation, answer: { ok: true, body: 'done' } });
+}
+
+test('beyond what may be asked at once questions wait, an answer makes room, and more than may wait is refused at once', async () => {
+  const { client, port } = connected(small);
+  const { ask, outcomes } = asker(client);
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) ask(name);
+  await setImmediate();
+  assert.deepEqual([askedOf(port), outcomes], [['a', 'b'], ['f: api_error']]);
+  assert.deepEqual(client.refused, { full: 1, organization: 0, largest: 0 });
+  for (const left of ['bc', 'cd', 'de', 'e', '']) {
+    answerOne(port);
+    assert.equal(askedOf(port).join(''), left);
+  }
+  await setImmediate();
+  assert.deepEqual(outcomes.slice(1), ['a: done', 'b: done', 'c: done', 'd: done', 'e: done']);
+});
+
+test('questions about one organization make room for those about another, whose turn is not after all of them', async () => {
+  const { client, port } = connected({ ...small, queue: { ...small.queue, requests: 12 } });
+  const { ask, outcomes } = asker(client);
+  for (const name of 'abcdefghijklmn') ask(name, 'org_crowd');
+  ask('x', 'org_2');
+  await setImmediate();
+  assert.deepEqual(outcomes, ['n: api_error']);
+  assert.deepEqual(client.refused, { full: 0, organization: 0, largest: 1 });
+  // A turn has 8 KiB: as many questions.
+  for (let i = 0; i < 9; i++) answerOne(port);
+  assert.deepEqual(askedOf(port), ['j', 'x']);
+});
+
+test('questions about one organization are bounded by its part, by an id or by its name', async () => {
+  const { client, port } = connected({ ...small, queue: { ...small.queue, organizationShare: 0.5 } });
+  const { ask, outcomes } = asker(client);
+  const org = 'org_1';
+  const id = createIdFactory((count) => 'a'.repeat(count)).next('pi', slotOf(org), 1);
+  for (const name of ['a', 'b', 'c', 'd']) ask(name);
+  const views = await Promise.all([
+    client.ask({ kind: 'view_payment', id }),
+    client.handOver({ kind: 'open_network_calls', org, limit: 1 }),
+  ]);
+  assert.deepEqual(
+    views.map(({ ok }) => ok),
+    [false, false],
+  );
+  assert.deepEqual([askedOf(port), outcomes], [['a', 'b'], ['d: api_error']]);
+});
+
+test('what networks post is bounded by its bytes', async () => {
+  const { client, port } = connected({ sentMax: 9, sentBytesMax: 3_000 });
+  for (const body of ['a', 'b'])
+    void client.handOver({
+      kind: 'network_callback',
+      org: 'org_1',
+      mode: 'live',
+      connector: 'http',
+      signature: '',
+      body: body.repeat(2_000),
+    });
+  asker(client).ask('c');
+  assert.equal(port.posted.length, 2);
+  answerOne(port);
+  answerOne(port);
+  assert.deepEqual(askedOf(port), ['c']);
 });
 
 test('what the shard says of its disk is known until it says otherwise, or ends', () => {
@@ -530,7 +604,7 @@ test('larger bounds let more wait, and what waits comes before what is new', asy
   assert.deepEqual(namesIn(port), ['a']);
   answerAll(port);
   assert.deepEqual(namesIn(port), ['b', 'd']);
-  for (let i = 0; i < 9; i++) void client.ask({ kind: 'record', id: 'a' });
+  for (let i = 0; i < 9 + 9; i++) void client.ask({ kind: 'record', id: 'a' });
   assert.equal((await client.ask({ kind: 'record', id: 'a' })).ok, false);
   assert.equal(port.posted.length, 2 + 9);
 });
@@ -568,7 +642,7 @@ test('a lane is full when the bytes that are under way are as many as may be', (
 });
 
 test('what is handed over is answered like what is asked, and bounded with it', async () => {
-  const { client, port } = ticking({ sentMax: 1 });
+  const { client, port } = ticking({ sentMax: 1, queue: { requests: 0, bytes: 1e6, organizationShare: 1 } });
   const request = { kind: 'open_network_calls', org: null, limit: 5 } as const;
   for (const body of ['a', 'b', 'c']) {
     const handed = client.handOver(request);

@@ -85,12 +85,12 @@ test('edges share the bounds of a mailbox, rounded up so that each may send', ()
   const mib = 1 << 20;
   assert.deepEqual(clientBounds(mailbox, 1), {
     sentMax: 1_536,
-    sentBytesMax: 8 * mib,
-    queue: { requests: 1_000, bytes: 24 * mib, organizationShare: 0.25 },
+    sentBytesMax: (64 * mib) / 12,
+    queue: { requests: 1_000, bytes: 16 * mib, organizationShare: 0.25 },
   });
   assert.deepEqual(clientBounds(mailbox, 7), {
     sentMax: 220,
-    sentBytesMax: (8 * mib) / 7,
-    queue: { requests: 143, bytes: (24 * mib) / 7, organizationShare: 0.25 },
+    sentBytesMax: (64 * mib) / 7 / 12,
+    queue: { requests: 143, bytes: (16 * mib) / 7, organizationShare: 0.25 },
   });
 });

@@ -2,7 +2,7 @@
 // when and what; whom it concerns follows from its own number and from what is there by then. So a step can be left out and
 // the others still mean something, which is how a trace is made shorter.
 
-import type { ClientBounds } from '../../src/shard/client.ts';
+import type { ClientBounds } from '../../src/shard/lane.ts';
 import { type ClusterFaultKind, hasNodes, planWithNodes } from './cluster-plan.ts';
 import { Random } from './kernel/random.ts';
 import {

@@ -368,7 +368,7 @@ const admission = [
     '} else if (Number.isNaN(owner.deficit)) {',
   ]),
   bug('a shard is sent more than it may have', [
-    'shard/client.ts',
+    'shard/lane.ts',
     'return this.sent < sentMax && this.largeBytes < sentBytesMax;',
     'return this.sent < 2 * sentMax && this.largeBytes < sentBytesMax;',
   ]),

@@ -4,7 +4,7 @@
 
 import { routeTable } from '../../../src/contract/routes/table.ts';
 import type { LogBatch } from '../../../src/journal/journal.ts';
-import type { ClientBounds, Port, ShardClient } from '../../../src/shard/client.ts';
+import type { Port, ShardClient } from '../../../src/shard/client.ts';
 import {
   type AnswerFrame,
   type RequestFrame,
@@ -12,6 +12,7 @@ import {
   readAnswers,
   requestFlags,
 } from '../../../src/shard/frames.ts';
+import type { ClientBounds } from '../../../src/shard/lane.ts';
 import type { FromShard, ToShard } from '../../../src/shard/protocol.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import type { End } from './channel.ts';

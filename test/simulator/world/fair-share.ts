@@ -1,7 +1,7 @@
 // Who is refused where little may wait for a shard, once more: nobody while there is room, and then whoever uses most. What a client
 // has sent and what it keeps follows from what it was given, what it sends, and what is answered.
 
-import type { ClientBounds } from '../../../src/shard/client.ts';
+import type { ClientBounds } from '../../../src/shard/lane.ts';
 import type { World } from './world.ts';
 
 /** A request, and what it takes of the bounds. */

@@ -1,0 +1,78 @@
+// The requests of one kind on their way from a client to its shard. So many are sent ahead of their
+// answers that the shard has work, and the others wait in a fair queue.
+
+import { assert } from '../core/assert.ts';
+import { FairQueue, type QueueBounds } from './fair-queue.ts';
+
+/**
+ * What may be on its way to a shard, and wait for that: of commands, of queries and of internal
+ * requests each.
+ */
+export interface ClientBounds {
+  /** Requests that are sent ahead of their answers, and the bytes of their large bodies. */
+  readonly sentMax: number;
+  readonly sentBytesMax: number;
+  readonly queue: QueueBounds;
+}
+
+export const unbounded: ClientBounds = {
+  sentMax: Infinity,
+  sentBytesMax: Infinity,
+  queue: { requests: Infinity, bytes: Infinity, organizationShare: 1 },
+};
+
+/** The bytes that a request without a large body takes until it is answered. */
+export const requestBytes = 1024;
+
+export class Lane<T> {
+  readonly queue: FairQueue<T>;
+  #bounds: ClientBounds;
+  sent = 0;
+  largeBytes = 0;
+  /** The bytes of the large bodies among those that were sent. */
+  readonly #large = new Map<number, number>();
+
+  constructor(bounds: ClientBounds, onEvicted: (waiting: T) => void) {
+    this.#bounds = bounds;
+    this.queue = new FairQueue(bounds.queue, onEvicted);
+  }
+
+  set bounds(bounds: ClientBounds) {
+    this.#bounds = bounds;
+    this.queue.bounds = bounds.queue;
+  }
+
+  /** Another request may be sent, of any size: a shard that has nothing to do accepts all. */
+  get isOpen(): boolean {
+    const { sentMax, sentBytesMax } = this.#bounds;
+    return this.sent < sentMax && this.largeBytes < sentBytesMax;
+  }
+
+  /** A new request is sent at once, because none waits. */
+  get isFree(): boolean {
+    return this.queue.length === 0 && this.isOpen;
+  }
+
+  /** A request with a body of so many bytes is sent. */
+  sending(id: number, bodyBytes: number): void {
+    this.sent++;
+    if (bodyBytes <= requestBytes) return;
+    this.#large.set(id, bodyBytes);
+    this.largeBytes += bodyBytes;
+  }
+
+  answered(id: number): void {
+    this.sent--;
+    assert(this.sent >= 0, 'what is answered was sent');
+    if (this.largeBytes === 0) return;
+    this.largeBytes -= this.#large.get(id) ?? 0;
+    this.#large.delete(id);
+  }
+
+  /** The shard has ended: nothing that was sent is answered any more. */
+  forget(): void {
+    this.sent = 0;
+    this.largeBytes = 0;
+    this.#large.clear();
+  }
+}
