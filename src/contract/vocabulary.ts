@@ -104,3 +104,10 @@ export type CancellationReason = (typeof cancellationReasons)[number];
 export const apiVersions = ['2026-11-01'] as const;
 export type ApiVersion = (typeof apiVersions)[number];
 export const newestApiVersion: ApiVersion = apiVersions[apiVersions.length - 1]!;
+
+/**
+ * What a client without a valid key is asked for, in `WWW-Authenticate`: each of the two schemes
+ * with its realm (RFC 6750, RFC 7617), because some clients send a password only when they are
+ * asked like that.
+ */
+export const keyChallenges = 'Bearer realm="Payments API", Basic realm="Payments API"';

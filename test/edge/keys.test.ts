@@ -27,11 +27,14 @@ const withKey = (key: string) => account({ Authorization: `Bearer ${key}` });
 const newKey = async (mode: string, kind = 'secret') =>
   (await service.operate<{ key: string }>('key.create', { org, mode, kind })).key;
 
+/** As RFC 6750 and RFC 7617 have them: clients that wait to be asked for a password need the realm. */
+const challenges = 'Bearer realm="Payments API", Basic realm="Payments API"';
+
 function assertRefused(answer: Answer, status: number, code: string): void {
   assert.deepEqual([answer.status, answer.json.error.code], [status, code]);
   const types: Record<number, string> = { 401: 'authentication_error', 403: 'permission_error' };
   assert.equal(answer.json.error.type, types[status]);
-  assert.equal(answer.headers.get('www-authenticate'), status === 401 ? 'Bearer, Basic' : null);
+  assert.equal(answer.headers.get('www-authenticate'), status === 401 ? challenges : null);
   for (const name of ['limit', 'remaining', 'reset'])
     assert.equal(answer.headers.has(`ratelimit-${name}`), false);
 }

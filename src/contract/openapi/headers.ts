@@ -3,7 +3,7 @@
 import { errors } from '../errors/table.ts';
 import { idempotencyKeyCharactersMax } from '../limits.ts';
 import type { Route } from '../routes/route.ts';
-import { apiVersions, languages, newestApiVersion } from '../vocabulary.ts';
+import { apiVersions, keyChallenges, languages, newestApiVersion } from '../vocabulary.ts';
 import { exampleIds, exampleKey, exampleRequestPlace } from './examples.ts';
 import type { Json } from './schemas.ts';
 
@@ -115,7 +115,7 @@ export const responseHeaders = {
     description: 'The two ways to send a key.',
     required: true,
     schema: { type: 'string' },
-    example: 'Bearer, Basic',
+    example: keyChallenges,
   },
   'Content-Disposition': {
     description: 'The name of the file that a browser saves.',

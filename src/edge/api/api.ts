@@ -19,7 +19,7 @@ import { parseQuery } from '../../contract/routes/query-string.ts';
 import { routeTable } from '../../contract/routes/table.ts';
 import { fillDefaults } from '../../contract/routes/validate.ts';
 import { isApiVersion, refuseVersion } from '../../contract/versions.ts';
-import { apiVersions, languages } from '../../contract/vocabulary.ts';
+import { apiVersions, keyChallenges, languages } from '../../contract/vocabulary.ts';
 import { elementAt } from '../../core/assert.ts';
 import type { Clock } from '../../core/clock.ts';
 import { slotOf } from '../../core/slot.ts';
@@ -83,7 +83,7 @@ const timedOut = refuse('api_error', { message: 'api_error.timeout', retryAfterS
 /** On every answer, because no cache may store what is about money and changes at any moment. */
 export const notStored = headerLines(['Cache-Control', 'no-store']);
 const json = headerLines(['Content-Type', 'application/json']);
-const authChallenge = headerLines(['WWW-Authenticate', 'Bearer, Basic']);
+const authChallenge = headerLines(['WWW-Authenticate', keyChallenges]);
 /** A read is refused unless its organization has room for a long list. */
 const largeAnswerBytes = 128 * 1024;
 /** Another node may have changed the directory. */
