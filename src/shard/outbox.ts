@@ -171,9 +171,9 @@ export class Outbox {
   deliveryChanged(delivery: DeliveryRecord): void {
     const queue = this.#queues.get(delivery.endpoint);
     if (queue === undefined) return;
-    const { id, event, due_at_ms: dueMs, removed } = delivery;
+    const { id, due_at_ms: dueMs, removed } = delivery;
     const isNew = isNewDelivery(delivery);
-    if (isNew) this.#bodies.added(event);
+    if (isNew) this.#bodies.added(delivery);
     else this.#changedBefore(queue, delivery);
     if (dueMs === null || removed) return;
     queue.waiting++;
@@ -194,11 +194,12 @@ export class Outbox {
   }
 
   /** A delivery that there was before is about to change. */
-  #changedBefore(queue: EndpointQueue, { id, event, status, removed }: DeliveryRecord): void {
+  #changedBefore(queue: EndpointQueue, delivery: DeliveryRecord): void {
+    const { id, status, removed } = delivery;
     const before = this.#records.get('delivery', id);
     if (before === undefined) return;
     const [was, is] = [before.status === 'pending', status === 'pending' && !removed];
-    if (was !== is) this.#bodies.changed(event, is);
+    if (was !== is) this.#bodies.changed(delivery, is);
     if (before.due_at_ms === null) return;
     queue.waiting--;
     assert(queue.waiting >= 0, 'every waiting delivery was counted');

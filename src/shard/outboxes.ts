@@ -62,7 +62,7 @@ export class Outboxes {
       this.#bodies.add(change.id);
     } else if (change.kind === 'webhook_endpoint') {
       this.#noteDraining(change);
-      this.#bodies.discardCounts();
+      if (change.status === 'deleted') this.#bodies.discardCounts(change.org);
       this.#of(change.id).endpointChanged(change);
     }
   }

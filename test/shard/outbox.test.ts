@@ -407,6 +407,29 @@ test('new deliveries are leased without a look at the index; their event says ho
   assert.deepEqual([JSON.parse(left!.body).pending_webhooks, others], [1, []], 'one endpoint is gone');
 });
 
+test('a change of an endpoint discards no count of another organization, nor its own unless it is deleted', () => {
+  const bench = new Bench(endpoint('we_a'), { ...endpoint('we_b'), org: 'org_2' });
+  const looked: string[] = [];
+  const scan = bench.state.scan.bind(bench.state);
+  bench.state.scan = (index, ...rest) => {
+    if (index.includes('evt_')) looked.push(index);
+    return scan(index, ...rest);
+  };
+  bench.outbox.open(peer);
+  bench.takeOnce(nowMs);
+  bench.apply({ ...event, id: 'evt_a' }, { ...event, id: 'evt_b', org: 'org_2' });
+  bench.deliver('we_a', 1, { event: 'evt_a' });
+  bench.deliver('we_b', 1, { event: 'evt_b', org: 'org_2' });
+  bench.apply(endpoint('we_a', 'disabled'), endpoint('we_a'));
+  bench.apply({ ...endpoint('we_b', 'deleted'), org: 'org_2' });
+  const { deliveries } = bench.takeOnce(nowMs);
+  assert.deepEqual(
+    deliveries.map(({ body }) => JSON.parse(body).pending_webhooks),
+    [1],
+  );
+  assert.deepEqual(looked, []);
+});
+
 test('new deliveries wait for their lease without the index, and a body counts what is pending by then', () => {
   const bench = new Bench(endpoint('we_a'), endpoint('we_b'));
   bench.outbox.open(peer);
