@@ -3,8 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -52,6 +53,9 @@ const languages: Readonly<Record<string, Language>> = {
   },
 };
 
+/** As long as the service waits for an answer. */
+const answerMsMax = 10_000;
+
 const isInstalled = ([command, ...args]: readonly string[]) =>
   spawnSync(command!, args, { stdio: 'ignore' }).status === 0;
 
@@ -61,9 +65,11 @@ async function deliver(url: string, body: string, header: string | null, program
     assert.equal(program.exitCode, null, 'the program has ended');
     try {
       const headers: Record<string, string> = header === null ? {} : { [signatureHeaderName]: header };
-      const answer = await fetch(url, { method: 'POST', headers, body });
+      const signal = AbortSignal.timeout(answerMsMax);
+      const answer = await fetch(url, { method: 'POST', headers, body, signal });
       return answer.status;
-    } catch {
+    } catch (error) {
+      if (error instanceof DOMException) throw error;
       await wait(50);
     }
   }
@@ -76,6 +82,13 @@ async function breakOff(port: number): Promise<void> {
   await wait(100);
   socket.resetAndDestroy();
   await wait(100);
+}
+
+/** Connects and says nothing; anybody can. */
+async function stayIdle(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  return socket;
 }
 
 /** A delivery of an event, with a text that JSON could write in another way. */
@@ -130,7 +143,9 @@ for (const [name, { fence, file, version, start }] of Object.entries(languages))
       assert.equal(await send(sent, header), 400, what);
     }
     await breakOff(port);
+    const idle = await stayIdle(port);
     assert.equal(await send(body, signed), 204, said);
+    idle.destroy();
     assert.match(said, /payment_intent\.succeeded pi_/);
   });
 }
