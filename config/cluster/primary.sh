@@ -5,6 +5,7 @@ set -eu
 psql -v ON_ERROR_STOP=1 --username postgres <<'SQL'
 create role payments login password 'example';
 create database payments owner payments;
+grant pg_monitor to payments;
 create role standby login replication password 'example';
 alter system set synchronous_standby_names = 'ANY 1 (b, c)';
 SQL

@@ -34,11 +34,12 @@ export interface Takeover {
   readonly reason: string;
 }
 
+/** A standby of PostgreSQL. What is null the role may not see, which needs `pg_monitor` for it. */
 export interface Replica {
   readonly name: string;
-  readonly state: string;
+  readonly state: string | null;
   /** As PostgreSQL says it: sync, quorum, potential or async. */
-  readonly sync: string;
+  readonly sync: string | null;
   readonly behind_bytes: number | null;
 }
 

@@ -119,7 +119,6 @@ async function takeoversAt(primary: Primary): Promise<Takeover[]> {
   }));
 }
 
-/** A role without pg_monitor sees that they are there, and not how far they are. */
 async function replicasOf(primary: Primary): Promise<Replica[]> {
   const rows = await primary.query<Record<string, string | null>>({
     text: `select application_name as name, state, sync_state as sync,
@@ -128,8 +127,8 @@ async function replicasOf(primary: Primary): Promise<Replica[]> {
   });
   return rows.map(({ name, state, sync, behind }) => ({
     name: name ?? '-',
-    state: state ?? '-',
-    sync: sync ?? '-',
+    state: state ?? null,
+    sync: sync ?? null,
     behind_bytes: behind === null ? null : Number(behind),
   }));
 }

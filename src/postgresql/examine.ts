@@ -54,15 +54,18 @@ function describe(primary: Primary, found: Found | undefined, isSingle: boolean)
       ok: false,
       detail: `${primary.name}: the role may not create tables: "grant create on schema payments to" it`,
     };
-  // Of the standbys a role without pg_monitor sees only that they are there.
-  const { standby_count: count } = found;
-  const lag = found.lag_bytes === null ? '' : `, at most ${found.lag_bytes} bytes behind`;
-  const standbys = isSingle
-    ? 'one server alone, as configured'
-    : `${count === '1' ? '1 standby' : `${count} standbys`}${lag}`;
+  const standbys = isSingle ? 'one server alone, as configured' : describeStandbys(found);
   const size = Math.ceil(Number(found.log_bytes) / megabyte);
   return {
     ok: true,
     detail: `PostgreSQL ${found.version} at ${primary.name}, timeline ${primary.timeline}; ${standbys}; the log takes ${size} MiB`,
   };
+}
+
+function describeStandbys({ standby_count: count, lag_bytes: lag }: Found): string {
+  if (count === '0') return '0 standbys';
+  const standbys = count === '1' ? '1 standby' : `${count} standbys`;
+  // A role without pg_monitor sees only that they are there.
+  if (lag === null) return `${standbys}, whose lag the role may not see (grant pg_monitor to it)`;
+  return `${standbys}, at most ${lag} bytes behind`;
 }

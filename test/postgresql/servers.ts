@@ -290,6 +290,7 @@ async function makeUnused(programs: string, parent: string): Promise<void> {
   await server.start();
   await server.query('create role payments login');
   await server.query('create database payments owner payments');
+  await server.query('grant pg_monitor to payments');
   // Each database is 300 files, which every server of a test would copy.
   await server.query("update pg_database set datistemplate = false where datname = 'template0'");
   for (const database of ['template0', 'postgres']) await server.query(`drop database ${database}`);

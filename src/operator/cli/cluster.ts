@@ -62,7 +62,10 @@ function movedPartition({ partition, from, to, milliseconds }: MovedPartition): 
 function drained(done: MovedLease | DrainedNode): string {
   if ('to' in done) return moved(done);
   const { node, partitions, milliseconds } = done;
-  const which = partitions.length === 0 ? 'no partition' : `partitions ${partitions.join(', ')}`;
+  const which =
+    partitions.length === 0
+      ? 'no partition'
+      : `partition${partitions.length === 1 ? '' : 's'} ${partitions.join(', ')}`;
   return `Node ${node} ran ${which}, and runs none any more, after ${milliseconds} ms.`;
 }
 
@@ -81,7 +84,7 @@ function screen({ serving, epoch, partitions, nodes, postgresql, takeovers }: Cl
   return [
     formatFields(fields),
     nodeTable(nodes),
-    replicaTable(postgresql.standbys),
+    standbysOf(postgresql.standbys),
     takeoverTable(takeovers),
   ].join('\n\n');
 }
@@ -99,6 +102,14 @@ const nodeTable = tableOf<ClusterNode>([
   'started',
   'address',
 ]);
+
+function standbysOf(standbys: readonly Replica[]): string {
+  const table = replicaTable(standbys);
+  return standbys.some(({ state }) => state === null) ? `${table}\n${unseenStandbys}` : table;
+}
+
+const unseenStandbys =
+  'The role of PAYMENTS_JOURNAL_URL may not see how far they are: grant pg_monitor to it.';
 
 const replicaTable = tableOf<Replica>([
   ['standby of PostgreSQL', 'name'],

@@ -1,0 +1,49 @@
+// What `payments cluster` shows.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ClusterStatus, Replica } from '../../../src/cluster/cluster-status.ts';
+import { runCommandLine } from './command-line.ts';
+
+const replica: Replica = { name: 'b', state: 'streaming', sync: 'quorum', behind_bytes: 0 };
+
+async function statusWith(standbys: readonly Replica[]): Promise<string> {
+  const status: ClusterStatus = {
+    serving: 'a',
+    epoch: 1,
+    partitions: 4,
+    nodes: [],
+    postgresql: { primary: 'p:5432', timeline: 1, standbys },
+    takeovers: [],
+  };
+  const { code, out } = await runCommandLine(['cluster', 'status'], {
+    clusterStatus: async () => status,
+    dataDir: () => '/nowhere',
+  });
+  assert.equal(code, 0);
+  return out;
+}
+
+test('status shows how far the standbys of PostgreSQL are', async () => {
+  const out = await statusWith([replica]);
+  assert.match(out, /^b +streaming +quorum +0$/m);
+  assert.doesNotMatch(out, /pg_monitor/);
+});
+
+test('status says what the role needs that may not see how far they are', async () => {
+  const out = await statusWith([{ name: 'b', state: null, sync: null, behind_bytes: null }]);
+  assert.match(out, /^b +- +- +-\nThe role .* may not see how far they are: grant pg_monitor to it\.$/m);
+});
+
+for (const [partitions, told] of [
+  [[], 'Node b ran no partition, and runs none any more, after 5 ms.'],
+  [[2], 'Node b ran partition 2, and runs none any more, after 5 ms.'],
+  [[0, 2], 'Node b ran partitions 0, 2, and runs none any more, after 5 ms.'],
+] as const)
+  test(`drain of a node with ${partitions.length} partitions`, async () => {
+    const { out } = await runCommandLine(['cluster', 'drain', 'b'], {
+      drainNode: async () => ({ node: 'b', partitions, milliseconds: 5 }),
+      dataDir: () => '/nowhere',
+    });
+    assert.equal(out, `${told}\n`);
+  });

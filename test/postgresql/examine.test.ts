@@ -1,0 +1,28 @@
+// What `payments doctor` says of PostgreSQL's standbys.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { systemTimers } from '../../src/core/scheduler.ts';
+import { examinePostgres } from '../../src/postgresql/examine.ts';
+import { parseJournalUrl } from '../../src/postgresql/journal-url.ts';
+import { leftOut, startServers } from './servers.ts';
+
+test('how far the standbys are is told, or what the role needs to see it', {
+  skip: leftOut,
+}, async (context) => {
+  const servers = await startServers(context, 1);
+  const address = parseJournalUrl(servers.url);
+  assert(typeof address !== 'string');
+  const examined = async () => {
+    const options = { address, password: null, ca: null, timers: systemTimers };
+    const { ok, detail } = await examinePostgres(options, false);
+    assert.equal(ok, true, detail);
+    return detail;
+  };
+  assert.match(await examined(), /; 1 standby, at most \d+ bytes behind; the log takes/);
+  await servers.all[0]!.query('revoke pg_monitor from payments');
+  assert.match(
+    await examined(),
+    /; 1 standby, whose lag the role may not see \(grant pg_monitor to it\); the log/,
+  );
+});
