@@ -6,6 +6,7 @@
 
 import { crc32 } from 'node:zlib';
 import { assert } from '../core/assert.ts';
+import type { Clocks } from '../core/clock.ts';
 import { type ArchivePosition, notePosition, positionIn } from '../data-folder/archive-folder.ts';
 import { DataFolderError } from '../data-folder/data-folder-error.ts';
 import type { NotedEnd } from '../data-folder/sequence-notes.ts';
@@ -42,7 +43,7 @@ interface ArchiverOptions {
   readonly type: 'batch' | 'rows';
   readonly write: WriteOptions;
   readonly ageMaxMs: number;
-  readonly now: () => number;
+  readonly clocks: Pick<Clocks, 'wall' | 'monotonic'>;
   /** Carries a file away, or keeps it; rejects when that is to be tried again. */
   readonly carry: (path: string) => Promise<void>;
   /** Changes that are in no file and can't be read any more: only a new backup has them. */
@@ -59,6 +60,8 @@ export class Archiver {
   #written = 0;
   /** The end of the last file, as far as it is known. */
   #end: NotedEnd | undefined;
+  /** How far the log went at a moment by the monotonic clock, while not all of that is archived. */
+  #waiting: { readonly upTo: number; readonly sinceMs: number } | null = null;
 
   constructor(options: ArchiverOptions) {
     this.#options = options;
@@ -76,15 +79,19 @@ export class Archiver {
 
   /**
    * How old the oldest change is that is not archived, milliseconds; 0 when all are. While the
-   * archive can't be opened, none counts as archived.
+   * archive can't be opened, none counts as archived. One that was made while the clock was ahead
+   * is as old as the time for which it has been seen.
    */
   async lagMs(): Promise<number> {
-    const { source, now } = this.#options;
+    const { source, clocks } = this.#options;
     const { first, last } = source.ends();
     const archived = this.#archived ?? first - 1;
-    if (archived >= last) return 0;
+    const nowMs = clocks.monotonic();
+    if (this.#waiting === null || archived >= this.#waiting.upTo)
+      this.#waiting = archived < last ? { upTo: last, sinceMs: nowMs } : null;
+    if (this.#waiting === null) return 0;
     const madeMs = await source.timeAfter(archived);
-    return madeMs === null ? 0 : Math.max(0, now() - madeMs);
+    return madeMs === null ? 0 : Math.max(nowMs - this.#waiting.sinceMs, clocks.wall() - madeMs);
   }
 
   /** Archives what is due. Rejects when that is to be tried again. */

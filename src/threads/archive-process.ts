@@ -17,6 +17,7 @@ import { JournalCopy } from '../journal/stopped-journal.ts';
 import type { Answers } from '../rpc/questions.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { metricsIn } from '../telemetry/metrics-in.ts';
+import { systemClocks } from '../telemetry/system-clocks.ts';
 import type { ArchiveProcessData, Notice, ThreadQuestions } from './thread-protocol.ts';
 import { carryOut, commonAnswers, startOfProcess } from './thread-side.ts';
 
@@ -61,6 +62,8 @@ const failures = counter(
 const { command, maxAgeSeconds, recipients } = config.logArchive;
 const dir = defined(config.logArchive.dir, 'this process runs where the log is archived');
 
+const clocks = systemClocks();
+
 /** Has the operator's command carry a file away, or leaves it where it is. */
 async function carry(path: string): Promise<void> {
   if (command === null) return;
@@ -77,7 +80,7 @@ function archiverOf(part: ArchivedPart, type: 'batch' | 'rows', source: ArchiveS
     type,
     write: { recipients, pace: paceOf(bytesPerSecond) },
     ageMaxMs: maxAgeSeconds * 1000,
-    now: Date.now,
+    clocks,
     carry,
     onGap: (first, last) =>
       logger.error(

@@ -38,6 +38,8 @@ interface Folders {
   readonly ageMaxMs?: number;
 }
 
+const clocks = { wall: () => startMs + laterMs, monotonic: () => 0 };
+
 function foldersFor(context: TestContext): Folders {
   const folder = temporaryFolder(context);
   return { dir: join(folder, 'shard-1'), archive: join(folder, 'archive', 'shard-1') };
@@ -69,7 +71,7 @@ async function archiving<T>(
     type: 'batch',
     write: { recipients: [], pace: async () => {} },
     ageMaxMs,
-    now: () => startMs + laterMs,
+    clocks,
     carry,
     onGap,
   });
@@ -205,7 +207,7 @@ test('the changes of a directory are of one history, too', async (context) => {
       type: 'rows',
       write: { recipients: [], pace: async () => {} },
       ageMaxMs: 0,
-      now: () => startMs + laterMs,
+      clocks,
       carry: async () => {},
       onGap: (first, last) => assert.fail(`a gap from ${first} to ${last}`),
     });
@@ -306,4 +308,54 @@ test('the archive goes on behind what was given up, which only the checkpoint ha
     for (let round = 0; round < 3; round++) await archiver.run();
   });
   assert.deepEqual([gaps.length, rangesIn(archive)], [3, [[1, 2]]]);
+});
+
+/** An archiver of a log that nothing holds: its entries go on to `last`. */
+function archiverTo(
+  log: { last: number; readonly madeMs?: number },
+  options: Partial<ConstructorParameters<typeof Archiver>[0]> & { readonly folder: string },
+): Archiver {
+  return new Archiver({
+    source: {
+      ends: () => ({ first: 1, last: log.last }),
+      finished: () => 0,
+      timeAfter: async () => log.madeMs ?? startMs,
+      checksumAt: (sequence) => sequence,
+      async *read(after, upTo) {
+        yield { firstSequence: after + 1, lastSequence: upTo, bytes: Buffer.of(1) };
+      },
+    },
+    part,
+    type: 'batch',
+    write: { recipients: [], pace: async () => {} },
+    ageMaxMs: 0,
+    clocks,
+    carry: async () => {},
+    onGap: () => assert.fail('a gap'),
+    ...options,
+  });
+}
+
+test('what was made while the clock was ahead is archived when it has been there for so long', async (context) => {
+  const { archive: folder } = foldersFor(context);
+  // The clock was a day ahead, and is right again.
+  const log = { last: 2, madeMs: startMs + 86_400_000 };
+  let monotonicMs = 5_000;
+  const clocks = { wall: () => startMs, monotonic: () => monotonicMs };
+  const archiver = archiverTo(log, { folder, ageMaxMs: 300_000, clocks });
+  const lagAfter = async (ms: number) => {
+    monotonicMs += ms;
+    await archiver.run();
+    return archiver.lagMs();
+  };
+  assert.equal(await lagAfter(0), 0);
+  assert.equal(await lagAfter(299_999), 299_999);
+  log.last = 3;
+  assert.equal(await lagAfter(1), 0);
+  assert.deepEqual(rangesIn(folder), [[1, 3]]);
+  await lagAfter(1_000);
+  log.last = 4;
+  await lagAfter(0);
+  assert.equal(await lagAfter(100_000), 100_000, 'of another change');
+  assert.deepEqual(rangesIn(folder), [[1, 3]]);
 });

@@ -37,7 +37,7 @@ test('a damaged batch is given up unless the archive has it, also where that wai
     type: 'batch',
     write: { recipients: [], pace: async () => {} },
     ageMaxMs: 0,
-    now: () => startMs,
+    clocks: { wall: () => startMs, monotonic: () => 0 },
     carry: async () => {
       throw new Error('no way to the bucket');
     },

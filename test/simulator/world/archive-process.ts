@@ -24,7 +24,7 @@ export function archiversOf(world: World, folder: DataFolder, ageMaxMs: number) 
       type,
       write: { recipients: [], pace: async () => {} },
       ageMaxMs,
-      now: world.clocks.wall,
+      clocks: world.clocks,
       carry: async () => {},
       // A folder that was restored has no log from before: a backup has what that held.
       onGap: (first, last) =>
