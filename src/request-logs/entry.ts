@@ -188,7 +188,9 @@ export class EntryReader {
     const length = this.#view.getUint32(start, true);
     this.start = start;
     this.end = start + length;
-    return length >= headBytes && this.end <= this.buffer.length && this.#bodiesAt <= this.end;
+    const isWhole = length >= headBytes && this.end <= this.buffer.length && this.#bodiesAt <= this.end;
+    // A crash of the machine may leave zeros in the place of the end.
+    return isWhole && (this.isGap || this.buffer[this.#bodiesAt - 1] === lineFeed);
   }
 
   get #bodiesAt(): number {
@@ -228,14 +230,15 @@ export class EntryReader {
     tags.key = 0;
     tags.object = 0;
     if (this.isGap) return;
-    const { buffer } = this;
-    tags.request = tagAt(this.#view, this.textsAt + requestIdBytes);
+    const { buffer, end } = this;
     let i = this.textsAt + requestIdBytes + 1;
+    if (i > end) return;
+    tags.request = tagAt(this.#view, i - 1);
     let hash = hashStart;
-    for (; buffer[i] !== lineFeed; i++) hash = hashStep(hash, buffer[i]!);
+    for (; i < end && buffer[i] !== lineFeed; i++) hash = hashStep(hash, buffer[i]!);
     tags.key = hash >>> 0;
     const objectAt = i + 1;
-    for (i = objectAt; buffer[i] !== lineFeed; i++);
+    for (i = objectAt; i < end && buffer[i] !== lineFeed; i++);
     if (i > objectAt) tags.object = i - objectAt >= 4 ? tagAt(this.#view, i) : 0;
     else tags.object = this.#answerTag();
   }

@@ -270,6 +270,24 @@ test('rows that a crash of the machine has left empty hide no others, and don’
   assert.deepEqual(requestsOf(searchLog(folder, shop, since, 10).found), idsOf([next, ...left]));
 });
 
+for (const kept of [8, 28, 40, 59, 80])
+  test(`an entry of which a crash of the machine has left the first ${kept} bytes is none, and the log goes on`, () => {
+    const { folder, logs } = newLogs();
+    const entries = [answeredRequest(), answeredRequest({ idempotencyKey: 'order-1' })];
+    for (const entry of entries) writeAll(logs, shop, [entry]);
+    logs.close();
+    const log = scopeFolderOf(folder, shop.org, shop.mode);
+    const file = join(log, readdirSync(log).find((each) => each.endsWith('.entries'))!);
+    const bytes = readFileSync(file);
+    const rows = readFileSync(file.replace('.entries', '.index'));
+    writeFileSync(file, bytes.fill(0, rows.readUInt32LE(32 + 8) + kept));
+    const newestFirst = () => requestsOf(searchLog(folder, shop, {}, 10).found);
+    assert.deepEqual(newestFirst(), idsOf(entries).slice(0, 1));
+    const next = answeredRequest();
+    writeAll(newLogs({ folder }).logs, shop, [next]);
+    assert.deepEqual(newestFirst(), [next.requestId, entries[0]!.requestId]);
+  });
+
 test('what the disk does not take is counted, and the log tells the gap when it goes on', () => {
   let hasRoom = true;
   const { folder, logs, lost } = newLogs({ hasRoom: () => hasRoom });
