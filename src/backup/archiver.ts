@@ -96,6 +96,9 @@ export class Archiver {
 
   /** Archives what is due. Rejects when that is to be tried again. */
   async run(): Promise<void> {
+    const { folder } = this.#options;
+    // Another archive came to its place, as when a disk is mounted behind the start of the service.
+    if (positionIn(folder).sequence !== this.#archived) this.#archived = null;
     if (this.#archived === null) this.#open();
     await this.#carry();
     const { source, ageMaxMs } = this.#options;

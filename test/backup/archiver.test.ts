@@ -359,3 +359,34 @@ test('what was made while the clock was ahead is archived when it has been there
   assert.equal(await lagAfter(100_000), 100_000, 'of another change');
   assert.deepEqual(rangesIn(folder), [[1, 3]]);
 });
+
+test('an archive whose disk is mounted late gets what it lacks', async (context) => {
+  const { archive: folder } = foldersFor(context);
+  const log = { last: 2 };
+  await archiverTo(log, { folder }).run();
+  // The service starts while the disk is not there.
+  const disk = dirname(folder);
+  renameSync(disk, `${disk}.not-mounted`);
+  log.last = 4;
+  const archiver = archiverTo(log, { folder });
+  await archiver.run();
+  assert.deepEqual(rangesIn(folder), [[1, 4]]);
+  rmSync(disk, { recursive: true });
+  renameSync(`${disk}.not-mounted`, disk);
+  log.last = 5;
+  await archiver.run();
+  assert.deepEqual(
+    [rangesIn(folder), archiver.archived],
+    [
+      [
+        [1, 2],
+        [3, 5],
+      ],
+      5,
+    ],
+  );
+  // Nothing is there any more: it begins again.
+  rmSync(disk, { recursive: true });
+  await archiver.run();
+  assert.deepEqual([rangesIn(folder), archivedSequence(folder)], [[[1, 5]], 5]);
+});
