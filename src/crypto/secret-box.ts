@@ -1,7 +1,7 @@
 // Seals secrets that are needed as they are, so that a digest would not do: AES-256-GCM, with a key
-// outside of the data folder. A sealed secret opens only with its endpoint (or setting) and
-// organization. While a new key replaces an old one, the first one seals, and
-// each opens what it sealed.
+// outside of the data folder. A sealed secret opens only with what it belongs to (an endpoint, a
+// setting, a member's authenticator app, a mail) and its organization, where it has one. While a
+// new key replaces an old one, the first one seals, and each opens what it sealed.
 //
 //   v1.<key id>.<base64url of: nonce (12 bytes), sealed text, tag (16)>
 
@@ -20,7 +20,7 @@ const keyBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** The endpoint or setting, and the organization, that a secret belongs to. */
+/** What a secret belongs to, by its id; the organization of that, or a word in its place. */
 export interface SecretOwner {
   readonly id: string;
   readonly org: string;

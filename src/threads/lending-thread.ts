@@ -47,7 +47,7 @@ function refused(node: string, process: string, reason: string): void {
 
 /** For how many times in a row nodes with a link were not among those that are there. */
 const missed = new Map<string, number>();
-/** PostgreSQL has not heard of the node for so many seconds: it can't append anything either. */
+/** After so many times in a row, a second each, it is given up: it can't append anything either. */
 const missedMax = 5;
 
 function endLost(there: ReadonlySet<string>): void {

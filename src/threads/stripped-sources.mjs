@@ -1,6 +1,6 @@
 // @ts-check
 // The sources without their types, as all threads of the service load them. Node takes the types
-// away itself, but in each thread anew, and what does that stays there with 20 MB. So a thread that
+// away itself, but in each thread anew, and what does that stays there with 10 MB. So a thread that
 // then ends does it for all of them. Plain JavaScript, because it runs before there are sources.
 
 import { registerHooks } from 'node:module';
