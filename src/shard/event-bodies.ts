@@ -3,6 +3,7 @@
 // they are counted as they change, because to find them in their index costs as much as all else.
 
 import { assert } from '../core/assert.ts';
+import { OwnedMap } from '../core/owned-map.ts';
 import { pendingDeliveries } from '../domain/deliveries.ts';
 import { eventJson } from '../domain/events.ts';
 import type { DeliveryRecord } from '../domain/record.ts';
@@ -12,7 +13,6 @@ type OfEvent = Pick<DeliveryRecord, 'org' | 'event'>;
 
 export class EventBodies {
   readonly #records: RecordStore;
-  readonly #countedMax: number;
   readonly #bodies = new Map<string, string>();
   /** The new events of the commit batch, whose first deliveries follow them. */
   readonly #new = new Set<string>();
@@ -20,14 +20,12 @@ export class EventBodies {
    * By organization, how many deliveries are pending of each event that has some, as far as that is
    * known.
    */
-  readonly #pending = new Map<string, Map<string, number>>();
-  /** How many events are counted. */
-  #counted = 0;
+  readonly #pending: OwnedMap<number>;
 
   /** Of `countedMax` events the pending deliveries are counted, about 100 bytes each. */
   constructor(records: RecordStore, countedMax = 32_768) {
     this.#records = records;
-    this.#countedMax = countedMax;
+    this.#pending = new OwnedMap(countedMax, () => 1);
   }
 
   /** A new event. Its deliveries are going to be counted. */
@@ -37,45 +35,25 @@ export class EventBodies {
 
   /** A new delivery. */
   added({ org, event }: OfEvent): void {
-    const counts = this.#pending.get(org);
-    const count = counts?.get(event);
-    if (count !== undefined) counts?.set(event, count + 1);
-    else if (this.#new.has(event)) this.#begin(org, event);
-  }
-
-  #begin(org: string, event: string): void {
-    if (this.#counted >= this.#countedMax) this.#makeRoom();
-    const counts = this.#pending.get(org) ?? new Map<string, number>();
-    this.#pending.set(org, counts);
-    counts.set(event, 1);
-    this.#counted++;
-  }
-
-  /** Forgets the counts of those organizations that have an equal part of them, or more. */
-  #makeRoom(): void {
-    const equalPart = this.#counted / this.#pending.size;
-    for (const [org, counts] of this.#pending) if (counts.size >= equalPart) this.discardCounts(org);
+    const count = this.#pending.get(org, event);
+    if (count === undefined && !this.#new.has(event)) return;
+    const isRoomMade = this.#pending.set(org, event, (count ?? 0) + 1);
+    // Other new events may have lost the count of their first deliveries.
+    if (isRoomMade) this.#new.clear();
   }
 
   /** A delivery that there was before is pending now, or no longer. */
   changed({ org, event }: OfEvent, isPending: boolean): void {
-    const counts = this.#pending.get(org);
-    const count = counts?.get(event);
-    if (counts === undefined || count === undefined) return;
-    if (count > 1 || isPending) {
-      counts.set(event, count + (isPending ? 1 : -1));
-      return;
-    }
-    counts.delete(event);
-    this.#counted--;
-    if (counts.size === 0) this.#pending.delete(org);
+    const count = this.#pending.get(org, event);
+    if (count === undefined) return;
+    if (count === 1 && !isPending) this.#pending.delete(org, event);
+    else this.#pending.set(org, event, count + (isPending ? 1 : -1));
   }
 
   /** Its counts are wrong: an endpoint that was deleted has no delivery that is pending. */
   discardCounts(org: string): void {
     this.#new.clear();
-    this.#counted -= this.#pending.get(org)?.size ?? 0;
-    this.#pending.delete(org);
+    this.#pending.forget(org);
   }
 
   of(id: string): string {
@@ -83,7 +61,7 @@ export class EventBodies {
     if (body === undefined) {
       const event = this.#records.get('event', id);
       assert(event !== undefined, `event ${id} is there as long as its deliveries wait`);
-      const pending = this.#pending.get(event.org)?.get(id);
+      const pending = this.#pending.get(event.org, id);
       body = eventJson(event, pending ?? pendingDeliveries(this.#records, event));
       this.#bodies.set(id, body);
     }
