@@ -169,10 +169,10 @@ function waitBefore({ error, retryAfterMs }: Failure, attempt: number): number |
     const isPassing = code === 'idempotency_in_progress' || code.endsWith('_busy');
     if (!isPassing && status !== 429 && status < 500) return null;
     // Minutes or hours are the daily cap of test mode.
-    if (retryAfterMs !== null) return retryAfterMs > longestWaitMs ? null : retryAfterMs;
+    if (retryAfterMs !== null && retryAfterMs > longestWaitMs) return null;
   }
   const growing = Math.min(longestWaitMs, firstWaitMs * 2 ** (attempt - 1));
-  return growing * (0.75 + Math.random() / 2);
+  return Math.max(retryAfterMs ?? 0, growing * (0.75 + Math.random() / 2));
 }
 
 const signatureSecondsMax = 300;

@@ -98,6 +98,14 @@ test('a rate limit is waited for as long as it says, and the daily cap is not', 
   assert.equal(waits.length, 1);
 });
 
+test('waits grow while a service that recovers says to wait for a second', async () => {
+  network.stumbles.push(
+    ...Array.from({ length: 4 }, () => ({ status: 503, code: 'api_error', retryAfter: 1 })),
+  );
+  await payments.send('GET /v1/account');
+  assert.ok(waits[0] === 1_000 && waits[3]! >= 3_000, String(waits));
+});
+
 test('a Retry-After that is no number of seconds is as good as none', async () => {
   const retryAfter = 'Thu, 26 Nov 2026 17:00:00 GMT';
   network.stumbles.push({ status: 503, code: 'api_error', retryAfter }, { status: 503, code: 'api_error' });

@@ -137,6 +137,14 @@ echo json_encode([$waits, $said]);`);
   assert.deepEqual(said, [[2_000], refused]);
 });
 
+test('PHP: waits grow while a service that recovers says to wait for a second', { skip }, async () => {
+  network.stumbles.push(
+    ...Array.from({ length: 4 }, () => ({ status: 503, code: 'api_error', retryAfter: 1 })),
+  );
+  const waits = await run(`$payments->send('GET /v1/account'); echo json_encode($waits);`);
+  assert.ok(waits[0] === 1_000 && waits[3] >= 3_000, String(waits));
+});
+
 test('PHP: a Retry-After that is no number of seconds is as good as none', { skip }, async () => {
   const retryAfter = 'Thu, 26 Nov 2026 17:00:00 GMT';
   network.stumbles.push({ status: 503, code: 'api_error', retryAfter });

@@ -178,11 +178,12 @@ final class Payments
         if (!$isPassing && $error->status !== 0 && $error->status !== 429 && $error->status < 500) {
             return null;
         }
-        if ($retryAfter !== null) {
-            // Minutes or hours are the daily cap of test mode.
-            return $retryAfter * 1_000 > self::LONGEST_WAIT_MS ? null : $retryAfter * 1_000;
+        $retryAfterMs = ($retryAfter ?? 0) * 1_000;
+        // Minutes or hours are the daily cap of test mode.
+        if ($retryAfterMs > self::LONGEST_WAIT_MS) {
+            return null;
         }
         $growing = min(self::LONGEST_WAIT_MS, self::FIRST_WAIT_MS * 2 ** ($attempt - 1));
-        return (int) ($growing * (0.75 + mt_rand() / mt_getrandmax() / 2));
+        return max($retryAfterMs, (int) ($growing * (0.75 + mt_rand() / mt_getrandmax() / 2)));
     }
 }
