@@ -1,7 +1,6 @@
 // The commands `payments restore`, which makes a data folder out of a backup, and `payments resume`
 // for a stopped service.
 
-import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config/config-schema.ts';
 import { defined } from '../core/assert.ts';
@@ -17,6 +16,7 @@ import type {
 } from '../operator/results/folder-results.ts';
 import { identitiesIn } from './log-folders.ts';
 import { restore } from './restore.ts';
+import { withScratchFolder } from './scratch-folder.ts';
 
 /** Restores into a new folder. Throws `CommandFailure`, one clear line; there is no folder then. */
 export async function restoreInto(
@@ -49,10 +49,9 @@ export async function verifyBackup(
 ): Promise<Verification> {
   return withClearErrors(async () => {
     const identities = identitiesIn(identityFile);
-    const parent = mkdtempSync(join(scratch, 'payments-verify-'));
     let found: Verification | null = null;
-    try {
-      await restore({
+    await withScratchFolder(scratch, 'payments-verify-', (parent) =>
+      restore({
         from,
         archive,
         identities,
@@ -63,10 +62,8 @@ export async function verifyBackup(
         onVerified: (verification) => {
           found = verification;
         },
-      });
-    } finally {
-      rmSync(parent, { recursive: true, force: true });
-    }
+      }),
+    );
     return {
       ...defined<Verification>(found, 'a restored folder is verified'),
       folder: archive === null ? from : `${from} and ${archive}`,
