@@ -21,3 +21,8 @@ export interface Now {
   /** Service time, milliseconds: for waits, ages and refills. It never steps. */
   readonly serviceMs: number;
 }
+
+/** When a service time comes, in wall time; one that has passed is now. */
+export function wallMsOf(dueMs: number, { nowMs, serviceMs }: Now): number {
+  return nowMs + Math.max(0, dueMs - serviceMs);
+}

@@ -8,6 +8,7 @@ import type { Route } from '../contract/routes/route.ts';
 import { type ExportOperation, routeTable } from '../contract/routes/table.ts';
 import { fillDefaults } from '../contract/routes/validate.ts';
 import { assert, elementAt } from '../core/assert.ts';
+import { wallMsOf } from '../core/clock.ts';
 import { pendingDeliveries } from '../domain/deliveries.ts';
 import { eventJson } from '../domain/events.ts';
 import { exportPage } from '../domain/export.ts';
@@ -96,6 +97,10 @@ function answerQuestion(state: ShardState, batch: CommitBatch, request: Question
       return found(chargesNamed(view, request, request.names));
     case 'failing_endpoints':
       return found(failingOf(state, batch, request));
+    case 'now': {
+      const { nowMs, serviceMs } = batch;
+      return found({ nowMs, serviceMs });
+    }
   }
   const scope = state.scopes.get(request.org, request.livemode, batch);
   const context = state.queryContext(scope, batch);
@@ -129,13 +134,13 @@ function healthOf(state: ShardState, scope: Scope, batch: CommitBatch): Endpoint
 function endpointNow(
   { health, tasks }: ShardState,
   { id, status }: WebhookEndpointRecord,
-  { nowMs, serviceMs }: CommitBatch,
+  batch: CommitBatch,
 ): EndpointNow {
   const enabled = status === 'enabled';
   const [next] = enabled ? tasks.scan(endpointDueIndex(id), { descending: false }) : [];
   const dueMs = next?.kind === 'delivery' ? next.due_at_ms : null;
-  const nextAttemptMs = dueMs === null ? null : nowMs + Math.max(0, dueMs - serviceMs);
-  return { id, enabled, nextAttemptMs, health: health.of(id, nowMs) };
+  const nextAttemptMs = dueMs === null ? null : wallMsOf(dueMs, batch);
+  return { id, enabled, nextAttemptMs, health: health.of(id, batch.nowMs) };
 }
 
 /** Of more than `listedMax`, the rest are counted without a look at whether they are enabled. */

@@ -65,6 +65,8 @@ interface InternalRequests {
   readonly charges_named: InScope & { readonly names: readonly string[] };
   /** A page of what succeeded in a period: `SettledPage`. `start`: null for the first. */
   readonly settled_page: InScope & { readonly filter: SettledFilter; readonly start: string | null };
+  /** What time it is for the shard: `Now`. */
+  readonly now: object;
   /** How deliveries to the endpoints of an organization go: a list of `EndpointNow`. */
   readonly endpoint_health: InScope;
   /** `FailingEndpoints`, of which so many are listed. */

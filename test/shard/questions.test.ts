@@ -232,6 +232,20 @@ test('searches, stories, named charges, periods and limits are answered for the 
   assert.notDeepEqual(levels, await ask(actor, { kind: 'limit_levels', org, livemode: true }));
 });
 
+test('a shard says what time it is, in both of its times', async () => {
+  const actor = new Actor();
+  const first = await ask(actor, { kind: 'now' });
+  actor.clock.set(startMs + 3_600_000);
+  assert.deepEqual(await ask(actor, { kind: 'now' }), first);
+  actor.clock.advance(301_000);
+  const last = await ask(actor, { kind: 'now' });
+  assert.deepEqual(
+    [last.nowMs - startMs, last.serviceMs - first.serviceMs],
+    [3_600_000 + 301_000, 301_000],
+    'a clock that stays set is followed',
+  );
+});
+
 test('an endpoint that is enabled says when its next attempt is, and what fails is listed', async () => {
   const actor = new Actor();
   const endpoints = [await createEndpoint(actor, 'a'), await createEndpoint(actor, 'b')];

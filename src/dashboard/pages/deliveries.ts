@@ -2,6 +2,7 @@
 // sent again one by one or all that failed, and in test mode a sample event.
 
 import { sentEventTypes } from '../../contract/vocabulary.ts';
+import { wallMsOf } from '../../core/clock.ts';
 import { resendFailedAtMs } from '../../domain/deliveries.ts';
 import { endpointDueIndex, fieldIndex, scopeOf } from '../../domain/indexes.ts';
 import type {
@@ -12,7 +13,7 @@ import type {
 } from '../../domain/record.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
-import { records } from '../../operator/use-cases/shard-records.ts';
+import { nowOf, records } from '../../operator/use-cases/shard-records.ts';
 import { attemptsOf, resend, resendFailed, sendSample } from '../../operator/use-cases/webhook-commands.ts';
 import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
@@ -168,7 +169,9 @@ async function show(request: Request, delivery: DeliveryRecord): Promise<Dashboa
         [say('status'), statusBadge(request, delivery)],
         [
           say('next_attempt'),
-          dueMs === null || !isSent ? null : ui.time(language, Math.max(dueMs, request.services.now())),
+          dueMs === null || !isSent
+            ? null
+            : ui.time(language, wallMsOf(dueMs, await nowOf(request.services, id))),
         ],
         [say('id'), ui.copyable(request, id)],
         [say('created'), ui.time(language, created * 1000)],

@@ -3,7 +3,7 @@
 
 import { type Mode, modeOf, type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';
 import { defined } from '../../core/assert.ts';
-import type { Clock } from '../../core/clock.ts';
+import { type Clock, type Now, wallMsOf } from '../../core/clock.ts';
 import type { SecretBox } from '../../crypto/secret-box.ts';
 import { type ApiKey, keyStatus } from '../../directory/api-key.ts';
 import type { Directory } from '../../directory/directory.ts';
@@ -167,7 +167,7 @@ export function presentEndpoint(endpoint: WebhookEndpointRecord, now: EndpointNo
 
 export type PresentedDelivery = ReturnType<typeof presentDelivery>;
 
-export function presentDelivery(delivery: DeliveryRecord, nowMs: number) {
+export function presentDelivery(delivery: DeliveryRecord, now: Now) {
   const { id, endpoint, event, event_type, status, attempt_count, due_at_ms, created } = delivery;
   return {
     id,
@@ -176,8 +176,7 @@ export function presentDelivery(delivery: DeliveryRecord, nowMs: number) {
     type: event_type,
     status,
     attempts: attempt_count,
-    // When the next attempt is due; now, when that time has passed.
-    next_attempt: due_at_ms === null ? null : isoTime(Math.max(due_at_ms, nowMs)),
+    next_attempt: due_at_ms === null ? null : isoTime(wallMsOf(due_at_ms, now)),
     created: isoTime(created * 1000),
   };
 }

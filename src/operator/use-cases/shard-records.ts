@@ -5,6 +5,7 @@
 import { type IdKind, idPrefixes, kindOfId } from '../../contract/id-prefixes.ts';
 import { listedMax } from '../../contract/limits.ts';
 import type { Mode } from '../../contract/vocabulary.ts';
+import type { Now } from '../../core/clock.ts';
 import type { InternalParams } from '../../domain/command.ts';
 import { scopeOf } from '../../domain/indexes.ts';
 import type { LinkView } from '../../domain/payment-links.ts';
@@ -75,6 +76,11 @@ export function refuseOther(id: string, kind: IdKind): void {
 export async function recordOf<R>(services: OperatorServices, id: string, kind: IdKind): Promise<R> {
   refuseOther(id, kind);
   return JSON.parse((await services.askShard(id, { kind: 'record', id })).body);
+}
+
+/** What time it is for the shard of an organization or an id. */
+export async function nowOf(services: Pick<OperatorServices, 'askShard'>, orgOrId: string): Promise<Now> {
+  return JSON.parse((await services.askShard(orgOrId, { kind: 'now' })).body);
 }
 
 /** What the shards answer to the commands of which operators read the answer. */

@@ -25,7 +25,7 @@ import {
   presentSecrets,
 } from './present.ts';
 import type { ApiCall, OperatorServices } from './services.ts';
-import { ask, command, recordOf, records, recordsIn } from './shard-records.ts';
+import { ask, command, nowOf, recordOf, records, recordsIn } from './shard-records.ts';
 import { type Actor, type ApiObject, trigger, typeThatHappens } from './trigger.ts';
 
 const followedPerStep = 100;
@@ -70,7 +70,8 @@ export const webhookCommands = {
       const field = failedOnly ? 'failed' : 'endpoint';
       const index = fieldIndex('delivery', scopeOf(org, livemode), field, id);
       const deliveries = await records<DeliveryRecord>(services, id, index);
-      return deliveries.map((delivery) => presentDelivery(delivery, services.now()));
+      const now = await nowOf(services, id);
+      return deliveries.map((delivery) => presentDelivery(delivery, now));
     },
   ),
   'webhooks.attempts': defineCommand({ delivery }, async ({ delivery: id }, services) => {
@@ -112,7 +113,8 @@ export async function attemptsOf(
 /** Sends a delivery again, ahead of those that wait. */
 export async function resend(services: OperatorServices, delivery: string): Promise<PresentedDelivery> {
   await command(services, delivery, 'resend_delivery', { delivery });
-  return presentDelivery(await recordOf<DeliveryRecord>(services, delivery, 'delivery'), services.now());
+  const resent = await recordOf<DeliveryRecord>(services, delivery, 'delivery');
+  return presentDelivery(resent, await nowOf(services, delivery));
 }
 
 export async function secretsOf(services: OperatorServices, id: string) {
