@@ -128,25 +128,9 @@ const host: CliHost = {
     const { compareWithPostgresql } = await import('../data-folder/postgresql-folder.ts');
     return compareWithPostgresql(configFor(dataDir), showProgress).finally(endProgress);
   },
-  async clusterStatus(dataDir) {
-    const { clusterStatus } = await import('../operator/use-cases/cluster.ts');
-    return clusterStatus(postgresOf(configFor(dataDir)));
-  },
-  async moveLease(dataDir, node) {
-    const { moveLease } = await import('../operator/use-cases/cluster.ts');
-    return moveLease(postgresOf(configFor(dataDir)), node);
-  },
-  async movePartition(dataDir, partition, node) {
-    const { movePartition } = await import('../operator/use-cases/cluster.ts');
-    return movePartition(postgresOf(configFor(dataDir)), partition, node);
-  },
-  async drainNode(dataDir, node) {
-    const { drainNode } = await import('../operator/use-cases/cluster.ts');
-    return drainNode(postgresOf(configFor(dataDir)), node);
-  },
-  async joinNode(dataDir, node) {
-    const { joinNode } = await import('../operator/use-cases/cluster.ts');
-    return joinNode(postgresOf(configFor(dataDir)), node);
+  async cluster(dataDir) {
+    const { clusterOf } = await import('../operator/use-cases/cluster.ts');
+    return clusterOf(postgresOf(configFor(dataDir)));
   },
   async importFolder(from, dataDir, shards) {
     const { importDataFolder } = await import('../data-folder/import-folder.ts');

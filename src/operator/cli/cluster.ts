@@ -17,30 +17,31 @@ import { formatFields, tableOf } from './table.ts';
 
 export function addClusterCommands(program: Command, context: CliContext): void {
   const { host, options, print } = context;
+  const nodes = () => host.cluster(options().dataDir);
   const cluster = addCommand(
     program,
     'cluster',
     'the nodes that share the service over PAYMENTS_JOURNAL_URL',
   );
   addCommand(cluster, 'status', 'show the nodes; exits with 1 when none serves').action(async () => {
-    const status = await host.clusterStatus(options().dataDir);
+    const status = await (await nodes()).status();
     print(status, screen);
     if (status.serving === null) throw new CommandFailure('no node has the lease');
   });
   addCommand(cluster, 'move', 'have a node serve, or run a partition until it is drained or stopped')
     .argument('<what>', 'lease, or the number of a partition', leaseOrPartition)
     .argument('<node>', 'the node that is to have it')
-    .action(async (what: 'lease' | number, node: string) =>
-      what === 'lease'
-        ? print(await host.moveLease(options().dataDir, node), moved)
-        : print(await host.movePartition(options().dataDir, what, node), movedPartition),
-    );
+    .action(async (what: 'lease' | number, node: string) => {
+      const { moveLease, movePartition } = await nodes();
+      if (what === 'lease') print(await moveLease(node), moved);
+      else print(await movePartition(what, node), movedPartition);
+    });
   addCommand(cluster, 'drain', 'have other nodes do all that this one does, so that it can be stopped')
     .argument('<node>', 'the node that is to serve no longer')
-    .action(async (node) => print(await host.drainNode(options().dataDir, node), drained));
+    .action(async (node) => print(await (await nodes()).drain(node), drained));
   addCommand(cluster, 'join', 'have a node that was drained work again')
     .argument('<node>', 'the node that is to run partitions and take requests')
-    .action(async (node) => print(await host.joinNode(options().dataDir, node), joined));
+    .action(async (node) => print(await (await nodes()).join(node), joined));
 }
 
 function moved({ from, to, milliseconds }: MovedLease): string {

@@ -2,13 +2,6 @@
 
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type {
-  ClusterStatus,
-  DrainedNode,
-  JoinedNode,
-  MovedLease,
-  MovedPartition,
-} from '../../cluster/cluster-status.ts';
 import { overlapSecondsMax } from '../../contract/limits.ts';
 import { modes, type PaymentMethodType } from '../../contract/vocabulary.ts';
 import type { LogFolder } from '../../journal/log-reader.ts';
@@ -32,6 +25,7 @@ import type {
 } from '../results/folder-results.ts';
 import type { LogPlaceOptions, LogTruncation, LostBatch } from '../results/log-entry.ts';
 import { callOperator } from '../socket/operator-client.ts';
+import type { Cluster } from '../use-cases/cluster.ts';
 import type { CommandName, ParamsOf, ResultOf } from '../use-cases/commands.ts';
 import { CommandFailure, type OperatorErrorKind, wrongUsage } from '../use-cases/failures.ts';
 import type { Check, ConfigLine } from '../use-cases/services.ts';
@@ -46,6 +40,8 @@ export interface CliHost {
   /** The data folder: the given one, else the configured one. */
   dataDir(given: string | undefined): string;
   config(dataDir: string | undefined): readonly ConfigLine[];
+  /** The nodes that share the service. */
+  cluster(dataDir: string | undefined): Promise<Cluster>;
   /** Runs the service until it stops. `acceptLoss`: even if parts are older than the rest. */
   serve(dataDir: string | undefined, acceptLoss: boolean): Promise<void>;
   examine(dataDir: string | undefined): Promise<readonly Check[]>;
@@ -60,11 +56,6 @@ export interface CliHost {
   moveToPostgresql(dataDir: string | undefined): Promise<MovedLog>;
   moveFromPostgresql(dataDir: string | undefined): Promise<MovedLog>;
   compareWithPostgresql(dataDir: string | undefined): Promise<ComparedLog>;
-  clusterStatus(dataDir: string | undefined): Promise<ClusterStatus>;
-  moveLease(dataDir: string | undefined, node: string): Promise<MovedLease>;
-  movePartition(dataDir: string | undefined, partition: number, node: string): Promise<MovedPartition>;
-  drainNode(dataDir: string | undefined, node: string): Promise<MovedLease | DrainedNode>;
-  joinNode(dataDir: string | undefined, node: string): Promise<JoinedNode>;
   importFolder(from: string, dataDir: string, shards: number): Promise<Imported>;
   /** Makes a data folder out of a backup. After a failure there is none. */
   restore(options: RestoreCommand): Promise<Restored>;

@@ -15,51 +15,54 @@ import { setDrained, wantPartition } from '../../postgresql/node-table.ts';
 import { type PostgresOptions, type Primary, withPrimary } from '../../postgresql/primary.ts';
 import { CommandFailure } from './failures.ts';
 
-/** Null: none is configured. */
-type Postgres = PostgresOptions | null;
-
 const moveMsMax = 30_000;
 const lookMs = 50;
 const nobodyServes = 'no node has the lease: start one with PAYMENTS_CLUSTER_NODE';
 
-export function clusterStatus(postgres: Postgres): Promise<ClusterStatus> {
-  return askAbout(postgres, readCluster);
+export type Cluster = ReturnType<typeof clusterOf>;
+
+/** The nodes that share PostgreSQL; null: none is configured. */
+export function clusterOf(postgres: PostgresOptions | null) {
+  return {
+    status: () => askAbout(postgres, readCluster),
+    moveLease: (to: string) => askAbout(postgres, (primary) => moveLease(primary, to)),
+    movePartition: (partition: number, to: string) =>
+      askAbout(postgres, (primary) => movePartition(primary, partition, to)),
+    drain: (node: string) => askAbout(postgres, (primary) => drain(primary, node)),
+    join: (node: string) => askAbout(postgres, (primary) => join(primary, node)),
+  };
 }
 
 /** Moves the lease to `to`, and resolves when that node has it. */
-export function moveLease(postgres: Postgres, to: string): Promise<MovedLease> {
-  return askAbout(postgres, async (primary) => {
-    const { serving, nodes } = await readCluster(primary);
-    const from = requireServing(serving);
-    if (from === to) throw new CommandFailure(`node ${to} has the lease already`);
-    const found = nodes.filter(({ node }) => node === to);
-    if (!found.some(({ role }) => role === 'stands by'))
-      throw new CommandFailure(
-        `no node ${to} stands by: ${nodes.map(({ node, role }) => `${node} ${role}`).join(', ')}`,
-      );
-    return move(primary, from, to);
-  });
+async function moveLease(primary: Primary, to: string): Promise<MovedLease> {
+  const { serving, nodes } = await readCluster(primary);
+  const from = requireServing(serving);
+  if (from === to) throw new CommandFailure(`node ${to} has the lease already`);
+  const found = nodes.filter(({ node }) => node === to);
+  if (!found.some(({ role }) => role === 'stands by'))
+    throw new CommandFailure(
+      `no node ${to} stands by: ${nodes.map(({ node, role }) => `${node} ${role}`).join(', ')}`,
+    );
+  return move(primary, from, to);
 }
 
 /**
  * Has the node that has the lease run a partition at `to`, or have it run there, and resolves when
  * it does.
  */
-export function movePartition(postgres: Postgres, partition: number, to: string): Promise<MovedPartition> {
-  return askAbout(postgres, async (primary) => {
-    const before = await readCluster(primary);
-    const refusal = refusalOfMove(before, partition, to);
-    if (refusal !== null) throw new CommandFailure(refusal);
-    const runs = ({ nodes }: ClusterStatus) =>
-      nodes.find(({ partitions }) => partitions.includes(partition))?.node ?? null;
-    const fromMs = performance.now();
-    if (!(await wantPartition(primary, partition, to))) throw new CommandFailure(`node ${to} has just gone`);
-    await until(
-      async () => runs(await readCluster(primary)) === to,
-      `node ${to} does not run partition ${partition}`,
-    );
-    return { partition, from: runs(before), to, milliseconds: Math.round(performance.now() - fromMs) };
-  });
+async function movePartition(primary: Primary, partition: number, to: string): Promise<MovedPartition> {
+  const before = await readCluster(primary);
+  const refusal = refusalOfMove(before, partition, to);
+  if (refusal !== null) throw new CommandFailure(refusal);
+  const runs = ({ nodes }: ClusterStatus) =>
+    nodes.find(({ partitions }) => partitions.includes(partition))?.node ?? null;
+  const fromMs = performance.now();
+  if (!(await wantPartition(primary, partition, to))) throw new CommandFailure(`node ${to} has just gone`);
+  await until(
+    async () => runs(await readCluster(primary)) === to,
+    `node ${to} does not run partition ${partition}`,
+  );
+  return { partition, from: runs(before), to, milliseconds: Math.round(performance.now() - fromMs) };
 }
 
 /** Why the partition can't be moved to the node; null: it can. */
@@ -86,17 +89,15 @@ export function refusalOfMove(status: ClusterStatus, partition: number, to: stri
  * Has other nodes do what `node` does. The lease moves to the node that stands by and has most of
  * it; partitions that it runs for that one are taken back.
  */
-export function drainNode(postgres: Postgres, node: string): Promise<MovedLease | DrainedNode> {
-  return askAbout(postgres, async (primary) => {
-    const { serving, nodes } = await readCluster(primary);
-    if (requireServing(serving) !== node) return takeBack(primary, node, nodes);
-    const behind = (each: ClusterNode) => each.behind_entries ?? Number.POSITIVE_INFINITY;
-    const [best] = nodes
-      .filter((each) => each.role === 'stands by' && each.node !== node && !each.is_drained)
-      .toSorted((a, b) => behind(a) - behind(b));
-    if (best === undefined) throw new CommandFailure('no other node stands by: start one first');
-    return move(primary, node, best.node);
-  });
+async function drain(primary: Primary, node: string): Promise<MovedLease | DrainedNode> {
+  const { serving, nodes } = await readCluster(primary);
+  if (requireServing(serving) !== node) return takeBack(primary, node, nodes);
+  const behind = (each: ClusterNode) => each.behind_entries ?? Number.POSITIVE_INFINITY;
+  const [best] = nodes
+    .filter((each) => each.role === 'stands by' && each.node !== node && !each.is_drained)
+    .toSorted((a, b) => behind(a) - behind(b));
+  if (best === undefined) throw new CommandFailure('no other node stands by: start one first');
+  return move(primary, node, best.node);
 }
 
 async function takeBack(primary: Primary, node: string, nodes: readonly ClusterNode[]): Promise<DrainedNode> {
@@ -112,13 +113,11 @@ async function takeBack(primary: Primary, node: string, nodes: readonly ClusterN
 }
 
 /** A node that was drained is given partitions and edges again. */
-export function joinNode(postgres: Postgres, node: string): Promise<JoinedNode> {
-  return askAbout(postgres, async (primary) => {
-    const { nodes } = await readCluster(primary);
-    const was_drained = nodes.some((each) => each.node === node && each.is_drained);
-    if (!(await setDrained(primary, node, false))) throw notThere(node, nodes);
-    return { node, was_drained };
-  });
+async function join(primary: Primary, node: string): Promise<JoinedNode> {
+  const { nodes } = await readCluster(primary);
+  const was_drained = nodes.some((each) => each.node === node && each.is_drained);
+  if (!(await setDrained(primary, node, false))) throw notThere(node, nodes);
+  return { node, was_drained };
 }
 
 function notThere(node: string, nodes: readonly ClusterNode[]): CommandFailure {
@@ -151,7 +150,7 @@ async function until(isDone: () => Promise<boolean>, otherwise: string): Promise
 }
 
 async function askAbout<T extends object>(
-  postgres: Postgres,
+  postgres: PostgresOptions | null,
   use: (primary: Primary) => Promise<T>,
 ): Promise<T> {
   if (postgres === null)

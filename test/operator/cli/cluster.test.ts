@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClusterStatus, Replica } from '../../../src/cluster/cluster-status.ts';
+import type { Cluster } from '../../../src/operator/use-cases/cluster.ts';
 import { runCommandLine } from './command-line.ts';
 
 const replica: Replica = { name: 'b', state: 'streaming', sync: 'quorum', behind_bytes: 0 };
@@ -17,8 +18,7 @@ async function statusWith(standbys: readonly Replica[]): Promise<string> {
     takeovers: [],
   };
   const { code, out } = await runCommandLine(['cluster', 'status'], {
-    clusterStatus: async () => status,
-    dataDir: () => '/nowhere',
+    cluster: async () => ({ status: async () => status }) as Cluster,
   });
   assert.equal(code, 0);
   return out;
@@ -42,8 +42,8 @@ for (const [partitions, told] of [
 ] as const)
   test(`drain of a node with ${partitions.length} partitions`, async () => {
     const { out } = await runCommandLine(['cluster', 'drain', 'b'], {
-      drainNode: async () => ({ node: 'b', partitions, milliseconds: 5 }),
-      dataDir: () => '/nowhere',
+      cluster: async () =>
+        ({ drain: async () => ({ node: 'b', partitions, milliseconds: 5 }) }) as unknown as Cluster,
     });
     assert.equal(out, `${told}\n`);
   });
