@@ -167,7 +167,7 @@ export function wholeNumber(minimum: number, maximum: number): (text: string) =>
 }
 
 /** Parses an ISO 8601 date (its start in UTC) or time with its zone into Unix milliseconds. */
-export function isoTime(text: string): number {
+export function dateOrTime(text: string): number {
   const ms = Date.parse(text);
   const form = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
   const day = form.exec(text)?.[1];

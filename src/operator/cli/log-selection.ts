@@ -20,7 +20,7 @@ import { digestKey } from '../../shard/fingerprint.ts';
 import { shardOfSlot } from '../../shard/shard-map.ts';
 import { requestsOf } from '../results/log-entry.ts';
 import { CommandFailure } from '../use-cases/failures.ts';
-import { type CliContext, isoTime, wholeNumber } from './context.ts';
+import { type CliContext, dateOrTime, wholeNumber } from './context.ts';
 
 /** Where a log lies: a data folder, a backup, an archive, or a backup and its archive. */
 export interface PlaceOptions {
@@ -92,7 +92,7 @@ export function timeOf(text: string): number {
   const unitMs = millisecondsOf[unit];
   if (unitMs !== undefined) return Date.now() - Number(count) * unitMs;
   try {
-    return isoTime(text);
+    return dateOrTime(text);
   } catch {
     throw new InvalidArgumentError(
       'It must be a time such as 2026-12-31T18:00:00Z, or how long ago, such as 90s, 15m, 2h or 3d.',

@@ -12,7 +12,7 @@ import {
   addCommand,
   type CliContext,
   choiceOption,
-  isoTime,
+  dateOrTime,
   modeOption,
   overlapOption,
   wholeNumber,
@@ -171,7 +171,7 @@ export function addLimitCommands(program: Command, { run }: CliContext): void {
     .addOption(new Option('--bucket <bucket>', 'the kind of requests that is limited').choices(buckets))
     .option('--per-minute <requests>', 'the limit of the bucket', perMinuteNumber)
     .addOption(new Option('--source <source>', 'where the limit comes from').choices(['plan', 'custom']))
-    .option('--until <time>', 'ISO 8601 date or time at which the default applies again', isoTime)
+    .option('--until <time>', 'ISO 8601 date or time at which the default applies again', dateOrTime)
     .option('--daily-requests <requests>', 'requests a day in test mode', perMinuteNumber)
     .option('--daily-payment-creations <requests>', 'payment creations a day in test mode', perMinuteNumber)
     .action((org, options: SetOptions) => setLimits(run, org, options));
@@ -183,7 +183,7 @@ export function addLimitCommands(program: Command, { run }: CliContext): void {
   );
   addCommand(limits, 'approve <REQUEST>', 'grant the limit that a request asks for, or another one')
     .option('--value <requests>', 'requests a minute, instead of what was asked for', perMinuteNumber)
-    .option('--until <time>', 'ISO 8601 date or time of the end, instead of the one asked for', isoTime)
+    .option('--until <time>', 'ISO 8601 date or time of the end, instead of the one asked for', dateOrTime)
     .option('--note <text>', 'what the organization is told', '')
     .action((request, { value: perMinute, until: untilMs, note }) =>
       run('limits.approve', { request, perMinute, untilMs, note }, decided),

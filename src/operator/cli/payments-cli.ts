@@ -3,7 +3,7 @@
 // HTTP with a test secret key. `npm run pack:cli` makes a package of it (clients/cli).
 
 import { setTimeout as wait } from 'node:timers/promises';
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError } from 'commander';
 import manifest from '../../../clients/cli/package.json' with { type: 'json' };
 import type { LoggedRequest } from '../../contract/routes/logged-request.ts';
 import type { Gap } from '../../request-logs/logged-request.ts';
@@ -18,7 +18,7 @@ import {
   followEvents,
   followStream,
 } from './api-client.ts';
-import { addCommand, complain, createOutput, type Output, wholeNumber } from './context.ts';
+import { addCommand, complain, createOutput, limitOption, type Output } from './context.ts';
 import { exitCodes } from './exit-codes.mjs';
 import { addListen, listen } from './listen.ts';
 import { inWords, lineOf } from './shown-requests.ts';
@@ -63,11 +63,7 @@ function buildProgram(): Command {
     .option('--key <key>', 'requests with this idempotency key')
     .option('--object <id>', 'requests whose path names this object, or whose answer is it')
     .option('--follow', 'go on with new ones until you stop it')
-    .addOption(
-      new Option('--limit <requests>', 'at most so many, the newest')
-        .argParser(wholeNumber(1, shownMax))
-        .default(shownMax / 2),
-    );
+    .addOption(limitOption('requests', shownMax / 2, shownMax));
   addApiOptions(logs).action((request: string | undefined, options: LogsOptions) =>
     showLogs(output, apiOrRefusal(options), request, options),
   );

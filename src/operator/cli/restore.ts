@@ -3,7 +3,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { RestoreCommand, Restored } from '../results/folder-results.ts';
 import { NoServer } from '../socket/operator-client.ts';
-import { addCommand, type CliContext, failIfWrong, isoTime } from './context.ts';
+import { addCommand, type CliContext, dateOrTime, failIfWrong } from './context.ts';
 import type { PlaceOptions } from './log-selection.ts';
 import { formatFields, formatTime, tableOf } from './table.ts';
 
@@ -30,7 +30,7 @@ export function addRestoreCommands(
     .requiredOption('--from <folder>', 'the backup')
     .option('--archive <folder>', 'the archive of the log, which goes on where the backup ends')
     .option('--identity <file>', 'secret keys of age, for what is encrypted')
-    .addOption(target('--to-time <time>', 'as of this moment, such as 2026-12-31T18:00:00Z', isoTime))
+    .addOption(target('--to-time <time>', 'as of this moment, such as 2026-12-31T18:00:00Z', dateOrTime))
     .addOption(target('--to-sequence <shard:sequence>', 'up to this entry; all else as of its time', entry))
     .addOption(target('--before-request <id>', 'up to before this API request; all else as then', requestId))
     .addOption(

@@ -43,10 +43,10 @@ export function inCell(value: unknown): string {
   if (value === null || value === undefined) return '-';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   const text = Array.isArray(value) ? value.join(',') : String(value);
-  return plain(isoTime.test(text) ? formatTime(text) : text);
+  return plain(isoMoment.test(text) ? formatTime(text) : text);
 }
 
-const isoTime = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+const isoMoment = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
 /** An ISO time without its fraction, or a dash. */
 export function formatTime(iso: string | null): string {
