@@ -149,14 +149,7 @@ async function follow(
   const { data, relay, lease, keys, threads, taken } = following;
   const { service, progress, identity } = data;
   const shards = shardNumbers(folder).map((number) => followedShard(folder, number));
-  const standby: StandbyThreadData = {
-    config,
-    service,
-    shards,
-    progress,
-    isArchiving: false,
-    isAuditFollowed: true,
-  };
+  const standby: StandbyThreadData = { config, service, shards, progress, isLending: false };
   const whole = new Set<number>();
   const thread = requireThread(owning, 'the thread that stands by', standbyEntry, standby, (news) => {
     if (news.type === 'whole') whole.add(news.shard);

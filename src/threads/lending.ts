@@ -101,8 +101,7 @@ export class Lending {
       config,
       service: serviceOf(folder),
       shards: [],
-      isArchiving: true,
-      isAuditFollowed: false,
+      isLending: true,
       progress: ProgressBoard.memory(folder.shards),
     };
     this.#standby = this.#require(

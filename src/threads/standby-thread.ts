@@ -1,6 +1,6 @@
-// The entry of the thread in which a node that stands by follows the partitions: it mirrors their
-// logs and keeps their checkpoints up to date. It follows the audit record, too. It ends before the
-// node opens all that as the owner.
+// The entry of the thread in which a node follows the partitions that others run: it mirrors their
+// logs and keeps their checkpoints up to date. That of a node that stands by follows the audit
+// record, too, and ends before the node opens all that as the owner.
 
 import { ownerOptionsOf } from '../config/postgresql.ts';
 import { defined } from '../core/assert.ts';
@@ -23,8 +23,8 @@ import { carryOut, commonAnswers, failThread, startOfThread } from './thread-sid
 import { observeThread } from './thread-telemetry.ts';
 
 const { data, main, tell } = await startOfThread<StandbyThreadData>();
-const { config, service, shards, isArchiving, isAuditFollowed } = data;
-const archiveDir = isArchiving ? config.logArchive.dir : null;
+const { config, service, shards, isLending } = data;
+const archiveDir = isLending ? config.logArchive.dir : null;
 const { logger, registry } = await observeThread(config, 'standby');
 endAtWriteErrors(logger);
 const metrics = createStandbyMetrics(registry);
@@ -88,7 +88,7 @@ function followAudit(): AuditFollower {
   audit.start();
   return audit;
 }
-const audit = isAuditFollowed ? followAudit() : null;
+const audit = isLending ? null : followAudit();
 
 const answers: Answers<ThreadQuestions> = {
   ...commonAnswers(logger, registry),

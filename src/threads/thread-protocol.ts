@@ -156,10 +156,11 @@ export interface StandbyThreadData {
   readonly config: Config;
   readonly service: ServiceIdentity;
   readonly shards: readonly FollowedShard[];
-  /** This node archives the logs, where that is configured: it drops nothing before. */
-  readonly isArchiving: boolean;
-  /** The audit record of this node is brought up to date, too. */
-  readonly isAuditFollowed: boolean;
+  /**
+   * This node has the lease, and follows what it lends: it drops nothing that it has not archived,
+   * where that is configured, and the audit record is its own. One that stands by follows that, too.
+   */
+  readonly isLending: boolean;
   /** The memory that says how far this node follows the partitions. */
   readonly progress: SharedArrayBuffer;
 }
