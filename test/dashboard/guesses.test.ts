@@ -2,7 +2,6 @@
 // is changed before it is found to be.
 
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -11,10 +10,8 @@ import { Passwords, passwordCharactersMax } from '../../src/dashboard/people/pas
 import { People, type PeopleOptions, untried } from '../../src/dashboard/people/people.ts';
 import { answerPublicRoute } from '../../src/dashboard/people/public-routes.ts';
 import { waitingMember } from '../../src/dashboard/people/turns.ts';
-import { Directory } from '../../src/directory/directory.ts';
-import { createDirectory } from '../../src/directory/directory-store.ts';
 import type { Session } from '../../src/directory/sessions.ts';
-import { temporaryFolder } from '../service.ts';
+import { directoryIn, folderOfDirectory } from '../directory/directories.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -93,10 +90,7 @@ const hashOf = (hash: string) => ({ salt: '', hash, cost: { N: 1024, r: 8, p: 1 
  * and signed in with the new one.
  */
 async function resetMeanwhile(t: TestContext) {
-  const part = { folder: '0123456789abcdef'.repeat(2), generation: 0, part: 'directory' };
-  const folder = join(temporaryFolder(), 'directory');
-  await createDirectory(folder, part);
-  const directory = new Directory({ folder, part, now: () => 1_793_491_200_000 });
+  const directory = directoryIn(await folderOfDirectory(), () => 1_793_491_200_000);
   t.after(() => directory.closeStore());
   const { id: org } = (await directory.createOrganization('Souk', [])).organization;
   const sessionLimits = { idleMs: 1_000, absoluteMs: 1_000 };

@@ -7,10 +7,9 @@ import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { newSecretsKey, SecretBox } from '../../src/crypto/secret-box.ts';
 import { mailSignUp } from '../../src/dashboard/people/sign-up-mail.ts';
-import { Directory } from '../../src/directory/directory.ts';
-import { createDirectory } from '../../src/directory/directory-store.ts';
 import { organizationsPerDayMax } from '../../src/directory/sign-up.ts';
 import { MailOutbox, mailsPerDay } from '../../src/mail/outbox.ts';
+import { directoryIn, folderOfDirectory } from '../directory/directories.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { temporaryFolder } from '../service.ts';
 import { type Dashboard, password, startDashboard, type Visited, Visitor } from './fixture.ts';
@@ -131,10 +130,7 @@ for (const [name, fields, says] of wrong) {
 
 async function newDirectory() {
   const clock = createManualClock(1_793_491_200_000);
-  const folder = temporaryFolder();
-  const part = { folder: '0123456789abcdef'.repeat(2), generation: 0, part: 'directory' };
-  await createDirectory(folder, part);
-  const directory = new Directory({ folder, part, now: clock.now });
+  const directory = directoryIn(await folderOfDirectory(), clock.now);
   const mail = new MailOutbox(directory.store, new SecretBox([newSecretsKey()]));
   const options = { directory, baseUrl: 'https://pay.ma', mail, language: 'fr' as const };
   const ask = (email: string) => mailSignUp(options, { organization: 'Atlas', email });

@@ -3,11 +3,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { Directory } from '../../src/directory/directory.ts';
-import { createDirectory } from '../../src/directory/directory-store.ts';
 import { organizationsPerDayMax, signUp } from '../../src/directory/sign-up.ts';
+import { directoryIn, folderOfDirectory } from '../directory/directories.ts';
 import { browserTest, launchBrowser } from '../edge/checkout/browser.ts';
-import { temporaryFolder } from '../service.ts';
 import { type Dashboard, password, startDashboard, type Visited, Visitor } from './fixture.ts';
 
 const path = '/dashboard/sign-up';
@@ -106,10 +104,7 @@ test('a form of another site makes nothing', async () => {
 });
 
 test('in a day there are only so many', async () => {
-  const folder = temporaryFolder();
-  const part = { folder: '0123456789abcdef'.repeat(2), generation: 0, part: 'directory' };
-  await createDirectory(folder, part);
-  const directory = new Directory({ folder, part, now: Date.now });
+  const directory = directoryIn(await folderOfDirectory(), Date.now);
   const hash = { salt: '', hash: '', cost: { N: 1, r: 1, p: 1 } };
   const make = (i: number) =>
     signUp(directory, { organization: 'Atlas', email: `a${i}@atlas.ma`, password: hash });
@@ -119,10 +114,7 @@ test('in a day there are only so many', async () => {
 });
 
 test('two who sign up with an address at the same time leave one organization', async () => {
-  const folder = temporaryFolder();
-  const part = { folder: '0123456789abcdef'.repeat(2), generation: 0, part: 'directory' };
-  await createDirectory(folder, part);
-  const directory = new Directory({ folder, part, now: Date.now });
+  const directory = directoryIn(await folderOfDirectory(), Date.now);
   const password = { salt: '', hash: '', cost: { N: 1, r: 1, p: 1 } };
   const make = () => signUp(directory, { organization: 'Atlas', email: 'a@atlas.ma', password });
   const both = await Promise.allSettled([make(), make()]);

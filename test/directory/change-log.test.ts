@@ -14,15 +14,14 @@ import {
   restoreDirectory,
 } from '../../src/directory/change-log.ts';
 import { Directory, isForeignRow } from '../../src/directory/directory.ts';
-import { createDirectory } from '../../src/directory/directory-store.ts';
 import { RowStore } from '../../src/disk/row-store.ts';
 import { logFilesIn, writeLogFile } from '../../src/journal/log-files.ts';
 import { createManualClock } from '../manual-clock.ts';
+import { directoryIn, folderOfDirectory, part } from './directories.ts';
 
 const startMs = 1_793_491_200_000;
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-const part = { folder: '0123456789abcdef'.repeat(2), generation: 0, part: 'directory' };
 const other = { ...part, folder: 'f'.repeat(32) };
 
 function folderFor(context: TestContext): string {
@@ -33,10 +32,9 @@ function folderFor(context: TestContext): string {
 
 /** A directory in which an organization is made every minute. */
 async function grown(context: TestContext, count: number) {
-  const folder = folderFor(context);
+  const folder = await folderOfDirectory();
   const clock = createManualClock(startMs);
-  await createDirectory(folder, part);
-  const directory = new Directory({ folder, part, now: clock.now });
+  const directory = directoryIn(folder, clock.now);
   for (let n = 1; n <= count; n++) {
     await directory.createOrganization(`Souk ${n}`, ['test']);
     clock.advance(minuteMs);

@@ -1,39 +1,29 @@
 // What somebody tries who was just removed, has another role or is signed out by an owner, while a request of theirs is under way.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { openInvitationsMax } from '../../src/contract/limits.ts';
-import { Directory } from '../../src/directory/directory.ts';
-import { createDirectory } from '../../src/directory/directory-store.ts';
+import type { Directory } from '../../src/directory/directory.ts';
 import type { Member } from '../../src/directory/members.ts';
 import { mayEnter } from '../../src/directory/sessions.ts';
 import { changeRole, inviteMember, removeMember } from '../../src/operator/use-cases/member-commands.ts';
 import { createManualClock } from '../manual-clock.ts';
+import { directoryIn, folderOfDirectory } from './directories.ts';
 
-const part = { folder: '0123456789abcdef'.repeat(2), generation: 0, part: 'directory' };
 const limits = { idleMs: 12 * 3_600_000, absoluteMs: 14 * 86_400_000 };
 const clock = createManualClock(1_793_491_200_000);
-let folder: string;
 let directory: Directory;
 let org: string;
 let owner: Member;
 let leaving: Member;
 
 beforeEach(async () => {
-  folder = join(mkdtempSync(join(tmpdir(), 'comebacks-')), 'directory');
-  await createDirectory(folder, part);
-  directory = new Directory({ folder, part, now: clock.now });
+  directory = directoryIn(await folderOfDirectory(), clock.now);
   org = (await directory.createOrganization('Souk', [])).organization.id;
   owner = await directory.members.create('owner@souk.ma', 'Amina', null, { [org]: 'owner' });
   leaving = await directory.members.create('leaving@souk.ma', 'Hind', null, { [org]: 'owner' });
 });
-afterEach(async () => {
-  await directory.closeStore();
-  rmSync(dirname(folder), { recursive: true });
-});
+afterEach(() => directory.closeStore());
 
 /** Invites somebody as a member does, or an operator (null), whose permission was checked before. */
 const invite = (by: Member | null, email: string) => {

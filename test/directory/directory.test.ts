@@ -3,16 +3,13 @@ import { spawnSync } from 'node:child_process';
 import {
   closeSync,
   existsSync,
-  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
   realpathSync,
-  rmSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { open } from 'lmdb';
 import { pack } from 'msgpackr';
@@ -21,7 +18,7 @@ import { modes } from '../../src/contract/vocabulary.ts';
 import { digestOf, keyStatus } from '../../src/directory/api-key.ts';
 import { logoOf } from '../../src/directory/branding.ts';
 import { changeRowOf, changesAfter } from '../../src/directory/change-log.ts';
-import { Directory, type DirectoryChange, isForeignRow } from '../../src/directory/directory.ts';
+import { type Directory, type DirectoryChange, isForeignRow } from '../../src/directory/directory.ts';
 import { createDirectory } from '../../src/directory/directory-store.ts';
 import {
   activate,
@@ -36,9 +33,9 @@ import { withChecksum } from '../../src/disk/checksum.ts';
 import { RowStore } from '../../src/disk/row-store.ts';
 import { atWriteError } from '../../src/disk/storage-errors.ts';
 import { createManualClock } from '../manual-clock.ts';
+import { directoryIn, folderOfDirectory, part } from './directories.ts';
 
 const startMs = 1_793_491_200_000;
-const part = { folder: '0123456789abcdef'.repeat(2), generation: 0, part: 'directory' };
 
 /** Has the next write of LMDB's meta page fail: its own descriptor for that becomes one that takes nothing. */
 function breakMetaPage(folder: string): void {
@@ -62,18 +59,14 @@ describe('Directory', () => {
 
   beforeEach(async () => {
     clock.set(startMs);
-    folder = join(mkdtempSync(join(tmpdir(), 'directory-')), 'directory');
-    await createDirectory(folder, part);
-    directory = new Directory({ folder, part, now: clock.now });
+    folder = await folderOfDirectory();
+    directory = directoryIn(folder, clock.now);
   });
-  afterEach(async () => {
-    await directory.closeStore();
-    rmSync(dirname(folder), { recursive: true });
-  });
+  afterEach(() => directory.closeStore());
 
   async function reopen(): Promise<void> {
     await directory.closeStore();
-    directory = new Directory({ folder, part, now: clock.now });
+    directory = directoryIn(folder, clock.now);
   }
 
   test('an organization starts with four keys, found by text and by id', async () => {
@@ -204,7 +197,7 @@ describe('Directory', () => {
     const store = new RowStore(folder, part);
     const logged = [...changesAfter(store, 0)];
     await store.close();
-    directory = new Directory({ folder, part, now: clock.now });
+    directory = directoryIn(folder, clock.now);
     assert.equal(directory.revision, 41);
     assert.deepEqual(
       logged.map(({ after, revision }) => [after, revision]),
@@ -353,10 +346,7 @@ describe('Directory', () => {
     const store = open<Buffer, string>({ path: join(other, 'data.mdb'), encoding: 'binary' });
     await store.put('format', withChecksum(pack(99)));
     await store.close();
-    assert.throws(
-      () => new Directory({ folder: other, part, now: clock.now }),
-      /was written by another version/,
-    );
+    assert.throws(() => directoryIn(other, clock.now), /was written by another version/);
   });
 
   test('a disk that refuses the meta page tells so before anybody else hears of the change', async (context) => {
@@ -364,7 +354,7 @@ describe('Directory', () => {
     const heard: string[] = [];
     await directory.closeStore();
     const onFailure = (error: unknown, fatal: boolean) => heard.push(`${(error as Error).name} ${fatal}`);
-    directory = new Directory({ folder, part, now: clock.now, onFailure });
+    directory = directoryIn(folder, clock.now, { onFailure });
     const { keys } = await directory.createOrganization('Souk', modes);
     directory.onChange(() => void heard.push('changed'));
     const { run } = atWriteError;
@@ -384,7 +374,7 @@ describe('Directory', () => {
     const failures: string[] = [];
     await directory.closeStore();
     const onFailure = (error: unknown, fatal: boolean) => failures.push(`${(error as Error).name} ${fatal}`);
-    directory = new Directory({ folder, part, now: clock.now, onFailure, isDiskFull: () => isFull });
+    directory = directoryIn(folder, clock.now, { onFailure, isDiskFull: () => isFull });
     const refused = { name: 'JournalFailure', message: /^The disk is full/, diskFull: true };
     await assert.rejects(directory.createOrganization('Souk', modes), refused);
     assert.deepEqual(failures, ['JournalFailure false']);
@@ -411,7 +401,7 @@ describe('Directory', () => {
   test('a row that does not match its checksum is refused, and named', async () => {
     const other = join(folder, 'damaged');
     await createDirectory(other, part);
-    const made = new Directory({ folder: other, part, now: clock.now });
+    const made = directoryIn(other, clock.now);
     const { organization } = await made.createOrganization('Souk', modes);
     await made.closeStore();
     const store = open<Buffer, string>({ path: join(other, 'data.mdb'), encoding: 'binary' });
@@ -422,7 +412,7 @@ describe('Directory', () => {
     const expected = new RegExp(
       `data\\.mdb is damaged: the row ${organization.id} does not match its checksum\\. Restore`,
     );
-    assert.throws(() => new Directory({ folder: other, part, now: clock.now }), expected);
+    assert.throws(() => directoryIn(other, clock.now), expected);
   });
 });
 
@@ -443,8 +433,7 @@ test('mails that wait, what was mailed, sessions and links mean nothing in anoth
 });
 
 test('a change survives a process that is killed right after it', async () => {
-  const folder = join(mkdtempSync(join(tmpdir(), 'directory-')), 'directory');
-  await createDirectory(folder, part);
+  const folder = await folderOfDirectory();
   const module = new URL('../../src/directory/directory.ts', import.meta.url).href;
   const program = `import { Directory } from ${JSON.stringify(module)};
     const directory = new Directory({ folder: process.argv[1], part: ${JSON.stringify(part)}, now: Date.now });
@@ -452,10 +441,9 @@ test('a change survives a process that is killed right after it', async () => {
     process.kill(process.pid, 'SIGKILL');`;
   const child = spawnSync(process.execPath, ['--input-type=module', '-e', program, folder]);
   assert.equal(child.signal, 'SIGKILL', String(child.stderr));
-  const directory = new Directory({ folder, part, now: Date.now });
+  const directory = directoryIn(folder, Date.now);
   assert.deepEqual(
     directory.organizations().map((organization) => organization.name),
     ['Souk'],
   );
-  rmSync(dirname(folder), { recursive: true });
 });

@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { openInvitationsMax } from '../../src/contract/limits.ts';
 import { changesAfter } from '../../src/directory/change-log.ts';
-import { Directory, isForeignRow } from '../../src/directory/directory.ts';
-import { createDirectory } from '../../src/directory/directory-store.ts';
+import { type Directory, isForeignRow } from '../../src/directory/directory.ts';
 import { checkedEmail, type Member, wantsNotices } from '../../src/directory/members.ts';
 import { type LinkPurpose, linkDays } from '../../src/directory/sign-in-links.ts';
 import { RowStore } from '../../src/disk/row-store.ts';
 import { createManualClock } from '../manual-clock.ts';
+import { directoryIn, folderOfDirectory, part } from './directories.ts';
 
-const part = { folder: '0123456789abcdef'.repeat(2), generation: 0, part: 'directory' };
 const limits = { idleMs: 12 * 3_600_000, absoluteMs: 14 * 86_400_000 };
 const minuteMs = 60_000;
 const clock = createManualClock(1_793_491_200_000);
@@ -20,18 +18,14 @@ let folder: string;
 let directory: Directory;
 
 beforeEach(async () => {
-  folder = join(mkdtempSync(join(tmpdir(), 'members-')), 'directory');
-  await createDirectory(folder, part);
-  directory = new Directory({ folder, part, now: clock.now });
+  folder = await folderOfDirectory();
+  directory = directoryIn(folder, clock.now);
 });
-afterEach(async () => {
-  await directory.closeStore();
-  rmSync(dirname(folder), { recursive: true });
-});
+afterEach(() => directory.closeStore());
 
 async function reopen(): Promise<void> {
   await directory.closeStore();
-  directory = new Directory({ folder, part, now: clock.now });
+  directory = directoryIn(folder, clock.now);
 }
 
 /** An organization with an owner. */
@@ -135,7 +129,7 @@ test('a directory that is closed has all that it was given, and takes nothing mo
   const { id } = await given;
   await closed;
   await assert.rejects(directory.members.setRole(owner.id, org, 'owner'));
-  directory = new Directory({ folder, part, now: clock.now });
+  directory = directoryIn(folder, clock.now);
   assert.equal(directory.members.find(id)?.email, 'b@souk.ma');
 });
 
@@ -403,5 +397,5 @@ test('tokens are not on disk, and neither the log of changes nor a restore has s
   assert.ok(rows.filter(isToken).every(isForeignRow));
   assert.ok(logged.includes(owner.id));
   assert.deepEqual(logged.filter(isToken), []);
-  directory = new Directory({ folder, part, now: clock.now });
+  directory = directoryIn(folder, clock.now);
 });

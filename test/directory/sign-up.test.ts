@@ -1,26 +1,19 @@
 // Who signs up owns an organization with keys of test mode, and not too many do.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { Directory } from '../../src/directory/directory.ts';
-import { createDirectory } from '../../src/directory/directory-store.ts';
+import type { Directory } from '../../src/directory/directory.ts';
 import { newOrganization, type Organization } from '../../src/directory/organization.ts';
 import { DirectoryRefusal } from '../../src/directory/refusal.ts';
 import { organizationsPerDayMax, refuseMany, signUp } from '../../src/directory/sign-up.ts';
+import { directoryIn, folderOfDirectory } from './directories.ts';
 
 const nowMs = 1_793_491_200_000;
 const dayMs = 86_400_000;
-const part = { folder: '0123456789abcdef'.repeat(2), generation: 0, part: 'directory' };
 const password = { salt: 'cw==', hash: 'aA==', cost: { N: 1, r: 1, p: 1 } };
 
 test('an organization, its owner and its keys are made at once', async (context) => {
-  const folder = join(mkdtempSync(join(tmpdir(), 'sign-up-')), 'directory');
-  context.after(() => rmSync(join(folder, '..'), { recursive: true }));
-  await createDirectory(folder, part);
-  const directory = new Directory({ folder, part, now: () => nowMs });
+  const directory = directoryIn(await folderOfDirectory(), () => nowMs);
   context.after(() => directory.closeStore());
   const given = { organization: 'Souk', email: ' Amina@Souk.MA ', password };
   const { organization, owner, keys } = await signUp(directory, given);

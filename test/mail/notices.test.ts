@@ -7,8 +7,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { newSecretsKey, SecretBox } from '../../src/crypto/secret-box.ts';
 import { isNoticeWanted, Notices } from '../../src/dashboard/notices.ts';
-import { Directory, isForeignRow } from '../../src/directory/directory.ts';
-import { createDirectory } from '../../src/directory/directory-store.ts';
+import { type Directory, isForeignRow } from '../../src/directory/directory.ts';
 import { deny, withLimitRequest } from '../../src/directory/limit-requests.ts';
 import type { Role } from '../../src/directory/members.ts';
 import { activate } from '../../src/directory/organization.ts';
@@ -17,10 +16,10 @@ import { type Letter, MailOutbox, mailsPerDay } from '../../src/mail/outbox.ts';
 import { MailSender } from '../../src/mail/sender.ts';
 import type { InternalRequest } from '../../src/shard/protocol.ts';
 import { newMember } from '../dashboard/fixture.ts';
+import { directoryIn, folderOfDirectory } from '../directory/directories.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { newOrganization, startService, temporaryFolder } from '../service.ts';
 
-const part = { folder: '0123456789abcdef'.repeat(2), generation: 0, part: 'directory' };
 const [hourMs, dayMs] = [3_600_000, 86_400_000];
 const secrets = new SecretBox([newSecretsKey()]);
 let clock: ReturnType<typeof createManualClock>;
@@ -37,15 +36,14 @@ let isPaused = false;
 
 beforeEach(async () => {
   clock = createManualClock(1_793_491_200_000);
-  folder = temporaryFolder();
-  await createDirectory(folder, part);
+  folder = await folderOfDirectory();
   [reviews, failing, asked, failures] = [{}, {}, [], []];
   open();
 });
 afterEach(() => directory.closeStore());
 
 function open(): void {
-  directory = new Directory({ folder, part, now: clock.now });
+  directory = directoryIn(folder, clock.now);
   outbox = new MailOutbox(directory.store, secrets);
   const services = { directory, baseUrl: 'https://pay.ma', now: clock.now, askShard };
   notices = new Notices({

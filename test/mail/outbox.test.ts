@@ -5,19 +5,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { newSecretsKey, SecretBox } from '../../src/crypto/secret-box.ts';
-import { Directory, isForeignRow } from '../../src/directory/directory.ts';
-import { createDirectory } from '../../src/directory/directory-store.ts';
+import { type Directory, isForeignRow } from '../../src/directory/directory.ts';
 import { activate } from '../../src/directory/organization.ts';
 import { MailRefused } from '../../src/mail/mail-refused.ts';
 import { type Letter, MailOutbox, mailsPerDay } from '../../src/mail/outbox.ts';
 import { MailSender } from '../../src/mail/sender.ts';
 import { createMailTransport, type MailTransport } from '../../src/mail/transport.ts';
 import { inviteMember } from '../../src/operator/use-cases/member-commands.ts';
+import { directoryIn, folderOfDirectory } from '../directory/directories.ts';
 import { createManualClock } from '../manual-clock.ts';
-import { temporaryFolder } from '../service.ts';
 import { startSmtpServer } from './smtp-server.ts';
 
-const part = { folder: '0123456789abcdef'.repeat(2), generation: 0, part: 'directory' };
 const dayMs = 86_400_000;
 const secrets = new SecretBox([newSecretsKey()]);
 let clock: ReturnType<typeof createManualClock>;
@@ -30,15 +28,14 @@ let isDiskFull = false;
 beforeEach(async () => {
   isDiskFull = false;
   clock = createManualClock(1_793_491_200_000);
-  folder = temporaryFolder();
-  await createDirectory(folder, part);
+  folder = await folderOfDirectory();
   open();
   org = await organization('Souk');
 });
 afterEach(() => directory.closeStore());
 
 function open(): void {
-  directory = new Directory({ folder, part, now: clock.now, isDiskFull: () => isDiskFull });
+  directory = directoryIn(folder, clock.now, { isDiskFull: () => isDiskFull });
   outbox = new MailOutbox(directory.store, secrets);
 }
 

@@ -10,18 +10,17 @@ import type { Language } from '../../src/contract/vocabulary.ts';
 import { createIdFactory, createRandomText } from '../../src/core/ids.ts';
 import { newSecretsKey, SecretBox } from '../../src/crypto/secret-box.ts';
 import { isReceiptWanted, Receipts } from '../../src/dashboard/receipts.ts';
-import { Directory, isForeignRow, receiptRowPrefix } from '../../src/directory/directory.ts';
-import { createDirectory } from '../../src/directory/directory-store.ts';
+import { type Directory, isForeignRow, receiptRowPrefix } from '../../src/directory/directory.ts';
 import { activate, withReceipts } from '../../src/directory/organization.ts';
 import { type Letter, MailOutbox, mailsPerDay } from '../../src/mail/outbox.ts';
 import { MailSender } from '../../src/mail/sender.ts';
 import type { InternalRequest } from '../../src/shard/protocol.ts';
 import { newMember, startDashboard, type Visitor } from '../dashboard/fixture.ts';
+import { directoryIn, folderOfDirectory } from '../directory/directories.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { ReferenceIntegrator } from '../networks/reference-integrator.ts';
 import { temporaryFolder } from '../service.ts';
 
-const part = { folder: '0123456789abcdef'.repeat(2), generation: 0, part: 'directory' };
 const dayMs = 86_400_000;
 const secrets = new SecretBox([newSecretsKey()]);
 const ids = createIdFactory(createRandomText((bytes) => bytes.fill(7)));
@@ -41,15 +40,14 @@ let isPaused = false;
 
 beforeEach(async () => {
   clock = createManualClock(1_793_491_200_000);
-  folder = temporaryFolder();
-  await createDirectory(folder, part);
+  folder = await folderOfDirectory();
   [events, records, asked, failures, passedOver, isPaused] = [{}, {}, [], [], [], false];
   open();
 });
 afterEach(() => directory.closeStore());
 
 function open(): void {
-  directory = new Directory({ folder, part, now: clock.now });
+  directory = directoryIn(folder, clock.now);
   outbox = new MailOutbox(directory.store, secrets);
   receipts = new Receipts({
     services: { baseUrl: '', directory, now: clock.now, askShard },

@@ -1,21 +1,16 @@
 // The first start of a data folder, also one that ended before anybody had seen the keys.
 
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { Directory } from '../../src/directory/directory.ts';
-import { createDirectory } from '../../src/directory/directory-store.ts';
+import type { Directory } from '../../src/directory/directory.ts';
 import { greet } from '../../src/main/first-start.ts';
+import { directoryIn, folderOfDirectory } from '../directory/directories.ts';
 import { createManualClock } from '../manual-clock.ts';
-import { temporaryFolder } from '../service.ts';
 
-const part = { folder: '0123456789abcdef'.repeat(2), generation: 0, part: 'directory' };
 const url = 'http://127.0.0.1:8080';
 
 async function newDirectory(): Promise<Directory> {
-  const folder = join(temporaryFolder(), 'directory');
-  await createDirectory(folder, part);
-  return new Directory({ folder, part, now: createManualClock(1_793_491_200_000).now });
+  return directoryIn(await folderOfDirectory(), createManualClock(1_793_491_200_000).now);
 }
 
 async function greetedOf(directory: Directory): Promise<string> {
