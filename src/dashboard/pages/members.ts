@@ -20,6 +20,7 @@ import { get, post, type Row, refusedBy, type Saying, saying } from '../layout/r
 import { sayKeys } from '../messages/keys.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { sayPeople } from '../messages/people.ts';
+import { emailField } from '../people/fields.ts';
 import { mayDo } from '../people/roles.ts';
 import { about } from './own-record.ts';
 
@@ -230,12 +231,7 @@ function invitationTable(request: Request, invitations: readonly SignInLink[]): 
 
 function invitationForm(request: Request): Html {
   const { say } = request;
-  const email = ui.field(request, 'email', {
-    type: 'email',
-    required: true,
-    ltr: true,
-    attributes: html`autocomplete="off" maxlength="254"`,
-  });
+  const email = emailField(request, 'off');
   const body = html`<div class="pair">${email}${roleChoice(request, 'viewer')}</div>${roleList(request)}${ui.submit(say('invite'))}`;
   return ui.form(request, 'members', body);
 }

@@ -50,16 +50,8 @@ export const webhookRows: readonly Row[] = saying(sayWebhooks, [
   get('webhooks/{id}', 'developers.read', about(endpointIn, show)),
   get('webhooks/{id}/edit', 'webhooks.write', about(liveEndpointIn, editing)),
   post('webhooks/{id}/edit', 'webhooks.write', about(liveEndpointIn, edit)),
-  post(
-    'webhooks/{id}/enable',
-    'webhooks.write',
-    about(liveEndpointIn, (request) => update(request, false)),
-  ),
-  post(
-    'webhooks/{id}/disable',
-    'webhooks.write',
-    about(liveEndpointIn, (request) => update(request, true)),
-  ),
+  post('webhooks/{id}/enable', 'webhooks.write', about(liveEndpointIn, updater(false))),
+  post('webhooks/{id}/disable', 'webhooks.write', about(liveEndpointIn, updater(true))),
   get('webhooks/{id}/delete', 'webhooks.write', about(liveEndpointIn, deletion)),
   post('webhooks/{id}/delete', 'webhooks.write', about(endpointIn, remove)),
   get('webhooks/{id}/secret', 'secrets.read', about(liveEndpointIn, showSecret), { stepUp: true }),
@@ -147,11 +139,13 @@ async function edit(request: Request, endpoint: WebhookEndpointRecord): Promise<
   return editing(refused(request, { [changed.error.param ?? '']: changed.error.message }), endpoint);
 }
 
-async function update(request: Request, disabled: boolean): Promise<DashboardAnswer> {
-  const { id } = request;
-  const changed = await request.api('update_webhook_endpoint', { id, params: { disabled } });
-  if (changed.ok) return redirect(viewLink(request, `webhooks/${id}`, { done: 'changed' }));
-  return refusedPage(request, changed.error.message, changed.status);
+function updater(disabled: boolean): (request: Request) => Promise<DashboardAnswer> {
+  return async (request) => {
+    const { id } = request;
+    const changed = await request.api('update_webhook_endpoint', { id, params: { disabled } });
+    if (changed.ok) return redirect(viewLink(request, `webhooks/${id}`, { done: 'changed' }));
+    return refusedPage(request, changed.error.message, changed.status);
+  };
 }
 
 function deletion(request: Request, { id, url }: WebhookEndpointRecord): DashboardAnswer {

@@ -25,14 +25,19 @@ export function passwordProblems(
   return weakness === null ? {} : { password: say(weakness, values) };
 }
 
-export function nameProblems({ say }: OpenRequest, name: string): Problems {
+/** What the directory has against the value of a field. */
+export function problemOf(name: string, text: string, check: () => void): Problems {
   try {
-    checkedPersonName(name);
+    check();
     return {};
   } catch (error) {
     if (!(error instanceof DirectoryRefusal)) throw error;
-    return { name: say('name_invalid') };
+    return { [name]: text };
   }
+}
+
+export function nameProblems({ say }: OpenRequest, name: string): Problems {
+  return problemOf('name', say('name_invalid'), () => checkedPersonName(name));
 }
 
 /** The request of somebody who has to wait. */
@@ -42,6 +47,19 @@ export function tooMany<Request extends OpenRequest>(request: Request, waitSecon
       ? request.say('too_many_attempts', { minutes: Math.ceil(waitSeconds / 60) })
       : request.say('too_many_attempts_now', { seconds: waitSeconds });
   return refused(request, { '': text }, 429);
+}
+
+/** The field of an e-mail address: of the one who fills it in, or of somebody else. */
+export function emailField(
+  request: Pick<OpenRequest, 'form' | 'problems' | 'say'>,
+  autocomplete: 'username' | 'off',
+): Html {
+  return ui.field(request, 'email', {
+    type: 'email',
+    required: true,
+    ltr: true,
+    attributes: html`autocomplete="${autocomplete}" maxlength="254"`,
+  });
 }
 
 export function newPasswordField(request: OpenRequest): Html {

@@ -12,7 +12,7 @@ import { plainPage, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { link, nextAddress } from '../layout/links.ts';
 import { refused } from '../layout/row.ts';
-import { guardedForm, knownPasswordField, type OpenRequest, tooMany } from './fields.ts';
+import { emailField, guardedForm, knownPasswordField, type OpenRequest, tooMany } from './fields.ts';
 import { type People, untried } from './people.ts';
 import { isCode } from './second-step.ts';
 import { waitingStranger } from './turns.ts';
@@ -75,12 +75,7 @@ export async function signInWithCode(request: OpenRequest, people: People): Prom
 
 function signInPage(request: OpenRequest, people: People, next: string): DashboardAnswer {
   const { say } = request;
-  const email = ui.field(request, 'email', {
-    type: 'email',
-    required: true,
-    ltr: true,
-    attributes: html`autocomplete="username" maxlength="254"`,
-  });
+  const email = emailField(request, 'username');
   const { form, cookies } = guardedForm(
     request,
     people,

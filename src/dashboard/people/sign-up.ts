@@ -15,9 +15,17 @@ import * as ui from '../layout/components.ts';
 import { memberPage, plainPage, redirect } from '../layout/document.ts';
 import { errorPage } from '../layout/errors.ts';
 import { link } from '../layout/links.ts';
-import { type Problems, refused } from '../layout/row.ts';
+import { refused } from '../layout/row.ts';
 import { sayMails } from '../messages/mails.ts';
-import { guardedForm, newPasswordField, type OpenRequest, passwordProblems, tooMany } from './fields.ts';
+import {
+  emailField,
+  guardedForm,
+  newPasswordField,
+  type OpenRequest,
+  passwordProblems,
+  problemOf,
+  tooMany,
+} from './fields.ts';
 import { busySeconds, type People } from './people.ts';
 import { mailSignUp } from './sign-up-mail.ts';
 import { waitingMember, waitingStranger } from './turns.ts';
@@ -111,17 +119,6 @@ export async function signUpByLink(
   }
 }
 
-/** What the directory has against the value of a field. */
-function problemOf(name: string, text: string, check: () => void): Problems {
-  try {
-    check();
-    return {};
-  } catch (error) {
-    if (!(error instanceof DirectoryRefusal)) throw error;
-    return { [name]: text };
-  }
-}
-
 function signUpPage(request: OpenRequest, people: People): DashboardAnswer {
   const { say } = request;
   const organization = ui.field(request, 'sign_up_name', {
@@ -129,12 +126,7 @@ function signUpPage(request: OpenRequest, people: People): DashboardAnswer {
     required: true,
     attributes: html`autocomplete="organization" maxlength="100"`,
   });
-  const email = ui.field(request, 'email', {
-    type: 'email',
-    required: true,
-    ltr: true,
-    attributes: html`autocomplete="username" maxlength="254"`,
-  });
+  const email = emailField(request, 'username');
   const password = people.mail === null ? newPasswordField(request) : null;
   const body = html`${organization}${email}${password}${ui.submit(say('sign_up'))}`;
   const { form, cookies } = guardedForm(request, people, address, address, body);
