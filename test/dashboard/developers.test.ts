@@ -1,48 +1,32 @@
 // The pages for developers in real Chromium: keys, webhook endpoints with their deliveries and secrets, and events.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import { after, test } from 'node:test';
 import Stripe from 'stripe';
-import { browserTest, launchBrowser } from '../edge/checkout/browser.ts';
+import { browserTest } from '../edge/checkout/browser.ts';
 import { newOrganization } from '../service.ts';
-import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
 import { eventually, webhookEnv } from '../webhooks/service-webhooks.ts';
-import {
-  type Dashboard,
-  hiddenFields,
-  newMember,
-  signedIn,
-  startDashboard,
-  type Visitor,
-} from './fixture.ts';
+import { hiddenFields, newMember } from './fixture.ts';
+import { openDashboard } from './in-browser.ts';
 
-let browser: Browser | null;
-let dashboard: Dashboard;
-let receiver: Receiver;
 /** The status that the receiver answers. */
 let answered = 200;
-let developer: Visitor;
-let page: Page;
-let complaints: string[] = [];
 
-before(async () => {
-  browser = await launchBrowser();
-  receiver = await startReceiver({
-    respond: (response) => {
-      response.statusCode = answered;
-      response.end('<script>alert("no")</script>');
-    },
-  });
-  dashboard = await startDashboard({ ...webhookEnv, PAYMENTS_WEBHOOKS_RETRY_SECONDS: '' });
-  developer = await newMember(dashboard, 'developer');
-  if (browser !== null) ({ page, complaints } = await signedIn(browser, dashboard, developer));
+const receiver = await startReceiver({
+  respond: (response) => {
+    response.statusCode = answered;
+    response.end('<script>alert("no")</script>');
+  },
 });
-after(async () => {
-  await browser?.close();
-  await dashboard?.stop();
-  await receiver?.close();
-});
+const {
+  dashboard,
+  member: developer,
+  page,
+  complaints,
+  close,
+} = await openDashboard('developer', { ...webhookEnv, PAYMENTS_WEBHOOKS_RETRY_SECONDS: '' });
+after(() => Promise.all([close(), receiver.close()]));
 
 const open = (path: string) => page.goto(dashboard.address(path));
 const click = (name: string | RegExp) => page.getByRole('button', { name, exact: true }).click();

@@ -2,37 +2,25 @@
 // failed so far is found; and while it is disabled nothing is offered that can't be done.
 
 import assert from 'node:assert/strict';
-import { after, before } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
-import { browserTest, launchBrowser } from '../edge/checkout/browser.ts';
-import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import { after } from 'node:test';
+import { browserTest } from '../edge/checkout/browser.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
 import { eventually, webhookEnv } from '../webhooks/service-webhooks.ts';
-import { type Dashboard, newMember, signedIn, startDashboard } from './fixture.ts';
+import { openDashboard } from './in-browser.ts';
 
-let browser: Browser | null;
-let dashboard: Dashboard;
-let receiver: Receiver;
-let page: Page;
 let status = 500;
 
-before(async () => {
-  browser = await launchBrowser();
-  if (browser === null) return;
-  dashboard = await startDashboard({ ...webhookEnv, PAYMENTS_WEBHOOKS_RETRY_SECONDS: '3600' });
-  receiver = await startReceiver({
-    respond: (response) => {
-      response.statusCode = status;
-      response.end('sorry');
-    },
-  });
-  const developer = await newMember(dashboard, 'developer');
-  ({ page } = await signedIn(browser, dashboard, developer));
+const receiver = await startReceiver({
+  respond: (response) => {
+    response.statusCode = status;
+    response.end('sorry');
+  },
 });
-after(async () => {
-  await browser?.close();
-  await dashboard?.stop();
-  await receiver?.close();
+const { dashboard, page, close } = await openDashboard('developer', {
+  ...webhookEnv,
+  PAYMENTS_WEBHOOKS_RETRY_SECONDS: '3600',
 });
+after(() => Promise.all([close(), receiver.close()]));
 
 const main = () => page.locator('main').innerText();
 

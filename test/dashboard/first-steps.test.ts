@@ -2,28 +2,19 @@
 // it is so, whoever has done it.
 
 import assert from 'node:assert/strict';
-import { after, before } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
-import { browserTest, launchBrowser } from '../edge/checkout/browser.ts';
+import { after } from 'node:test';
+import { browserTest } from '../edge/checkout/browser.ts';
 import { ReferenceIntegrator } from '../networks/reference-integrator.ts';
 import { webhookEnv } from '../webhooks/service-webhooks.ts';
-import { type Dashboard, newMember, signedIn, startDashboard } from './fixture.ts';
+import { newMember, signedIn } from './fixture.ts';
+import { openDashboard } from './in-browser.ts';
 
-let dashboard: Dashboard;
-let browser: Browser;
-let page: Page;
-let complaints: string[];
 let integrator: ReferenceIntegrator | undefined;
 
-before(async () => {
-  [dashboard, browser] = await Promise.all([startDashboard(webhookEnv), launchBrowser() as Promise<Browser>]);
-  if (browser === null) return;
-  const owner = await newMember(dashboard, 'owner');
-  ({ page, complaints } = await signedIn(browser, dashboard, owner));
-});
+const { dashboard, browser, page, complaints, close } = await openDashboard('owner', webhookEnv);
 after(async () => {
-  assert.deepEqual(complaints ?? [], []);
-  await Promise.all([browser?.close(), dashboard?.stop(), integrator?.stop()]);
+  assert.deepEqual(complaints, []);
+  await Promise.all([close(), integrator?.stop()]);
 });
 
 const names = ['activated', 'network', 'key', 'endpoint', 'payment'] as const;

@@ -1,27 +1,17 @@
 // The pages Home, Customers, Checkout and Reviews in real Chromium.
 
 import assert from 'node:assert/strict';
-import { after, before } from 'node:test';
-import type { Browser, Page, Request as PageRequest } from 'playwright-core';
-import { browserTest, launchBrowser } from '../edge/checkout/browser.ts';
+import { after } from 'node:test';
+import type { Request as PageRequest } from 'playwright-core';
+import { browserTest } from '../edge/checkout/browser.ts';
 import { Customer } from '../journeys/customer.ts';
-import { type Dashboard, newMember, signedIn, startDashboard } from './fixture.ts';
+import { openDashboard } from './in-browser.ts';
 import { api, openPayment, paidPayment } from './shop.ts';
 
-let dashboard: Dashboard;
-let browser: Browser;
-let page: Page;
-let complaints: string[];
-
-before(async () => {
-  [dashboard, browser] = await Promise.all([startDashboard(), launchBrowser() as Promise<Browser>]);
-  if (browser === null) return;
-  const owner = await newMember(dashboard, 'owner');
-  ({ page, complaints } = await signedIn(browser, dashboard, owner));
-});
+const { dashboard, page, complaints, close } = await openDashboard('owner');
 after(async () => {
-  assert.deepEqual(complaints ?? [], []);
-  await Promise.all([browser?.close(), dashboard?.stop()]);
+  assert.deepEqual(complaints, []);
+  await close();
 });
 
 browserTest('a new organization is led to its first payment link, which is made and opened', async () => {

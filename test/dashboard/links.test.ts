@@ -2,40 +2,21 @@
 // removed; and attacked by strangers.
 
 import assert from 'node:assert/strict';
-import { after, before } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import { after } from 'node:test';
 import { sessionsPerLinkVisitorHourMax } from '../../src/contract/limits.ts';
 import { moroccoTimeText } from '../../src/core/morocco-day.ts';
 import { capacityOf } from '../../src/core/token-bucket.ts';
-import { browserTest, launchBrowser } from '../edge/checkout/browser.ts';
+import { browserTest } from '../edge/checkout/browser.ts';
 import { Customer, goodCard } from '../journeys/customer.ts';
 import { newOrganization } from '../service.ts';
-import {
-  type Dashboard,
-  hiddenFields,
-  newMember,
-  screenshot,
-  signedIn,
-  startDashboard,
-  Visitor,
-} from './fixture.ts';
+import { hiddenFields, newMember, screenshot, Visitor } from './fixture.ts';
+import { openDashboard } from './in-browser.ts';
 import { api } from './shop.ts';
 
-let dashboard: Dashboard;
-let browser: Browser;
-let owner: Visitor;
-let page: Page;
-let complaints: string[];
-
-before(async () => {
-  [dashboard, browser] = await Promise.all([startDashboard(), launchBrowser() as Promise<Browser>]);
-  if (browser === null) return;
-  owner = await newMember(dashboard, 'owner');
-  ({ page, complaints } = await signedIn(browser, dashboard, owner));
-});
+const { dashboard, browser, member: owner, page, complaints, close } = await openDashboard('owner');
 after(async () => {
-  assert.deepEqual(complaints ?? [], []);
-  await Promise.all([browser?.close(), dashboard?.stop()]);
+  assert.deepEqual(complaints, []);
+  await close();
 });
 
 /** Makes a link on the page; its address. */

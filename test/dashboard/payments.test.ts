@@ -3,40 +3,25 @@
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after, before } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
-import { browserTest, launchBrowser } from '../edge/checkout/browser.ts';
+import { after } from 'node:test';
+import { browserTest } from '../edge/checkout/browser.ts';
 import { poorCard } from '../journeys/customer.ts';
 import { withRequestLogs } from '../service.ts';
-import {
-  type Dashboard,
-  hiddenFields,
-  newMember,
-  screenshot,
-  signedIn,
-  startDashboard,
-  type Visitor,
-} from './fixture.ts';
+import { hiddenFields, newMember, screenshot, signedIn } from './fixture.ts';
+import { openDashboard } from './in-browser.ts';
 import { api, openPayment, paidPayment, typedCard } from './shop.ts';
 
-let dashboard: Dashboard;
-let browser: Browser;
-let owner: Visitor;
-let page: Page;
-let complaints: string[];
-
-before(async () => {
-  [dashboard, browser] = await Promise.all([
-    startDashboard(withRequestLogs),
-    launchBrowser() as Promise<Browser>,
-  ]);
-  if (browser === null) return;
-  owner = await newMember(dashboard, 'owner');
-  ({ page, complaints } = await signedIn(browser, dashboard, owner));
-});
+const {
+  dashboard,
+  browser,
+  member: owner,
+  page,
+  complaints,
+  close,
+} = await openDashboard('owner', withRequestLogs);
 after(async () => {
-  assert.deepEqual(complaints ?? [], []);
-  await Promise.all([browser?.close(), dashboard?.stop()]);
+  assert.deepEqual(complaints, []);
+  await close();
 });
 
 /** The texts of the first column of the table of payments. */

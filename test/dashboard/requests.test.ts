@@ -2,31 +2,24 @@
 // what ends a stream.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
-import { browserTest, launchBrowser } from '../edge/checkout/browser.ts';
+import { after, test } from 'node:test';
+import { browserTest } from '../edge/checkout/browser.ts';
 import { newOrganization, withRequestLogs } from '../service.ts';
-import { type Dashboard, newMember, signedIn, startDashboard, type Visitor } from './fixture.ts';
+import { newMember, signedIn, type Visitor } from './fixture.ts';
+import { openDashboard } from './in-browser.ts';
 
 const card = '4242424242424242';
 const markup = '<img src=x onerror=alert(1)>';
 
-let browser: Browser | null;
-let dashboard: Dashboard;
-let developer: Visitor;
-let page: Page;
-let complaints: string[] = [];
-
-before(async () => {
-  browser = await launchBrowser();
-  dashboard = await startDashboard(withRequestLogs);
-  developer = await newMember(dashboard, 'developer');
-  if (browser !== null) ({ page, complaints } = await signedIn(browser, dashboard, developer));
-});
-after(async () => {
-  await browser?.close();
-  await dashboard?.stop();
-});
+const {
+  dashboard,
+  browser,
+  member: developer,
+  page,
+  complaints,
+  close,
+} = await openDashboard('developer', withRequestLogs);
+after(close);
 
 let count = 0;
 const create = (body: object = {}, idempotencyKey = `order-${count++}`) =>

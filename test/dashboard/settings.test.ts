@@ -1,34 +1,13 @@
 // The pages for limits and settings, and the audit log, in real Chromium.
 
 import assert from 'node:assert/strict';
-import { after, before } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
-import { browserTest, launchBrowser } from '../edge/checkout/browser.ts';
-import {
-  type Dashboard,
-  hiddenFields,
-  newMember,
-  signedIn,
-  startDashboard,
-  type Visitor,
-} from './fixture.ts';
+import { after } from 'node:test';
+import { browserTest } from '../edge/checkout/browser.ts';
+import { hiddenFields, newMember } from './fixture.ts';
+import { openDashboard } from './in-browser.ts';
 
-let browser: Browser | null;
-let dashboard: Dashboard;
-let owner: Visitor;
-let page: Page;
-let complaints: string[] = [];
-
-before(async () => {
-  browser = await launchBrowser();
-  dashboard = await startDashboard();
-  owner = await newMember(dashboard, 'owner');
-  if (browser !== null) ({ page, complaints } = await signedIn(browser, dashboard, owner));
-});
-after(async () => {
-  await browser?.close();
-  await dashboard?.stop();
-});
+const { dashboard, member: owner, page, complaints, close } = await openDashboard('owner');
+after(close);
 
 const open = (path: string, mode: 'test' | 'live' = 'test') => page.goto(dashboard.address(path, mode));
 const click = (name: string) => page.getByRole('button', { name, exact: true }).click();

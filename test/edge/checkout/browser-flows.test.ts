@@ -2,22 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe } from 'node:test';
-import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { operationMessages } from '../../../src/contract/messages/operations.ts';
 import { type TestCard, testCards } from '../../../src/networks/test-cards.ts';
-import { browserTest, launchBrowser, openSite, type Site } from './browser.ts';
+import { browserTest, launchBrowser, openSite } from './browser.ts';
 import { createConfirmed, createSession } from './in-process-service.ts';
 
-let browser: Browser | null;
-let site: Site;
-before(async () => {
-  browser = await launchBrowser();
-  site = await openSite();
-});
-after(async () => {
-  await browser?.close();
-  await site?.close();
-});
+const [browser, site] = await Promise.all([launchBrowser(), openSite()]);
+after(() => Promise.all([browser?.close(), site.close()]));
 
 const phone = { width: 360, height: 740 };
 

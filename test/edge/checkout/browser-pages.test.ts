@@ -2,23 +2,14 @@
 // nothing is wider than the screen, no target is too small, and the browser logs no error.
 
 import assert from 'node:assert/strict';
-import { after, before } from 'node:test';
-import type { Browser } from 'playwright-core';
+import { after } from 'node:test';
 import { languages } from '../../../src/contract/vocabulary.ts';
 import { axe, lookAt } from './axe.ts';
-import { browserTest, launchBrowser, openSite, type Site } from './browser.ts';
+import { browserTest, launchBrowser, openSite } from './browser.ts';
 import { pages } from './page-scenes.ts';
 
-let browser: Browser | null;
-let site: Site;
-before(async () => {
-  browser = await launchBrowser();
-  site = await openSite();
-});
-after(async () => {
-  await browser?.close();
-  await site?.close();
-});
+const [browser, site] = await Promise.all([launchBrowser(), openSite()]);
+after(() => Promise.all([browser?.close(), site.close()]));
 
 const desk = { width: 1280, height: 800 };
 const phone = { width: 320, height: 640 };

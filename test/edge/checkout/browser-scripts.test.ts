@@ -1,21 +1,13 @@
 // The scripts of the pages in real Chromium: what they add for customers whose browsers run them.
 
 import assert from 'node:assert/strict';
-import { after, before } from 'node:test';
-import type { Browser, BrowserContextOptions } from 'playwright-core';
-import { browserTest, launchBrowser, openSite, type Site } from './browser.ts';
+import { after } from 'node:test';
+import type { BrowserContextOptions } from 'playwright-core';
+import { browserTest, launchBrowser, openSite } from './browser.ts';
 import { createSession } from './in-process-service.ts';
 
-let browser: Browser | null;
-let site: Site;
-before(async () => {
-  browser = await launchBrowser();
-  site = await openSite();
-});
-after(async () => {
-  await browser?.close();
-  await site?.close();
-});
+const [browser, site] = await Promise.all([launchBrowser(), openSite()]);
+after(() => Promise.all([browser?.close(), site.close()]));
 
 /** A customer on the page of a new session. The browser's errors are added to `complaints`. */
 async function visit(options: BrowserContextOptions = {}) {
