@@ -7,6 +7,13 @@ import type { Lane, Simulation } from '../kernel/simulation.ts';
 /** After a cut, what was sent meanwhile is sent again by and by. */
 const resentMsMax = 400;
 
+/** A side of a link between two nodes. */
+export interface LinkSide {
+  readonly from: string;
+  readonly to: string;
+  reset(): void;
+}
+
 export class Links {
   readonly simulation: Simulation;
   readonly random: Random;
@@ -14,6 +21,8 @@ export class Links {
   readonly #slowness = new Map<string, number>();
   readonly #cuts = new Set<string>();
   readonly #open = new Set<Way>();
+  /** The sides of the links between nodes. */
+  readonly ends = new Set<LinkSide>();
 
   constructor(simulation: Simulation) {
     this.simulation = simulation;
@@ -58,6 +67,11 @@ export class Links {
       way.close();
     }
     return broken;
+  }
+
+  /** A link from one node to another breaks, and only that node hears of it at once. */
+  reset(from: string, to: string): void {
+    for (const end of [...this.ends]) if (end.from === from && end.to === to) end.reset();
   }
 
   open(way: Way): void {

@@ -14,6 +14,8 @@ export interface Side {
 export class LinkEnd {
   readonly #links: Links;
   readonly #lane: Lane;
+  readonly from: string;
+  readonly to: string;
   readonly #way: Way;
   readonly #silentMsMax: number;
   #other!: LinkEnd;
@@ -25,6 +27,9 @@ export class LinkEnd {
   private constructor(links: Links, here: Side, there: Side, silentMsMax: number) {
     this.#links = links;
     this.#lane = here.lane;
+    this.from = here.name;
+    this.to = there.name;
+    links.ends.add(this);
     this.#way = new Way(links, here.name, there.name, there.lane);
     this.#silentMsMax = silentMsMax;
     this.#heard();
@@ -83,8 +88,18 @@ export class LinkEnd {
     this.#over();
   }
 
+  /** Something between ends the connection, of which this side hears, and the other one does not. */
+  reset(): void {
+    if (this.#isEnded) return;
+    this.#way.close();
+    this.#other.#way.close();
+    this.#over();
+    this.#links.simulation.soon(this.#lane, () => this.onEnded());
+  }
+
   #over(): void {
     this.#isEnded = true;
+    this.#links.ends.delete(this);
     this.#calm();
   }
 }

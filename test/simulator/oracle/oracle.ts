@@ -17,8 +17,10 @@ import type { InternalAnswer } from '../../../src/shard/protocol.ts';
 import type { ShardState } from '../../../src/shard/shard-state.ts';
 import { Model, type Question } from '../../domain/model/model.ts';
 import type { Asked } from '../../domain/model/turn.ts';
+import type { Undurable } from '../world/prompt-reads.ts';
 import { webhookThreads } from '../world/webhook-thread.ts';
 import type { World } from '../world/world.ts';
+import { DurableReads } from './durable-reads.ts';
 import { Outbox } from './outbox.ts';
 import { Promptness } from './promptness.ts';
 import { toldOf } from './questions.ts';
@@ -53,10 +55,11 @@ export class Oracle {
     state: ShardState,
     accounts: Iterable<ShardAccount>,
     counts: Pick<Checkpoint, 'getMetadata'>,
+    undurable: Undurable,
   ) {
     this.#world = world;
     this.#model = new Model(records);
-    this.requests = new Requests(world.answers, accounts, counts);
+    this.requests = new Requests(world.answers, new DurableReads(world, undurable), accounts, counts);
     this.outbox = new Outbox(world, this.#model.table, webhookThreads);
     this.promptness = new Promptness(world, this.outbox, [
       ...this.#model.table.all('charge'),

@@ -15,11 +15,13 @@ import { type RequestFrame, readAnswers, requestFlags } from '../../../src/shard
 import { readCounts } from '../../../src/shard/metadata.ts';
 import type { ShardState } from '../../../src/shard/shard-state.ts';
 import type { Answers, Expected } from './answers.ts';
+import type { DurableReads } from './durable-reads.ts';
 import { faultsOf } from './faults.ts';
 import { countedIn, Limits } from './limits.ts';
 
 export class Requests {
   readonly #answers: Answers;
+  readonly #reads: DurableReads;
   readonly #accounts: Map<string, ShardAccount>;
   readonly #counts: Pick<Checkpoint, 'getMetadata'>;
   readonly #scopes = new Map<string, Limits>();
@@ -33,8 +35,14 @@ export class Requests {
   #executed: { readonly requestId: string; runs: boolean } | null = null;
 
   /** `counts`: where an earlier process has stored them. */
-  constructor(answers: Answers, accounts: Iterable<ShardAccount>, counts: Pick<Checkpoint, 'getMetadata'>) {
+  constructor(
+    answers: Answers,
+    reads: DurableReads,
+    accounts: Iterable<ShardAccount>,
+    counts: Pick<Checkpoint, 'getMetadata'>,
+  ) {
     this.#answers = answers;
+    this.#reads = reads;
     this.#accounts = new Map([...accounts].map((account) => [account.id, account]));
     this.#counts = counts;
   }
@@ -120,7 +128,11 @@ export class Requests {
 
   /** Answers leave the shard. */
   answered(frames: ArrayBuffer): void {
-    readAnswers(frames, ({ correlation }) => this.#unanswered.delete(correlation));
+    readAnswers(frames, ({ correlation }) => {
+      const requestId = this.#unanswered.get(correlation);
+      this.#unanswered.delete(correlation);
+      if (requestId !== undefined) this.#reads.leaves(requestId);
+    });
   }
 
   /** The ids of requests that were executed, wait for nobody, and have no answer. */
@@ -134,6 +146,7 @@ export class Requests {
     if (executed !== null) executed.runs = true;
     const id = requestId ?? executed?.requestId;
     if (id === undefined) return;
+    if (requestId === null && 'body' in outcome) this.#reads.executed(id, outcome.body);
     const key = this.#answers.keyOf(id);
     if ('waitsFor' in outcome || 'checksAddress' in outcome) {
       this.#waiting.add(id);

@@ -86,7 +86,7 @@ const named: Readonly<Record<string, Statement>> = {
   append: {
     locks: lockPartition,
     run: (tables, values, text) => {
-      const [partition, , first, last, checksum, bytes] = values as [
+      const [partition, epoch, first, last, checksum, bytes] = values as [
         number,
         number,
         number,
@@ -94,7 +94,7 @@ const named: Readonly<Record<string, Statement>> = {
         number,
         Buffer,
       ];
-      const log = { partition, first, last, checksum, bytes };
+      const log = { partition, epoch, first, last, checksum, bytes };
       return owned(
         tables,
         values,

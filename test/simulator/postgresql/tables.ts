@@ -10,6 +10,7 @@ export interface RowChange {
 
 export interface LogRow {
   readonly partition: number;
+  readonly epoch: number;
   readonly first: number;
   readonly last: number;
   readonly checksum: number;

@@ -5,6 +5,7 @@
 import { routeTable } from '../../../src/contract/routes/table.ts';
 import type { LogBatch } from '../../../src/journal/journal.ts';
 import type { Port, ShardClient } from '../../../src/shard/client.ts';
+import { turnBytes } from '../../../src/shard/fair-queue.ts';
 import {
   type AnswerFrame,
   type RequestFrame,
@@ -20,11 +21,11 @@ import { FairShare } from './fair-share.ts';
 import { PromptReads, type Undurable } from './prompt-reads.ts';
 import type { World } from './world.ts';
 
-/** What an organization may have sent before the next one has its turn: the quantum of the queue in small requests, twice. */
-const turnRequestsMax = 16;
+const smallBytes = 1_024;
+/** What an organization may have sent in a turn: the quantum of the queue in small requests, and what was left of the turn before. */
+const turnRequestsMax = turnBytes / smallBytes + 1;
 /** No request of the simulator has more. */
 const requestBytesMax = 16_000;
-const smallBytes = 1_024;
 
 type Given = Pick<RequestFrame, 'org' | 'route' | 'flags' | 'id' | 'body'>;
 
@@ -197,12 +198,15 @@ export class Admission {
 
   /** A request of an organization is sent before the next one of each other. */
   #passes(org: string, lane: number): void {
-    const max = this.#bounds.sentMax + turnRequestsMax * this.#world.settings.organizations;
+    const { organizations } = this.#world.settings;
     const seen = new Set([org]);
     for (const [id, waiting] of this.#waiting) {
       if (waiting.lane !== lane || seen.has(waiting.org)) continue;
       seen.add(waiting.org);
       waiting.passed++;
+      // Each other one may be in the middle of a turn, and a large request waits for several of its own.
+      const turns = 1 + Math.ceil(waiting.bytes / turnBytes);
+      const max = this.#bounds.sentMax + turns * turnRequestsMax * (organizations - 1);
       this.#world.judge.check(
         'nobody is starved',
         waiting.passed <= max,

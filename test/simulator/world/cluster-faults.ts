@@ -77,6 +77,15 @@ function cutLink(fault: Fault): void {
   });
 }
 
+/** A link between two nodes is reset, of which one of them hears at once. */
+function resetLink(fault: Fault): void {
+  const { world, cluster, random } = fault;
+  const node = nodeOf(fault).machine.name;
+  const other = random.pick(cluster.nodes.map(({ machine }) => machine.name).filter((name) => name !== node));
+  world.note(`the link from ${node} to ${other} is reset`);
+  cluster.links.reset(node, other);
+}
+
 function restart(fault: Fault, server: PostgresServer, isSilent: boolean, afterMs: number): void {
   fault.world.note(`PostgreSQL ${server.name} ends${isSilent ? ' with its machine' : ''}`);
   server.crash(isSilent);
@@ -151,7 +160,8 @@ const faults: Readonly<Record<ClusterFaultKind, (fault: Fault) => void>> = {
     later(fault, awayMs(random), () => cluster.links.slow(name, 1));
   },
   'broken connections'(fault) {
-    const { cluster } = fault;
+    const { world, cluster, random } = fault;
+    if (world.settings.lends && random.chance(0.5)) return resetLink(fault);
     const [node, server] = [nodeOf(fault).machine.name, cluster.servers.primary.name];
     cluster.links.breakSilently(server, node, 0.5);
   },

@@ -25,8 +25,6 @@ export class Cluster implements Runs {
   /** When something was last injected, or was over. */
   #disturbedMs = 0;
   #isOver = false;
-  /** The epoch of the lease, as it was seen last. */
-  #newest = 0;
 
   constructor(world: World) {
     const { simulation, machines } = world;
@@ -160,20 +158,28 @@ export class Cluster implements Runs {
     this.#onlyOneBelieves();
   }
 
-  /** When the lease is taken, nobody else may believe to have it any more, whether or not they say something. */
+  /** Once the lease or a partition is taken, nobody else may believe to have it any more, whether or not they say something. */
   #onlyOneBelieves(): void {
-    const newest = this.#world.newestLease();
-    if (newest === this.#newest) return;
-    this.#newest = newest;
+    const { judge, newestLease, newestOwner } = this.#world;
+    const newest = newestLease();
     for (const { service, machine } of this.nodes)
-      for (const believed of [service?.believedLease, service?.hosting?.believedLease]) {
-        if (believed === null || believed === undefined) continue;
-        this.#world.judge.check(
-          'nobody believes to have what another node has taken',
-          believed >= newest,
-          () =>
-            `${machine.name} believes to speak by the lease of epoch ${believed} when that of ${newest} is taken`,
-        );
+      for (const believer of [service, service?.hosting ?? null]) {
+        if (believer === null) continue;
+        if (believer.lease !== null && believer.lease < newest)
+          judge.check(
+            'nobody believes to have what another node has taken',
+            !believer.isTrusted,
+            () =>
+              `${machine.name} believes to speak by the lease of epoch ${believer.lease} when that of ${newest} is taken`,
+          );
+        for (const [number, epoch] of believer.owned)
+          if (epoch < newestOwner(number))
+            judge.check(
+              'nobody believes to have what another node has taken',
+              !believer.isHeld(number),
+              () =>
+                `${machine.name} believes to have partition ${number} with epoch ${epoch} when that of ${newestOwner(number)} is taken`,
+            );
       }
   }
 

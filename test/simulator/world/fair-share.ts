@@ -69,6 +69,11 @@ export class FairShare {
       check(share > used, `takes the room of ${other}, whose organization uses less`);
       queued.delete(other);
     }
+    judge.check(
+      'what waits is bounded',
+      this.#share([...queued.values(), kept]) <= 1,
+      () => `${queued.size + 1} requests wait at the edge, which is more than may`,
+    );
   }
 
   #shareOf(org: string, kept: readonly Kept[]): number {

@@ -15,6 +15,9 @@ import { timing } from './timing.ts';
 import { WebhookThread, webhookThreads } from './webhook-thread.ts';
 import type { World } from './world.ts';
 
+/** Clocks tell whole milliseconds, and run a little wrong. */
+const roundingMs = 3;
+
 export interface LentShard {
   readonly number: number;
   /** The epoch of the lender's lease. */
@@ -27,8 +30,11 @@ export interface LentShard {
 
 /** What the node with the lease hears over a link. */
 export interface LenderSide {
-  /** `answer` is to be called where the beat came from, with the milliseconds of trust. */
-  beat(answer: (trustMs: number) => void): void;
+  /**
+   * `answer` is to be called where the beat came from, with the milliseconds of trust, and until when the lender may believe
+   * itself.
+   */
+  beat(answer: (trustMs: number, untilMs: number) => void): void;
   linked(): void;
   ready(number: number, thread: ShardThread): void;
   /** Null: it was told to stop. */
@@ -101,14 +107,28 @@ export class Hosting {
     const beat = () => {
       if (link.isEnded) return;
       const sent = this.#trust.beat();
-      const granted = (trustMs: number) => {
-        if (this.#lender?.link === link) this.#trust.granted(sent, trustMs);
+      const granted = (trustMs: number, untilMs: number) => {
+        if (this.#lender?.link !== link) return;
+        this.#trust.granted(sent, trustMs);
+        this.#auditTrust(untilMs);
       };
       link.send(() => side.beat(granted));
       this.#options.world.simulation.after(this.lane, timing.beatMs, beat);
     };
     beat();
     link.send(() => side.linked());
+  }
+
+  /** The lender may believe itself until then, and this node no longer. */
+  #auditTrust(untilMs: number): void {
+    const { simulation, judge } = this.#options.world;
+    const leftMs = this.#board.trustLeftMs(timing.trustMs);
+    const overMs = simulation.nowMs + leftMs;
+    judge.check(
+      'nobody believes itself for longer than its lender',
+      leftMs === 0 || overMs <= untilMs + roundingMs,
+      () => `${this.process} believes itself until ${overMs}, and its lender until ${untilMs}`,
+    );
   }
 
   #lost(link: LinkEnd): void {
@@ -221,11 +241,26 @@ export class Hosting {
     this.#options.followAgain(number, isWanted);
   }
 
-  /** The epoch of the lease that this node believes to run a shard by; null: it believes nothing now. */
-  get believedLease(): number | null {
-    for (const [number, { thread, hasBegun }] of this.#shards)
-      if (hasBegun && this.#board.isHeld(number)) return thread.lease;
+  /** The epoch of the lease by which it runs what it runs; null: it runs nothing. */
+  get lease(): number | null {
+    for (const { thread, hasBegun } of this.#shards.values()) if (hasBegun) return thread.lease;
     return null;
+  }
+
+  get isTrusted(): boolean {
+    return this.owned.some(([number]) => this.isHeld(number));
+  }
+
+  /** The partitions that it runs, with the epochs by which it has taken them. */
+  get owned(): readonly (readonly [number: number, epoch: number])[] {
+    return [...this.#shards].flatMap(([number, { thread, hasBegun }]) =>
+      hasBegun && thread.epoch !== null ? [[number, thread.epoch] as const] : [],
+    );
+  }
+
+  /** Whether it may speak for a partition. */
+  isHeld(partition: number): boolean {
+    return this.#board.isHeld(partition);
   }
 
   /** How far the log of a shard that runs here has come; null: it does not run here. */

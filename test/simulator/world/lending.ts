@@ -82,7 +82,8 @@ export class Lending {
     const lender: LenderSide = {
       beat: (answer) => {
         const trustMs = trust.grant();
-        near.send(() => answer(trustMs));
+        const untilMs = world.simulation.nowMs + board.trustLeftMs(timing.trustMs);
+        near.send(() => answer(trustMs, untilMs));
       },
       linked: () => {
         this.#hosts.set(process, host);

@@ -15,7 +15,7 @@ const promptMs = 100;
 const toldMs = 1_500;
 
 /** What a turn has changed. */
-class Changed {
+export class Changed {
   readonly ids = new Set<string>();
   readonly scopes = new Set<string>();
   /** When the turn was appended. */
@@ -71,6 +71,16 @@ export class Undurable {
   concerns(scope: Parameters<typeof scopeOf>[0], id: string): boolean {
     const isIn = (changed: Changed) => (id === '' ? changed.scopes.has(scopeOf(scope)) : changed.ids.has(id));
     return [...this.#turns, this.#open].some(isIn);
+  }
+
+  /** The turns that have changed one of these. */
+  with(ids: readonly string[]): Changed[] {
+    return [...this.#turns, this.#open].filter((changed) => ids.some((id) => changed.ids.has(id)));
+  }
+
+  /** Whether the disk has a turn by now. */
+  isDurable(changed: Changed): boolean {
+    return changed !== this.#open && !this.#turns.includes(changed);
   }
 }
 

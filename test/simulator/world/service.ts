@@ -695,9 +695,23 @@ export class Service {
     return this.#board?.isTrusted() ?? false;
   }
 
-  /** The epoch of the lease that the process believes to have; null: it has none, or may not believe so now. */
-  get believedLease(): number | null {
-    return this.isTrusted ? this.#claim.lease : null;
+  /** The epoch of the lease that the process has taken; null: it has taken none. */
+  get lease(): number | null {
+    return this.#claim?.lease ?? null;
+  }
+
+  /** The partitions that it runs itself, with the epochs by which it has taken them. */
+  get owned(): readonly (readonly [number: number, epoch: number])[] {
+    return this.shards.flatMap((thread, number) =>
+      thread === null || thread.epoch === null || this.#lending?.isLent(number)
+        ? []
+        : [[number, thread.epoch] as const],
+    );
+  }
+
+  /** Whether it may speak for a partition. */
+  isHeld(partition: number): boolean {
+    return this.#board.isHeld(partition);
   }
 
   /** How far the mirrors of the partitions have come; without a checksum where the node stands by. */

@@ -101,6 +101,11 @@ export class ShardThread {
     return this.#options.lease;
   }
 
+  /** The epoch by which it has taken its partition; null: it has not, or its thread has ended. */
+  get epoch(): number | null {
+    return this.lane.isCut || this.#running === undefined ? null : this.#journal.ownership.epoch;
+  }
+
   get lanes(): readonly Lane[] {
     return [this.lane, this.#checkpointer.lane];
   }
@@ -214,7 +219,8 @@ export class ShardThread {
     this.#history.recovered(this.#journal.log.nextSequence, this.#records);
     this.#auditMirror();
     const { state } = running.shard;
-    const oracle = new Oracle(world, this.#records.values(), state, accounts, this.#journal.checkpoint);
+    const { checkpoint } = this.#journal;
+    const oracle = new Oracle(world, this.#records.values(), state, accounts, checkpoint, this.undurable);
     this.#oracle = oracle;
     const tick = running.shard.tick.bind(running.shard);
     running.shard.tick = () => {
@@ -238,6 +244,20 @@ export class ShardThread {
       nextSequence === row.next_sequence,
       () =>
         `partition ${number} is recovered up to ${nextSequence - 1} and ends with ${row.next_sequence - 1}`,
+    );
+  }
+
+  /** What counts as durable is what PostgreSQL has of this owner. */
+  #auditStored(first: number, last: number): void {
+    const { world, servers, number } = this.#options;
+    if (servers === null || world.isDamaged) return;
+    const { epoch } = this.#journal.ownership;
+    const [row] = servers.primary.tables.logAfter(number, first - 1, 1);
+    world.judge.check(
+      'nothing acknowledged is lost',
+      row?.first === first && row.last === last && row.epoch === epoch,
+      () =>
+        `partition ${number} has entries ${first} to ${last} of epoch ${epoch}, and PostgreSQL has others or none`,
     );
   }
 
@@ -295,6 +315,7 @@ export class ShardThread {
           appended.durable.then(
             () => {
               history.durable = Math.max(history.durable, last);
+              this.#auditStored(turn.firstSequence, last);
             },
             () => {},
           );
