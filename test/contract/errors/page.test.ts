@@ -5,7 +5,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorAdvice } from '../../../src/contract/errors/advice.ts';
 import { errorsPageMarkdown, explainedTypes } from '../../../src/contract/errors/page.ts';
-import { errorCodes, errors } from '../../../src/contract/errors/table.ts';
+import { errorCodes, errors, messageOf } from '../../../src/contract/errors/table.ts';
+import { type Operation, routeTable } from '../../../src/contract/routes/table.ts';
+import { type Params, validateParams } from '../../../src/contract/routes/validate.ts';
 import { languages } from '../../../src/contract/vocabulary.ts';
 
 const markdown = errorsPageMarkdown();
@@ -77,3 +79,24 @@ test('the messages have examples for their values, in every language', () => {
   }
   assert.ok(markdown.includes('the limit “all requests” is 600 per minute. Try again in 2 s.'));
 });
+
+const payment = { amount: 12_000, currency: 'mad' };
+const wrong: readonly (readonly [Operation, Params])[] = [
+  ['list_payment_intents', { limit: 0 }],
+  ['create_payment_intent', { ...payment, description: '' }],
+  ['create_payment_intent', { ...payment, currency: 'eur' }],
+  ['create_payment_intent', { ...payment, payment_method_types: [] }],
+  ['create_payment_intent', { ...payment, metadata: [] }],
+  ['create_checkout_session', { ...payment, success_url: 'shop' }],
+  ['create_checkout_session', { ...payment, success_url: 'https://shop.example', payment_intent_data: 1 }],
+  ['create_customer', { email: 'amina' }],
+  ['update_webhook_endpoint', { disabled: 'yes' }],
+];
+for (const [operation, params] of wrong) {
+  const route = routeTable.find((each) => each.operation === operation)!;
+  const refusal = validateParams(route, params)!;
+  test(`the page has the message with its limits that a request gets: ${refusal.param}`, () => {
+    const shown = markdown.replaceAll('`', '');
+    assert.ok(shown.includes(`- ${messageOf(refusal, 'en')}\n`), messageOf(refusal, 'en'));
+  });
+}
