@@ -32,6 +32,21 @@ export async function examine(
   ];
 }
 
+/** The checks on a node that stands by, whose shards other nodes run. */
+export async function examineStandby(
+  node: string,
+  folder: DataFolder,
+  config: Config,
+): Promise<readonly Check[]> {
+  return [
+    checked('service', null, `node ${node} stands by`),
+    diskCheck(freeBytesIn(folder.path), []),
+    folderCheck(folder),
+    ...(await postgresqlChecks(config)),
+    ...(await examineMachine(folder.path, config.connections.max)),
+  ];
+}
+
 /** The findings from the samples of the metrics, by name, and the free bytes on the disk. */
 export function diagnose(samples: Samples, freeBytes: number): readonly Check[] {
   const shardsWhere = (name: string, isWrong: (value: number) => boolean) =>

@@ -75,10 +75,7 @@ export function operatorServices(
       });
     },
     listenSecret: async (org) => listenSecret(await directory.listenKey(), org),
-    async metrics() {
-      const registry = await metrics();
-      return { text: await registry.metrics(), metrics: await metricsOf(registry) };
-    },
+    metrics: async () => toldMetrics(await metrics()),
     compact: () => compactServed(supervisor.folder, (shard, report) => supervisor.compact(shard, report)),
     requestLogs: requestLogs?.ask ?? (async () => null),
     askShard,
@@ -99,4 +96,9 @@ async function* compactServed(folder: DataFolder, compact: CompactShard): AsyncG
     const isExpected = error instanceof DataFolderError || error instanceof ThreadFailure;
     throw isExpected ? new OperatorFailure('refused', error.message) : error;
   }
+}
+
+/** What `payments metrics` is told. */
+export async function toldMetrics(registry: Registry): ReturnType<OperatorServices['metrics']> {
+  return { text: await registry.metrics(), metrics: await metricsOf(registry) };
 }

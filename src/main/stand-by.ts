@@ -6,14 +6,16 @@ import { setTimeout as wait } from 'node:timers/promises';
 import manifest from '../../package.json' with { type: 'json' };
 import type { NodeIdentity, ReachableNode } from '../cluster/node.ts';
 import { canShare, type Relay } from '../cluster/relay.ts';
-import { ConfigError } from '../config/config.ts';
+import { ConfigError, describeConfig } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
 import { sizedFor } from '../config/sizing.ts';
 import { errorText } from '../core/errors.ts';
 import { lazily } from '../core/lazily.ts';
 import { type DataFolder, shardNumbers } from '../data-folder/data-folder.ts';
 import { serviceOf } from '../data-folder/remote-stores.ts';
+import { examineStandby } from '../health/doctor.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
+import { openStandbySocket } from '../operator/socket/standby-socket.ts';
 import { ServiceCrash } from '../operator/use-cases/failures.ts';
 import { serveMetrics } from '../telemetry/metrics-server.ts';
 import { mergeMetrics } from '../telemetry/supervisor-metrics.ts';
@@ -25,6 +27,7 @@ import type { WorkerKind } from '../threads/thread.ts';
 import { kindsOf, WaitingThreads } from '../threads/thread-kinds.ts';
 import type { LeaseThreadData, News, StandbyThreadData } from '../threads/thread-protocol.ts';
 import { type Host, HostedHere, keysOfService } from './hosted-here.ts';
+import { toldMetrics } from './operator-services.ts';
 import { type Owning, type RequiredThread, requireThread } from './owning.ts';
 import { relayOf } from './relay-of-node.ts';
 
@@ -161,9 +164,22 @@ async function follow(
   });
   const hosting = new HostedHere(owning, folder, { identity, standby: thread, whole, threads, relay, keys });
   const counted = async () => [...(await metricsOfThreads([lease, thread])), ...(await hosting.counted())];
-  const merged = async () => (await mergeMetrics(await counted())).metrics();
+  const merged = async () => mergeMetrics(await counted());
+  const text = async () => (await merged()).metrics();
+  const operators = await openStandbySocket({
+    dataDir: folder.path,
+    node: identity.node,
+    tells: {
+      config: async () => describeConfig(hosting.config),
+      doctor: () => examineStandby(identity.node, folder, sizedFor(hosting.config, folder.shards)),
+      metrics: async () => toldMetrics(await merged()),
+    },
+    onFailure: (command, error) => logger.error({ command, err: error }, "an operator's command failed"),
+  });
   const stepAside = lazily(() => relay.close());
-  const ends = [await serveMetrics(config, merged, logger), manager.watch(merged)].map(lazily);
+  const ends = [() => operators.close(), await serveMetrics(config, text, logger), manager.watch(text)].map(
+    lazily,
+  );
   closers.push(stepAside, ...ends);
   logger.info(`node ${identity.node} stands by`);
   manager.ready('standing by');

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { checkAudit, readAudit } from '../../src/operator/audit/audit.ts';
 import { freePort } from '../free-port.ts';
 import { assertWhole, merchantsOn, pauseAll, progress, startWork } from '../machine/merchants.ts';
+import { paymentsWith } from '../main/payments-command.ts';
 import { leftOut, startServers } from '../postgresql/servers.ts';
 import { limitedOrganization, send } from '../service.ts';
 import { clusterCommand, startNode } from './nodes.ts';
@@ -135,6 +136,13 @@ test(
     );
     assert.match(await metrics(metricsPorts[1]), /payments_node_serves\{node="b"\} 0/);
     assert.match(await metrics(metricsPorts[0]), /payments_node_serves\{node="a"\} 1/);
+    const onB = (...words: string[]) => paymentsWith({}, ...words, '--data-dir', b.dataDir);
+    assert.match((await onB('doctor')).out, /^service +ok +node b stands by$/m);
+    assert.match((await onB('metrics')).out, /payments_node_serves\{node="b"\} 0/);
+    assert.match(
+      (await onB('org', 'list')).error,
+      /node b stands by: run the command on the node that serves/,
+    );
 
     const fromMs = performance.now();
     assert.equal(await first.stop(), 0);

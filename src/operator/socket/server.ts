@@ -28,19 +28,43 @@ interface OperatorServer {
   close(): Promise<void>;
 }
 
-/**
- * Opens the operators' socket in `dataDir`, on the main thread only. `onFailure` is told the faults
- * of the server. Throws `OperatorFailure` when another server listens there already.
- */
-export async function openOperatorServer(options: {
+interface SocketOptions {
   readonly dataDir: string;
-  readonly services: Omit<OperatorServices, 'author' | 'language'>;
-  readonly audit: Pick<Audit, 'record'>;
-  readonly commands?: Readonly<Record<string, OperatorCommand>>;
+  /** Is told the faults of the server. */
   readonly onFailure: (command: string, error: unknown) => void;
-}): Promise<OperatorServer> {
-  const { dataDir, audit, commands = operatorCommands } = options;
+}
+
+/** Opens the operators' socket of a service. Fails as `openSocket` does. */
+export function openOperatorServer(
+  options: SocketOptions & {
+    readonly services: Omit<OperatorServices, 'author' | 'language'>;
+    readonly audit: Pick<Audit, 'record'>;
+    readonly commands?: Readonly<Record<string, OperatorCommand>>;
+  },
+): Promise<OperatorServer> {
+  const { audit, commands = operatorCommands } = options;
   const table = new Map(Object.entries<OperatorCommand>(commands));
+  return openSocket(options, async ({ command: name, params, by }, signal, socket) => {
+    const command = table.get(name);
+    if (command === undefined) {
+      throw wrongUsage("the server doesn't know this command: is it of another version?");
+    }
+    const author = { by: 'operator', name: nameOfAsker(by) } as const;
+    const services: OperatorServices = { ...options.services, author, language: 'en' };
+    const run = async () =>
+      sendItems(command.run(command.checked(name, params), services, signal), socket, signal);
+    if (command.recording.audited === false) return run();
+    return audit.record(by, name, recordedParams(command, params), run, (named) =>
+      organizationNamed(services, named),
+    );
+  });
+}
+
+/**
+ * Opens the socket in `dataDir`, on the main thread only. `run` carries out a request, and returns
+ * its result. Throws `OperatorFailure` when another server listens there already.
+ */
+export async function openSocket({ dataDir, onFailure }: SocketOptions, run: Run): Promise<OperatorServer> {
   const address = socketAddressOf(dataDir);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   // Another user's folder can't be changed; the socket's own permissions are narrow anyway.
@@ -51,24 +75,7 @@ export async function openOperatorServer(options: {
   const server = createServer((socket) => {
     connections.add(socket);
     socket.once('close', () => connections.delete(socket));
-    handle(
-      socket,
-      async ({ command: name, params, by }, signal) => {
-        const command = table.get(name);
-        if (command === undefined) {
-          throw wrongUsage("the server doesn't know this command: is it of another version?");
-        }
-        const author = { by: 'operator', name: nameOfAsker(by) } as const;
-        const services: OperatorServices = { ...options.services, author, language: 'en' };
-        const run = async () =>
-          sendItems(command.run(command.checked(name, params), services, signal), socket, signal);
-        if (command.recording.audited === false) return run();
-        return audit.record(by, name, recordedParams(command, params), run, (named) =>
-          organizationNamed(services, named),
-        );
-      },
-      options.onFailure,
-    );
+    handle(socket, run, onFailure);
   });
   await listen(server, address);
   return {
@@ -107,7 +114,7 @@ function listen(server: Server, address: string): Promise<void> {
   });
 }
 
-type Run = (request: OperatorRequest, signal: AbortSignal) => Promise<unknown>;
+type Run = (request: OperatorRequest, signal: AbortSignal, socket: Socket) => Promise<unknown>;
 
 async function sendItems(answer: CommandAnswer, socket: Socket, signal: AbortSignal): Promise<unknown> {
   if (!(Symbol.asyncIterator in answer)) return answer;
@@ -136,21 +143,21 @@ function handle(socket: Socket, run: Run, onFailure: (command: string, error: un
     socket.setTimeout(0);
     const line = received.slice(0, Math.max(end, 0));
     received = '';
-    socket.end(await answer(line, run, gone.signal, onFailure));
+    const carryOut = (request: OperatorRequest) => run(request, gone.signal, socket);
+    socket.end(await answer(line, carryOut, onFailure));
   });
 }
 
 /** Runs the request in `line` and returns the last line. Never rejects. */
 async function answer(
   line: string,
-  run: Run,
-  signal: AbortSignal,
+  run: (request: OperatorRequest) => Promise<unknown>,
   onFailure: (command: string, error: unknown) => void,
 ): Promise<string> {
   let request: OperatorRequest | undefined;
   try {
     request = parseRequest(line);
-    return encodeLine({ result: (await run(request, signal)) ?? null });
+    return encodeLine({ result: (await run(request)) ?? null });
   } catch (error) {
     const isKnown = error instanceof OperatorFailure || error instanceof DirectoryRefusal;
     // A command ends with an error when its client leaves, which is no fault.
