@@ -12,9 +12,9 @@ import { defined } from '../core/assert.ts';
 import { errorCode } from '../core/errors.ts';
 import { Directory } from '../directory/directory.ts';
 import { createDirectory, type DirectoryStoreOptions } from '../directory/directory-store.ts';
-import type { Part, ShardIdentity } from '../disk/identity.ts';
+import { formatFile, type Part, type ShardIdentity } from '../disk/identity.ts';
 import { partsOfRowStore } from '../disk/row-store.ts';
-import { makeFolder, replaceFile, syncPath } from '../disk/sync-path.ts';
+import { makeFolder, newSuffix, replaceFile, syncPath } from '../disk/sync-path.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import { createJournal, foldersOfJournal, layoutVersions, partsOfJournal } from '../journal/open-journal.ts';
 import { DataFolderError } from './data-folder-error.ts';
@@ -48,11 +48,10 @@ export interface Paused {
 
 export type Layouts = Readonly<Record<string, number>>;
 
-const formatFile = 'format.json';
 /** The file that a process locks while it uses the folder (see folder-lock.ts). */
 export const lockFile = 'lock';
 /** What may be in a future data folder: from a start that was killed, or of a file system. */
-const harmless = ['format.json.new', lockFile, 'lost+found'];
+const harmless = [formatFile + newSuffix, lockFile, 'lost+found'];
 
 export interface DataFolder {
   readonly path: string;

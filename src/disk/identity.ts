@@ -4,6 +4,9 @@
 
 import { JournalDamaged } from './storage-errors.ts';
 
+/** The file in a data folder that says whose it is. */
+export const formatFile = 'format.json';
+
 export interface ShardIdentity {
   /** The folder's id: 32 hexadecimal digits. */
   readonly folder: string;

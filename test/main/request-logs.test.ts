@@ -164,6 +164,18 @@ test('the commands of the runbook find what they are for', async () => {
   for (const line of lines) assert.match(line, new RegExp(REQ));
 });
 
+test('a folder without request logs is not taken for one in which nothing is logged', async () => {
+  const empty = temporaryFolder();
+  for (const [folder, message] of [
+    [empty, `${empty} has no request logs: name the data folder with --data-dir`],
+    [`${empty}/none`, `there is no folder ${empty}/none (ENOENT): name the data folder with --data-dir`],
+  ] as const)
+    for (const args of [['--org', shop.id], ['req_1']]) {
+      const { code, error } = await runCommandLine(['logs', ...args], { dataDir: () => folder });
+      assert.deepEqual([code, error], [1, `payments: ${message}\n`]);
+    }
+});
+
 test('wrong usage is refused with a word about it', async () => {
   const cases: readonly (readonly [args: string[], message: RegExp])[] = [
     [[], /name a request, or an organization/],

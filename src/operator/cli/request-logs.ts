@@ -1,11 +1,15 @@
 // `payments logs` shows each API request of an organization with its answer, whether the service
 // runs or not.
 
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { kindOfId } from '../../contract/id-prefixes.ts';
 import type { LoggedRequest } from '../../contract/routes/logged-request.ts';
 import { type Mode, modes } from '../../contract/vocabulary.ts';
+import { errorCode } from '../../core/errors.ts';
+import { formatFile } from '../../disk/identity.ts';
 import type { Gap } from '../../request-logs/logged-request.ts';
 import type { LogScope } from '../../request-logs/request-logs.ts';
 import {
@@ -56,10 +60,26 @@ export function addRequestLogsCommand(program: Command, context: CliContext): vo
     .addOption(limitOption('requests', 50, 10_000))
     .option('--follow', 'go on with new ones until you stop it')
     .action(async (request: string | undefined, options: LogsOptions) => {
-      const folder = requestLogsOf(context.folder());
+      const folder = logsIn(context.folder());
       if (request !== undefined) showRequest(context, folder, request);
       else await listRequests(context, folder, options);
     });
+}
+
+/** Where no request has come yet there may be none. Throws `CommandFailure` elsewhere. */
+function logsIn(dataDir: string): string {
+  const folder = requestLogsOf(dataDir);
+  try {
+    readdirSync(dataDir);
+  } catch (error) {
+    throw new CommandFailure(
+      errorCode(error) === 'EACCES'
+        ? `${dataDir} belongs to another user: run the command as that user`
+        : `there is no folder ${dataDir} (${errorCode(error)}): name the data folder with --data-dir`,
+    );
+  }
+  if (existsSync(folder) || existsSync(join(dataDir, formatFile))) return folder;
+  throw new CommandFailure(`${dataDir} has no request logs: name the data folder with --data-dir`);
 }
 
 function status(text: string): StatusRange {
