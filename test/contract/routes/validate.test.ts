@@ -171,6 +171,10 @@ checkBodies('create_checkout_session', [
   ['a user before a place for the id', session('https://a@b.c/{CHECKOUT_SESSION_ID}'), notAnAddress],
   ['a user behind a backslash', session('https://shop.example\\@evil.example/'), notAnAddress],
   ['an encoded user', session('https://shop%2eexample@evil.example/'), notAnAddress],
+  ['a port that no host has', session('https://shop.example:99999/'), notAnAddress],
+  ['an IPv4 address that is none', session('https://256.1.1.1/{CHECKOUT_SESSION_ID}'), notAnAddress],
+  ['a space in the host, encoded', session('https://shop%20example/'), notAnAddress],
+  ['the id in place of a port', session('https://shop.example:{CHECKOUT_SESSION_ID}/'), notAnAddress],
   ['an at sign in the path', session('https://shop.example/@thanks?to=a@b.c#@'), null],
   [
     'a user in the other address',
@@ -250,6 +254,7 @@ checkBodies('confirm_payment_intent', [
   ['a user', '{"return_url":"https://user:pw@shop.example/"}', ['parameter_invalid.address', 'return_url']],
   ['an empty user', '{"return_url":"https://@shop.example"}', ['parameter_invalid.address', 'return_url']],
   ['no host', '{"return_url":"https://"}', ['parameter_invalid.address', 'return_url']],
+  ['no port', '{"return_url":"https://a.b:65536/"}', ['parameter_invalid.address', 'return_url']],
 ]);
 
 checkBodies('update_payment_intent', [
