@@ -10,7 +10,7 @@ import type { FromShard } from '../src/shard/protocol.ts';
 import { outcomeCommand } from '../src/shard/protocol.ts';
 import type { Shard } from '../src/shard/shard.ts';
 
-/** As many as a shard takes in one turn. */
+/** As many as a shard takes into one commit batch. */
 const batchSize = 512;
 /** Of each batch so many of the rarer kinds: customers, sessions, and payments at each of their steps. */
 const rarerEach = 16;

@@ -1,5 +1,5 @@
-// The prefix of the ids of each kind of object. Merchants see the first nine kinds; the others
-// appear to operators and in the journal.
+// The prefix of the ids of each kind of object. The API shows the first ten kinds, and the
+// dashboard deliveries and payment links, too. The others appear to operators and in the journal.
 
 export const idPrefixes = {
   payment_intent: 'pi',

@@ -1,6 +1,7 @@
-// An exception that is caused by a request, a form or a network's report is a bug. It ends what was
-// sent and no thread: it is logged and counted, and who waits is told that the service failed. A
-// broken invariant in a shard is none of these: it ends the shard (core/assert.ts).
+// An exception that is caused by a request, a form, a network's report or a receiver's answer is a
+// bug. It ends what was sent and no thread: it is logged and counted, and who waits is told that
+// the service failed. A broken invariant in a shard is none of these: it ends the shard
+// (core/assert.ts).
 
 /** Where it comes into a thread. */
 export type VisitEntry =

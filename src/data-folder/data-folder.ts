@@ -2,8 +2,8 @@
 // and only its owner can read it. `format.json` names the active generation of the shards' folders
 // (`shard-0` …, after a reshard `generation-1/shard-0` …), and is replaced in one step; other
 // generations are left over, and whoever opens the folder removes them. Beside them lie
-// `directory/`, `request-logs/`, without which the folder is whole, and `lock`. Every part has a
-// label (disk/identity.ts).
+// `directory/`, `audit/`, `sequences` (sequence-notes.ts), `lock`, and `request-logs/`, without
+// which the folder is whole. The directory, logs and checkpoints have labels (disk/identity.ts).
 
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Everything outside `/v1`: health, documentation, what payment networks post, and the pages where
-// customers pay.
+// Everything outside `/v1`: health, documentation, what payment networks post, the dashboard, and
+// the pages where customers pay.
 
 import { errorBody, type Refusal, refuse, statusOf, unavailable } from '../contract/errors/table.ts';
 import { negotiateLanguage } from '../contract/language.ts';

@@ -1,5 +1,6 @@
 // The messages between a shard and its peers: the edges, the webhook threads and the main thread.
-// API requests and their answers are buffers of frames (frames.ts), all else is plain objects.
+// API requests and their answers are buffers of frames (frames.ts). Deliveries and reports of
+// attempts are packed (packed-outbox.ts), and all else is plain objects.
 
 import type { ErrorCode } from '../contract/errors/table.ts';
 import type { Language, Mode } from '../contract/vocabulary.ts';

@@ -1,8 +1,8 @@
-// The supervisor runs the shards, the edges, the webhook threads and that of the request logs, and
-// connects every shard with the edges and the webhook threads. While a shard recovers, its
-// organizations get 503, and the others are not affected. After a fatal failure (a damaged journal)
-// a shard stays down, and the others go on. An edge of this node is never started again: it ends
-// because of a bug or because of its address, and then the service ends.
+// The supervisor runs the shards, the edges, the webhook threads, that of the request logs and the
+// process of the archive, and connects every shard with the edges and the webhook threads. While a
+// shard recovers, its organizations get 503, and the others are not affected. After a fatal failure
+// (a damaged journal) a shard stays down, and the others go on. An edge of this node is never
+// started again: it ends because of a bug or because of its address, and then the service ends.
 
 import type { MessagePort } from 'node:worker_threads';
 import type { Wiring } from '../cluster/wires.ts';

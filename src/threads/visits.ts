@@ -1,7 +1,8 @@
 // What a thread does with the exceptions that visits cause. Each entry hands over what it catches.
 // What nobody waits for (a promise that was left alone, a callback that throws) would end the
 // thread: where a visit runs within `run`, Node tells which visit it is from, and the thread goes
-// on. What belongs to no visit ends the thread as ever.
+// on. In a thread with one kind of visit, whatever its `own` steps have not thrown is one's. What
+// belongs to no visit ends the thread as ever.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Registry } from 'prom-client';
