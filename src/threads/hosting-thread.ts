@@ -10,6 +10,7 @@ import { parseNodeAddress } from '../cluster/node.ts';
 import { createNodeServer } from '../cluster/node-tls.ts';
 import { WireEnds } from '../cluster/wires.ts';
 import { defined } from '../core/assert.ts';
+import { errorText } from '../core/errors.ts';
 import { systemTimers } from '../core/scheduler.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
 import type { Answers } from '../rpc/questions.ts';
@@ -116,11 +117,10 @@ const server = createNodeServer(Buffer.from(key), (socket) => {
   }
 });
 server.on('error', (error) => {
-  logger.fatal(
-    { err: error },
-    `${config.cluster.link} can't be listened on: choose another PAYMENTS_CLUSTER_LINK`,
-  );
-  failThread(tell, error.message, true);
+  const reason = `the port of ${config.cluster.link} can't be listened on (${errorText(error)})`;
+  const message = `${reason}: choose another with PAYMENTS_CLUSTER_LINK`;
+  logger.fatal(message);
+  failThread(tell, message, true);
 });
 
 const answers: Answers<ThreadQuestions> = {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Link } from '../../src/cluster/link.ts';
@@ -19,22 +20,28 @@ const entry = new URL('../../src/threads/hosting-thread.ts', import.meta.url);
 const key = linkKeyOf(randomBytes(32).toString('base64'));
 const release = '1.2.3';
 
-async function hosting(context: TestContext) {
-  const port = await freePort();
-  const memory = OwnershipBoard.untrusted(2);
-  const board = new OwnershipBoard(memory, trustClocks);
+/** The thread as it begins. */
+function begin(context: TestContext, port: number, trust: SharedArrayBuffer, onNews?: (news: News) => void) {
   const data: HostingThreadData = {
     config: linkConfig('b', port),
     identity: { node: 'b', process: 'p', release },
     key,
     edges: 3,
-    trust: memory,
+    trust,
   };
+  const thread = Thread.worker({ name: 'hosting', entry }).begin(data, onNews);
+  context.after(() => thread.stop());
+  return thread;
+}
+
+async function hosting(context: TestContext) {
+  const port = await freePort();
+  const memory = OwnershipBoard.untrusted(2);
+  const board = new OwnershipBoard(memory, trustClocks);
   const lent: Extract<News, { type: 'lent' }>[] = [];
-  const thread = Thread.worker({ name: 'hosting', entry }).begin(data, (news) => {
+  const thread = begin(context, port, memory, (news) => {
     if (news.type === 'lent') lent.push(news);
   });
-  context.after(() => thread.stop());
   await thread.ready;
   return { port, board, lent };
 }
@@ -135,4 +142,17 @@ test('who had the lease before is refused, and a newer holder takes the place of
   assert.equal(lent.length, 0);
   newer.lend(1);
   await until(() => lent.length === 1);
+});
+
+test('a port that somebody else has ends the thread with what to set', async (context) => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  context.after(() => taken.close());
+  await once(taken, 'listening');
+  const { port } = taken.address() as AddressInfo;
+  const failure = await begin(context, port, OwnershipBoard.untrusted(2)).ended;
+  assert.match(
+    failure?.message ?? '',
+    /^the port of 127\.0\.0\.1:\d+ can't be listened on \(.*EADDRINUSE.*\): choose another with PAYMENTS_CLUSTER_LINK$/,
+  );
+  assert.equal(failure?.fatal, true);
 });
