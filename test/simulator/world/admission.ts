@@ -54,6 +54,8 @@ export class Admission {
   readonly #withdrawnAt = new Map<string, number>();
   #appended = 0;
   #reads: PromptReads | null = null;
+  /** Another node runs the shard: what is long on its way to it and back is not the shard's fault. */
+  #isFar = false;
   /** Of reads and of writes. */
   readonly #fair: readonly FairShare[];
   /** Those that are refused while the client gets a request. */
@@ -66,10 +68,14 @@ export class Admission {
     this.#fair = [0, 1].map(() => new FairShare(world, bounds));
   }
 
-  /** The client's end of a channel to a shard that has just started, which knows what is not durable yet. */
-  watched(near: End<ToShard, FromShard>, undurable: Undurable): Port {
-    const reads = new PromptReads(this.#world, this.#edge, undurable);
+  /**
+   * The client's end of a channel to a shard that has just started, which knows what is not durable yet. `far`: the shard's lane
+   * where another node runs it.
+   */
+  watched(near: End<ToShard, FromShard>, undurable: Undurable, far: Lane | null): Port {
+    const reads = new PromptReads(this.#world, far ?? this.#edge, undurable);
     this.#reads = reads;
+    this.#isFar = far !== null;
     this.#waiting.clear();
     this.#sent.clear();
     this.#withdrawnAt.clear();
@@ -77,7 +83,7 @@ export class Admission {
     for (const fair of this.#fair) fair.clear();
     near.on('message', (message) => {
       if (message instanceof ArrayBuffer) readAnswers(message, (answer) => this.#isAnswered(answer));
-      else if ('stalledMs' in message) reads.told(message.stalledMs !== null);
+      else if (far === null) reads.hears(message);
     });
     const on: Port['on'] = (event: string, listener: (message: FromShard) => void) =>
       event === 'message'
@@ -102,8 +108,7 @@ export class Admission {
     send: () => void,
   ): void {
     const lane = laneOf[route]!;
-    if (lane === 0 && this.#hasRoomForRead)
-      this.#reads?.asked(requestId, { org, livemode: (flags & requestFlags.livemode) !== 0, id });
+    if (!this.#isFar && this.#hasRoomForRead) this.#asked(requestId, { org, route, flags, id });
     this.#waiting.set(requestId, { org, lane, bytes: smallBytes + body.length, passed: 0 });
     if (!client.connected) {
       send();
@@ -115,6 +120,12 @@ export class Admission {
       return this.#refused;
     });
     this.#judgeWaiting();
+  }
+
+  /** A read is about to be sent to the shard, or has arrived there. */
+  #asked(requestId: string, { org, route, flags, id }: Omit<Given, 'body'>): void {
+    const livemode = (flags & requestFlags.livemode) !== 0;
+    if (laneOf[route] === 0) this.#reads?.asked(requestId, { org, livemode, id });
   }
 
   /** A request is refused, because too many wait. */
@@ -217,11 +228,32 @@ export class Admission {
 
   /** A message has reached the shard. */
   arrived(message: ToShard): void {
+    if (message instanceof ArrayBuffer) this.#hasArrived(message.slice(0));
     if (message instanceof ArrayBuffer || !('withdrawn' in message)) return;
     for (const correlation of message.withdrawn) {
       const id = this.#sent.get(correlation);
       if (id !== undefined) this.#withdrawnAt.set(id, this.#appended);
     }
+  }
+
+  #hasArrived(batch: ArrayBuffer): void {
+    if (!this.#isFar) return;
+    const requests = new RequestReader(batch);
+    while (requests.left > 0) {
+      const request = requests.next();
+      this.#asked(request.requestId, request);
+    }
+  }
+
+  /** A message leaves the shard. */
+  leaves(message: FromShard): void {
+    if (!this.#isFar) return;
+    if (!(message instanceof ArrayBuffer)) this.#reads?.hears(message);
+    else
+      readAnswers(message, ({ correlation }) => {
+        const requestId = this.#sent.get(correlation);
+        if (requestId !== undefined) this.#reads?.settled(requestId);
+      });
   }
 
   /** The shard appends a turn. What was taken before its client had gone is in the next one at the latest. */

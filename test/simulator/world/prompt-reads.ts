@@ -3,6 +3,7 @@
 // read that shows nothing of that kind, and for which there is room on the way to the shard, must not wait for the disk.
 
 import type { Change } from '../../../src/domain/record.ts';
+import type { FromShard } from '../../../src/shard/protocol.ts';
 import type { RecordStore } from '../../../src/store/record-store.ts';
 import type { Lane, Simulation } from '../kernel/simulation.ts';
 import type { World } from './world.ts';
@@ -100,14 +101,14 @@ export class PromptReads {
   #isTold = false;
   #isClosed = false;
 
-  /** `lane` is that of the edge. */
+  /** `lane` is that of the edge, or that of a shard which another node runs. */
   constructor(world: World, lane: Lane, undurable: Undurable) {
     this.#world = world;
     this.#lane = lane;
     this.#undurable = undurable;
   }
 
-  /** A read for which there is room is about to be sent. */
+  /** A read for which there is room is about to be sent, or has arrived. */
   asked(requestId: string, read: Read): void {
     const { stalled } = this.#undurable;
     const { simulation, judge } = this.#world;
@@ -130,9 +131,9 @@ export class PromptReads {
     });
   }
 
-  /** The edge is told whether the disk keeps a commit waiting. */
-  told(isStalled: boolean): void {
-    this.#isTold = isStalled;
+  /** The edge is told, or is about to be told over a link, whether the disk keeps a commit waiting. */
+  hears(message: FromShard): void {
+    if ('stalledMs' in message) this.#isTold = message.stalledMs !== null;
   }
 
   /** The edge's client of the shard goes, and all that waits is refused. */

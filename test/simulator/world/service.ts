@@ -417,8 +417,9 @@ export class Service {
     this.#tell(number, () => thread.noteDirectory(revision));
     const admission = this.#admissions[number]!;
     thread.connect(far, admission);
+    const farLane = this.#lending?.isLent(number) ? thread.lane : null;
     this.#world.simulation.soon(this.#edge, () =>
-      this.#clients[number]!.connect(admission.watched(near, thread.undurable)),
+      this.#clients[number]!.connect(admission.watched(near, thread.undurable, farLane)),
     );
     this.#onShardReady(number);
   }

@@ -368,6 +368,7 @@ export class ShardThread {
     if (admission !== null) this.#admission = admission;
     const { world, lease, number } = this.#options;
     const post = (message: FromShard) => {
+      admission?.leaves(message);
       if (message instanceof ArrayBuffer) {
         this.#oracle?.requests.answered(message);
         world.speaks(lease, 'an answer');
