@@ -96,9 +96,10 @@ export async function deliveriesOf(request: Request, endpoint: WebhookEndpointRe
     ? html`<a href="${viewLink(request, path)}">${say('show_all')}</a>`
     : html`<a href="${viewLink(request, path, { failed: '1' })}">${say('show_failed')}</a>`;
   const againAtMs = resendFailedAtMs(endpoint);
+  const now = await nowOf(request.services, id);
   const again =
-    againAtMs > request.services.now()
-      ? html`<span class="hint">${say('resend_failed_at')} ${ui.time(language, againAtMs)}</span>`
+    againAtMs > now.serviceMs
+      ? html`<span class="hint">${say('resend_failed_at')} ${ui.time(language, wallMsOf(againAtMs, now))}</span>`
       : ui.form(request, `${path}/resend-failed`, ui.submit(say('resend_failed'), 'quiet'), {
           className: 'inline',
         });
