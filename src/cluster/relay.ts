@@ -3,6 +3,7 @@
 // is answered with 503, or closed where only TLS is spoken.
 
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { networksPerSite } from '../contract/limits.ts';
 import { parseNodeAddress } from './node.ts';
 
 export interface RelayOptions {
@@ -21,8 +22,6 @@ export interface RelayOptions {
   /** A client that takes nothing of what was answered for so long is let go. */
   readonly slowClientMs: number;
 }
-
-const networksPerSite = 4;
 
 /** The relay and edges of this node may listen on one address at the same time. */
 export const canShare = process.platform === 'linux';

@@ -26,6 +26,9 @@ export const bucketNames: Record<Bucket, Record<Language, string>> = {
 /** Test mode only, for each organization and calendar day in Morocco. */
 export const defaultDailyCap = { requests: 10_000, payment_creations: 1_000 } as const;
 
+/** How many times as much an IPv6 site (/48) may have as one of its networks (/64). */
+export const networksPerSite = 4;
+
 export const headerBytesMax = 16 * 1024;
 export const bodyBytesMax = 256 * 1024 - 1;
 /** The body of a form on a payment page. */

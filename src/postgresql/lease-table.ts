@@ -50,7 +50,11 @@ export class PostgresLease implements LeaseTable {
   }
 
   async look(): Promise<Lease | null> {
-    const [row] = await this.#run<LeaseColumns>('look', `select ${leaseColumns} from payments.lease`, []);
+    const [row] = await this.#connection.run<LeaseColumns>(
+      'look',
+      `select ${leaseColumns} from payments.lease`,
+      [],
+    );
     return row === undefined ? null : leaseOf(row);
   }
 
@@ -84,15 +88,11 @@ export class PostgresLease implements LeaseTable {
   }
 
   async release(epoch: number): Promise<void> {
-    await this.#run(
+    await this.#connection.run(
       'release',
       'update payments.lease set released = true where epoch = $1 and process = $2',
       [epoch, this.#identity.process],
     );
-  }
-
-  #run<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> {
-    return this.#connection.connected(() => this.#connection.write<Row>({ name, text, values }));
   }
 
   /** What only one disk has gives no trust. */

@@ -31,7 +31,7 @@ export class PostgresNodes {
   /** Says that this node is there, and how far it follows the partitions. */
   async note({ address, link }: NodeAddresses, followed: Readonly<Record<string, number>>): Promise<void> {
     const { node, process, release } = this.#identity;
-    await this.#run(
+    await this.#connection.run(
       'note-node',
       `insert into payments.nodes (process, node, address, followed, release, link) values ($1, $2, $3, $4, $5, $6)
        on conflict (process) do update set address = $3, followed = $4, seen_at = now()`,
@@ -45,21 +45,21 @@ export class PostgresNodes {
         array(select partition from payments.partitions where wanted = nodes.process) as wanted,
         ${behindBy('max')}
       from payments.nodes where link is not null and seen_at > now() - interval '${reachableSeconds} seconds'`;
-    const rows = await this.#run<ReachableNode & { readonly behind: unknown }>('reachable-nodes', text, []);
+    const rows = await this.#connection.run<ReachableNode & { readonly behind: unknown }>(
+      'reachable-nodes',
+      text,
+      [],
+    );
     return rows.map((row) => ({ ...row, behind: Number(row.behind) }));
   }
 
   /** This node leaves, and those are forgotten that were not seen for an hour. */
   async forget(): Promise<void> {
-    await this.#run(
+    await this.#connection.run(
       'forget-node',
       "delete from payments.nodes where process = $1 or seen_at < now() - interval '1 hour'",
       [this.#identity.process],
     );
-  }
-
-  #run<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> {
-    return this.#connection.connected(() => this.#connection.write<Row>({ name, text, values }));
   }
 
   close(): void {

@@ -147,6 +147,11 @@ export class OwnerConnection {
     });
   }
 
+  /** Runs a statement where nothing need be owned. Rejects like `write`. */
+  run<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> {
+    return this.connected(() => this.write<Row>({ name, text, values }));
+  }
+
   /**
    * Runs a statement of the owner that answers with one row, which brings `settingsColumns`: what
    * it changes must be on more than one disk. Undefined: it has changed nothing.

@@ -12,9 +12,6 @@ export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 /** Finds the address behind trusted proxies. Null when the connection's is no address. */
 type ClientAddressOf = (remoteAddress: string, forwardedFor: string) => Address | null;
 
-/** How many times as much an IPv6 site (/48) may have as one of its networks (/64). */
-export const networksPerSite = 4;
-
 /** The other end of a connection. */
 export type Peer = Pick<HttpResponse, 'getRemoteAddress' | 'getRemoteAddressAsText'>;
 

@@ -7,8 +7,9 @@
 // address may have too many, the connections are counted in the kernel's table. Between two counts
 // an address can have as many too many as have ended; the next count notices that.
 
+import { networksPerSite } from '../../contract/limits.ts';
 import type { MonotonicClock } from '../../core/clock.ts';
-import { networksPerSite, type Peer, remoteAddressOf } from './client-address.ts';
+import { type Peer, remoteAddressOf } from './client-address.ts';
 import { addressKeys, type PeerCounts } from './peer-table.ts';
 
 export type ConnectionRefusal = 'all' | 'address';

@@ -3,9 +3,10 @@
 // a whole one, and more loosely by site (/48), because one customer may have thousands of networks.
 
 import type ipaddr from 'ipaddr.js';
+import { networksPerSite } from '../../contract/limits.ts';
 import type { MonotonicClock } from '../../core/clock.ts';
 import { KeyedBuckets, type KeyedBucketsOptions } from '../../core/token-bucket.ts';
-import { createClientAddress, networksPerSite } from './client-address.ts';
+import { createClientAddress } from './client-address.ts';
 
 /** Whose visits count together. An IPv4 address is its own network and site. */
 export interface Visitor {
