@@ -191,6 +191,7 @@ test('the journal and the disk are ports: what lies above imports only what thes
     'disk/age-recipient.ts',
     'disk/archive-file.ts',
     'disk/identity.ts',
+    'disk/is-within.ts',
     'disk/remote-rows.ts',
     'disk/remote-text.ts',
     'disk/row-store.ts',

@@ -4,6 +4,7 @@ import { isIP, isIPv4 } from 'node:net';
 import { takeMargin } from '../cluster/lease.ts';
 import { parseNodeAddress } from '../cluster/node.ts';
 import { checkRecipient } from '../disk/age-recipient.ts';
+import { isWithin } from '../disk/is-within.ts';
 import { isMailUrl, isSenderAddress } from '../mail/mail-url.ts';
 import { parseJournalUrl } from '../postgresql/journal-url.ts';
 import { shardMibMin } from '../shard/memory.ts';
@@ -53,6 +54,13 @@ export function refuseCombinations(settings: Settings, environment: Environment)
   const { value: shardMib, where } = setting('memory.shardMib');
   if (typeof shardMib === 'number' && shardMib !== 0 && shardMib < shardMibMin)
     throw new ConfigError(`${where} is ${shardMib}: it must be at least ${shardMibMin}, or 0`);
+  refuseSamePort(settings);
+  const [archive, dataDir] = [setting('logArchive.dir'), setting('dataDir')];
+  if (typeof archive.value === 'string' && isWithin(String(dataDir.value), archive.value))
+    throw new ConfigError(
+      `${archive.where} is ${archive.value}, which is in the data folder and would be lost with it: name a folder on another disk`,
+    );
+  refuseEarlyRetention(setting('events.keptDays'), setting('webhooks.retrySeconds'));
   refuseLeaseTimes(setting('cluster.beatMs'), setting('cluster.trustMs'), setting('cluster.takeMs'));
   refuseJournalUrl(setting('journal.url'));
   for (const path of ['cluster.address', 'cluster.link'])
@@ -63,6 +71,42 @@ export function refuseCombinations(settings: Settings, environment: Environment)
   refuseForm(setting('webhooks.dnsServers'), isNameServer, 'IP addresses, each with a port if not 53');
   refuseForm(setting('logArchive.recipients'), isRecipient, 'public keys of age, such as age1…');
   refuseForm(setting('pages.trustedProxies'), isNetwork, 'IP addresses or networks such as 10.0.0.0/8');
+}
+
+const everywhere = ['0.0.0.0', '::'];
+
+/** What listens on a port that is taken ends at each start, and is started again. */
+function refuseSamePort(settings: Settings): void {
+  const [host, port, link] = ['host', 'port', 'cluster.link'].map((path) => settingOf(settings, path));
+  const metrics = settingOf(settings, 'metrics.port');
+  const metricsHost = settingOf(settings, 'metrics.host');
+  const linkPort = typeof link?.value === 'string' ? parseNodeAddress(link.value)?.port : undefined;
+  const listening = [
+    { where: port?.where, port: port?.value, host: host?.value },
+    { where: metrics.where, port: metrics.value, host: metricsHost.value },
+    { where: link?.where, port: linkPort, host: host?.value },
+  ].filter((each) => typeof each.port === 'number' && each.port > 0);
+  for (const [i, one] of listening.entries())
+    for (const other of listening.slice(0, i)) {
+      const meet =
+        [one, other].some((each) => everywhere.includes(String(each.host))) || one.host === other.host;
+      if (one.port === other.port && meet)
+        throw new ConfigError(`${one.where} has port ${one.port}, and so has ${other.where}: choose another`);
+    }
+}
+
+const daySeconds = 86_400;
+/** A wait is up to a tenth longer, see core/jitter.ts. */
+const waitMost = 1.1;
+
+/** A delivery whose event is gone ends, although it was to be tried again. */
+function refuseEarlyRetention(kept: Setting, retries: Setting): void {
+  const seconds = (retries.value as readonly number[]).reduce((sum, each) => sum + each, 0);
+  const days = Math.ceil((seconds * waitMost) / daySeconds);
+  if (Number(kept.value) < days)
+    throw new ConfigError(
+      `${kept.where} is ${kept.value}, and with ${retries.where} an event is retried for up to ${days} days: keep events for as long`,
+    );
 }
 
 /** So that a beat may be lost, and that two nodes never believe themselves at a time. */

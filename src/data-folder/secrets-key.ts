@@ -4,12 +4,12 @@
 // that a start notices a file with other keys.
 
 import { existsSync, readFileSync } from 'node:fs';
-import { relative } from 'node:path';
 import { ConfigError, type Environment } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
 import { errorCode } from '../core/errors.ts';
 import { isSecretsKey, newSecretsKey, SecretBox, SecretUnreadable } from '../crypto/secret-box.ts';
 import type { Directory } from '../directory/directory.ts';
+import { isWithin } from '../disk/is-within.ts';
 import { replaceFile } from '../disk/sync-path.ts';
 
 const variable = 'PAYMENTS_SECRETS_KEY_FILE';
@@ -25,8 +25,7 @@ export function secretsKeyFileOf({ secretsKeyFile, dataDir }: Config, environmen
       `${variable} is not set, which production needs: name a file outside the data folder; ${makeOne} makes one`,
     );
   }
-  const path = relative(dataDir, secretsKeyFile);
-  if (path.startsWith('..') || path === '') return secretsKeyFile;
+  if (!isWithin(dataDir, secretsKeyFile)) return secretsKeyFile;
   throw new ConfigError(
     `${variable} names ${secretsKeyFile}, which is in the data folder: move it out, so that no backup has both`,
   );

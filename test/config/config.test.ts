@@ -96,6 +96,13 @@ describe('loadConfig', () => {
   });
 
   const production = { NODE_ENV: 'production' };
+  const inCluster = {
+    PAYMENTS_HOST: '10.0.0.1',
+    PAYMENTS_METRICS_HOST: '10.0.0.1',
+    PAYMENTS_JOURNAL_URL: 'postgresql://payments@a,b/payments',
+    PAYMENTS_CLUSTER_NODE: 'a',
+    PAYMENTS_CLUSTER_LINK: 'a.internal:9000',
+  };
   const refused: [env: Record<string, string>, message: RegExp][] = [
     [{ NODE_ENV: 'prod' }, /^NODE_ENV is "prod": set it to one of development, test, production/],
     [{ PAYMENTS_PORT: 'http' }, /^PAYMENTS_PORT is "http": it must be an integer from 0 to 65535/],
@@ -140,10 +147,43 @@ describe('loadConfig', () => {
     [{ PAYMENTS_BASE_URL: 'https://u:p@pay.example.ma' }, /^PAYMENTS_BASE_URL is/],
     [{ PAYMENTS_WEBHOOKS_DNS_SERVERS: '::1,dns.example' }, /^PAYMENTS_WEBHOOKS_DNS_SERVERS is "dns.example"/],
     [{ PAYMENTS_PAGES_TRUSTED_PROXIES: '10.0.0.0/33' }, /^PAYMENTS_PAGES_TRUSTED_PROXIES is/],
+    [
+      { PAYMENTS_PORT: '9464', PAYMENTS_METRICS_PORT: '9464' },
+      /^PAYMENTS_METRICS_PORT has port 9464, and so has PAYMENTS_PORT: choose another$/,
+    ],
+    [
+      { PAYMENTS_HOST: '0.0.0.0', PAYMENTS_METRICS_PORT: '8080' },
+      /^PAYMENTS_METRICS_PORT has port 8080, and so has "port" in .*default\.json/,
+    ],
+    [
+      { ...inCluster, PAYMENTS_METRICS_PORT: '9000' },
+      /^PAYMENTS_CLUSTER_LINK has port 9000, and so has PAYMENTS_METRICS_PORT/,
+    ],
+    [
+      { ...inCluster, PAYMENTS_PORT: '9000' },
+      /^PAYMENTS_CLUSTER_LINK has port 9000, and so has PAYMENTS_PORT/,
+    ],
+    ...['data', 'data/archive', './data/../data/..archive'].map((dir): [Record<string, string>, RegExp] => [
+      { PAYMENTS_LOG_ARCHIVE_DIR: dir },
+      /^PAYMENTS_LOG_ARCHIVE_DIR is \S+, which is in the data folder and would be lost with it/,
+    ]),
+    [
+      { PAYMENTS_EVENTS_KEPT_DAYS: '4', PAYMENTS_WEBHOOKS_RETRY_SECONDS: '60,345600' },
+      /^PAYMENTS_EVENTS_KEPT_DAYS is 4, and with PAYMENTS_WEBHOOKS_RETRY_SECONDS an event is retried for up to 5 days: keep/,
+    ],
   ];
   for (const [env, message] of refused) {
     test(`refuses ${JSON.stringify(env)}`, () => refusal(() => loadConfig(env, configDir), message));
   }
+
+  const side: Record<string, string>[] = [
+    { PAYMENTS_HOST: '10.0.0.1', PAYMENTS_METRICS_PORT: '8080' },
+    { PAYMENTS_PORT: '0', PAYMENTS_METRICS_PORT: '0' },
+    { PAYMENTS_EVENTS_KEPT_DAYS: '4' },
+    { PAYMENTS_LOG_ARCHIVE_DIR: 'data-archive' },
+    { PAYMENTS_DATA_DIR: '/srv/data', PAYMENTS_LOG_ARCHIVE_DIR: '/srv' },
+  ];
+  for (const env of side) test(`takes ${JSON.stringify(env)}`, () => assert.ok(loadConfig(env, configDir)));
 
   test('production allows what is switched off explicitly', () => {
     const { webhooks } = loadConfig(
