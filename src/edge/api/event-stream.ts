@@ -37,8 +37,11 @@ export interface StreamStep {
 export interface StreamSource {
   /** Whether a text is a position in it. */
   isPosition(text: string): boolean;
-  /** The first events, from a position or from now on, and the position behind them. */
-  begin(position: string | null): Promise<{ readonly events: string; readonly cursor: string }>;
+  /**
+   * The first events, from a position or from now on, and the position behind them; null when it
+   * can't be told now where that is.
+   */
+  begin(position: string | null): Promise<{ readonly events: string; readonly cursor: string } | null>;
   next(cursor: string): Promise<StreamStep>;
 }
 
@@ -79,10 +82,11 @@ export class EventStreams {
     { lastEventId }: RequestHead,
     isAllowed: () => boolean,
   ): Promise<void> {
-    const { events, cursor: first } = await source.begin(lastEventId || null);
+    const begun = await source.begin(lastEventId || null);
+    if (begun === null) return exchange.cut();
     exchange.begin(200, eventStream + headers);
-    await exchange.write(`retry: 1000\n${events}`);
-    let [cursor, writtenAt] = [first, performance.now()];
+    await exchange.write(`retry: 1000\n${begun.events}`);
+    let [cursor, writtenAt] = [begun.cursor, performance.now()];
     while (exchange.isOpen && !exchange.isClosing) {
       if (!isAllowed()) return;
       const step = await source.next(cursor);

@@ -16,6 +16,7 @@ import { isPlaceInAll } from '../../request-logs/all-nodes.ts';
 import type { AskLogs } from '../../request-logs/query.ts';
 import { type LogFilter, statusRangeOf } from '../../request-logs/search.ts';
 import type { ShardClient } from '../../shard/client.ts';
+import type { InternalAnswer } from '../../shard/protocol.ts';
 import type { StreamSource, StreamStep } from './event-stream.ts';
 
 const itemsPerStep = 16;
@@ -28,7 +29,8 @@ export function eventSource(shard: ShardClient, org: string, listenKey: Uint8Arr
   return {
     isPosition: (text) => /^evt_[0-9A-Za-z]{0,64}$/.test(text),
     async begin(position) {
-      const cursor = position ?? ((await eventsAfter(shard, org, null)).cursor || beforeAll);
+      const cursor = position ?? (await newestEvent(shard, org));
+      if (cursor === null) return null;
       const start = { organization: org, secret: listenSecret(listenKey, org) };
       return { events: `event: start\nid: ${cursor}\ndata: ${JSON.stringify(start)}\n\n`, cursor };
     },
@@ -36,10 +38,20 @@ export function eventSource(shard: ShardClient, org: string, listenKey: Uint8Arr
   };
 }
 
-/** The events after `after`; for null only a cursor. None while the shard is not running. */
-async function eventsAfter(shard: ShardClient, org: string, after: string | null): Promise<StreamStep> {
-  const answer = await shard.ask({ kind: 'events_after', org, livemode: false, after, limit: itemsPerStep });
-  if (!answer.ok) return { items: [], cursor: after ?? '', isFull: false };
+function askForEvents(shard: ShardClient, org: string, after: string | null): Promise<InternalAnswer> {
+  return shard.ask({ kind: 'events_after', org, livemode: false, after, limit: itemsPerStep });
+}
+
+/** The position of the newest event; null when the shard can't tell now. */
+async function newestEvent(shard: ShardClient, org: string): Promise<string | null> {
+  const answer = await askForEvents(shard, org, null);
+  return answer.ok ? answer.cursor || beforeAll : null;
+}
+
+/** The events after `after`. None while the shard is not running. */
+async function eventsAfter(shard: ShardClient, org: string, after: string): Promise<StreamStep> {
+  const answer = await askForEvents(shard, org, after);
+  if (!answer.ok) return { items: [], cursor: after, isFull: false };
   const items: { readonly id: string; readonly body: string }[] = JSON.parse(answer.body);
   const cursor = defined(answer.cursor, 'events come with a cursor');
   return { items, cursor, isFull: items.length === itemsPerStep };
