@@ -1,5 +1,5 @@
-// The member's own account: name, password, the authenticator app with its recovery codes, and the
-// sessions.
+// The member's own account: name, password, whether mails come, the authenticator app with its
+// recovery codes, and the sessions.
 
 import { languages } from '../../contract/vocabulary.ts';
 import { checkedPersonName, type Member } from '../../directory/members.ts';
