@@ -1,11 +1,12 @@
-// The beginning of the stream of test events, when the shard can say where it begins and when it can't.
+// The beginning of the streams of test events and of requests, when it can be told where they begin and when it can't.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EventStreams } from '../../src/edge/api/event-stream.ts';
-import { eventSource } from '../../src/edge/api/stream-sources.ts';
+import { eventSource, requestSource } from '../../src/edge/api/stream-sources.ts';
 import type { Exchange } from '../../src/edge/http/exchange.ts';
 import type { RequestHead } from '../../src/edge/http/request-head.ts';
+import type { AskLogs } from '../../src/request-logs/query.ts';
 import type { InternalAnswer } from '../../src/shard/protocol.ts';
 
 /** What a client is sent who opens the stream for the first time, and leaves after the beginning. */
@@ -33,4 +34,26 @@ test('it begins behind the newest event, or before all where there is none yet',
 
 test('it does not begin with all events there are while the shard can not say which is the newest', async () => {
   assert.deepEqual(await opened({ ok: false, code: 'api_error', message: '' }), ['cut', 'finish']);
+});
+
+test('the stream of requests begins behind the newest one as soon as the logs can be asked', async () => {
+  const places: string[] = [];
+  let isAway = true;
+  const askLogs = async (name: string, { after }: { readonly after: string }) => {
+    if (isAway) return null;
+    if (name === 'newest') return '5-2';
+    places.push(after);
+    return { found: [], newest: after };
+  };
+  for (const params of [{ limit: 50 }, { limit: 50, request: 'req_1' }]) {
+    isAway = true;
+    const source = requestSource(askLogs as unknown as AskLogs, 'org_1', params);
+    let { cursor } = (await source.begin(null))!;
+    ({ cursor } = await source.next(cursor));
+    isAway = false;
+    ({ cursor } = await source.next(cursor));
+    ({ cursor } = await source.next(cursor));
+    assert.equal(cursor, '5-2');
+  }
+  assert.deepEqual(places, ['5-2', '5-2']);
 });

@@ -59,6 +59,9 @@ async function eventsAfter(shard: ShardClient, org: string, after: string): Prom
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined);
 
+/** The position in the requests while the logs can't be asked: the stream begins when they can. */
+const notKnownYet = '';
+
 /** The requests that fit the parameters of `stream_requests`, which are valid. */
 export function requestSource(askLogs: AskLogs, org: string, params: Params): StreamSource {
   const limit = Number(params.limit);
@@ -72,14 +75,15 @@ export function requestSource(askLogs: AskLogs, org: string, params: Params): St
     idempotencyKey: textOf(params.idempotency_key),
   };
   const scope = { org, mode: 'test' } as const;
+  const newestPlace = async () => (await askLogs('newest', { scope })) ?? notKnownYet;
   /** The newest ones, oldest first, and the position behind them. */
   const newest = async () => {
     if (request !== undefined) {
       const { entry = null } = (await askLogs('find', { scope, request })) ?? {};
-      return { found: entry === null ? [] : [entry], cursor: (await askLogs('newest', { scope })) ?? '0-0' };
+      return { found: entry === null ? [] : [entry], cursor: await newestPlace() };
     }
     const page = await askLogs('search', { scope, filter, limit, before: null });
-    return { found: page?.found.toReversed() ?? [], cursor: page?.newest ?? '0-0' };
+    return { found: page?.found.toReversed() ?? [], cursor: page?.newest ?? notKnownYet };
   };
   return {
     isPosition: isPlaceInAll,
@@ -90,6 +94,7 @@ export function requestSource(askLogs: AskLogs, org: string, params: Params): St
       return { events: `${events}event: now\nid: ${cursor}\ndata: {}\n\n`, cursor };
     },
     async next(cursor) {
+      if (cursor === notKnownYet) return { items: [], cursor: await newestPlace(), isFull: false };
       const step = await askLogs('after', { scope, filter, limit: itemsPerStep, after: cursor });
       if (step === null) return { items: [], cursor, isFull: false };
       const { found, newest } = step;
