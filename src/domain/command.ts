@@ -1,6 +1,6 @@
 // Commands change the state. The public ones are in the table of routes. The internal ones below
-// are given by the pages, operators, payment networks, the webhook threads, and the shard itself
-// when something is due.
+// are given by the hosted pages, members, operators, payment networks, the webhook threads, and the
+// shard itself when something is due.
 
 import type { CommandOperation, ParamsOf } from '../contract/routes/table.ts';
 import type { EventType, PaymentMethodType } from '../contract/vocabulary.ts';

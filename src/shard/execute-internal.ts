@@ -1,5 +1,6 @@
-// Internal requests: those of the hosted pages, operators and payment networks. They pass no gates
-// and spend no limits; otherwise they are executed within a commit batch like any other.
+// Internal requests: those of the hosted pages, the dashboard, operators, payment networks, and of
+// the edges that stream events and exports. They pass no gates and spend no limits; otherwise they
+// are executed within a commit batch like any other.
 
 import { kindOfId } from '../contract/id-prefixes.ts';
 import { listedMax } from '../contract/limits.ts';
