@@ -243,3 +243,15 @@ export async function newOrganization(service: Service, name?: string): Promise<
   await raiseLimits(service, organization.id);
   return organization;
 }
+
+/** The text of a new key. */
+export async function newKey(service: Service, org: string, mode: string, kind = 'secret'): Promise<string> {
+  const { key } = await service.operate<{ key: string }>('key.create', { org, mode, kind });
+  return key;
+}
+
+/** Activates an organization, and returns a secret key of its live mode. */
+export async function liveKey(service: Service, org: string): Promise<string> {
+  await service.operate('org.activate', { org });
+  return newKey(service, org, 'live');
+}

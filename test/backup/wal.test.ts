@@ -14,6 +14,7 @@ import { Customer, goodCard } from '../journeys/customer.ts';
 import { pasteBlock } from '../main/payments-command.ts';
 import { type Printed, runCommandLine } from '../operator/cli/command-line.ts';
 import { newOrganization, type Service, startService } from '../service.ts';
+import { webhookEnv } from '../webhooks/service-webhooks.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const shards = 2;
@@ -40,8 +41,7 @@ before(async () => {
       // Everything stays in the log alone.
       PAYMENTS_JOURNAL_CHECKPOINT_INTERVAL_MS: '600000',
       PAYMENTS_ATTEMPTS_CARD_ATTEMPT_SECONDS: '1',
-      PAYMENTS_WEBHOOKS_ALLOW_HTTP: 'true',
-      PAYMENTS_WEBHOOKS_ALLOW_PRIVATE: 'true',
+      ...webhookEnv,
     },
   });
   const { id, key } = await newOrganization(service);

@@ -43,7 +43,7 @@ browserTest('live mode has first steps of its own, each linked and ticked by wha
   assert.deepEqual(await doneSteps(), ['activated']);
   assert.equal(await activate.count(), 0);
 
-  integrator = await ReferenceIntegrator.start('integrators-secret-0123456789');
+  integrator = await ReferenceIntegrator.start();
   await page.goto(dashboard.address('checkout/new', 'live'));
   await page.getByText('Nobody can pay in this mode yet').waitFor();
   assert.equal(await page.getByLabel('Amount in dirhams').count(), 0, 'no form that can only be refused');

@@ -19,6 +19,7 @@ import { paymentsWith } from '../main/payments-command.ts';
 import { type Shop, shopOnEachShard } from '../main/shops.ts';
 import {
   copyOfDataFolder,
+  newKey,
   newOrganization,
   type Service,
   startService,
@@ -322,11 +323,7 @@ describe('a start on parts that do not belong together is refused', () => {
     // The organization that the directory had lost waits for its operator.
     assert.equal((await service.call('/v1/account', { key: late.key })).json.error?.code, 'api_key_invalid');
     await service.operate('org.reinstate', { org: late.id });
-    const { key } = await service.operate<{ key: string }>('key.create', {
-      org: late.id,
-      mode: 'test',
-      kind: 'secret',
-    });
+    const key = await newKey(service, late.id, 'test');
     assert.equal((await service.call('/v1/payment_intents', { key })).json.data.length, 1);
     assert.equal(await service.stop(), 0);
     service = await startService({ dataDir: folder, env });

@@ -7,7 +7,7 @@ import { dashboardRows } from '../../src/dashboard/layout/table.ts';
 import type { connectors } from '../../src/networks/connectors.ts';
 import { type Dashboard, hiddenFields, invite, newMember, type Visitor } from '../dashboard/fixture.ts';
 import { api, openPayment, paidPayment } from '../dashboard/shop.ts';
-import { newOrganization } from '../service.ts';
+import { newKey, newOrganization } from '../service.ts';
 
 export const integratorSecret = 'integrators-secret-0123456789';
 export const storeKey = 'store-key-0123456789';
@@ -40,8 +40,7 @@ export async function connectNetworks(dashboard: Dashboard): Promise<Reporter[]>
     await service.operate('network.set', { org, mode: 'live', network, ...settings[network] });
   }
   await service.operate('org.methods', { org: other.id, mode: 'live', methods: { card: true } });
-  const params = { org: other.id, mode: 'live', kind: 'secret' };
-  const { key } = await service.operate<{ key: string }>('key.create', params);
+  const key = await newKey(service, other.id, 'live');
   const { latest_charge } = await openPayment({ ...dashboard, org: other.id, key });
   return [
     { network: 'http', org, charge: null },

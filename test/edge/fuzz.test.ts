@@ -14,6 +14,7 @@ import { dashboardRows } from '../../src/dashboard/layout/table.ts';
 import { publicRoutes } from '../../src/dashboard/people/public-routes.ts';
 import { type Field, hashOf, signedFields } from '../../src/networks/cmi/hash.ts';
 import { type Dashboard, hiddenFields, newMember, startDashboard, Visitor } from '../dashboard/fixture.ts';
+import { webhookEnv } from '../webhooks/service-webhooks.ts';
 import {
   beforeId,
   cmiClient,
@@ -63,8 +64,7 @@ let forms: { readonly customers: readonly FoundForm[]; readonly strangers: reado
 before(async () => {
   dashboard = await startDashboard({
     PAYMENTS_LOG_LEVEL: 'warn',
-    PAYMENTS_WEBHOOKS_ALLOW_PRIVATE: 'true',
-    PAYMENTS_WEBHOOKS_ALLOW_HTTP: 'true',
+    ...webhookEnv,
     PAYMENTS_REQUEST_TIMEOUT_MS: '10000',
   });
   reporters = await connectNetworks(dashboard);

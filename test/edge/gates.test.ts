@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { assertDescribed } from '../answers.ts';
-import { newOrganization, type Service, startService } from '../service.ts';
+import { newKey, newOrganization, type Service, startService } from '../service.ts';
 import { requestText, sendRaw } from './raw.ts';
 
 let service: Service;
@@ -63,11 +63,7 @@ const uncounted: readonly Row[] = [
     401,
     'api_key_invalid',
     async () => {
-      const { key } = await service.operate<{ key: string }>('key.create', {
-        org,
-        mode: 'live',
-        kind: 'publishable',
-      });
+      const key = await newKey(service, org, 'live', 'publishable');
       await service.operate('key.revoke', { key });
       bearer(key);
     },
@@ -77,11 +73,7 @@ const uncounted: readonly Row[] = [
     401,
     'api_key_revoked',
     async () => {
-      const { key } = await service.operate<{ key: string }>('key.create', {
-        org,
-        mode: 'live',
-        kind: 'publishable',
-      });
+      const key = await newKey(service, org, 'live', 'publishable');
       await service.operate('key.roll', { key, overlapSeconds: 0 });
       await service.operate('org.suspend', { org });
       bearer(key);

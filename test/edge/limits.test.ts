@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type Answer, type Call, newOrganization, type Service, startService } from '../service.ts';
+import { type Answer, type Call, newKey, newOrganization, type Service, startService } from '../service.ts';
 
 let service: Service;
 
@@ -77,13 +77,11 @@ test('all keys of an organization share its limits, test and live do not', async
   const shop = await newShop();
   await service.operate('org.activate', { org: shop.org });
   await shop.limit('writes', 6);
-  const newKey = async (mode: string) =>
-    (await service.operate<{ key: string }>('key.create', { org: shop.org, mode, kind: 'secret' })).key;
-  const second = await newKey('test');
+  const second = await newKey(service, shop.org, 'test');
   for (let i = 0; i < 7; i++)
     await shop.call('/v1/customers', { body: {}, ...(i % 2 === 0 && { key: second }) });
   assertLimited(await shop.call('/v1/customers', { body: {}, key: second }), 6, 'writes');
-  const live = await shop.call('/v1/customers', { body: {}, key: await newKey('live') });
+  const live = await shop.call('/v1/customers', { body: {}, key: await newKey(service, shop.org, 'live') });
   assert.equal(live.status, 200);
 });
 

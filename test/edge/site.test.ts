@@ -6,12 +6,12 @@ import { after, before, test } from 'node:test';
 import { takesGzip } from '../../src/edge/http/static-text.ts';
 import { ReferenceIntegrator } from '../networks/reference-integrator.ts';
 import { newOrganization, type Service, startService } from '../service.ts';
+import { webhookEnv } from '../webhooks/service-webhooks.ts';
 import { requestText, sendRaw } from './raw.ts';
 
 let service: Service;
 before(async () => {
-  const allowed = { PAYMENTS_WEBHOOKS_ALLOW_PRIVATE: 'true', PAYMENTS_WEBHOOKS_ALLOW_HTTP: 'true' };
-  service = await startService({ env: { PAYMENTS_PAGES_VISITS_PER_MINUTE: '5', ...allowed } });
+  service = await startService({ env: { PAYMENTS_PAGES_VISITS_PER_MINUTE: '5', ...webhookEnv } });
 });
 after(() => service?.stop());
 
@@ -67,7 +67,7 @@ test('a visitor may search only so often, and reads all pages meanwhile', async 
 });
 
 test('who posts what is not from the network is held back, and a network that reports a lot of news is not', async (context) => {
-  const integrator = await ReferenceIntegrator.start('integrators-secret-0123456789');
+  const integrator = await ReferenceIntegrator.start();
   context.after(() => integrator.stop());
   const { id: org, key } = await newOrganization(service, 'Épicerie');
   await service.operate('network.set', {

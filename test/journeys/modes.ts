@@ -2,16 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Service } from '../service.ts';
-import { raiseLimits } from '../service.ts';
+import { liveKey, raiseLimits, type Service } from '../service.ts';
 import { openShop, Shop } from './shop.ts';
 
 /** The same merchant with a live key, activated. */
 async function goLive(shop: Shop): Promise<Shop> {
   const { service, org } = shop;
-  await service.operate('org.activate', { org });
-  const params = { org, mode: 'live', kind: 'secret' };
-  const { key } = await service.operate<{ key: string }>('key.create', params);
+  const key = await liveKey(service, org);
   await raiseLimits(service, org);
   return new Shop(service, org, key);
 }

@@ -19,7 +19,8 @@ import { newMember, startDashboard, type Visitor } from '../dashboard/fixture.ts
 import { directoryIn, folderOfDirectory } from '../directory/directories.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { ReferenceIntegrator } from '../networks/reference-integrator.ts';
-import { temporaryFolder } from '../service.ts';
+import { liveKey, temporaryFolder } from '../service.ts';
+import { webhookEnv } from '../webhooks/service-webhooks.ts';
 
 const dayMs = 86_400_000;
 const secrets = new SecretBox([newSecretsKey()]);
@@ -273,25 +274,19 @@ test('a payment whose records stay unreadable is passed over after a minute, and
 test('an owner switches them on; the customer of a real live payment gets one in the language chosen', async (t) => {
   const mails = join(temporaryFolder(), 'mails');
   const dashboard = await startDashboard({
-    PAYMENTS_WEBHOOKS_ALLOW_PRIVATE: 'true',
-    PAYMENTS_WEBHOOKS_ALLOW_HTTP: 'true',
+    ...webhookEnv,
     PAYMENTS_MAIL_URL: pathToFileURL(mails).href,
     PAYMENTS_MAIL_FROM: 'pay@souk.ma',
   });
   t.after(() => dashboard.stop());
-  const integrator = await ReferenceIntegrator.start('integrators-secret-0123456789');
+  const integrator = await ReferenceIntegrator.start();
   t.after(() => integrator.stop());
   const { service, org } = dashboard;
-  await service.operate('org.activate', { org });
+  const key = await liveKey(service, org);
   await service.operate('org.methods', { org, mode: 'live', methods: { card: true } });
   const network = { methods: ['card'], settings: { address: integrator.address } };
   const own = { org, mode: 'live', network: 'http', ...network, secrets: { secret: integrator.secret } };
   await service.operate('network.set', own);
-  const { key } = await service.operate<{ key: string }>('key.create', {
-    org,
-    mode: 'live',
-    kind: 'secret',
-  });
 
   const owner = await newMember(dashboard, 'owner');
   const viewer = await newMember(dashboard, 'viewer');

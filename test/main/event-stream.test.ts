@@ -10,7 +10,7 @@ import { sentEventTypes } from '../../src/contract/vocabulary.ts';
 import { followEvents, followStream } from '../../src/operator/cli/api-client.ts';
 import type { FollowedEvent, FollowStart } from '../../src/operator/use-cases/webhook-commands.ts';
 import { runCommandLine, startListen } from '../operator/cli/command-line.ts';
-import { newOrganization, type Service, startService, withRequestLogs } from '../service.ts';
+import { liveKey, newKey, newOrganization, type Service, startService, withRequestLogs } from '../service.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { eventually } from '../webhooks/service-webhooks.ts';
 
@@ -133,10 +133,8 @@ test('the requests/stream sends the newest requests that fit, then each as it is
 
 test('test secret keys only, and a few streams for each organization', async () => {
   const { id, key } = await newOrganization(service);
-  await service.operate('org.activate', { org: id });
-  const params = { org: id, mode: 'live', kind: 'secret' };
-  const live = await service.operate<{ key: string }>('key.create', params);
-  assert.equal((await service.call(path, { key: live.key })).json.error.code, 'test_mode_only');
+  const live = await liveKey(service, id);
+  assert.equal((await service.call(path, { key: live })).json.error.code, 'test_mode_only');
   const streams = Array.from({ length: eventStreamsAtOnceMax }, () => open(key));
   for (const stream of streams) assert.ok(await stream.next());
   const refused = await service.call(path, { key });
@@ -154,7 +152,7 @@ test('test secret keys only, and a few streams for each organization', async () 
     assert.equal(await stream.next(), null, 'a revoked key ends it');
     await stream.done;
   }
-  const { key: another } = await service.operate<{ key: string }>('key.create', { ...params, mode: 'test' });
+  const another = await newKey(service, id, 'test');
   assert.ok(await open(another).next(), 'the streams that ended make room');
 });
 

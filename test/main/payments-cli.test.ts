@@ -9,7 +9,14 @@ import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import Stripe from 'stripe';
-import { newOrganization, type Service, startService, temporaryFolder, withRequestLogs } from '../service.ts';
+import {
+  liveKey,
+  newOrganization,
+  type Service,
+  startService,
+  temporaryFolder,
+  withRequestLogs,
+} from '../service.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -106,16 +113,11 @@ test('another organization sees none of it', async () => {
 
 test('what can not be is refused in one line', async () => {
   const { id } = await newOrganization(service);
-  await service.operate('org.activate', { org: id });
-  const live = await service.operate<{ key: string }>('key.create', {
-    org: id,
-    mode: 'live',
-    kind: 'secret',
-  });
+  const live = await liveKey(service, id);
   const cases: readonly (readonly [args: string[], key: string, code: number, said: RegExp])[] = [
     [['logs'], '', 2, /PAYMENTS_API_KEY/],
     [['logs'], 'sk_test_wrong', 1, /\(api_key_invalid\)|api_key/],
-    [['listen'], live.key, 1, /test_mode_only/],
+    [['listen'], live, 1, /test_mode_only/],
     [['trigger', 'nonsense'], key, 2, /there is no event type nonsense/],
     [['logs', '--status', '9xx'], key, 1, /status/],
     [['nonsense'], key, 2, /unknown command/],

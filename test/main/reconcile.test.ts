@@ -16,7 +16,15 @@ import {
 } from '../../src/operator/reconciliation/reconcile.ts';
 import { ReferenceIntegrator } from '../networks/reference-integrator.ts';
 import { runCommandLine } from '../operator/cli/command-line.ts';
-import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
+import {
+  limitedOrganization,
+  liveKey,
+  newOrganization,
+  type Service,
+  startService,
+  temporaryFolder,
+} from '../service.ts';
+import { webhookEnv } from '../webhooks/service-webhooks.ts';
 import { pasteBlock, paymentsWith } from './payments-command.ts';
 
 const amount = 25_000;
@@ -92,12 +100,7 @@ async function refunded(charge: string, of: number): Promise<string> {
 }
 
 before(async () => {
-  const env = {
-    PAYMENTS_SHARDS: '1',
-    PAYMENTS_WEBHOOKS_ALLOW_PRIVATE: 'true',
-    PAYMENTS_WEBHOOKS_ALLOW_HTTP: 'true',
-  };
-  service = await startService({ dataDir, env });
+  service = await startService({ dataDir, env: { ...webhookEnv, PAYMENTS_SHARDS: '1' } });
   shop = await newOrganization(service);
 });
 
@@ -252,20 +255,17 @@ test('a large file of another shop: every line is told, in little memory', async
 });
 
 test('cash in live mode, as the runbook says', async () => {
-  const integrator = await ReferenceIntegrator.start('integrators-secret-0123456789');
-  const created = await service.operate<{ id: string; keys: { live: { secret: string } } }>('org.create', {
-    name: 'Épicerie',
-  });
-  const { id: org, keys } = created;
-  await service.operate('org.activate', { org });
+  const integrator = await ReferenceIntegrator.start();
+  const { id: org } = await limitedOrganization(service, 'Épicerie');
+  const key = await liveKey(service, org);
   const settings = { address: integrator.address };
   const secrets = { secret: integrator.secret };
   await service.operate('network.set', { org, mode: 'live', network: 'http', settings, secrets });
   await service.operate('org.methods', { org, mode: 'live', methods: { cash: true } });
   const issued = async () => {
     const body = { amount, currency: 'mad', payment_method_types: ['cash'] };
-    const intent = await post('/v1/payment_intents', body, keys.live.secret);
-    const confirmed = await post(`/v1/payment_intents/${intent.id}/confirm`, {}, keys.live.secret);
+    const intent = await post('/v1/payment_intents', body, key);
+    const confirmed = await post(`/v1/payment_intents/${intent.id}/confirm`, {}, key);
     return { intent: intent.id, code: confirmed.next_action.cash_display_details.number };
   };
   const report = async (reference: string, code: string) => {
@@ -279,12 +279,12 @@ test('cash in live mode, as the runbook says', async () => {
   const [paid, canceled, unreported] = [await issued(), await issued(), await issued()];
   assert.equal(await report('A-1', paid.code), 'credited');
   assert.equal(await report('A-2', paid.code), 'review');
-  await post(`/v1/payment_intents/${canceled.intent}/cancel`, {}, keys.live.secret);
+  await post(`/v1/payment_intents/${canceled.intent}/cancel`, {}, key);
   const seconds = Math.floor(Date.now() / 1000);
   const line = (reference: string, code: string) =>
     `${reference},${code.replace(/(\d{4})(?=\d)/g, '$1 ')},${amount},${seconds},Agence 12`;
   const lines = ['reference,code,amount,paid_at,agent', line('A-1', paid.code), line('A-2', paid.code)];
-  shop = { id: org, key: keys.live.secret };
+  shop = { id: org, key: key };
   const right = await reconcile(lines, ...cash);
   assert.deepEqual([right.code, right.differences, right.reconciled.in_reviews], [0, [], 1]);
   const pasted = await pasteBlock('docs/operations.md', '### Reconciling a month', {

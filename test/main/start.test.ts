@@ -17,7 +17,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
-import { copyOfDataFolder, startService, temporaryFolder } from '../service.ts';
+import { copyOfDataFolder, newKey, startService, temporaryFolder } from '../service.ts';
 import { createAuthority } from '../webhooks/certificates.ts';
 import { paymentsWith } from './payments-command.ts';
 
@@ -261,11 +261,7 @@ test('on several edges', async () => {
     const output = service.output();
     return edges.every((edge) => output.includes(`"thread":"${edge}"`)) || undefined;
   });
-  const { key } = await service.operate<{ key: string }>('key.create', {
-    org: (await service.call('/v1/account')).json.id,
-    mode: 'test',
-    kind: 'secret',
-  });
+  const key = await newKey(service, (await service.call('/v1/account')).json.id, 'test');
   const answers = await Promise.all(Array.from({ length: 20 }, () => service.call('/v1/account', { key })));
   for (const { status } of answers) assert.equal(status, 200, 'every edge knows the new key');
   assert.equal(await service.stop(), 0);

@@ -2,7 +2,15 @@
 // between them.
 
 import assert from 'node:assert/strict';
-import { type Answer, raiseLimits, type Service, startService, temporaryFolder } from '../service.ts';
+import {
+  type Answer,
+  liveKey,
+  newOrganization,
+  type Service,
+  startService,
+  temporaryFolder,
+} from '../service.ts';
+import { webhookEnv } from '../webhooks/service-webhooks.ts';
 import { CmiStandIn, type Form, formOf, type SeenOrder } from './cmi-stand-in/client.ts';
 import type { Decision } from './cmi-stand-in/gateway.ts';
 import { apiUser, clientId } from './cmi-stand-in/merchant.ts';
@@ -11,8 +19,7 @@ export const amount = 25_000;
 
 /** The gateway is on this machine, which only development allows. */
 const env = {
-  PAYMENTS_WEBHOOKS_ALLOW_PRIVATE: 'true',
-  PAYMENTS_WEBHOOKS_ALLOW_HTTP: 'true',
+  ...webhookEnv,
   PAYMENTS_SHARDS: '1',
   PAYMENTS_NETWORKS_DOUBT_SECONDS: '1',
 };
@@ -52,14 +59,8 @@ export class CardShop {
   static async open(): Promise<CardShop> {
     const shop = new CardShop(await CmiStandIn.start(secrets));
     await shop.startAgain();
-    const created = await shop.service.operate<{ id: string; keys: { live: { secret: string } } }>(
-      'org.create',
-      { name: 'Librairie' },
-    );
-    shop.org = created.id;
-    shop.key = created.keys.live.secret;
-    await shop.service.operate('org.activate', { org: shop.org });
-    await raiseLimits(shop.service, shop.org);
+    ({ id: shop.org } = await newOrganization(shop.service, 'Librairie'));
+    shop.key = await liveKey(shop.service, shop.org);
     return shop;
   }
 

@@ -3,17 +3,14 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type Service, startService, temporaryFolder } from '../service.ts';
+import { limitedOrganization, liveKey, type Service, startService, temporaryFolder } from '../service.ts';
+import { webhookEnv } from '../webhooks/service-webhooks.ts';
 import { ReferenceIntegrator } from './reference-integrator.ts';
 
 const amount = 25_000;
 const dataDir = temporaryFolder();
 /** The integrator is on this machine, which only development allows. */
-const env = {
-  PAYMENTS_WEBHOOKS_ALLOW_PRIVATE: 'true',
-  PAYMENTS_WEBHOOKS_ALLOW_HTTP: 'true',
-  PAYMENTS_SHARDS: '1',
-};
+const env = { ...webhookEnv, PAYMENTS_SHARDS: '1' };
 
 let service: Service;
 let integrator: ReferenceIntegrator;
@@ -31,13 +28,9 @@ const tell = async (report: object) => {
 
 before(async () => {
   service = await startService({ dataDir, env });
-  integrator = await ReferenceIntegrator.start('integrators-secret-0123456789');
-  const created = await service.operate<{ id: string; keys: { live: { secret: string } } }>('org.create', {
-    name: 'Épicerie',
-  });
-  org = created.id;
-  key = created.keys.live.secret;
-  await service.operate('org.activate', { org });
+  integrator = await ReferenceIntegrator.start();
+  ({ id: org } = await limitedOrganization(service, 'Épicerie'));
+  key = await liveKey(service, org);
   await service.operate('org.methods', { org, mode: 'live', methods: { card: true, cash: true } });
   await connect(['card']);
 });

@@ -74,7 +74,7 @@ export class ReferenceIntegrator {
     this.#server = createServer((request, response) => void this.#take(request, response));
   }
 
-  static async start(secret: string): Promise<ReferenceIntegrator> {
+  static async start(secret = 'integrators-secret-0123456789'): Promise<ReferenceIntegrator> {
     const integrator = new ReferenceIntegrator(secret);
     integrator.#server.listen(0, '127.0.0.1');
     await once(integrator.#server, 'listening');

@@ -13,6 +13,7 @@ import {
   createStandbyMetrics,
 } from '../../src/telemetry/cluster-metrics.ts';
 import { newOrganization, startService, temporaryFolder, withRequestLogs } from '../service.ts';
+import { webhookEnv } from '../webhooks/service-webhooks.ts';
 
 const config = join(import.meta.dirname, '..', '..', 'config');
 const textOf = (name: string) => readFileSync(join(config, name), 'utf8');
@@ -84,8 +85,7 @@ before(async () => {
   const service = await startService({
     env: {
       ...withRequestLogs,
-      PAYMENTS_WEBHOOKS_ALLOW_HTTP: 'true',
-      PAYMENTS_WEBHOOKS_ALLOW_PRIVATE: 'true',
+      ...webhookEnv,
       PAYMENTS_JOURNAL_CHECKPOINT_INTERVAL_MS: '100',
       PAYMENTS_LOG_ARCHIVE_DIR: temporaryFolder(),
     },

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Answer, newOrganization, startService } from '../service.ts';
+import { webhookEnv } from '../webhooks/service-webhooks.ts';
 
 const body = { amount: 12_000, currency: 'mad' };
 const card = '4242424242424242';
@@ -21,8 +22,7 @@ interface Line {
 test('each request has one line in the log, and no line holds a secret', async () => {
   const env = {
     PAYMENTS_LOG_LEVEL: 'trace',
-    PAYMENTS_WEBHOOKS_ALLOW_HTTP: 'true',
-    PAYMENTS_WEBHOOKS_ALLOW_PRIVATE: 'true',
+    ...webhookEnv,
   };
   const service = await startService({ env });
   const { id: org, key } = await newOrganization(service);
