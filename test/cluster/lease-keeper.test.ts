@@ -169,19 +169,27 @@ class Node {
   }
 }
 
-function nodes(...names: string[]) {
+/** Nodes with these names, and what they have in common. */
+function nodes<Name extends string>(...names: Name[]) {
   const world = new World();
   const table = new Table();
-  return { world, table, all: names.map((name) => new Node(world, table, name)) };
+  const all = names.map((name) => new Node(world, table, name));
+  const byName = Object.fromEntries(all.map((node) => [node.name, node])) as Record<Name, Node>;
+  return { world, table, all, ...byName };
+}
+
+/** Node a, which has the lease, and b, which begins to stand by. */
+async function holderAndOther() {
+  const made = nodes('a', 'b');
+  made.a.keeper.start();
+  await made.world.pass(100);
+  made.b.keeper.start();
+  return made;
 }
 
 test('the first node has the lease at once, and the next one takes it when that is silent', async () => {
-  const { world, table, all } = nodes('a', 'b');
-  const [a, b] = all as [Node, Node];
-  a.keeper.start();
-  await world.pass(100);
+  const { world, table, a, b } = await holderAndOther();
   assert.deepEqual(a.told, ['taken 1 clean']);
-  b.keeper.start();
   await world.pass(10_000);
   assert.deepEqual(b.told, []);
   assert(a.owns);
@@ -200,8 +208,7 @@ test('the first node has the lease at once, and the next one takes it when that 
 });
 
 test('a holder that is configured to believe itself for longer is waited for longer', async () => {
-  const { world, table, all } = nodes('b');
-  const [b] = all as [Node];
+  const { world, table, b } = nodes('b');
   const a = new Node(world, table, 'a', { ...timing, beatMs: 3_000, trustMs: 10_000, takeMs: 12_500 });
   a.keeper.start();
   await world.pass(100);
@@ -224,8 +231,7 @@ test('a node that lags takes the lease when no other one does', async () => {
     ['to the one that lags', 'b'],
     ['to nobody else', 'b'],
   ] as const) {
-    const { world, table, all } = nodes('a', 'b', 'c');
-    const [a, b, c] = all as [Node, Node, Node];
+    const { world, table, a, b, c } = nodes('a', 'b', 'c');
     for (const node of [a, b]) {
       node.keeper.start();
       await world.pass(100);
@@ -252,8 +258,7 @@ test('attempts of webhooks last as long as the holder before or this node lets t
     [30_000, 10_000, 30_000],
     [null, 10_000, 10_000],
   ] as const) {
-    const { world, table, all } = nodes('a');
-    const [a] = all as [Node];
+    const { world, table, a } = nodes('a');
     a.keeper.start();
     await world.pass(100);
     table.lease = { ...table.lease!, terms: before === null ? {} : { trustMs: 2_000, attemptMs: before } };
@@ -266,8 +271,7 @@ test('attempts of webhooks last as long as the holder before or this node lets t
 });
 
 test('attempts of a holder before the last one may still be under way', async () => {
-  const { world, table, all } = nodes('b', 'c');
-  const [b, c] = all as [Node, Node];
+  const { world, table, b, c } = nodes('b', 'c');
   const a = new Node(world, table, 'a', { ...timing, attemptMs: 30_000 });
   a.keeper.start();
   await world.pass(100);
@@ -285,11 +289,7 @@ test('attempts of a holder before the last one may still be under way', async ()
 });
 
 test('a node that stops leaves the lease to the next one at once', async () => {
-  const { world, all } = nodes('a', 'b');
-  const [a, b] = all as [Node, Node];
-  a.keeper.start();
-  await world.pass(100);
-  b.keeper.start();
+  const { world, a, b } = await holderAndOther();
   await world.pass(3_000);
   const stopped = a.keeper.stop();
   await world.pass(600);
@@ -298,8 +298,7 @@ test('a node that stops leaves the lease to the next one at once', async () => {
 });
 
 test('a node that does not have the lease, or no more, stops without asking for anything', async () => {
-  const { world, table, all } = nodes('a', 'b', 'c');
-  const [a, b, c] = all as [Node, Node, Node];
+  const { world, table, a, b, c } = nodes('a', 'b', 'c');
   a.keeper.start();
   await world.pass(100);
   a.isFrozen = true;
@@ -323,8 +322,7 @@ for (const [when, ms, answeredMs] of [
   ['during a beat', 510, 25],
 ] as const)
   test(`a node that is told to stop ${when} releases the lease as soon as it is answered`, async () => {
-    const { world, table, all } = nodes('a');
-    const [a] = all as [Node];
+    const { world, table, a } = nodes('a');
     a.answerMs = 20;
     a.keeper.start();
     await world.pass(ms);
@@ -339,8 +337,7 @@ for (const [when, ms, answeredMs] of [
   });
 
 test('a lease that is to move goes to the node that was named', async () => {
-  const { world, table, all } = nodes('a', 'b', 'c');
-  const [a, b, c] = all as [Node, Node, Node];
+  const { world, table, a, b, c } = nodes('a', 'b', 'c');
   a.keeper.start();
   await world.pass(100);
   b.keeper.start();
@@ -361,8 +358,7 @@ test('a lease that is to move goes to the node that was named', async () => {
 });
 
 test('a node that can not reach the table believes itself no longer, and goes on when it can', async () => {
-  const { world, all } = nodes('a');
-  const [a] = all as [Node];
+  const { world, a } = nodes('a');
   a.keeper.start();
   await world.pass(1_000);
   a.isCut = true;
@@ -375,11 +371,7 @@ test('a node that can not reach the table believes itself no longer, and goes on
 });
 
 test('a node that stands by hears where the holder is, when that changes', async () => {
-  const { world, table, all } = nodes('a', 'b');
-  const [a, b] = all as [Node, Node];
-  a.keeper.start();
-  await world.pass(100);
-  b.keeper.start();
+  const { world, table, b } = await holderAndOther();
   await world.pass(1_000);
   assert.deepEqual(b.holders, ['a:443']);
   table.lease = { ...table.lease!, address: 'a:444' };
@@ -390,8 +382,7 @@ test('a node that stands by hears where the holder is, when that changes', async
 });
 
 test('a node that can not follow the holder says so once, and does nothing more', async () => {
-  const { world, all } = nodes('a', 'b');
-  const [a, b] = all as [Node, Node];
+  const { world, a, b } = nodes('a', 'b');
   a.keeper.start();
   await world.pass(100);
   b.refusal = 'a newer release';
@@ -404,8 +395,7 @@ test('a node that can not follow the holder says so once, and does nothing more'
 });
 
 test('that the lease is to move is said once', async () => {
-  const { world, table, all } = nodes('a');
-  const [a] = all as [Node];
+  const { world, table, a } = nodes('a');
   a.keeper.start();
   await world.pass(100);
   for (const successor of ['a', null, 'b', 'b']) {
@@ -416,16 +406,12 @@ test('that the lease is to move is said once', async () => {
 });
 
 test('a holder beats twice a second, who stands by looks five times as often, and without an answer it is tried again soon', async () => {
-  const { world, all } = nodes('a', 'b');
-  const [a, b] = all as [Node, Node];
+  const { world, a, b } = await holderAndOther();
   const asking = async (node: Node) => {
     const before = node.asked;
     await world.pass(5_000);
     return node.asked - before;
   };
-  a.keeper.start();
-  await world.pass(100);
-  b.keeper.start();
   assert.deepEqual([await asking(a), await asking(b)], [10, 50]);
   a.isCut = true;
   await world.pass(1_000);
@@ -433,11 +419,7 @@ test('a holder beats twice a second, who stands by looks five times as often, an
 });
 
 test('silence counts only over reads that were answered', async () => {
-  const { world, all } = nodes('a', 'b');
-  const [a, b] = all as [Node, Node];
-  a.keeper.start();
-  await world.pass(100);
-  b.keeper.start();
+  const { world, a, b } = await holderAndOther();
   await world.pass(1_000);
   // Nobody reaches the table for a minute.
   a.isCut = b.isCut = true;
@@ -449,11 +431,7 @@ test('silence counts only over reads that were answered', async () => {
 });
 
 test('of the time without answers two beats count', async () => {
-  const { world, all } = nodes('a', 'b');
-  const [a, b] = all as [Node, Node];
-  a.keeper.start();
-  await world.pass(100);
-  b.keeper.start();
+  const { world, a, b } = await holderAndOther();
   await world.pass(1_000);
   a.isFrozen = b.isCut = true;
   await world.pass(60_000);
@@ -465,8 +443,7 @@ test('of the time without answers two beats count', async () => {
 });
 
 test('a node whose answer was lost takes the lease again', async () => {
-  const { world, table, all } = nodes('a');
-  const [a] = all as [Node];
+  const { world, table, a } = nodes('a');
   a.answerMs = 10;
   a.keeper.start();
   // The look is answered, and the taking is not, which took place.
@@ -482,8 +459,7 @@ test('a node whose answer was lost takes the lease again', async () => {
 });
 
 test('a machine that was suspended notices by its wall clock', async () => {
-  const { world, all } = nodes('a', 'b');
-  const [a, b] = all as [Node, Node];
+  const { world, a, b } = nodes('a', 'b');
   a.keeper.start();
   await world.pass(1_000);
   b.keeper.start();

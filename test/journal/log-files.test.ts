@@ -45,19 +45,24 @@ async function write(folder: string, places: readonly (readonly [number, number]
 const namesIn = (folder: string) => logFilesIn(folder).map(({ path }) => basename(path));
 const places = (files: readonly LogFile[]) => files.map(({ first, last }) => [first, last]);
 
+const archived = [
+  [1, 2],
+  [3, 3],
+  [4, 5],
+  [6, 7],
+  [8, 8],
+  [9, 12],
+] as const;
+
 /** Three files: 1–5, 6–7 and 8–12. */
 async function archive(context: TestContext): Promise<string> {
   const folder = join(temporaryFolder(context), 'archive');
-  await write(folder, [
-    [1, 2],
-    [3, 3],
-    [4, 5],
-  ]);
-  await write(folder, [[6, 7]]);
-  await write(folder, [
-    [8, 8],
-    [9, 12],
-  ]);
+  for (const [from, to] of [
+    [0, 3],
+    [3, 4],
+    [4, 6],
+  ])
+    await write(folder, archived.slice(from, to));
   return folder;
 }
 
@@ -115,69 +120,22 @@ test('files are found by their names, encrypted ones too, in the order of what t
   assert.deepEqual(logFilesIn(join(folder, 'none')), []);
 });
 
-for (const [after, expected] of [
-  [
-    0,
-    [
-      [1, 2],
-      [3, 3],
-      [4, 5],
-      [6, 7],
-      [8, 8],
-      [9, 12],
-    ],
-  ],
-  [
-    1,
-    [
-      [1, 2],
-      [3, 3],
-      [4, 5],
-      [6, 7],
-      [8, 8],
-      [9, 12],
-    ],
-  ],
-  [
-    2,
-    [
-      [3, 3],
-      [4, 5],
-      [6, 7],
-      [8, 8],
-      [9, 12],
-    ],
-  ],
-  [
-    5,
-    [
-      [6, 7],
-      [8, 8],
-      [9, 12],
-    ],
-  ],
-  [10, [[9, 12]]],
-  [12, []],
+for (const [after, passedOver] of [
+  [0, 0],
+  [1, 0],
+  [2, 1],
+  [5, 3],
+  [10, 5],
+  [12, 6],
 ] as const)
   test(`files are followed after ${after}, from the batch that has the next entry`, async (context) => {
-    assert.deepEqual(await follow(logFilesIn(await archive(context)), after), expected);
+    assert.deepEqual(await follow(logFilesIn(await archive(context)), after), archived.slice(passedOver));
   });
 
 test('batches that two files have are followed once', async (context) => {
   const folder = await archive(context);
-  await write(folder, [
-    [4, 5],
-    [6, 7],
-    [8, 8],
-  ]);
-  assert.deepEqual(await follow(logFilesIn(folder)), [
-    [1, 2],
-    [3, 3],
-    [4, 5],
-    [6, 7],
-    [8, 8],
-    [9, 12],
-  ]);
+  await write(folder, archived.slice(2, 5));
+  assert.deepEqual(await follow(logFilesIn(folder)), archived);
 });
 
 test('what is missing stops it, unless the checkpoint has it', async (context) => {
@@ -187,17 +145,8 @@ test('what is missing stops it, unless the checkpoint has it', async (context) =
     /goes on at sequence 8: 6 to 7 are in no file\. Add the file that holds them/,
   );
   await assert.rejects(follow(files, 0, 6), /6 to 7 are in no file/);
-  assert.deepEqual(await follow(files, 0, 7), [
-    [1, 2],
-    [3, 3],
-    [4, 5],
-    [8, 8],
-    [9, 12],
-  ]);
-  assert.deepEqual(await follow(files, 7), [
-    [8, 8],
-    [9, 12],
-  ]);
+  assert.deepEqual(await follow(files, 0, 7), archived.toSpliced(3, 1));
+  assert.deepEqual(await follow(files, 7), archived.slice(4));
   await assert.rejects(follow(files, 6), /7 to 7 are in no file/);
 });
 
