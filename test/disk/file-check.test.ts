@@ -16,6 +16,7 @@ import {
   encoded,
   identity,
   indexRowsOf,
+  journalIn,
   paymentIntent,
   replayOf,
   sequencesOf,
@@ -28,7 +29,7 @@ const pageBytes = 4_096;
 /** A closed journal: one segment whose tree has branches, and a checkpoint. */
 async function written(context: TestContext) {
   const dir = temporaryFolder(context);
-  const journal = await openJournal({ dir, identity, indexRowsOf });
+  const journal = await journalIn(dir);
   await appendTurns(journal, [...Array<number>(30).fill(1), 20, ...Array<number>(30).fill(1)]);
   const records = encoded(upTo(40).map((number) => paymentIntent(number)));
   await journal.checkpoint.write({ records, sequence: 2, idempotencyRecords: [] });
@@ -40,7 +41,7 @@ async function written(context: TestContext) {
 /** The result of opening and reading everything: `damaged` or `whole`. */
 async function outcome(dir: string, last: number): Promise<string> {
   try {
-    const journal = await openJournal({ dir, identity, indexRowsOf });
+    const journal = await journalIn(dir);
     try {
       const sequences = sequencesOf(await replayOf(journal));
       const read = [...journal.checkpoint.scan('payment_intent', { descending: false })].map((id) =>
@@ -136,7 +137,7 @@ test('a file that is missing is a defect', async (context) => {
 
 test('a start checks each file once: its inspection does, and neither the shard nor its follower again', async (context) => {
   const dir = temporaryFolder(context);
-  const journal = await openJournal({ dir, identity, indexRowsOf, segmentBytesMax: 1 });
+  const journal = await journalIn(dir, { segmentBytesMax: 1 });
   await appendTurns(journal, Array<number>(9).fill(2));
   await journal.checkpointer.write(6);
   await journal.close();

@@ -14,11 +14,10 @@ import {
 import { partOf } from '../../src/disk/identity.ts';
 import { Preallocation } from '../../src/disk/preallocation.ts';
 import type { LogBatch } from '../../src/journal/journal.ts';
-import { openJournal } from '../../src/journal/open-journal.ts';
 import {
   appendTurns,
   identity,
-  indexRowsOf,
+  journalIn,
   paymentIntent,
   recovered,
   replayOf,
@@ -30,10 +29,6 @@ import {
 } from '../journal/journal-fixtures.ts';
 
 const kilobyte = 1024;
-
-function open(dir: string) {
-  return openJournal({ dir, identity, indexRowsOf });
-}
 
 /** A turn with one record of about so many bytes. */
 function largeTurn(sequence: number, bytes: number): LogBatch {
@@ -57,12 +52,12 @@ function sizes(dir: string, firstSequence = 1): { file: number; used: number } {
 
 test('the newest segment is filled ahead, by as much as it holds', async (context) => {
   const dir = temporaryFolder(context);
-  let journal = await open(dir);
+  let journal = await journalIn(dir);
   await appendTurns(journal, [1]);
   await journal.close();
   const small = sizes(dir);
   assert(small.file > 128 * kilobyte && small.file < 1024 * kilobyte, JSON.stringify(small));
-  journal = await recovered(await open(dir));
+  journal = await recovered(await journalIn(dir));
   for (let sequence = 2; sequence < 100; sequence++)
     await journal.log.append(largeTurn(sequence, 40 * kilobyte)).durable;
   await journal.close();
@@ -100,7 +95,7 @@ test('the library is asked now and then how much it uses, and not before each tr
 
 test('records that outrun the filling are all there', async (context) => {
   const dir = temporaryFolder(context);
-  const journal = await open(dir);
+  const journal = await journalIn(dir);
   const length = (sequence: number) => ((sequence * 7_919) % 40) ** 2 * kilobyte;
   const appended = upTo(60).map(
     (sequence) => journal.log.append(largeTurn(sequence, length(sequence))).durable,
@@ -109,7 +104,7 @@ test('records that outrun the filling are all there', async (context) => {
   for (let sequence = 61; sequence <= 120; sequence++)
     await journal.log.append(largeTurn(sequence, length(sequence))).durable;
   await journal.close();
-  const again = await open(dir);
+  const again = await journalIn(dir);
   for (const { sequence, changes } of await replayOf(again))
     assert.deepEqual(changes, largeTurn(sequence, length(sequence)).entries[0]!.changes);
   assert.equal(again.log.nextSequence, 121);
@@ -118,7 +113,7 @@ test('records that outrun the filling are all there', async (context) => {
 
 test('a segment that has ended takes no more room than it uses', async (context) => {
   const dir = temporaryFolder(context);
-  const journal = await open(dir);
+  const journal = await journalIn(dir);
   await appendTurns(journal, [3, 2]);
   await appendTurns(journal, [4], startMs + 25 * 3_600_000);
   const { file, used } = sizes(dir, 1);
@@ -126,23 +121,23 @@ test('a segment that has ended takes no more room than it uses', async (context)
   await journal.close();
   const newest = sizes(dir, 6);
   assert(newest.file > newest.used, JSON.stringify(newest));
-  const again = await open(dir);
+  const again = await journalIn(dir);
   assert.deepEqual(sequencesOf(await replayOf(again)), upTo(9));
   await again.close();
 });
 
 test('a file that a crash left while it was being filled is used as it is', async (context) => {
   const dir = temporaryFolder(context);
-  let journal = await open(dir);
+  let journal = await journalIn(dir);
   await appendTurns(journal, [3]);
   await journal.close();
   appendFileSync(dataFile(join(dir, 'log', '0000000000000001')), Buffer.alloc(12_345));
   for (let round = 0; round < 20; round++) {
-    journal = await recovered(await open(dir));
+    journal = await recovered(await journalIn(dir));
     await journal.log.append(turnAt(journal.log.nextSequence, 40)).durable;
     await journal.close();
   }
-  journal = await open(dir);
+  journal = await journalIn(dir);
   assert.deepEqual(sequencesOf(await replayOf(journal)), upTo(803));
   await journal.close();
 });

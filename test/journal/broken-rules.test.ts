@@ -15,6 +15,7 @@ import {
   encoded,
   identity,
   indexRowsOf,
+  journalIn,
   paymentIntent,
   startMs,
   tag,
@@ -103,7 +104,7 @@ test('a log takes batches with entries, one behind the other, and none before it
 });
 
 test('a checkpoint never goes back, and keys come with what they are about', async (context) => {
-  const journal = await openJournal({ dir: temporaryFolder(context), identity, indexRowsOf });
+  const journal = await journalIn(temporaryFolder(context));
   const records = encoded([paymentIntent(1)]);
   const write = (
     sequence: number,
@@ -121,7 +122,7 @@ test('a checkpoint never goes back, and keys come with what they are about', asy
 
 for (const name of ['', 'x'.repeat(2_000)])
   test(`metadata has no name of ${name.length} bytes`, async (context) => {
-    const journal = await openJournal({ dir: temporaryFolder(context), identity, indexRowsOf });
+    const journal = await journalIn(temporaryFolder(context));
     const put = async () => journal.checkpointer.putMetadata(new Map([[name, Buffer.from('1')]]));
     await assert.rejects(put, new RegExp(`: a key of ${name.length} bytes$`));
     await journal.close();

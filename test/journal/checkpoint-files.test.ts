@@ -19,12 +19,11 @@ import {
 import { RowWriter } from '../../src/journal/checkpoint/checkpoint-rows.ts';
 import { checkpointTables, formatKey } from '../../src/journal/checkpoint/checkpoint-tables.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
-import { openJournal } from '../../src/journal/open-journal.ts';
 import { keyOfId } from '../../src/journal/records/record-bytes.ts';
 import {
   appendTurns,
   identity,
-  indexRowsOf,
+  journalIn,
   paymentIntent,
   recovered,
   temporaryFolder,
@@ -73,7 +72,7 @@ test('of a folder without a checkpoint nothing is known', (context) => {
 
 test('a checkpoint tells its sequence, its newest segment and its metadata to who only reads its file', async (context) => {
   const dir = temporaryFolder(context);
-  const journal = await recovered(await openJournal({ dir, identity, indexRowsOf }));
+  const journal = await recovered(await journalIn(dir));
   await appendTurns(journal, [3, 2]);
   await journal.checkpointer.write(5);
   await journal.checkpointer.putMetadata(new Map([['a', Buffer.from('1')]]));
@@ -86,7 +85,7 @@ test('a checkpoint tells its sequence, its newest segment and its metadata to wh
 
 test('a checkpoint in a form of another release is refused, and one that is closed takes nothing', async (context) => {
   const dir = temporaryFolder(context);
-  const journal = await recovered(await openJournal({ dir, identity, indexRowsOf }));
+  const journal = await recovered(await journalIn(dir));
   await appendTurns(journal, [2]);
   await journal.checkpointer.write(2);
   await journal.close();
@@ -98,7 +97,7 @@ test('a checkpoint in a form of another release is refused, and one that is clos
   const environment = openEnvironment({ folder, part, mapSize, check: 'none' });
   await openTable(environment, checkpointTables.meta).put(formatKey, Buffer.of(9));
   await environment.close();
-  await assert.rejects(openJournal({ dir, identity, indexRowsOf }), {
+  await assert.rejects(journalIn(dir), {
     name: 'JournalDamaged',
     message: new RegExp(`^The checkpoint in ${folder} has the format 9, unknown to this version`),
   });
@@ -125,7 +124,7 @@ test('rows are written in transactions of about so many bytes, in their order, a
 
 test('a prepared checkpoint that was left over does not get into the next one', async (context) => {
   const dir = temporaryFolder(context);
-  const journal = await recovered(await openJournal({ dir, identity, indexRowsOf }));
+  const journal = await recovered(await journalIn(dir));
   await appendTurns(journal, [4]);
   await journal.checkpointer.write(4);
   const left = preparedFolderIn(dir);
@@ -146,7 +145,7 @@ test('a prepared checkpoint that was left over does not get into the next one', 
 
 test('a record whose key is damaged is not taken for one that there is not', async (context) => {
   const dir = temporaryFolder(context);
-  const journal = await recovered(await openJournal({ dir, identity, indexRowsOf }));
+  const journal = await recovered(await journalIn(dir));
   await appendTurns(journal, [3]);
   await journal.checkpointer.write(3);
   const { id } = paymentIntent(2);
@@ -157,7 +156,7 @@ test('a record whose key is damaged is not taken for one that there is not', asy
   for (let at = bytes.indexOf(key); at >= 0; at = bytes.indexOf(key, at + 1))
     bytes[at + key.length - 1]! ^= 1;
   writeFileSync(file, bytes);
-  const damaged = await recovered(await openJournal({ dir, identity, indexRowsOf }));
+  const damaged = await recovered(await journalIn(dir));
   assert.throws(() => damaged.checkpoint.get(id), JournalDamaged);
   assert.deepEqual(damaged.checkpoint.get(paymentIntent(3).id), paymentIntent(3));
   await damaged.close();

@@ -9,14 +9,12 @@ import { causes } from '../../src/domain/cause.ts';
 import type { Change } from '../../src/domain/record.ts';
 import type { Entry } from '../../src/journal/journal.ts';
 import { readEntries } from '../../src/journal/log/codec.ts';
-import { openJournal } from '../../src/journal/open-journal.ts';
 import type { EncodedRecord } from '../../src/journal/records/record-bytes.ts';
 import {
   appendTurns,
   createEntry,
   digest,
-  identity,
-  indexRowsOf,
+  journalIn,
   paymentIntent,
   startMs,
   temporaryFolder,
@@ -39,7 +37,7 @@ function writeOtherwise(bytes: Buffer): Buffer {
 
 test('a record has the same bytes in the checkpoint as in the log, whoever wrote them', async (context) => {
   const dir = temporaryFolder(context);
-  const open = () => openJournal({ dir, identity, indexRowsOf });
+  const open = () => journalIn(dir);
   const written = await open();
   await appendTurns(written, [3]);
   await written.close();
@@ -62,7 +60,7 @@ test('a record has the same bytes in the checkpoint as in the log, whoever wrote
 });
 
 test('a checkpoint has the last value of each record, in whatever order records were made and changed', async (context) => {
-  const journal = await openJournal({ dir: temporaryFolder(context), identity, indexRowsOf });
+  const journal = await journalIn(temporaryFolder(context));
   const last = new Map<string, Change>();
   const append = async (batches: readonly (readonly Change[])[]) => {
     for (const changes of batches) {
@@ -102,7 +100,7 @@ test('a checkpoint has the last value of each record, in whatever order records 
 });
 
 test('keys that were used in different hours are found again, and dropped with their hours', async (context) => {
-  const journal = await openJournal({ dir: temporaryFolder(context), identity, indexRowsOf });
+  const journal = await journalIn(temporaryFolder(context));
   const hourMs = 3_600_000;
   const times = [startMs, startMs + 1, startMs + hourMs, startMs + hourMs + 1, startMs + 3 * hourMs];
   for (const timeMs of times) {

@@ -3,15 +3,14 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { IdempotencyRecord, OwnJournal, ResponseLocation } from '../../src/journal/journal.ts';
-import { openJournal } from '../../src/journal/open-journal.ts';
 import {
   appendTurns,
   createEntry,
   customer,
   digest,
   encoded,
-  identity,
   indexRowsOf,
+  journalIn,
   paymentIntent,
   recovered,
   replayOf,
@@ -34,7 +33,7 @@ interface Subject {
 async function onDisk(context: TestContext): Promise<Subject> {
   const dir = temporaryFolder(context);
   // So small that each turn has a segment of its own, as in the twin.
-  const open = () => openJournal({ dir, identity, indexRowsOf, segmentBytesMax: 1 });
+  const open = () => journalIn(dir, { segmentBytesMax: 1 });
   const subject = {
     journal: await open(),
     async reopen() {

@@ -6,8 +6,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { openJournal } from '../../src/journal/open-journal.ts';
-import { identity, indexRowsOf, replayOf, sequencesOf, temporaryFolder, upTo } from './journal-fixtures.ts';
+import { journalIn, replayOf, sequencesOf, temporaryFolder, upTo } from './journal-fixtures.ts';
 
 const child = join(import.meta.dirname, 'descriptors-child.ts');
 
@@ -20,7 +19,7 @@ test('without a descriptor to be had, turns are appended, and a new segment wait
   const { nextSequence, starved, segments, status } = JSON.parse(stdout);
   assert.deepEqual([nextSequence, status], [802, 200]);
   assert(segments > starved, `${starved} segments, then ${segments}`);
-  const journal = await openJournal({ dir, identity, indexRowsOf });
+  const journal = await journalIn(dir);
   assert.deepEqual(sequencesOf(await replayOf(journal)), upTo(801));
   await journal.close();
 });

@@ -7,13 +7,11 @@ import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { JournalFailure } from '../../src/journal/journal.ts';
-import { openJournal } from '../../src/journal/open-journal.ts';
 import {
   appendTurns,
   digest,
   encoded,
-  identity,
-  indexRowsOf,
+  journalIn,
   paymentIntent,
   recovered,
   replayOf,
@@ -25,11 +23,6 @@ import {
 
 const child = join(import.meta.dirname, 'crash-child.ts');
 const run = `'${process.execPath}' '${child}'`;
-
-function open(dir: string, segmentBytesMax?: number) {
-  const size = segmentBytesMax === undefined ? {} : { segmentBytesMax };
-  return openJournal({ dir, identity, indexRowsOf, ...size });
-}
 
 /** A file system of a few megabytes, or null where this process may not mount one. */
 function smallDisk(context: TestContext, size: string): string | null {
@@ -54,7 +47,7 @@ test('a process whose files may not grow any more loses nothing that had settled
   assert.doesNotMatch(stdout, /failed/);
   const lastOf = (kind: string) =>
     Number(lines.findLast((line) => line.startsWith(kind))?.slice(kind.length) ?? 0);
-  const journal = await open(dir);
+  const journal = await journalIn(dir);
   assert.equal(journal.checkpoint.sequence, lastOf('checkpoint'));
   const sequences = sequencesOf(await replayOf(journal));
   assert(journal.log.nextSequence > lastOf('durable') && lastOf('durable') > 0);
@@ -69,7 +62,7 @@ for (const [where, segmentBytesMax] of [
   test(`a log whose disk fills up ${where}`, async (context) => {
     const dir = smallDisk(context, '2m');
     if (dir === null) return context.skip('needs the right to mount a file system');
-    const journal = await open(dir, segmentBytesMax);
+    const journal = await journalIn(dir, { segmentBytesMax });
     let durable = 0;
     const failures: unknown[] = [];
     while (failures.length === 0) {
@@ -87,12 +80,12 @@ for (const [where, segmentBytesMax] of [
     assert.equal(journal.log.readResponse({ record: 1, offset: 0 }, digest(1))?.status, 200);
     await journal.close();
     // The disk is still full: reading works.
-    const full = await open(dir);
+    const full = await journalIn(dir);
     assert.deepEqual(sequencesOf(await replayOf(full)), upTo(durable));
     assert.equal(full.log.nextSequence, durable + 1);
     await full.close();
     spawnSync('mount', ['-o', 'remount,size=8m', dir]);
-    const again = await recovered(await open(dir, segmentBytesMax));
+    const again = await recovered(await journalIn(dir, { segmentBytesMax }));
     await appendTurns(again, [30]);
     await again.close();
   });
@@ -101,7 +94,7 @@ for (const [where, segmentBytesMax] of [
 test('a checkpoint whose disk fills up', async (context) => {
   const dir = smallDisk(context, '2m');
   if (dir === null) return context.skip('needs the right to mount a file system');
-  const journal = await open(dir);
+  const journal = await journalIn(dir);
   await appendTurns(journal, [10]);
   const filler = join(dir, 'filler');
   // The log's file may be growing still, so what is left is measured.
@@ -118,7 +111,7 @@ test('a checkpoint whose disk fills up', async (context) => {
   });
   await journal.close();
   spawnSync('mount', ['-o', 'remount,size=16m', dir]);
-  const again = await open(dir);
+  const again = await journalIn(dir);
   assert.deepEqual(sequencesOf(await replayOf(again)), upTo(10));
   await again.checkpoint.write({ records, sequence: 10, idempotencyRecords: [] });
   assert.deepEqual(again.checkpoint.get(paymentIntent(2_999).id), paymentIntent(2_999));

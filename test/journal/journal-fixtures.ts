@@ -10,7 +10,8 @@ import { causes } from '../../src/domain/cause.ts';
 import type { IndexedRecord } from '../../src/domain/indexes.ts';
 import type { Change, CustomerRecord, EventRecord, PaymentIntentRecord } from '../../src/domain/record.ts';
 import type { IndexRow } from '../../src/domain/view.ts';
-import type { Entry, Journal, LogBatch, ReplayedEntry } from '../../src/journal/journal.ts';
+import type { Entry, Journal, LogBatch, OwnJournal, ReplayedEntry } from '../../src/journal/journal.ts';
+import { type JournalOptions, openJournal } from '../../src/journal/open-journal.ts';
 import { type EncodedRecord, encodeRecord } from '../../src/journal/records/record-bytes.ts';
 
 export const startMs = Date.UTC(2026, 10, 1);
@@ -162,6 +163,11 @@ export function sequencesOf(replayed: readonly ReplayedEntry[]): number[] {
 
 export function upTo(last: number, first = 1): number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}
+
+/** The journal in a folder, which it makes if there is none. */
+export function journalIn(dir: string, options: Partial<JournalOptions> = {}): Promise<OwnJournal> {
+  return openJournal({ dir, identity, indexRowsOf, ...options });
 }
 
 /** Options of a small journal in which each turn has a segment of its own. */

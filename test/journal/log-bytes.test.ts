@@ -17,6 +17,7 @@ import {
   digest,
   identity,
   indexRowsOf,
+  journalIn,
   recovered,
   startMs,
   temporaryFolder,
@@ -38,7 +39,7 @@ async function tight(context: TestContext, logBytesMax = 1): Promise<Subject> {
 }
 
 async function open(dir: string, logBytesMax: number): Promise<OwnJournal> {
-  return await recovered(await openJournal({ dir, identity, indexRowsOf, segmentBytesMax: 1, logBytesMax }));
+  return await recovered(await journalIn(dir, { segmentBytesMax: 1, logBytesMax }));
 }
 
 const segmentsIn = (dir: string) => readdirSync(join(dir, 'log')).sort();

@@ -17,6 +17,7 @@ import {
   digest,
   identity,
   indexRowsOf,
+  journalIn,
   startMs,
   temporaryFolder,
   turnAt,
@@ -27,7 +28,7 @@ const segmentBytesMax = 48 * 1024;
 
 function open(dir: string) {
   const mapSizes = { log: 1 << 24, state: 1 << 24 };
-  return openJournal({ dir, identity, indexRowsOf, mapSizes, segmentBytesMax });
+  return journalIn(dir, { mapSizes, segmentBytesMax });
 }
 
 /** A closed journal with some segments: 60 turns of one to five entries. */

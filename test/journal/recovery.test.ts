@@ -13,7 +13,7 @@ import { JournalDamaged } from '../../src/journal/journal.ts';
 import { encodeBatch, readBatchHeader } from '../../src/journal/log/codec.ts';
 import { truncateDamagedEnd } from '../../src/journal/log/truncate-log.ts';
 import { isDefect, LogReader } from '../../src/journal/log-reader.ts';
-import { type JournalOptions, openJournal } from '../../src/journal/open-journal.ts';
+import { openJournal } from '../../src/journal/open-journal.ts';
 import {
   type InspectedJournal,
   inspectJournal,
@@ -25,6 +25,7 @@ import {
   encoded,
   identity,
   indexRowsOf,
+  journalIn,
   paymentIntent,
   recovered,
   replayOf,
@@ -38,10 +39,6 @@ import {
 
 const everyTurn = 1;
 
-function open(dir: string, options: Partial<JournalOptions> = {}) {
-  return openJournal({ dir, identity, indexRowsOf, ...options });
-}
-
 /** A closed journal of turns with these sizes; `checkpointed` is the sequence of its checkpoint. */
 async function written(
   context: TestContext,
@@ -50,7 +47,7 @@ async function written(
 ): Promise<string> {
   const dir = temporaryFolder(context);
   const { checkpointed = 0, ...rest } = options;
-  const journal = await open(dir, rest);
+  const journal = await journalIn(dir, rest);
   await appendTurns(journal, sizes);
   if (checkpointed > 0) {
     const records = encoded(upTo(checkpointed).map((number) => paymentIntent(number)));
@@ -87,7 +84,7 @@ async function changeRecord(folder: string, key: number, change: (bytes: Buffer)
 /** What a recovery replays, or what it fails with. */
 async function replayedIn(dir: string): Promise<unknown> {
   try {
-    const journal = await open(dir);
+    const journal = await journalIn(dir);
     return await replayOf(journal).finally(() => journal.close());
   } catch (error) {
     return error;
@@ -96,7 +93,7 @@ async function replayedIn(dir: string): Promise<unknown> {
 
 /** The message of a recovery that finds damage, after it has returned everything before it. */
 async function damageOf(dir: string, before: readonly number[]): Promise<string> {
-  const journal = await open(dir);
+  const journal = await journalIn(dir);
   const sequences: number[] = [];
   try {
     for await (const entries of journal.replay()) sequences.push(...entries.map(({ sequence }) => sequence));
@@ -138,12 +135,12 @@ for (const [how, entries, damage] of [
       return end;
     });
     assert.deepEqual([end?.segment, end?.sequence], [segmentFolder(dir, 1), 8]);
-    const journal = await open(dir);
+    const journal = await journalIn(dir);
     assert.deepEqual(sequencesOf(await replayOf(journal)), upTo(7));
     assert.equal(journal.log.nextSequence, 8);
     await appendTurns(journal, [2]);
     await journal.close();
-    const again = await open(dir);
+    const again = await journalIn(dir);
     assert.deepEqual(sequencesOf(await replayOf(again)), upTo(9));
     await again.close();
     assert.equal(
@@ -158,7 +155,7 @@ test('a follower goes past a batch that was given up, when the checkpoint has it
   const dir = await written(context, [4, 3], { checkpointed: 7 });
   flipInFile(dir, 1, 5, 3);
   await truncateDamagedEnd({ dir, identity, indexRowsOf }, async (_, remove) => remove());
-  const journal = await recovered(await open(dir, { segmentBytesMax: everyTurn, logBytesMax: 1 }));
+  const journal = await recovered(await journalIn(dir, { segmentBytesMax: everyTurn, logBytesMax: 1 }));
   context.after(() => journal.close());
   await appendTurns(journal, [2]);
   await journal.checkpointer.write(9);
@@ -199,7 +196,7 @@ test('damage before the end stops the journal and names what to do', async (cont
     journal.acceptMissingSegment(),
   );
   assert.equal(accepted, named.at(-1));
-  const journal = await open(dir);
+  const journal = await journalIn(dir);
   assert.deepEqual(sequencesOf(await replayOf(journal)), upTo(4));
   await appendTurns(journal, [1]);
   await journal.close();
@@ -209,7 +206,7 @@ test('a damaged segment that only holds answers is dropped when its time has com
   const dir = await written(context, [4, 3, 2], { segmentBytesMax: everyTurn, checkpointed: 9 });
   flipInFile(dir, 1, 1, 4);
   rmSync(join(segmentFolder(dir, 5), 'data.mdb'));
-  const journal = await open(dir);
+  const journal = await journalIn(dir);
   const segments = () => readdirSync(join(dir, 'log')).map(Number);
   await journal.checkpointer.drop(Date.now() - 60_000);
   assert.deepEqual(segments(), [1, 5, 8]);
@@ -225,7 +222,7 @@ test('a journal whose newest segment is gone stays shut until the loss is accept
     name: 'JournalDamaged',
     message: /newest segment .* is missing: .*0{15}8 held.*--accept-loss/,
   };
-  await assert.rejects(open(dir), missing);
+  await assert.rejects(journalIn(dir), missing);
   const stopped = readStoppedJournal({ dir, identity, indexRowsOf }, async (journal) => {
     for await (const _ of journal.replay());
   });
@@ -238,7 +235,7 @@ test('a journal whose newest segment is gone stays shut until the loss is accept
   );
   for (const expected of [segmentFolder(dir, 8), null])
     assert.equal(await inspected((journal) => journal.acceptMissingSegment()), expected);
-  const journal = await open(dir);
+  const journal = await journalIn(dir);
   assert.deepEqual(sequencesOf(await replayOf(journal)), [5, 6, 7]);
   await journal.close();
 });
@@ -267,7 +264,7 @@ for (const checkpointed of [0, 7, 9]) {
     const last = toBufferKey(8);
     for (let at = file.indexOf(last); at >= 0; at = file.indexOf(last, at + 1)) key.copy(file, at);
     writeFileSync(path, file);
-    const journal = await open(dir);
+    const journal = await journalIn(dir);
     await assert.rejects(replayOf(journal), {
       name: 'JournalDamaged',
       message: /is damaged in segment 0{15}1 .*restore .*from a backup/,
@@ -303,7 +300,7 @@ test('a batch that arrives in a segment which its next owner has left behind is 
   });
   await db.put(8, late);
   await db.close();
-  const journal = await open(dir);
+  const journal = await journalIn(dir);
   assert.deepEqual(sequencesOf(await replayOf(journal)), upTo(9));
   await journal.close();
   const read = [...new LogReader(join(dir, 'log'), identity).read()];
@@ -340,7 +337,7 @@ test('of whom there are changes beyond the checkpoint is told, also where they h
 
 test('every owner has an epoch of its own, and a batch of an earlier one behind its batches stops the journal', async (context) => {
   const dir = await written(context, [4]);
-  const next = await open(dir);
+  const next = await journalIn(dir);
   assert.deepEqual(sequencesOf(await replayOf(next)), upTo(4));
   await appendTurns(next, [3, 2]);
   await next.close();
@@ -370,7 +367,7 @@ test('what the checkpoint holds is not needed from the log', async (context) => 
     bytes[answers + 50]! ^= 1;
     return bytes;
   });
-  const journal = await open(dir);
+  const journal = await journalIn(dir);
   assert.deepEqual(sequencesOf(await replayOf(journal)), [8, 9]);
   assert.throws(() => journal.log.readResponse({ record: 5, offset: 0 }, digest(5)), {
     name: 'JournalDamaged',
@@ -381,7 +378,7 @@ test('what the checkpoint holds is not needed from the log', async (context) => 
 
 test('a checkpoint in the middle of a turn is replayed from the next entry on', async (context) => {
   const dir = await written(context, [4, 3, 2], { checkpointed: 6 });
-  const journal = await open(dir);
+  const journal = await journalIn(dir);
   assert.deepEqual(sequencesOf(await replayOf(journal)), [7, 8, 9]);
   await journal.close();
 });
@@ -393,11 +390,11 @@ test('without any segment the log goes on after the checkpoint, once the loss is
     journal.acceptMissingSegment(),
   );
   assert.equal(accepted, segmentFolder(dir, 1));
-  const journal = await open(dir);
+  const journal = await journalIn(dir);
   assert.equal((await recovered(journal)).log.nextSequence, 7);
   await appendTurns(journal, [2]);
   await journal.close();
-  const again = await open(dir);
+  const again = await journalIn(dir);
   assert.deepEqual(sequencesOf(await replayOf(again)), [7, 8]);
   await again.close();
 });
@@ -407,7 +404,7 @@ test('folders that a crash left unfinished are cleared away', async (context) =>
   const leftovers = [`${segmentFolder(dir, 5)}.new`, `${segmentFolder(dir, 0)}.dropped`];
   for (const folder of leftovers) mkdirSync(folder);
   mkdirSync(join(dir, 'log', 'moved-away'));
-  const journal = await open(dir);
+  const journal = await journalIn(dir);
   assert.deepEqual(
     leftovers.map((folder) => existsSync(folder)),
     [false, false],
@@ -422,7 +419,7 @@ test('an empty newest segment is used', async (context) => {
   const db = openLmdb<Buffer, number>({ path: join(folder, 'data.mdb'), encoding: 'binary' });
   await db.remove(5);
   await db.close();
-  const journal = await recovered(await open(dir));
+  const journal = await recovered(await journalIn(dir));
   assert.equal(journal.log.nextSequence, 5);
   await appendTurns(journal, [2]);
   await journal.close();
@@ -432,7 +429,7 @@ test('an empty newest segment is used', async (context) => {
 test('a segment ends by size and by age', async (context) => {
   const dir = temporaryFolder(context);
   const dayMs = 24 * 3_600_000;
-  let journal = await open(dir, { segmentBytesMax: 40_000 });
+  let journal = await journalIn(dir, { segmentBytesMax: 40_000 });
   const segments = () => readdirSync(join(dir, 'log')).map(Number);
   await appendTurns(journal, [8, 8]);
   assert.deepEqual(segments(), [1]);
@@ -441,7 +438,7 @@ test('a segment ends by size and by age', async (context) => {
   await appendTurns(journal, [1], startMs + dayMs);
   assert.deepEqual(segments(), [1, 47]);
   await journal.close();
-  journal = await recovered(await open(dir));
+  journal = await recovered(await journalIn(dir));
   await appendTurns(journal, [1], startMs + dayMs + 1);
   assert.deepEqual(segments(), [1, 47, 49]);
   await journal.close();
@@ -450,7 +447,7 @@ test('a segment ends by size and by age', async (context) => {
 test('a reserved address space that is too small is no limit', async (context) => {
   const dir = temporaryFolder(context);
   const mapSizes = { log: 65_536, state: 65_536 };
-  const journal = await open(dir, { mapSizes });
+  const journal = await journalIn(dir, { mapSizes });
   const [first] = journal.log.append(turnAt(1, 1)).locations;
   await appendTurns(journal, Array<number>(20).fill(100));
   assert.equal(journal.log.readResponse(first!, digest(1))?.status, 200);

@@ -11,7 +11,6 @@ import { CheckpointReader } from '../../src/journal/checkpoint/checkpoint-reader
 import { checkpointTables } from '../../src/journal/checkpoint/checkpoint-tables.ts';
 import { ResponseTable } from '../../src/journal/checkpoint/response-table.ts';
 import { isDefect, LogReader } from '../../src/journal/log-reader.ts';
-import { openJournal } from '../../src/journal/open-journal.ts';
 import { keyOfId } from '../../src/journal/records/record-bytes.ts';
 import { Scrubber, type ScrubFinding, type ScrubState, unscrubbed } from '../../src/journal/scrubber.ts';
 import {
@@ -21,6 +20,7 @@ import {
   encoded,
   identity,
   indexRowsOf,
+  journalIn,
   paymentIntent,
   temporaryFolder,
 } from './journal-fixtures.ts';
@@ -38,10 +38,7 @@ interface Folder {
 async function written(context: TestContext): Promise<Folder> {
   const dir = temporaryFolder(context);
   const mapSizes = { log: 1 << 24, state: 1 << 24 };
-  const journal = await openJournal({
-    dir,
-    identity,
-    indexRowsOf,
+  const journal = await journalIn(dir, {
     mapSizes,
     segmentBytesMax: 256 * 1024,
   });
@@ -345,7 +342,7 @@ for (const { name, damage, defect, advice } of damages) {
 test('a checkpoint that is written between slices is not taken for a damaged one', async (context) => {
   const dir = temporaryFolder(context);
   const mapSizes = { log: 1 << 24, state: 1 << 24 };
-  const journal = await openJournal({ dir, identity, indexRowsOf, mapSizes });
+  const journal = await journalIn(dir, { mapSizes });
   const folder = { checkpoint: join(dir, 'state'), file: '', log: new LogReader(join(dir, 'log'), identity) };
   const { findings, scrubber } = scrubberOf(folder);
   let passes = 0;
