@@ -201,10 +201,10 @@ function lastDecline({ decline_code }: ChargeRecord, language: Language): Failur
 }
 
 /**
- * What the card page sends: the network's token for the card and what may be shown of it, but never
- * the number.
+ * What the card page sends and the service stores of a card: the network's token for it, and what
+ * may be shown of it, but never the number.
  */
-export interface SubmittedCard {
+export interface TokenizedCard {
   readonly token: string;
   readonly card: CardDetails;
   /** The card's bank wants the customer to pass a challenge first (3-D Secure). */
@@ -212,7 +212,7 @@ export interface SubmittedCard {
 }
 
 /** The customer typed a card on the page of a charge. */
-export function submitCard(draft: Draft, params: SubmittedCard, charge: ChargeRecord): Outcome {
+export function submitCard(draft: Draft, params: TokenizedCard, charge: ChargeRecord): Outcome {
   const refusal = refuseCard(draft, charge);
   if (refusal !== null) return refused(refusal);
   const known = { ...charge, card: params.card };

@@ -4,7 +4,7 @@
 
 import type { CommandOperation, ParamsOf } from '../contract/routes/table.ts';
 import type { EventType, PaymentMethodType } from '../contract/vocabulary.ts';
-import type { SubmittedCard } from './charges.ts';
+import type { TokenizedCard } from './charges.ts';
 import type { Answer } from './decision.ts';
 import type { AttemptReport } from './deliveries.ts';
 import type { NetworkOutcome } from './network-outcomes.ts';
@@ -25,7 +25,7 @@ export interface InternalParams {
   /** A customer chose how to pay on the checkout page. */
   choose_method: { readonly method: PaymentMethodType };
   /** A customer typed a card on the card page. */
-  submit_card: SubmittedCard;
+  submit_card: TokenizedCard;
   /** A customer answered the bank's challenge. */
   answer_challenge: { readonly passed: boolean };
   /** A customer goes back from the page of a charge, to choose a method again. */

@@ -5,9 +5,9 @@
 
 import type { Language, Mode, PaymentMethodType } from '../contract/vocabulary.ts';
 import { defined } from '../core/assert.ts';
+import type { TokenizedCard } from '../domain/charges.ts';
 import type { NetworkCall } from '../domain/network-call.ts';
 import type { NetworkOutcome } from '../domain/network-outcomes.ts';
-import type { CardDetails } from '../domain/record.ts';
 import type { AvailableNetworks } from '../shard/account.ts';
 
 /** A card as it was typed, in ASCII digits. It lives in the memory of one `tokenize`. */
@@ -17,14 +17,6 @@ export interface TypedCard {
   /** Four digits. */
   readonly expYear: number;
   readonly cvc: string;
-}
-
-/** What the service stores of a card: the network's token for it, and what may be shown of it. */
-export interface TokenizedCard {
-  readonly token: string;
-  readonly card: CardDetails;
-  /** The card's bank wants the customer to pass a challenge first (3-D Secure). */
-  readonly challenge: boolean;
 }
 
 /** The part of a typed card that is invalid. */

@@ -11,6 +11,7 @@ import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
 import { FixedQueue } from '../core/fixed-queue.ts';
 import type { Timers } from '../core/scheduler.ts';
+import type { TokenizedCard } from '../domain/charges.ts';
 import type { NetworkCall } from '../domain/network-call.ts';
 import type { NetworkOutcome } from '../domain/network-outcomes.ts';
 import type {
@@ -18,7 +19,6 @@ import type {
   CashNetwork,
   OutcomeListener,
   TellingNetworks,
-  TokenizedCard,
   TypedCard,
   TypedCardNetwork,
 } from './network.ts';

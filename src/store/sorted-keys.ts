@@ -6,15 +6,9 @@
 
 import { elementAt } from '../core/assert.ts';
 import { pieceSize } from '../core/piece-size.ts';
+import type { ScanRange } from '../domain/view.ts';
 
 const blockSize = pieceSize(512);
-
-/** Bounds are exclusive, and each may be left out. */
-export interface KeyRange {
-  readonly after?: string | undefined;
-  readonly before?: string | undefined;
-  readonly descending: boolean;
-}
 
 export class SortedKeys {
   readonly #blocks: string[][] = [];
@@ -51,7 +45,7 @@ export class SortedKeys {
   }
 
   /** The keys strictly between the bounds, lazily. Keys may be added and deleted meanwhile. */
-  *scan({ after, before, descending }: KeyRange): Generator<string, void, undefined> {
+  *scan({ after, before, descending }: ScanRange): Generator<string, void, undefined> {
     const blocks = this.#blocks;
     const step = descending ? -1 : 1;
     const end = descending ? after : before;
@@ -112,7 +106,7 @@ export class SortedKeys {
 }
 
 /** Whether a key lies between the bounds. */
-export function isWithin(key: string, { after, before }: KeyRange): boolean {
+export function isWithin(key: string, { after, before }: ScanRange): boolean {
   return (after === undefined || key > after) && (before === undefined || key < before);
 }
 

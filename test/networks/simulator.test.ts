@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { TokenizedCard } from '../../src/domain/charges.ts';
 import type { NetworkOutcome } from '../../src/domain/network-outcomes.ts';
-import type { TokenizedCard, TypedCard } from '../../src/networks/network.ts';
+import type { TypedCard } from '../../src/networks/network.ts';
 import { createSimulator } from '../../src/networks/simulator.ts';
 import { type TestCard, testCards } from '../../src/networks/test-cards.ts';
 import { call, startMs } from './calls.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type KeyRange, SortedKeys } from '../../src/store/sorted-keys.ts';
+import type { ScanRange } from '../../src/domain/view.ts';
+import { SortedKeys } from '../../src/store/sorted-keys.ts';
 
 const keyOf = (n: number) => String(n).padStart(6, '0');
 
@@ -16,7 +17,7 @@ function all(set: SortedKeys): string[] {
 }
 
 /** The same range over a plain sorted array. */
-function rangeOf(sorted: readonly string[], { after, before, descending }: KeyRange): string[] {
+function rangeOf(sorted: readonly string[], { after, before, descending }: ScanRange): string[] {
   const inside = sorted.filter(
     (key) => (after === undefined || key > after) && (before === undefined || key < before),
   );
@@ -25,7 +26,7 @@ function rangeOf(sorted: readonly string[], { after, before, descending }: KeyRa
 
 test('ranges exclude their bounds, in both directions', () => {
   const set = filled('b', 'd', 'a', 'c', 'e');
-  const rows: [KeyRange, string][] = [
+  const rows: [ScanRange, string][] = [
     [{ descending: false }, 'abcde'],
     [{ descending: true }, 'edcba'],
     [{ after: 'b', descending: false }, 'cde'],

@@ -3,8 +3,9 @@
 
 import { type ErrorCode, errors } from '../../contract/errors/table.ts';
 import { type Mode, modeOf, paymentMethodTypes } from '../../contract/vocabulary.ts';
+import type { TokenizedCard } from '../../domain/charges.ts';
 import type { Html } from '../../html/html.ts';
-import type { Tokenize, TokenizedCard } from '../../networks/network.ts';
+import type { Tokenize } from '../../networks/network.ts';
 import { type CardFault, readCard } from './card-fields.ts';
 import { expiryLengthMax } from './card-inputs.ts';
 import { checkoutPage, type SentForm } from './checkout-page.ts';

@@ -1,11 +1,11 @@
 // Every page of the customers in a state made for it.
 
 import type { Page } from 'playwright-core';
-import type { SubmittedCard } from '../../../src/domain/charges.ts';
+import type { TokenizedCard } from '../../../src/domain/charges.ts';
 import { createConfirmed, createSession, type Service } from './in-process-service.ts';
 
 /** A card charge of a new session, and what was submitted for it. */
-async function cardCharge(service: Service, submitted: Partial<SubmittedCard>) {
+async function cardCharge(service: Service, submitted: Partial<TokenizedCard>) {
   const session = await createSession(service, { description: 'Order 1042: two books and a map' });
   await service.run('choose_method', { method: 'card' }, session.id);
   const charge = (await service.port.view(session.id))!.charge!.id;
