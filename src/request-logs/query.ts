@@ -66,7 +66,10 @@ export type AskLog = Ask<LogOfNodeQuestions>;
 /** Resolves with null while the thread is away, and where no request logs can be read. */
 export type AskLogs = Ask<LogQuestions>;
 
-/** `pause` is awaited between the parts of a search, so that entries are written meanwhile. */
+/**
+ * `pause` is awaited between the parts of a search, so that entries are written meanwhile. The
+ * searches of an organization run one after the other, so that those of others have their turns.
+ */
 export function answerLogQuestions(
   folder: string,
   pause: () => Promise<unknown>,
@@ -78,11 +81,23 @@ export function answerLogQuestions(
       await pause();
     }
   }
+  /** By organization, when the last of its searches is over. */
+  const last = new Map<string, Promise<void>>();
+  function inTurn<T>({ org }: LogScope, parts: InParts<T>): Promise<T> {
+    const result = (last.get(org) ?? Promise.resolve()).then(() => finish(parts));
+    const end = () => {
+      if (last.get(org) === over) last.delete(org);
+    };
+    const over = result.then(end, end);
+    last.set(org, over);
+    return result;
+  }
   return {
-    search: ({ scope, filter, limit, before }) => finish(searchInParts(folder, scope, filter, limit, before)),
+    search: ({ scope, filter, limit, before }) =>
+      inTurn(scope, searchInParts(folder, scope, filter, limit, before)),
     after: ({ scope, filter, limit, after }) =>
-      finish(entriesAfterInParts(folder, scope, filter, limit, after)),
-    find: async ({ scope, request }) => ({ entry: await finish(findInParts(folder, scope, request)) }),
+      inTurn(scope, entriesAfterInParts(folder, scope, filter, limit, after)),
+    find: async ({ scope, request }) => ({ entry: await inTurn(scope, findInParts(folder, scope, request)) }),
     newest: ({ scope }) => newestPlace(folder, scope),
   };
 }

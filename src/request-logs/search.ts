@@ -168,12 +168,15 @@ export function* entriesAfterInParts(
   const isFound = entryFilterOf(filter);
   const found: (LoggedRequest | Gap)[] = [];
   let place = after;
-  let reads = readsMax;
+  let [rows, reads] = [rowsMax, readsMax];
   for (const name of segmentsIn(log)) {
     if (name < start.name) continue;
-    const index = readIndex(log, name);
-    for (let row = name === start.name ? start.row : 0; row < index.count; row++) {
-      if (found.length === limit || reads === 0) return { found, newest: place };
+    // Whoever follows looks again and again, mostly at the end.
+    const first = name === start.name ? start.row : 0;
+    const index = readIndex(log, name, first);
+    for (let row = first; row < index.count; row++) {
+      if (found.length === limit || rows-- === 0 || reads === 0) return { found, newest: place };
+      if (rows % partRows === 0) yield;
       place = textOf({ name, row: row + 1 });
       if (!isWanted(index, row)) continue;
       if (reads-- % partReads === 0) yield;
@@ -209,8 +212,8 @@ export function* findInParts(
     if (timeOfSegment(name) - disorderMs > atMs) return null;
     if (next !== undefined && timeOfSegment(next) + disorderMs < atMs) continue;
     const index = readIndex(log, name);
-    yield;
     for (let row = 0; row < index.count; row++) {
+      if (row % partRows === 0) yield;
       if (index.requestTag(row) !== tag) continue;
       const entry = entryAt(log, name, index, row);
       if (entry !== null && 'request' in entry && entry.request === request) return entry;

@@ -78,53 +78,61 @@ export function putRow(
 
 export class SegmentIndex {
   readonly #rows: Buffer;
+  /** Those before it were not read. */
+  readonly #firstRow: number;
   readonly count: number;
 
-  constructor(rows: Buffer) {
+  constructor(rows: Buffer, firstRow = 0) {
     this.#rows = rows;
-    this.count = Math.floor(rows.length / indexRowBytes);
+    this.#firstRow = firstRow;
+    this.count = firstRow + Math.floor(rows.length / indexRowBytes);
+  }
+
+  #startOf(row: number): number {
+    return (row - this.#firstRow) * indexRowBytes;
   }
 
   atMs(row: number): number {
-    return this.#rows.readDoubleLE(row * indexRowBytes);
+    return this.#rows.readDoubleLE(this.#startOf(row));
   }
   offset(row: number): number {
-    return this.#rows.readUInt32LE(row * indexRowBytes + 8);
+    return this.#rows.readUInt32LE(this.#startOf(row) + 8);
   }
   bytes(row: number): number {
-    return this.#rows.readUInt32LE(row * indexRowBytes + 12);
+    return this.#rows.readUInt32LE(this.#startOf(row) + 12);
   }
   requestTag(row: number): number {
-    return this.#rows.readUInt32LE(row * indexRowBytes + 16);
+    return this.#rows.readUInt32LE(this.#startOf(row) + 16);
   }
   keyTag(row: number): number {
-    return this.#rows.readUInt32LE(row * indexRowBytes + 20);
+    return this.#rows.readUInt32LE(this.#startOf(row) + 20);
   }
   objectTag(row: number): number {
-    return this.#rows.readUInt32LE(row * indexRowBytes + 24);
+    return this.#rows.readUInt32LE(this.#startOf(row) + 24);
   }
   status(row: number): number {
-    return this.#rows.readUInt16LE(row * indexRowBytes + 28);
+    return this.#rows.readUInt16LE(this.#startOf(row) + 28);
   }
   route(row: number): number {
-    return this.#rows.readUInt8(row * indexRowBytes + 30);
+    return this.#rows.readUInt8(this.#startOf(row) + 30);
   }
   flags(row: number): number {
-    return this.#rows.readUInt8(row * indexRowBytes + 31);
+    return this.#rows.readUInt8(this.#startOf(row) + 31);
   }
   /** Rows may tell nothing after a crash of the machine, so all are looked at. */
   hasLater(ms: number): boolean {
-    for (let row = this.count - 1; row >= 0; row--) if (this.atMs(row) >= ms) return true;
+    for (let row = this.count - 1; row >= this.#firstRow; row--) if (this.atMs(row) >= ms) return true;
     return false;
   }
   get end(): number {
-    return this.count === 0 ? 0 : this.offset(this.count - 1) + this.bytes(this.count - 1);
+    return this.count === this.#firstRow ? 0 : this.offset(this.count - 1) + this.bytes(this.count - 1);
   }
 }
 
-/** The index of a segment; without rows when the segment was dropped meanwhile. */
-export function readIndex(folder: string, name: string): SegmentIndex {
-  return new SegmentIndex(readPart(indexFile(folder, name), 0, null) ?? Buffer.alloc(0));
+/** The index of a segment from a row on; without rows when the segment was dropped meanwhile. */
+export function readIndex(folder: string, name: string, firstRow = 0): SegmentIndex {
+  const rows = readPart(indexFile(folder, name), firstRow * indexRowBytes, null);
+  return new SegmentIndex(rows ?? Buffer.alloc(0), firstRow);
 }
 
 /** Fewer bytes where the file ends, null when there is no such file. `bytes` null: all. */
@@ -137,7 +145,7 @@ export function readPart(path: string, offset: number, bytes: number | null): Bu
     throw error;
   }
   try {
-    const buffer = Buffer.allocUnsafe(bytes ?? fstatSync(file).size - offset);
+    const buffer = Buffer.allocUnsafe(bytes ?? Math.max(0, fstatSync(file).size - offset));
     const read = readSync(file, buffer, 0, buffer.length, offset);
     return buffer.subarray(0, read);
   } finally {

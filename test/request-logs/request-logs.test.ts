@@ -1,9 +1,18 @@
 // The request logs on the disk: what a search finds, what is dropped, and what a crash leaves.
 
 import assert from 'node:assert/strict';
-import { appendFileSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import fs, {
+  appendFileSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import type { LoggedRequest } from '../../src/contract/routes/logged-request.ts';
 import { routeTable } from '../../src/contract/routes/table.ts';
 import { type AnsweredRequest, bodyKeptBytesMax, type EntryReader } from '../../src/request-logs/entry.ts';
@@ -176,6 +185,46 @@ test('a long search pauses again and again, and what is written meanwhile does n
   const page = await search!({ scope: shop, limit: 10, before: null, filter: { path } }, () => {});
   assert.deepEqual(page, { found: [], places: [], older: null, reachedMs: Number.NEGATIVE_INFINITY, newest });
   assert.ok(pauses >= 20, `${pauses} pauses`);
+});
+
+test('who follows a long log pauses, too, and reads at its end what is new', async (t) => {
+  const { folder, logs } = newLogs();
+  const entries = Array.from({ length: 60_000 }, () =>
+    answeredRequest({ requestBody: Buffer.alloc(0), answerBody: Buffer.alloc(0) }),
+  );
+  for (let i = 0; i < entries.length; i += 1_000) writeAll(logs, shop, entries.slice(i, i + 1_000));
+  let pauses = 0;
+  const { after } = answerLogQuestions(folder, async () => void pauses++);
+  const asked = { scope: shop, limit: 10, filter: { status: { from: 500, to: 599 } } };
+  const first = await after!({ ...asked, after: '0-0' }, () => {});
+  assert.deepEqual([first.found, first.newest], [[], newestPlace(folder, shop)]);
+  assert.ok(pauses >= 1, `${pauses} pauses`);
+  const readSync = t.mock.method(fs, 'readSync');
+  syncBuiltinESMExports();
+  t.after(syncBuiltinESMExports);
+  assert.deepEqual(await after!({ ...asked, after: first.newest }, () => {}), first);
+  const bytes = readSync.mock.calls.reduce((sum, { result }) => sum + (result ?? 0), 0);
+  assert.equal(bytes, 0);
+  assert.deepEqual(entriesAfter(folder, shop, {}, 10, `${first.newest}0`).found, [], 'behind the end');
+});
+
+test('the searches of an organization run one after the other, so that others do not wait for all of them', async () => {
+  const { folder, logs } = newLogs();
+  const other: LogScope = { org: 'org_other', mode: 'test' };
+  const routeNumber = routeOf('GET', '/v1/payment_intents/{id}');
+  const read = () => answeredRequest({ routeNumber, path: '/v1/payment_intents/pi_1' });
+  for (const scope of [shop, other]) writeAll(logs, scope, Array.from({ length: 1_000 }, read));
+  let parts = 0;
+  const { search } = answerLogQuestions(folder, async () => {
+    parts++;
+    await setImmediate();
+  });
+  const asked = { limit: 10, before: null, filter: { path: '/v1/payment_intents/pi_2' } };
+  const crowd = Array.from({ length: 10 }, () => search!({ ...asked, scope: shop }, () => {}));
+  await search!({ ...asked, scope: other }, () => {});
+  const partsByThen = parts;
+  await Promise.all(crowd);
+  assert.ok(partsByThen < parts / 4, `${partsByThen} of ${parts} parts came before`);
 });
 
 test('each organization and mode has a log of its own', () => {
