@@ -309,8 +309,11 @@ function makeDataFolder(path: string): void {
     if (error instanceof DataFolderError) throw error;
     const code = errorCode(error);
     const reason = code === 'ENOTDIR' ? 'is not a folder' : `can't be written (${code})`;
-    const remedy = code === 'ENOSPC' ? 'make room, or choose' : 'choose';
-    throw new DataFolderError(`the data folder ${path} ${reason}: ${remedy} another with PAYMENTS_DATA_DIR`);
+    const another = `${code === 'ENOSPC' ? 'make room, or ' : ''}choose another with PAYMENTS_DATA_DIR`;
+    const again =
+      'see what its disk and its permissions say (dmesg, mount), and start on it again: it has all that was acknowledged';
+    const remedy = existsSync(join(path, formatFile)) ? again : another;
+    throw new DataFolderError(`the data folder ${path} ${reason}: ${remedy}`);
   }
 }
 

@@ -2,6 +2,7 @@
 // and who may not look into it is told so, and nothing else.
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -82,6 +83,24 @@ test('who may not look into the folder is told whose it is', { skip }, async (co
     assert.equal(checks.find(({ name }) => name === 'folder')?.detail, message);
     await assert.rejects(lockDataFolder(dataDir), { name: 'DataFolderError', message });
   });
+});
+
+test('on a disk that was mounted anew for reading, nobody is led to another folder', {
+  skip,
+}, async (context) => {
+  const dataDir = await folderOf(context, 0);
+  const module = JSON.stringify(new URL('../../src/data-folder/folder-lock.ts', import.meta.url).href);
+  const program = `const { lockDataFolder } = await import(${module});
+    await lockDataFolder(${JSON.stringify(dataDir)}).catch(({ message }) => console.log(message));`;
+  const mounted = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"';
+  const node = [process.execPath, '--input-type=module', '--eval', program];
+  const { stdout, status } = spawnSync('unshare', ['-m', 'sh', '-c', mounted, dataDir, ...node]);
+  if (status !== 0) return context.skip('nothing can be mounted here');
+  assert.equal(
+    stdout.toString(),
+    `the data folder ${dataDir} can't be written (EROFS): see what its disk and its permissions say (dmesg, mount), ` +
+      'and start on it again: it has all that was acknowledged\n',
+  );
 });
 
 test('doctor says what lies in the place of a data folder', async (context) => {
