@@ -3,7 +3,7 @@
 // which gives it back. It never waits: when too much is not written yet, entries are dropped and
 // counted, and the log says how many.
 
-import { assert, elementAt } from '../core/assert.ts';
+import { assert, defined, elementAt } from '../core/assert.ts';
 import { type Answer, type Question, Questions } from '../rpc/questions.ts';
 import { type AnsweredRequest, EntryWriter, gapBytes } from './entry.ts';
 import type { AskLogs, LogQuestions } from './query.ts';
@@ -39,15 +39,19 @@ interface RequestLogClientOptions {
 const bufferBytes = 1024 * 1024;
 /** What may wait to be written: about a second of all that an edge can take. */
 const batchesMax = 16;
+/** When so many wait, an organization that has an equal part of their bytes or more gives way. */
+const manyBatches = 12;
 const spareMax = 2;
 /** An entry waits this long at most before it is handed over. */
 const gatherMs = 500;
 const questionsMax = 256;
 const gapsMax = 1_000;
 
+/** What was handed over, by the numbers of the senders. */
 interface Batch {
   readonly senders: readonly LogScope[];
   readonly counts: readonly number[];
+  readonly bytes: readonly number[];
 }
 
 export class RequestLogClient {
@@ -59,12 +63,16 @@ export class RequestLogClient {
   #isFlushDue = false;
   #senders: LogScope[] = [];
   #counts: number[] = [];
+  #bytes: number[] = [];
   /** The numbers of the senders in the batch, by organization, in test mode and in live mode. */
   readonly #numbers = [new Map<string, number>(), new Map<string, number>()] as const;
   #lastOrg = '';
   #lastLivemode = false;
   #lastNumber = 0;
   readonly #inFlight: Batch[] = [];
+  /** By organization, and in all, the bytes in there. */
+  readonly #waiting = new Map<string, number>();
+  #waitingBytes = 0;
   readonly #questions = new Questions<LogQuestions>((question) => this.#port?.postMessage(question));
   /** How many entries were dropped, by their scopes. */
   readonly #dropped = new Map<string, { readonly scope: LogScope; missing: number }>();
@@ -81,8 +89,8 @@ export class RequestLogClient {
       if ('question' in message) {
         this.#questions.take(message);
       } else if (this.#port === port) {
-        assert(this.#inFlight.length > 0, 'only a batch that was sent is given back');
-        this.#inFlight.shift();
+        const batch = defined(this.#inFlight.shift(), 'only a batch that was sent is given back');
+        this.#countWaiting(batch, -1);
         this.#keepSpare(message.written);
       }
     });
@@ -94,6 +102,8 @@ export class RequestLogClient {
   #lose(): void {
     this.#port = null;
     this.#questions.end(new Error('the request logs are away'));
+    this.#waiting.clear();
+    this.#waitingBytes = 0;
     for (const { senders, counts } of this.#inFlight.splice(0))
       for (const [number, { org, mode }] of senders.entries())
         this.#drop(org, mode === 'live', elementAt(counts, number));
@@ -101,22 +111,40 @@ export class RequestLogClient {
 
   put(org: string, entry: AnsweredRequest): void {
     const { livemode } = entry;
-    if (!this.#isBegun && !this.#begin()) {
+    if (this.#givesWay(org) || (!this.#isBegun && !this.#begin())) {
       this.#drop(org, livemode, 1);
       return;
     }
+    const { used } = this.#writer;
     if (!this.#writer.put(this.#numberOf(org, livemode), entry)) {
       this.flush();
       this.put(org, entry);
       return;
     }
     this.#counts[this.#lastNumber]!++;
+    this.#bytes[this.#lastNumber]! += this.#writer.used - used;
     if (this.#isFlushDue) return;
     this.#isFlushDue = true;
     this.#options.later(() => {
       this.#isFlushDue = false;
       this.flush();
     }, gatherMs);
+  }
+
+  #givesWay(org: string): boolean {
+    if (this.#inFlight.length < manyBatches) return false;
+    return (this.#waiting.get(org) ?? 0) * this.#waiting.size >= this.#waitingBytes;
+  }
+
+  /** Counts a batch that is handed over, or is written: `sign` is -1. */
+  #countWaiting({ senders, bytes }: Batch, sign: 1 | -1): void {
+    for (const [number, { org }] of senders.entries()) {
+      const more = sign * elementAt(bytes, number);
+      const left = (this.#waiting.get(org) ?? 0) + more;
+      this.#waitingBytes += more;
+      if (left === 0) this.#waiting.delete(org);
+      else this.#waiting.set(org, left);
+    }
   }
 
   /** Begins a batch, with what was dropped. Returns false when too much is not written yet. */
@@ -144,6 +172,7 @@ export class RequestLogClient {
       numbers.set(org, number);
       this.#senders.push({ org, mode: livemode ? 'live' : 'test' });
       this.#counts.push(0);
+      this.#bytes.push(0);
     }
     this.#lastOrg = org;
     this.#lastLivemode = livemode;
@@ -179,13 +208,15 @@ export class RequestLogClient {
   flush(): void {
     if (!this.#isBegun) return;
     const { buffer, used } = this.#writer;
-    const batch = { senders: this.#senders, counts: this.#counts };
+    const batch = { senders: this.#senders, counts: this.#counts, bytes: this.#bytes };
     this.#isBegun = false;
     this.#senders = [];
     this.#counts = [];
+    this.#bytes = [];
     this.#lastOrg = '';
     for (const numbers of this.#numbers) numbers.clear();
     this.#inFlight.push(batch);
+    this.#countWaiting(batch, 1);
     if (this.#port === null) {
       this.#lose();
       return;

@@ -79,6 +79,26 @@ test('when the writer is behind, entries are dropped and counted, and a gap come
   assert.deepEqual(entriesOf(port.batches.at(-1)!), ['org_a test gap 3', `org_a test ${next.requestId}`]);
 });
 
+test('while the writer is behind, an organization that sends much leaves room to the others', () => {
+  const { client, dropped } = newClient();
+  const port = new Port();
+  client.connect(port);
+  const large = answeredRequest({ answerBody: Buffer.alloc(8 * 1024, 'a') });
+  client.put('org_b', answeredRequest());
+  while (dropped.length < 5_000) client.put('org_crowd', large);
+  const own = Array.from({ length: 100 }, () => answeredRequest());
+  for (const entry of own) client.put('org_b', entry);
+  client.flush();
+  assert.equal(dropped.length, 5_000);
+  const kept = new Set(port.batches.flatMap(entriesOf));
+  assert.ok(own.every(({ requestId }) => kept.has(`org_b test ${requestId}`)));
+  assert.ok(kept.has('org_crowd test gap 5000'));
+  for (const batch of [...port.batches]) port.acknowledge(batch);
+  client.put('org_crowd', large);
+  client.flush();
+  assert.deepEqual(entriesOf(port.batches.at(-1)!), [`org_crowd test ${large.requestId}`]);
+});
+
 test('a request that is left out on purpose is part of a gap, and is no loss', () => {
   const { client, dropped } = newClient();
   const port = new Port();
