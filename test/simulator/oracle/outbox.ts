@@ -6,7 +6,13 @@ import { slotOf } from '../../../src/core/slot.ts';
 import { eventJson } from '../../../src/domain/events.ts';
 import type { Change } from '../../../src/domain/record.ts';
 import type { CommitBatch, Peer } from '../../../src/shard/commit-batch.ts';
-import type { DueDelivery, EndpointChange, OutboxBatch, OutboxMessage } from '../../../src/shard/protocol.ts';
+import type {
+  DueDelivery,
+  EndpointChange,
+  EndpointReport,
+  OutboxBatch,
+  OutboxMessage,
+} from '../../../src/shard/protocol.ts';
 import type { DeliveryOutcome } from '../../../src/shard/shard-options.ts';
 import type { Table } from '../../domain/model/turn.ts';
 import type { World } from '../world/world.ts';
@@ -60,7 +66,7 @@ export class Outbox {
     return slotOf(endpoint) % this.#threads.length;
   }
 
-  /** A thread reports attempts, which `take` records. While writes are refused nobody knows which of them are recorded. */
+  /** A thread reports attempts, which `take` records. While writes are refused the thread keeps what is not acknowledged. */
   reported(
     batch: CommitBatch,
     peer: Peer,
@@ -80,7 +86,9 @@ export class Outbox {
     const refused = refuses();
     take((outcome) => outcomes.push(outcome));
     if (refused || refuses() || this.#world.isDamaged) {
-      for (const { endpoint, delivery } of reports) thread?.leased.get(endpoint)?.delete(delivery);
+      const taken = new Set(batch.acknowledged(number).map((each) => `${each.delivery} ${each.number}`));
+      for (const report of reports)
+        if (this.#world.isDamaged || taken.has(`${report.delivery} ${report.number}`)) ended(thread, report);
       return;
     }
     const wanted = [...fresh.values()].map(({ delivery, endpoint, result }) => {
@@ -95,10 +103,7 @@ export class Outbox {
     const acknowledged = reports.length === 0 ? [] : batch.acknowledged(number).slice(-reports.length);
     const isWhole = reports.every(({ delivery }, i) => acknowledged[i]?.delivery === delivery);
     this.#check(isWhole ? null : `of ${reports.length} reports not all are acknowledged`);
-    for (const { endpoint, delivery, number } of reports) {
-      const leased = thread.leased.get(endpoint);
-      if (leased?.get(delivery) === number) leased.delete(delivery);
-    }
+    for (const report of reports) ended(thread, report);
   }
 
   /** What a commit batch gives to the threads, with the reports that each of them is told to be recorded. */
@@ -224,6 +229,12 @@ export class Outbox {
       this.#check(late === undefined ? null : `${late?.id} is due since ${late?.due_at_ms} and not leased`);
     }
   }
+}
+
+/** A lease ends with the report of its attempt. */
+function ended(thread: Thread | null | undefined, { endpoint, delivery, number }: EndpointReport): void {
+  const leased = thread?.leased.get(endpoint);
+  if (leased?.get(delivery) === number) leased.delete(delivery);
 }
 
 const nothing: OutboxBatch = { endpoints: [], complete: false, deliveries: [], recorded: [] };

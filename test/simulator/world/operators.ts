@@ -129,10 +129,11 @@ export class Operators {
 
   /** Uses some of the keys that were issued. */
   async tryKeys(count: number): Promise<void> {
-    const { judge, simulation, clocks } = this.#world;
+    const { judge, simulation, machines } = this.#world;
+    const walls = () => machines.map(({ clocks }) => clocks.wall());
     for (const key of this.keys.slice(-count)) {
       const { revokedMs, expiresAtMs } = key;
-      const [sentMs, sentAtMs] = [simulation.nowMs, clocks.wall()];
+      const [sentMs, sentAtMs] = [simulation.nowMs, walls()];
       const request = {
         apiKey: key.text,
         method: 'GET',
@@ -143,8 +144,9 @@ export class Operators {
       } as const;
       const answer = await this.#clients.send(request, key.shop.apiKey);
       if (answer === null || this.#world.isDamaged) continue;
-      // The wall clock may have been set meanwhile.
-      const [firstMs, lastMs] = [Math.min(sentAtMs, clocks.wall()), Math.max(sentAtMs, clocks.wall())];
+      // Any node may have answered, and a wall clock may have been set meanwhile.
+      const times = [...sentAtMs, ...walls()];
+      const [firstMs, lastMs] = [Math.min(...times), Math.max(...times)];
       if (revokedMs < sentMs || expiresAtMs <= firstMs)
         judge.check(
           'a key that was revoked opens nothing',

@@ -406,6 +406,7 @@ export class ShardThread {
       unanswered.length === 0,
       () => `${unanswered.join(' and ')} were executed, and are not answered at a stop`,
     );
-    for (const lane of this.lanes) world.closesAll(machine, lane);
+    // The thread of one that has failed meanwhile ends as it is.
+    if (!this.#hasFailed) for (const lane of this.lanes) world.closesAll(machine, lane);
   }
 }
