@@ -44,13 +44,22 @@ async function cutAtSequence(
   const log = logs[shard];
   if (log === undefined)
     throw new DataFolderError(`there is no shard ${shard}: the backup has shards 0 to ${logs.length - 1}`);
+  if (sequence < log.state) throw beforeCheckpoint(log, 'the backup');
   let last = log.state;
-  for await (const { wallMs, lastSequence } of batchesOf(log, log.state)) {
+  for await (const { wallMs, lastSequence } of batchesOf(log, Math.min(sequence - 1, log.state))) {
     if (lastSequence >= sequence) return { toMs: wallMs, entry: { shard, sequence } };
     last = lastSequence;
   }
   throw new DataFolderError(
     `the log of shard ${shard} ends with sequence ${last}, in the backup and the archive: ${sequence} is not in it`,
+  );
+}
+
+/** The checkpoint that `backup` has can't go back. */
+export function beforeCheckpoint({ shard, state }: ShardLog, backup: string): DataFolderError {
+  return new DataFolderError(
+    `this is before the checkpoint of shard ${shard} in ${backup}, which is as of sequence ${state}: ` +
+      'restore an earlier backup, with the archive, up to this moment',
   );
 }
 

@@ -52,7 +52,7 @@ import {
   readManifest,
 } from './backup-manifest.ts';
 import { LaterReport } from './restore-report.ts';
-import { batchesOf, type Cut, cutFor, keptOf, type ShardLog } from './restore-target.ts';
+import { batchesOf, beforeCheckpoint, type Cut, cutFor, keptOf, type ShardLog } from './restore-target.ts';
 
 interface RestoreOptions {
   /** The backup's folder, and the archive's (null: none). */
@@ -205,10 +205,7 @@ class Restore {
     const { entries } = this.#later;
     const restored = await restoreLog(target, this.#kept(log, cut));
     if (restored.last < state && (this.#later.entries > entries || cut.entry !== null))
-      throw new DataFolderError(
-        `this is before the checkpoint of shard ${shard} in ${this.#options.from}, which is as of sequence ${state}: ` +
-          'restore an earlier backup, with the archive, up to this moment',
-      );
+      throw beforeCheckpoint(log, this.#options.from);
     const journal = await openJournal({
       dir,
       identity,
