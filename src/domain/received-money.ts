@@ -46,7 +46,9 @@ export function payCash(draft: Draft, params: ParamsOf<'pay_cash'>): Outcome {
   const { org, livemode } = draft.context;
   const holder = holderOf(draft.view, number);
   if (holder?.kind !== 'charge' || holder.org !== org || holder.livemode !== livemode) {
-    return refused(missing(params.number, holder?.org === org ? holder.livemode : null, 'number'));
+    // A code that is being issued has a holder in the same mode.
+    const isElsewhere = holder?.org === org && holder.livemode !== livemode;
+    return refused(missing(params.number, isElsewhere ? holder.livemode : null, 'number'));
   }
   const money = { amount: params.amount, currency: holder.currency, agent: 'test agent', card: null };
   const [charge] = takeMoney(draft, holder, money, false);

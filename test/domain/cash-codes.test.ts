@@ -94,6 +94,20 @@ test('money that comes for a code that was issued again is that of its newer cha
   for (const id of [older, newer]) assert.deepEqual(faultsOf(stage.get('charge', id), stage.world.state), []);
 });
 
+test('a code that is not issued yet can not be paid, and is not said to be one of the other mode', () => {
+  const stage = new Stage();
+  const { cash_number: number }: NetworkCallRecord = stage.calls(
+    'confirm_payment_intent',
+    {},
+    cashIntent(stage),
+  );
+  const { outcome } = stage
+    .when('pay_cash', { number, amount })
+    .expect({ refusal: ['resource_missing', 'number'] });
+  assert.ok('refusal' in outcome);
+  assert.equal(outcome.refusal.message, 'resource_missing');
+});
+
 test('a code of test mode is issued again in live mode', () => {
   const stage = new Stage();
   end(stage, chargeWithCode(stage), 30 * dayMs);
