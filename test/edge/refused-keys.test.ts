@@ -68,6 +68,22 @@ test('a flood of made-up keys is told in a bounded number of rows, and hides no 
   assert.deepEqual(more, []);
 });
 
+test('a flood of refused keys of one organization hides no key of another', () => {
+  const { clock, keys } = start();
+  for (let number = 0; number < 50; number++)
+    keys.add({ ...revoked, organization: 'org_2', address: `203.0.113.${number}` });
+  const ofOne = keys.take();
+  keys.add(revoked);
+  assert.deepEqual([ofOne.length, keys.take()], [4, [revoked]]);
+  clock.advance(60_000);
+  assert.deepEqual(
+    keys.take().map(({ code, times, organization }) => ({ code, times, organization })),
+    [{ code: 'api_key_revoked', times: 46, organization: null }],
+  );
+  keys.add({ ...revoked, organization: 'org_2' });
+  assert.equal(keys.take().length, 1, 'it has its part in each minute');
+});
+
 test('the last ones are told without waiting', () => {
   const { keys } = start();
   keys.add(revoked);

@@ -2,7 +2,7 @@
 // allows, so their rows are bounded: in a minute a key from one address has one row, and another
 // one at the end with how often it came; a limited number of keys have rows of their own, and the
 // others are only counted. Keys that exist but do not work are limited separately, so that a flood
-// of invented ones hides none of them.
+// of invented ones hides none of them, and by organization, so that none hides those of another.
 
 import type { ErrorCode } from '../../contract/errors/table.ts';
 
@@ -22,6 +22,8 @@ export interface RefusedKeyNote {
 const windowMs = 60_000;
 /** Keys with rows of their own in a window: this many that exist, and this many others. */
 const toldMax = 20;
+/** Of those that exist, this many of one organization. */
+const toldOfOneMax = 4;
 
 export class RefusedKeys {
   readonly #monotonic: () => number;
@@ -30,6 +32,7 @@ export class RefusedKeys {
   /** The keys with a row in this window, and how often each came after it. */
   readonly #told = new Map<string, { readonly refused: RefusedKeyNote; again: number }>();
   readonly #toldCount = { known: 0, unknown: 0 };
+  readonly #toldOf = new Map<string, number>();
   readonly #others = new Map<ErrorCode, number>();
 
   /** `monotonic` is the monotonic clock. */
@@ -39,17 +42,23 @@ export class RefusedKeys {
 
   add(refused: RefusedKeyNote): void {
     this.#endWindow();
-    const { code, key, digest, address } = refused;
+    const { code, key, digest, address, organization } = refused;
     const name = `${code} ${key ?? digest} ${address}`;
     const told = this.#told.get(name);
     const kind = key === null ? 'unknown' : 'known';
     if (told !== undefined) told.again++;
-    else if (this.#toldCount[kind] === toldMax) this.#others.set(code, (this.#others.get(code) ?? 0) + 1);
+    else if (this.#toldCount[kind] === toldMax || this.#toldOfOne(organization) === toldOfOneMax)
+      this.#others.set(code, (this.#others.get(code) ?? 0) + 1);
     else {
       this.#toldCount[kind]++;
+      if (organization !== null) this.#toldOf.set(organization, this.#toldOfOne(organization) + 1);
       this.#told.set(name, { refused, again: 0 });
       this.#due.push(refused);
     }
+  }
+
+  #toldOfOne(organization: string | null): number {
+    return organization === null ? 0 : (this.#toldOf.get(organization) ?? 0);
   }
 
   /** The rows to write now. `all` does not wait for the end of the window. */
@@ -71,6 +80,7 @@ export class RefusedKeys {
     const nobody = { address: null, key: null, organization: null, prefix: null, digest: null, path: null };
     for (const [code, times] of this.#others) this.#due.push({ code, times, ...nobody });
     this.#told.clear();
+    this.#toldOf.clear();
     this.#others.clear();
     this.#toldCount.known = 0;
     this.#toldCount.unknown = 0;
