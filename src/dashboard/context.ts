@@ -133,7 +133,9 @@ export class SettingsChanges {
   }
 }
 
-const keptMax = 1_000;
+/** The forms that are known of one member, and the members. */
+const formsKeptMax = 32;
+const membersKeptMax = 1_000;
 
 /**
  * The forms that were carried out lately, by their idempotency keys, for what no command of the API
@@ -141,7 +143,8 @@ const keptMax = 1_000;
  * stored, because they may show a secret that is shown once.
  */
 export class RecentForms {
-  readonly #keys = new Set<string>();
+  /** Of each member; who sent one last is at the end. */
+  readonly #keys = new Map<string, Set<string>>();
 
   /**
    * Carries out the form of a member; null when that was done, or is under way. A form that fails
@@ -150,17 +153,26 @@ export class RecentForms {
   async once<T>(member: string, form: URLSearchParams, run: () => Promise<T>): Promise<T | null> {
     const key = form.get('idempotency_key');
     if (!key) return run();
-    const name = `${member} ${key}`;
-    if (this.#keys.has(name)) return null;
-    this.#keys.add(name);
+    const keys = this.#keysOf(member);
+    if (keys.has(key)) return null;
+    keys.add(key);
     // A set is in the order in which its members came.
-    const [oldest] = this.#keys;
-    if (this.#keys.size > keptMax) this.#keys.delete(oldest!);
+    const [oldest] = keys;
+    if (keys.size > formsKeptMax) keys.delete(oldest!);
     try {
       return await run();
     } catch (error) {
-      this.#keys.delete(name);
+      keys.delete(key);
       throw error;
     }
+  }
+
+  #keysOf(member: string): Set<string> {
+    const keys = this.#keys.get(member) ?? new Set();
+    this.#keys.delete(member);
+    this.#keys.set(member, keys);
+    const [oldest] = this.#keys.keys();
+    if (this.#keys.size > membersKeptMax) this.#keys.delete(oldest!);
+    return keys;
   }
 }
