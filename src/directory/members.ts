@@ -89,6 +89,11 @@ function storedMember(stored: Omit<Member, 'notices'> & Partial<Member>): Member
   return { notices: null, ...stored, name: withoutHidden(stored.name) || stored.email };
 }
 
+/** The oldest first. */
+function inOrder(members: Member[]): Member[] {
+  return members.sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1));
+}
+
 export class Members {
   readonly #store: DirectoryStore;
   readonly #byId = new Map<string, Member>();
@@ -102,7 +107,7 @@ export class Members {
 
   /** Everybody, oldest first. */
   all(): Member[] {
-    return [...this.#byId.values()].sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1));
+    return inOrder([...this.#byId.values()]);
   }
 
   find(id: string): Member | undefined {
@@ -122,7 +127,7 @@ export class Members {
 
   /** The members of an organization, oldest first. */
   of(org: string): Member[] {
-    return this.all().filter(({ roles }) => Object.hasOwn(roles, org));
+    return inOrder([...this.#byId.values()].filter(({ roles }) => Object.hasOwn(roles, org)));
   }
 
   /** A new member with a role in an organization. */
