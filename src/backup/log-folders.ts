@@ -124,10 +124,11 @@ async function logOfArchive(path: string, identities: readonly string[]): Promis
   const generations = readdirSync(join(path, id)).flatMap(
     (name) => /^generation-(\d+)$/.exec(name)?.[1] ?? [],
   );
-  const generation = Math.max(...generations.map(Number));
+  const generation = Math.max(0, ...generations.map(Number));
   const folder = archivedGeneration(path, id, generation);
   const numbers = readdirSync(folder).flatMap((name) => /^shard-(\d+)$/.exec(name)?.[1] ?? []);
   const shards = Math.max(-1, ...numbers.map(Number)) + 1;
+  if (shards === 0) throw new DataFolderError(`${folder} has the log of no shard: it is no archive`);
   if (shards !== numbers.length)
     throw new DataFolderError(`${folder} lacks shards: it has ${numbers.length} of at least ${shards}`);
   return {
