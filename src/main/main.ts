@@ -42,6 +42,7 @@ import { endAtWriteErrors } from '../threads/end-at-write-errors.ts';
 import { Supervisor } from '../threads/supervisor.ts';
 import { quietHeaps, ThreadFailure } from '../threads/thread.ts';
 import { Visits } from '../threads/visits.ts';
+import { closeAll } from './close-all.ts';
 import { failingEndpoints } from './failing-endpoints.ts';
 import { greet } from './first-start.ts';
 import { openLending } from './lending.ts';
@@ -51,9 +52,6 @@ import { type Owned, own } from './own.ts';
 import type { Owning } from './owning.ts';
 import { createReread } from './reread.ts';
 import { ServiceManager } from './service-manager.ts';
-
-/** The longest time for a stop. */
-const stopMsMax = 4_500;
 
 /**
  * Runs the service until it is told to stop. `load` reads the configuration again at a SIGHUP. With
@@ -335,24 +333,4 @@ function isFullOf({ directory }: DataFolder, logger: Logger): () => boolean {
     else logger.warn('the disk has room again: organizations, keys and members can be changed');
   });
   return () => room.isFull();
-}
-
-/**
- * Closes everything, or ends the process when that takes too long. The journal has all acknowledged
- * changes. `failure`: why the service ends, if it was not told to; the process may not come to say
- * so otherwise.
- */
-async function closeAll(closers: (() => Promise<unknown>)[], failure: unknown): Promise<void> {
-  const timer = setTimeout(() => {
-    if (failure !== null) process.stderr.write(`payments: ${errorText(failure)}\n`);
-    // Another start would be refused, too.
-    if (failure instanceof CommandFailure) process.send?.('stopping');
-    process.stderr.write(`payments: it has not stopped within ${stopMsMax} ms and is ended as it is\n`);
-    // A regular exit would wait for the hanging threads, or abort.
-    process.kill(process.pid, 'SIGKILL');
-  }, stopMsMax);
-  const failures: unknown[] = [];
-  for (const close of closers.reverse()) await close().catch((error: unknown) => failures.push(error));
-  clearTimeout(timer);
-  if (failures.length > 0) throw failures[0];
 }

@@ -1,0 +1,61 @@
+// What becomes of a service that does not stop in time.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { closeAll } from '../../src/main/close-all.ts';
+import { CommandFailure, ServiceCrash } from '../../src/operator/use-cases/failures.ts';
+
+/** A process, and what it did in the end. */
+function endedProcess() {
+  const did: string[] = [];
+  let timeOut = () => {};
+  return {
+    did,
+    timeOut: () => timeOut(),
+    timers: {
+      after(_ms: number, run: () => void) {
+        timeOut = run;
+        return () => void did.push('in time');
+      },
+    },
+    writeError: (text: string) => void did.push(text.trimEnd()),
+    tellStopping: () => void did.push('told the launcher'),
+    kill: () => void did.push('killed'),
+  };
+}
+
+const late = 'payments: it has not stopped within 4500 ms and is ended as it is';
+
+for (const [name, failure, did] of [
+  ['that was told to stop', null, [late, 'killed']],
+  [
+    'whose start was refused is not started again',
+    new CommandFailure('no such folder'),
+    ['payments: no such folder', 'told the launcher', late, 'killed'],
+  ],
+  [
+    'that has crashed is started again',
+    new ServiceCrash('the lease moves to node b'),
+    ['payments: the lease moves to node b', late, 'killed'],
+  ],
+  ['with a bug is started again', new Error('a bug'), ['payments: a bug', late, 'killed']],
+] as const)
+  test(`a service that hangs ${name}`, () => {
+    const process = endedProcess();
+    void closeAll([() => new Promise(() => {})], failure, process);
+    process.timeOut();
+    assert.deepEqual(process.did, did);
+  });
+
+test('everything is closed in the opposite order, whatever fails, and the first failure is told', async () => {
+  const process = endedProcess();
+  const closed: string[] = [];
+  const closing = (name: string, fails: boolean) => async () => {
+    closed.push(name);
+    if (fails) throw new Error(name);
+  };
+  const all = closeAll([closing('a', true), closing('b', true), closing('c', false)], null, process);
+  await assert.rejects(all, new Error('b'));
+  assert.deepEqual(closed, ['c', 'b', 'a']);
+  assert.deepEqual(process.did, ['in time']);
+});
