@@ -92,9 +92,15 @@ async function nodesAt(primary: Primary, holder: string | null): Promise<Cluster
       };
     },
   );
-  // A node that has started again is there as another process.
-  const isBack = (gone: ClusterNode) => nodes.some(({ node, role }) => node === gone.node && role !== 'gone');
-  return nodes.filter((node) => node.role !== 'gone' || !isBack(node));
+  return withoutFormer(nodes);
+}
+
+/** Without processes that are gone of nodes that were started again. `nodes`: the oldest first. */
+export function withoutFormer(nodes: readonly ClusterNode[]): ClusterNode[] {
+  return nodes.filter(
+    ({ node, role }, i) =>
+      role !== 'gone' || !nodes.some((other, j) => other.node === node && (other.role !== 'gone' || j > i)),
+  );
 }
 
 /** The partitions that each node has taken last. */

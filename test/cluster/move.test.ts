@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClusterNode, ClusterStatus } from '../../src/cluster/cluster-status.ts';
 import { refusalOfMove } from '../../src/operator/use-cases/cluster.ts';
+import { withoutFormer } from '../../src/postgresql/cluster-state.ts';
 
 function node(name: string, fields: Partial<ClusterNode> = {}): ClusterNode {
   return {
@@ -60,3 +61,15 @@ for (const [name, nodes, partition, to, refusal] of cases)
     if (refusal === null) assert.equal(found, null);
     else assert.match(found ?? 'it can be moved', refusal);
   });
+
+test('of a node that was started again the former processes are not shown', () => {
+  const nodes = [
+    node('a', { role: 'gone', seen_seconds: 90 }),
+    node('a'),
+    node('b', { role: 'gone', seen_seconds: 80 }),
+    node('b', { role: 'gone', seen_seconds: 20 }),
+    node('c', { role: 'serves' }),
+  ];
+  const shown = withoutFormer(nodes).map(({ node: name, role, seen_seconds: s }) => `${name} ${role} ${s}`);
+  assert.deepEqual(shown, ['a stands by 0', 'b gone 20', 'c serves 0']);
+});

@@ -73,7 +73,7 @@ export function refusalOfMove(status: ClusterStatus, partition: number, to: stri
   if (serving === undefined) return nobodyServes;
   if (partition >= status.partitions)
     return `there is no partition ${partition}: the service has those from 0 to ${status.partitions - 1}`;
-  if (found === undefined) return `no node ${to} is there: ${there.map(({ node }) => node).join(', ')}`;
+  if (found === undefined) return notThere(to, status.nodes);
   if (found === serving) return null;
   if (found.is_drained) return `node ${to} was drained: have it join first (payments cluster join ${to})`;
   if (found.link === null)
@@ -104,7 +104,7 @@ async function takeBack(primary: Primary, node: string, nodes: readonly ClusterN
   const partitionsOf = (all: readonly ClusterNode[]) =>
     all.find((each) => each.node === node)?.partitions ?? [];
   const fromMs = performance.now();
-  if (!(await setDrained(primary, node, true))) throw notThere(node, nodes);
+  if (!(await setDrained(primary, node, true))) throw new CommandFailure(notThere(node, nodes));
   await until(async () => {
     const now = await readCluster(primary);
     return partitionsOf(now.nodes).length === 0;
@@ -116,12 +116,13 @@ async function takeBack(primary: Primary, node: string, nodes: readonly ClusterN
 async function join(primary: Primary, node: string): Promise<JoinedNode> {
   const { nodes } = await readCluster(primary);
   const was_drained = nodes.some((each) => each.node === node && each.is_drained);
-  if (!(await setDrained(primary, node, false))) throw notThere(node, nodes);
+  if (!(await setDrained(primary, node, false))) throw new CommandFailure(notThere(node, nodes));
   return { node, was_drained };
 }
 
-function notThere(node: string, nodes: readonly ClusterNode[]): CommandFailure {
-  return new CommandFailure(`no node ${node} is there: ${nodes.map((each) => each.node).join(', ')}`);
+function notThere(name: string, nodes: readonly ClusterNode[]): string {
+  const there = nodes.filter(({ role }) => role !== 'gone').map(({ node }) => node);
+  return `no node ${name} is there: ${there.join(', ')}`;
 }
 
 function requireServing(serving: string | null): string {
