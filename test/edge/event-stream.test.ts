@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { statusOf } from '../../src/contract/errors/table.ts';
 import { EventStreams } from '../../src/edge/api/event-stream.ts';
 import { eventSource, requestSource } from '../../src/edge/api/stream-sources.ts';
 import type { Exchange } from '../../src/edge/http/exchange.ts';
@@ -16,24 +17,29 @@ async function opened(newest: InternalAnswer): Promise<string[]> {
     isOpen: true,
     begin: () => said.push('begin'),
     write: async (text: string) => said.push(...text.split('\n').filter((line) => line.startsWith('id: '))),
-    cut: () => said.push('cut'),
     finish: () => said.push('finish'),
   } as unknown as Exchange;
   const shard = { ask: async () => newest };
-  const source = eventSource(shard as never, 'org_1', Buffer.alloc(32));
-  const head = { lastEventId: '' } as RequestHead;
-  await new EventStreams().stream(exchange, '', 'org_1', source, head, () => false);
-  return said;
+  const refusal = await new EventStreams().stream({
+    exchange,
+    headers: '',
+    org: 'org_1',
+    source: eventSource(shard as never, 'org_1', Buffer.alloc(32)),
+    head: { lastEventId: '' } as RequestHead,
+    isAllowed: () => false,
+    onBegin: () => said.push('200'),
+  });
+  return refusal === null ? said : [...said, `${statusOf(refusal)}, ${refusal.retryAfterSeconds} s`];
 }
 
 test('it begins behind the newest event, or before all where there is none yet', async () => {
   const at = (cursor: string): InternalAnswer => ({ ok: true, body: '[]', cursor });
-  assert.deepEqual(await opened(at('evt_9')), ['begin', 'id: evt_9', 'finish']);
-  assert.deepEqual(await opened(at('')), ['begin', 'id: evt_', 'finish']);
+  assert.deepEqual(await opened(at('evt_9')), ['200', 'begin', 'id: evt_9', 'finish']);
+  assert.deepEqual(await opened(at('')), ['200', 'begin', 'id: evt_', 'finish']);
 });
 
-test('it does not begin with all events there are while the shard can not say which is the newest', async () => {
-  assert.deepEqual(await opened({ ok: false, code: 'api_error', message: '' }), ['cut', 'finish']);
+test('it is refused while the shard can not say which event is the newest', async () => {
+  assert.deepEqual(await opened({ ok: false, code: 'api_error', message: '' }), ['503, 1 s']);
 });
 
 test('the stream of requests begins behind the newest one as soon as the logs can be asked', async () => {

@@ -262,12 +262,14 @@ export class Api {
   #stream(call: SentCall, headers: string): void {
     const { exchange, head } = call;
     const { org } = call.key;
-    const { eventStreams } = this.#options;
     const source = this.#sourceOf(call);
-    const refusal = eventStreams.refusal(org, source, head);
-    if (refusal !== null) return void this.refuse(call, refusal, { headers });
-    this.#finished(call, 200, null, noBody);
-    exchange.guard(() => eventStreams.stream(exchange, headers, org, source, head, () => this.#opens(head)));
+    const isAllowed = () => this.#opens(head);
+    const onBegin = () => this.#finished(call, 200, null, noBody);
+    exchange.guard(async () => {
+      const { eventStreams } = this.#options;
+      const refusal = await eventStreams.stream({ exchange, headers, org, source, head, isAllowed, onBegin });
+      if (refusal !== null && exchange.isOpen) this.refuse(call, refusal, { headers });
+    });
   }
 
   #sourceOf({ head, key: { org }, match }: SentCall): StreamSource {

@@ -4,9 +4,8 @@
 // its own connection only. A comment says now and then that nothing has happened.
 
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Refusal, refuse } from '../../contract/errors/table.ts';
+import { type Refusal, refuse, unavailable } from '../../contract/errors/table.ts';
 import { eventStreamsAtOnceMax } from '../../contract/limits.ts';
-import { defined } from '../../core/assert.ts';
 import { type Exchange, headerLines } from '../http/exchange.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { Shares } from '../http/shares.ts';
@@ -33,64 +32,69 @@ export interface StreamStep {
   readonly isFull: boolean;
 }
 
+/** The first events, and the position behind them. */
+interface StreamBeginning {
+  readonly events: string;
+  readonly cursor: string;
+}
+
 /** What a stream sends. */
 export interface StreamSource {
   /** Whether a text is a position in it. */
   isPosition(text: string): boolean;
-  /**
-   * The first events, from a position or from now on, and the position behind them; null when it
-   * can't be told now where that is.
-   */
-  begin(position: string | null): Promise<{ readonly events: string; readonly cursor: string } | null>;
+  /** From a position or from now on; null when it can't be told now where that is. */
+  begin(position: string | null): Promise<StreamBeginning | null>;
   next(cursor: string): Promise<StreamStep>;
+}
+
+/** A request for a stream. */
+export interface StreamCall {
+  readonly exchange: Exchange;
+  /** Besides those of a stream. */
+  readonly headers: string;
+  readonly org: string;
+  readonly source: StreamSource;
+  readonly head: RequestHead;
+  /** Asked again and again, because its key may be revoked. */
+  isAllowed(): boolean;
+  /** Called before the answer begins. */
+  onBegin(): void;
 }
 
 export class EventStreams {
   readonly #slots = new Shares(streamsMax, [eventStreamsAtOnceMax]);
 
-  /** Why an organization gets no stream now; null when it does. */
-  refusal(org: string, source: StreamSource, { lastEventId }: RequestHead): Refusal | null {
-    if (lastEventId !== '' && !source.isPosition(lastEventId)) return wrongPosition;
-    return this.#slots.isFull([org]) ? tooMany : null;
-  }
-
   /**
    * Answers with the stream, until the client leaves, the service stops or the stream is not
-   * allowed any more.
+   * allowed any more. Resolves with why the request is refused instead; null: it is not.
    */
-  async stream(
-    exchange: Exchange,
-    headers: string,
-    org: string,
-    source: StreamSource,
-    head: RequestHead,
-    isAllowed: () => boolean,
-  ): Promise<void> {
-    const end = defined(this.#slots.take([org]), 'a stream is not refused');
+  async stream(call: StreamCall): Promise<Refusal | null> {
+    const { exchange, org, source, head } = call;
+    const { lastEventId } = head;
+    if (lastEventId !== '' && !source.isPosition(lastEventId)) return wrongPosition;
+    const end = this.#slots.take([org]);
+    if (end === null) return tooMany;
     try {
-      await this.#write(exchange, headers, source, head, isAllowed);
-      exchange.finish();
+      const begun = await source.begin(lastEventId || null);
+      if (begun === null) return unavailable;
+      if (exchange.isOpen) await this.#write(call, begun);
+      return null;
     } finally {
       end();
     }
   }
 
   async #write(
-    exchange: Exchange,
-    headers: string,
-    source: StreamSource,
-    { lastEventId }: RequestHead,
-    isAllowed: () => boolean,
+    { exchange, headers, source, isAllowed, onBegin }: StreamCall,
+    begun: StreamBeginning,
   ): Promise<void> {
-    const begun = await source.begin(lastEventId || null);
-    if (begun === null) return exchange.cut();
+    onBegin();
     exchange.begin(200, eventStream + headers);
     await exchange.write(`retry: 1000\n${begun.events}`);
     let [cursor, writtenAt] = [begun.cursor, performance.now()];
-    while (exchange.isOpen && !exchange.isClosing) {
-      if (!isAllowed()) return;
+    while (exchange.isOpen && !exchange.isClosing && isAllowed()) {
       const step = await source.next(cursor);
-      if (!isAllowed()) return;
+      if (!isAllowed()) break;
       for (const { id, body } of step.items)
         await exchange.write(`${id === null ? '' : `id: ${id}\n`}data: ${body}\n\n`);
       cursor = step.cursor;
@@ -102,5 +106,6 @@ export class EventStreams {
       }
       await wait(pollMs);
     }
+    exchange.finish();
   }
 }
