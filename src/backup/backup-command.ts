@@ -2,14 +2,19 @@
 // its audit record then names the backup. When it is stopped the folder is locked meanwhile, so
 // that nothing else changes it.
 
+import { join } from 'node:path';
 import type { Config } from '../config/config-schema.ts';
 import { defined } from '../core/assert.ts';
 import { lookAtDataFolder, refuseIncomplete } from '../data-folder/data-folder.ts';
+import { DataFolderError } from '../data-folder/data-folder-error.ts';
 import { ifRunning, recordOffline, whileLocked, withClearErrors } from '../data-folder/folder-command.ts';
+import { tryLock } from '../data-folder/folder-lock.ts';
+import { isWithin } from '../disk/is-within.ts';
+import { makeFolder } from '../disk/sync-path.ts';
 import type { BackedUp, BackupOptions, ReportProgress } from '../operator/results/folder-results.ts';
 import { callOperator } from '../operator/socket/operator-client.ts';
 import { backUp } from './backup.ts';
-import { filesOf, type Manifest } from './backup-manifest.ts';
+import { backupLock, filesOf, type Manifest } from './backup-manifest.ts';
 import { lowerPriority, paceOf } from './pace.ts';
 
 /** Requests go first where processors are short. */
@@ -46,19 +51,38 @@ export async function backUpConfigured(
   });
 }
 
-function make(
+async function make(
   { dataDir, journal }: Config,
   { to, recipients, mibPerSecond }: BackupOptions,
   onProgress: ReportProgress,
 ): Promise<Manifest> {
   const folder = lookAtDataFolder(dataDir);
   refuseIncomplete(folder);
-  return backUp({
-    folder,
-    to,
-    recipients,
-    segmentBytesMax: journal.segmentBytesMax,
-    pace: paceOf(mibPerSecond * 1024 * 1024),
-    onProgress,
-  });
+  if (isWithin(dataDir, to))
+    throw new DataFolderError(
+      `${to} is in the data folder, with which the backup would be lost: name a folder elsewhere`,
+    );
+  return alone(to, () =>
+    backUp({
+      folder,
+      to,
+      recipients,
+      segmentBytesMax: journal.segmentBytesMax,
+      pace: paceOf(mibPerSecond * 1024 * 1024),
+      onProgress,
+    }),
+  );
+}
+
+/** Two backups into one folder would write over each other's files. */
+async function alone<T>(to: string, run: () => Promise<T>): Promise<T> {
+  makeFolder(to);
+  const release = tryLock(join(to, backupLock));
+  if (release === null)
+    throw new DataFolderError(`another process makes a backup in ${to}: wait for it, or name another folder`);
+  try {
+    return await run();
+  } finally {
+    release();
+  }
 }

@@ -49,6 +49,8 @@ export interface Manifest {
 
 const manifestFile = 'manifest.json';
 const partialFile = manifestFile + partialSuffix;
+/** Locked by the process that makes the backup. */
+export const backupLock = 'backup.lock';
 
 /** The manifest of a backup that begins now. */
 export function newManifest({ id, generation, shards }: DataFolder, encrypted: boolean): Manifest {
@@ -70,7 +72,7 @@ export function newManifest({ id, generation, shards }: DataFolder, encrypted: b
 /** Null where a backup can begin. Throws `DataFolderError` where neither is possible. */
 export function unfinishedManifest(folder: string): Manifest | null {
   makeFolder(folder);
-  const names = readdirSync(folder).filter((name) => !name.endsWith(newSuffix));
+  const names = readdirSync(folder).filter((name) => !name.endsWith(newSuffix) && name !== backupLock);
   if (names.includes(manifestFile))
     throw new DataFolderError(`${folder} holds a finished backup: name another folder`);
   if (names.includes(partialFile)) return parse(join(folder, partialFile));

@@ -24,7 +24,6 @@ import {
   type WrittenFile,
   writeArchiveFile,
 } from '../disk/archive-file.ts';
-import { isWithin } from '../disk/is-within.ts';
 import { RowStore } from '../disk/row-store.ts';
 import { makeFolder } from '../disk/sync-path.ts';
 import { JournalDamaged } from '../journal/journal.ts';
@@ -74,10 +73,6 @@ export async function backUp(options: BackupOptions): Promise<Manifest> {
 
 /** The manifest to go on with, or a new one. */
 function begin({ folder, to, recipients }: BackupOptions): Manifest {
-  if (isWithin(folder.path, to))
-    throw new DataFolderError(
-      `${to} is in the data folder, with which the backup would be lost: name a folder elsewhere`,
-    );
   for (const recipient of recipients) {
     try {
       checkRecipient(recipient);

@@ -11,6 +11,7 @@ import {
   ftruncateSync,
   openSync,
   readFileSync,
+  rmSync,
   statSync,
   writeSync,
 } from 'node:fs';
@@ -44,6 +45,26 @@ export async function lockDataFolder(path: string): Promise<() => Promise<void>>
 export async function lockExistingDataFolder(path: string): Promise<() => Promise<void>> {
   lookAtDataFolder(path);
   return lockDataFolder(path);
+}
+
+/**
+ * Locks a file for this process, which makes it, and removes it when the returned function is
+ * called; null when another process has it. Where a disk has no locks nobody is kept away.
+ */
+export function tryLock(file: string): (() => void) | null {
+  const descriptor = openSync(file, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
+  try {
+    if (!locks.tryLock(descriptor)) {
+      closeSync(descriptor);
+      return null;
+    }
+  } catch {
+    // A backup may lie on a disk of another machine.
+  }
+  return () => {
+    rmSync(file, { force: true });
+    closeSync(descriptor);
+  };
 }
 
 function openLocked(path: string, file: string): number {

@@ -1,33 +1,48 @@
-// Where a backup may not lie.
+// Where a backup may not lie: in the folder that it is of, and where another one is being made.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
-import { backUp } from '../../src/backup/backup.ts';
+import { type TestContext, test } from 'node:test';
+import { backUpConfigured } from '../../src/backup/backup-command.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { openDataFolder } from '../../src/data-folder/data-folder.ts';
+import { tryLock } from '../../src/data-folder/folder-lock.ts';
 import { temporaryFolder } from '../journal/journal-fixtures.ts';
 
-test('a backup is refused in the data folder, and taken beside it', async (context) => {
+const configDir = join(import.meta.dirname, '..', '..', 'config');
+
+async function dataFolder(context: TestContext) {
   const parent = temporaryFolder(context);
-  const path = join(parent, 'data');
-  mkdirSync(path);
-  const folder = await openDataFolder(path, 1, 1);
-  const before = readdirSync(path);
-  const run = (to: string) =>
-    backUp({
-      folder,
-      to,
-      recipients: [],
-      segmentBytesMax: 1 << 20,
-      pace: async () => {},
-      onProgress: () => {},
-    });
-  for (const to of [path, join(path, 'backups', 'monday')])
-    await assert.rejects(run(to), {
-      name: 'DataFolderError',
+  const dataDir = join(parent, 'data');
+  mkdirSync(dataDir);
+  await openDataFolder(dataDir, 1, 1);
+  const config = loadConfig({ PAYMENTS_DATA_DIR: dataDir }, configDir);
+  const backUp = (to: string) => backUpConfigured(config, { to, recipients: [], mibPerSecond: 50 }, () => {});
+  return { parent, dataDir, backUp };
+}
+
+test('a backup is refused in the data folder, and made beside it', async (context) => {
+  const { parent, dataDir, backUp } = await dataFolder(context);
+  for (const to of [dataDir, join(dataDir, 'backups', 'monday')])
+    await assert.rejects(backUp(to), {
+      name: 'CommandFailure',
       message: `${to} is in the data folder, with which the backup would be lost: name a folder elsewhere`,
     });
-  assert.deepEqual(readdirSync(path), before);
-  assert.notEqual((await run(join(parent, 'data-backup'))).moment, null);
+  assert.ok(!readdirSync(dataDir).includes('backups'));
+  await backUp(join(parent, 'data-backup'));
+});
+
+test('two backups into one folder are not made at a time', async (context) => {
+  const { parent, backUp } = await dataFolder(context);
+  const to = join(parent, 'backup');
+  mkdirSync(to);
+  const release = tryLock(join(to, 'backup.lock'));
+  await assert.rejects(backUp(to), {
+    name: 'CommandFailure',
+    message: `another process makes a backup in ${to}: wait for it, or name another folder`,
+  });
+  release?.();
+  await backUp(to);
+  assert.deepEqual(readdirSync(to).sort(), ['audit', 'directory', 'manifest.json', 'shard-0']);
 });
