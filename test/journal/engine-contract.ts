@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { JournalDamaged, JournalFailure } from '../../src/journal/journal.ts';
-import { encodeBatch } from '../../src/journal/log/codec.ts';
 import type { FollowedBatch, LogEngine } from '../../src/journal/log/log-engine.ts';
-import { identity, tag, turnAt } from './journal-fixtures.ts';
+import { identity } from './journal-fixtures.ts';
+import { bytesOf } from './small-log.ts';
 
 export interface EngineSubject {
   /** The engine as another owner has it: of another process where engines can be shared, else the same. */
@@ -17,9 +17,6 @@ export interface EngineSubject {
   /** Changes a byte of the batch with this first sequence where it is stored. */
   damage(firstSequence: number): Promise<void>;
 }
-
-const bytesOf = (firstSequence: number, entries: number, epoch: number) =>
-  encodeBatch(turnAt(firstSequence, entries), tag, epoch).bytes;
 
 async function batchesIn(engine: LogEngine): Promise<FollowedBatch[]> {
   const found: FollowedBatch[] = [];

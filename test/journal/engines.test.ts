@@ -1,32 +1,17 @@
 // The engines of the log on LMDB and in memory.
 
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { EpochFile } from '../../src/journal/log/epoch-file.ts';
-import { SegmentedLog } from '../../src/journal/log/log.ts';
-import { Segments } from '../../src/journal/log/segments.ts';
 import { type EngineSubject, engineContract } from './engine-contract.ts';
-import { identity, temporaryFolder } from './journal-fixtures.ts';
+import { temporaryFolder } from './journal-fixtures.ts';
 import { emptyDisk, MemoryEngine } from './memory-journal.ts';
+import { smallLog } from './small-log.ts';
 
 async function onLmdb(context: TestContext): Promise<EngineSubject> {
   const dir = temporaryFolder(context);
-  const folder = join(dir, 'log');
-  mkdirSync(folder, { recursive: true });
-  let opened: { readonly engine: SegmentedLog; readonly segments: Segments } | null = null;
+  let opened: ReturnType<typeof smallLog> | null = null;
   let hasFailed = false;
   const reopen = () => {
-    const segments = new Segments(folder, 1 << 20, identity);
-    const engine = new SegmentedLog({
-      segments,
-      epochFile: new EpochFile(dir),
-      onSegment: async () => {},
-      movedResponse: () => undefined,
-      segmentBytesMax: 1 << 20,
-      segmentAgeMaxMs: 1e9,
-    });
-    opened = { engine, segments };
+    opened = smallLog(dir);
     return opened;
   };
   const current = () => opened ?? reopen();

@@ -1,72 +1,59 @@
 // The engine of the log stores batches of one partition in order, and takes them from its newest owner only.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { dataFile } from '../../src/disk/environment.ts';
 import { JournalFailure } from '../../src/journal/journal.ts';
-import { encodeBatch } from '../../src/journal/log/codec.ts';
 import { EpochFile } from '../../src/journal/log/epoch-file.ts';
 import { readLog } from '../../src/journal/log/follow.ts';
-import { type LogOptions, SegmentedLog } from '../../src/journal/log/log.ts';
+import type { LogOptions } from '../../src/journal/log/log.ts';
 import type { FollowedBatch } from '../../src/journal/log/log-engine.ts';
 import { Segments } from '../../src/journal/log/segments.ts';
-import { digest, identity, startMs, tag, temporaryFolder, turnAt } from './journal-fixtures.ts';
+import { digest, identity, startMs, temporaryFolder } from './journal-fixtures.ts';
+import { bytesOf, smallLog } from './small-log.ts';
 
 function open(
   context: TestContext,
   options: Partial<LogOptions> & { readonly dir?: string; readonly next?: number } = {},
 ) {
   const { dir = temporaryFolder(context), next = 1 } = options;
-  const folder = join(dir, 'log');
-  mkdirSync(folder, { recursive: true });
-  const segments = new Segments(folder, 1 << 20, identity);
-  const engine = new SegmentedLog({
-    segments,
-    epochFile: new EpochFile(folder),
-    onSegment: async () => {},
-    movedResponse: () => undefined,
-    ...{ segmentBytesMax: 1 << 20, segmentAgeMaxMs: 1e9 },
-    ...options,
-  });
+  const { engine, segments } = smallLog(dir, options);
   engine.start(next);
   context.after(() => engine.close());
   return { dir, engine, segments, firstSequences: () => segments.list.map((each) => each.firstSequence) };
 }
 
-const batch = (firstSequence: number, entries: number, epoch: number, timeMs = startMs) =>
-  encodeBatch(turnAt(firstSequence, entries, timeMs), tag, epoch).bytes;
-
 test('a batch of another partition, or at another sequence, is a bug', (context) => {
   const { engine } = open(context);
-  assert.throws(() => engine.append({ ...identity, shard: 2 }, 1, 1, batch(1, 1, 1)), /one partition/);
-  assert.throws(() => engine.append(identity, 1, 2, batch(2, 1, 1)), /follows the one before/);
-  assert.throws(() => engine.append(identity, 1, 1, batch(2, 1, 1)), /under its first sequence/);
+  assert.throws(() => engine.append({ ...identity, shard: 2 }, 1, 1, bytesOf(1, 1, 1)), /one partition/);
+  assert.throws(() => engine.append(identity, 1, 2, bytesOf(2, 1, 1)), /follows the one before/);
+  assert.throws(() => engine.append(identity, 1, 1, bytesOf(2, 1, 1)), /under its first sequence/);
 });
 
 test('a follower that has just read the log finds what became durable since', async (context) => {
   const { engine, segments } = open(context);
-  await engine.append(identity, 1, 1, batch(1, 1, 1));
+  await engine.append(identity, 1, 1, bytesOf(1, 1, 1));
   const read = new Segments(segments.folder, 1 << 20, identity, 'read');
   context.after(() => read.close());
   // The reader and the writer are in one turn of the event loop, as when a message comes right after a read.
   assert.deepEqual(await sequences(read), [1]);
-  segments.open(segments.list[0]!).putSync(2, batch(2, 1, 1));
+  segments.open(segments.list[0]!).putSync(2, bytesOf(2, 1, 1));
   read.refresh();
   assert.deepEqual(await sequences(read), [1, 2]);
 });
 
 test('a start goes on in the newest segment, and behind entries that the log has lost in a new one', async (context) => {
   const first = open(context);
-  await first.engine.append(identity, 1, 1, batch(1, 2, 1));
+  await first.engine.append(identity, 1, 1, bytesOf(1, 2, 1));
   await first.engine.close();
   const second = open(context, { dir: first.dir, next: 3 });
-  await second.engine.append(identity, 1, 3, batch(3, 2, 1));
+  await second.engine.append(identity, 1, 3, bytesOf(3, 2, 1));
   assert.deepEqual(second.firstSequences(), [1]);
   await second.engine.close();
   const third = open(context, { dir: first.dir, next: 8 });
-  await third.engine.append(identity, 1, 8, batch(8, 1, 1));
+  await third.engine.append(identity, 1, 8, bytesOf(8, 1, 1));
   assert.deepEqual(third.firstSequences(), [1, 8]);
   assert.deepEqual(third.engine.end().sequence, 8);
 });
@@ -74,14 +61,14 @@ test('a start goes on in the newest segment, and behind entries that the log has
 test('what a segment had before a start counts for its size and its age', async (context) => {
   const next = async (limits: Partial<LogOptions>) => {
     const first = open(context, limits);
-    await first.engine.append(identity, 1, 1, batch(1, 50, 1));
+    await first.engine.append(identity, 1, 1, bytesOf(1, 50, 1));
     await first.engine.close();
     const second = open(context, { ...limits, dir: first.dir, next: 51 });
-    await second.engine.append(identity, 1, 51, batch(51, 1, 1, startMs + 1_001));
+    await second.engine.append(identity, 1, 51, bytesOf(51, 1, 1, startMs + 1_001));
     return second.firstSequences();
   };
   assert.deepEqual(await next({}), [1]);
-  assert.deepEqual(await next({ segmentBytesMax: batch(1, 50, 1).length - 1_000 }), [1, 51]);
+  assert.deepEqual(await next({ segmentBytesMax: bytesOf(1, 50, 1).length - 1_000 }), [1, 51]);
   assert.deepEqual(await next({ segmentAgeMaxMs: 1_001 }), [1]);
   assert.deepEqual(await next({ segmentAgeMaxMs: 1_000 }), [1, 51]);
 });
@@ -94,7 +81,7 @@ test('a segment is written to when whoever follows the log knows of it', async (
     return promise;
   };
   const { engine, segments } = open(context, { onSegment });
-  const durable = engine.append(identity, 1, 1, batch(1, 1, 1));
+  const durable = engine.append(identity, 1, 1, bytesOf(1, 1, 1));
   while (told.length === 0) await new Promise(setImmediate);
   await new Promise(setImmediate);
   assert.deepEqual([told, engine.durableEnd, await sequences(segments)], [[1], null, []]);
@@ -105,27 +92,29 @@ test('a segment is written to when whoever follows the log knows of it', async (
 
 test('an epoch that was decided elsewhere fences those before it, and the log takes nothing more', async (context) => {
   const { engine } = open(context);
-  await engine.append(identity, 1, 1, batch(1, 1, 1));
+  await engine.append(identity, 1, 1, bytesOf(1, 1, 1));
   engine.noteEpoch(7);
   assert.equal(engine.lastEpoch, 7);
   const isFenced = (error: unknown) => error instanceof JournalFailure && error.outcome === 'fenced';
-  await assert.rejects(engine.append(identity, 6, 2, batch(2, 1, 6)), isFenced);
-  await assert.rejects(engine.append(identity, 7, 2, batch(2, 1, 7)), isFenced);
+  await assert.rejects(engine.append(identity, 6, 2, bytesOf(2, 1, 6)), isFenced);
+  await assert.rejects(engine.append(identity, 7, 2, bytesOf(2, 1, 7)), isFenced);
   await assert.rejects(engine.durable(1), isFenced);
 });
 
 test('a newer epoch counts from its first batch on, and is stored before the batch', async (context) => {
   const { dir, engine } = open(context);
-  await engine.append(identity, 4, 1, batch(1, 1, 4));
-  assert.equal(new EpochFile(join(dir, 'log')).stored, 4);
-  await assert.rejects(engine.append(identity, 3, 2, batch(2, 1, 3)), JournalFailure);
+  await engine.append(identity, 4, 1, bytesOf(1, 1, 4));
+  assert.equal(new EpochFile(dir).stored, 4);
+  await assert.rejects(engine.append(identity, 3, 2, bytesOf(2, 1, 3)), JournalFailure);
 });
 
 test('what is durable up to a sequence is what has been appended up to there', async (context) => {
   const { engine } = open(context);
   const settled: string[] = [];
   const append = (sequence: number) =>
-    engine.append(identity, 1, sequence, batch(sequence, 1, 1)).then(() => settled.push(`batch ${sequence}`));
+    engine
+      .append(identity, 1, sequence, bytesOf(sequence, 1, 1))
+      .then(() => settled.push(`batch ${sequence}`));
   const appended = [append(1), append(2), append(3)];
   await engine.durable(0).then(() => settled.push('durable 0'));
   await engine.durable(1).then(() => settled.push('durable 1'));
@@ -140,8 +129,8 @@ test('an owner has an epoch that none before it had, and it is stored, although 
   await first.engine.close();
   const second = open(context, { dir: first.dir });
   assert.equal((await second.engine.acquire()).epoch, 2);
-  assert.equal(new EpochFile(join(first.dir, 'log')).stored, 2);
-  await second.engine.append(identity, 5, 1, batch(1, 1, 5));
+  assert.equal(new EpochFile(first.dir).stored, 2);
+  await second.engine.append(identity, 5, 1, bytesOf(1, 1, 5));
   assert.equal((await second.engine.acquire()).epoch, 6, 'it is greater than those of the batches');
 });
 
@@ -162,14 +151,14 @@ test('an epoch that can not be stored fails its owner, unless the disk is full: 
   });
   const full = fails('ENOSPC');
   const { epoch } = await full.engine.acquire();
-  await full.engine.append(identity, epoch, 1, batch(1, 1, epoch));
+  await full.engine.append(identity, epoch, 1, bytesOf(1, 1, epoch));
   assert.equal(full.engine.lastEpoch, 1);
 });
 
 test('a refused batch names the folder and both epochs', async (context) => {
   const { engine, segments } = open(context);
   engine.noteEpoch(7);
-  await assert.rejects(engine.append(identity, 6, 1, batch(1, 1, 6)), {
+  await assert.rejects(engine.append(identity, 6, 1, bytesOf(1, 1, 6)), {
     message: `${segments.folder} has a newer owner, whose epoch is 7: a batch of epoch 6 is refused`,
     diskFull: false,
   });
@@ -177,14 +166,14 @@ test('a refused batch names the folder and both epochs', async (context) => {
 
 test('a newest segment that is damaged is left as it is: what comes next begins a new one', async (context) => {
   const first = open(context);
-  await first.engine.append(identity, 1, 1, batch(1, 2, 1));
+  await first.engine.append(identity, 1, 1, bytesOf(1, 2, 1));
   await first.engine.close();
   const path = dataFile(first.segments.list[0]!.folder);
   writeFileSync(path, readFileSync(path).fill(0xff));
   const damaged = readFileSync(path);
   const second = open(context, { dir: first.dir, next: 3 });
-  await second.engine.append(identity, 1, 3, batch(3, 1, 1));
-  await second.engine.append(identity, 1, 4, batch(4, 1, 1));
+  await second.engine.append(identity, 1, 3, bytesOf(3, 1, 1));
+  await second.engine.append(identity, 1, 4, bytesOf(4, 1, 1));
   assert.deepEqual(second.firstSequences(), [1, 3]);
   assert.ok(readFileSync(path).equals(damaged));
 });
@@ -196,9 +185,9 @@ test('the age of a segment is that of its first batch', async (context) => {
     [2, 600],
     [3, 1_000],
   ] as const)
-    await engine.append(identity, 1, sequence, batch(sequence, 1, 1, startMs + ms));
+    await engine.append(identity, 1, sequence, bytesOf(sequence, 1, 1, startMs + ms));
   assert.deepEqual(firstSequences(), [1]);
-  await engine.append(identity, 1, 4, batch(4, 1, 1, startMs + 1_001));
+  await engine.append(identity, 1, 4, bytesOf(4, 1, 1, startMs + 1_001));
   assert.deepEqual(firstSequences(), [1, 4]);
 });
 
@@ -215,7 +204,7 @@ test('a stored response whose segment has gone is asked for where it was moved t
   });
   const location = { record: 1, offset: 4 };
   assert.equal(engine.readResponse(location, digest(1)), moved, 'before there is any segment');
-  for (const sequence of [1, 2]) await engine.append(identity, 1, sequence, batch(sequence, 1, 1));
+  for (const sequence of [1, 2]) await engine.append(identity, 1, sequence, bytesOf(sequence, 1, 1));
   assert.equal(engine.readResponse(location, digest(2)), moved, 'where the log has no response of the key');
   await segments.dropOldest();
   assert.equal(engine.readResponse(location, digest(1)), moved);
@@ -232,7 +221,7 @@ test('a stored response whose segment has gone is asked for where it was moved t
 
 test('a log that is closed has written what was appended, and refuses what comes', async (context) => {
   const { dir, engine, segments } = open(context);
-  const appended = [1, 2].map((sequence) => engine.append(identity, 1, sequence, batch(sequence, 1, 1)));
+  const appended = [1, 2].map((sequence) => engine.append(identity, 1, sequence, bytesOf(sequence, 1, 1)));
   const settled: number[] = [];
   for (const [at, durable] of appended.entries()) void durable.then(() => settled.push(at));
   await engine.close();
@@ -241,7 +230,7 @@ test('a log that is closed has written what was appended, and refuses what comes
     segments.list.map(({ environment }) => environment),
     [null],
   );
-  await assert.rejects(engine.append(identity, 1, 3, batch(3, 1, 1)), {
+  await assert.rejects(engine.append(identity, 1, 3, bytesOf(3, 1, 1)), {
     message: 'The log is closed',
     diskFull: false,
   });

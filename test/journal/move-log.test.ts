@@ -27,6 +27,7 @@ import {
   upTo,
 } from './journal-fixtures.ts';
 import { RemoteMachines } from './memory-remote-log.ts';
+import { bytesOf } from './small-log.ts';
 
 /** A stopped journal of five entries in three batches, of which the checkpoint has the first two entries. */
 async function stopped(context: TestContext) {
@@ -194,7 +195,7 @@ test('a folder without a log is left as it is when machines have another one', a
   markMirror(options.dir);
   const before = new EpochFile(options.dir).stored;
   const machines = new RemoteMachines();
-  machines.batches.push(encodeBatch(turnAt(1, 3), tag, 1).bytes);
+  machines.batches.push(bytesOf(1, 3, 1));
   await assert.rejects(
     moveLogTo(machines.connect(), options, () => {}, startMs),
     damaged(/PostgreSQL has another log, which ends with sequence 3/),
@@ -254,16 +255,12 @@ const differences: readonly Difference[] = [
     (machines) => machines.batches.pop(),
     /the mirror goes on behind sequence 3, where PostgreSQL's log ends/,
   ],
-  [
-    'a batch that the mirror lacks',
-    (machines) => machines.batches.push(encodeBatch(turnAt(6, 2), tag, 2).bytes),
-    null,
-  ],
+  ['a batch that the mirror lacks', (machines) => machines.batches.push(bytesOf(6, 2, 2)), null],
   [
     'a batch of an owner that had lost the log',
     (machines) => {
-      machines.batches.push(encodeBatch(turnAt(6, 1), tag, 9).bytes);
-      machines.batches.push(encodeBatch(turnAt(7, 1), tag, 8).bytes);
+      machines.batches.push(bytesOf(6, 1, 9));
+      machines.batches.push(bytesOf(7, 1, 8));
     },
     /PostgreSQL's batch 7 is of epoch 8, behind 9/,
   ],

@@ -10,7 +10,7 @@ import { open as openLmdb } from 'lmdb';
 import { toBufferKey } from 'ordered-binary';
 import { causes } from '../../src/domain/cause.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
-import { encodeBatch, readBatchHeader } from '../../src/journal/log/codec.ts';
+import { readBatchHeader } from '../../src/journal/log/codec.ts';
 import { truncateDamagedEnd } from '../../src/journal/log/truncate-log.ts';
 import { isDefect, LogReader } from '../../src/journal/log-reader.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
@@ -31,11 +31,11 @@ import {
   replayOf,
   sequencesOf,
   startMs,
-  tag,
   temporaryFolder,
   turnAt,
   upTo,
 } from './journal-fixtures.ts';
+import { bytesOf } from './small-log.ts';
 
 const everyTurn = 1;
 
@@ -65,7 +65,7 @@ function segmentFolder(dir: string, firstSequence: number): string {
 function flipInFile(dir: string, segment: number, firstSequence: number, entries: number): void {
   const path = join(segmentFolder(dir, segment), 'data.mdb');
   const file = readFileSync(path);
-  const { bytes } = encodeBatch(turnAt(firstSequence, entries), tag, 1);
+  const bytes = bytesOf(firstSequence, entries);
   // LMDB keeps older copies of small pages: all of them are hit.
   let position = file.indexOf(bytes.subarray(8, 80));
   assert.notEqual(position, -1);
@@ -293,7 +293,7 @@ test('a bit that flips in a key, or in what LMDB notes beside it, is told as dam
 test('a batch that arrives in a segment which its next owner has left behind is not part of the log', async (context) => {
   const dir = await written(context, [4, 3, 2], { segmentBytesMax: everyTurn });
   // The owner that made it ended meanwhile; the next one began at the same sequence, in a new segment.
-  const late = encodeBatch(turnAt(8, 2), tag, 1).bytes;
+  const late = bytesOf(8, 2);
   const db = openLmdb<Buffer, number>({
     path: join(segmentFolder(dir, 5), 'data.mdb'),
     encoding: 'binary',

@@ -2,15 +2,10 @@
 // the journal over it does when a node takes a partition, loses it, and closes.
 
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { JournalDamaged, JournalFailure } from '../../src/journal/journal.ts';
 import { encodeBatch } from '../../src/journal/log/codec.ts';
-import { EpochFile } from '../../src/journal/log/epoch-file.ts';
-import { SegmentedLog } from '../../src/journal/log/log.ts';
 import { ReplicatedLog } from '../../src/journal/log/replicated-log.ts';
-import { Segments } from '../../src/journal/log/segments.ts';
 import { isMirror, openJournal } from '../../src/journal/open-journal.ts';
 import { engineContract } from './engine-contract.ts';
 import {
@@ -27,18 +22,10 @@ import {
   upTo,
 } from './journal-fixtures.ts';
 import { RemoteMachines } from './memory-remote-log.ts';
+import { bytesOf, smallLog } from './small-log.ts';
 
 function engineOn(machines: RemoteMachines, context: TestContext, dir = temporaryFolder(context)) {
-  const folder = join(dir, 'log');
-  mkdirSync(folder, { recursive: true });
-  const mirror = new SegmentedLog({
-    segments: new Segments(folder, 1 << 20, identity),
-    epochFile: new EpochFile(dir),
-    onSegment: async () => {},
-    movedResponse: () => undefined,
-    segmentBytesMax: 1 << 20,
-    segmentAgeMaxMs: 1e9,
-  });
+  const { engine: mirror } = smallLog(dir);
   const [remote, heard] = [machines.connect(), [] as boolean[]];
   /** How far the mirror has come each time that nothing is being written. */
   const portions: number[] = [];
@@ -59,7 +46,7 @@ test('a log that is closed leaves its mirror open until what is on its way is an
   engine.start(1);
   const { promise: held, resolve: answer } = Promise.withResolvers<void>();
   machines.held = held;
-  const appended = engine.append(identity, epoch, 1, encodeBatch(turnAt(1, 1), tag, epoch).bytes);
+  const appended = engine.append(identity, epoch, 1, bytesOf(1, 1, epoch));
   const close = mirror.close.bind(mirror);
   let isClosed = false;
   mirror.close = () => {
@@ -80,13 +67,10 @@ test('a batch of an earlier epoch of this node is refused before it is sent', as
   const { engine, heard } = engineOn(machines, context);
   const { epoch } = await engine.acquire(0);
   engine.start(1);
-  await assert.rejects(
-    engine.append(identity, epoch - 1, 1, encodeBatch(turnAt(1, 1), tag, epoch - 1).bytes),
-    {
-      name: 'JournalFailure',
-      outcome: 'fenced',
-    },
-  );
+  await assert.rejects(engine.append(identity, epoch - 1, 1, bytesOf(1, 1, epoch - 1)), {
+    name: 'JournalFailure',
+    outcome: 'fenced',
+  });
   assert.deepEqual([machines.batches, heard], [[], [true, false]]);
 });
 
@@ -106,9 +90,6 @@ engineContract('on machines in memory', async (context) => {
     damage: async (firstSequence) => machines.damage(firstSequence),
   };
 });
-
-const bytesOf = (firstSequence: number, entries: number, epoch: number) =>
-  encodeBatch(turnAt(firstSequence, entries), tag, epoch).bytes;
 
 test('between the portions that the mirror lacks nothing is being written', async (context) => {
   const machines = new RemoteMachines();
@@ -313,7 +294,7 @@ test('a mirror that is ahead, or that other machines have gone another way from,
       return true;
     });
   await refused(/has lost what it had acknowledged/);
-  machines.batches.push(encodeBatch(turnAt(3, 1, 5), tag, 2).bytes);
+  machines.batches.push(bytesOf(3, 1, 2, 5));
   await refused(/has lost what it had acknowledged/);
   machines.batches = [...machines.batches.slice(0, -1), lost];
   const same = await recovered(await openJournal(options(dir, machines)));

@@ -5,7 +5,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { JournalDamaged } from '../../src/journal/journal.ts';
-import { encodeBatch, endOfBatch } from '../../src/journal/log/codec.ts';
+import { endOfBatch } from '../../src/journal/log/codec.ts';
 import { isMirror, openJournal } from '../../src/journal/open-journal.ts';
 import { openStandby } from '../../src/journal/standby-journal.ts';
 import {
@@ -14,36 +14,33 @@ import {
   segmentEachTurn,
   sequencesOf,
   startMs,
-  tag,
   temporaryFolder,
-  turnAt,
   upTo,
 } from './journal-fixtures.ts';
 import { RemoteMachines } from './memory-remote-log.ts';
+import { bytesOf } from './small-log.ts';
 
 const hourMs = 3_600_000;
-const batch = (firstSequence: number, entries: number, epoch = 1, timeMs = startMs) =>
-  encodeBatch(turnAt(firstSequence, entries, timeMs), tag, epoch).bytes;
 
 test('a node that stands by has what was acknowledged, and its checkpoint follows', async (context) => {
   const options = segmentEachTurn(temporaryFolder(context));
   const standby = await openStandby(options);
   assert.equal(standby.sequence, 0);
   await standby.append([]);
-  await standby.append([batch(1, 2), batch(3, 1)]);
+  await standby.append([bytesOf(1, 2), bytesOf(3, 1)]);
   assert.equal(standby.sequence, 3);
   await standby.checkpoint();
-  await standby.append([batch(4, 2, 2)]);
+  await standby.append([bytesOf(4, 2, 2)]);
   await standby.close();
   assert.ok(isMirror(options.dir));
 
   const again = await openStandby(options);
   assert.equal(again.sequence, 5);
-  await again.append([batch(6, 1, 2)]);
+  await again.append([bytesOf(6, 1, 2)]);
   await again.close();
 
   const machines = new RemoteMachines();
-  machines.batches = [batch(1, 2), batch(3, 1), batch(4, 2, 2), batch(6, 1, 2)];
+  machines.batches = [bytesOf(1, 2), bytesOf(3, 1), bytesOf(4, 2, 2), bytesOf(6, 1, 2)];
   const owner = await openJournal({ ...options, remote: machines.connect() });
   assert.deepEqual(sequencesOf(await replayOf(owner)), upTo(6, 4));
   assert.equal(owner.ownership.epoch, 3, 'it is greater than those of the batches that it has mirrored');
@@ -54,9 +51,9 @@ test('a standby whose newest segment is gone says so, and one that is closed can
   const options = segmentEachTurn(temporaryFolder(context));
   for (const first of [1, 2]) {
     const standby = await openStandby(options);
-    await standby.append([batch(first, 1)]);
+    await standby.append([bytesOf(first, 1)]);
     await standby.close();
-    await assert.rejects(standby.append([batch(first + 1, 1)]), /The log is closed/);
+    await assert.rejects(standby.append([bytesOf(first + 1, 1)]), /The log is closed/);
   }
   rmSync(join(options.dir, 'log', '0000000000000002'), { recursive: true });
   for (let times = 0; times < 2; times++)
@@ -65,7 +62,7 @@ test('a standby whose newest segment is gone says so, and one that is closed can
 
 test('what is no beginning of the log is refused', async (context) => {
   const options = segmentEachTurn(temporaryFolder(context));
-  const batches = [batch(1, 2), batch(3, 1)];
+  const batches = [bytesOf(1, 2), bytesOf(3, 1)];
   const first = await openStandby(options);
   await first.append(batches);
   await first.close();
@@ -76,7 +73,7 @@ test('what is no beginning of the log is refused', async (context) => {
     standby.refuseDivergence({ firstSequence: 1, end: endOfBatch(batches[0]!) }, async () => null),
     JournalDamaged,
   );
-  const torn = batch(4, 1);
+  const torn = bytesOf(4, 1);
   await assert.rejects(standby.append([torn.fill(0, torn.length - 8)]), JournalDamaged);
   await standby.close();
 });
@@ -89,7 +86,7 @@ test('what is old and in the checkpoint is dropped, and nothing else', async (co
       .map(Number)
       .sort((a, b) => a - b);
   await standby.drop(0);
-  for (const at of [1, 2, 3]) await standby.append([batch(at, 1, 1, startMs + at * 30 * hourMs)]);
+  for (const at of [1, 2, 3]) await standby.append([bytesOf(at, 1, 1, startMs + at * 30 * hourMs)]);
   await standby.drop(0);
   assert.deepEqual(segments(), [1, 2, 3]);
   await standby.checkpoint();
@@ -97,7 +94,7 @@ test('what is old and in the checkpoint is dropped, and nothing else', async (co
   assert.deepEqual(segments(), [2, 3], 'the first ended before that');
   await standby.drop(0);
   assert.deepEqual(segments(), [3]);
-  await standby.append([batch(4, 1, 1, startMs + 150 * hourMs)]);
+  await standby.append([bytesOf(4, 1, 1, startMs + 150 * hourMs)]);
   await standby.close();
   const journal = await recovered(
     await openStandby(options).then(async (found) => {
@@ -105,10 +102,10 @@ test('what is old and in the checkpoint is dropped, and nothing else', async (co
       await found.close();
       const machines = new RemoteMachines();
       machines.batches = [
-        batch(1, 1, 1, startMs + 30 * hourMs),
-        batch(2, 1, 1, startMs + 60 * hourMs),
-        batch(3, 1, 1, startMs + 90 * hourMs),
-        batch(4, 1, 1, startMs + 150 * hourMs),
+        bytesOf(1, 1, 1, startMs + 30 * hourMs),
+        bytesOf(2, 1, 1, startMs + 60 * hourMs),
+        bytesOf(3, 1, 1, startMs + 90 * hourMs),
+        bytesOf(4, 1, 1, startMs + 150 * hourMs),
       ];
       return openJournal({ ...options, remote: machines.connect() });
     }),

@@ -1,17 +1,13 @@
 // The engine of the log on PostgreSQL with its mirror, against a primary and a standby whose commits wait for each other.
 
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { after, before, type TestContext } from 'node:test';
 import { systemTimers } from '../../src/core/scheduler.ts';
-import { EpochFile } from '../../src/journal/log/epoch-file.ts';
-import { SegmentedLog } from '../../src/journal/log/log.ts';
 import { ReplicatedLog } from '../../src/journal/log/replicated-log.ts';
-import { Segments } from '../../src/journal/log/segments.ts';
 import { parseJournalUrl } from '../../src/postgresql/journal-url.ts';
 import { PostgresLog } from '../../src/postgresql/partition-log.ts';
 import { type EngineSubject, engineContract } from '../journal/engine-contract.ts';
 import { identity, temporaryFolder } from '../journal/journal-fixtures.ts';
+import { smallLog } from '../journal/small-log.ts';
 import { leftOut, PostgresServers } from './servers.ts';
 
 let servers: PostgresServers;
@@ -32,16 +28,7 @@ async function onPostgres(context: TestContext): Promise<EngineSubject> {
   return {
     async open() {
       const dir = temporaryFolder(context);
-      const folder = join(dir, 'log');
-      mkdirSync(folder, { recursive: true });
-      const mirror = new SegmentedLog({
-        segments: new Segments(folder, 1 << 20, identity),
-        epochFile: new EpochFile(dir),
-        onSegment: async () => {},
-        movedResponse: () => undefined,
-        segmentBytesMax: 1 << 20,
-        segmentAgeMaxMs: 1e9,
-      });
+      const { engine: mirror } = smallLog(dir);
       const remote = new PostgresLog({
         address,
         password: null,
