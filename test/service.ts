@@ -1,6 +1,7 @@
 // Runs the service for tests that use its socket: a process of its own on a temporary data folder. A test stops the service
 // that it starts.
 
+import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
@@ -200,6 +201,13 @@ export async function send(url: string, path: string, call: Call): Promise<Answe
     // Not every answer is JSON.
   }
   return { status: response.status, headers: response.headers, text, json };
+}
+
+/** It could not be answered now: the client is to try again. */
+export function assertUnavailable({ status, headers, json }: Answer): void {
+  assert.equal(status, 503);
+  assert.equal(json.error.code, 'api_error');
+  assert.match(headers.get('retry-after') ?? '', /^\d+$/);
 }
 
 const noLimit = 100_000_000;

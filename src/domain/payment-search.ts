@@ -29,6 +29,17 @@ export interface PaymentSearch {
   readonly limit: number;
 }
 
+export const everyPayment: PaymentSearch = {
+  state: null,
+  method: null,
+  customers: null,
+  fromSeconds: null,
+  toSeconds: null,
+  text: null,
+  before: null,
+  limit: 20,
+};
+
 /** What a list shows of a payment. */
 export interface FoundPayment {
   readonly id: string;

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { exportPage } from '../../src/domain/export.ts';
 import type { Sheet } from '../../src/domain/export-sheet.ts';
 import type { PaymentSearch } from '../../src/domain/payment-search.ts';
+import { everyPayment } from '../../src/domain/payment-search.ts';
 import { createIntent, openCharge, payByCard, scenes, typedCard } from './scenes.ts';
 import { Stage } from './stage.ts';
 
@@ -47,7 +48,7 @@ for (const [description, field] of rows) {
   });
 }
 
-test('a page of an export is bounded in length, whatever its records hold, and the pages together are everything', () => {
+test('a page of an export is bounded in length, whatever its records hold, and the pages together are everyPayment', () => {
   const stage = new Stage();
   const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`key${i}`, 'x'.repeat(500)]));
   const ids = Array.from({ length: 40 }, () => createIntent(stage, { metadata }));
@@ -96,16 +97,6 @@ test('an export has what the list of its kind shows', () => {
 const named = new Proxy({}, { get: (_, name) => String(name) });
 const sheetWith = (separator: Sheet['separator']): Sheet =>
   ({ headings: named, words: named, separator }) as Sheet;
-const everything: PaymentSearch = {
-  state: null,
-  method: null,
-  customers: null,
-  fromSeconds: null,
-  toSeconds: null,
-  text: null,
-  before: null,
-  limit: 20,
-};
 
 type Exported = Parameters<typeof exportPage>[1];
 const textOf = (stage: Stage, operation: Exported, options: Parameters<typeof exportPage>[5]) =>
@@ -178,7 +169,7 @@ test('an export has what belongs to the payments that pass the filters, however 
     const lines: string[] = [];
     let pages = 0;
     for (let cursor: string | null = ''; cursor !== null; pages++) {
-      const options = { search: { ...everything, ...search } };
+      const options = { search: { ...everyPayment, ...search } };
       const params = { format: 'ndjson' } as const;
       const page = exportPage(stage.world.state, operation, params, stage.queryContext, cursor, options);
       lines.push(...page.text.split('\n').filter((line) => line !== ''));

@@ -2,24 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type PaymentSearch, searchPayments } from '../../src/domain/payment-search.ts';
+import { everyPayment, type PaymentSearch, searchPayments } from '../../src/domain/payment-search.ts';
 import { type PaymentStory, storyOf } from '../../src/domain/payment-story.ts';
 import { createIntent, createSession, openCharge, payByCard, scenes, typedCard } from './scenes.ts';
 import { hourMs, minuteMs, Stage } from './stage.ts';
 
-const everything: PaymentSearch = {
-  state: null,
-  method: null,
-  customers: null,
-  fromSeconds: null,
-  toSeconds: null,
-  text: null,
-  before: null,
-  limit: 20,
-};
-
 function found(stage: Stage, search: Partial<PaymentSearch>): string[] {
-  const { payments } = searchPayments(stage.world.state, stage.queryContext, { ...everything, ...search });
+  const { payments } = searchPayments(stage.world.state, stage.queryContext, { ...everyPayment, ...search });
   return payments.map(({ id }) => id);
 }
 
@@ -85,7 +74,7 @@ test('payments are found by what became of them', () => {
     ['canceled', []],
   ];
   for (const [state, expected] of rows) assert.deepEqual(found(stage, { state }), expected, String(state));
-  const { payments } = searchPayments(stage.world.state, stage.queryContext, everything);
+  const { payments } = searchPayments(stage.world.state, stage.queryContext, everyPayment);
   const shown = payments.find(({ id }) => id === declined)!;
   const { decline_code } = stage.get('charge', declinedCharge);
   assert.deepEqual([shown.state, shown.failure], ['failed', { code: 'card_declined', decline_code }]);
@@ -128,7 +117,7 @@ test('a search stops after some payments and goes on from there, and finds each 
   let before: string | null = null;
   let questions = 0;
   do {
-    const search: PaymentSearch = { ...everything, text: 'every=1', before };
+    const search: PaymentSearch = { ...everyPayment, text: 'every=1', before };
     const page = searchPayments(stage.world.state, stage.queryContext, search);
     all.push(...page.payments.map(({ id }) => id));
     before = page.stoppedAt;

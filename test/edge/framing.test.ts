@@ -9,7 +9,7 @@ import { after, before, describe, test } from 'node:test';
 import { bodyBytesMax, formBytesMax, headerBytesMax } from '../../src/contract/limits.ts';
 import { assertDescribed } from '../answers.ts';
 import { newOrganization, type Service, startService } from '../service.ts';
-import { type RawAnswer, RawConnection, requestText, sendRaw } from './raw.ts';
+import { chunked, type RawAnswer, RawConnection, requestText, sendRaw } from './raw.ts';
 
 let service: Service;
 let key: string;
@@ -27,8 +27,6 @@ const authorized = (...headers: Header[]): Header[] => [['Authorization', `Beare
 const get = (path: string, ...headers: Header[]) => requestText(`GET ${path}`, authorized(...headers));
 const post = (path: string, body: string, ...headers: Header[]) =>
   requestText(`POST ${path}`, authorized(['Content-Length', String(body.length)], ...headers), body);
-const chunked = (...chunks: string[]) =>
-  [...chunks, ''].map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join('');
 const chunkedPost = (body: string) =>
   requestText('POST /v1/customers', authorized(['Transfer-Encoding', 'chunked']), body);
 
@@ -399,11 +397,7 @@ test('a connection takes one request after another, refused ones with unread bod
     get('/healthz'),
     get('/v1/account'),
   ];
-  for (const [i, text] of texts.entries()) {
-    await connection.send(text);
-    await connection.answers(i + 1);
-  }
-  const answers = await connection.answers(texts.length);
+  const answers = await connection.askInTurn(texts);
   connection.end();
   assert.deepEqual(
     answers.map(({ status }) => status),

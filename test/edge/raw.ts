@@ -50,6 +50,15 @@ export class RawConnection {
     return answers;
   }
 
+  /** The answers to requests of which each is sent when the one before is answered. */
+  async askInTurn(texts: readonly string[]): Promise<RawAnswer[]> {
+    for (const [i, text] of texts.entries()) {
+      await this.send(text);
+      await this.answers(i + 1);
+    }
+    return this.answers(texts.length);
+  }
+
   /** Everything that was received. */
   bytes(): Buffer {
     return Buffer.concat(this.#chunks);
@@ -157,4 +166,9 @@ export function requestText(
 ): string {
   const lines = [`${line} HTTP/1.1`, 'Host: test', ...headers.map(([name, value]) => `${name}: ${value}`)];
   return `${lines.join('\r\n')}\r\n\r\n${body}`;
+}
+
+/** A body as its chunks. */
+export function chunked(...chunks: string[]): string {
+  return [...chunks, ''].map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join('');
 }

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { bodyBytesMax, formBytesMax, headerBytesMax } from '../../src/contract/limits.ts';
 import { newOrganization, type Service, startService } from '../service.ts';
-import { RawConnection, requestText } from './raw.ts';
+import { chunked, RawConnection, requestText } from './raw.ts';
 
 type Header = readonly [name: string, value: string];
 
@@ -52,8 +52,6 @@ async function ask(method: string, path: string, body?: object) {
   return answer.json;
 }
 
-const chunked = (...chunks: string[]) =>
-  [...chunks, ''].map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join('');
 const codings = (...values: string[]): Header[] => values.map((value) => ['Transfer-Encoding', value]);
 const authorized = (...headers: Header[]): Header[] => [['Authorization', `Bearer ${key}`], ...headers];
 const post = (headers: Header[], body = '') => requestText('POST /v1/customers', headers, body);
@@ -265,11 +263,7 @@ test('a request whose length is seen, and a GET without a body, leave their conn
     requestText('GET /openapi.json', []),
     requestText('GET /v1/nothing', authorized(['X-Empty', ''], ['X-High', 'a\xe9b'])),
   ];
-  for (const [i, text] of texts.entries()) {
-    await connection.send(text);
-    await connection.answers(i + 1);
-  }
-  const answers = await connection.answers(texts.length);
+  const answers = await connection.askInTurn(texts);
   connection.end();
   assert.deepEqual(
     answers.map(({ status, headers }) => [status, headers.get('connection')]),

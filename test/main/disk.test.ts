@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import '../on-disk.ts';
 import { freePort } from '../free-port.ts';
-import { type Answer, type Service, startService, temporaryFolder } from '../service.ts';
+import { type Answer, assertUnavailable, type Service, startService, temporaryFolder } from '../service.ts';
 import { Merchant } from './merchant.ts';
 import { payments } from './payments-command.ts';
 import { type Shop, shopOnEachShard } from './shops.ts';
@@ -27,12 +27,6 @@ const env = { PAYMENTS_SHARDS: '2', PAYMENTS_BASE_URL: 'https://pay.example' };
 function create(service: Service, { key }: Shop, idempotencyKey: string): Promise<Answer> {
   const body = { amount: 12_000, currency: 'mad', description: idempotencyKey };
   return service.call('/v1/payment_intents', { key, body, idempotencyKey });
-}
-
-function assertUnavailable({ status, headers, json }: Answer): void {
-  assert.equal(status, 503);
-  assert.equal(json.error.code, 'api_error');
-  assert.match(headers.get('retry-after') ?? '', /^\d+$/);
 }
 
 /** Ten payments on each shard, none of them in a checkpoint; then the service is killed. */

@@ -7,15 +7,9 @@ import { progress, startWork } from '../machine/merchants.ts';
 import { endings, endThread, inspectorEnv } from '../main/inspector.ts';
 import { Merchant } from '../main/merchant.ts';
 import { shopOnEachShard } from '../main/shops.ts';
-import { type Answer, startService } from '../service.ts';
+import { assertUnavailable, startService } from '../service.ts';
 
 const body = { amount: 12_000, currency: 'mad' };
-
-function assertUnavailable({ status, headers, json }: Answer): void {
-  assert.equal(status, 503);
-  assert.equal(json.error.code, 'api_error');
-  assert.match(headers.get('retry-after') ?? '', /^\d+$/);
-}
 
 const farShard = { entry: 'shard-thread.ts', shard: 1 };
 

@@ -2,6 +2,7 @@
 // finds one.
 
 import type { FoundPayment } from '../../domain/payment-search.ts';
+import { everyPayment } from '../../domain/payment-search.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import { isFinal } from '../context.ts';
@@ -14,14 +15,7 @@ import { sayPayment } from '../messages/payments.ts';
 import { mayDo } from '../people/roles.ts';
 import { showPayment } from './payment.ts';
 import { amountField, availableMethods, codeText, paymentLink, typedAmount } from './payment-parts.ts';
-import {
-  askStory,
-  beforeIn,
-  customersWith,
-  everyPayment,
-  findPayments,
-  type Refused,
-} from './payment-questions.ts';
+import { askStory, beforeIn, customersWith, findPayments, type Refused } from './payment-questions.ts';
 import { cashNumberIn } from './payments.ts';
 
 export const cashRows: readonly Row[] = saying(sayPayment, [

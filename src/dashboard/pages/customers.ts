@@ -1,5 +1,6 @@
 // The pages of the customers, each with their payments.
 
+import { everyPayment } from '../../domain/payment-search.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { html } from '../../html/html.ts';
 import * as ui from '../layout/components.ts';
@@ -11,7 +12,7 @@ import { sayLayout } from '../messages/layout.ts';
 import { sayShop } from '../messages/shop.ts';
 import { listPart } from './list-part.ts';
 import { paymentsTable } from './payment-parts.ts';
-import { beforeIn, everyPayment, listPayments } from './payment-questions.ts';
+import { beforeIn, listPayments } from './payment-questions.ts';
 
 export const customerRows: readonly Row[] = saying(sayShop, [
   get('customers', 'payments.read', listCustomers),

@@ -6,6 +6,7 @@ import { moroccoDayAt } from '../../core/morocco-day.ts';
 import type { Totals } from '../../domain/day-totals.ts';
 import { kindIndex } from '../../domain/indexes.ts';
 import type { FoundPayment } from '../../domain/payment-search.ts';
+import { everyPayment } from '../../domain/payment-search.ts';
 import type { DayTotalRecord, WebhookEndpointRecord } from '../../domain/record.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
@@ -20,7 +21,7 @@ import { healthByEndpoint, lastFailed } from './endpoint-health.ts';
 import { firstSteps } from './first-steps.ts';
 import { ownRecords } from './own-record.ts';
 import { paymentsTable } from './payment-parts.ts';
-import { everyPayment, listPayments } from './payment-questions.ts';
+import { listPayments } from './payment-questions.ts';
 import { openReviews } from './reviews.ts';
 
 export const homeRows: readonly Row[] = saying(sayHome, [get('home', 'payments.read', showHome)]);

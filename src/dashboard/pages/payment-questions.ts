@@ -11,17 +11,6 @@ import type { ViewRequest } from '../layout/row.ts';
 import { cursorIn } from './own-record.ts';
 import type { TooMany } from './searches.ts';
 
-export const everyPayment: PaymentSearch = {
-  state: null,
-  method: null,
-  customers: null,
-  fromSeconds: null,
-  toSeconds: null,
-  text: null,
-  before: null,
-  limit: 20,
-};
-
 /** Where an older page of payments begins. */
 export function beforeIn(query: URLSearchParams): string | null {
   return cursorIn(query, 'before', 'payment_intent') ?? null;

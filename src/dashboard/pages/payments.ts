@@ -10,6 +10,7 @@ import { moroccoDayBounds } from '../../core/morocco-day.ts';
 import { hasName, tableOf } from '../../core/tables.ts';
 import { type Sheet, sheetColumns, sheetWords } from '../../domain/export-sheet.ts';
 import type { PaymentSearch } from '../../domain/payment-search.ts';
+import { everyPayment } from '../../domain/payment-search.ts';
 import { paymentStates } from '../../domain/payment-state.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
@@ -21,14 +22,7 @@ import { get, type Problems, type Row, refused, type Saying, saying } from '../l
 import { sayLayout } from '../messages/layout.ts';
 import { sayPayment } from '../messages/payments.ts';
 import { paymentsTable } from './payment-parts.ts';
-import {
-  askStory,
-  beforeIn,
-  customersMax,
-  customersWith,
-  everyPayment,
-  findPayments,
-} from './payment-questions.ts';
+import { askStory, beforeIn, customersMax, customersWith, findPayments } from './payment-questions.ts';
 
 type Request = Saying<typeof sayPayment>;
 
