@@ -44,7 +44,7 @@ export function createContext(
     once: (run) => recentForms.once(member, form, run),
     actionsOf: (before) => audit.actionsOf(organization.id, before),
     services: { ...services, author: { by: 'member', name: member }, language },
-    async api(operation, call = {}) {
+    async api(operation, call) {
       const route = routeTable.find((each) => each.operation === operation)!;
       const isCommand = route.kind === 'command';
       const livemode = mode === 'live';

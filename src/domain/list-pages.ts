@@ -47,7 +47,7 @@ export function listPageOf<K extends ListedKind>(
   caller: ListCaller,
   kind: K,
   params: ListParams,
-  filters: Filters = {},
+  filters: Filters,
 ): ListPage<K> | { readonly refusal: Refusal } {
   const cursorName = params.starting_after === undefined ? 'ending_before' : 'starting_after';
   const cursor = params[cursorName];

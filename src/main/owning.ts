@@ -29,7 +29,7 @@ export function requireThread(
   name: string,
   entry: URL,
   data: unknown,
-  onNews?: (news: News) => void,
+  onNews: (news: News) => void,
 ): RequiredThread {
   const thread = Thread.worker({ name, entry }).begin(data, onNews);
   thread.onLost(name, ending.reject);

@@ -158,7 +158,7 @@ interface InputOptions extends FieldOptions {
 export function field<Key extends string>(
   request: FormRequest<Key>,
   label: Parameters<Say<Key>>[0],
-  options: InputOptions = {},
+  options: InputOptions,
 ): Html {
   const { type = 'text', required, attributes = null, ltr } = options;
   const shown = type === 'password' ? ({ ...options, fresh: true } as const) : options;
@@ -171,7 +171,7 @@ export function field<Key extends string>(
 export function textArea<Key extends string>(
   request: FormRequest<Key>,
   label: Parameters<Say<Key>>[0],
-  options: FieldOptions = {},
+  options: FieldOptions,
 ): Html {
   return labelled(
     request,

@@ -168,7 +168,7 @@ export interface ViewContext {
    * rate limit, and the log has the member as its cause. A command without an idempotency key takes
    * the one of the request's form.
    */
-  api<O extends Operation>(operation: O, call?: CallOptions): Promise<ApiAnswer<ResultOf<O>>>;
+  api<O extends Operation>(operation: O, call: CallOptions): Promise<ApiAnswer<ResultOf<O>>>;
   /**
    * Runs a search that reads many records, when it is the organization's turn. `isCounted`: the
    * member has asked for it, so it counts in what the organization may search. `gone` is aborted
