@@ -309,7 +309,7 @@ function floorKey(file: LmdbFile, sequence: number): Buffer | undefined {
   return undefined;
 }
 
-export function isDefect(found: FoundBatch | LogDefect): found is LogDefect {
+export function isDefect(found: FoundBatch | FoundEntry | LogDefect): found is LogDefect {
   return 'defect' in found;
 }
 

@@ -180,7 +180,7 @@ export async function newest(
   for (const source of shardsOf(folder, options)) {
     let left = count;
     for await (const found of entriesIn(source, options, true)) {
-      if ('defect' in found) defects.push(found);
+      if (isDefect(found)) defects.push(found);
       else if (left-- > 0) entries.push(found);
       if (left <= 0) break;
     }
@@ -235,6 +235,6 @@ async function* inOrder(
 
 /** Damage comes at once; what is of one time, in the order of the shards. */
 function isBefore(a: FoundEntry | LogDefect, b: FoundEntry | LogDefect): boolean {
-  const timeOf = (found: FoundEntry | LogDefect) => ('defect' in found ? 0 : found.wallMs);
+  const timeOf = (found: FoundEntry | LogDefect) => (isDefect(found) ? 0 : found.wallMs);
   return timeOf(a) === timeOf(b) ? a.shard < b.shard : timeOf(a) < timeOf(b);
 }

@@ -80,11 +80,9 @@ export function addWalCommands(program: Command, context: CliContext): void {
 /** Prints entries, each on a line, and damage on standard error. */
 function printer({ host, options, print }: CliContext): (found: FoundEntry | LogDefect) => void {
   return (found) => {
-    if (!('defect' in found)) print(summaryOf(found), () => lineOf(found));
-    else
-      host.writeError(
-        options().json ? `${JSON.stringify({ damaged: found })}\n` : `damaged: ${defectLine(found)}\n`,
-      );
+    if (!isDefect(found)) return print(summaryOf(found), () => lineOf(found));
+    const line = options().json ? JSON.stringify({ damaged: found }) : `damaged: ${defectLine(found)}`;
+    host.writeError(`${line}\n`);
   };
 }
 
@@ -109,7 +107,7 @@ async function tail(folder: LogFolder, options: Listing, show: ReturnType<typeof
   for (const source of shardsOf(folder, options)) seen.set(source, await lastOf(source));
   const lastSeen = ({ shard }: FoundEntry) => seen.get(elementAt(folder.shards, shard)) ?? 0;
   for (const found of await newest(folder, options, options.limit))
-    if ('defect' in found || found.sequence <= lastSeen(found)) show(found);
+    if (isDefect(found) || found.sequence <= lastSeen(found)) show(found);
   for (;;) {
     for (const [source, last] of seen) {
       for await (const found of source.read({ after: last })) {
