@@ -1,6 +1,7 @@
-// Network calls for tests: a complete call, of which each test changes what it needs.
+// Network calls and payments on a network's page for tests: each is complete, and a test changes what it needs.
 
 import type { NetworkCall } from '../../src/domain/network-call.ts';
+import type { HostedPayment } from '../../src/networks/network.ts';
 
 export const startMs = Date.UTC(2026, 10, 2, 12);
 
@@ -20,6 +21,25 @@ export function call(changes: Partial<NetworkCall> = {}): NetworkCall {
     authorization: null,
     card: null,
     cash: null,
+    ...changes,
+  };
+}
+
+export function hostedPayment(changes: Partial<HostedPayment> = {}): HostedPayment {
+  return {
+    org: 'org_1',
+    livemode: true,
+    paymentIntent: 'pi_1',
+    charge: 'ch_1',
+    amount: 25_000,
+    currency: 'mad',
+    language: 'fr',
+    expiresAtMs: startMs + 60_000,
+    customer: { name: 'Zoé', email: 'zoe@example.ma' },
+    description: null,
+    paidUrl: 'https://pay.test/paid',
+    unpaidUrl: 'https://pay.test/unpaid',
+    callbackUrl: 'https://pay.test/networks/cmi/org_1/live',
     ...changes,
   };
 }

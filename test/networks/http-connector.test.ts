@@ -7,7 +7,7 @@ import { signatureHeader } from '../../src/crypto/signed-message.ts';
 import type { NetworkCall } from '../../src/domain/network-call.ts';
 import { createHttpConnector } from '../../src/networks/http-connector.ts';
 import { readReport } from '../../src/networks/http-contract.ts';
-import { call, startMs } from './calls.ts';
+import { call, hostedPayment, startMs } from './calls.ts';
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -91,21 +91,13 @@ test('an answer with another status, or about another operation, decides nothing
   );
 });
 
-const payment = {
-  org: 'org_1',
-  livemode: true,
-  paymentIntent: 'pi_1',
-  charge: 'ch_1',
+const payment = hostedPayment({
   amount: 5000,
-  currency: 'mad',
   expiresAtMs: startMs,
   language: 'ar',
   customer: { name: null, email: null },
-  description: null,
-  paidUrl: 'https://pay.test/paid',
-  unpaidUrl: 'https://pay.test/unpaid',
   callbackUrl: 'https://pay.test/networks/http/org_1/live',
-} as const;
+});
 
 test('customers are sent to an https page only', async () => {
   const page = (answer: object) => integrator(answer).startPage!(payment);

@@ -7,7 +7,7 @@ import { createCmiConnector } from '../../../src/networks/cmi/connector.ts';
 import { bytesOf, hashOf } from '../../../src/networks/cmi/hash.ts';
 import type { HostedPayment, Received, Report } from '../../../src/networks/network.ts';
 import type { Post } from '../../../src/networks/post.ts';
-import { call, startMs } from '../calls.ts';
+import { call, hostedPayment, startMs } from '../calls.ts';
 
 const storeKey = 'TEST1234';
 const clientId = '600000001';
@@ -213,21 +213,11 @@ test('the check asks about an order that never was', async () => {
   await assert.rejects(connected([knowing]).network.check!(), /never was/);
 });
 
-const payment: HostedPayment = {
-  org: 'org_1',
-  livemode: true,
-  paymentIntent: 'pi_1',
-  charge: 'ch_1',
-  amount: 25_000,
-  currency: 'mad',
+const payment = hostedPayment({
   language: 'ar',
   expiresAtMs: startMs + 900_999,
   customer: { name: 'فاطمة الزهراء', email: 'f.z@example.ma' },
-  description: null,
-  paidUrl: 'https://pay.test/paid',
-  unpaidUrl: 'https://pay.test/unpaid',
-  callbackUrl: 'https://pay.test/networks/cmi/org_1/live',
-};
+});
 
 async function startOf(changes: Partial<HostedPayment> = {}): Promise<Record<string, string>> {
   const { url, fields } = await connected([]).network.startPage!({ ...payment, ...changes });

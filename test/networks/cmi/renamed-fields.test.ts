@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createCmiConnector } from '../../../src/networks/cmi/connector.ts';
 import { bytesOf, compareNames, hashOf } from '../../../src/networks/cmi/hash.ts';
-import { startMs } from '../calls.ts';
+import { hostedPayment, startMs } from '../calls.ts';
 import { callbackFields } from '../cmi-stand-in/callback.ts';
 import { Gateway } from '../cmi-stand-in/gateway.ts';
 
@@ -24,21 +24,8 @@ type Fields = readonly (readonly [name: string, value: string])[];
 /** What the gateway reports of an attempt, in the order of the names, with fields that it has at some banks. */
 async function reported(declined: string | null, cardholder: string): Promise<Fields> {
   const gateway = new Gateway({ ...credentials, apiUser: 'api', apiPassword: 'secret' });
-  const { fields } = await network.startPage!({
-    org: 'org_1',
-    livemode: true,
-    paymentIntent: 'pi_1',
-    charge: 'ch_1',
-    amount: 25_000,
-    currency: 'mad',
-    language: 'fr',
-    expiresAtMs: startMs + 60_000,
-    customer: { name: 'PreAuth', email: 'zoe@example.ma' },
-    description: null,
-    paidUrl: 'https://pay.test/paid',
-    unpaidUrl: 'https://pay.test/unpaid',
-    callbackUrl: 'https://pay.test/networks/cmi/org_1/live',
-  });
+  const customer = { name: 'PreAuth', email: 'zoe@example.ma' };
+  const { fields } = await network.startPage!(hostedPayment({ customer }));
   assert.equal(gateway.start(new URLSearchParams(Object.fromEntries(fields!)).toString()).status, 200);
   const order = gateway.ledger.orders.get('ch_1')!;
   const transaction =
