@@ -2,18 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  countInDay,
-  type Part,
-  partNamesOf,
-  partsOf,
-  type Totals,
-  totalNames,
-} from '../../src/domain/day-totals.ts';
+import { countInDay, partNamesOf, partsOf, type Totals, totalNames } from '../../src/domain/day-totals.ts';
 import type { Context } from '../../src/domain/decision.ts';
 import { Draft } from '../../src/domain/draft.ts';
 import { kindIndex } from '../../src/domain/indexes.ts';
 import type { DayTotalRecord, StoredRecord } from '../../src/domain/record.ts';
+import { dayTotals, ofKind } from './invariants.ts';
 import { createIntent, openCharge, payByCard, scenes } from './scenes.ts';
 import { hourMs, Stage, sandbox } from './stage.ts';
 
@@ -139,14 +133,8 @@ test('the charges and refunds come to what the totals tell, part by part', () =>
   payByCard(stage.as({ livemode: true }));
   scenes.open(stage);
   const records = new Map<string, StoredRecord>(stage.world.log.flat().map((change) => [change.id, change]));
-  const [counted, told] = [new Map<string, number>(), new Map<string, number>()];
-  const add = (sums: Map<string, number>, [name, value]: Part) =>
-    sums.set(name, (sums.get(name) ?? 0) + value);
-  for (const record of records.values()) {
+  for (const record of ofKind(records, 'day_total')) {
     const parts = partsOf(record);
-    for (const part of parts.counted) add(counted, part);
-    for (const part of parts.told) add(told, part);
-    if (record.kind !== 'day_total') continue;
     assert.deepEqual(
       partNamesOf(record),
       totalNames.map((name) => `${record.org}/${record.livemode ? 'l' : 't'} ${record.day} ${name}`),
@@ -154,6 +142,7 @@ test('the charges and refunds come to what the totals tell, part by part', () =>
     assert.ok(parts.told.every(([name, value]) => partNamesOf(record).includes(name) && value > 0));
     assert.equal(parts.told.length, totalNames.filter((name) => record[name] > 0).length);
   }
+  const { counted, told } = dayTotals(records);
   assert.deepEqual(counted, told);
-  assert.equal(told.get(`${sandbox.org}/t 2026-11-02 card_received`), 4 * 20_000);
+  assert.equal(new Map(told).get(`${sandbox.org}/t 2026-11-02 card_received`), 4 * 20_000);
 });
