@@ -318,20 +318,15 @@ export class ShardClient {
     if (asked === undefined) return;
     this.#waitingInternal.delete(correlation);
     this.#internal.answered(correlation);
-    const next = this.#internal.isOpen ? this.#internal.queue.take() : undefined;
-    if (next !== undefined) this.#post(next);
+    for (let next = this.#internal.take(); next !== undefined; next = this.#internal.take()) this.#post(next);
     asked.resolve(answer);
   }
 
   /** Answers have made room: the next requests of the queues are sent. */
   #sendQueued(): void {
-    for (const lane of this.#lanes) {
-      while (lane.isOpen) {
-        const next = lane.queue.take();
-        if (next === undefined) break;
+    for (const lane of this.#lanes)
+      for (let next = lane.take(); next !== undefined; next = lane.take())
         this.#put(lane, next.correlation, next.frame, next.onAnswer);
-      }
-    }
     this.#flush();
   }
 }

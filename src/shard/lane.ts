@@ -53,6 +53,11 @@ export class Lane<T> {
     return this.queue.length === 0 && this.isOpen;
   }
 
+  /** The next one whose turn it is, if it may be sent. */
+  take(): T | undefined {
+    return this.isOpen ? this.queue.take() : undefined;
+  }
+
   /** A request with a body of so many bytes is sent. */
   sending(id: number, bodyBytes: number): void {
     this.sent++;
