@@ -3,6 +3,7 @@
 import { isIP, isIPv4 } from 'node:net';
 import { takeMargin } from '../cluster/lease.ts';
 import { parseNodeAddress } from '../cluster/node.ts';
+import { jitteredMost } from '../core/jitter.ts';
 import { checkRecipient } from '../disk/age-recipient.ts';
 import { isWithin } from '../disk/is-within.ts';
 import { isMailUrl, isSenderAddress } from '../mail/mail-url.ts';
@@ -77,32 +78,30 @@ const everywhere = ['0.0.0.0', '::'];
 
 /** What listens on a port that is taken ends at each start, and is started again. */
 function refuseSamePort(settings: Settings): void {
-  const [host, port, link] = ['host', 'port', 'cluster.link'].map((path) => settingOf(settings, path));
-  const metrics = settingOf(settings, 'metrics.port');
-  const metricsHost = settingOf(settings, 'metrics.host');
-  const linkPort = typeof link?.value === 'string' ? parseNodeAddress(link.value)?.port : undefined;
+  const setting = (path: string) => settingOf(settings, path);
+  const { value: host } = setting('host');
+  const link = setting('cluster.link');
   const listening = [
-    { where: port?.where, port: port?.value, host: host?.value },
-    { where: metrics.where, port: metrics.value, host: metricsHost.value },
-    { where: link?.where, port: linkPort, host: host?.value },
-  ].filter((each) => typeof each.port === 'number' && each.port > 0);
+    { ...setting('port'), host },
+    { ...setting('metrics.port'), host: setting('metrics.host').value },
+    { ...link, value: typeof link.value === 'string' ? parseNodeAddress(link.value)?.port : null, host },
+  ].filter(({ value }) => typeof value === 'number' && value > 0);
   for (const [i, one] of listening.entries())
     for (const other of listening.slice(0, i)) {
-      const meet =
-        [one, other].some((each) => everywhere.includes(String(each.host))) || one.host === other.host;
-      if (one.port === other.port && meet)
-        throw new ConfigError(`${one.where} has port ${one.port}, and so has ${other.where}: choose another`);
+      const hosts = [one.host, other.host];
+      const meet = one.host === other.host || hosts.some((each) => everywhere.includes(String(each)));
+      if (one.value === other.value && meet)
+        throw new ConfigError(
+          `${one.where} has port ${one.value}, and so has ${other.where}: choose another`,
+        );
     }
 }
 
 const daySeconds = 86_400;
-/** A wait is up to a tenth longer, see core/jitter.ts. */
-const waitMost = 1.1;
-
 /** A delivery whose event is gone ends, although it was to be tried again. */
 function refuseEarlyRetention(kept: Setting, retries: Setting): void {
   const seconds = (retries.value as readonly number[]).reduce((sum, each) => sum + each, 0);
-  const days = Math.ceil((seconds * waitMost) / daySeconds);
+  const days = Math.ceil((seconds * jitteredMost) / daySeconds);
   if (Number(kept.value) < days)
     throw new ConfigError(
       `${kept.where} is ${kept.value}, and with ${retries.where} an event is retried for up to ${days} days: keep events for as long`,
