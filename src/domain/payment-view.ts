@@ -60,6 +60,17 @@ interface MayBeOver {
 }
 
 /**
+ * What a payment is for, as its customer is told: in the words of its session, or in its own. Null
+ * when neither says.
+ */
+export function descriptionFor(
+  { description }: Pick<PaymentIntentRecord, 'description'>,
+  session: Pick<CheckoutSessionRecord, 'description'> | null,
+): string | null {
+  return session?.description ?? description;
+}
+
+/**
  * The payment that the session or charge `id` belongs to, as of `serviceMs`; null when there is no
  * such object.
  */
@@ -75,7 +86,7 @@ export function viewPayment(view: View, id: string, serviceMs: number): PaymentV
     livemode: intent.livemode,
     amount: intent.amount,
     currency: intent.currency,
-    description: (session ? session.description : null) ?? intent.description,
+    description: descriptionFor(intent, session || null),
     intent: {
       id: intent.id,
       status: intent.status,

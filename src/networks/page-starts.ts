@@ -2,6 +2,7 @@
 // organization are. It changes nothing: the charge is decided by what the network reports.
 
 import { modeOf } from '../contract/vocabulary.ts';
+import { descriptionFor } from '../domain/payment-view.ts';
 import type {
   ChargeRecord,
   CheckoutSessionRecord,
@@ -50,7 +51,7 @@ export async function startPage(
     language,
     expiresAtMs: Math.min(charge.expires_at_ms, session?.expires_at_ms ?? Number.POSITIVE_INFINITY),
     customer: { name: customer?.name ?? null, email: customer?.email ?? null },
-    description: intent.description,
+    description: descriptionFor(intent, session),
     paidUrl,
     unpaidUrl,
     callbackUrl: baseUrl + networks.callbackPath(org, mode, 'card'),
