@@ -1,4 +1,5 @@
-// The paths of the hosted pages, which the API's answers contain and the edge serves.
+// The paths of the hosted pages, which the API's answers contain and the edge serves, and the place
+// for a session's id in the addresses of merchants' pages.
 
 /** Where a customer pays a checkout session. */
 export const checkoutPath = (session: string) => `/checkout/${session}`;
@@ -22,3 +23,7 @@ export const signInLinkPath = (token: string) => `/dashboard/invite/${token}`;
 /** Where a payment network posts what it has to report. */
 export const networkPath = (connector: string, org: string, mode: string) =>
   `/networks/${connector}/${org}/${mode}`;
+
+/** Stands for the id of the checkout session in an address to return to. */
+export const sessionPlace = '{CHECKOUT_SESSION_ID}';
+export const withSession = (address: string, id: string) => address.replaceAll(sessionPlace, id);

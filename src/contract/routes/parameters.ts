@@ -4,6 +4,7 @@
 import { type TSchema, Type } from 'typebox';
 import { IsUri, IsUriTemplate, Set as setFormat } from 'typebox/format';
 import * as limits from '../limits.ts';
+import { withSession } from '../page-paths.ts';
 import {
   currencies,
   declineCodes,
@@ -33,11 +34,10 @@ export const clearable = <S extends TSchema>(text: S) => Type.Union([Type.Litera
 export const longText = Type.String({ minLength: 1, maxLength: limits.descriptionCharactersMax });
 export const email = Type.String({ format: 'email', maxLength: limits.textCharactersMax });
 
-const placeOfId = '{CHECKOUT_SESSION_ID}';
 // The library looks at the characters of an address only. Nobody can be sent to one that browsers
 // don't take, such as one with the port 99999.
 setFormat('uri', (text) => IsUri(text) && URL.canParse(text));
-setFormat('uri-template', (text) => IsUriTemplate(text) && URL.canParse(text.replaceAll(placeOfId, 'cs_0')));
+setFormat('uri-template', (text) => IsUriTemplate(text) && URL.canParse(withSession(text, 'cs_0')));
 
 /** Without user name and password: browsers show them, and a user name can look like a host. */
 export const address = Type.String({

@@ -2,7 +2,7 @@
 // opened again and removed.
 
 import { paymentLinkLastsMsMax, paymentLinkLastsMsMin } from '../../contract/limits.ts';
-import { checkoutPath } from '../../contract/page-paths.ts';
+import { checkoutPath, sessionPlace } from '../../contract/page-paths.ts';
 import { formatAmount } from '../../core/money.ts';
 import { moroccoMomentAt } from '../../core/morocco-day.ts';
 import { namesOf } from '../../core/tables.ts';
@@ -92,7 +92,7 @@ export async function linksPart(request: Request): Promise<Html | null> {
 
 /** The page where the customer pays shows the receipt afterwards. */
 function receiptPage({ services }: Request): string {
-  return services.baseUrl + checkoutPath('{CHECKOUT_SESSION_ID}');
+  return services.baseUrl + checkoutPath(sessionPlace);
 }
 
 function showForm(request: Request): DashboardAnswer {

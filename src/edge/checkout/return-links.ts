@@ -1,7 +1,7 @@
 // The links back to the merchant. Merchants choose the addresses; only http and https ones become
 // links.
 
-import { checkoutPath } from '../../contract/page-paths.ts';
+import { checkoutPath, withSession } from '../../contract/page-paths.ts';
 import { type Html, html } from '../../html/html.ts';
 import { sayOf, type Visit } from './document.ts';
 import type { ShownPayment } from './page-port.ts';
@@ -31,10 +31,6 @@ export function giveUpLink(payment: ShownPayment, visit: Visit): Html | null {
 /** A link that is no button: away from the page, or to what it shows next. */
 export function awayLink(href: string, text: string, kind = 'leave'): Html {
   return html`<p class="${kind}"><a class="away" href="${href}">${text}</a></p>`;
-}
-
-function withSession(address: string, id: string): string {
-  return address.replaceAll('{CHECKOUT_SESSION_ID}', id);
 }
 
 function webAddress(text: string | null): string | null {
