@@ -18,7 +18,7 @@ import { makeFolder, newSuffix, replaceFile, syncPath } from '../disk/sync-path.
 import { indexRowsOf } from '../domain/indexes.ts';
 import { createJournal, foldersOfJournal, layoutVersions, partsOfJournal } from '../journal/open-journal.ts';
 import { DataFolderError } from './data-folder-error.ts';
-import { lookInto, makePrivate, refuseRoot } from './folder-owner.ts';
+import { lookInto, lostAndFound, makePrivate, refuseRoot } from './folder-owner.ts';
 
 interface Format {
   readonly service: 'payments-service';
@@ -51,7 +51,7 @@ export type Layouts = Readonly<Record<string, number>>;
 /** The file that a process locks while it uses the folder (see folder-lock.ts). */
 export const lockFile = 'lock';
 /** What may be in a future data folder: from a start that was killed, or of a file system. */
-const harmless = [formatFile + newSuffix, lockFile, 'lost+found'];
+const harmless = [formatFile + newSuffix, lockFile, lostAndFound];
 
 export interface DataFolder {
   readonly path: string;

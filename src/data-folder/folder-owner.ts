@@ -6,6 +6,9 @@ import { join } from 'node:path';
 import { errorCode } from '../core/errors.ts';
 import { DataFolderError } from './data-folder-error.ts';
 
+/** What a file system has in its top folder, where a disk is a data folder: for root alone. */
+export const lostAndFound = 'lost+found';
+
 const closed = ['EACCES', 'EPERM'];
 
 function isClosed(error: unknown): boolean {
@@ -50,10 +53,11 @@ export function makePrivate(folder: string): void {
   }
 }
 
-/** A folder and all below it, but for what is removed meanwhile. */
+/** A folder and all of the service below it, but for what is removed meanwhile. */
 function* contentOf(folder: string): Generator<[path: string, stats: Stats]> {
   yield [folder, statSync(folder)];
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (entry.name === lostAndFound) continue;
     const path = join(folder, entry.name);
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats === undefined) continue;

@@ -72,6 +72,12 @@ test('a start names what another user has made in the folder', { skip }, async (
   }
 });
 
+test('a start takes a folder that is a disk of its own', { skip }, async (context) => {
+  const dataDir = await folderOf(context, nobody);
+  mkdirSync(join(dataDir, 'lost+found'), { mode: 0o700 });
+  await (await asNobody(() => lockDataFolder(dataDir)))();
+});
+
 test('who may not look into the folder is told whose it is', { skip }, async (context) => {
   const dataDir = await folderOf(context, 0);
   const message = `${dataDir} can't be opened by this user (EACCES): run the command as the user to whom it belongs`;
