@@ -55,7 +55,10 @@ export interface LogSource {
   readonly identity: ShardIdentity;
   readonly name: string;
   read(range?: LogRange): Iterable<FoundBatch | LogDefect> | AsyncIterable<FoundBatch | LogDefect>;
-  /** A sequence to read after, that leaves out nothing written at or after a time. */
+  /**
+   * A sequence to read after, that leaves out nothing written at or after a time, unless the clock
+   * was set back meanwhile.
+   */
   sequenceBefore(wallMs: number): number;
   /** The sequence that it begins with; null when it is empty. */
   firstSequence(): number | null;

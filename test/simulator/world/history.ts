@@ -14,6 +14,8 @@ interface Batch {
   readonly timeMs: number;
   readonly wallMs: number;
   readonly entries: readonly Entry[];
+  /** The stored responses of its entries, and where they lie. */
+  readonly responses: readonly Responded[];
 }
 
 interface Responded {
@@ -29,8 +31,6 @@ export class History {
   #batches: Batch[] = [];
   /** What was appended and was not there when the shard recovered. The disk may write it later, if nothing is in its place. */
   #lost: Batch[] = [];
-  /** The stored responses of the batches, and where they lie. */
-  responses: Responded[] = [];
   /** The last sequence that the shard has recovered. */
   #recovered = 0;
   /** The last sequence that is durable for certain. */
@@ -45,7 +45,6 @@ export class History {
     }
     this.#lost.push(...this.#batches.filter(({ firstSequence }) => firstSequence >= nextSequence));
     this.#batches = this.#batches.filter(({ firstSequence }) => firstSequence < nextSequence);
-    this.responses = this.responses.filter(({ location }) => location.record < nextSequence);
     this.found(nextSequence - 1, records);
     this.#recovered = nextSequence - 1;
   }
@@ -72,7 +71,9 @@ export class History {
   continues(other: History, sequence: number): void {
     this.#base = other.#base;
     this.#baseSequence = other.#baseSequence;
-    this.#batches = other.#batches.filter(({ lastSequence }) => lastSequence <= sequence);
+    const past = other.#batches.filter(({ lastSequence }) => lastSequence <= sequence);
+    // Where a restore has put the stored responses is not known.
+    this.#batches = past.map((batch) => ({ ...batch, responses: [] }));
     this.#recovered = sequence;
     this.durable = sequence;
   }
@@ -82,11 +83,21 @@ export class History {
     locations: readonly (ResponseLocation | null)[],
   ): void {
     const lastSequence = firstSequence + entries.length - 1;
-    this.#batches.push({ firstSequence, lastSequence, timeMs, wallMs, entries });
-    for (const [i, { idempotency: response }] of entries.entries()) {
+    const responses = entries.flatMap(({ idempotency: response }, i) => {
       const location = locations[i];
-      if (response !== null && location) this.responses.push({ location, response, timeMs });
-    }
+      return response !== null && location ? [{ location, response, timeMs }] : [];
+    });
+    this.#batches.push({ firstSequence, lastSequence, timeMs, wallMs, entries, responses });
+  }
+
+  /** The stored responses of all batches. */
+  get responses(): Responded[] {
+    return this.#batches.flatMap((batch) => batch.responses);
+  }
+
+  /** Whether the clock was never set back between two batches. */
+  get isInOrder(): boolean {
+    return this.#batches.every(({ wallMs }, i) => wallMs >= (this.#batches[i - 1]?.wallMs ?? 0));
   }
 
   /** The sequence from which on it is known what the records were. */

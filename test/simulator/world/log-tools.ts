@@ -97,7 +97,7 @@ export class LogTools {
       this.#compare(batch, entries, after);
     }
     const sinceMs = history.wallMsOf(random.between(1, durable + 1));
-    if (sinceMs === null) return;
+    if (sinceMs === null || !history.isInOrder) return;
     const before = source.sequenceBefore(sinceMs);
     const cut = history.cutBefore(sinceMs);
     this.#same(

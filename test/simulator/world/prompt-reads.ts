@@ -18,6 +18,8 @@ const toldMs = 1_500;
 /** What a turn has changed. */
 export class Changed {
   readonly ids = new Set<string>();
+  /** The payment intents whose charges were changed: each may be shown with what its charge asks of the customer. */
+  readonly intents = new Set<string>();
   readonly scopes = new Set<string>();
   /** When the turn was appended. */
   sinceMs = 0;
@@ -43,8 +45,7 @@ export class Undurable {
     const apply = records.apply.bind(records);
     records.apply = (change: Change) => {
       this.#open.ids.add(change.id);
-      // A payment intent is shown with what its charge asks of the customer.
-      if (change.kind === 'charge') this.#open.ids.add(change.payment_intent);
+      if (change.kind === 'charge') this.#open.intents.add(change.payment_intent);
       this.#open.scopes.add(scopeOf(change));
       apply(change);
     };
@@ -70,7 +71,8 @@ export class Undurable {
 
   /** Whether a read by this id, or of a list when it is empty, may come upon one of the changes. */
   concerns(scope: Parameters<typeof scopeOf>[0], id: string): boolean {
-    const isIn = (changed: Changed) => (id === '' ? changed.scopes.has(scopeOf(scope)) : changed.ids.has(id));
+    const isIn = ({ scopes, ids, intents }: Changed) =>
+      id === '' ? scopes.has(scopeOf(scope)) : ids.has(id) || intents.has(id);
     return [...this.#turns, this.#open].some(isIn);
   }
 
