@@ -9,7 +9,8 @@ import { moroccoTimeText } from '../core/morocco-day.ts';
 import { withoutHidden } from '../core/shown-text.ts';
 import { receiptRowPrefix } from '../directory/directory.ts';
 import type { Organization } from '../directory/organization.ts';
-import type { CustomerRecord, PaymentIntentRecord } from '../domain/record.ts';
+import { descriptionFor } from '../domain/payment-view.ts';
+import type { CheckoutSessionRecord, CustomerRecord, PaymentIntentRecord } from '../domain/record.ts';
 import { letterOf } from '../mail/letters.ts';
 import type { Letter, QueuedMail } from '../mail/outbox.ts';
 import type { OperatorServices } from '../operator/use-cases/services.ts';
@@ -117,10 +118,16 @@ export class Receipts extends MailRounds<Followed> {
     return letterOf(isPayment ? 'receipt' : 'refund_receipt', email, language, {
       organization,
       amount: formatAmount(object.amount, object.currency, language),
-      description: withoutHidden(intent?.description ?? ''),
+      description: withoutHidden((intent && (await this.#descriptionOf(intent))) ?? ''),
       payment,
       time: moroccoTimeText(created * 1000),
     });
+  }
+
+  /** What the customer was told that the payment is for. */
+  async #descriptionOf(intent: PaymentIntentRecord): Promise<string | null> {
+    const { checkout_session: id } = intent;
+    return descriptionFor(intent, id ? await this.#record<CheckoutSessionRecord>(id) : null);
   }
 
   /** Null when it no longer exists. */

@@ -166,6 +166,20 @@ for (const { language, receipt, refund } of texts)
     assert.deepEqual(failures, []);
   });
 
+test('a payment of a checkout session is described as its page described it, and so is its refund', async () => {
+  const org = await organization('Souk', 'en');
+  const payment = paid(org, 'amina@souk.ma', 'Order 7');
+  records[payment] = { ...records[payment], checkout_session: 'cs_1' };
+  records.cs_1 = { id: 'cs_1', description: 'Two books' };
+  refunded(org, payment, 'succeeded');
+  for (const { text } of await mailed()) assert.match(text, /\nTwo books\n/);
+  records.cs_1 = { id: 'cs_1', description: null };
+  refunded(org, payment, 'succeeded');
+  const [last] = await mailed();
+  assert.match(last!.text, /\nOrder 7\n/);
+  assert.deepEqual(failures, []);
+});
+
 test('nobody gets one whose merchant has not asked for it, whose address is not known, or who is forgotten', async () => {
   const off = await organization('Off', null);
   const test = await organization('Test', 'fr', false);
