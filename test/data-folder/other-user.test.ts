@@ -13,6 +13,7 @@ import { lockDataFolder } from '../../src/data-folder/folder-lock.ts';
 import { verifyDataFolder } from '../../src/data-folder/verify-folder.ts';
 import { examineStopped } from '../../src/health/examine-stopped.ts';
 import { temporaryFolder } from '../journal/journal-fixtures.ts';
+import { runCommandLine } from '../operator/cli/command-line.ts';
 
 const nobody = 65_534;
 const skip = process.getuid?.() !== 0 && 'only root can be another user';
@@ -89,6 +90,15 @@ test('who may not look into the folder is told whose it is', { skip }, async (co
     assert.equal(checks.find(({ name }) => name === 'folder')?.detail, message);
     await assert.rejects(lockDataFolder(dataDir), { name: 'DataFolderError', message });
   });
+});
+
+test('commands that read its files say so, too, and find nothing else', { skip }, async (context) => {
+  const dataDir = await folderOf(context, 0);
+  const error = `payments: ${dataDir} belongs to another user: run the command as that user\n`;
+  for (const args of [['audit'], ['logs', '--org', 'org_0VTK3JqA1f0c6uXo9dWb2kQp1'], ['logs', 'req_1']]) {
+    const found = await asNobody(() => runCommandLine(args, { dataDir: () => dataDir }));
+    assert.deepEqual([found.code, found.out, found.error], [1, '', error], args.join(' '));
+  }
 });
 
 test('on a disk that was mounted anew for reading, nobody is led to another folder', {

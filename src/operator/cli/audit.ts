@@ -7,6 +7,7 @@ import type { CheckedChain } from '../audit/audit-chain.ts';
 import { nameOfAsker, type OperatorRow } from '../audit/audit-row.ts';
 import { CommandFailure } from '../use-cases/failures.ts';
 import { addCommand, type CliContext, limitOption } from './context.ts';
+import { readable } from './readable-folder.ts';
 import { counted, tableOf } from './table.ts';
 
 type AuditEntry =
@@ -33,7 +34,7 @@ export function addAuditCommand(program: Command, context: CliContext): void {
     )
     .addOption(limitOption('rows', 100, 100_000))
     .action((options: AuditOptions) => {
-      const dataDir = folder();
+      const dataDir = readable(folder());
       if (!existsSync(auditFolder(dataDir)))
         throw new CommandFailure(`${dataDir} has no audit record: name the data folder with --data-dir`);
       if (options.check) checkRows(dataDir, context);

@@ -1,14 +1,13 @@
 // `payments logs` shows each API request of an organization with its answer, whether the service
 // runs or not.
 
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { kindOfId } from '../../contract/id-prefixes.ts';
 import type { LoggedRequest } from '../../contract/routes/logged-request.ts';
 import { type Mode, modes } from '../../contract/vocabulary.ts';
-import { errorCode } from '../../core/errors.ts';
 import { formatFile } from '../../disk/identity.ts';
 import type { Gap } from '../../request-logs/logged-request.ts';
 import type { LogScope } from '../../request-logs/request-logs.ts';
@@ -25,6 +24,7 @@ import { requestLogsOf } from '../../request-logs/segment.ts';
 import { CommandFailure } from '../use-cases/failures.ts';
 import { addCommand, type CliContext, limitOption } from './context.ts';
 import { timeForms, timeOf } from './log-selection.ts';
+import { readable } from './readable-folder.ts';
 import { type Found, inWords, lineOf } from './shown-requests.ts';
 
 const followMs = 500;
@@ -68,16 +68,7 @@ export function addRequestLogsCommand(program: Command, context: CliContext): vo
 
 /** Where no request has come yet there may be none. Throws `CommandFailure` elsewhere. */
 function logsIn(dataDir: string): string {
-  const folder = requestLogsOf(dataDir);
-  try {
-    readdirSync(dataDir);
-  } catch (error) {
-    throw new CommandFailure(
-      errorCode(error) === 'EACCES'
-        ? `${dataDir} belongs to another user: run the command as that user`
-        : `there is no folder ${dataDir} (${errorCode(error)}): name the data folder with --data-dir`,
-    );
-  }
+  const folder = requestLogsOf(readable(dataDir));
   if (existsSync(folder) || existsSync(join(dataDir, formatFile))) return folder;
   throw new CommandFailure(`${dataDir} has no request logs: name the data folder with --data-dir`);
 }
