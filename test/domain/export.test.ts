@@ -4,8 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exportPage } from '../../src/domain/export.ts';
 import type { Sheet } from '../../src/domain/export-sheet.ts';
-import type { PaymentSearch } from '../../src/domain/payment-search.ts';
-import { everyPayment } from '../../src/domain/payment-search.ts';
+import { everyPayment, type PaymentSearch } from '../../src/domain/payment-search.ts';
 import { createIntent, openCharge, payByCard, scenes, typedCard } from './scenes.ts';
 import { Stage } from './stage.ts';
 
@@ -48,7 +47,7 @@ for (const [description, field] of rows) {
   });
 }
 
-test('a page of an export is bounded in length, whatever its records hold, and the pages together are everyPayment', () => {
+test('a page of an export is bounded in length, whatever its records hold, and the pages together are everything', () => {
   const stage = new Stage();
   const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`key${i}`, 'x'.repeat(500)]));
   const ids = Array.from({ length: 40 }, () => createIntent(stage, { metadata }));

@@ -1,8 +1,7 @@
 // The pages for cash: makes a payment with a code and its voucher, shows the codes that wait, and
 // finds one.
 
-import type { FoundPayment } from '../../domain/payment-search.ts';
-import { everyPayment } from '../../domain/payment-search.ts';
+import { everyPayment, type FoundPayment } from '../../domain/payment-search.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import { isFinal } from '../context.ts';
