@@ -63,7 +63,7 @@ export function takeReports(
   for (const [place, { endpoint, result }] of reports.entries()) {
     const status = elementAt(statuses, place);
     if (status === null) continue;
-    state.health.add(endpoint, result);
+    if (outbox.has(endpoint)) state.health.add(endpoint, result);
     onOutcome(status === 'pending' ? 'retried' : status);
   }
 }

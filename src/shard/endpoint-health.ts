@@ -86,6 +86,11 @@ export class EndpointHealths {
     if (failure !== null) hour.failed++;
   }
 
+  /** An endpoint was deleted: it takes no place of those that there are. */
+  forget(endpoint: string): void {
+    this.#kept.delete(endpoint);
+  }
+
   #dropOldest(): void {
     const [oldest] = this.#kept.keys();
     if (oldest !== undefined) this.#kept.delete(oldest);

@@ -130,6 +130,7 @@ function apply(
     const isOwn = change.org === scope.org && change.livemode === scope.livemode;
     assert(isOwn, 'a command changes only what belongs to its organization and mode');
     state.outboxes.observe(change);
+    if (change.kind === 'webhook_endpoint' && change.status === 'deleted') state.health.forget(change.id);
     state.records.apply(change);
     state.tasks.observe(change);
     state.endpoints.observe(change);

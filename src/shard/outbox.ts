@@ -117,6 +117,10 @@ export class Outbox {
     queue.nextDueMs = queue.waiting > 0 ? 0 : Infinity;
   }
 
+  has(endpoint: string): boolean {
+    return this.#queues.has(endpoint);
+  }
+
   get peer(): Peer | null {
     return this.#peer;
   }

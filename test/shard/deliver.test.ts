@@ -163,6 +163,22 @@ test('the last attempt of a message says whether its endpoint fails, however eac
   assert.ok(!actor.shard.state.health.failing().includes(endpoint));
 });
 
+test('an endpoint that is deleted fails no longer, whatever is reported of it later', async () => {
+  const { actor, webhooks, deliveries } = await sevenDeliveries();
+  const { endpoint } = deliveries[1]!;
+  const [first, second] = deliveries.filter((each) => each.endpoint === endpoint && each.number === 0);
+  const { health } = actor.shard.state;
+  await webhooks.report(false, first!);
+  assert.ok(health.failing().includes(endpoint));
+  await actor.send(`DELETE /v1/webhook_endpoints/${endpoint}`);
+  assert.ok(!health.failing().includes(endpoint));
+  await webhooks.report(false, second!);
+  assert.deepEqual(
+    [health.failing().includes(endpoint), health.of(endpoint, actor.clock.now())],
+    [false, null],
+  );
+});
+
 test('a report that names a delivery twice, or one that is damaged, leaves the others as they are', async () => {
   const { actor, webhooks, deliveries } = await sevenDeliveries();
   const [, twice, damaged, sound] = deliveries as [DueDelivery, DueDelivery, DueDelivery, DueDelivery];

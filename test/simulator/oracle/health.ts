@@ -18,6 +18,11 @@ export class Health {
     attempts.push(result);
   }
 
+  /** The endpoint was deleted. */
+  forget(endpoint: string): void {
+    this.#attempts.delete(endpoint);
+  }
+
   /** Since when all attempts have failed; null: the last one has not. */
   failingSinceMs(endpoint: string): number | null {
     const attempts = this.#attempts.get(endpoint) ?? [];

@@ -60,6 +60,7 @@ export class Outbox {
     this.#changed.add(change.id);
     const thread = this.#threads[this.#threadOf(change.id)];
     if (change.status !== 'enabled') thread?.leased.delete(change.id);
+    if (change.status === 'deleted') this.health.forget(change.id);
   }
 
   #threadOf(endpoint: string): number {
@@ -92,7 +93,8 @@ export class Outbox {
       return;
     }
     const wanted = [...fresh.values()].map(({ delivery, endpoint, result }) => {
-      this.health.add(endpoint, result);
+      if (this.#table.get('webhook_endpoint', endpoint)?.status !== 'deleted')
+        this.health.add(endpoint, result);
       const status = this.#table.get('delivery', delivery)?.status ?? 'ended';
       return status === 'pending' ? 'retried' : status;
     });
