@@ -129,11 +129,15 @@ export interface KeyedBucketsOptions {
 
 const minuteMs = 60_000;
 
-/** Buckets by a key, such as an address. One that was dropped starts with a full bucket. */
+/**
+ * Buckets by a key, such as an address. One that was dropped starts with a full bucket: of the keys
+ * that were used last, `keysMax` are always there, and at most twice as many.
+ */
 export class KeyedBuckets {
   readonly #options: KeyedBucketsOptions;
-  /** In the order of their last use. */
-  readonly #buckets = new Map<string, TokenBucket>();
+  /** A map that loses its first key at each use is slow: here all that are old go together. */
+  #young = new Map<string, TokenBucket>();
+  #old = new Map<string, TokenBucket>();
 
   constructor(options: KeyedBucketsOptions) {
     this.#options = options;
@@ -141,20 +145,29 @@ export class KeyedBuckets {
 
   /** Spends one. Null when there was room, else the seconds to wait. */
   spend(key: string, nowMs: number): number | null {
-    const { count, windowMs, keysMax } = this.#options;
+    const { count, windowMs } = this.#options;
     // A bucket counts by minutes, so its clock runs slower when the window is longer.
     const bucketMs = Math.floor((nowMs * minuteMs) / windowMs);
-    const bucket = this.#buckets.get(key) ?? createBucket(count, bucketMs);
-    this.#buckets.delete(key);
-    this.#buckets.set(key, bucket);
-    const [oldest] = this.#buckets.keys();
-    if (this.#buckets.size > keysMax && oldest !== undefined) this.#buckets.delete(oldest);
+    const bucket = this.#find(key) ?? createBucket(count, bucketMs);
+    this.#put(key, bucket);
     if (spendFromAll([bucket], bucketMs) === null) return null;
     return Math.ceil((retryAfterSeconds(bucket, bucketMs) * windowMs) / minuteMs);
   }
 
+  #find(key: string): TokenBucket | undefined {
+    return this.#young.get(key) ?? this.#old.get(key);
+  }
+
+  #put(key: string, bucket: TokenBucket): void {
+    if (this.#young.size >= this.#options.keysMax && !this.#young.has(key)) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(key, bucket);
+  }
+
   giveBack(key: string): void {
-    const bucket = this.#buckets.get(key);
+    const bucket = this.#find(key);
     if (bucket !== undefined) giveBack(bucket);
   }
 }

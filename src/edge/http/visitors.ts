@@ -25,7 +25,7 @@ interface VisitorOptions {
   readonly visitsPerMinute: number;
   /** Addresses and networks (`10.0.0.0/8`) of proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
-  /** The most addresses in memory. One that was dropped starts with a full bucket. */
+  /** So many that came last are in memory. One that was dropped starts with a full bucket. */
   readonly visitorsMax: number;
   readonly monotonic: MonotonicClock;
 }

@@ -75,12 +75,12 @@ test('a site with many IPv6 networks has a few times as many visits as one of th
   for (let i = 0; i < 7; i++) assert.equal(admit(150), null);
 });
 
-test('only so many addresses are remembered; the one seen longest ago is forgotten', () => {
+test('so many addresses that were seen last are remembered, and not more than twice as many', () => {
   const { visitors, exhaust } = setUp({ visitorsMax: 2 });
   exhaust('192.0.2.1');
   exhaust('192.0.2.2');
   assert.notEqual(visitors.admit('192.0.2.1', ''), null);
-  visitors.admit('192.0.2.3', '');
+  for (const other of ['192.0.2.3', '192.0.2.4']) assert.equal(visitors.admit(other, ''), null);
   assert.notEqual(visitors.admit('192.0.2.1', ''), null);
   assert.equal(visitors.admit('192.0.2.2', ''), null);
 });
