@@ -2,7 +2,7 @@
 // too long: the journal has all acknowledged changes.
 
 import { errorText } from '../core/errors.ts';
-import { systemTimers, type Timers } from '../core/scheduler.ts';
+import { keepRunning, systemTimers, type Timers } from '../core/scheduler.ts';
 import { CommandFailure, ServiceCrash } from '../operator/use-cases/failures.ts';
 
 /** The longest time for a stop. */
@@ -38,7 +38,10 @@ export async function closeAll(
     kill();
   });
   const failures: unknown[] = [];
-  for (const close of closers.toReversed()) await close().catch((error: unknown) => failures.push(error));
+  // What hangs may leave nothing else that keeps the process running until it is ended.
+  await keepRunning(async () => {
+    for (const close of closers.toReversed()) await close().catch((error: unknown) => failures.push(error));
+  });
   cancel();
   if (failures.length > 0) throw failures[0];
 }

@@ -1,6 +1,7 @@
 // What becomes of a service that does not stop in time.
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { closeAll } from '../../src/main/close-all.ts';
 import { CommandFailure, ServiceCrash } from '../../src/operator/use-cases/failures.ts';
@@ -40,12 +41,31 @@ for (const [name, failure, did] of [
   ],
   ['with a bug is started again', new Error('a bug'), ['payments: a bug', late, 'killed']],
 ] as const)
-  test(`a service that hangs ${name}`, () => {
+  test(`a service that hangs ${name}`, async () => {
     const process = endedProcess();
-    void closeAll([() => new Promise(() => {})], failure, process);
+    const { promise: hangs, resolve: end } = Promise.withResolvers<void>();
+    const closed = closeAll([() => hangs], failure, process);
     process.timeOut();
     assert.deepEqual(process.did, did);
+    end();
+    await closed;
   });
+
+test('a service that hangs is ended also where nothing else keeps it running', () => {
+  const module = JSON.stringify(new URL('../../src/main/close-all.ts', import.meta.url).href);
+  const program = `
+    import { closeAll } from ${module};
+    const after = (_, run) => {
+      const timer = setTimeout(run, 10).unref();
+      return () => clearTimeout(timer);
+    };
+    const kill = () => process.exit(7);
+    const ended = { timers: { after }, writeError: () => {}, tellStopping: () => {}, kill };
+    await closeAll([() => new Promise(() => {})], null, ended);
+  `;
+  const { status } = spawnSync(process.execPath, ['--input-type=module', '--eval', program]);
+  assert.equal(status, 7);
+});
 
 test('everything is closed in the opposite order, whatever fails, and the first failure is told', async () => {
   const process = endedProcess();
