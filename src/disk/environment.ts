@@ -61,12 +61,12 @@ export function openEnvironment(options: EnvironmentOptions): Environment {
 export async function createEnvironment(folder: string, mapSize: number, part: Part): Promise<void> {
   const unfinished = `${folder}.new`;
   rmSync(unfinished, { recursive: true, force: true });
-  const environment = guardWrite(unfinished, () => {
-    const created = openUnchecked(unfinished, mapSize, false);
-    created.putSync(labelKey, encodeLabel(part));
-    return created;
-  });
-  await environment.close();
+  const environment = guardWrite(unfinished, () => openUnchecked(unfinished, mapSize, false));
+  try {
+    guardWrite(unfinished, () => environment.putSync(labelKey, encodeLabel(part)));
+  } finally {
+    await environment.close();
+  }
   syncPath(dataFile(unfinished));
   syncPath(unfinished);
   renameSync(unfinished, folder);

@@ -232,7 +232,7 @@ async function heal(
   world.machine.faults.length = 0;
   world.clocks.correct();
   const earlier = keepShard(world);
-  const kept = keepDisk(world);
+  const kept = host.isRestoring ? null : keepDisk(world);
   const endMs = simulation.nowMs + healingMs;
   if (world.isDamaged) await until(endMs, auditDamage(world));
   await until(endMs, () => clients.outstanding === 0 && host.isReady);

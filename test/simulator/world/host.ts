@@ -281,6 +281,11 @@ export class Host implements Runs {
     );
   }
 
+  /** The folder of a machine that was lost is not whole yet. */
+  get isRestoring(): boolean {
+    return this.#lostTo !== null;
+  }
+
   /** Nothing is started any more. */
   end(): void {
     this.#isOver = true;

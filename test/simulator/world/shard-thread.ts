@@ -349,8 +349,9 @@ export class ShardThread {
     if (!world.isDamaged) onFailure(new Error(reason));
   }
 
-  /** How far the log has come on this machine. */
-  get mirrorEnd(): { readonly sequence: number; readonly checksum: number | null } {
+  /** How far the log has come on this machine; null: it is not open yet. */
+  get mirrorEnd(): { readonly sequence: number; readonly checksum: number | null } | null {
+    if (this.#running === undefined) return null;
     const { durableEnd, nextSequence } = this.#journal.log;
     return durableEnd ?? { sequence: nextSequence - 1, checksum: null };
   }
