@@ -36,7 +36,11 @@ const locks: {
 export async function lockDataFolder(path: string): Promise<() => Promise<void>> {
   prepareDataFolder(path);
   const file = join(path, lockFile);
-  const descriptor = openLocked(path, file);
+  const descriptor = locking(path, () => openLocked(file, (opened) => locks.tryLock(opened)));
+  if (descriptor === null)
+    throw new DataFolderError(
+      `the data folder ${path} is in use by another process${holderIn(file)}: stop that one first`,
+    );
   nameHolder(descriptor);
   return async () => closeSync(descriptor);
 }
@@ -52,37 +56,33 @@ export async function lockExistingDataFolder(path: string): Promise<() => Promis
  * called; null when another process has it. Where a disk has no locks nobody is kept away.
  */
 export function tryLock(file: string): (() => void) | null {
-  const descriptor = openSync(file, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
-  try {
-    if (!locks.tryLock(descriptor)) {
-      closeSync(descriptor);
-      return null;
+  const descriptor = openLocked(file, (opened) => {
+    try {
+      return locks.tryLock(opened);
+    } catch {
+      // A backup may lie on a disk of another machine.
+      return true;
     }
-  } catch {
-    // A backup may lie on a disk of another machine.
-  }
+  });
+  if (descriptor === null) return null;
   return () => {
     rmSync(file, { force: true });
     closeSync(descriptor);
   };
 }
 
-function openLocked(path: string, file: string): number {
+/** The file, opened, made if need be, and locked by `lock`; null when another process has it. */
+function openLocked(file: string, lock: (descriptor: number) => boolean): number | null {
   for (;;) {
-    const flags = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW;
-    const descriptor = locking(path, () => openSync(file, flags, 0o600));
+    const descriptor = openSync(file, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
+    let isKept = false;
     try {
-      if (!locking(path, () => locks.tryLock(descriptor))) {
-        throw new DataFolderError(
-          `the data folder ${path} is in use by another process${holderIn(file)}: stop that one first`,
-        );
-      }
-      // The folder may have been replaced meanwhile, as an import does with an unfinished one.
-      if (fstatSync(descriptor).ino === statSync(file, { throwIfNoEntry: false })?.ino) return descriptor;
-      closeSync(descriptor);
-    } catch (error) {
-      closeSync(descriptor);
-      throw error;
+      if (!lock(descriptor)) return null;
+      // The file may have been removed meanwhile, or its folder replaced, as an import does.
+      isKept = fstatSync(descriptor).ino === statSync(file, { throwIfNoEntry: false })?.ino;
+      if (isKept) return descriptor;
+    } finally {
+      if (!isKept) closeSync(descriptor);
     }
   }
 }

@@ -1,18 +1,37 @@
 // The lock on a data folder: one process has it, nobody but the folder's owner can take it, and it ends with its process.
 
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import fs, { cpSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { lockDataFolder } from '../../src/data-folder/folder-lock.ts';
+import { lockDataFolder, tryLock } from '../../src/data-folder/folder-lock.ts';
 import { startService, temporaryFolder } from '../service.ts';
 import { paymentsWith } from './payments-command.ts';
 
 function inUseBy(pid: number): RegExp {
   return new RegExp(`is in use by another process \\(${pid} on ${hostname()}\\): stop that one first`);
 }
+
+test('a lock whose file its holder removes just then is taken on a new one', (context) => {
+  const file = join(temporaryFolder(), 'backup.lock');
+  const openSync = context.mock.method(fs, 'openSync');
+  openSync.mock.mockImplementationOnce((...args: Parameters<typeof fs.openSync>) => {
+    const descriptor = fs.openSync(...args);
+    rmSync(file);
+    return descriptor;
+  });
+  syncBuiltinESMExports();
+  context.after(syncBuiltinESMExports);
+  const release = tryLock(file);
+  assert.ok(release);
+  assert.equal(tryLock(file), null);
+  release();
+  tryLock(file)?.();
+  assert.ok(!fs.existsSync(file));
+});
 
 describe('the lock on a data folder', () => {
   test('is kept by the one process that has it, which is named to others', async () => {
