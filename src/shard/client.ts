@@ -109,7 +109,7 @@ export class ShardClient {
 
   /** What waits or was sent beyond new bounds stays. */
   set bounds(bounds: ClientBounds) {
-    for (const lane of [...this.#lanes, this.#internal]) lane.bounds = bounds;
+    for (const lane of this.#allLanes) lane.bounds = bounds;
   }
 
   /** False while the shard is being restarted. Then nothing can be sent. */
@@ -122,14 +122,16 @@ export class ShardClient {
     return this.#stalledSinceMs === null ? 0 : this.#scheduler.elapsedMs() - this.#stalledSinceMs;
   }
 
+  get #allLanes(): readonly (Lane<Waiting> | Lane<Asked>)[] {
+    return [...this.#lanes, this.#internal];
+  }
+
   get waitingCount(): number {
-    return this.#waiting.size + this.#lanes[0].queue.length + this.#lanes[1].queue.length;
+    return this.#allLanes.reduce((sum, { waitingCount }) => sum + waitingCount, 0);
   }
 
   get waitingBytes(): number {
-    const [queries, commands] = this.#lanes;
-    const queued = queries.queue.bytes + commands.queue.bytes;
-    return this.#waiting.size * requestBytes + queries.largeBytes + commands.largeBytes + queued;
+    return this.#allLanes.reduce((sum, { waitingBytes }) => sum + waitingBytes, 0);
   }
 
   connect(port: Port): void {
@@ -150,7 +152,7 @@ export class ShardClient {
     this.#unsent = 0;
     this.#unsentWork = 0;
     this.#withdrawn = [];
-    for (const lane of [...this.#lanes, this.#internal]) lane.forget();
+    for (const lane of this.#allLanes) lane.forget();
     for (const onAnswer of this.#waiting.values()) onAnswer('away');
     this.#waiting.clear();
     for (const { queue } of this.#lanes) queue.clear(({ onAnswer }) => onAnswer('away'));

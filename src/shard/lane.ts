@@ -53,6 +53,16 @@ export class Lane<T> {
     return this.queue.length === 0 && this.isOpen;
   }
 
+  /** Requests without an answer yet, sent or not. */
+  get waitingCount(): number {
+    return this.sent + this.queue.length;
+  }
+
+  /** About what these take. */
+  get waitingBytes(): number {
+    return this.sent * requestBytes + this.largeBytes + this.queue.bytes;
+  }
+
   /** The next one whose turn it is, if it may be sent. */
   take(): T | undefined {
     return this.isOpen ? this.queue.take() : undefined;

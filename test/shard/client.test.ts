@@ -480,8 +480,11 @@ test('what networks post is bounded by its bytes', async () => {
   const { ask } = asker(client);
   for (const name of ['c', 'd', 'e']) ask(name);
   assert.equal(port.posted.length, 2);
+  assert.deepEqual([client.waitingCount, client.waitingBytes], [5, 5 * 1024 + 2 * 2_000]);
   answerOne(port);
   assert.deepEqual(askedOf(port).slice(1), ['c', 'd', 'e'], 'the room of a large one is that of many');
+  while (port.posted.length > 0) answerOne(port);
+  assert.deepEqual([client.waitingCount, client.waitingBytes], [0, 0]);
 });
 
 test('what the shard says of its disk is known until it says otherwise, or ends', () => {
