@@ -138,7 +138,7 @@ async function freezeAndMove({ servers, a, b, service, merchants }: Cluster): Pr
   const drained = await cluster('drain', 'b');
   assert.match(
     drained.out,
-    new RegExp(`^Node b ran partitions ${ofA[0]}, and runs none any more, after \\d+ ms\\.$`, 'm'),
+    new RegExp(`^Node b ran partition ${ofA[0]}, and runs none any more, after \\d+ ms\\.$`, 'm'),
   );
   console.error(drained.out.trim());
   assert.deepEqual(await partitions(), [

@@ -13,7 +13,7 @@ import { recordTableOf } from '../../src/journal/checkpoint/record-table.ts';
 import { keyOfId } from '../../src/journal/records/record-bytes.ts';
 import { payments, paymentsWith } from '../main/payments-command.ts';
 import { type Shop, shopOnEachShard } from '../main/shops.ts';
-import type { Service } from '../service.ts';
+import { type Service, temporaryFolder } from '../service.ts';
 import { FaultyMachine } from './faulty-machine.ts';
 
 const env = { PAYMENTS_SHARDS: '2', PAYMENTS_BASE_URL: 'https://pay.example' };
@@ -76,9 +76,11 @@ const middle = 3_000 * 8;
 /** A backup of a sound folder with bits that flip on reads: it is refused until they don't, and so is its verification. */
 async function backUpOnFaultyReads(machine: FaultyMachine): Promise<void> {
   const { dataDir, environment } = machine;
-  const to = join(dataDir, 'backup');
-  const run = (...args: string[]) => paymentsWith({ ...environment, PAYMENTS_LOG_LEVEL: 'silent' }, ...args);
-  const backUp = () => run('backup', '--to', to, '--data-dir', dataDir);
+  const to = join(temporaryFolder(), 'backup');
+  const run = (faultyFolder: string, ...args: string[]) =>
+    paymentsWith({ ...environment, FAULTS_FOLDER: faultyFolder, PAYMENTS_LOG_LEVEL: 'silent' }, ...args);
+  const backUp = () => run(dataDir, 'backup', '--to', to, '--data-dir', dataDir);
+  const verify = () => run(to, 'verify', '--from', to);
   const flipOn = (place: string) => machine.faults({ on: 'read', place, action: 'flip', argument: middle });
   const state = join(dataDir, 'shard-1/state/data.mdb');
   const log = join(to, 'shard-0/log/');
@@ -90,9 +92,9 @@ async function backUpOnFaultyReads(machine: FaultyMachine): Promise<void> {
   const made = await backUp();
   assert.equal(made.code, 0, made.error);
   flipOn(log);
-  assert.match((await run('verify', '--from', to)).error, new RegExp(`${log}\\S+ is damaged at byte \\d+: `));
+  assert.match((await verify()).error, new RegExp(`${log}\\S+ is damaged at byte \\d+: `));
   machine.heal();
-  const sound = await run('verify', '--from', to);
+  const sound = await verify();
   assert.equal(sound.code, 0, sound.error + sound.out);
 }
 
