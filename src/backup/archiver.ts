@@ -21,10 +21,8 @@ import type { JournalCopy } from '../journal/stopped-journal.ts';
 
 /** What is archived. */
 export interface ArchiveSource {
-  /** The first sequence that can still be read, and the last one that is visible. */
+  /** The first sequence that can still be read, and the last one that is durable. */
   ends(): { readonly first: number; readonly last: number };
-  /** The last sequence that is known to be durable: a commit is visible before it is synced. */
-  durable(): number;
   /** The last sequence that nothing will be added to: the end of the last finished segment. */
   finished(): number;
   /** When the entry after this one was made, Unix milliseconds. */
@@ -109,8 +107,7 @@ export class Archiver {
       this.#options.onGap(this.#written + 1, first - 1);
       this.#written = first - 1;
     }
-    const due = (await this.lagMs()) >= ageMaxMs ? last : source.finished();
-    const upTo = Math.min(due, source.durable());
+    const upTo = (await this.lagMs()) >= ageMaxMs ? last : source.finished();
     if (upTo <= this.#written) return;
     await this.#write(upTo);
     await this.#carry();
@@ -193,14 +190,10 @@ function continues(source: ArchiveSource, { end, isOfOtherLog }: ArchivePosition
   return found === undefined ? !isOfOtherLog : found === end?.checksum;
 }
 
-/**
- * A shard's log, as it is read beside a service that goes on writing it. `durableEnd`: how far it
- * is noted to be durable.
- */
-export function shardSource(copy: JournalCopy, durableEnd: () => number): ArchiveSource {
+/** A shard's log, as it is read beside a service that goes on writing it. */
+export function shardSource(copy: JournalCopy): ArchiveSource {
   return {
     ends: () => ({ last: copy.logEnd, first: copy.logStart }),
-    durable: durableEnd,
     finished: () => copy.finishedEnd,
     timeAfter: (sequence) => copy.timeAfter(sequence),
     read: (after, upTo, onGap) => copy.batches(after, upTo, onGap),
@@ -216,7 +209,6 @@ export function directorySource(directory: RowStore): ArchiveSource {
       const [oldest] = changesAfter(directory, 0);
       return { first: oldest?.firstSequence ?? last + 1, last };
     },
-    durable: () => revisionOf(directory),
     finished: () => 0,
     timeAfter: async (revision) => changesAfter(directory, revision).next().value?.timeMs ?? null,
     async *read(after, upTo) {

@@ -49,11 +49,6 @@ export function readEnds({ path, id, generation, shards }: NotedFolder): Ends | 
   return Array.from({ length: shards }, (_, number) => (isOwn ? (note.ends[number] ?? null) : null));
 }
 
-/** The last sequence of a shard that is noted to be durable; 0 where none is. */
-export function durableEndOf(folder: NotedFolder, shard: number): number {
-  return readEnds(folder)?.[shard]?.sequence ?? 0;
-}
-
 /** Replaces what was noted before, durably. Returns the number of the note. */
 export function writeEnds(folder: NotedFolder, ends: Ends): number {
   const file = join(folder.path, fileName);

@@ -12,7 +12,6 @@ import { lowerPriority, paceOf } from '../backup/pace.ts';
 import { defined } from '../core/assert.ts';
 import { backOffMs } from '../core/scheduler.ts';
 import { type ArchivedPart, archiveFolderOf } from '../data-folder/archive-folder.ts';
-import { durableEndOf } from '../data-folder/sequence-notes.ts';
 import { RowStore } from '../disk/row-store.ts';
 import { JournalCopy } from '../journal/stopped-journal.ts';
 import type { Answers } from '../rpc/questions.ts';
@@ -91,10 +90,6 @@ function archiverOf(part: ArchivedPart, type: 'batch' | 'rows', source: ArchiveS
   });
 }
 
-function sourceOf(copy: JournalCopy, shard: number): ArchiveSource {
-  return shardSource(copy, () => durableEndOf(folder, shard));
-}
-
 const copies = shardDirs.map(
   (shardDir, shard) =>
     new JournalCopy({
@@ -106,9 +101,7 @@ const copies = shardDirs.map(
 const directory = new RowStore(directoryFolder, directoryPart, true);
 
 const archivers = new Map<string, Archiver>([
-  ...copies.map(
-    (copy, shard) => [`shard-${shard}`, archiverOf(shard, 'batch', sourceOf(copy, shard))] as const,
-  ),
+  ...copies.map((copy, shard) => [`shard-${shard}`, archiverOf(shard, 'batch', shardSource(copy))] as const),
   ['directory', archiverOf('directory', 'rows', directorySource(directory))],
 ]);
 

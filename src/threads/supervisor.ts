@@ -192,12 +192,12 @@ export class Supervisor {
    */
   #archiveProcess(): SupervisedThread {
     const { config, folder } = this.#options;
-    const { path, id, generation, shards, shardDir, directory, directoryPart } = folder;
+    const { id, generation, shards, shardDir, directory, directoryPart } = folder;
     const shardDirs = Array.from({ length: shards }, (_, number) => shardDir(number));
     const make = () => {
       const data: ArchiveProcessData = {
         config: config(),
-        folder: { path, id, generation, shards },
+        folder: { id, generation },
         shardDirs,
         directory,
         directoryPart,

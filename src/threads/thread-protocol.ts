@@ -5,7 +5,6 @@ import type { MessagePort } from 'node:worker_threads';
 import type { TakenLease } from '../cluster/lease-keeper.ts';
 import type { NodeIdentity, ReachableNode, ServiceIdentity } from '../cluster/node.ts';
 import type { Config } from '../config/config-schema.ts';
-import type { DataFolder } from '../data-folder/data-folder.ts';
 import type { Part, ShardIdentity } from '../disk/identity.ts';
 import type { KeyRingChange } from '../edge/api/authenticate.ts';
 import type { RefusedKeyNote } from '../edge/api/refused-keys.ts';
@@ -176,7 +175,7 @@ export interface RequestLogThreadData {
 /** How the archive's process is started. */
 export interface ArchiveProcessData {
   readonly config: Config;
-  readonly folder: Pick<DataFolder, 'path' | 'id' | 'generation' | 'shards'>;
+  readonly folder: { readonly id: string; readonly generation: number };
   readonly shardDirs: readonly string[];
   readonly directory: string;
   readonly directoryPart: Part;

@@ -36,8 +36,6 @@ interface Folders {
   readonly onGap?: (first: number, last: number) => void;
   /** What is younger is not due; left out: all is. */
   readonly ageMaxMs?: number;
-  /** How far the log is durable; left out: to its end. */
-  readonly durableEnd?: () => number;
 }
 
 const clocks = { wall: () => startMs + laterMs, monotonic: () => 0 };
@@ -62,13 +60,12 @@ async function archiving<T>(
     carry = async () => {},
     onGap = (first, last) => assert.fail(`a gap from ${first} to ${last}`),
     ageMaxMs = 0,
-    durableEnd,
   }: Folders,
   use: (archiver: Archiver) => Promise<T>,
 ): Promise<T> {
   const copy = new JournalCopy({ dir, identity, segmentBytesMax: 1 << 20 });
   const archiver = new Archiver({
-    source: shardSource(copy, durableEnd ?? (() => copy.logEnd)),
+    source: shardSource(copy),
     folder: archive,
     part,
     type: 'batch',
@@ -135,24 +132,6 @@ test('a log that was put back to an earlier moment is not archived behind what c
   await append(dir, [5]);
   await run(folders);
   assert.deepEqual(rangesIn(archive), [[1, 9]]);
-});
-
-test('what is visible and may not be on the disk yet is archived once it is', async (context) => {
-  const folders = foldersFor(context);
-  let durable = 0;
-  const waiting = { ...folders, durableEnd: () => durable };
-  await append(folders.dir, [2, 3]);
-  await archiving(waiting, async (archiver) => {
-    await archiver.run();
-    assert.deepEqual(rangesIn(folders.archive), []);
-    durable = 2;
-    await archiver.run();
-    assert.deepEqual(rangesIn(folders.archive), [[1, 2]]);
-    assert.equal(await archiver.lagMs(), laterMs, 'the rest waits');
-    durable = 5;
-    await archiver.run();
-    assert.equal(archiver.archived, 5);
-  });
 });
 
 test('a log that has gone another way is not archived, however far it has come', async (context) => {
@@ -339,7 +318,6 @@ function archiverTo(
   return new Archiver({
     source: {
       ends: () => ({ first: 1, last: log.last }),
-      durable: () => log.last,
       finished: () => 0,
       timeAfter: async () => log.madeMs ?? startMs,
       checksumAt: (sequence) => sequence,

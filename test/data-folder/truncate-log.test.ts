@@ -31,7 +31,7 @@ test('a damaged batch is given up unless the archive has it, also where that wai
   const copy = new JournalCopy({ dir: folder.shardDir(0), identity, segmentBytesMax });
   const part = archiveFolderOf(archive, folder, 0);
   const archiver = new Archiver({
-    source: shardSource(copy, () => copy.logEnd),
+    source: shardSource(copy),
     folder: part,
     part: partOf(identity, 'log'),
     type: 'batch',

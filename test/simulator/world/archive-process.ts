@@ -5,7 +5,6 @@ import { Archiver, type ArchiveSource, directorySource, shardSource } from '../.
 import { partsOf } from '../../../src/backup/backup-manifest.ts';
 import { type ArchivedPart, archiveFolderOf } from '../../../src/data-folder/archive-folder.ts';
 import type { DataFolder } from '../../../src/data-folder/data-folder.ts';
-import { durableEndOf } from '../../../src/data-folder/sequence-notes.ts';
 import { RowStore } from '../../../src/disk/row-store.ts';
 import { JournalCopy } from '../../../src/journal/copy-journal.ts';
 import type { Lane } from '../kernel/simulation.ts';
@@ -41,13 +40,7 @@ export function archiversOf(world: World, folder: DataFolder, ageMaxMs: number) 
   });
   const directory = new RowStore(folder.directory, folder.directoryPart, true);
   const archivers = [
-    ...copies.map((copy, shard) =>
-      archiverOf(
-        shard,
-        'batch',
-        shardSource(copy, () => durableEndOf(folder, shard)),
-      ),
-    ),
+    ...copies.map((copy, shard) => archiverOf(shard, 'batch', shardSource(copy))),
     archiverOf('directory', 'rows', directorySource(directory)),
   ];
   const close = () => Promise.all([directory.close(), ...copies.map((copy) => copy.close())]);
