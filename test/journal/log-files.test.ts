@@ -203,15 +203,6 @@ async function read(reader: FiledLogReader, range = {}): Promise<Found> {
   return found;
 }
 
-const whole: Found = [
-  [1, 2],
-  [3, 3],
-  [4, 5],
-  [6, 7],
-  [8, 8],
-  [9, 12],
-];
-
 test('a log of files is read by ranges, both ways', async (context) => {
   const files = logFilesIn(await archive(context));
   const reader = new FiledLogReader('archive', identity, files.toReversed(), [], 12);
@@ -220,15 +211,15 @@ test('a log of files is read by ranges, both ways', async (context) => {
     [1, 0, null],
   );
   for (const [range, expected] of [
-    [{}, whole],
-    [{ after: 2 }, whole.slice(1)],
-    [{ after: 4 }, whole.slice(2)],
+    [{}, archived],
+    [{ after: 2 }, archived.slice(1)],
+    [{ after: 4 }, archived.slice(2)],
     [{ after: 12 }, []],
-    [{ upTo: 3 }, whole.slice(0, 2)],
-    [{ upTo: 6 }, whole.slice(0, 4)],
-    [{ after: 5, upTo: 8 }, whole.slice(3, 5)],
-    [{ reverse: true }, whole.toReversed()],
-    [{ reverse: true, after: 4, upTo: 6 }, whole.slice(2, 4).toReversed()],
+    [{ upTo: 3 }, archived.slice(0, 2)],
+    [{ upTo: 6 }, archived.slice(0, 4)],
+    [{ after: 5, upTo: 8 }, archived.slice(3, 5)],
+    [{ reverse: true }, archived.toReversed()],
+    [{ reverse: true, after: 4, upTo: 6 }, archived.slice(2, 4).toReversed()],
   ] as const)
     assert.deepEqual(await read(reader, range), expected, JSON.stringify(range));
   assert.equal(new FiledLogReader('none', identity, [], []).firstSequence(), null);
@@ -242,17 +233,17 @@ test('a log of files tells what is missing and damaged in its place, and goes on
     [4, 5],
     [6, 7],
   ]);
-  assert.deepEqual(await read(reader()), whole, 'what two files hold counts once');
-  assert.deepEqual(await read(reader(), { reverse: true }), whole.toReversed(), 'backwards, too');
+  assert.deepEqual(await read(reader()), archived, 'what two files hold counts once');
+  assert.deepEqual(await read(reader(), { reverse: true }), archived.toReversed(), 'backwards, too');
   for (const { path, first, last } of files()) if (first === 4 || last === 7) rmSync(path);
   assert.deepEqual(await read(reader()), [
-    ...whole.slice(0, 3),
+    ...archived.slice(0, 3),
     '6-7: there is no batch with the entries 6 to 7',
-    ...whole.slice(4),
+    ...archived.slice(4),
   ]);
   assert.deepEqual(await read(reader(15), { after: 5 }), [
     '6-7: there is no batch with the entries 6 to 7',
-    ...whole.slice(4),
+    ...archived.slice(4),
     '13-15: the entries up to 15 were written, and the last file ends with 12',
   ]);
   assert.deepEqual(await read(reader(15), { upTo: 12 }), await read(reader(12)));
@@ -264,16 +255,16 @@ test('a log of files tells what is missing and damaged in its place, and goes on
   const [first, damaged, ...rest] = await read(reader());
   assert.deepEqual(first, [1, 2]);
   assert.match(String(damaged), /^3-5: the file is damaged at byte \d+: /);
-  assert.deepEqual(rest, ['6-7: there is no batch with the entries 6 to 7', ...whole.slice(4)]);
+  assert.deepEqual(rest, ['6-7: there is no batch with the entries 6 to 7', ...archived.slice(4)]);
   const reversed = await read(reader(), { reverse: true });
   assert.deepEqual(reversed, [[9, 12], [8, 8], damaged, [1, 2]]);
 });
 
 test('a file that holds what others hold, and more, is read once backwards', async (context) => {
   const folder = await archive(context);
-  await write(folder, whole as [number, number][]);
+  await write(folder, archived);
   const reader = new FiledLogReader('archive', identity, logFilesIn(folder), []);
-  assert.deepEqual(await read(reader, { reverse: true, after: 3 }), whole.slice(2).toReversed());
+  assert.deepEqual(await read(reader, { reverse: true, after: 3 }), archived.slice(2).toReversed());
 });
 
 test('a batch that belongs elsewhere is a defect of a log of files, and the next one follows', async (context) => {
