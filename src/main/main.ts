@@ -49,7 +49,7 @@ import { openLending } from './lending.ts';
 import { openMail } from './mail.ts';
 import { operatorServices } from './operator-services.ts';
 import { type Owned, own } from './own.ts';
-import type { Owning } from './owning.ts';
+import { type Owning, tellFailedCommand } from './owning.ts';
 import { createReread } from './reread.ts';
 import { ServiceManager } from './service-manager.ts';
 
@@ -212,7 +212,7 @@ async function openOperators(
     dataDir: folder.path,
     audit,
     services,
-    onFailure: (command, error) => logger.error({ command, err: error }, "an operator's command failed"),
+    onFailure: tellFailedCommand(logger),
   });
   return () => server.close();
 }

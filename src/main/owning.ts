@@ -50,3 +50,8 @@ export function tellTrouble(logger: Logger, what: string): (trouble: string | nu
     else logger.warn(`${what} can't be acquired or written in PostgreSQL, which is tried again: ${trouble}`);
   };
 }
+
+/** Hears of an operator's command that has failed by a fault of the server. */
+export function tellFailedCommand(logger: Logger): (command: string, error: unknown) => void {
+  return (command, error) => logger.error({ command, err: error }, "an operator's command failed");
+}

@@ -28,7 +28,7 @@ import { kindsOf, WaitingThreads } from '../threads/thread-kinds.ts';
 import type { LeaseThreadData, News, StandbyThreadData } from '../threads/thread-protocol.ts';
 import { type Host, HostedHere, keysOfService } from './hosted-here.ts';
 import { toldMetrics } from './operator-services.ts';
-import { type Owning, type RequiredThread, requireThread } from './owning.ts';
+import { type Owning, type RequiredThread, requireThread, tellFailedCommand } from './owning.ts';
 import { relayOf } from './relay-of-node.ts';
 
 const leaseEntry = new URL('../threads/lease-thread.ts', import.meta.url);
@@ -163,6 +163,13 @@ async function follow(
     );
   });
   const hosting = new HostedHere(owning, folder, { identity, standby: thread, whole, threads, relay, keys });
+  // What was opened is closed also when the next can't be.
+  const closing = (close: () => Promise<void>) => {
+    const closeOnce = lazily(close);
+    closers.push(closeOnce);
+    return closeOnce;
+  };
+  const stepAside = closing(() => relay.close());
   const counted = async () => [...(await metricsOfThreads([lease, thread])), ...(await hosting.counted())];
   const merged = async () => mergeMetrics(await counted());
   const text = async () => (await merged()).metrics();
@@ -174,13 +181,11 @@ async function follow(
       doctor: () => examineStandby(identity.node, folder, sizedFor(hosting.config, folder.shards)),
       metrics: async () => toldMetrics(await merged()),
     },
-    onFailure: (command, error) => logger.error({ command, err: error }, "an operator's command failed"),
+    onFailure: tellFailedCommand(logger),
   });
-  const stepAside = lazily(() => relay.close());
-  const ends = [() => operators.close(), await serveMetrics(config, text, logger), manager.watch(text)].map(
-    lazily,
-  );
-  closers.push(stepAside, ...ends);
+  const closeOperators = closing(() => operators.close());
+  const endMetrics = closing(await serveMetrics(config, text, logger));
+  const endWatch = closing(manager.watch(text));
   logger.info(`node ${identity.node} stands by`);
   manager.ready('standing by');
   const claim = await Promise.race([taken, hosting.run()]);
@@ -188,6 +193,6 @@ async function follow(
   if (canShare) await relay.listen();
   else await stepAside();
   await hosting.stop();
-  await Promise.all([thread.stop(), ...ends.map((end) => end())]);
+  await Promise.all([thread.stop(), closeOperators(), endMetrics(), endWatch()]);
   return { config: hosting.config, claim, whole, stepAside };
 }

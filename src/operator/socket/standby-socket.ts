@@ -1,7 +1,7 @@
 // The operators' socket of a node that stands by. It tells of this node alone: what is done to the
 // service is done on the node that serves.
 
-import type { CommandName, ResultOf } from '../use-cases/commands.ts';
+import type { ResultOf } from '../use-cases/commands.ts';
 import { OperatorFailure } from '../use-cases/failures.ts';
 import { openSocket } from './server.ts';
 
@@ -12,7 +12,7 @@ export interface StandbySocketOptions {
   readonly dataDir: string;
   /** The node's name. */
   readonly node: string;
-  readonly tells: { readonly [N in Told & CommandName]: () => Promise<ResultOf<N>> };
+  readonly tells: { readonly [N in Told]: () => Promise<ResultOf<N>> };
   readonly onFailure: (command: string, error: unknown) => void;
 }
 
