@@ -7,12 +7,12 @@ import type { Config } from '../config/config-schema.ts';
 import { defined } from '../core/assert.ts';
 import { lookAtDataFolder, refuseIncomplete } from '../data-folder/data-folder.ts';
 import { DataFolderError } from '../data-folder/data-folder-error.ts';
-import { ifRunning, recordOffline, whileLocked, withClearErrors } from '../data-folder/folder-command.ts';
+import { recordOffline, whileLocked, withClearErrors } from '../data-folder/folder-command.ts';
 import { tryLock } from '../data-folder/folder-lock.ts';
 import { isWithin } from '../disk/is-within.ts';
 import { makeFolder } from '../disk/sync-path.ts';
 import type { BackedUp, BackupOptions, ReportProgress } from '../operator/results/folder-results.ts';
-import { callOperator } from '../operator/socket/operator-client.ts';
+import { callOperator, ifNoServer } from '../operator/socket/operator-client.ts';
 import { backUp } from './backup.ts';
 import { backupLock, filesOf, type Manifest } from './backup-manifest.ts';
 import { lowerPriority, paceOf } from './pace.ts';
@@ -33,8 +33,10 @@ export async function backUpConfigured(
   const params = { to, recipients: [...recipients] };
   return withClearErrors(async () => {
     // A running service has recorded the action when it has answered.
-    const isRunning =
-      (await ifRunning(() => callOperator(dataDir, 'backup', params).then(() => true))) ?? false;
+    const isRunning = await callOperator(dataDir, 'backup', params).then(
+      () => true,
+      ifNoServer(() => false),
+    );
     const run = () => make(config, command, onProgress);
     const manifest = isRunning
       ? await run()

@@ -9,29 +9,29 @@ import type { CheckpointSizes, Compacting } from '../journal/journal.ts';
 import { partsOfJournal } from '../journal/open-journal.ts';
 import { compactCheckpoint } from '../journal/stopped-journal.ts';
 import type { Compacted, ReportProgress } from '../operator/results/folder-results.ts';
-import { callOperator } from '../operator/socket/operator-client.ts';
+import { callOperator, ifNoServer } from '../operator/socket/operator-client.ts';
 import type { CompactItem } from '../operator/use-cases/services.ts';
 import { type DataFolder, existingDataFolder } from './data-folder.ts';
 import { refuseWithoutRoom } from './disk-space.ts';
-import { ifRunning, recordOffline, whileLocked, withClearErrors } from './folder-command.ts';
+import { recordOffline, whileLocked, withClearErrors } from './folder-command.ts';
 
 /** Throws `CommandFailure`; shards that were not compacted are as they were. */
 export function compactDataFolder(dataDir: string, onProgress: ReportProgress): Promise<Compacted> {
-  return withClearErrors(
-    async () =>
-      (await ifRunning(() => compactRunning(dataDir, onProgress))) ??
-      (await whileLocked(dataDir, () => compactStopped(dataDir, onProgress))),
+  return withClearErrors(() =>
+    compactRunning(dataDir, onProgress).catch(
+      ifNoServer(() => whileLocked(dataDir, () => compactStopped(dataDir, onProgress))),
+    ),
   );
 }
 
-async function compactRunning(dataDir: string, onProgress: ReportProgress): Promise<Compacted | null> {
+async function compactRunning(dataDir: string, onProgress: ReportProgress): Promise<Compacted> {
   let compacted: Compacted | null = null;
   const onItem = ({ progress, result }: CompactItem) => {
     if (progress !== null) onProgress(...progressInWords(progress));
     compacted = result;
   };
   await callOperator(dataDir, 'compact', {}, { onItem });
-  return compacted;
+  return defined<Compacted>(compacted, 'the last item has the result');
 }
 
 function progressInWords({ shard, shards, rows, total }: NonNullable<CompactItem['progress']>) {

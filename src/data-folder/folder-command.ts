@@ -37,23 +37,14 @@ export async function withClearErrors<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Has the running service do something. Resolves with null when no service runs. */
-export async function ifRunning<T>(ask: () => Promise<T>): Promise<T | null> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (error instanceof NoServer) return null;
-    throw error;
-  }
-}
-
 /** The lock shows on one machine that a service runs, the socket also between containers. */
 async function refuseRunning(dataDir: string): Promise<void> {
   if (folderIdOf(dataDir) === null) throw new DataFolderError(`there is no data folder ${dataDir}`);
-  const answered = await ifRunning(() => callOperator(dataDir, 'config', {}).then(() => true)).catch(
+  const isRunning = await callOperator(dataDir, 'config', {}).then(
     () => true,
+    (error) => !(error instanceof NoServer),
   );
-  if (answered !== null) throw new DataFolderError(`the service runs on ${dataDir}: stop it first`);
+  if (isRunning) throw new DataFolderError(`the service runs on ${dataDir}: stop it first`);
 }
 
 /** Does something with a folder that no service may run on, and that is locked meanwhile. */

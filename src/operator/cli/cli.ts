@@ -3,7 +3,7 @@
 // `payments: …`, or with `--json` `{"error":{"kind":…,"message":…}}`.
 
 import { Command, CommanderError } from 'commander';
-import { NoServer } from '../socket/operator-client.ts';
+import { ifNoServer } from '../socket/operator-client.ts';
 import { CommandFailure, OperatorFailure, ServiceCrash } from '../use-cases/failures.ts';
 import type { ConfigLine } from '../use-cases/services.ts';
 import { addAuditCommand } from './audit.ts';
@@ -109,10 +109,7 @@ function addProcessCommands(program: Command, { host, options, call, print }: Cl
     .action(({ acceptLoss = false }) => host.serve(options().dataDir, acceptLoss));
   addCommand(program, 'config', 'print the active configuration, or what a start would use').action(
     async () => {
-      const lines = await call('config', {}).catch((error) => {
-        if (error instanceof NoServer) return host.config(options().dataDir);
-        throw error;
-      });
+      const lines = await call('config', {}).catch(ifNoServer(() => host.config(options().dataDir)));
       print(lines, tableOf<ConfigLine>(['key', ['value', valueInWords], 'variable']));
     },
   );

@@ -2,7 +2,7 @@
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { RestoreCommand, Restored } from '../results/folder-results.ts';
-import { NoServer } from '../socket/operator-client.ts';
+import { ifNoServer } from '../socket/operator-client.ts';
 import { addCommand, type CliContext, dateOrTime, failIfWrong } from './context.ts';
 import type { PlaceOptions } from './log-selection.ts';
 import { formatFields, formatTime, tableOf } from './table.ts';
@@ -48,10 +48,7 @@ export function addRestoreCommands(
     });
   addCommand(program, 'resume', 'let the service of a restored folder write, send and pay again').action(
     async () => {
-      const resumed = await call('resume', {}).catch((error) => {
-        if (error instanceof NoServer) return host.resume(common().dataDir);
-        throw error;
-      });
+      const resumed = await call('resume', {}).catch(ifNoServer(() => host.resume(common().dataDir)));
       print(resumed, ({ paused }) =>
         paused === null
           ? 'It is not paused.'

@@ -2,7 +2,7 @@
 // `payments doctor` finds what is wrong with the service, its machine or its data folder.
 
 import type { Command } from 'commander';
-import { NoServer } from '../socket/operator-client.ts';
+import { ifNoServer } from '../socket/operator-client.ts';
 import { CommandFailure } from '../use-cases/failures.ts';
 import type { PresentedEndpoint } from '../use-cases/present.ts';
 import type { Check, ShardStatus, Status } from '../use-cases/services.ts';
@@ -40,12 +40,12 @@ export function addStatusCommands(program: Command, context: CliContext): void {
 async function checksOf({ call, host, options }: CliContext, stopped: boolean): Promise<readonly Check[]> {
   const { dataDir } = options();
   if (stopped) return host.examine(dataDir);
-  try {
-    return await call('doctor', {});
-  } catch (error) {
-    if (!(error instanceof NoServer)) throw error;
-    return [{ name: 'service', ok: false, detail: error.message }, ...(await host.examine(dataDir))];
-  }
+  return call('doctor', {}).catch(
+    ifNoServer(async ({ message }) => [
+      { name: 'service', ok: false, detail: message },
+      ...(await host.examine(dataDir)),
+    ]),
+  );
 }
 
 const checkTable = tableOf<Check>([

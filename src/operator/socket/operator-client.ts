@@ -69,6 +69,14 @@ export class NoServer extends OperatorFailure {
   override name = 'NoServer';
 }
 
+/** For the `catch` of a call: what is done instead where no server runs. */
+export function ifNoServer<T>(instead: (error: NoServer) => T): (error: unknown) => T {
+  return (error) => {
+    if (error instanceof NoServer) return instead(error);
+    throw error;
+  };
+}
+
 const unanswered =
   'the server stopped before it answered: the command may have taken effect, look before you send it again';
 const goneOn = 'the server has stopped';
