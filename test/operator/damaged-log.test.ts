@@ -11,7 +11,7 @@ import { openEnvironment } from '../../src/disk/environment.ts';
 import { partOf } from '../../src/disk/identity.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
-import { verifiedIn } from '../../src/operator/cli/wal.ts';
+import { verifiedIn } from '../../src/operator/cli/verify-log.ts';
 import { appendTurns, recovered, temporaryFolder } from '../journal/journal-fixtures.ts';
 
 test('a damaged segment that the checkpoint covers keeps a backup away until it is dropped, and the advice says so', async (context) => {

@@ -18,7 +18,7 @@ import { CommandFailure, wrongUsage } from '../use-cases/failures.ts';
 import { addCommand, type CliContext, failIfWrong, wholeNumber } from './context.ts';
 import { addPlaceOptions, type PlaceOptions } from './log-selection.ts';
 import { counted, formatTime } from './table.ts';
-import { verifyLog } from './wal.ts';
+import { verifyLog } from './verify-log.ts';
 
 const backupMibMax = 100_000;
 const backupMib = 50;
