@@ -1,5 +1,5 @@
 // Archives one part of a data folder, a shard's log or the directory's changes: a follower that
-// writes what is durable into files, when a segment is finished, and at the latest when the oldest
+// writes what is in it into files, when a segment is finished, and at the latest when the oldest
 // change that is not archived has reached an age. That age is the most that is lost with the
 // machine. A file counts as archived when it is on disk and the operator's command, if there is
 // one, has taken it; until then the log keeps what is in it. An archive is of one history alone.
@@ -21,8 +21,10 @@ import type { JournalCopy } from '../journal/stopped-journal.ts';
 
 /** What is archived. */
 export interface ArchiveSource {
-  /** The first sequence that can still be read, and the last one that is durable. */
+  /** The first and the last sequence that can be read. */
   ends(): { readonly first: number; readonly last: number };
+  /** Makes durable what can be read: a commit is seen before it is on the disk. */
+  sync(): void;
   /** The last sequence that nothing will be added to: the end of the last finished segment. */
   finished(): number;
   /** When the entry after this one was made, Unix milliseconds. */
@@ -109,6 +111,8 @@ export class Archiver {
     }
     const upTo = (await this.lagMs()) >= ageMaxMs ? last : source.finished();
     if (upTo <= this.#written) return;
+    // A power cut must not leave the archive ahead of the log.
+    source.sync();
     await this.#write(upTo);
     await this.#carry();
   }
@@ -194,6 +198,7 @@ function continues(source: ArchiveSource, { end, isOfOtherLog }: ArchivePosition
 export function shardSource(copy: JournalCopy): ArchiveSource {
   return {
     ends: () => ({ last: copy.logEnd, first: copy.logStart }),
+    sync: () => copy.sync(),
     finished: () => copy.finishedEnd,
     timeAfter: (sequence) => copy.timeAfter(sequence),
     read: (after, upTo, onGap) => copy.batches(after, upTo, onGap),
@@ -209,6 +214,7 @@ export function directorySource(directory: RowStore): ArchiveSource {
       const [oldest] = changesAfter(directory, 0);
       return { first: oldest?.firstSequence ?? last + 1, last };
     },
+    sync: () => directory.sync(),
     finished: () => 0,
     timeAfter: async (revision) => changesAfter(directory, revision).next().value?.timeMs ?? null,
     async *read(after, upTo) {

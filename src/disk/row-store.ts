@@ -14,6 +14,7 @@ import {
 } from './environment.ts';
 import type { Part } from './identity.ts';
 import { JournalDamaged } from './storage-errors.ts';
+import { syncPath } from './sync-path.ts';
 
 const mapSize = 2 ** 30;
 /** No name comes before it; the environment's label does. */
@@ -77,6 +78,11 @@ export class RowStore {
         else environment.putSync(row, withChecksum(content));
       }
     });
+  }
+
+  /** Makes durable what can be read, beside a writer: a commit is seen before it is on the disk. */
+  sync(): void {
+    syncPath(dataFile(this.#folder));
   }
 
   close(): Promise<void> {

@@ -2,8 +2,9 @@
 // to its end, while the shard goes on, in this process or another one. Backups, the archive and the
 // log's tools call it. Tables are copied as they are: nothing here knows what they mean.
 
-import { openEnvironment } from '../disk/environment.ts';
+import { dataFile, openEnvironment } from '../disk/environment.ts';
 import { partOf, type ShardIdentity } from '../disk/identity.ts';
+import { syncPath } from '../disk/sync-path.ts';
 import { checkpointSequenceIn, newestSegmentIn } from './checkpoint/checkpoint-reader.ts';
 import { CheckpointMoment, refuseDamagedHead } from './checkpoint/checkpoint-rows.ts';
 import { unlessDamaged } from './journal.ts';
@@ -36,10 +37,17 @@ export class JournalCopy {
     refuseMissingSegment(this.#segments, { newestSegment });
   }
 
-  /** The last durable sequence. Throws `JournalDamaged`. */
+  /** The last sequence that can be read. Throws `JournalDamaged`. */
   get logEnd(): number {
     this.#segments.refresh();
     return endOf(this.#segments);
+  }
+
+  /** Makes durable what can be read: a commit is seen before it is on the disk. */
+  sync(): void {
+    // A segment is finished on the disk before another one is begun.
+    const newest = this.#segments.list.at(-1);
+    if (newest !== undefined) syncPath(dataFile(newest.folder));
   }
 
   /** The first sequence of the oldest segment; one more than `logEnd` when there is none. */

@@ -312,12 +312,13 @@ test('the archive goes on behind what was given up, which only the checkpoint ha
 
 /** An archiver of a log that nothing holds: its entries go on to `last`. */
 function archiverTo(
-  log: { last: number; readonly madeMs?: number },
+  log: { last: number; readonly madeMs?: number; readonly sync?: () => void },
   options: Partial<ConstructorParameters<typeof Archiver>[0]> & { readonly folder: string },
 ): Archiver {
   return new Archiver({
     source: {
       ends: () => ({ first: 1, last: log.last }),
+      sync: () => log.sync?.(),
       finished: () => 0,
       timeAfter: async () => log.madeMs ?? startMs,
       checksumAt: (sequence) => sequence,
@@ -358,6 +359,20 @@ test('what was made while the clock was ahead is archived when it has been there
   await lagAfter(0);
   assert.equal(await lagAfter(100_000), 100_000, 'of another change');
   assert.deepEqual(rangesIn(folder), [[1, 3]]);
+});
+
+test('nothing is archived before it is on the disk of the log', async (context) => {
+  const { archive: folder } = foldersFor(context);
+  let refuses = true;
+  const sync = () => {
+    if (refuses) throw new Error('the disk refuses');
+  };
+  const archiver = archiverTo({ last: 2, sync }, { folder });
+  await assert.rejects(archiver.run(), /the disk refuses/);
+  assert.deepEqual(rangesIn(folder), []);
+  refuses = false;
+  await archiver.run();
+  assert.deepEqual(rangesIn(folder), [[1, 2]]);
 });
 
 test('an archive whose disk is mounted late gets what it lacks', async (context) => {
