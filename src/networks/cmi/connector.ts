@@ -153,11 +153,11 @@ class CmiCalls {
   }
 
   async #latest(order: string): Promise<Transaction | null> {
-    return latestOf(await this.#ask({ query: 'ORDERSTATUS' }, order), order);
+    return latestOf(await this.#ask({ query: 'ORDERSTATUS' }, order));
   }
 
   async #history(order: string): Promise<Transaction[]> {
-    return historyOf(await this.#ask({ query: 'ORDERHISTORY' }, order), order);
+    return historyOf(await this.#ask({ query: 'ORDERHISTORY' }, order));
   }
 
   async #ask(operation: CmiOperation, order: string): Promise<CmiResponse> {
@@ -172,7 +172,7 @@ class CmiCalls {
       answerBytesMax: responseBytesMax,
     });
     if (status !== 200) throw new Error(`the network answered ${status}`);
-    return responseOf(body);
+    return responseOf(body, order);
   }
 }
 

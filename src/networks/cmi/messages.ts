@@ -50,7 +50,6 @@ export interface CmiResponse {
   readonly fault: string;
   /** What went wrong, in CMI's words. */
   readonly message: string;
-  readonly order: string;
   /** What is in `Extra`, by its name. */
   extra(name: string): string;
 }
@@ -63,8 +62,11 @@ export const responseBytesMax = 256 * 1024;
 /** Characters that XML gives a meaning. They are what takes time to parse. */
 const markupMax = 8 * 1024;
 
-/** Throws when the text is no answer, without any of the text, which may tell of a card. */
-export function responseOf(text: string): CmiResponse {
+/**
+ * Throws when the text is no answer about `order`, without any of the text, which may tell of a
+ * card.
+ */
+export function responseOf(text: string, order: string): CmiResponse {
   const isMarkedUp = text.split(/[<&=]/, markupMax + 2).length > markupMax + 1;
   if (text.length > responseBytesMax || isMarkedUp) throw new Error('the answer of the network is too long');
   const root = rootOf(text);
@@ -78,11 +80,13 @@ export function responseOf(text: string): CmiResponse {
   const isRefused = /^(Declined|Error)$/.test(field('Response'));
   if (returnCode === '' && !isRefused) throw new Error("the network's answer has no return code");
   const fault = extra('ERRORCODE') || field('ERRORCODE') || returnCode;
+  const isDone = returnCode === '00' && !isRefused;
+  // Some refusals name no order.
+  if (isDone && field('OrderId') !== order) throw new Error("the network's answer is about another order");
   return {
-    isDone: returnCode === '00' && !isRefused,
+    isDone,
     fault: /^[\w-]{1,40}$/.test(fault) ? fault : 'refused',
     message: field('ErrMsg'),
-    order: field('OrderId'),
     extra,
   };
 }

@@ -23,24 +23,24 @@ export type TransactionState = (typeof states)[keyof typeof states];
 export interface Transaction {
   readonly kind: 'sale' | 'refund';
   readonly state: TransactionState;
+  /** What was taken, which may be a part; before that, what is held or asked for. */
   readonly centimes: number;
   /** CMI's name for it; of a refund, ours. */
   readonly name: string;
 }
 
 /** The latest transaction of an order; null when CMI does not know the order. */
-export function latestOf(response: CmiResponse, order: string): Transaction | null {
-  const { isDone, extra, fault, message } = response;
+export function latestOf({ isDone, extra, fault, message }: CmiResponse): Transaction | null {
   if (!isDone) {
     // The summary of an order that is not there has all its names, and no value.
     if (/^ORD_ID:(\t|$)/.test(extra('ORDERSTATUS')) || /^No record found/.test(message)) return null;
     throw new Error(`the network did not tell the status of the order (${fault})`);
   }
-  if (response.order !== order) throw new Error("the network's answer is about another order");
   return transactionOf(
     extra('CHARGE_TYPE_CD'),
     extra('TRANS_STAT'),
     extra('ORIG_TRANS_AMT'),
+    extra('CAPTURE_AMT'),
     extra('TRANS_ID'),
   );
 }
@@ -51,30 +51,30 @@ export const transactionName = /^[\w-]{1,64}$/;
 const historyMax = 1_000;
 
 /** The transactions of an order, newest first; none when CMI does not know the order. */
-export function historyOf(response: CmiResponse, order: string): Transaction[] {
-  const count = response.extra('TRXCOUNT');
+export function historyOf({ isDone, extra, fault }: CmiResponse): Transaction[] {
+  const count = extra('TRXCOUNT');
   if (count === '0') return [];
-  if (!response.isDone) throw new Error(`the network did not tell the order's history (${response.fault})`);
-  if (response.order !== order) throw new Error("the network's answer is about another order");
+  if (!isDone) throw new Error(`the network did not tell the order's history (${fault})`);
   if (!/^\d{1,4}$/.test(count) || Number(count) > historyMax) throw new Error('the history has no count');
   return Array.from({ length: Number(count) }, (_, at) => {
-    const [kind = '', state = '', amount = '', , , , , , , , name = ''] = response
-      .extra(`TRX${at + 1}`)
-      .split('\t');
-    return transactionOf(kind, state, amount, name);
+    const line = extra(`TRX${at + 1}`).split('\t');
+    const [kind = '', state = '', amount = '', captured = '', , , , , , , name = ''] = line;
+    return transactionOf(kind, state, amount, captured, name);
   });
 }
 
-function transactionOf(kind: string, state: string, amount: string, name: string): Transaction {
-  const centimes = centimesInHistory(amount);
-  if (!/^[SC]$/.test(kind) || !hasName(states, state) || centimes === null)
+function transactionOf(
+  kind: string,
+  status: string,
+  amount: string,
+  captured: string,
+  name: string,
+): Transaction {
+  const state = hasName(states, status) ? states[status] : null;
+  const centimes = centimesInHistory(state === 'taken' && captured !== '' ? captured : amount);
+  if (!/^[SC]$/.test(kind) || state === null || centimes === null)
     throw new Error('the network tells of a transaction that makes no sense');
-  return {
-    kind: kind === 'S' ? 'sale' : 'refund',
-    state: states[state],
-    centimes,
-    name,
-  };
+  return { kind: kind === 'S' ? 'sale' : 'refund', state, centimes, name };
 }
 
 /** The sale that counts: the newest one that was not declined, if there is one. */

@@ -8,6 +8,7 @@ import type { Report } from '../../../src/networks/network.ts';
 import { call, hostedPayment, startMs } from '../calls.ts';
 import { callbackBody, callbackFields } from '../cmi-stand-in/callback.ts';
 import { Gateway } from '../cmi-stand-in/gateway.ts';
+import { isRefused } from '../cmi-stand-in/ledger.ts';
 
 const options = {
   clientId: '600000001',
@@ -102,4 +103,16 @@ test('a refund that was refused for days, because the payment was not settled, i
   assert.equal(await network.lookup(refund), 'unknown');
   assert.deepEqual(await network.refund(refund), { result: 'done' });
   assert.deepEqual(await network.lookup(refund), { result: 'done' });
+});
+
+test('a payment of which a part was taken in the interface for merchants was not taken', async () => {
+  const order = gateway.ledger.open('ch_2', new Map(), 25_000)!;
+  gateway.ledger.authorize(order);
+  gateway.ledger.capture(order, 10_000);
+  const capture = call({ ...about, charge: 'ch_2', action: 'capture_charge' });
+  const another = { result: 'failed', reason: 'another_amount' };
+  assert.deepEqual(await network.lookup(capture), another);
+  // A refusal is now the latest transaction, so the history is asked.
+  assert(isRefused(gateway.ledger.credit(order, 20_000, null)));
+  assert.deepEqual(await network.lookup(capture), another);
 });

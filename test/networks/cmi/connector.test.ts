@@ -39,8 +39,14 @@ const response = (code: string, fields: Readonly<Record<string, string>>) => {
   const head = `<OrderId>ch_1</OrderId><Response>${code === '00' ? 'Approved' : 'Error'}</Response>`;
   return `<CC5Response>${head}<ProcReturnCode>${code}</ProcReturnCode><Extra>${extra.join('')}</Extra></CC5Response>`;
 };
-const status = (TRANS_STAT: string, kind = 'S', amount = '25000') =>
-  response('00', { CHARGE_TYPE_CD: kind, TRANS_STAT, ORIG_TRANS_AMT: amount, TRANS_ID: 'T1' });
+const status = (TRANS_STAT: string, kind = 'S', amount = '25000', captured = '') =>
+  response('00', {
+    CHARGE_TYPE_CD: kind,
+    TRANS_STAT,
+    ORIG_TRANS_AMT: amount,
+    CAPTURE_AMT: captured,
+    TRANS_ID: 'T1',
+  });
 const history = (
   ...lines: readonly (readonly [kind: string, state: string, amount: string, name: string])[]
 ) =>
@@ -71,6 +77,13 @@ test('what became of an order, as calls are told', async () => {
     ['await_card_payment', [status('A')], paid],
     ['await_card_payment', [status('C')], paid],
     ['await_card_payment', [status('A', 'S', '100')], { result: 'paid', money: { ...money, amount: 100 } }],
+    // A part of what was held was taken, in CMI's interface for merchants.
+    [
+      'await_card_payment',
+      [status('C', 'S', '25000', '10000')],
+      { result: 'paid', money: { ...money, amount: 10_000 } },
+    ],
+    ['capture_charge', [status('C', 'S', '25000', '10000')], { result: 'failed', reason: 'another_amount' }],
     ['await_card_payment', [status('D'), history(['S', 'D', '25000', 'T1'])], { result: 'accepted' }],
     ['await_card_payment', [status('V')], { result: 'failed', reason: 'voided' }],
     ['await_card_payment', [unknownOrder], { result: 'accepted' }, later - 1],
@@ -147,6 +160,7 @@ test('what can not be told, decides nothing', async () => {
     ['await_card_payment', '<html>Service unavailable</html>'],
     ['await_card_payment', refusal('CORE-2202')],
     ['await_card_payment', status('??')],
+    ['capture_charge', status('C', 'S', '25000', '?')],
     ['await_card_payment', status('A').replace('>T1<', '><')],
     ['capture_charge', unknownOrder],
     ['capture_charge', status('PN'), history(['S', 'PN', '25000', 'T1'])],
@@ -194,6 +208,7 @@ test('a refund is made, refused, refused for now, or nobody knows', async () => 
     await assert.rejects(refund(answer), new RegExp(`had an error \\(${fault}\\)`));
   }
   await assert.rejects(refund(502), /502/);
+  await assert.rejects(refund(done.replace('>ch_1<', '>ch_2<')), /another order/);
 });
 
 test('without a user of the interface nothing is asked', async () => {
