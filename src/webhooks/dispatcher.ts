@@ -171,7 +171,8 @@ export class Dispatcher {
    * gone.
    */
   #lineUpOrForget(actor: EndpointActor): void {
-    if (actor.isForgettable) this.#actors.delete(actor.id);
+    // An endpoint that its shard has named anew has another actor.
+    if (actor.isForgettable && this.#actors.get(actor.id) === actor) this.#actors.delete(actor.id);
     if (actor.inLine || !actor.canStart(deliveriesInFlightMax)) return;
     actor.inLine = true;
     this.#line.push(actor);

@@ -154,6 +154,20 @@ test('tar pits past half of the slots get one each, so others find a free slot a
   assert.ok(pits.some((pit) => bench.of(pit).length > 1));
 });
 
+test('an endpoint that waited when its shard was lost, and is there anew, goes on', () => {
+  const bench = new Bench();
+  bench.take({ endpoints: [enabled('a')] });
+  bench.lost.add(0);
+  bench.hand('a', 1);
+  bench.dispatcher.disconnected(0);
+  bench.lost.clear();
+  bench.dispatcher.connected(0);
+  bench.take({ endpoints: [enabled('a')], complete: true });
+  bench.dispatcher.tick();
+  bench.hand('a', 1);
+  assert.equal(bench.of('a').length, 1);
+});
+
 test('a healthy endpoint beside a tar pit with as much waiting as can be: every delivery starts at once', async () => {
   const bench = new Bench(2048);
   bench.take({ endpoints: [enabled('tar'), enabled('healthy')] });
