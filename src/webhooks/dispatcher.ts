@@ -4,7 +4,8 @@
 // wait for one of them.
 //
 // Slow receivers occupy slots for long. When half of all slots are taken, an endpoint gets one slot
-// at a time, so that many slow ones together still leave room for the others.
+// at a time, and an organization a quarter of all, deleted endpoints included. So many slow ones
+// together still leave room for the others.
 //
 // Reports gather for some milliseconds before they are sent. A report is sent again until its shard
 // has acknowledged that it is durable, and few are in flight at a time. When the thread ends before
@@ -57,8 +58,8 @@ export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #actors = new Map<string, EndpointActor>();
   readonly #line = new FixedQueue<EndpointActor>();
-  /** Endpoints that could start an attempt if fewer slots were taken. */
-  readonly #held = new Set<EndpointActor>();
+  /** Endpoints that could start an attempt if fewer slots were taken, by organization. */
+  readonly #held = new Map<string, Set<EndpointActor>>();
   /** Endpoints that could start an attempt if this process were sure of their partition. */
   readonly #unsure = new Set<EndpointActor>();
   /** Reports that are not recorded yet, by shard. */
@@ -66,6 +67,7 @@ export class Dispatcher {
   /** Shards to which gathered reports will be sent soon. */
   readonly #sendingSoon = new Set<number>();
   #inFlight = 0;
+  readonly #inFlightOf = new Map<string, number>();
   #running = false;
 
   constructor(options: DispatcherOptions) {
@@ -190,17 +192,31 @@ export class Dispatcher {
         this.#unsure.add(actor);
         continue;
       }
-      const limit = this.#inFlight < concurrency / 2 ? deliveriesInFlightMax : 1;
-      if (actor.canStart(limit)) void this.#attempt(actor);
-      else if (actor.canStart(deliveriesInFlightMax)) this.#held.add(actor);
+      if (actor.canStart(this.#limitOf(actor.org))) void this.#attempt(actor);
+      else if (actor.canStart(deliveriesInFlightMax)) this.#hold(actor);
     }
+  }
+
+  get #isCrowded(): boolean {
+    return this.#inFlight >= this.#options.concurrency / 2;
+  }
+
+  /** How many attempts an endpoint of an organization may have in flight now. */
+  #limitOf(org: string): number {
+    if (!this.#isCrowded) return deliveriesInFlightMax;
+    return (this.#inFlightOf.get(org) ?? 0) < this.#options.concurrency / 4 ? 1 : 0;
+  }
+
+  #hold(actor: EndpointActor): void {
+    const held = this.#held.get(actor.org) ?? new Set();
+    this.#held.set(actor.org, held.add(actor));
   }
 
   async #attempt(actor: EndpointActor): Promise<void> {
     const { clock, attempt, hangUp, onAttempted, onTrouble, later } = this.#options;
     const nowMs = clock();
     const { delivery, org, url, sealed } = actor.start(nowMs);
-    this.#inFlight++;
+    this.#count(org, 1);
     this.#lineUpOrForget(actor);
     try {
       const result = await attempt({
@@ -215,26 +231,36 @@ export class Dispatcher {
       actor.ended(result.failure !== null);
       onAttempted(result);
       this.#report(actor, delivery, result);
-      this.#freed(actor);
+      this.#freed(actor, org);
     } catch (error) {
       // After `pause` the attempts under way are ended from outside, so their failure is no
       // trouble.
       if (this.#running) onTrouble(error);
       later(() => {
         actor.undone(delivery);
-        this.#freed(actor);
+        this.#freed(actor, org);
       }, troubleMs);
     }
   }
 
-  #freed(actor: EndpointActor): void {
-    this.#inFlight--;
+  #freed(actor: EndpointActor, org: string): void {
+    this.#count(org, -1);
     this.#lineUpOrForget(actor);
-    if (this.#inFlight < this.#options.concurrency / 2) {
-      for (const each of this.#held) this.#lineUpOrForget(each);
-      this.#held.clear();
-    }
+    for (const each of this.#isCrowded ? [org] : [...this.#held.keys()]) this.#lineUpHeld(each);
     this.#pump();
+  }
+
+  #count(org: string, more: 1 | -1): void {
+    this.#inFlight += more;
+    const inFlight = (this.#inFlightOf.get(org) ?? 0) + more;
+    if (inFlight === 0) this.#inFlightOf.delete(org);
+    else this.#inFlightOf.set(org, inFlight);
+  }
+
+  #lineUpHeld(org: string): void {
+    const held = this.#held.get(org) ?? [];
+    this.#held.delete(org);
+    for (const actor of held) this.#lineUpOrForget(actor);
   }
 
   #report({ id: endpoint, shard }: EndpointActor, delivery: DueDelivery, result: AttemptResult): void {

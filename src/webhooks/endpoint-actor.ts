@@ -33,6 +33,11 @@ export class EndpointActor {
     this.shard = shard;
   }
 
+  /** Empty once the endpoint was deleted. */
+  get org(): string {
+    return this.#state?.org ?? '';
+  }
+
   get queued(): number {
     return this.#queue.length;
   }

@@ -9,15 +9,17 @@ import { Dispatcher, reportMs, reportsAtOnce } from '../../src/webhooks/dispatch
 import { createManualClock } from '../manual-clock.ts';
 
 const success: AttemptResult = { at_ms: 0, duration_ms: 1, status: 200, failure: null, answer: '' };
-const enabled = (id: string): EndpointChange => ({
+const enabledOf = (org: string, id: string): EndpointChange => ({
   id,
   state: {
-    org: 'org_1',
+    org,
     url: `https://${id}.test/`,
     secrets: [{ sealed: `s-${id}`, expires_at_ms: null }],
     enabled: true,
   },
 });
+
+const enabled = (id: string) => enabledOf(`org of ${id}`, id);
 
 interface UnderWay {
   readonly endpoint: string;
@@ -152,6 +154,45 @@ test('tar pits past half of the slots get one each, so others find a free slot a
   // Once the pits' attempts time out below half, they may have five again.
   while (bench.underWay.length > 15) await bench.underWay[0]!.end();
   assert.ok(pits.some((pit) => bench.of(pit).length > 1));
+});
+
+test('tar pits of one organization, deleted and made again, leave slots to others', async () => {
+  const bench = new Bench(40);
+  const pits = Array.from({ length: 100 }, (_, i) => `pit${i}-`);
+  for (const pit of pits) {
+    bench.take({ endpoints: [enabledOf('hostile', pit)] });
+    bench.hand(pit, 32);
+    if (bench.of(pit).length > 0) bench.take({ endpoints: [{ id: pit, state: null }] });
+  }
+  assert.equal(bench.underWay.length, 20, 'half of all');
+  bench.take({ endpoints: [enabledOf('other', 'healthy')] });
+  bench.hand('healthy', 5);
+  for (let i = 0; i < 5; i++) {
+    const [attempt] = bench.of('healthy');
+    assert.equal(attempt?.delivery, `healthy${i}`, 'started without waiting for any pit');
+    await attempt!.end();
+  }
+});
+
+test('endpoints of an organization that has its share of the slots go on as its attempts end', async () => {
+  const bench = new Bench(40);
+  const handEach = (org: string, count: number) => {
+    for (let i = 0; i < count; i++) {
+      bench.take({ endpoints: [enabledOf(org, `${org}${i}-`)] });
+      bench.hand(`${org}${i}-`, 1);
+    }
+  };
+  const inFlight = (org: string) => bench.underWay.filter(({ endpoint }) => endpoint.startsWith(org)).length;
+  handEach('a', 24);
+  handEach('b', 12);
+  handEach('c', 12);
+  assert.deepEqual(['a', 'b', 'c'].map(inFlight), [20, 10, 10]);
+  while (inFlight('a') > 10) await bench.underWay[0]!.end();
+  assert.equal(bench.dispatcher.counts().queued, 8, 'it has its share still');
+  for (const queued of [7, 6, 5, 4]) {
+    await bench.underWay[0]!.end();
+    assert.equal(bench.dispatcher.counts().queued, queued, 'the next one has its turn');
+  }
 });
 
 test('an endpoint that waited when its shard was lost, and is there anew, goes on', () => {
