@@ -10,10 +10,12 @@ import { withoutHidden } from '../core/shown-text.ts';
 import { receiptRowPrefix } from '../directory/directory.ts';
 import type { Organization } from '../directory/organization.ts';
 import { descriptionFor } from '../domain/payment-view.ts';
-import type { CheckoutSessionRecord, CustomerRecord, PaymentIntentRecord } from '../domain/record.ts';
+import type { PaymentIntentRecord } from '../domain/record.ts';
 import { letterOf } from '../mail/letters.ts';
 import type { Letter, QueuedMail } from '../mail/outbox.ts';
 import type { OperatorServices } from '../operator/use-cases/services.ts';
+import { ask, findRecord } from '../operator/use-cases/shard-records.ts';
+import type { ListedEvent } from '../shard/protocol.ts';
 import { MailRounds, type MailRoundsOptions, nothing, wantedMs } from './mail-rounds.ts';
 
 /** How far the events of an organization were read. */
@@ -60,13 +62,12 @@ export class Receipts extends MailRounds<Followed> {
 
   async #follow(organization: Organization, language: Language): Promise<void> {
     const { id } = organization;
-    const { askShard, now } = this.options.services;
+    const { services } = this.options;
     const given = { kind: 'events_after', org: id, livemode: true, limit: eventsPerStep } as const;
     // Payments from before receipts were switched on get none; the first one after does.
-    let after = this.rows.get(id)?.after ?? idFloor(idPrefixes.event, now() - lookMs);
+    let after = this.rows.get(id)?.after ?? idFloor(idPrefixes.event, services.now() - lookMs);
     for (let step = 1; !this.stopped; step++) {
-      const { body } = await askShard(id, { ...given, after });
-      const events = JSON.parse(body) as ListedEvent[];
+      const events = await ask(services, { ...given, after });
       const { letters, last, failure } = await this.#lettersOf(organization, language, events);
       after = last ?? after;
       const isLast = failure !== null || events.length < eventsPerStep || step === stepsMax;
@@ -111,8 +112,9 @@ export class Receipts extends MailRounds<Followed> {
     const isRefund = type === 'refund.updated' && object.status === 'succeeded';
     if (!isPayment && !isRefund) return null;
     const payment = isPayment ? object.id : object.payment_intent;
-    const intent = await this.#record<PaymentIntentRecord>(payment);
-    const customer = intent?.customer ? await this.#record<CustomerRecord>(intent.customer) : null;
+    const { services } = this.options;
+    const intent = await findRecord(services, payment, 'payment_intent');
+    const customer = intent?.customer ? await findRecord(services, intent.customer, 'customer') : null;
     const email = customer?.email ?? null;
     if (email === null) return null;
     return letterOf(isPayment ? 'receipt' : 'refund_receipt', email, language, {
@@ -127,17 +129,8 @@ export class Receipts extends MailRounds<Followed> {
   /** What the customer was told that the payment is for. */
   async #descriptionOf(intent: PaymentIntentRecord): Promise<string | null> {
     const { checkout_session: id } = intent;
-    return descriptionFor(intent, id ? await this.#record<CheckoutSessionRecord>(id) : null);
-  }
-
-  /** Null when it no longer exists. */
-  async #record<R>(id: string): Promise<R | null> {
-    try {
-      return JSON.parse((await this.options.services.askShard(id, { kind: 'record', id })).body) as R;
-    } catch (error) {
-      if ((error as { readonly kind?: string }).kind === 'refused') return null;
-      throw error;
-    }
+    const { services } = this.options;
+    return descriptionFor(intent, id ? await findRecord(services, id, 'checkout_session') : null);
   }
 
   /** Receipts beyond today's bounds are left out. */
@@ -149,11 +142,6 @@ export class Receipts extends MailRounds<Followed> {
       () => outbox.plan(letters, { ...about, expiresMs: services.now() + wantedMs }) ?? nothing,
     );
   }
-}
-
-interface ListedEvent {
-  readonly id: string;
-  readonly body: string;
 }
 
 /** What is read of an event: of its object those fields that payments and refunds have. */

@@ -27,7 +27,7 @@ import { answer, messageAnswer } from './answer.ts';
 import type { CommitBatch, ReplyTo } from './commit-batch.ts';
 import type { EndpointNow, FailingEndpoints } from './endpoint-health.ts';
 import { executeCommand, executeFor } from './execute-command.ts';
-import type { InternalAnswer, InternalRequest } from './protocol.ts';
+import type { InternalAnswer, InternalRequest, ListedEvent } from './protocol.ts';
 import type { Scope } from './scope.ts';
 import type { ShardState } from './shard-state.ts';
 
@@ -193,14 +193,13 @@ function isExport(route: Route): route is Route & { readonly operation: ExportOp
   return route.kind === 'export';
 }
 
-/** A list of `{id, type, body}`. `body` is the event as text, whose bytes are signed. */
 function eventsAfter(view: View, { org, livemode, after, limit }: Of<'events_after'>): InternalAnswer {
   const index = kindIndex('event', scopeOf(org, livemode));
   if (after === null) {
     const [newest] = view.scan(index, { descending: true });
     return { ok: true, body: '[]', cursor: newest?.id ?? '' };
   }
-  const events: { id: string; type: string; body: string }[] = [];
+  const events: ListedEvent[] = [];
   for (const event of view.scan(index, { after, descending: false })) {
     if (event.kind !== 'event' || events.length === limit) break;
     const body = eventJson(event, pendingDeliveries(view, event));

@@ -42,8 +42,8 @@ interface InternalRequests {
   /** The export that this request began is over, whole or not. */
   readonly export_ended: InScope & { readonly requestId: string };
   /**
-   * The events after `after`, oldest first: '' means from the start. Null returns no event, and the
-   * newest one as the cursor.
+   * The events after `after`, oldest first, as `ListedEvent`: '' means from the start. Null returns
+   * no event, and the newest one as the cursor.
    */
   readonly events_after: InScope & { readonly after: string | null; readonly limit: number };
   readonly record: { readonly id: string };
@@ -80,6 +80,13 @@ interface InternalRequests {
 export type InternalRequest = {
   [K in keyof InternalRequests]: { readonly kind: K } & InternalRequests[K];
 }[keyof InternalRequests];
+
+export interface ListedEvent {
+  readonly id: string;
+  readonly type: string;
+  /** The event as JSON text, whose bytes are signed. */
+  readonly body: string;
+}
 
 /** The command that applies the outcome of a call to a payment network. */
 export function outcomeCommand(call: string, outcome: NetworkOutcome) {

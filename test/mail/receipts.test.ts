@@ -14,6 +14,7 @@ import { type Directory, isForeignRow, receiptRowPrefix } from '../../src/direct
 import { activate, withReceipts } from '../../src/directory/organization.ts';
 import { type Letter, MailOutbox, mailsPerDay } from '../../src/mail/outbox.ts';
 import { MailSender } from '../../src/mail/sender.ts';
+import { OperatorFailure } from '../../src/operator/use-cases/failures.ts';
 import type { InternalRequest } from '../../src/shard/protocol.ts';
 import { newMember, startDashboard, type Visitor } from '../dashboard/fixture.ts';
 import { directoryIn, folderOfDirectory } from '../directory/directories.ts';
@@ -71,7 +72,7 @@ async function restart(): Promise<void> {
 async function askShard(to: string, request: InternalRequest): Promise<{ body: string; cursor?: string }> {
   if (request.kind === 'record') {
     const record = records[request.id];
-    if (record === undefined) throw Object.assign(new Error('there is none'), { kind: 'refused' });
+    if (record === undefined) throw new OperatorFailure('refused', 'there is none');
     return { body: JSON.stringify(record) };
   }
   assert(request.kind === 'events_after' && request.livemode && request.after !== null);

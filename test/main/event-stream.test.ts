@@ -8,7 +8,8 @@ import Stripe from 'stripe';
 import { eventStreamsAtOnceMax } from '../../src/contract/limits.ts';
 import { sentEventTypes } from '../../src/contract/vocabulary.ts';
 import { followEvents, followStream } from '../../src/operator/cli/api-client.ts';
-import type { FollowedEvent, FollowStart } from '../../src/operator/use-cases/webhook-commands.ts';
+import type { FollowStart } from '../../src/operator/use-cases/webhook-commands.ts';
+import type { ListedEvent } from '../../src/shard/protocol.ts';
 import { runCommandLine, startListen } from '../operator/cli/command-line.ts';
 import { liveKey, newKey, newOrganization, type Service, startService, withRequestLogs } from '../service.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
@@ -32,7 +33,7 @@ const createIntent = (on: Service, key: string) =>
 
 /** Opens stream_events; `next` gives its next item, null at its end. */
 function open(key: string, position: string | null = null) {
-  const items: (FollowStart | FollowedEvent)[] = [];
+  const items: (FollowStart | ListedEvent)[] = [];
   let news = Promise.withResolvers<void>();
   let ended = false;
   const tell = () => {
@@ -62,7 +63,7 @@ test('the stream starts with its position and a secret, and goes on after Last-E
   assert.equal(start.organization, id);
   assert.match(start.secret, /^svc_whsec_[0-9a-f]{64}$/);
   const made = [await createIntent(service, key), await createIntent(service, key)];
-  const seen = [(await first.next()) as FollowedEvent, (await first.next()) as FollowedEvent];
+  const seen = [(await first.next()) as ListedEvent, (await first.next()) as ListedEvent];
   const objects = seen.map(({ body }) => JSON.parse(body).data.object.id);
   assert.deepEqual(
     objects,

@@ -5,12 +5,7 @@ import { sentEventTypes } from '../../contract/vocabulary.ts';
 import { wallMsOf } from '../../core/clock.ts';
 import { resendFailedAtMs } from '../../domain/deliveries.ts';
 import { endpointDueIndex, fieldIndex, scopeOf } from '../../domain/indexes.ts';
-import type {
-  AttemptResult,
-  DeliveryRecord,
-  EventRecord,
-  WebhookEndpointRecord,
-} from '../../domain/record.ts';
+import type { AttemptResult, DeliveryRecord, WebhookEndpointRecord } from '../../domain/record.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import { nowOf, records } from '../../operator/use-cases/shard-records.ts';
@@ -125,7 +120,7 @@ async function samplesAmong(
 ): Promise<ReadonlySet<string>> {
   if (request.mode === 'live') return new Set();
   const ids = [...new Set(deliveries.map(({ event }) => event))];
-  const events = await Promise.all(ids.map((id) => ownRecord<EventRecord>(request, id, 'event')));
+  const events = await Promise.all(ids.map((id) => ownRecord(request, id, 'event')));
   return new Set(events.flatMap((event) => (event?.sample ? [event.id] : [])));
 }
 
@@ -153,8 +148,8 @@ async function show(request: Request, delivery: DeliveryRecord): Promise<Dashboa
   const { language, role, say } = request;
   const { id, event, event_type: type, endpoint, due_at_ms: dueMs, created } = delivery;
   const [owner, sent] = await Promise.all([
-    ownRecord<WebhookEndpointRecord>(request, endpoint, 'webhook_endpoint'),
-    ownRecord<EventRecord>(request, event, 'event'),
+    ownRecord(request, endpoint, 'webhook_endpoint'),
+    ownRecord(request, event, 'event'),
   ]);
   const mark = sent?.sample === true && html` ${sampleBadge(request)}`;
   const isSent = owner?.status === 'enabled';

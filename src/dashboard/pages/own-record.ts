@@ -3,8 +3,9 @@
 
 import { type IdKind, kindOfId } from '../../contract/id-prefixes.ts';
 import { scopeOf } from '../../domain/indexes.ts';
-import { isRefusal, OperatorFailure } from '../../operator/use-cases/failures.ts';
-import { recordOf, records } from '../../operator/use-cases/shard-records.ts';
+import type { RecordKind, RecordOf } from '../../domain/record.ts';
+import { OperatorFailure } from '../../operator/use-cases/failures.ts';
+import { findRecord, records } from '../../operator/use-cases/shard-records.ts';
 import { errorPage } from '../layout/errors.ts';
 import type { Row, ViewRequest } from '../layout/row.ts';
 
@@ -31,19 +32,14 @@ export async function refusalOf(action: Promise<unknown>): Promise<string | null
 }
 
 /** Null when there is no such record of this kind in the request's organization and mode. */
-export async function ownRecord<R extends { readonly org: string; readonly livemode: boolean }>(
+export async function ownRecord<K extends RecordKind>(
   { organization, mode, services }: ViewRequest,
   id: string,
-  kind: IdKind,
-): Promise<R | null> {
+  kind: K,
+): Promise<RecordOf<K> | null> {
   if (kindOfId(id) !== kind) return null;
-  try {
-    const record = await recordOf<R>(services, id, kind);
-    return record.org === organization.id && record.livemode === (mode === 'live') ? record : null;
-  } catch (error) {
-    if (isRefusal(error)) return null;
-    throw error;
-  }
+  const record = await findRecord(services, id, kind);
+  return record?.org === organization.id && record.livemode === (mode === 'live') ? record : null;
 }
 
 /** The newest records of an index of the request's organization and mode. */

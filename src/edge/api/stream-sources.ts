@@ -16,7 +16,7 @@ import { isPlaceInAll } from '../../request-logs/all-nodes.ts';
 import type { AskLogs } from '../../request-logs/query.ts';
 import { type LogFilter, statusRangeOf } from '../../request-logs/search.ts';
 import type { ShardClient } from '../../shard/client.ts';
-import type { InternalAnswer } from '../../shard/protocol.ts';
+import type { InternalAnswer, ListedEvent } from '../../shard/protocol.ts';
 import type { StreamSource, StreamStep } from './event-stream.ts';
 
 const itemsPerStep = 16;
@@ -52,7 +52,7 @@ async function newestEvent(shard: ShardClient, org: string): Promise<string | nu
 async function eventsAfter(shard: ShardClient, org: string, after: string): Promise<StreamStep> {
   const answer = await askForEvents(shard, org, after);
   if (!answer.ok) return { items: [], cursor: after, isFull: false };
-  const items: { readonly id: string; readonly body: string }[] = JSON.parse(answer.body);
+  const items: ListedEvent[] = JSON.parse(answer.body);
   const cursor = defined(answer.cursor, 'events come with a cursor');
   return { items, cursor, isFull: items.length === itemsPerStep };
 }

@@ -7,9 +7,10 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { type Operation, routeTable } from '../../contract/routes/table.ts';
 import { defined } from '../../core/assert.ts';
 import { withoutSlashAtEnd } from '../../core/slash-at-end.ts';
+import type { ListedEvent } from '../../shard/protocol.ts';
 import { OperatorFailure, wrongUsage } from '../use-cases/failures.ts';
 import type { Actor } from '../use-cases/trigger.ts';
-import type { FollowedEvent, FollowStart } from '../use-cases/webhook-commands.ts';
+import type { FollowStart } from '../use-cases/webhook-commands.ts';
 import { codeOf, contentOf } from './context.ts';
 
 const defaultUrl = 'http://127.0.0.1:8080';
@@ -123,7 +124,7 @@ const eventCharactersMax = 4 * 1024 * 1024;
 export function followEvents(
   api: Api,
   after: string | null,
-  onItem: (item: FollowStart | FollowedEvent) => Promise<void>,
+  onItem: (item: FollowStart | ListedEvent) => Promise<void>,
 ): Promise<void> {
   return followStream(api, '/v1/test_helpers/events/stream', after, async ({ id, event, data }) => {
     if (id === null) return;

@@ -5,9 +5,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { signatureHeader, signatureHeaderName } from '../../crypto/signed-message.ts';
+import type { ListedEvent } from '../../shard/protocol.ts';
 import { callOperator } from '../socket/operator-client.ts';
 import { OperatorFailure } from '../use-cases/failures.ts';
-import type { FollowedEvent, FollowStart } from '../use-cases/webhook-commands.ts';
+import type { FollowStart } from '../use-cases/webhook-commands.ts';
 import { type ApiOptions, addApiOptions, apiOf, followEvents, httpUrl } from './api-client.ts';
 import { addCommand, type CliContext, codeOf, complain, type Output } from './context.ts';
 
@@ -17,7 +18,7 @@ const forwardMsMax = 10_000;
 /** The source of the events: the operators' socket or the API. */
 type Follow = (
   after: string | null,
-  onItem: (item: FollowStart | FollowedEvent) => Promise<void>,
+  onItem: (item: FollowStart | ListedEvent) => Promise<void>,
 ) => Promise<unknown>;
 
 export function addListenCommand(program: Command, context: CliContext): void {
@@ -51,7 +52,7 @@ export async function listen(output: Output, forwardTo: string | null, follow: F
   let secret = '';
   let trouble: string | null = null;
   // Events are handled one after the other, in their order.
-  const onItem = async (item: FollowStart | FollowedEvent) => {
+  const onItem = async (item: FollowStart | ListedEvent) => {
     if ('organization' in item) {
       secret = item.secret;
       const start = { organization: item.organization, forward_to: forwardTo, secret };
@@ -86,7 +87,7 @@ function startInWords(start: { organization: string; forward_to: string | null; 
 
 type Forwarded = Awaited<ReturnType<typeof forward>>;
 
-function lineOf({ type, id }: FollowedEvent, forwarded: Forwarded | null): string {
+function lineOf({ type, id }: ListedEvent, forwarded: Forwarded | null): string {
   const line = `${new Date().toISOString().slice(11, 19)}  ${type}  ${id}`;
   if (forwarded === null) return line;
   return `${line}  ${forwarded.status ?? forwarded.failure}  ${forwarded.duration_ms} ms`;

@@ -46,7 +46,7 @@ const reviewCommands = {
     async ({ review: id, as }, services) => {
       refuseOther(id, 'review');
       await command(services, id, 'close_review', { as });
-      return presentReview(await recordOf<ReviewRecord>(services, id, 'review'));
+      return presentReview(await recordOf(services, id, 'review'));
     },
   ),
 };

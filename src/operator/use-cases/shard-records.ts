@@ -12,17 +12,19 @@ import type { LinkView } from '../../domain/payment-links.ts';
 import type { FoundPayments } from '../../domain/payment-search.ts';
 import type { PaymentStory } from '../../domain/payment-story.ts';
 import type { StatementMoneyReview } from '../../domain/received-money.ts';
+import type { RecordKind, RecordOf } from '../../domain/record.ts';
 import type { NamedCharge, SettledPage } from '../../domain/settled.ts';
 import type { EndpointNow } from '../../shard/endpoint-health.ts';
-import type { InternalRequest } from '../../shard/protocol.ts';
+import type { InternalRequest, ListedEvent } from '../../shard/protocol.ts';
 import type { LimitLevels } from '../../shard/scope.ts';
-import { OperatorFailure } from './failures.ts';
+import { isRefusal, OperatorFailure } from './failures.ts';
 import type { OperatorServices } from './services.ts';
 
 /** What the shards answer to questions about an organization in one mode. */
 interface Answers {
   charges_named: (NamedCharge | null)[];
   endpoint_health: EndpointNow[];
+  events_after: ListedEvent[];
   limit_levels: LimitLevels;
   payment_links: LinkView[];
   payment_story: PaymentStory | null;
@@ -73,9 +75,27 @@ export function refuseOther(id: string, kind: IdKind): void {
   );
 }
 
-export async function recordOf<R>(services: OperatorServices, id: string, kind: IdKind): Promise<R> {
+export async function recordOf<K extends RecordKind>(
+  services: Pick<OperatorServices, 'askShard'>,
+  id: string,
+  kind: K,
+): Promise<RecordOf<K>> {
   refuseOther(id, kind);
   return JSON.parse((await services.askShard(id, { kind: 'record', id })).body);
+}
+
+/** The same; null when there is none. */
+export async function findRecord<K extends RecordKind>(
+  services: Pick<OperatorServices, 'askShard'>,
+  id: string,
+  kind: K,
+): Promise<RecordOf<K> | null> {
+  try {
+    return await recordOf(services, id, kind);
+  } catch (error) {
+    if (isRefusal(error)) return null;
+    throw error;
+  }
 }
 
 /** What time it is for the shard of an organization or an id. */
@@ -129,7 +149,7 @@ async function ownerOf(services: OperatorServices, text: string): Promise<string
   const kind = kindOfId(text);
   if (kind === 'organization') return directory.organization(text).id;
   if (kind === 'request') return null;
-  if (kind !== undefined) return (await recordOf<{ org: string }>(services, text, kind)).org;
+  if (kind !== undefined) return (await recordOf(services, text, kind)).org;
   const asking = directory.organizations().find((each) => each.limitRequests.some(({ id }) => id === text));
   return asking?.id ?? directory.key(text).org;
 }

@@ -15,6 +15,7 @@ import type {
   WebhookEndpointRecord,
 } from '../../domain/record.ts';
 import type { EndpointNow } from '../../shard/endpoint-health.ts';
+import type { ListedEvent } from '../../shard/protocol.ts';
 import { defineCommand } from './command.ts';
 import { OperatorFailure } from './failures.ts';
 import {
@@ -33,13 +34,6 @@ const followIntervalMs = 100;
 
 const text = Type.String();
 const optionalText = Type.Union([Type.String({ maxLength: 64 }), Type.Null()]);
-
-/** An event as `events.follow` yields it; `body` is its JSON text, which is what gets signed. */
-export interface FollowedEvent {
-  readonly id: string;
-  readonly type: string;
-  readonly body: string;
-}
 
 /** The first item of `events.follow`: it starts after this event. */
 export interface FollowStart {
@@ -75,7 +69,7 @@ export const webhookCommands = {
     },
   ),
   'webhooks.attempts': defineCommand({ delivery }, async ({ delivery: id }, services) => {
-    const delivery = await recordOf<DeliveryRecord>(services, id, 'delivery');
+    const delivery = await recordOf(services, id, 'delivery');
     return (await attemptsOf(services, delivery)).reverse().map(presentAttempt);
   }),
   'webhooks.resend': defineCommand({ delivery }, ({ delivery }, services) => resend(services, delivery)),
@@ -113,7 +107,7 @@ export async function attemptsOf(
 /** Sends a delivery again, ahead of those that wait. */
 export async function resend(services: OperatorServices, delivery: string): Promise<PresentedDelivery> {
   await command(services, delivery, 'resend_delivery', { delivery });
-  const resent = await recordOf<DeliveryRecord>(services, delivery, 'delivery');
+  const resent = await recordOf(services, delivery, 'delivery');
   return presentDelivery(resent, await nowOf(services, delivery));
 }
 
@@ -168,7 +162,7 @@ async function* follow(
   { org, after }: { readonly org: string | null; readonly after: string | null },
   services: OperatorServices,
   signal: AbortSignal,
-): AsyncGenerator<FollowStart | FollowedEvent> {
+): AsyncGenerator<FollowStart | ListedEvent> {
   const { id } = organizationFor(services, org);
   const since = async (cursor: string | null) => {
     const request = {
@@ -179,7 +173,7 @@ async function* follow(
       limit: followedPerStep,
     } as const;
     const { body, cursor: last } = await services.askShard(id, request);
-    const events: FollowedEvent[] = JSON.parse(body);
+    const events: ListedEvent[] = JSON.parse(body);
     return { events, last: defined(last, 'events come with a cursor') };
   };
   let cursor = after ?? (await since(null)).last;
