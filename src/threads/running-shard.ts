@@ -248,9 +248,10 @@ export class RunningShard {
 
   /**
    * Stores the newest change of the directory that this shard knows, unless nothing may be written.
+   * The next start stores it, too.
    */
   #noteDirectory(): void {
-    if (this.shard.state.readOnly) return;
+    if (this.shard.state.readOnly || this.#isStopping) return;
     const values = new Map([[directoryRevisionKey, writeRevision(this.#revision)]]);
     this.#options.journal.checkpointer.putMetadata(values).catch(this.#options.onFailure);
   }

@@ -99,3 +99,15 @@ test('what networks owe is known without reading it, from a start on and until i
   assert.deepEqual(hosted.owedCalls(), [{ ...second, accepted: true }]);
   await hosted.stop();
 });
+
+test('a change of the directory that comes while the shard stops is left to its next start', async () => {
+  const { journal } = await journalWithRefunds(0);
+  const { hosted } = hostedOn(journal);
+  await hosted.recover();
+  await hosted.start();
+  await hosted.stop();
+  const late: string[] = [];
+  journal.checkpointer.putMetadata = async (values) => void late.push(...values.keys());
+  hosted.noteDirectory(2);
+  assert.deepEqual(late, []);
+});
