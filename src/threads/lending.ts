@@ -23,7 +23,7 @@ import { metricsOfThreads } from './metrics-of-threads.ts';
 import { Placement } from './placement.ts';
 import { ProgressBoard } from './progress-board.ts';
 import { followedShard } from './standby-partitions.ts';
-import { Thread, type ThreadFailure } from './thread.ts';
+import { startMsMax, Thread, type ThreadFailure } from './thread.ts';
 import type { News, StandbyThreadData } from './thread-protocol.ts';
 
 const lendingEntry = new URL('./lending-thread.ts', import.meta.url);
@@ -61,8 +61,6 @@ export interface Lender {
 
 /** Nodes that come at about the same time are given partitions together. */
 const settleMs = 1_000;
-/** A node that takes longer to begin with a partition may never do so, as when its disk hangs. */
-const startMsMax = 60_000;
 
 export class Lending {
   readonly #options: LendingOptions;

@@ -21,6 +21,8 @@ const quietHeapMib = 128;
 
 /** Longer than a link that is lost takes to show. */
 const unansweredMsMax = 5_000;
+/** A node that takes longer to begin with a thread may never do so, as when its disk hangs. */
+export const startMsMax = 60_000;
 
 /** To be called before the first thread is started. */
 export function quietHeaps(): void {
@@ -259,13 +261,15 @@ export class Thread {
 
   /**
    * Asks what somebody waits for: a node that has not answered for a while is given up, so that
-   * one that hangs does not hold up the service.
+   * one that hangs does not hold up the service. A thread that still starts answers later, but for
+   * a stop, which nobody waits to see started.
    */
   async askSoon<N extends 'account' | 'keys' | 'stop'>(
     type: N,
     asks: ThreadQuestions[N]['asks'],
   ): Promise<void> {
-    const timer = this.#place === null ? undefined : setTimeout(this.#place.giveUp, unansweredMsMax);
+    const msMax = this.#isReady || type === 'stop' ? unansweredMsMax : startMsMax;
+    const timer = this.#place === null ? undefined : setTimeout(this.#place.giveUp, msMax);
     try {
       await this.ask(type, asks);
     } finally {
