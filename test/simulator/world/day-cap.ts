@@ -3,33 +3,20 @@
 import { moroccoDayAt } from '../../../src/core/morocco-day.ts';
 import { withDailyCap } from '../../../src/directory/organization.ts';
 import type { Clients, Shop } from './clients.ts';
-import type { Host } from './host.ts';
-import type { Operators } from './operators.ts';
-import type { World } from './world.ts';
+import { asked, type Healing } from './healing.ts';
 
 /** Counts are written once a second. */
 const writtenMs = 4_000;
 const settleMs = 60_000;
 const lifted = 1_000_000;
 
-type Until = (untilMs: number, isDone: () => boolean) => Promise<boolean>;
-
-export async function auditDayCap(
-  { settings, simulation, clocks, judge }: World,
-  host: Host,
-  clients: Clients,
-  operators: Operators,
-  shop: Shop,
-  until: Until,
-): Promise<void> {
+export async function auditDayCap(healing: Healing): Promise<void> {
+  const { world, host, clients, operators, shops, until } = healing;
+  const { settings, simulation, clocks, judge } = world;
   const { dayCap } = settings;
   if (dayCap === 0) return;
-  const asked = async (work: () => Promise<unknown>) => {
-    clients.run(async () => {
-      await work();
-    });
-    await until(simulation.nowMs + 10 * settleMs, () => clients.outstanding === 0);
-  };
+  const shop = shops[0]!;
+  const done = (work: () => Promise<unknown>) => asked(healing, 10 * settleMs, work);
   const capAt = (requests: number, paymentCreations = lifted) =>
     operators.run((directory) =>
       directory.changeOrganization(shop.org, (each) =>
@@ -37,9 +24,9 @@ export async function auditDayCap(
       ),
     );
   const isRefused = async () => (await clients.get(shop, '/v1/account')) === null;
-  await asked(() => capAt(dayCap));
+  await done(() => capAt(dayCap));
   let admitted = 0;
-  await asked(async () => {
+  await done(async () => {
     while (admitted <= dayCap && !(await isRefused())) admitted++;
   });
   judge.check(
@@ -51,17 +38,17 @@ export async function auditDayCap(
   await until(simulation.nowMs + writtenMs, () => false);
   host.crash(false, 100);
   await until(simulation.nowMs + settleMs, () => host.isReady);
-  await asked(async () => {
+  await done(async () => {
     const isHeld = (await isRefused()) || moroccoDayAt(clocks.wall()) !== day;
     judge.check('limits are never exceeded', isHeld, () => `a cap of ${dayCap} a day is lifted by a start`);
   });
-  await asked(() => capAt(lifted, dayCap));
-  await asked(async () => {
+  await done(() => capAt(lifted, dayCap));
+  await done(async () => {
     let made = 0;
     while (made <= dayCap && (await makesIntent(clients, shop))) made++;
     judge.check('limits are never exceeded', made <= dayCap, () => `more than ${dayCap} are made on a day`);
   });
-  await asked(() => capAt(lifted));
+  await done(() => capAt(lifted));
   await until(simulation.nowMs + 10 * settleMs, () => host.isIdle);
   // What is done last is appended a moment later.
   await until(simulation.nowMs + 1_000, () => false);

@@ -4,11 +4,7 @@
 import { causes } from '../../../src/domain/cause.ts';
 import type { PageOperation } from '../../../src/edge/checkout/page-port.ts';
 import { Random } from '../kernel/random.ts';
-import type { Clients, Shop } from './clients.ts';
-import type { Host } from './host.ts';
-import type { World } from './world.ts';
-
-type Until = (untilMs: number, isDone: () => boolean) => Promise<boolean>;
+import { asked, type Healing } from './healing.ts';
 
 const card = { brand: 'visa', last4: '4242', exp_month: 12, exp_year: 2030 };
 const settleMs = 60_000;
@@ -16,21 +12,19 @@ const settleMs = 60_000;
 /** Not in every run, because half an hour passes. */
 const share = 0.2;
 
-export async function payAtLastMoment(
-  { simulation, clocks, judge }: World,
-  host: Host,
-  clients: Clients,
-  shop: Shop,
-  until: Until,
-): Promise<void> {
+export async function payAtLastMoment(healing: Healing): Promise<void> {
+  const { world, host, clients, shops, until } = healing;
+  const { simulation, clocks, judge } = world;
+  const shop = shops[0]!;
   const random = new Random(`${simulation.seed}/last moment`);
   if (!random.chance(share)) return;
-  const asked = async <T>(ask: () => Promise<{ readonly status: number; readonly text: string } | null>) => {
+  const answerTo = async <T>(
+    ask: () => Promise<{ readonly status: number; readonly text: string } | null>,
+  ) => {
     let answer: Awaited<ReturnType<typeof ask>> = null;
-    clients.run(async () => {
+    await asked(healing, settleMs, async () => {
       answer = await ask();
     });
-    await until(simulation.nowMs + settleMs, () => clients.outstanding === 0);
     const { text } = answer ?? { text: 'null' };
     return JSON.parse(text) as T;
   };
@@ -51,7 +45,7 @@ export async function payAtLastMoment(
   };
   const params = { amount: 20_000, currency: 'mad', success_url: 'https://shop.example/done' };
   const ends = { expires_at: Math.ceil(clocks.wall() / 1000) + 1_860 };
-  const session = await asked<{ id: string; expires_at: number; payment_intent: string } | null>(() =>
+  const session = await answerTo<{ id: string; expires_at: number; payment_intent: string } | null>(() =>
     clients.post(shop, '/v1/checkout/sessions', { ...params, ...ends }, { isCreation: true }),
   );
   if (session === null) return;
@@ -59,7 +53,7 @@ export async function payAtLastMoment(
   await passUntil(endMs - 20_000);
   onPage('choose_method', session.id, { method: 'card' });
   const shown = () =>
-    asked<{ latest_charge: string | null }>(() =>
+    answerTo<{ latest_charge: string | null }>(() =>
       clients.get(shop, `/v1/payment_intents/${session.payment_intent}`),
     );
   const { latest_charge: charge } = await shown();

@@ -5,8 +5,7 @@ import type { StoredRecord } from '../../../src/domain/record.ts';
 import { ofKind } from '../../domain/invariants.ts';
 import { startMs } from '../disk/clocks.ts';
 import { Random } from '../kernel/random.ts';
-import type { Clients } from './clients.ts';
-import type { Host } from './host.ts';
+import { asked, type Healing } from './healing.ts';
 import type { World } from './world.ts';
 
 const hourMs = 3_600_000;
@@ -19,14 +18,13 @@ const eventsGoneMs = 31 * dayMs;
 const earlyMs = 29 * dayMs;
 const settleMs = 60_000;
 
-type Until = (untilMs: number, isDone: () => boolean) => Promise<boolean>;
-
 /** Not in every run, because it takes as long as the run itself. */
 export function hasLater({ simulation }: World): boolean {
   return new Random(`${simulation.seed}/later`).chance(0.4);
 }
 
-export async function auditLater(world: World, host: Host, clients: Clients, until: Until): Promise<void> {
+export async function auditLater(healing: Healing): Promise<void> {
+  const { world, host, clients, until } = healing;
   const { simulation, judge } = world;
   const random = new Random(`${simulation.seed}/later times`);
   const beganMs = simulation.nowMs;
@@ -42,10 +40,7 @@ export async function auditLater(world: World, host: Host, clients: Clients, unt
     // Not with the power: after that the service can't know how long it was off.
     if (random.chance(0.4)) await restart(false);
   };
-  const useKeys = async (isFree: boolean) => {
-    clients.run(() => clients.reuseKeys(isFree));
-    await until(simulation.nowMs + 10 * settleMs, () => clients.outstanding === 0);
-  };
+  const useKeys = (isFree: boolean) => asked(healing, 10 * settleMs, () => clients.reuseKeys(isFree));
   const oldestMs = Math.min(beganMs, ...clients.keyed.map((keyed) => keyed.beganMs));
   // By then the oldest key was used less than a day ago.
   const leftMs = boundMs - (beganMs - oldestMs);
