@@ -5,6 +5,7 @@
 import { readdirSync } from 'node:fs';
 import { type Mode, modes } from '../contract/vocabulary.ts';
 import { elementAt } from '../core/assert.ts';
+import type { Clocks } from '../core/clock.ts';
 import { errorText } from '../core/errors.ts';
 import { EntryReader, type EntryTags, EntryWriter, gapBytes } from './entry.ts';
 import { Masker } from './mask.ts';
@@ -40,6 +41,8 @@ export class RequestLogs {
   readonly #parts: ScopePart[] = [];
   /** How many entries could not be written, by the folders of their logs. */
   readonly #lost = new Map<string, number>();
+  /** How far wall time was ahead of the monotonic clock at the last sweep. */
+  #aheadMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: RequestLogsOptions) {
     this.#options = options;
@@ -107,9 +110,15 @@ export class RequestLogs {
     return log;
   }
 
-  /** Drops what is too old at `nowMs`, of the organizations that send nothing, too. */
-  sweep(nowMs: number): void {
+  /**
+   * Drops what is too old, of the organizations that send nothing, too. A clock that is ahead makes
+   * nothing old unless it has been so since the sweep before, so the first one drops nothing.
+   */
+  sweep({ wall, monotonic }: Pick<Clocks, 'wall' | 'monotonic'>): void {
     const { folder, keptMs } = this.#options;
+    const aheadMs = wall() - monotonic();
+    const nowMs = monotonic() + Math.min(aheadMs, this.#aheadMs);
+    this.#aheadMs = aheadMs;
     this.close();
     for (const org of foldersIn(folder))
       for (const mode of modes) dropOlder(scopeFolderOf(folder, org, mode), nowMs - keptMs);

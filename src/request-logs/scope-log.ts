@@ -25,6 +25,7 @@ import {
   segmentNameOf,
   segmentsIn,
   timeOfSegment,
+  timesIn,
 } from './segment.ts';
 
 export interface ScopeLogOptions {
@@ -71,8 +72,9 @@ export class ScopeLog {
     const { keptMs } = this.#options;
     const hasRoom =
       segment !== null &&
-      (segment.entriesBytes === 0 || segment.entriesBytes + bytes <= this.#segmentBytesMax) &&
-      atMs - timeOfSegment(segment.name) < keptMs / segmentsMin;
+      (segment.entriesBytes === 0 ||
+        (segment.entriesBytes + bytes <= this.#segmentBytesMax &&
+          Math.abs(atMs - segment.firstAtMs) < keptMs / segmentsMin));
     if (hasRoom) return segment;
     segment?.close();
     this.#dropBeyond(this.#options.bytesMax - this.#segmentBytesMax);
@@ -100,7 +102,9 @@ export class ScopeLog {
 /** Drops the segments of a folder of which all entries are older. No log may be open on it. */
 export function dropOlder(folder: string, thanMs: number): void {
   for (const name of segmentsIn(folder)) {
-    if (timeOfSegment(name) < thanMs && !readIndex(folder, name).hasLater(thanMs)) dropSegment(folder, name);
+    // The last entry nearly always tells. The name does not, which can be later than all entries.
+    if (timesIn(folder, name).toMs < thanMs && !readIndex(folder, name).hasLater(thanMs))
+      dropSegment(folder, name);
   }
 }
 
@@ -123,6 +127,8 @@ class NewestSegment {
   #files: SegmentFiles | null = null;
   #indexBytes = 0;
   #entriesBytes = 0;
+  /** When the first entry was answered, by the clock of that time. */
+  firstAtMs = 0;
 
   constructor(folder: string, name: string) {
     this.#folder = folder;
@@ -158,6 +164,7 @@ class NewestSegment {
     if (written < bytes) throw new Error('the disk has taken a part of the entries only');
     if (writeSync(files.index, rows, 0, rows.length, this.#indexBytes) < rows.length)
       throw new Error('the disk has taken a part of the index only');
+    if (this.#indexBytes === 0) this.firstAtMs = new SegmentIndex(rows).atMs(0);
     this.#entriesBytes += bytes;
     this.#indexBytes += rows.length;
   }
@@ -169,6 +176,7 @@ class NewestSegment {
     let index = new SegmentIndex(bytes.subarray(0, read));
     while (index.count > 0 && !hasLastEntry(files.entries, index))
       index = new SegmentIndex(bytes.subarray(0, (index.count - 1) * indexRowBytes));
+    if (index.count > 0) this.firstAtMs = index.atMs(0);
     this.#indexBytes = index.count * indexRowBytes;
     this.#entriesBytes = index.end;
     ftruncateSync(files.index, this.#indexBytes);

@@ -20,6 +20,7 @@ import {
   scopeFolderOf,
   segmentsIn,
   timeOfSegment,
+  timesIn,
 } from './segment.ts';
 
 /** What an entry must have; a filter that is absent lets all pass. */
@@ -197,20 +198,26 @@ export function findRequest(folder: string, scope: LogScope, request: string): L
   return whole(findInParts(folder, scope, request));
 }
 
-export function* findInParts(
-  folder: string,
-  { org, mode }: LogScope,
-  request: string,
+export function* findInParts(...search: FindRequest): InParts<LoggedRequest | null> {
+  return (yield* findAmong(...search, true)) ?? (yield* findAmong(...search, false));
+}
+
+type FindRequest = [folder: string, scope: LogScope, request: string];
+
+/**
+ * Looks in the segments of the time in the request's id, or in the others: ids ascend also when a
+ * clock is set back, so their times can be ahead of it.
+ */
+function* findAmong(
+  ...[folder, { org, mode }, request, isOfTime]: [...FindRequest, isOfTime: boolean]
 ): InParts<LoggedRequest | null> {
   const atMs = timeOfId(request);
   if (atMs < 0) return null;
   const log = scopeFolderOf(folder, org, mode);
   const tag = tagOfId(request);
-  const names = segmentsIn(log);
-  for (const [i, name] of names.entries()) {
-    const next = names[i + 1];
-    if (timeOfSegment(name) - disorderMs > atMs) return null;
-    if (next !== undefined && timeOfSegment(next) + disorderMs < atMs) continue;
+  for (const name of segmentsIn(log)) {
+    const { fromMs, toMs } = timesIn(log, name);
+    if ((atMs >= fromMs - disorderMs && atMs <= toMs + disorderMs) !== isOfTime) continue;
     const index = readIndex(log, name);
     for (let row = 0; row < index.count; row++) {
       if (row % partRows === 0) yield;
@@ -227,9 +234,11 @@ export function findRequestAnywhere(
   folder: string,
   request: string,
 ): { readonly scope: LogScope; readonly entry: LoggedRequest } | null {
-  for (const scope of scopesIn(folder)) {
-    const entry = findRequest(folder, scope, request);
-    if (entry !== null) return { scope, entry };
+  for (const isOfTime of [true, false]) {
+    for (const scope of scopesIn(folder)) {
+      const entry = whole(findAmong(folder, scope, request, isOfTime));
+      if (entry !== null) return { scope, entry };
+    }
   }
   return null;
 }

@@ -1,7 +1,8 @@
 // The files of the request logs: a folder for each organization and mode, and in it segments, to
 // which is only appended. A segment is two files: `TIME.entries`, and `TIME.index` with a
 // row of 32 bytes for each entry, in the same order, by which they are found without reading them.
-// TIME is that of the first entry. Whole segments are dropped when they are too old or too many.
+// TIME is that of the first entry, or later, because names ascend also when a clock is set back.
+// Whole segments are dropped when they are too old or too many.
 //
 //   row: f64 answered at (Unix ms) · u32 offset · u32 bytes · u32 tag of the request · u32 tag of
 //        the idempotency key · u32 tag of the object · u16 status · u8 route · u8 flags
@@ -133,6 +134,14 @@ export class SegmentIndex {
 export function readIndex(folder: string, name: string, firstRow = 0): SegmentIndex {
   const rows = readPart(indexFile(folder, name), firstRow * indexRowBytes, null);
   return new SegmentIndex(rows ?? Buffer.alloc(0), firstRow);
+}
+
+/** The times of the first entry of a segment and of the last; none without entries. */
+export function timesIn(folder: string, name: string): { readonly fromMs: number; readonly toMs: number } {
+  const first = new SegmentIndex(readPart(indexFile(folder, name), 0, indexRowBytes) ?? Buffer.alloc(0));
+  const last = readIndex(folder, name, Math.max(0, indexedRows(folder, name) - 1));
+  if (first.count === 0 || last.count === 0) return { fromMs: Infinity, toMs: -Infinity };
+  return { fromMs: first.atMs(0), toMs: last.atMs(last.count - 1) };
 }
 
 /** Fewer bytes where the file ends, null when there is no such file. `bytes` null: all. */

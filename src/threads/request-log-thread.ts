@@ -3,6 +3,7 @@
 
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import { believedAfterMs } from '../core/service-clock.ts';
 import { freeBytesIn, freeBytesMin } from '../data-folder/disk-space.ts';
 import type { BatchWritten, EntryBatch } from '../request-logs/client.ts';
 import type { AskLog, LogOfNodeQuestions, LogQuestions } from '../request-logs/query.ts';
@@ -11,6 +12,7 @@ import { requestLogsOf } from '../request-logs/segment.ts';
 import { type Answer, type Answers, answerQuestion, type Question, Questions } from '../rpc/questions.ts';
 import { countLostEntries } from '../telemetry/metrics.ts';
 import { onceAMinute } from '../telemetry/once-a-minute.ts';
+import { systemClocks } from '../telemetry/system-clocks.ts';
 import { Newest } from './connect-threads.ts';
 import type { Connected, RequestLogThreadData, ThreadQuestions } from './thread-protocol.ts';
 import { carryOut, commonAnswers, startOfThread } from './thread-side.ts';
@@ -56,9 +58,10 @@ const logs = new RequestLogs({
   },
 });
 
+const clocks = systemClocks();
 const sweep = () => {
   try {
-    logs.sweep(Date.now());
+    logs.sweep(clocks);
   } catch (error) {
     logger.error({ err: error }, 'old request logs could not be removed');
   }
@@ -66,6 +69,7 @@ const sweep = () => {
 // Where none are kept nothing is written, and what others have searched stays.
 if (keptDays > 0) {
   sweep();
+  setTimeout(sweep, believedAfterMs).unref();
   setInterval(sweep, sweepMs).unref();
 }
 

@@ -19,7 +19,7 @@ import { type AnsweredRequest, bodyKeptBytesMax, type EntryReader } from '../../
 import type { Gap } from '../../src/request-logs/logged-request.ts';
 import { Masker } from '../../src/request-logs/mask.ts';
 import { answerLogQuestions } from '../../src/request-logs/query.ts';
-import type { LogScope } from '../../src/request-logs/request-logs.ts';
+import type { LogScope, RequestLogs } from '../../src/request-logs/request-logs.ts';
 import {
   entriesAfter,
   findRequest,
@@ -29,11 +29,30 @@ import {
   searchLog,
 } from '../../src/request-logs/search.ts';
 import { scopeFolderOf } from '../../src/request-logs/segment.ts';
-import { answeredRequest, batchOf, dayMs, newLogs, shop, startMs, writeAll } from './written-log.ts';
+import {
+  answeredRequest,
+  batchOf,
+  dayMs,
+  newLogs,
+  requestIdAt,
+  shop,
+  startMs,
+  writeAll,
+} from './written-log.ts';
 
 const requestsOf = (found: readonly (LoggedRequest | Gap)[]) =>
   found.map((entry) => ('missing' in entry ? entry.missing : entry.request));
 const idsOf = (entries: readonly AnsweredRequest[]) => entries.map(({ requestId }) => requestId);
+const hourMs = 3_600_000;
+const clocksAt = (wallMs: number, monotonicMs: number) => ({
+  wall: () => wallMs,
+  monotonic: () => monotonicMs,
+});
+/** As after an hour in which the clock has kept going. */
+function sweepTwice(logs: RequestLogs, nowMs: number): void {
+  logs.sweep(clocksAt(nowMs - hourMs, 0));
+  logs.sweep(clocksAt(nowMs, hourMs));
+}
 const filesOf = (folder: string, scope: LogScope) =>
   readdirSync(scopeFolderOf(folder, scope.org, scope.mode));
 
@@ -258,12 +277,48 @@ test('what is older than is kept is dropped, also of an organization that sends 
     answeredRequest({ answeredAtMs: startMs + day * dayMs }),
   );
   for (const entry of entries) writeAll(logs, shop, [entry]);
-  logs.sweep(startMs + 8 * dayMs);
+  sweepTwice(logs, startMs + 8 * dayMs);
   assert.deepEqual(requestsOf(searchLog(folder, shop, {}, 10).found), idsOf(entries).slice(1).reverse());
-  logs.sweep(startMs + 30 * dayMs);
+  sweepTwice(logs, startMs + 30 * dayMs);
   assert.deepEqual(filesOf(folder, shop), []);
   writeAll(logs, shop, [entries[0]!]);
   assert.deepEqual(requestsOf(searchLog(folder, shop, {}, 10).found), idsOf(entries.slice(0, 1)));
+});
+
+test('a clock that is ahead at a start, or is set ahead and back, makes no entry old', () => {
+  const { folder, logs } = newLogs();
+  const entry = answeredRequest();
+  writeAll(logs, shop, [entry]);
+  const aheadMs = 3_650 * dayMs;
+  for (const [hour, ms] of [aheadMs, 0, aheadMs, 0].entries())
+    logs.sweep(clocksAt(startMs + hour * hourMs + ms, hour * hourMs));
+  assert.deepEqual(requestsOf(searchLog(folder, shop, {}, 10).found), [entry.requestId]);
+});
+
+test('what was written after a clock had been ahead is found, and dropped when it is too old', () => {
+  const { folder, logs } = newLogs();
+  const times = [0, 3_650 * dayMs, hourMs, 3 * dayMs, 9 * dayMs];
+  const entries = times.map((ms) => answeredRequest({ answeredAtMs: startMs + ms }));
+  for (const entry of entries) writeAll(logs, shop, [entry]);
+  for (const { requestId } of entries) assert.equal(findRequest(folder, shop, requestId)?.request, requestId);
+  sweepTwice(logs, startMs + 9 * dayMs + hourMs);
+  const left = [entries[4]!, entries[3]!, entries[1]!];
+  assert.deepEqual(requestsOf(searchLog(folder, shop, {}, 10).found), idsOf(left));
+});
+
+test('a request whose id is ahead of its time, because the clock was set back, is found', () => {
+  const { folder, logs } = newLogs();
+  const entries = [0, dayMs].map((ms) =>
+    answeredRequest({
+      answeredAtMs: startMs + ms,
+      requestId: requestIdAt(startMs + dayMs, ms),
+    }),
+  );
+  for (const entry of entries) writeAll(logs, shop, [entry]);
+  for (const { requestId } of entries) {
+    assert.equal(findRequest(folder, shop, requestId)?.request, requestId);
+    assert.equal(findRequestAnywhere(folder, requestId)?.entry.request, requestId);
+  }
 });
 
 /** What a crash can leave of the last batch: the two files end anywhere. */
@@ -310,7 +365,7 @@ test('rows that a crash of the machine has left empty hide no others, and don’
   const bytes = readFileSync(index);
   writeFileSync(index, Buffer.concat([bytes.fill(0, 32, 64), Buffer.alloc(64)]));
   const again = newLogs({ folder }).logs;
-  again.sweep(startMs + dayMs);
+  sweepTwice(again, startMs + dayMs);
   const left = [entries[2]!, entries[0]!];
   const since = { since: entries[0]!.answeredAtMs };
   assert.deepEqual(requestsOf(searchLog(folder, shop, since, 10).found), idsOf(left));
