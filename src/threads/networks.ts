@@ -59,7 +59,9 @@ export function createSend(config: Config, mayWrite?: () => boolean): SendPost {
   return async (post) => {
     const input = { ...post, endpoint: post.url, headers: headerLines(post.headers) };
     const { status, failure, answer } = await posts.post(input);
-    if (status === null) throw new Error(failure ?? 'the request failed');
+    // A status below 300 has failed only when its answer did not come to its end.
+    if (status === null || (status < 300 && failure !== null))
+      throw new Error(failure ?? 'the request failed');
     return { status, body: answer };
   };
 }
