@@ -1,6 +1,6 @@
 // Waits in tests for what happens by itself, by asking again and again.
 
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 
 const deadlineMs = 120_000;
 const restMsMin = 10;
@@ -24,4 +24,10 @@ export async function poll<T>(
     if (nowMs > endMs) throw new Error(`this did not come true: ${find}\n${told()}`);
     await wait(Math.min(restMsMax, Math.max(restMsMin, 4 * (nowMs - askedMs))));
   }
+}
+
+/** The event loop turns until something is so. */
+export async function until(isSo: () => boolean): Promise<void> {
+  for (const endMs = performance.now() + deadlineMs; !isSo(); await setImmediate())
+    if (performance.now() > endMs) throw new Error(`this did not come true: ${isSo}`);
 }

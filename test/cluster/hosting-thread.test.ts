@@ -14,6 +14,7 @@ import type { FromHost, FromLender, HostingThreadData } from '../../src/threads/
 import { Thread } from '../../src/threads/thread.ts';
 import type { News } from '../../src/threads/thread-protocol.ts';
 import { freePort } from '../free-port.ts';
+import { until } from '../poll.ts';
 import { linkConfig } from './link-config.ts';
 
 const entry = new URL('../../src/threads/hosting-thread.ts', import.meta.url);
@@ -76,10 +77,6 @@ async function lender(
     return port2;
   };
   return { link, told, answers, ended: ended.promise, lend };
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
 }
 
 test('it believes itself while beats are answered, and not for longer than it was told', async (context) => {

@@ -9,7 +9,7 @@ import { connect as connectTls } from 'node:tls';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Link, type LinkOptions } from '../../src/cluster/link.ts';
 import { connectToNode, createNodeServer, linkKeyOf } from '../../src/cluster/node-tls.ts';
-import { poll } from '../poll.ts';
+import { poll, until } from '../poll.ts';
 
 const key = linkKeyOf(randomBytes(32).toString('base64'));
 
@@ -324,7 +324,7 @@ test('what was posted before the last port was closed comes out although the lin
   listened.socket.pause();
   near.postMessage(frames(30_000_000));
   near.close();
-  while (!dialed.link.isIdle) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => dialed.link.isIdle);
   dialed.link.end();
   dialed.link.tell('too late');
   listened.socket.resume();

@@ -14,6 +14,7 @@ import {
   SequenceNotes,
   writeEnds,
 } from '../../src/data-folder/sequence-notes.ts';
+import { until } from '../poll.ts';
 import { temporaryFolder } from '../service.ts';
 
 const folderOf = (path = temporaryFolder()) => ({ path, id: 'f'.repeat(32), generation: 0, shards: 2 });
@@ -38,10 +39,6 @@ function notesOf(folder: ReturnType<typeof folderOf>, ends: Ends = [null, null])
   const onFailure = (error: unknown) => failures.push(error);
   const notes = new SequenceNotes({ folder, ends, timers: hand.timers, onFailure });
   return { ...hand, notes, failures };
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await setImmediate();
 }
 
 test('what came within a second is written together, and the rest at the end', async () => {

@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { MessageChannel } from 'node:worker_threads';
 import { systemScheduler } from '../../src/core/scheduler.ts';
 import type { CheckoutPages } from '../../src/edge/checkout/pages.ts';
@@ -13,6 +12,7 @@ import { createSite } from '../../src/edge/site.ts';
 import { type Port, ShardClient } from '../../src/shard/client.ts';
 import type { Peer } from '../../src/shard/commit-batch.ts';
 import type { ToShard } from '../../src/shard/protocol.ts';
+import { until } from '../poll.ts';
 import { Actor, account, org, settled } from '../shard/actor.ts';
 import { RawConnection, requestText } from './raw.ts';
 import { trustingApi } from './trusting-api.ts';
@@ -93,16 +93,13 @@ async function start(context: TestContext, requestTimeoutMs = 30_000) {
     const { data } = (await response.json()) as { data: { description: string }[] };
     return data.map(({ description }) => description).reverse();
   };
-  const until = async (isSo: () => boolean) => {
-    while (!isSo()) await setImmediate();
-  };
-  return { actor, client, server, url, create, made, until };
+  return { actor, client, server, url, create, made };
 }
 
 const names = (count: number, prefix: string) => Array.from({ length: count }, (_, i) => `${prefix}${i}`);
 
 test('beyond what may wait, requests are refused at once, did not run, and their keys may be used again', async (context) => {
-  const { actor, client, create, made, until } = await start(context);
+  const { actor, client, create, made } = await start(context);
   actor.holdDisk();
   const taken = names(44, 'taken ').map((key) => create(key));
   await until(() => client.waitingCount === 44);
@@ -126,7 +123,7 @@ test('beyond what may wait, requests are refused at once, did not run, and their
 });
 
 test('a request for which there is no room is refused before its body comes, and its connection goes on', async (context) => {
-  const { actor, client, create, url, until } = await start(context);
+  const { actor, client, create, url } = await start(context);
   actor.holdDisk();
   const taken = names(44, 'taken ').map((key) => create(key));
   await until(() => client.waitingCount === 44);
@@ -150,7 +147,7 @@ test('a request for which there is no room is refused before its body comes, and
 });
 
 test('an organization with little to do is answered while another floods', async (context) => {
-  const { actor, client, create, until } = await start(context);
+  const { actor, client, create } = await start(context);
   actor.holdDisk();
   const order: string[] = [];
   const noted = (name: string, response: Promise<Response>) =>
@@ -171,7 +168,7 @@ test('an organization with little to do is answered while another floods', async
 });
 
 test('a request whose client is gone before its turn is not run, and one that is in a turn runs on', async (context) => {
-  const { actor, client, server, create, made, until } = await start(context);
+  const { actor, client, server, create, made } = await start(context);
   actor.holdDisk();
   const gone = new AbortController();
   const abandoned = [create('in a turn', gone).catch(() => {})];
@@ -195,7 +192,7 @@ test('a request whose client is gone before its turn is not run, and one that is
 });
 
 test('a request whose time is up before its turn is answered with 503 and not run', async (context) => {
-  const { actor, client, create, made, until } = await start(context, 1_000);
+  const { actor, client, create, made } = await start(context, 1_000);
   actor.holdDisk();
   const inTurn = create('in a turn');
   await until(() => actor.batches.length === 1);
@@ -215,7 +212,7 @@ test('a request whose time is up before its turn is answered with 503 and not ru
 });
 
 test('while the disk keeps writes waiting, what is on disk is read', async (context) => {
-  const { actor, client, create, url, until } = await start(context);
+  const { actor, client, create, url } = await start(context);
   const { id } = (await (await create('kept')).json()) as { id: string };
   actor.holdDisk();
   const waiting = names(30, 'waiting ').map((key) => create(key));
@@ -233,7 +230,7 @@ test('while the disk keeps writes waiting, what is on disk is read', async (cont
 });
 
 test('the service is not ready while a commit takes too long, says why, and recovers by itself', async (context) => {
-  const { actor, client, create, url, until } = await start(context);
+  const { actor, client, create, url } = await start(context);
   const ready = async () => {
     const response = await fetch(`${url}/readyz`);
     return [response.status, await response.text()];

@@ -1,6 +1,6 @@
 // Records, turns and temporary folders for the tests of the journal.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -179,4 +179,15 @@ export function temporaryFolder(test: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'journal-'));
   test.after(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+export function overwrite(file: string, at: number, bytes: Uint8Array): void {
+  const descriptor = openSync(file, 'r+');
+  writeSync(descriptor, bytes, 0, bytes.length, at);
+  closeSync(descriptor);
+}
+
+/** Turns each bit of a byte. */
+export function flip(file: string, at: number): void {
+  overwrite(file, at, Buffer.of(readFileSync(file)[at]! ^ 0xff));
 }

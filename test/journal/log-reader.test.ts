@@ -1,7 +1,7 @@
 // The log read from outside: beside the journal that writes it, and with damage of every kind in it.
 
 import assert from 'node:assert/strict';
-import { cpSync, openSync, readFileSync, renameSync, rmSync, truncateSync, writeSync } from 'node:fs';
+import { cpSync, readFileSync, renameSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import {
@@ -15,9 +15,11 @@ import { openJournal } from '../../src/journal/open-journal.ts';
 import {
   appendTurns,
   digest,
+  flip,
   identity,
   indexRowsOf,
   journalIn,
+  overwrite,
   startMs,
   temporaryFolder,
   turnAt,
@@ -54,14 +56,6 @@ function readAll(files: LogReader, range = {}): { batches: FoundBatch[]; defects
 
 function sequencesIn(batches: readonly FoundBatch[]): number[] {
   return batches.flatMap((batch) => entriesOf(batch).map(({ sequence }) => sequence));
-}
-
-function overwrite(file: string, at: number, bytes: Buffer): void {
-  writeSync(openSync(file, 'r+'), bytes, 0, bytes.length, at);
-}
-
-function flip(file: string, at: number): void {
-  overwrite(file, at, Buffer.of(readFileSync(file)[at]! ^ 0xff));
 }
 
 test('all of a log is read in order, with its times and stored responses', async (context) => {

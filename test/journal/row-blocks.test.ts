@@ -1,7 +1,7 @@
 // The rows of a checkpoint on their way into a backup: those of one moment, while the file is written, and damage is told.
 
 import assert from 'node:assert/strict';
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { unpack } from 'msgpackr';
@@ -17,7 +17,7 @@ import {
   type TableRows,
 } from '../../src/journal/checkpoint/row-blocks.ts';
 import { encodeRecord } from '../../src/journal/records/record-bytes.ts';
-import { customer, temporaryFolder } from './journal-fixtures.ts';
+import { customer, overwrite, temporaryFolder } from './journal-fixtures.ts';
 
 const part = { folder: '0'.repeat(32), generation: 0, part: 'directory' };
 const mapSize = 1 << 26;
@@ -113,9 +113,7 @@ test('blocks are as of the moment at which their transaction began, whatever is 
 test('a page that is overwritten is told with its place', async (context) => {
   const { path } = await written(context);
   const at = readFileSync(path).length - 5 * 4096;
-  const file = openSync(path, 'r+');
-  writeSync(file, Buffer.alloc(4 * 4096, 0xff), 0, 4 * 4096, at);
-  closeSync(file);
+  overwrite(path, at, Buffer.alloc(4 * 4096, 0xff));
   const reader = new LmdbFile(path);
   context.after(() => reader.close());
   await assert.rejects(blocksOf(reader), (error) => error instanceof FileDamage && error.at >= at);

@@ -1,7 +1,6 @@
 // The scrubber on a shard's real files: a sound folder has nothing to tell, and a damaged byte of each kind of thing is told.
 
 import assert from 'node:assert/strict';
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { dataFile, openEnvironment, openTable } from '../../src/disk/environment.ts';
@@ -18,9 +17,11 @@ import {
   customer,
   digest,
   encoded,
+  flip,
   identity,
   indexRowsOf,
   journalIn,
+  overwrite,
   paymentIntent,
   temporaryFolder,
 } from './journal-fixtures.ts';
@@ -67,16 +68,6 @@ function pass(folder: Folder, bytes = 1 << 20): Scrubbed {
   const scrubbed = scrubberOf(folder);
   while (scrubbed.scrubber.state.completedMs === null) scrubbed.scrubber.run(bytes, nowMs);
   return scrubbed;
-}
-
-function overwrite(file: string, at: number, bytes: Uint8Array): void {
-  const descriptor = openSync(file, 'r+');
-  writeSync(descriptor, bytes, 0, bytes.length, at);
-  closeSync(descriptor);
-}
-
-function flip(file: string, at: number): void {
-  overwrite(file, at, Buffer.of(readFileSync(file)[at]! ^ 0xff));
 }
 
 /** Where a row of a table lies: the row in the middle. */

@@ -14,6 +14,7 @@ import type { EdgeAnywhere } from '../../src/threads/lending-protocol.ts';
 import { Thread } from '../../src/threads/thread.ts';
 import { WaitingThreads } from '../../src/threads/thread-kinds.ts';
 import type { Instruction } from '../../src/threads/thread-protocol.ts';
+import { until } from '../poll.ts';
 
 const configDir = fileURLToPath(new URL('../../config', import.meta.url));
 
@@ -65,10 +66,6 @@ async function withEdges(context: TestContext) {
     for (const { port } of all) port.close();
   });
   return { edges, all, join };
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await setImmediate();
 }
 
 const hasBeen = (far: Far, type: Asked['type']) => () => far.asked.some((each) => each.type === type);

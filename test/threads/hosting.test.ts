@@ -12,6 +12,7 @@ import { OwnershipBoard } from '../../src/journal/ownership.ts';
 import { Hosting } from '../../src/threads/hosting.ts';
 import type { Thread } from '../../src/threads/thread.ts';
 import type { ShardThreadData } from '../../src/threads/thread-protocol.ts';
+import { until } from '../poll.ts';
 
 /** A thread that is ready at once, and ends when the test says so. */
 function fakeThread() {
@@ -33,14 +34,6 @@ function fakeThread() {
     ask: async () => null,
   };
   return { thread: thread as unknown as Thread, begunWith, end: () => ended.resolve(null) };
-}
-
-/** Turns of the event loop pass until something is so. */
-async function eventually(isSo: () => boolean): Promise<void> {
-  for (let turns = 0; !isSo(); turns++) {
-    assert.ok(turns < 1_000, 'it is never so');
-    await new Promise((resolve) => setImmediate(resolve));
-  }
 }
 
 function hosting(context: TestContext, answer: (type: string) => Promise<void>) {
@@ -99,31 +92,31 @@ test('a partition that is let go to be run is not followed again meanwhile', asy
     if (++releases === 2) await released.promise;
   });
   lend();
-  await eventually(() => taken.includes('shard 0'));
+  await until(() => taken.includes('shard 0'));
   fakes.get('shard 0')?.end();
   // It can't be followed again at once, which is tried again after a while.
-  await eventually(() => asked.includes('follow'));
+  await until(() => asked.includes('follow'));
   lend();
-  await eventually(() => releases === 2);
+  await until(() => releases === 2);
   context.mock.timers.tick(60_000);
   await Promise.resolve();
   released.resolve();
-  await eventually(() => taken.filter((name) => name === 'shard 0').length === 2);
+  await until(() => taken.filter((name) => name === 'shard 0').length === 2);
   assert.deepEqual(asked, ['release', 'follow', 'release']);
 });
 
 test('other webhook threads begin when those before have ended', async (context) => {
   const { lend, taken, fakes } = hosting(context, async () => {});
   lend();
-  await eventually(() => taken.includes('webhook thread 0'));
+  await until(() => taken.includes('webhook thread 0'));
   const former = fakes.get('webhook thread 0');
   fakes.get('shard 0')?.end();
   lend();
-  await eventually(() => taken.filter((name) => name === 'shard 0').length === 2);
+  await until(() => taken.filter((name) => name === 'shard 0').length === 2);
   await new Promise((resolve) => setImmediate(resolve));
   assert.equal(taken.filter((name) => name === 'webhook thread 0').length, 1);
   former?.end();
-  await eventually(() => taken.filter((name) => name === 'webhook thread 0').length === 2);
+  await until(() => taken.filter((name) => name === 'webhook thread 0').length === 2);
 });
 
 test('attempts last as long as the lender has noted, whatever this node is configured for', async (context) => {
@@ -133,20 +126,20 @@ test('attempts last as long as the lender has noted, whatever this node is confi
     return data.config.webhooks.timeoutMs;
   };
   lend(30_000);
-  await eventually(() => taken.includes('webhook thread 0'));
+  await until(() => taken.includes('webhook thread 0'));
   assert.equal(timeoutOf(), 30_000);
   // The next lender has noted another time before all that the former one lent has ended.
   fakes.get('webhook thread 0')?.end();
   fakes.get('shard 0')?.end();
   lend(20_000);
-  await eventually(() => taken.filter((name) => name === 'webhook thread 0').length === 2);
+  await until(() => taken.filter((name) => name === 'webhook thread 0').length === 2);
   assert.equal(timeoutOf(), 20_000);
 });
 
 test('a shard goes by the trust of the link that it came by', async (context) => {
   const { lend, taken, fakes } = hosting(context, async () => {});
   lend(10_000, 3);
-  await eventually(() => taken.includes('shard 0'));
+  await until(() => taken.includes('shard 0'));
   const [{ term }] = fakes.get('shard 0')!.begunWith as [ShardThreadData];
   assert.equal(term, 3);
 });

@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import pino from 'pino';
@@ -13,6 +12,7 @@ import { LogThreads } from '../../src/threads/log-threads.ts';
 import type { SupervisedThread } from '../../src/threads/supervised-thread.ts';
 import { Thread } from '../../src/threads/thread.ts';
 import { WaitingThreads } from '../../src/threads/thread-kinds.ts';
+import { until } from '../poll.ts';
 
 const configDir = fileURLToPath(new URL('../../config', import.meta.url));
 
@@ -71,10 +71,6 @@ function withLogs(context: TestContext, keptDays = 7) {
     return made;
   };
   return { logs, wiring, edges, join };
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await setImmediate();
 }
 
 test('the threads of all nodes are connected with each other, and edges with that of their node', async (context) => {
