@@ -1,5 +1,5 @@
-// Reads a network's statement from a CSV file of any size. Its beginning tells the separator, the
-// encoding and the headings.
+// Reads a network's statement from a CSV file of any size. Its beginning tells the separator and
+// the headings, all of it the encoding.
 
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -35,6 +35,9 @@ interface StatementStart {
   readonly csv: Options;
   /** The records up to the headings, with them. */
   readonly recordsBefore: number;
+  readonly headingsCount: number;
+  /** Its last byte is a line break. */
+  readonly hasEnd: boolean;
 }
 
 export type ReadLine = StatementLine | (Unreadable & { readonly line: number });
@@ -52,8 +55,8 @@ const required: readonly Column[] = ['order', 'amount'];
 
 /** Looks at the beginning. Throws `OperatorFailure` when it has no headings of a statement. */
 export async function startOfStatement(file: StatementFile): Promise<StatementStart> {
-  const { head, bytes } = await headOf(file.path);
-  const encoding = isUtf8(head) ? 'utf8' : 'latin1';
+  const { head, bytes, hasEnd } = await headOf(file.path);
+  const encoding = (await isUtf8(file.path)) ? 'utf8' : 'latin1';
   let seen: readonly string[] = [];
   let unknown: string | undefined;
   let failure: CsvError | null = null;
@@ -78,7 +81,10 @@ export async function startOfStatement(file: StatementFile): Promise<StatementSt
       if (required.some((column) => places(column) < 0)) continue;
       const missing = [...file.headings].find(([column, name]) => name !== none && places(column) < 0);
       const form = { amounts: file.format.amounts, places, kinds: file.kinds };
-      if (missing === undefined) return { form, bytes, csv, recordsBefore: position + 1 };
+      if (missing === undefined) {
+        const headings = { recordsBefore: position + 1, headingsCount: cells.length };
+        return { form, bytes, csv, ...headings, hasEnd };
+      }
       unknown = missing[1];
     }
     const [first = []] = records;
@@ -92,14 +98,16 @@ export async function startOfStatement(file: StatementFile): Promise<StatementSt
   );
 }
 
-async function headOf(path: string): Promise<{ head: Buffer; bytes: number }> {
+async function headOf(path: string): Promise<{ head: Buffer; bytes: number; hasEnd: boolean }> {
   const file = await open(path);
   try {
     const { size } = await file.stat();
+    const last = await file.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1));
     const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0);
     const end =
       bytesRead < headBytes ? bytesRead : Math.max(buffer.lastIndexOf('\n'), buffer.lastIndexOf('\r')) + 1;
-    return { head: buffer.subarray(0, end), bytes: size };
+    const hasEnd = lineBreaks.includes(last.buffer.toString('latin1'));
+    return { head: buffer.subarray(0, end), bytes: size, hasEnd };
   } finally {
     await file.close();
   }
@@ -118,13 +126,16 @@ function recordsOf(head: Buffer, csv: Options): { records: string[][]; error: Cs
   return { records, error: null };
 }
 
-/** Programs for tables often write the encoding of Windows. */
-function isUtf8(head: Buffer): boolean {
+/** Programs for tables often write the encoding of Windows, whose letters may come late. */
+async function isUtf8(path: string): Promise<boolean> {
+  const decoder = new TextDecoder('utf8', { fatal: true });
   try {
-    new TextDecoder('utf8', { fatal: true }).decode(head);
+    // The end of the text is not asked for: a file may be cut off within a letter.
+    for await (const bytes of createReadStream(path)) decoder.decode(bytes, { stream: true });
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    if (error instanceof TypeError) return false;
+    throw error;
   }
 }
 
@@ -151,7 +162,7 @@ const batchLines = 1_000;
 /** The lines after the headings, some at a time. Throws `OperatorFailure` for a broken file. */
 export async function* linesOfStatement(
   path: string,
-  { form, csv, recordsBefore }: StatementStart,
+  { form, csv, recordsBefore, headingsCount, hasEnd }: StatementStart,
   onBytes: (bytes: number) => void,
 ): AsyncGenerator<readonly ReadLine[]> {
   const source = createReadStream(path);
@@ -159,20 +170,27 @@ export async function* linesOfStatement(
   // Both end when one of them fails or nobody reads on.
   const ended = pipeline(source, parser).catch(() => {});
   let batch: ReadLine[] = [];
+  let lastLine = 0;
+  let isShort = false;
   try {
     const records: AsyncIterable<ParsedRecord> = parser;
     for await (const { record, info } of records) {
+      if (batch.length === batchLines) {
+        onBytes(source.bytesRead);
+        yield batch;
+        batch = [];
+      }
       batch.push({ line: info.lines, ...readLine(form, info.lines, record) });
-      if (batch.length < batchLines) continue;
-      onBytes(source.bytesRead);
-      yield batch;
-      batch = [];
+      lastLine = info.lines;
+      isShort = record.length < headingsCount;
     }
   } catch (error) {
     throw explained(path, error);
   } finally {
     await ended;
   }
+  // Without its type, a refund would be read as a payment.
+  if (isShort && !hasEnd) batch.splice(-1, 1, { line: lastLine, problem: 'the file ends within this line' });
   yield batch;
 }
 

@@ -67,6 +67,23 @@ test('commas, points, quotes and the encoding of Windows', async () => {
   ]);
 });
 
+test('the encoding of Windows shows late in a long file, and UTF-8 also in one that is cut off within a letter', async () => {
+  const lines = 'ch_1;10,00;Achat\n'.repeat(10_000);
+  const [last] = (await read(Buffer.from(`oid;amount;type\n${lines}ch_2;5;Impayé\n`, 'latin1'))).slice(-1);
+  assert.deepEqual(last, { line: 10_002, ...payment('ch_2', 500, { kind: 'chargeback' }) });
+  const cut = Buffer.from('Référence commande;amount;note\nch_1;5;déjà').subarray(0, -1);
+  assert.deepEqual(await read(cut), [{ line: 2, ...payment('ch_1', 500) }]);
+});
+
+test('what is left of a line at which the file was cut off is not read as a line', async () => {
+  const text = 'oid;amount;date;type\nch_1;10,00;31/12/2026;Achat\nch_2;10,00;31/12/2026';
+  const whole = { line: 2, ...payment('ch_1', 1_000, { day: '2026-12-31' }) };
+  assert.deepEqual(await read(text), [whole, { line: 3, problem: 'the file ends within this line' }]);
+  // Programs for tables leave out empty cells at the end of a line, and a line break at the end of the file.
+  const rest = { line: 3, ...payment('ch_2', 1_000, { day: '2026-12-31' }) };
+  for (const end of ['\n', '\r', ';']) assert.deepEqual(await read(text + end), [whole, rest]);
+});
+
 test('cells that are all in quotes, whatever their separator', async () => {
   for (const separator of [';', ',', '\t', '|']) {
     const rows = [['Relevé, du; "mois"|'], ['Commande', 'Montant'], ['ch_1', '10,00']];
