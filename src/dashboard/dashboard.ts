@@ -22,7 +22,7 @@ import { warningsOf } from './pages/endpoint-health.ts';
 import { Searches } from './pages/searches.ts';
 import { setLanguage } from './people/cookies.ts';
 import { People, type PeopleOptions } from './people/people.ts';
-import { answerPublicRoute, toSignIn } from './people/public-routes.ts';
+import { answerPublicRoute, takesPublicForms, toSignIn } from './people/public-routes.ts';
 import { mayDo } from './people/roles.ts';
 import { askToConfirm } from './people/step-up.ts';
 
@@ -74,7 +74,7 @@ export class Dashboard {
   async #answer(incoming: Incoming): Promise<DashboardAnswer> {
     const { method, query, address } = incoming;
     const { directory } = this.#options.services;
-    if (!methods.includes(method)) return methodPage(incoming, 'GET, HEAD, POST');
+    if (!methods.includes(method)) return methodPage(incoming, takesForms(address));
     if (address.startsWith('/logos/')) return logoAt(directory, address) ?? errorPage(incoming, 'missing');
     const chosen = languages.find((language) => language === query.get('lang'));
     if (chosen !== undefined && method !== 'POST') {
@@ -128,6 +128,12 @@ export class Dashboard {
     const answer = await row.handle({ ...request, id, warnings });
     return answer.kind === 'export' && isSuspended ? errorPage(request, 'suspended') : answer;
   }
+}
+
+/** Whether a form may be posted to an address. */
+function takesForms(address: string): boolean {
+  const path = address.split('/').slice(4).join('/');
+  return takesPublicForms(address) || typeof matchRow('POST', path) === 'object';
 }
 
 /**

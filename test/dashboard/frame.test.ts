@@ -237,6 +237,11 @@ test('an address that ends early, or with a slash, leads to the page that is mea
     [member, `/dashboard/${live.id}`, `/dashboard/${live.id}/live/home`],
     [new Visitor(dashboard.service.url), '/docs/', '/docs'],
     [new Visitor(dashboard.service.url), '/docs/quick-start/?lang=fr', '/docs/quick-start?lang=fr'],
+    [
+      new Visitor(dashboard.service.url),
+      '/docs/search/?q=caf%C3%A9+%26&lang=fr',
+      '/docs/search?q=caf%C3%A9+%26&lang=fr',
+    ],
     [new Visitor(dashboard.service.url), '/docs/nothing/', 404],
   ] as const;
   for (const [visitor, address, expected] of answers) {
@@ -249,6 +254,10 @@ test('an address that ends early, or with a slash, leads to the page that is mea
 test('an address that does not take a method says which it takes', async () => {
   for (const [method, path, allowed] of [
     ['PUT', '/dashboard/sign-in', 'GET, HEAD, POST'],
+    ['PUT', pathTo('members'), 'GET, HEAD, POST'],
+    ['PUT', pathTo('home'), 'GET, HEAD'],
+    ['DELETE', '/dashboard/me', 'GET, HEAD'],
+    ['PUT', '/logos/nothing', 'GET, HEAD'],
     ['POST', '/dashboard/me', 'GET, HEAD'],
     ['POST', pathTo('home'), 'GET, HEAD'],
   ] as const) {
@@ -373,7 +382,7 @@ describe('attacks', () => {
     assert.equal(name, turning);
     for (const page of ['customers', `customers/${id}`]) {
       const { body } = await owner.get(pathTo(page));
-      assert.match(body, /<bdi>Amina<\/bdi>|Amina<\/h1>/, page);
+      assert.match(body, /dir="auto">Amina<\/a>|<bdi>Amina<\/bdi>|Amina<\/h1>/, page);
       assert.doesNotMatch(body, /[\u202a-\u202e\u2066-\u2069]/, page);
     }
   });

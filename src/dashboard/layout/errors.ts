@@ -44,12 +44,9 @@ export function unansweredPage(request: PageRequest, { error }: Unanswered): Das
   return errorPage(request, error.code === 'resource_missing' ? 'missing' : 'trouble');
 }
 
-/** The address does not take the request's method, but those that are `allowed`. */
-export function methodPage(
-  request: PageRequest,
-  allowed: 'GET, HEAD' | 'GET, HEAD, POST' = 'GET, HEAD',
-): DashboardAnswer {
-  return shown(request, 'method', {}, [['allow', allowed]]);
+/** The address does not take the request's method. */
+export function methodPage(request: PageRequest, takesForms = false): DashboardAnswer {
+  return shown(request, 'method', {}, [['allow', takesForms ? 'GET, HEAD, POST' : 'GET, HEAD']]);
 }
 
 /** There were too many searches. */

@@ -64,11 +64,16 @@ export const publicRoutes: readonly PublicRoute[] = [
   { method: 'POST', path: '/me/sessions', own: endSessions },
 ];
 
+/** Whether a form may be posted to one of these addresses. */
+export function takesPublicForms(address: string): boolean {
+  return fittingRoutes(address).some(({ method }) => method === 'POST');
+}
+
 /** The answer of one of these addresses; null for an address of an organization. */
 export function answerPublicRoute(incoming: Incoming, people: People): Promise<DashboardAnswer> | null {
   const path = incoming.address.slice('/dashboard'.length);
   const method = incoming.method === 'POST' ? 'POST' : 'GET';
-  const fitting = publicRoutes.filter((each) => fits(each.path, path));
+  const fitting = fittingRoutes(incoming.address);
   if (fitting.length === 0) return null;
   const route = fitting.find((each) => each.method === method);
   if (route === undefined) {
@@ -97,6 +102,10 @@ async function enter(
     if (isSessionOver(error)) return toSignIn(incoming);
     throw error;
   }
+}
+
+function fittingRoutes(address: string): readonly PublicRoute[] {
+  return publicRoutes.filter(({ path }) => fits(path, address.slice('/dashboard'.length)));
 }
 
 function fits(pattern: string, path: string): boolean {

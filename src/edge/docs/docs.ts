@@ -75,8 +75,8 @@ export class Docs {
   /** Where an address with a slash at its end leads: to the page without it; null: there is none. */
   pageWithoutSlash({ path, query }: Pick<DocsVisit, 'path' | 'query'>): string | null {
     const page = withoutSlashAtEnd(path);
-    if (page === path || !this.#sources.has(page)) return null;
-    return linkWriter(this.#prefix, readerOf(new URLSearchParams(query).get('lang'), '').asked)(page);
+    if (page === path || !this.paths.includes(page)) return null;
+    return `${this.#prefix}${page}${query === '' ? '' : `?${new URLSearchParams(query)}`}`;
   }
 
   /** A page that was rendered before, or is rendered now. `name`: its path, or what it says. */
