@@ -35,7 +35,7 @@ main:focus{outline:none}
 .menu.member ul{inset-inline:auto 0}
 .menu li>a,.menu li button{display:block;inline-size:100%;padding:.5rem .625rem;text-align:start;text-decoration:none}
 .columns{display:block}
-main{max-inline-size:64rem;padding:1.25rem 1rem 2rem;min-inline-size:0}
+main{max-inline-size:64rem;padding:1.25rem 1rem 2rem;min-inline-size:0;container-type:inline-size}
 .narrow main{max-inline-size:30rem;margin-inline:auto}
 .brand~.columns .sheet{box-shadow:var(--shadow)}
 .brand~.columns .heading{justify-content:center}
@@ -85,7 +85,7 @@ button.plain{min-block-size:0;padding:.125rem .25rem;border:0;background:none;co
 .narrow main button.main{inline-size:100%}
 .safe{display:flex;gap:.5rem}
 [hidden]{display:none!important}
-.cards pre{max-block-size:16rem;padding:.25rem .5rem;overflow:auto;white-space:pre-wrap;overflow-wrap:anywhere}
+table pre{max-block-size:16rem;padding:.25rem .5rem;overflow:auto;white-space:pre-wrap;overflow-wrap:anywhere}
 .actions{display:flex;flex-wrap:wrap;align-items:center;gap:.75rem}
 .notice{padding:.75rem 1rem;border:1px solid var(--line);border-inline-start-width:.375rem;border-radius:.5rem;background:var(--surface)}
 .notice ul{padding-inline-start:1.25rem}
@@ -105,6 +105,7 @@ table{inline-size:100%;border-collapse:collapse}
 th,td{padding:.625rem .5rem;border-block-end:1px solid var(--line);text-align:start;vertical-align:top}
 th{color:var(--muted);font-size:.8125rem;font-weight:600}
 .numeric{text-align:end}
+td :is(a,bdi){overflow-wrap:anywhere}
 dl>div{display:grid;grid-template-columns:minmax(8rem,1fr) 2fr;gap:.25rem 1rem;padding-block:.5rem;border-block-end:1px solid var(--line)}
 dl>div:last-child{border-block-end:0}
 dt{color:var(--muted)}
@@ -146,14 +147,10 @@ footer{padding:1rem}
 .languages a,.languages span{display:inline-block;padding-block:.25rem}
 @media (min-width:40rem){
 .fold{display:none}
-.lines :is(td,th){padding-block:.375rem}
-.lines td{font-size:.9375rem}
-.lines :is(time,.numeric){white-space:nowrap}
-.lines td>div>:is(code,a[dir=ltr]){display:inline-block;max-inline-size:25rem;overflow:hidden;white-space:nowrap;text-overflow:ellipsis;vertical-align:bottom}
-.lines td>div>code{max-inline-size:11rem}
 }
 @media (max-width:39.99rem){
 .fold{display:flex;flex:1;order:1;align-items:center;gap:.5rem;min-block-size:2.75rem}
+.fold:not(:has(~.field :is(select,input:not([type=search])))){display:none}
 .fold input{inline-size:1.5rem;block-size:1.5rem;margin:0}
 .fold label{font-weight:400;padding-block:.625rem}
 .fold~button,.fold~a{order:2}
@@ -178,7 +175,37 @@ details.sheet{padding:.25rem 1rem}
 .filters .field{flex-basis:100%;max-inline-size:none}
 .filters .field:has([type=date]){flex-basis:7rem}
 .filters button{flex:1}
-.badge{white-space:normal}
+dl>div{grid-template-columns:1fr}
+}
+@container (width>54rem){
+.lines :is(td,th){padding-block:.375rem}
+.lines td{font-size:.9375rem}
+.lines :is(time,.numeric,bdi.muted){white-space:nowrap}
+.lines td>div>:is(code,a[dir=ltr]){display:inline-block;max-inline-size:25rem;overflow:hidden;white-space:nowrap;text-overflow:ellipsis;vertical-align:bottom}
+.lines td>div>code{max-inline-size:11rem}
+}
+@container (width<=54rem){
+.lines,.lines tbody,.lines td{display:block}
+.lines thead{position:absolute;inline-size:1px;block-size:1px;overflow:hidden;clip-path:inset(50%)}
+.lines tr{display:flex;flex-wrap:wrap;align-items:baseline;gap:0 .5rem;position:relative;padding:.25rem .75rem;border:1px solid var(--line);border-block-end-width:0;background:var(--surface);font-size:.75rem;line-height:1.25rem}
+.lines tr:last-child{border-block-end-width:1px}
+.lines td{min-inline-size:0;padding:0;border:0;color:var(--muted);text-align:start}
+.lines td:empty,.lines td:has(>div:empty){display:none}
+.lines td.numeric:nth-child(n+3)::before{content:attr(data-heading) " ";font-size:.875rem}
+.lines td:first-child{flex:1 1 100%;font-size:1rem}
+.lines tr:has(td.numeric:nth-child(2)) td:first-child{flex-basis:55%}
+.lines td>div{min-inline-size:0;overflow-wrap:anywhere}
+.lines td:first-child>div,.lines td:first-child>div>:only-child{overflow:hidden;white-space:nowrap;text-overflow:ellipsis}
+.lines td:first-child>div>:only-child{display:inline-block;max-inline-size:100%;vertical-align:bottom}
+.lines td.numeric:nth-child(2){color:var(--text);font-size:1rem;font-weight:600}
+.lines td:first-child a:first-of-type::after{content:"";position:absolute;inset:0}
+.lines td+td :is(a,button),.lines summary{position:relative}
+.lines td:first-child>div:has(details){white-space:normal}
+.lines .badge{padding-block:0;font-size:.75rem}
+.lines :is(.badge,.amount){white-space:normal}
+.lines td+td :is(.muted,code){font-size:inherit}
+}
+@container (width<=40rem){
 .cards,.cards tbody,.cards tr,.cards td{display:block}
 .cards thead{position:absolute;inline-size:1px;block-size:1px;overflow:hidden;clip-path:inset(50%)}
 .cards tr{padding:.625rem .875rem;border:1px solid var(--line);border-radius:var(--radius);background:var(--surface)}
@@ -187,24 +214,6 @@ details.sheet{padding:.25rem 1rem}
 .cards td::before{content:attr(data-heading);color:var(--muted);font-size:.875rem}
 .cards td>div{min-inline-size:0;overflow-wrap:anywhere}
 .cards .badge,.cards .amount{white-space:normal}
-dl>div{grid-template-columns:1fr}
-.cards.lines tr{display:flex;flex-wrap:wrap;align-items:baseline;gap:0 .5rem;position:relative;padding:.25rem .75rem;border-radius:0;border-block-end-width:0;font-size:.75rem;line-height:1.25rem}
-.cards.lines tr:last-child{border-block-end-width:1px}
-.cards.lines tr+tr{margin-block-start:0}
-.lines td{min-inline-size:0;color:var(--muted)}
-.cards.lines td{display:block;padding:0}
-.cards.lines td:empty,.cards.lines td:has(>div:empty){display:none}
-.cards.lines td::before{content:none}
-.cards.lines td.numeric:nth-child(n+3)::before{content:attr(data-heading) " "}
-.cards.lines td:first-child{flex:1 1 100%;font-size:1rem}
-.cards.lines tr:has(td.numeric:nth-child(2)) td:first-child{flex-basis:55%}
-.cards.lines td:first-child>div{overflow:hidden;white-space:nowrap;text-overflow:ellipsis}
-.cards.lines td.numeric:nth-child(2){color:var(--text);font-size:1rem;font-weight:600}
-.lines td:first-child a:first-of-type::after{content:"";position:absolute;inset:0}
-.lines td+td :is(a,button),.lines summary{position:relative}
-.cards.lines td:first-child>div:has(details){white-space:normal}
-.lines .badge{padding-block:0;font-size:.75rem}
-.lines td+td :is(.muted,code){font-size:inherit}
 }
 @media (min-width:60rem){
 .wide main{max-inline-size:70rem}

@@ -110,10 +110,10 @@ browserTest('customers are listed page by page, found by e-mail, and shown with 
     made.unshift((await api(dashboard, '/v1/customers', { email: `c${i}@example.ma` })).id);
   await openPayment(dashboard, { customer: made[0], description: 'A gift' });
   await page.goto(dashboard.address('customers'));
-  assert.equal(await page.locator('main table.cards tbody tr').count(), 20);
+  assert.equal(await page.locator('main table.lines tbody tr').count(), 20);
   await page.getByRole('link', { name: 'Older' }).click();
   await page.getByRole('link', { name: 'c0@example.ma' }).waitFor();
-  assert.equal(await page.locator('main table.cards tbody tr').count(), 3);
+  assert.equal(await page.locator('main table.lines tbody tr').count(), 3);
   await page.getByRole('link', { name: 'Newer' }).click();
   await page.getByRole('link', { name: 'c22@example.ma' }).waitFor();
   await page.getByLabel('E-mail address').fill('c22@example.ma');

@@ -10,7 +10,7 @@ import { figures } from '../../src/dashboard/pages/home.ts';
 import { browserTest, launchBrowser } from '../edge/checkout/browser.ts';
 import { withRequestLogs } from '../service.ts';
 import { type Dashboard, newMember, signedIn, startDashboard, type Visitor } from './fixture.ts';
-import { api, paidPayment } from './shop.ts';
+import { api, openPayment, paidPayment, typedCard } from './shop.ts';
 
 let dashboard: Dashboard;
 let browser: Browser;
@@ -108,6 +108,8 @@ test('each figure of home stands beside that of the period before, and the axis 
   assert.deepEqual(scale(99_999_999), ['1,000,000', '500,000', '0']);
 });
 
+/** By how many pixels the page is wider than the screen. */
+const excess = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
 const phone = { viewport: { width: 360, height: 740 } };
 
 browserTest('a phone shows 20 payments in 1,600 px, with the filters folded', async () => {
@@ -129,6 +131,10 @@ browserTest('a phone shows 20 payments in 1,600 px, with the filters folded', as
     assert.equal(await status.isVisible(), false);
     await box.click();
     assert.equal(await status.isVisible(), true);
+    // Where all that filters is a search, there is nothing to unfold.
+    await page.goto(dashboard.address('customers'));
+    assert.equal(await page.locator('#email').isVisible(), true);
+    assert.equal(await box.isVisible(), false);
     await context.close();
   }
 });
@@ -192,7 +198,64 @@ browserTest('request logs tell how long each took, and break no word on a deskto
   assert.match((await line.textContent())!, /\d ms/);
   const height = await line.evaluate((row) => row.getBoundingClientRect().height);
   assert.ok(height < 40, `${height} px: a row takes one line`);
-  const excess = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
   assert.equal(await page.evaluate(excess), 0);
+  await context.close();
+});
+
+const longOrder = 'Order 1042: a carpet from Fez, two lamps and a tray of brass, sent to Essaouira';
+
+browserTest('tables fit the screen on a tablet, and on a desktop at 200 %', async () => {
+  await api(dashboard, '/v1/webhook_endpoints', {
+    url: 'https://93.184.216.34/hooks/orders-of-the-shop-in-the-old-town/paid-and-refunded',
+    enabled_events: ['*'],
+  });
+  const email = 'bookkeeping+orders@the-shop-in-the-old-town.example.ma';
+  await newMember(dashboard, 'viewer', email);
+  await api(dashboard, '/v1/customers', { email, name: 'Amina El Fassi', phone: '+212600000000' });
+  await typedCard(dashboard, { amount: 99_999_999, description: longOrder });
+  await openPayment(dashboard, { amount: 99_999_999 }, 'cash');
+  const { page, context } = await signedIn(browser, dashboard, owner, { locale: 'fr' });
+  for (const width of [640, 768, 960, 1024, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    for (const path of [
+      'payments',
+      'cash',
+      'customers',
+      'webhooks',
+      'events',
+      'requests',
+      'members',
+      'keys',
+    ]) {
+      await page.goto(dashboard.address(path));
+      assert.equal(await page.evaluate(excess), 0, `${path} at ${width} px`);
+    }
+  }
+  await page.goto(dashboard.address('payments'));
+  const card = page.getByText('•••• 4242').first();
+  assert.ok((await card.boundingBox())!.height < 30, 'a card is not broken into lines');
+  await context.close();
+});
+
+/** How many pixels of the first characters of the cell with a text are beyond its left edge. */
+const hiddenStart = (text: string) => `(() => {
+  const cells = [...document.querySelectorAll('tbody td:first-child')];
+  const cell = cells.find(({ textContent }) => textContent.includes(${JSON.stringify(text)}));
+  const range = document.createRange();
+  const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+  range.setStart(texts.nextNode(), 0);
+  range.setEnd(texts.currentNode, 5);
+  return cell.getBoundingClientRect().left - range.getBoundingClientRect().left;
+})()`;
+
+browserTest('on a phone an Arabic list shows the beginning of what is written in Latin letters', async () => {
+  await api(dashboard, '/v1/payment_intents', { amount: 120_000, currency: 'mad', description: longOrder });
+  const { page, context } = await signedIn(browser, dashboard, owner, { ...phone, locale: 'ar' });
+  for (const path of ['payments', 'requests']) {
+    await page.goto(dashboard.address(path));
+    const text = path === 'payments' ? longOrder : 'POST /v1/payment_intents/';
+    const hidden = await page.evaluate<number>(hiddenStart(text));
+    assert.ok(hidden <= 0, `${path}: the beginning is ${hidden} px outside`);
+  }
   await context.close();
 });

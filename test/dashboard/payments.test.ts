@@ -26,7 +26,7 @@ after(async () => {
 
 /** The texts of the first column of the table of payments. */
 async function listed(): Promise<string[]> {
-  const cells = await page.locator('main table.cards tbody tr td:first-child').allInnerTexts();
+  const cells = await page.locator('main table.lines tbody tr td:first-child').allInnerTexts();
   return cells.map((text) => text.trim());
 }
 

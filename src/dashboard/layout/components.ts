@@ -30,7 +30,7 @@ export function table<R>(
   columns: readonly Column<R>[],
   rows: readonly R[],
   empty: Html | null = null,
-  look: 'cards' | 'cards lines' = 'cards',
+  look: 'cards' | 'lines' = 'cards',
 ): Html {
   if (rows.length === 0 && empty !== null) return empty;
   const classOf = (kind: 'numeric' | undefined) => kind !== undefined && html` class="${kind}"`;
@@ -59,7 +59,7 @@ export function list<R>(
   rows: readonly R[],
   empty: Html | null = null,
 ): Html {
-  return table(caption, columns, rows, empty, 'cards lines');
+  return table(caption, columns, rows, empty, 'lines');
 }
 
 /** Names and values; those with a null value are left out. */
@@ -254,7 +254,7 @@ export function finalSubmit(
 
 /** A link to a page below the organization and mode, named by a text of people. */
 export function linked(request: ViewRequest, path: string, text: string): Html {
-  return html`<a href="${viewLink(request, path)}"><bdi>${text}</bdi></a>`;
+  return html`<a href="${viewLink(request, path)}" dir="auto">${text}</a>`;
 }
 
 /** A link to a page below the organization and mode, named by a code such as an id. */
