@@ -146,14 +146,10 @@ export class Relay {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Resolves when the port is free. */
-  async close(): Promise<void> {
+  /** The port is free at once. */
+  close(): void {
     this.#isClosed = true;
-    const server = this.#server;
-    const closed = new Promise<void>((resolve) =>
-      server === null ? resolve() : server.close(() => resolve()),
-    );
+    this.rest();
     this.#endAll();
-    await closed;
   }
 }

@@ -3,8 +3,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, Server, Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { queryObjects } from 'node:v8';
+import { Worker } from 'node:worker_threads';
 import { parseNodeAddress } from '../../src/cluster/node.ts';
 import { Relay, type RelayOptions } from '../../src/cluster/relay.ts';
 import { freePort } from '../free-port.ts';
@@ -72,6 +74,34 @@ test('without a node that serves, clients are told to come back', async (context
   assert.equal(await ask(), 503);
 });
 
+/** The address of a node that takes no connection, whose system answers nobody any more. */
+async function hangingNode(context: TestContext): Promise<string> {
+  const source = `
+    const { parentPort } = require('node:worker_threads');
+    const server = require('node:net').createServer().listen({ host: '127.0.0.1', port: 0, backlog: 1 }, () => {
+      parentPort.postMessage(server.address().port);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+    });`;
+  const worker = new Worker(source, { eval: true });
+  const [port] = await once(worker, 'message');
+  // More than its system takes for it.
+  const waiting = Array.from({ length: 8 }, () => connect(port, '127.0.0.1').on('error', () => {}));
+  context.after(async () => {
+    for (const socket of waiting) socket.destroy();
+    await worker.terminate();
+  });
+  await once(waiting[0]!, 'connect');
+  return `127.0.0.1:${port}`;
+}
+
+test('a node that does not answer is given up, and its clients are told to come back', async (context) => {
+  const { relay, port } = await relayOn(context, { connectMs: 50 });
+  relay.passTo(await hangingNode(context));
+  const startedAt = performance.now();
+  assert.equal(await all(connect(port, '127.0.0.1')), refusal);
+  assert(performance.now() - startedAt < 30_000, 'a system tries for two minutes');
+});
+
 test('of a node that serves soon nothing is passed on any more, whoever is named', async (context) => {
   const { relay, port } = await relayOn(context);
   const greeting = createServer((socket) => socket.end('hello'));
@@ -111,7 +141,7 @@ test('connections to a node end when another one serves, and when the relay clos
   const second = connect(port, '127.0.0.1');
   assert.equal(String((await once(second, 'data'))[0]), 'b');
   const closed = all(second);
-  await relay.close();
+  relay.close();
   await closed;
 });
 
@@ -131,7 +161,7 @@ test('while it rests others take the connections, and those that it passes on al
   after.write('three');
   assert.equal(String((await once(after, 'data'))[0]), 'three');
   const closed = [all(before), all(after)];
-  await relay.close();
+  relay.close();
   await Promise.all(closed);
 });
 
@@ -183,7 +213,7 @@ test('it listens once however often it is told to, rests so, too, and listens no
   assert.equal(await isOpen(), false);
   await relay.listen();
   assert.equal(await isOpen(), true);
-  await relay.close();
+  relay.close();
   await relay.listen();
   assert.equal(await isOpen(), false);
 });
@@ -191,6 +221,38 @@ test('it listens once however often it is told to, rests so, too, and listens no
 test('an address that somebody else listens on is refused', async (context) => {
   const address = await listening(context, createServer());
   await assert.rejects(relayOn(context, { port: Number(address.split(':')[1]) }), { code: 'EADDRINUSE' });
+});
+
+test('a connection that the system fails to give costs that one alone', async (context) => {
+  const listen = context.mock.method(Server.prototype, 'listen').mock;
+  const { port } = await relayOn(context);
+  for (let failures = 0; failures < 2; failures++)
+    listen.calls.at(-1)!.result!.emit('error', new Error('ENOBUFS'));
+  assert.equal(await all(connect(port, '127.0.0.1')), refusal);
+});
+
+test('two relays share an address where the system has that', async (context) => {
+  const { port } = await relayOn(context);
+  const other = relayOn(context, { port });
+  if (process.platform === 'linux') await other;
+  else await assert.rejects(other, { code: 'EADDRINUSE' });
+});
+
+test('nothing is kept of connections that have ended', async (context) => {
+  const { relay, port } = await relayOn(context);
+  relay.passTo(
+    await listening(
+      context,
+      createServer((socket) => socket.end('hello')),
+    ),
+  );
+  const pass = async (count: number) => {
+    for (let passed = 0; passed < count; passed++)
+      assert.equal(await all(connect(port, '127.0.0.1')), 'hello');
+    return queryObjects(Socket, { format: 'count' });
+  };
+  const before = await pass(5);
+  assert((await pass(50)) < before + 50);
 });
 
 test('it rests although it was told so while its name was looked up', async (context) => {
@@ -260,14 +322,20 @@ test('no more connections than are allowed are taken', async (context) => {
 test('a network has a share of the connections, and a site four times that', async (context) => {
   // What the address tells apart elsewhere, the order does here.
   const networks: string[] = [];
+  const addresses = new Set<string>();
   const { relay, port } = await relayOn(context, {
     perAddressMax: 2,
-    networksOf() {
+    networksOf(address) {
+      addresses.add(address);
       const network = networks.shift();
       return network === undefined || network === 'trusted' ? [] : [network, 'site'];
     },
   });
-  const greeting = createServer((socket) => socket.on('error', () => {}).write('x'));
+  const served: Socket[] = [];
+  const greeting = createServer((socket) => {
+    served.push(socket.on('error', () => {}));
+    socket.write('x');
+  });
   relay.passTo(await listening(context, greeting));
   const sockets: Socket[] = [];
   context.after(() => sockets.forEach((socket) => void socket.destroy()));
@@ -283,15 +351,22 @@ test('a network has a share of the connections, and a site four times that', asy
     for (const network of come) if (await isTaken(network)) taken.push(network);
     return taken.join(' ');
   };
+  /** The first of those that were taken and are open is closed. */
+  const leave = async () => {
+    sockets.shift()!.destroy();
+    await all(served.shift()!);
+  };
   // One that has ended makes room for one, in its network and in its site.
-  assert.equal(await takenOf('1', '1', '1'), '1 1');
-  sockets[0]!.destroy();
-  while (!(await isTaken('1')));
-  assert.equal(await takenOf('1', '2', '2', '3', '3', '4', '4', '5'), '2 2 3 3 4 4');
+  assert.equal(await takenOf('1'), '1');
+  await leave();
+  assert.equal(await takenOf('1', '1'), '1 1');
+  await leave();
+  assert.equal(await takenOf('1', '1'), '1');
+  assert.equal(await takenOf('2', '2', '3', '3', '4', '4', '5'), '2 2 3 3 4 4');
   assert.equal(await takenOf('trusted', 'trusted', 'trusted'), 'trusted trusted trusted');
-  sockets[1]!.destroy();
-  while (!(await isTaken('5')));
-  assert.equal(await takenOf('5', '1', '6'), '');
+  await leave();
+  assert.equal(await takenOf('5', '1', '6'), '5');
+  assert.deepEqual([...addresses], ['127.0.0.1']);
 });
 
 test('addresses of nodes', () => {
