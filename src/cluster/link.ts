@@ -54,12 +54,18 @@ export interface LinkOptions {
 /** The number of the ports of one side, so that both can begin channels. */
 export type LinkSide = 'dialed' | 'listened';
 
+/** An end of a channel at this node. */
+interface End {
+  readonly port: MessagePort;
+  /** This node has opened the channel. */
+  readonly isOpened: boolean;
+}
+
 export class Link {
   readonly #socket: Socket;
   readonly #options: LinkOptions;
-  readonly #ports = new Map<number, MessagePort>();
-  /** The channels that this node has opened. */
-  readonly #opened = new Set<number>();
+  /** By channel. */
+  readonly #ends = new Map<number, End>();
   readonly #frames = new FrameReader();
   #nextChannel: number;
   readonly #silence: NodeJS.Timeout;
@@ -70,6 +76,7 @@ export class Link {
     this.#socket = socket;
     this.#options = options;
     this.#nextChannel = side === 'dialed' ? 1 : 2;
+    socket.setNoDelay(true);
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     // The other side learns of a fault by the end of the connection.
     socket.on('error', () => {});
@@ -80,9 +87,8 @@ export class Link {
   /** Begins a channel between `port` and one that the other node is given with the greeting. */
   open(greeting: unknown, port: MessagePort): void {
     const channel = this.#takeNumber();
-    this.#opened.add(channel);
     this.#send(channel, kinds.opened, serialize(greeting));
-    this.#join(channel, port);
+    this.#join(channel, port, true);
   }
 
   /** Says something to the other node itself. */
@@ -92,7 +98,7 @@ export class Link {
 
   /** No channel is open. */
   get isIdle(): boolean {
-    return this.#ports.size === 0;
+    return this.#ends.size === 0;
   }
 
   /** Ends the link, and the connection with it once what was sent has gone out. */
@@ -103,12 +109,11 @@ export class Link {
     this.#socket.destroySoon();
     // Nobody may be there to take it.
     setTimeout(() => this.#socket.destroy(), flushMs).unref();
-    const opened = [...this.#ports].filter(([channel]) => this.#opened.has(channel));
-    const others = [...this.#ports].filter(([channel]) => !this.#opened.has(channel));
-    this.#ports.clear();
-    for (const [, port] of others) port.close();
+    const ends = [...this.#ends.values()];
+    this.#ends.clear();
+    for (const { port, isOpened } of ends) if (!isOpened) port.close();
     this.#options.onEnded(() => {
-      for (const [, port] of opened) port.close();
+      for (const { port, isOpened } of ends) if (isOpened) port.close();
     });
   }
 
@@ -118,16 +123,15 @@ export class Link {
     return channel;
   }
 
-  #join(channel: number, port: MessagePort): void {
+  #join(channel: number, port: MessagePort, isOpened: boolean): void {
     if (this.#isEnded) {
       port.close();
       return;
     }
-    this.#ports.set(channel, port);
+    this.#ends.set(channel, { port, isOpened });
     port.on('message', (message) => this.#post(channel, message));
     port.on('close', () => {
-      this.#opened.delete(channel);
-      if (this.#ports.delete(channel)) this.#send(channel, kinds.closed, none);
+      if (this.#ends.delete(channel)) this.#send(channel, kinds.closed, none);
     });
   }
 
@@ -142,7 +146,7 @@ export class Link {
     const number = Buffer.alloc(portBytes);
     number.writeUInt32LE(carried);
     this.#send(channel, kinds.messageWithPort, Buffer.concat([number, serialize(others)]));
-    this.#join(carried, port);
+    this.#join(carried, port, false);
   }
 
   #send(channel: number, kind: number, payload: Uint8Array): void {
@@ -183,8 +187,8 @@ export class Link {
     if (kind === kinds.control) this.#options.onControl(deserialize(payload));
     else if (kind === kinds.opened) this.#options.onOpened?.(deserialize(payload), this.#newPort(channel));
     else {
-      const port = this.#ports.get(channel);
-      if (port !== undefined) this.#takeFor(port, channel, kind, payload);
+      const end = this.#ends.get(channel);
+      if (end !== undefined) this.#takeFor(end.port, channel, kind, payload);
       // What comes for a channel that was closed here meanwhile has nobody to hear it.
       else if (kind === kinds.messageWithPort) this.#newPort(payload.readUInt32LE(0)).close();
     }
@@ -192,7 +196,7 @@ export class Link {
 
   #takeFor(port: MessagePort, channel: number, kind: number, payload: Buffer): void {
     if (kind === kinds.closed) {
-      this.#ports.delete(channel);
+      this.#ends.delete(channel);
       port.close();
     } else if (kind === kinds.bytes) {
       const bytes = new Uint8Array(payload).buffer;
@@ -215,7 +219,7 @@ export class Link {
   /** The end for this node of a channel that the other one has begun. */
   #newPort(channel: number): MessagePort {
     const { port1, port2 } = new MessageChannel();
-    this.#join(channel, port1);
+    this.#join(channel, port1, false);
     return port2;
   }
 }
@@ -269,7 +273,7 @@ class FrameReader {
 
   /** The first of what is left, of at least so many bytes. */
   #gather(bytes: number): Buffer {
-    const [first = Buffer.alloc(0)] = this.#rest;
+    const first = this.#rest[0]!;
     if (first.length >= bytes) return first;
     const all = Buffer.concat(this.#rest, this.#bytes);
     this.#rest = [all];

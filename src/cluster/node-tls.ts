@@ -55,6 +55,6 @@ export async function connectToNode(
   socket.once('secureConnect', connected.resolve).once('error', connected.reject);
   socket.setTimeout(handshakeMs, () => socket.destroy(new Error('it does not answer')));
   await connected.promise;
-  socket.setTimeout(0).setNoDelay(true);
+  socket.setTimeout(0);
   return socket;
 }

@@ -58,7 +58,6 @@ function othersFor(say: (message: FromHost) => void): Pick<Lender, 'hosts' | 'wi
 }
 
 const server = createNodeServer(Buffer.from(key), (socket) => {
-  socket.setNoDelay(true);
   let beSilent = () => {};
   let isOtherHost = false;
   const say = (message: FromHost) => link.tell(message);

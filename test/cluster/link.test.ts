@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect as connectPlain, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
+import { serialize } from 'node:v8';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Link, type LinkOptions } from '../../src/cluster/link.ts';
 import { connectToNode, createNodeServer, linkKeyOf } from '../../src/cluster/node-tls.ts';
@@ -119,6 +120,50 @@ test('messages and bytes come out in the order in which they were posted, both w
   far.postMessage({ back: true });
   assert.deepEqual(await next(near), { back: true });
 });
+
+/** As it is on the connection. */
+function frame(channel: number, kind: number, ...payload: Uint8Array[]): Buffer {
+  const bytes = Buffer.concat([Buffer.alloc(9), ...payload]);
+  bytes.writeUInt32LE(bytes.length - 4);
+  bytes.writeUInt32LE(channel, 4);
+  bytes[8] = kind;
+  return bytes;
+}
+
+for (const [side, first] of [
+  ['dialed', 1],
+  ['listened', 2],
+] as const)
+  test(`nodes of other releases understand what is sent, ${side}`, async (context) => {
+    const other = Promise.withResolvers<Socket>();
+    const server = createServer(other.resolve).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    context.after(() => server.close());
+    const socket = connectPlain((server.address() as AddressInfo).port, '127.0.0.1');
+    const setNoDelay = context.mock.method(socket, 'setNoDelay');
+    const { link } = sideOf(socket, side);
+    assert.deepEqual(setNoDelay.mock.calls[0]?.arguments, [true], 'nothing waits for what is sent next');
+    const [own, carried] = [new MessageChannel(), new MessageChannel()];
+    link.open({ shard: 3 }, own.port1);
+    own.port2.postMessage(frames(8, 16));
+    own.port2.postMessage('a text');
+    own.port2.postMessage({ number: 2, port: carried.port1 }, [carried.port1]);
+    own.port2.close();
+    await once(own.port1, 'close');
+    link.tell('a beat');
+    link.end();
+    const expected = [
+      frame(first, 0, serialize({ shard: 3 })),
+      frame(first, 1, new Uint8Array(frames(8))),
+      frame(first, 2, serialize('a text')),
+      frame(first, 3, Buffer.of(first + 2, 0, 0, 0), serialize({ number: 2 })),
+      frame(first, 4),
+      frame(0, 5, serialize('a beat')),
+    ];
+    const sent: Buffer[] = [];
+    for await (const chunk of await other.promise) sent.push(chunk);
+    assert.deepEqual(Buffer.concat(sent).toString('hex'), Buffer.concat(expected).toString('hex'));
+  });
 
 test('a port that a message carries leads to the other node', async (context) => {
   const { near, far } = await channel(context);
@@ -285,6 +330,13 @@ test('a message with the end of a wire is passed on when there is a port for it,
   carried.close();
 });
 
+test('a message with the end of a wire is dropped where no wires end, and the link goes on', async (context) => {
+  const { near, far } = await channel(context);
+  near.postMessage({ wire: { wire: '7.1', offeredTo: 'q' } });
+  near.postMessage('later');
+  assert.equal(await next(far), 'later');
+});
+
 test('a port that is closed at one node is closed at the other, after what was posted before', async (context) => {
   const { near, far, dialed } = await channel(context);
   const got: unknown[] = [];
@@ -312,10 +364,29 @@ test('when the link is lost, ports of the other node close, and those of this on
   const closeOpened = await dialed.ended;
   await once(port2, 'close');
   for (let turns = 0; turns < 5; turns++) await new Promise((resolve) => setImmediate(resolve));
-  assert.equal(isNearClosed, false);
+  assert.deepEqual([isNearClosed, dialed.link.isIdle], [false, true]);
   closeOpened();
   await once(near, 'close');
   assert.deepEqual([dialed.ends, listened.ends], [1, 1]);
+});
+
+test('a channel that is opened once the link has ended is closed', async (context) => {
+  const { dialed } = await linked(context);
+  dialed.link.end();
+  const { port1, port2 } = new MessageChannel();
+  const closed = once(port2, 'close');
+  dialed.link.open('too late', port1);
+  await closed;
+  assert.equal(dialed.link.isIdle, true);
+});
+
+test('what comes once the link has ended is not heard', async (context) => {
+  const { dialed } = await linked(context);
+  const message = frame(0, 5, serialize('a message'));
+  dialed.socket.emit('data', message);
+  dialed.link.end();
+  dialed.socket.emit('data', message);
+  assert.deepEqual(dialed.told, ['a message']);
 });
 
 test('what was posted before the last port was closed comes out although the link ends then', async (context) => {
@@ -336,6 +407,13 @@ test('nodes tell each other something without a channel', async (context) => {
   listened.link.tell({ type: 'beat', sent: { monotonicMs: 1.5, wallMs: 2 } });
   while (dialed.told.length === 0) await new Promise((resolve) => setImmediate(resolve));
   assert.deepEqual(dialed.told, [{ type: 'beat', sent: { monotonicMs: 1.5, wallMs: 2 } }]);
+});
+
+test('nodes of other releases have the same key', () => {
+  assert.equal(
+    linkKeyOf(Buffer.alloc(32, 7).toString('base64')).toString('hex'),
+    '4aa538e96536076e692d368ad3cbb3acd55bca449ddfc99e4202bc77df43d6db',
+  );
 });
 
 test('who does not have the key gets no further than the handshake', async (context) => {
