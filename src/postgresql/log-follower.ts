@@ -4,6 +4,7 @@
 // owner has noted that.
 
 import type { AcquiredLog } from '../journal/remote-log.ts';
+import { settingsColumns } from './durability.ts';
 import { OwnerConnection, type OwnerOptions } from './owner-connection.ts';
 import { checksumAt, type Read } from './partitions.ts';
 
@@ -34,17 +35,24 @@ export class LogFollower {
     this.#connection = new OwnerConnection(options);
   }
 
-  /** What there is of a partition's log. */
+  /**
+   * What there is of a partition's log. Asks by a write that changes nothing, because an old primary
+   * that has come back would answer a read, and show less than was acknowledged. Tries again until
+   * it has an answer or `close` is called.
+   */
   async endOf(partition: number): Promise<PartitionEnd> {
-    const [row] = await this.#read<{
-      next_sequence: string;
-      checksum: string;
-      first_sequence: string | null;
-    }>(
-      `select next_sequence, checksum,
-         (select min(first_sequence) from payments.log where log.partition = $1) as first_sequence
-       from payments.partitions where partition = $1`,
-      [partition],
+    const row = await this.#connection.untilAnswered(() =>
+      this.#connection.change<{
+        next_sequence: string;
+        checksum: string;
+        first_sequence: string | null;
+      }>({
+        name: 'end',
+        text: `update payments.partitions set next_sequence = next_sequence
+               where partition = $1 returning next_sequence, checksum, ${settingsColumns},
+                 (select min(first_sequence) from payments.log where log.partition = $1) as first_sequence`,
+        values: [partition],
+      }),
     );
     const sequence = Number(row?.next_sequence ?? 1) - 1;
     return {

@@ -2,7 +2,7 @@
 // writes, as with a log: it locks the partition's row and compares epoch and next sequence. A write
 // whose answer was lost is sent again with the same sequence, so it is stored once.
 
-import { JournalFailure } from '../journal/journal.ts';
+import type { JournalFailure } from '../journal/journal.ts';
 import { settingsColumns } from './durability.ts';
 import { failure, OwnerConnection, type OwnerOptions } from './owner-connection.ts';
 import { type PartitionRow, type Read, takePartition } from './partitions.ts';
@@ -44,7 +44,8 @@ export class OwnedWrites {
   }
 
   /** Tries again until it has an answer or `close` is called. */
-  readonly read: Read = (text, values) => this.#retried(() => this.#connection.read(text, values));
+  readonly read: Read = (text, values) =>
+    this.#connection.untilAnswered(() => this.#connection.read(text, values));
 
   /**
    * Resolves when enough machines have what the statement writes; `next`: the partition's next
@@ -57,20 +58,9 @@ export class OwnedWrites {
   }
 
   #write(statement: OwnedStatement, next: number): Promise<void> {
-    return this.#retried(async () => {
+    return this.#connection.untilAnswered(async () => {
       if (!(await this.change(statement))) await this.#requireStored(next);
     });
-  }
-
-  async #retried<T>(run: () => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        return await this.#connection.connected(run);
-      } catch (error) {
-        const mayBeTriedAgain = error instanceof JournalFailure && error.outcome !== 'fenced';
-        if (!mayBeTriedAgain || this.#connection.isClosed) throw error;
-      }
-    }
   }
 
   /** Runs a statement once. False: it has changed nothing, the partition is not as it says. */

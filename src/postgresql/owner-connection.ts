@@ -136,6 +136,21 @@ export class OwnerConnection {
   }
 
   /**
+   * The same, and tries again until there is an answer, what was owned is lost, or `close` is
+   * called.
+   */
+  async untilAnswered<T>(run: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await this.connected(run);
+      } catch (error) {
+        const mayBeTriedAgain = error instanceof JournalFailure && error.outcome !== 'fenced';
+        if (!mayBeTriedAgain || this.#isClosed) throw error;
+      }
+    }
+  }
+
+  /**
    * Runs a statement of the owner. Rejects with `JournalFailure`; the connection is not used again
    * then.
    */

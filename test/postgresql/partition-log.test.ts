@@ -11,8 +11,9 @@ import { LogFollower } from '../../src/postgresql/log-follower.ts';
 import type { OwnerOptions } from '../../src/postgresql/owner-connection.ts';
 import { PostgresLog } from '../../src/postgresql/partition-log.ts';
 import { identity, startMs, tag, turnAt } from '../journal/journal-fixtures.ts';
+import { poll } from '../poll.ts';
 import { Link } from './links.ts';
-import { leftOut, type PostgresServers, startServers } from './servers.ts';
+import { leftOut, type PostgresServer, type PostgresServers, startServers } from './servers.ts';
 
 const skip = { skip: leftOut };
 /** For the tests that leave it as it was. */
@@ -197,6 +198,41 @@ test('a read that PostgreSQL refuses is told of, and leaves no connection behind
   assert.equal(troubles.length, 2, troubles.join('\n'));
   assert.match(String(troubles[0]), /permission denied for table log/);
   assert.equal(troubles[1], null);
+  follower.close();
+});
+
+test('where a log ends is not told by an old primary that has come back', skip, async (context) => {
+  const servers = await startServers(context, 2);
+  const [old, next, other] = servers.all as [PostgresServer, PostgresServer, PostgresServer];
+  const log = logOn(servers, systemTimers, false);
+  const { epoch } = await log.acquire(0);
+  const batchAt = (sequence: number) => {
+    const { bytes } = encodeBatch(turnAt(sequence, 1), tag, epoch);
+    return { firstSequence: sequence, timeMs: startMs, end: endOfBatch(bytes), bytes };
+  };
+  await log.append(epoch, batchAt(1));
+  await log.close();
+  const flushed = 'select 1 from pg_stat_replication where flush_lsn >= pg_current_wal_flush_lsn()';
+  await poll(async () => (await old.query(flushed)).length === 2 || undefined);
+  await old.stop('kill');
+  await next.promote();
+  await other.follow(next);
+  const again = logOn(servers, systemTimers, false);
+  const taken = await again.acquire(0);
+  await again.append(taken.epoch, batchAt(2));
+  await again.close();
+  await old.start();
+
+  // The new one can't be reached at first.
+  const link = await new Link(next.port).open(context);
+  link.cut('requests', 'answers');
+  const url = `postgresql://payments@127.0.0.1:${old.port},127.0.0.1:${link.port}/payments`;
+  const follower = new LogFollower(optionsOn({ url }, systemTimers, false));
+  const found = follower.endOf(0);
+  await Promise.race([found, wait(1_000)]);
+  link.mend();
+  const { end, firstSequence } = await found;
+  assert.deepEqual([firstSequence, end.sequence], [1, 2]);
   follower.close();
 });
 

@@ -124,6 +124,14 @@ const named: Readonly<Record<string, Statement>> = {
     },
   },
   confirm: { locks: lockPartition, run: (tables, values, text) => owned(tables, values, text, () => ({})) },
+  end: {
+    locks: lockPartition,
+    run: (tables, values, text) => {
+      const { rows, changes } = owned(tables, values, text, () => ({}));
+      const first_sequence = firstOf(tables, Number(values[0]));
+      return { rows: rows.map((row) => ({ ...row, first_sequence })), changes };
+    },
+  },
   look: {
     run: ({ lease, keyed }) => {
       if (lease === undefined) return read([]);
@@ -280,18 +288,6 @@ const logColumns = ({ last, checksum, bytes }: LogRow) => ({
   bytes,
 });
 
-function endOf(tables: Tables, partition: number) {
-  const row = tables.partition(partition);
-  return (
-    row && {
-      ...row,
-      next_sequence: String(row.next_sequence),
-      checksum: String(row.checksum),
-      epoch: String(row.epoch),
-    }
-  );
-}
-
 const firstOf = (tables: Tables, partition: number) => {
   const [first] = tables.log(partition);
   return first === undefined ? null : String(first.first);
@@ -361,17 +357,6 @@ const unnamed: readonly (readonly [beginning: string, statement: Statement])[] =
       run: (tables, [partition, sequence]) => {
         const row = tables.log(Number(partition)).findLast(({ first }) => first <= Number(sequence));
         return read(row === undefined ? [] : [logColumns(row)]);
-      },
-    },
-  ],
-  [
-    'select next_sequence, checksum,',
-    {
-      run: (tables, [partition]) => {
-        const row = endOf(tables, Number(partition));
-        return read(
-          row === undefined ? [] : [{ ...row, first_sequence: firstOf(tables, Number(partition)) }],
-        );
       },
     },
   ],
