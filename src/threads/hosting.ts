@@ -12,6 +12,7 @@ import { laterWhile } from './connect-threads.ts';
 import { followUntilDone } from './follow-again.ts';
 import { HostedEdges, type HostedEdgesOptions } from './hosted-edges.ts';
 import { HostedWebhooks } from './hosted-webhooks.ts';
+import { InstructionGate } from './instruction-gate.ts';
 import type { LentShard } from './lending-protocol.ts';
 import { metricsOfThreads } from './metrics-of-threads.ts';
 import { followedShard } from './standby-partitions.ts';
@@ -28,6 +29,13 @@ export interface HostingOptions extends HostedEdgesOptions {
 }
 
 type Taken = Extract<News, { type: 'lent' }>;
+
+/** How a partition comes here that is about to start. */
+interface Taking extends Pick<Taken, 'term' | 'port'> {
+  readonly instructions: InstructionGate;
+  /** Whoever has lent it still wants it here. */
+  readonly mayStart: () => boolean;
+}
 
 const lookMs = 1_000;
 
@@ -68,13 +76,15 @@ export class Hosting {
 
   #takeShard(shard: LentShard, term: number, port: MessagePort): void {
     let isOver = false;
+    // A port does not say that it was closed while a message waits that nobody takes.
+    const instructions = new InstructionGate(port);
     port.once('close', () => {
       isOver = true;
       void this.#shards.get(shard.number)?.stop();
     });
     const mayStart = () => !isOver && !this.#isStopping;
     this.#work = this.#work
-      .then(() => this.#start(shard, term, port, mayStart))
+      .then(() => this.#start(shard, { term, port, instructions, mayStart }))
       .catch((error) => {
         this.#options.logger.error({ err: error }, `partition ${shard.number} can't be run here`);
         const message = `the other node can't run it: ${errorText(error)}`;
@@ -83,7 +93,7 @@ export class Hosting {
       });
   }
 
-  async #start(lent: LentShard, term: number, port: MessagePort, mayStart: () => boolean): Promise<void> {
+  async #start(lent: LentShard, { term, port, instructions, mayStart }: Taking): Promise<void> {
     const { folder, trust, standby, whole, threads, logger } = this.#options;
     const config = this.#options.config();
     const { number, quietMs, attemptMs, ...everywhere } = lent;
@@ -115,7 +125,7 @@ export class Hosting {
       paused: false,
     };
     const shard = threads.take(kinds.shard(number, config)).begin(data);
-    shard.giveAway(port);
+    shard.giveAway(port, instructions);
     this.#shards.set(number, shard);
     logger.info({ shard: number }, `partition ${number} runs on this node`);
     this.#webhooks.start(lent.secretsKeys, attemptMs);

@@ -8,7 +8,7 @@ export class InstructionGate {
   readonly #waiting: Instruction[] = [];
   #take: ((instruction: Instruction) => void) | null = null;
 
-  constructor(main: MessagePort, onEarlyStop: () => void) {
+  constructor(main: MessagePort, onEarlyStop: () => void = () => {}) {
     main.on('message', (instruction: Instruction) => {
       if (this.#take !== null) return this.#take(instruction);
       this.#waiting.push(instruction);

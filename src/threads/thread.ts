@@ -9,6 +9,7 @@ import { setFlagsFromString } from 'node:v8';
 import { MessagePort, type TransferListItem } from 'node:worker_threads';
 import type { WireEnd } from '../cluster/wires.ts';
 import { Questions } from '../rpc/questions.ts';
+import { InstructionGate } from './instruction-gate.ts';
 import { startWorker, type WaitingWorker } from './start-worker.ts';
 import type { Connection, Instruction, News, Notice, ThreadQuestions } from './thread-protocol.ts';
 import { startDataVariable } from './thread-side.ts';
@@ -136,6 +137,8 @@ export class Thread {
   #onNews: (news: News) => void = () => {};
   #questions: Questions<ThreadQuestions>;
   #isReady = false;
+  /** It was not ready in time. */
+  #isLate = false;
   /** It was told to stop. */
   #isStopped = false;
   #failure: ThreadFailure | null = null;
@@ -212,13 +215,16 @@ export class Thread {
     return this;
   }
 
-  /** Lets another node have the thread, over a port that comes out there, as soon as it begins. */
-  giveAway(port: MessagePort): void {
+  /**
+   * Lets another node have the thread, over a port that comes out there, as soon as it begins.
+   * `instructions`: what comes over the port, if something else has taken it until now.
+   */
+  giveAway(port: MessagePort, instructions = new InstructionGate(port)): void {
     this.#follower = port;
     // It may have failed while it waited.
     if (this.#gone !== null) this.#tellEnd(1);
     this.#questions = new Questions((question) => this.#worker.postMessage(question), undefined, -1);
-    port.on('message', (instruction: Instruction) =>
+    instructions.open((instruction) =>
       this.#worker.postMessage(instruction, 'port' in instruction ? [instruction.port] : []),
     );
   }
@@ -261,14 +267,13 @@ export class Thread {
 
   /**
    * Asks what somebody waits for: a node that has not answered for a while is given up, so that
-   * one that hangs does not hold up the service. A thread that still starts answers later, but for
-   * a stop, which nobody waits to see started.
+   * one that hangs does not hold up the service. A thread that still starts answers later.
    */
   async askSoon<N extends 'account' | 'keys' | 'stop'>(
     type: N,
     asks: ThreadQuestions[N]['asks'],
   ): Promise<void> {
-    const msMax = this.#isReady || type === 'stop' ? unansweredMsMax : startMsMax;
+    const msMax = this.#isReady || this.#isLate ? unansweredMsMax : startMsMax;
     const timer = this.#place === null ? undefined : setTimeout(this.#place.giveUp, msMax);
     try {
       await this.ask(type, asks);
@@ -280,6 +285,7 @@ export class Thread {
   /** Stops the thread unless it is ready in time. `onLate` hears of that first. */
   startWithin(msMax: number, onLate: () => void): void {
     const timer = setTimeout(() => {
+      this.#isLate = true;
       onLate();
       void this.stop();
     }, msMax);

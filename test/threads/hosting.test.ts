@@ -105,6 +105,21 @@ test('a partition that is let go to be run is not followed again meanwhile', asy
   assert.deepEqual(asked, ['release', 'follow', 'release']);
 });
 
+test('a partition whose lender is gone is not run, also when the lender had said something before', async (context) => {
+  const released = Promise.withResolvers<void>();
+  const { lend, asked, taken } = hosting(context, async (type) => {
+    if (type === 'release') await released.promise;
+  });
+  const lender = lend();
+  await until(() => asked.includes('release'));
+  lender.postMessage({ type: 'directory', question: 1, revision: 2 });
+  lender.close();
+  for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve));
+  released.resolve();
+  await until(() => taken.length > 0 || asked.includes('follow'));
+  assert.deepEqual([asked, taken], [['release', 'follow'], []]);
+});
+
 test('other webhook threads begin when those before have ended', async (context) => {
   const { lend, taken, fakes } = hosting(context, async () => {});
   lend();
