@@ -1,11 +1,11 @@
-// The names of all actions that the audit record has: what operators command, what members ask of
+// The names of the actions that the audit record has: what operators command, what members ask of
 // the API, and what members do besides.
 
-import { type Operation, routeTable } from '../../contract/routes/table.ts';
-import { type CommandName, operatorCommands } from '../use-cases/commands.ts';
+import type { Operation } from '../../contract/routes/table.ts';
+import type { CommandName } from '../use-cases/commands.ts';
 
 /** What members do that is neither an operator's command nor a request of the API. */
-const memberActions = [
+export const memberActions = [
   'limits.request',
   'member.change-password',
   'member.join',
@@ -27,12 +27,3 @@ const memberActions = [
 
 /** What a member does in the dashboard. */
 export type MemberAction = CommandName | (typeof memberActions)[number] | `api.${Operation}`;
-
-/** Every action, of members and operators. */
-export const auditActions: readonly string[] = [
-  ...Object.entries(operatorCommands).flatMap(([name, { recording }]) =>
-    (recording as { readonly audited?: boolean }).audited === false ? [] : [name],
-  ),
-  ...routeTable.filter(({ kind }) => kind === 'command').map(({ operation }) => `api.${operation}`),
-  ...memberActions,
-];
