@@ -8,19 +8,12 @@ import type { Config } from '../config/config-schema.ts';
 import { freePort } from '../config/free-port.ts';
 import { sizedFor } from '../config/sizing.ts';
 import { errorText } from '../core/errors.ts';
-import { systemTimers } from '../core/scheduler.ts';
 import { SecretBox } from '../crypto/secret-box.ts';
 import { Dashboard, type DashboardOptions } from '../dashboard/dashboard.ts';
-import { archivedSequence, archiveFolderOf } from '../data-folder/archive-folder.ts';
-import { type DataFolder, noteLayouts, openDirectory } from '../data-folder/data-folder.ts';
+import type { DataFolder } from '../data-folder/data-folder.ts';
 import { DataFolderError } from '../data-folder/data-folder-error.ts';
-import { DiskRoom } from '../data-folder/disk-space.ts';
-import { checkFolder } from '../data-folder/folder-check.ts';
 import { Pause } from '../data-folder/pause.ts';
 import { openSecretsKeys } from '../data-folder/secrets-key.ts';
-import { SequenceNotes } from '../data-folder/sequence-notes.ts';
-import type { Directory } from '../directory/directory.ts';
-import type { RemoteRows } from '../disk/remote-rows.ts';
 import { type AnswerVisit, answerVisits } from '../edge/dashboard/dashboard-port.ts';
 import { examine } from '../health/doctor.ts';
 import { checkHttpServerBinary } from '../health/http-server-binary.ts';
@@ -31,11 +24,7 @@ import { CommandFailure, ServiceCrash } from '../operator/use-cases/failures.ts'
 import { createLogger, type Logger, logConsole } from '../telemetry/logger.ts';
 import { serveMetrics } from '../telemetry/metrics-server.ts';
 import { readStatus } from '../telemetry/status.ts';
-import {
-  createSupervisorMetrics,
-  mergeMetrics,
-  type SupervisorMetrics,
-} from '../telemetry/supervisor-metrics.ts';
+import { createSupervisorMetrics, mergeMetrics } from '../telemetry/supervisor-metrics.ts';
 import { systemClocks } from '../telemetry/system-clocks.ts';
 import { countThreadTime } from '../telemetry/thread-time.ts';
 import { endAtWriteErrors } from '../threads/end-at-write-errors.ts';
@@ -47,6 +36,7 @@ import { failingEndpoints } from './failing-endpoints.ts';
 import { greet } from './first-start.ts';
 import { openLending } from './lending.ts';
 import { openMail } from './mail.ts';
+import { openParts } from './open-parts.ts';
 import { operatorServices } from './operator-services.ts';
 import { type Owned, own } from './own.ts';
 import { type Owning, tellFailedCommand } from './owning.ts';
@@ -126,18 +116,15 @@ interface OwnedRun extends Run, Owning {
 }
 
 async function runOwned(given: OwnedRun): Promise<void> {
-  const { load, acceptLoss, ending, closers, logger, manager, port, baseUrl, url, owned } = given;
-  const { folder, whole, remote, audit } = owned;
+  const { load, ending, closers, logger, manager, port, baseUrl, url, owned } = given;
+  const { folder, audit } = owned;
   const sized = (config: Config) => sizedFor(config, folder.shards);
   const config = sized(owned.config);
   const registry = new Registry();
   const pause = new Pause(folder);
   const metrics = createSupervisorMetrics(registry, config, pause);
   const visits = watchThread(registry, logger);
-  const rows = directoryOptions({ config, folder, logger, metrics, ending, remote });
-  const directory = openDirectory(folder, rows);
-  closers.push(() => directory.closeStore());
-  const parts = await checkParts({ folder, directory, whole, acceptLoss, logger, closers });
+  const { directory, ...parts } = await openParts({ ...given, config, metrics });
   const secretsKeys = await openSecretsKeys(config, environmentOf(process.env), directory);
   const secrets = new SecretBox(secretsKeys);
   const mail = await openMail({ config, directory, secrets, registry, logger, closers });
@@ -268,26 +255,6 @@ function prepare(config: Config): void {
   process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(64 * 1024);
 }
 
-interface DirectoryParts extends Pick<Run, 'config' | 'ending'> {
-  readonly folder: DataFolder;
-  readonly logger: Logger;
-  readonly metrics: SupervisorMetrics;
-  readonly remote: RemoteRows | null;
-}
-
-/** Where the log is archived, the directory keeps the changes that the archive does not have. */
-function directoryOptions({ config, ending, folder, logger, metrics, remote }: DirectoryParts) {
-  const { dir } = config.logArchive;
-  const onFailure = (error: unknown, fatal: boolean) => {
-    metrics.directoryFailed();
-    if (fatal) reportLost(error, logger, ending);
-  };
-  const options = { onFailure, isDiskFull: isFullOf(folder, logger), remote };
-  return dir === null
-    ? options
-    : { ...options, archivedRevision: () => archivedSequence(archiveFolderOf(dir, folder, 'directory')) };
-}
-
 /** What the log says when the service listens. */
 function listeningFields(
   { edges, memory }: Config,
@@ -296,41 +263,4 @@ function listeningFields(
   addresses: object,
 ) {
   return { ...addresses, shards, edges, ...memory, ...(paused !== null && { paused }) };
-}
-
-interface Parts extends Pick<Run, 'acceptLoss' | 'closers'>, Pick<Owned, 'whole'> {
-  readonly folder: DataFolder;
-  readonly directory: Directory;
-  readonly logger: Logger;
-}
-
-/**
- * Checks that the parts of the folder belong together, and notes from now on how far the shards
- * have come.
- */
-async function checkParts({ folder, directory, whole, acceptLoss, logger, closers }: Parts) {
-  const warn = (text: string) => logger.warn(text);
-  const check = { folder, directory, acceptLoss, checked: whole, warn };
-  const { whole: checked, ends } = await checkFolder(check);
-  noteLayouts(folder);
-  const onFailure = (error: unknown) =>
-    logger.error({ err: error }, 'it could not be noted how far the shards have come');
-  const notes = new SequenceNotes({ folder, ends, timers: systemTimers, onFailure });
-  closers.push(() => notes.close());
-  return { checked, notes };
-}
-
-/** A change of the directory is lost, and the service ends: no key could be revoked any more. */
-function reportLost(error: unknown, logger: Logger, ending: Run['ending']): void {
-  logger.error({ err: error }, 'a change of the directory could not be written');
-  ending.reject(new ServiceCrash(`the directory can't be used any more: ${errorText(error)}`));
-}
-
-/** Whether the directory's disk is full; the log says when it becomes so. */
-function isFullOf({ directory }: DataFolder, logger: Logger): () => boolean {
-  const room = new DiskRoom(directory, (isFull) => {
-    if (isFull) logger.error('the disk is full: changes of organizations, keys and members are refused');
-    else logger.warn('the disk has room again: organizations, keys and members can be changed');
-  });
-  return () => room.isFull();
 }
