@@ -214,7 +214,10 @@ export const Charge = Type.Object(
     refunded: flag('`true` only when the charge is refunded in full.'),
     failure_code: nullable(Type.Enum([...failureCodes]), 'Why the attempt failed.'),
     failure_message: nullable(Type.String(), 'The same as a text for people.'),
-    decline_code: nullable(Type.Enum([...declineCodes]), "For a declined card, the bank's reason."),
+    decline_code: nullable(
+      Type.Enum([...declineCodes]),
+      "For a declined card, the bank's reason. While the charge is `pending`, that of the last card: the customer can try another one on the network's page.",
+    ),
     payment_intent: idOf('payment_intent', 'the payment intent that it pays'),
     payment_method_details: oneOf('type', [CardDetails, CashDetails], 'What the customer paid with.'),
     metadata,
