@@ -1,11 +1,12 @@
 // The sender makes calls to payment networks and asks about them. Where a call that is sent twice
 // may have two effects, one that may have been sent, and was not answered, is not sent again at
-// once when the network does not know it: it may be on its way. And it is not sent at all before
-// the log has confirmed who owns the partition: the network fences nobody.
+// once when the network does not know it: it may be on its way. Each time it waits longer, because
+// a network remembers what it refuses, too. And it is not sent at all before the log has confirmed
+// who owns the partition: the network fences nobody.
 
 import { modeOf } from '../contract/vocabulary.ts';
 import { AssertionFailure, assert, defined } from '../core/assert.ts';
-import type { Timers } from '../core/scheduler.ts';
+import { backOffMs, type Timers } from '../core/scheduler.ts';
 import type { NetworkCall } from '../domain/network-call.ts';
 import type { NetworkOutcome } from '../domain/network-outcomes.ts';
 import { type Ownership, requireHeld } from '../journal/ownership.ts';
@@ -22,10 +23,20 @@ export interface SenderOptions {
   readonly timeoutMs: number;
 }
 
+/** A call that may have been sent, without an answer. */
+interface Unanswered {
+  /** How often, less one. */
+  readonly again: number;
+  /** `waits`: the network knows nothing. `over`: nor does it after a while. */
+  doubt: 'unasked' | 'waits' | 'over';
+}
+
+/** The longest that a call waits until it is sent again, unless its network wants more. */
+const doubtMsMax = 3_600_000;
+
 export class Sender {
   readonly #options: SenderOptions;
-  /** Calls that may have been sent, without an answer. `waits`: the network knows nothing. */
-  readonly #unanswered = new Map<string, 'unasked' | 'waits'>();
+  readonly #unanswered = new Map<string, Unanswered>();
 
   constructor(options: SenderOptions) {
     this.#options = options;
@@ -56,11 +67,14 @@ export class Sender {
   }
 
   #assertNoDoubt(callId: string, doubtMs: number): void {
-    const doubt = this.#unanswered.get(callId);
-    if (doubt === undefined) return;
-    if (doubt === 'unasked') {
-      this.#unanswered.set(callId, 'waits');
-      this.#options.timers.after(doubtMs, () => this.forget(callId));
+    const sent = this.#unanswered.get(callId);
+    if (sent === undefined || sent.doubt === 'over') return;
+    if (sent.doubt === 'unasked') {
+      sent.doubt = 'waits';
+      const times = { minMs: doubtMs, maxMs: Math.max(doubtMs, doubtMsMax) };
+      this.#options.timers.after(backOffMs(times, sent.again), () => {
+        sent.doubt = 'over';
+      });
     }
     throw new Error(
       'the network does not know the call, which may still be under way: it is not sent again yet',
@@ -69,7 +83,8 @@ export class Sender {
 
   /** Nobody knows whether a call was sent. */
   mayHaveSent(callId: string): void {
-    this.#unanswered.set(callId, 'unasked');
+    const { again = -1 } = this.#unanswered.get(callId) ?? {};
+    this.#unanswered.set(callId, { again: again + 1, doubt: 'unasked' });
   }
 
   forget(callId: string): void {

@@ -196,6 +196,21 @@ test('a call in doubt is asked about meanwhile, and one that was answered is not
   }
 });
 
+test('a call in doubt that goes on failing is sent again less and less often, but at least each hour', async () => {
+  const network = fakeNetwork({
+    sends: Array(500).fill(fails('error 99')),
+    lookups: Array(5_000).fill(() => 'unknown'),
+  });
+  Object.assign(network.card, { doubtMs: 300_000 });
+  const { runner, timers, counts } = setUp(network);
+  runner.run(refundCall);
+  const hour = 3_600_000;
+  await timers.advance(hour);
+  assert.equal(counts.sends, 4);
+  await timers.advance(23 * hour);
+  assert.ok(counts.sends >= 26 && counts.sends <= 28, `it was sent ${counts.sends} times in a day`);
+});
+
 test('where a call may have two effects, the log confirms the owner right before each sending', async () => {
   for (const [doubtMs, says] of [
     [300_000, 'lost'],
