@@ -103,7 +103,8 @@ function pathOf(row: string): string {
     .filter((each) => row.startsWith(`${each}/{id}`))
     .at(-1);
   assert.ok(!row.includes('{id}') || start !== undefined, `give an id for ${row}`);
-  return start === undefined ? row : row.replace('{id}', ids[start]!);
+  const query = row === 'payments/{id}/refund' ? '?amount=' : '';
+  return start === undefined ? row : row.replace('{id}', ids[start]!) + query;
 }
 
 /** Looks at a page in every language on a phone, and once on a desktop. */

@@ -37,6 +37,17 @@ const notice = () => page.getByRole('status').first().textContent();
 const copied = (start: string) => page.locator('code', { hasText: new RegExp(`^${start}`) }).first();
 const status = async (key: string) => (await dashboard.service.call('/v1/account', { key })).status;
 
+test('in Arabic a title with the end of a key has its dots before it', async () => {
+  const keys = await dashboard.service.operate<{ id: string; mode: string; hint: string }[]>('key.list', {
+    org: dashboard.org,
+  });
+  const { id, hint } = keys.find(({ mode }) => mode === 'test')!;
+  const { body } = await developer.get(`/dashboard/${dashboard.org}/test/keys/${id}/roll`, {
+    'accept-language': 'ar',
+  });
+  assert.ok(body.includes(`\u2068…${hint}\u2069</h1>`), /<h1>.*<\/h1>/.exec(body)?.[0]);
+});
+
 browserTest('a key is made, shown once, rolled with an overlap, and revoked', async () => {
   await open('keys');
   await follow('Create a key');

@@ -327,6 +327,13 @@ describe('attacks', () => {
     assert.equal(hiddenFields(body, signIn).next, path);
   });
 
+  test('a form that comes after the session has ended leads to the sign-in, and on to its page', async () => {
+    const { location } = await new Visitor(dashboard.service.url).post(pathTo('cash'), { amount: '150' });
+    assert.equal(location, `${signIn}?next=${encodeURIComponent(pathTo('cash'))}`);
+    const own = await new Visitor(dashboard.service.url).post('/dashboard/sign-out', {});
+    assert.equal(own.location, signIn);
+  });
+
   test('an address that claims that something was done, but nothing that we say, says nothing', async () => {
     const { id: payment } = await openPayment(dashboard);
     const { id: session } = await api(dashboard, '/v1/checkout/sessions', {

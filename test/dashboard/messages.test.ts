@@ -2,7 +2,7 @@
 // its readers do.
 
 import assert from 'node:assert/strict';
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { errorAdvice } from '../../src/contract/errors/advice.ts';
 import { format, type MessageKey, messages } from '../../src/contract/messages/table.ts';
@@ -121,6 +121,19 @@ test('no text writes the unit behind a length of time, which says it already', a
   );
 });
 
+/** The prose of the French documents. */
+async function frenchDocuments(): Promise<{ key: string; language: Language; text: string }[]> {
+  const folder = new URL('../../docs/fr/', import.meta.url);
+  const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.md'));
+  assert.ok(files.length > 10, String(files.length));
+  const proseOf = (text: string) => text.replace(/^```[\s\S]*?^```$|`[^`]*`/gm, '').replace(/\s+/g, ' ');
+  const documents = files.map(async (file) => {
+    const text = proseOf(await readFile(new URL(file, folder), 'utf8'));
+    return { key: `docs/fr/${file}`, language: 'fr' as const, text };
+  });
+  return Promise.all(documents);
+}
+
 test('a thing has one name in French, and one in Arabic', async () => {
   const otherNames: Readonly<Partial<Record<Language, RegExp>>> = {
     fr: /mode réel|courriel|clés? publique|clés? API|destination|payment intent\b|(?:aide|outil|assistant)s? de test/i,
@@ -129,7 +142,7 @@ test('a thing has one name in French, and one in Arabic', async () => {
   const advice = Object.entries(errorAdvice).flatMap(([key, texts]) =>
     languages.map((language) => ({ key, language, text: texts[language] })),
   );
-  const wrong = [...(await shownTexts()), ...advice].filter(
+  const wrong = [...(await shownTexts()), ...advice, ...(await frenchDocuments())].filter(
     ({ language, text }) => otherNames[language]?.test(text) === true,
   );
   assert.deepEqual([...new Set(wrong.map(({ key, language }) => `${key} ${language}`))], []);

@@ -176,6 +176,8 @@ browserTest('a double click pays back once, and the rest can be paid back afterw
   );
   // Two forms that are sent at the same time are one, too.
   const path = `/dashboard/${dashboard.org}/test/payments/${id}`;
+  // The language links on the answer to its form name no amount: they don't ask about all of it.
+  assert.equal((await owner.get(`${path}/refund`)).location, path);
   const { body } = await owner.get(`${path}/refund?amount=&reason=`);
   const fields = hiddenFields(body, `${path}/refund`);
   assert.equal(fields.amount, '149.50', 'all of the rest');

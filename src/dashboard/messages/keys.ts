@@ -18,7 +18,7 @@ export const keyMessages = texts({
   name_invalid: `Give a name of at most 255 characters, without invisible ones.
     Indiquez un nom de 255 caractères au plus, sans caractère invisible.
     أدخل اسمًا من 255 حرفًا على الأكثر، دون أحرف غير مرئية.`,
-  name_title: 'Name the key …{hint} | Nommer la clé …{hint} | تسمية المفتاح …{hint}',
+  name_title: 'Name the key {hint} | Nommer la clé {hint} | تسمية المفتاح {hint}',
   give_name: 'Name | Nommer | تسمية',
   rename: 'Rename | Renommer | إعادة تسمية',
   done_named: 'The name is saved. | Le nom est enregistré. | حُفظ الاسم.',
@@ -39,7 +39,7 @@ export const keyMessages = texts({
   actions: 'Actions | Actions | الإجراءات',
   roll: 'Roll | Renouveler | تجديد',
   revoke: 'Revoke | Révoquer | إلغاء',
-  roll_title: 'Roll the key …{hint} | Renouveler la clé …{hint} | تجديد المفتاح …{hint}',
+  roll_title: 'Roll the key {hint} | Renouveler la clé {hint} | تجديد المفتاح {hint}',
   roll_intro: `You get a new key of the same kind. The old one goes on working for a while, so that you can change your programs.
     Vous recevez une nouvelle clé du même type. L’ancienne fonctionne encore un moment, le temps de modifier vos programmes.
     تحصل على مفتاح جديد من النوع نفسه. يستمر القديم في العمل مدة كي تتمكن من تعديل برامجك.`,
@@ -48,7 +48,7 @@ export const keyMessages = texts({
   overlap_3600: 'for an hour | pendant une heure | لمدة ساعة',
   overlap_86400: 'for a day | pendant un jour | لمدة يوم',
   overlap_604800: 'for a week | pendant une semaine | لمدة أسبوع',
-  revoke_title: 'Revoke the key …{hint} | Révoquer la clé …{hint} | إلغاء المفتاح …{hint}',
+  revoke_title: 'Revoke the key {hint} | Révoquer la clé {hint} | إلغاء المفتاح {hint}',
   revoke_intro: `Programs that use this key are refused from this moment on. This cannot be undone.
     Les programmes qui utilisent cette clé sont refusés dès cet instant. C’est irréversible.
     تُرفض البرامج التي تستعمل هذا المفتاح من هذه اللحظة. لا يمكن التراجع عن ذلك.`,

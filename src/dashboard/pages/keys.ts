@@ -122,10 +122,15 @@ async function create(request: Request): Promise<DashboardAnswer> {
   });
 }
 
+/** The end of a key as a value of a text, which keeps the dots before it in Arabic, too. */
+function endOf(hint: string): string {
+  return `…${hint}`;
+}
+
 function naming(request: Request, { id, hint, name }: ApiKey): DashboardAnswer {
   const { say } = request;
   const body = [nameField(request, name ?? ''), ui.submit(say('save'))];
-  return formPage(request, say('name_title', { hint }), `keys/${id}/name`, body);
+  return formPage(request, say('name_title', { hint: endOf(hint) }), `keys/${id}/name`, body);
 }
 
 async function name(request: Request, key: ApiKey): Promise<DashboardAnswer> {
@@ -144,7 +149,7 @@ function rolling(request: Request, { id, hint }: ApiKey): DashboardAnswer {
   const { say } = request;
   const body = [overlapField(request, 'overlap'), ui.submit(say('roll'))];
   const intro = html`<p>${say('roll_intro')}</p>`;
-  return formPage(request, say('roll_title', { hint }), `keys/${id}/roll`, body, intro);
+  return formPage(request, say('roll_title', { hint: endOf(hint) }), `keys/${id}/roll`, body, intro);
 }
 
 async function roll(request: Request, key: ApiKey): Promise<DashboardAnswer> {
@@ -158,7 +163,7 @@ async function roll(request: Request, key: ApiKey): Promise<DashboardAnswer> {
 function revoking(request: Request, { id, hint }: ApiKey): DashboardAnswer {
   const { say } = request;
   return page(request, {
-    title: say('revoke_title', { hint }),
+    title: say('revoke_title', { hint: endOf(hint) }),
     body: [
       html`<p>${say('revoke_intro')}</p>`,
       ui.form(request, `keys/${id}/revoke`, ui.submit(say('revoke'), 'danger')),

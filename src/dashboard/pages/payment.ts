@@ -232,6 +232,8 @@ function reasonChoices<Reason extends 'requested_by_customer' | 'duplicate' | 'f
 
 async function confirmRefund(request: Request): Promise<DashboardAnswer> {
   const { id, language, query, say } = request;
+  // It is empty for all that is left. Without one, nobody has asked for any.
+  if (!query.has('amount')) return redirect(viewLink(request, `payments/${id}`));
   const story = await askStory(request, id);
   if (story?.intent.id !== id) return errorPage(request, 'missing');
   const { intent, refundable } = story;

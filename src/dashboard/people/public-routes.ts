@@ -115,12 +115,14 @@ function fits(pattern: string, path: string): boolean {
 }
 
 /**
- * Leads a stranger to the sign-in, and from there back to what was asked for. `again`: also
- * somebody who is signed in, whose session may not enter an organization any more.
+ * Leads a stranger to the sign-in, and from there back to what was asked for, or to the page of a
+ * form that came too late; those of the account go on to the dashboard. `again`: also somebody who
+ * is signed in, whose session may not enter an organization any more.
  */
 export function toSignIn(incoming: Incoming, again = false): DashboardAnswer {
   const { method, address, query } = incoming;
-  const asked = method === 'POST' ? '' : link({ prefix: '' }, address, Object.fromEntries(query));
+  const isLost = method === 'POST' && fittingRoutes(address).length > 0;
+  const asked = isLost ? '' : link({ prefix: '' }, address, Object.fromEntries(query));
   const next = asked === '/dashboard' ? '' : asked;
   return redirect(link(incoming, '/dashboard/sign-in', { next, again: again ? 'yes' : '' }));
 }
