@@ -9,6 +9,7 @@ import { elementAt } from '../core/assert.ts';
 import { slotOfId } from '../core/ids.ts';
 import { type Scheduler, systemScheduler } from '../core/scheduler.ts';
 import { slotOf } from '../core/slot.ts';
+import { ExpectedAnswers } from './expected-answers.ts';
 import type { NoRoom } from './fair-queue.ts';
 import {
   type AnswerFrame,
@@ -99,7 +100,7 @@ export class ShardClient {
       this.refused.largest++;
       onAnswer('overloaded');
     };
-    this.#lanes = [new Lane(bounds, evicted), new Lane(bounds, evicted)];
+    this.#lanes = [new Lane(bounds, evicted, new ExpectedAnswers()), new Lane(bounds, evicted)];
     this.#internal = new Lane(bounds, ({ resolve }) => {
       this.refused.largest++;
       resolve(away);
@@ -170,7 +171,7 @@ export class ShardClient {
     const side = elementAt(laneOf, frame.route);
     const lane = this.#lanes[side];
     const correlation = this.#nextCorrelation(side);
-    if (!lane.isFree) {
+    if (!lane.isFreeFor(frame.org)) {
       this.#enqueue(lane, { correlation, frame, onAnswer });
       return correlation;
     }
@@ -184,7 +185,7 @@ export class ShardClient {
   refusal(route: number, org: string, bodyBytes: number): NoAnswer | null {
     if (this.#port === null) return 'away';
     const lane = this.#lanes[elementAt(laneOf, route)];
-    if (lane.isFree) return null;
+    if (lane.isFreeFor(org)) return null;
     const reason = lane.queue.noRoomFor(org, requestBytes + bodyBytes);
     if (reason === null) return null;
     this.refused[reason]++;
@@ -200,7 +201,7 @@ export class ShardClient {
   }
 
   #put(lane: Lane<Waiting>, correlation: number, frame: Frame, onAnswer: OnAnswer): void {
-    lane.sending(correlation, frame.body.length);
+    lane.sending(correlation, frame.org, frame.body.length);
     this.#waiting.set(correlation, onAnswer);
     this.#writer.put(correlation, frame);
     this.#unsent++;
@@ -249,7 +250,7 @@ export class ShardClient {
     if (this.#port === null) return Promise.resolve(away);
     return new Promise((resolve) => {
       const asked = { correlation: this.#nextCorrelation(0), request, resolve };
-      if (always || this.#internal.isFree) this.#post(asked);
+      if (always || this.#internal.isFreeFor(ownerOf(request))) this.#post(asked);
       else this.#keep(asked);
     });
   }
@@ -265,7 +266,7 @@ export class ShardClient {
 
   #post(asked: Asked): void {
     const { correlation, request } = asked;
-    this.#internal.sending(correlation, bodyBytesOf(request));
+    this.#internal.sending(correlation, ownerOf(request), bodyBytesOf(request));
     this.#waitingInternal.set(correlation, asked);
     this.#port?.postMessage({ correlation, request } as ToShardThread);
   }
@@ -310,7 +311,7 @@ export class ShardClient {
     const onAnswer = this.#waiting.get(correlation);
     if (onAnswer === undefined) return;
     this.#waiting.delete(correlation);
-    this.#laneOf(correlation).answered(correlation);
+    this.#laneOf(correlation).answered(correlation, answer.status === 200 ? answer.body.length : null);
     if ((answer.flags & answerFlags.withdrawn) === 0) onAnswer(answer);
     else this.abandoned++;
   }
@@ -319,7 +320,7 @@ export class ShardClient {
     const asked = this.#waitingInternal.get(correlation);
     if (asked === undefined) return;
     this.#waitingInternal.delete(correlation);
-    this.#internal.answered(correlation);
+    this.#internal.answered(correlation, null);
     for (let next = this.#internal.take(); next !== undefined; next = this.#internal.take()) this.#post(next);
     asked.resolve(answer);
   }

@@ -59,6 +59,8 @@ class Owner<T> {
   }
 }
 
+const always = () => true;
+
 /** What an organization may take in a round. A request that is larger waits for some rounds. */
 export const turnBytes = 8 * 1024;
 
@@ -188,16 +190,26 @@ export class FairQueue<T> {
     return true;
   }
 
-  take(): T | undefined {
+  /** Whether something of an organization waits. */
+  has(organization: string): boolean {
+    return (this.#owners.get(organization)?.length ?? 0) > 0;
+  }
+
+  /** The next one of an organization that may have its turn; undefined when there is none. */
+  take(mayTake: (organization: string) => boolean = always): T | undefined {
     if (this.#items.size === 0) return undefined;
-    for (;;) {
+    for (let passed = 0; passed <= this.#turns.length; ) {
       const next = this.#current ?? this.#turns.shift();
       const owner = defined(next, 'whoever has something in the queue has a turn');
       this.#current = null;
       const item = owner.oldest;
       if (item === null) {
         this.#owners.delete(owner.name);
+      } else if (!mayTake(owner.name)) {
+        passed++;
+        this.#turns.push(owner);
       } else if (owner.deficit < item.bytes) {
+        passed = 0;
         owner.deficit += turnBytes;
         this.#turns.push(owner);
       } else {
@@ -207,6 +219,7 @@ export class FairQueue<T> {
         return item.value;
       }
     }
+    return undefined;
   }
 
   clear(each: (value: T) => void): void {

@@ -1,7 +1,9 @@
 // The requests of one kind on their way from a client to its shard. So many are sent ahead of their
-// answers that the shard has work, and the others wait in a fair queue.
+// answers that the shard has work, and the others wait in a fair queue. Of queries, an organization
+// may send only some ahead.
 
 import { assert } from '../core/assert.ts';
+import type { ExpectedAnswers } from './expected-answers.ts';
 import { FairQueue, type QueueBounds } from './fair-queue.ts';
 
 /**
@@ -27,13 +29,20 @@ export const requestBytes = 1024;
 export class Lane<T> {
   readonly queue: FairQueue<T>;
   #bounds: ClientBounds;
+  readonly #expected: ExpectedAnswers | null;
   sent = 0;
   largeBytes = 0;
   /** The bytes of the large bodies among those that were sent. */
   readonly #large = new Map<number, number>();
 
-  constructor(bounds: ClientBounds, onEvicted: (waiting: T) => void) {
+  /** `expected`: only as many of an organization are under way as that allows. */
+  constructor(
+    bounds: ClientBounds,
+    onEvicted: (waiting: T) => void,
+    expected: ExpectedAnswers | null = null,
+  ) {
     this.#bounds = bounds;
+    this.#expected = expected;
     this.queue = new FairQueue(bounds.queue, onEvicted);
   }
 
@@ -48,10 +57,12 @@ export class Lane<T> {
     return this.sent < sentMax && this.largeBytes < sentBytesMax;
   }
 
-  /** A new request is sent at once, because none waits. */
-  get isFree(): boolean {
-    return this.queue.length === 0 && this.isOpen;
+  /** A new request of an organization is sent at once, because none of it has to wait. */
+  isFreeFor(organization: string): boolean {
+    return this.isOpen && !this.queue.has(organization) && this.#mayAsk(organization);
   }
+
+  readonly #mayAsk = (organization: string) => this.#expected?.mayAsk(organization) ?? true;
 
   /** Requests without an answer yet, sent or not. */
   get waitingCount(): number {
@@ -65,20 +76,23 @@ export class Lane<T> {
 
   /** The next one whose turn it is, if it may be sent. */
   take(): T | undefined {
-    return this.isOpen ? this.queue.take() : undefined;
+    return this.isOpen ? this.queue.take(this.#mayAsk) : undefined;
   }
 
-  /** A request with a body of so many bytes is sent. */
-  sending(id: number, bodyBytes: number): void {
+  /** A request of an organization with a body of so many bytes is sent. */
+  sending(id: number, organization: string, bodyBytes: number): void {
     this.sent++;
+    this.#expected?.asked(id, organization);
     if (bodyBytes <= requestBytes) return;
     this.#large.set(id, bodyBytes);
     this.largeBytes += bodyBytes;
   }
 
-  answered(id: number): void {
+  /** `answerBytes`: null when it was refused. */
+  answered(id: number, answerBytes: number | null): void {
     this.sent--;
     assert(this.sent >= 0, 'what is answered was sent');
+    this.#expected?.answered(id, answerBytes);
     if (this.largeBytes === 0) return;
     this.largeBytes -= this.#large.get(id) ?? 0;
     this.#large.delete(id);
@@ -89,5 +103,6 @@ export class Lane<T> {
     this.sent = 0;
     this.largeBytes = 0;
     this.#large.clear();
+    this.#expected?.forget();
   }
 }

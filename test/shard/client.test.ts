@@ -68,11 +68,13 @@ const frame = (body: string) => ({
   body: Buffer.from(body),
 });
 
-function batchOf(answers: readonly (readonly [correlation: number, body: string])[]): ArrayBuffer {
+function batchOf(
+  answers: readonly (readonly [correlation: number, body: string, status?: number])[],
+): ArrayBuffer {
   const writer = new AnswerWriter();
-  for (const [correlation, body] of answers) {
+  for (const [correlation, body, status = 200] of answers) {
     const limits = { limit: 1, remaining: 1, resetSeconds: 1 };
-    const fields = { status: 200, flags: 0, errorNumber: 0, retryAfterSeconds: 0, originalRequest: '' };
+    const fields = { status, flags: 0, errorNumber: 0, retryAfterSeconds: 0, originalRequest: '' };
     writer.put(correlation, limits, fields, body);
   }
   return writer.take();
@@ -142,7 +144,7 @@ for (const { what, route, enough } of [
   test(`while the shard is free, ${enough} ${what} are a batch before the tick ends; then they wait for it or for answers`, async () => {
     const { client, port } = connected();
     const sendAll = (count: number) => {
-      for (let i = 0; i < count; i++) client.send({ ...frame(String(i)), route }, () => {});
+      for (let i = 0; i < count; i++) client.send({ ...frame(String(i)), route, org: `org_${i}` }, () => {});
     };
     const sizes = () => port.posted.map((message) => port.requestsIn(message).length);
     sendAll(enough + 3);
@@ -520,6 +522,56 @@ function ticking(bounds: Partial<ClientBounds> = {}) {
   };
   return { client, port, due, endTick, pass };
 }
+
+/** The shard answers the queries of its last batch, each with so many bytes, or refuses them. */
+function answerWith(port: FakePort, bytes: number, status = 200): void {
+  const requests = port.requestsIn(port.posted.at(-1)!);
+  port.receive(batchOf(requests.map(({ correlation }) => [correlation, 'x'.repeat(bytes), status])));
+}
+
+test('of an organization with large answers one query is under way, and others need not wait for the rest', () => {
+  const { client, port, endTick } = ticking();
+  const { send } = sender(client, 'GET');
+  const sendMany = () => {
+    for (let i = 0; i < 100; i++) send(`${i}`, 'large');
+    endTick();
+  };
+  sendMany();
+  const first = namesIn(port).length;
+  assert.ok(first < 20, `${first} at once`);
+  answerWith(port, 1_000_000);
+  for (let i = 0; i < 3; i++) {
+    assert.equal(namesIn(port).length, 1);
+    send('other', 'org_2');
+    endTick();
+    assert.deepEqual(namesIn(port), ['other'], 'it is sent at once');
+    answerAll(port);
+    port.posted.pop();
+    answerWith(port, 1_000_000);
+  }
+  while (client.waitingCount > 0) answerWith(port, 1_000_000);
+  for (let i = 0; i < 300; i++) {
+    send('refused', 'large');
+    endTick();
+    answerWith(port, 300, 429);
+  }
+  sendMany();
+  assert.equal(namesIn(port).length, 1, 'a rest and refusals are no answers');
+});
+
+test('an organization with small answers has all of its queries under way, soon', () => {
+  const { client, port, endTick } = ticking();
+  const { send } = sender(client, 'GET');
+  for (let i = 0; i < 2_000; i++) {
+    send('', 'org_1');
+    endTick();
+    answerWith(port, 600);
+  }
+  port.posted.length = 0;
+  for (let i = 0; i < 256; i++) send('', 'org_1');
+  endTick();
+  assert.equal(port.posted.flatMap((batch) => namesIn(port, batch)).length, 256);
+});
 
 /** So many commands are sent before the tick ends, while the shard is free. */
 const enoughCommands = workForFreeShard / 4;

@@ -221,6 +221,25 @@ test('an organization takes no byte more in a round than others may', () => {
   assert.equal(firstOf(turnBytes + 1, turnBytes), 'b2');
 });
 
+test('who may not have a turn now is passed over, and keeps its requests in their order', () => {
+  const { put, queue, takeAll } = queueOf();
+  for (const owner of ['a', 'a', 'b', 'c', 'b']) put(owner);
+  put('d', 100 * kib);
+  const taken: string[] = [];
+  const mayTake = (owner: string) => owner === 'b' || owner === 'd';
+  for (let next = queue.take(mayTake); next !== undefined; next = queue.take(mayTake)) taken.push(next);
+  assert.deepEqual(taken, ['b3', 'b5', 'd6'], 'a large one too, after some rounds');
+  assert.deepEqual(
+    ['a', 'b', 'c', 'e'].map((owner) => queue.has(owner)),
+    [true, false, true, false],
+  );
+  assert.equal(
+    queue.take(() => false),
+    undefined,
+  );
+  assert.deepEqual(takeAll().sort(), ['a1', 'a2', 'c4']);
+});
+
 test('an organization comes back after its turn has passed without a request of its own', () => {
   const { put, queue, takeAll } = queueOf();
   put('a');
