@@ -6,7 +6,6 @@ import type { Config } from '../config/config-schema.ts';
 import type { RemoteRows } from '../disk/remote-rows.ts';
 import type { RemoteText } from '../disk/remote-text.ts';
 import { compareLogs, moveLogFrom, moveLogTo } from '../journal/move-log.ts';
-import type { JournalOptions } from '../journal/open-journal.ts';
 import type { RemoteLog } from '../journal/remote-log.ts';
 import type { ComparedLog, MovedLog, ReportProgress } from '../operator/results/folder-results.ts';
 import { CommandFailure } from '../operator/use-cases/failures.ts';
@@ -16,29 +15,31 @@ import { giveDirectory, takeDirectoryBack } from './mirrored-directory.ts';
 import { remoteAuditOf, remoteLogOf, remoteRowsOf } from './remote-stores.ts';
 
 export function moveToPostgresql(config: Config, onProgress: ReportProgress): Promise<MovedLog> {
-  return moved(config, 'import', onProgress, moveLogTo, giveDirectory);
+  return moved(config, onProgress, { action: 'import', moveLog: moveLogTo, moveDirectory: giveDirectory });
 }
 
 export function moveFromPostgresql(config: Config, onProgress: ReportProgress): Promise<MovedLog> {
-  return moved(config, 'export', onProgress, moveLogFrom, takeDirectoryBack, (folder) =>
-    remoteAuditOf(config, folder, null, tellTrouble),
-  );
+  return moved(config, onProgress, {
+    action: 'export',
+    moveLog: moveLogFrom,
+    moveDirectory: takeDirectoryBack,
+    remoteAudit: (folder) => remoteAuditOf(config, folder, null, tellTrouble),
+  });
 }
 
-type Move = (
-  remote: RemoteLog,
-  options: JournalOptions,
-  report: (sequence: number) => void,
-  nowMs: number,
-) => Promise<number>;
+/** What is done, to PostgreSQL or back. */
+interface Move {
+  readonly action: string;
+  readonly moveLog: typeof moveLogTo;
+  readonly moveDirectory: (rows: RemoteRows, folder: DataFolder) => Promise<void>;
+  /** The audit record as PostgreSQL has it; left out: the folder's own is whole. */
+  readonly remoteAudit?: (folder: DataFolder) => RemoteText | null;
+}
 
 function moved(
   config: Config,
-  action: string,
   onProgress: ReportProgress,
-  move: Move,
-  moveDirectory: (rows: RemoteRows, folder: DataFolder) => Promise<void>,
-  remoteAudit?: (folder: DataFolder) => RemoteText | null,
+  { action, moveLog, moveDirectory, remoteAudit }: Move,
 ): Promise<MovedLog> {
   const { dataDir, journal } = config;
   const moveAll = async (folder: DataFolder): Promise<MovedLog> => {
@@ -46,7 +47,7 @@ function moved(
     for (const shard of shardNumbers(folder)) {
       const report = (sequence: number) => onProgress(`moving the log of shard ${shard}`, sequence, 0);
       const sequence = await withRemote(config, folder, shard, (remote) =>
-        move(remote, journalOf(folder, shard), report, Date.now()),
+        moveLog(remote, journalOf(folder, shard), report, Date.now()),
       );
       shards.push({ shard, sequence });
     }

@@ -8,7 +8,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { Wiring } from '../cluster/wires.ts';
 import type { Config } from '../config/config-schema.ts';
 import { elementAt } from '../core/assert.ts';
-import type { DataFolder } from '../data-folder/data-folder.ts';
+import { type DataFolder, shardDirsOf, shardNumbers } from '../data-folder/data-folder.ts';
 import type { SequenceNotes } from '../data-folder/sequence-notes.ts';
 import type { Directory, DirectoryChange } from '../directory/directory.ts';
 import type { RefusedKeyNote } from '../edge/api/refused-keys.ts';
@@ -92,7 +92,7 @@ export class Supervisor {
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#isPaused = options.folder.paused !== null;
-    this.#shards = Array.from({ length: options.folder.shards }, (_, number) => this.#shard(number));
+    this.#shards = shardNumbers(options.folder).map((number) => this.#shard(number));
     this.#edges = new Edges({
       ...options,
       shards: options.folder.shards,
@@ -192,13 +192,12 @@ export class Supervisor {
    */
   #archiveProcess(): SupervisedThread {
     const { config, folder } = this.#options;
-    const { id, generation, shards, shardDir, directory, directoryPart } = folder;
-    const shardDirs = Array.from({ length: shards }, (_, number) => shardDir(number));
+    const { id, generation, directory, directoryPart } = folder;
     const make = () => {
       const data: ArchiveProcessData = {
         config: config(),
         folder: { id, generation },
-        shardDirs,
+        shardDirs: shardDirsOf(folder),
         directory,
         directoryPart,
       };
