@@ -63,9 +63,7 @@ export class AnswerReader {
 
   /** The beginning of the body, without a character that was cut in the middle. */
   get body(): string {
-    const [first, ...others] = this.#kept;
-    if (first === undefined) return '';
-    const bytes = others.length === 0 ? first : Buffer.concat(this.#kept);
+    const bytes = Buffer.concat(this.#kept);
     const isCut = !this.isWhole || this.#keptBytes === this.#keptBytesMax;
     return isCut ? new StringDecoder('utf8').write(bytes) : bytes.toString();
   }
@@ -141,10 +139,9 @@ export class AnswerReader {
   }
 
   #keep(bytes: Buffer): void {
-    const room = this.#keptBytesMax - this.#keptBytes;
-    if (room <= 0 || bytes.length === 0) return;
-    const part = Buffer.from(bytes.subarray(0, room));
-    this.#kept.push(part);
+    const part = bytes.subarray(0, this.#keptBytesMax - this.#keptBytes);
+    if (part.length === 0) return;
+    this.#kept.push(Buffer.from(part));
     this.#keptBytes += part.length;
   }
 

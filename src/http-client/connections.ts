@@ -330,6 +330,6 @@ export class Connections {
 function usedLast(connections: readonly Connection[]): Connection | null {
   let last: Connection | null = null;
   for (const connection of connections)
-    if ((connection.idleTurn ?? -1) > (last?.idleTurn ?? -1)) last = connection;
+    if ((connection.idleTurn ?? 0) > (last?.idleTurn ?? 0)) last = connection;
   return last;
 }

@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { queryObjects } from 'node:v8';
+import { Connection } from '../../src/http-client/connections.ts';
 import { Posts } from '../../src/http-client/posts.ts';
-import { postOptions, withReceiver } from '../webhooks/attempt-harness.ts';
+import { clientSockets, postOptions, withReceiver } from '../webhooks/attempt-harness.ts';
 
 /** Posts of several endpoints to one receiver, with room for so many connections. */
 async function posting(
@@ -44,6 +46,34 @@ test('an endpoint that hangs up leaves the connections of others, and connects a
     await isOpen(1);
     await post('a');
     await isOpen(2);
+  });
+});
+
+test('as many are in use as those who send have, and none of them makes room', async () => {
+  await posting(1, async (post, { connections }, isOpen) => {
+    await Promise.all([post('a'), post('b'), post('a')]);
+    await isOpen(3);
+    connections.close();
+    await isOpen(0);
+    await post('a');
+    await isOpen(1);
+  });
+});
+
+test('nothing is kept of connections that are closed', async () => {
+  await posting(100, async (post, { connections }, isOpen) => {
+    const pass = async (count: number) => {
+      for (let passed = 0; passed < count; passed++) {
+        await post('a');
+        connections.close();
+        await isOpen(0);
+      }
+      clientSockets.length = 0;
+      return queryObjects(Connection, { format: 'count' });
+    };
+    const before = await pass(5);
+    const after = await pass(30);
+    assert.ok(after < before + 15, `${before}, ${after}`);
   });
 });
 

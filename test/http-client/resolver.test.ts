@@ -64,6 +64,7 @@ function refuses(host: string, message: RegExp, options: Partial<ResolverOptions
   return assert.rejects(resolver(options)(host), (error) => {
     assert.ok(error instanceof ResolutionFailure);
     assert.match(error.message, message);
+    assert.equal(error.notPublic, /^address not public/.test(error.message));
     return true;
   });
 }
@@ -122,6 +123,23 @@ test('a server that does not answer ends at the deadline', async () => {
 
 test('a server that answers for one family only delays the answer, and no more', async () => {
   assert.deepEqual(await resolver({ timeoutMs: 300 })('half-silent.example'), [v4]);
+});
+
+test('a family that has answered is not asked for again while the other one is silent', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  const asked = () =>
+    server.questions.filter(({ name, type }) => name === 'half-silent.example' && type === 'A').length;
+  const before = asked();
+  const resolving = resolver({ timeoutMs: 300 })('half-silent.example');
+  while (asked() === before) await new Promise(setImmediate);
+  // When a later answer has come, so has this one.
+  await resolver()('v4.example');
+  await new Promise(setImmediate);
+  context.mock.timers.tick(299);
+  await resolver()('v4.example');
+  context.mock.timers.tick(1);
+  assert.deepEqual(await resolving, [v4]);
+  assert.equal(asked(), before + 1);
 });
 
 test('garbage is no answer', () => refuses('garbage.example', /^host lookup/, { timeoutMs: 150 }));

@@ -2,8 +2,10 @@
 // that is sent while the receiver closes the connection.
 
 import assert from 'node:assert/strict';
+import { constants } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import type { AttemptResult } from '../../src/domain/record.ts';
 import { verifiedForMs } from '../../src/http-client/connections.ts';
@@ -349,6 +351,31 @@ test('all endpoints together keep to their number of connections: the one idle f
     assert.deepEqual(connectionsOf(receiver), [0, 1, 2, 3, 4, 4, 3, 2]);
   }));
 
+test('a receiver that fails to resume a session is given none the next time', async (context) => {
+  const options = { ...identity, maxVersion: 'TLSv1.2', secureOptions: constants.SSL_OP_NO_TICKET } as const;
+  const server = createTlsServer(options, (_, response) => response.end());
+  const given = new Set<string>();
+  server.on('newSession', (id: Buffer, _session, stored) => {
+    given.add(id.toString('hex'));
+    stored();
+  });
+  server.on('resumeSession', (id: Buffer, resume) =>
+    resume(given.has(id.toString('hex')) ? new Error('it can not be read') : null, null),
+  );
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  context.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const deliver = attempts();
+  const failures: (string | null)[] = [];
+  for (let turn = 0; turn < 3; turn++) {
+    failures.push((await deliver(`https://receiver.example:${port}/`)).failure);
+    deliver.connections.close();
+    await settled(deliver, 0);
+  }
+  assert.deepEqual([failures[0], failures[1] !== null, failures[2]], [null, true, null]);
+});
+
 for (const tls of ['TLSv1.2', 'TLSv1.3'] as const) {
   test(`a new connection resumes the session of the one before it: ${tls}`, () =>
     withReceiver({ identity, tls }, async (receiver) => {
@@ -360,6 +387,10 @@ for (const tls of ['TLSv1.2', 'TLSv1.3'] as const) {
         receiver.requests.map(({ isResumed }) => isResumed),
         [false, false, true, true],
       );
+      deliver.connections.close();
+      await receiver.idle();
+      await succeeds(deliver(`https://receiver.example:${receiver.port}/`));
+      assert.equal(receiver.requests.at(-1)!.isResumed, true);
     }));
 
   test(`a receiver whose certificate names another host is refused each time: ${tls}`, () =>
