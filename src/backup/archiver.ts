@@ -187,8 +187,12 @@ export async function lagsOf(archivers: ReadonlyMap<string, Archiver>): Promise<
   return lags;
 }
 
-/** Whether a log goes on where an archive of it ends, as far as that can be told. */
-function continues(source: ArchiveSource, { end, isOfOtherLog }: ArchivePosition, written: number): boolean {
+/** Whether a log goes on where an archive or a backup of it ends, as far as that can be told. */
+export function continues(
+  source: ArchiveSource,
+  { end, isOfOtherLog }: Omit<ArchivePosition, 'sequence'>,
+  written: number,
+): boolean {
   if (source.ends().last < written) return false;
   const found = end?.checksum == null ? undefined : source.checksumAt(end.sequence);
   return found === undefined ? !isOfOtherLog : found === end?.checksum;

@@ -5,10 +5,12 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config-schema.ts';
 import { defined } from '../core/assert.ts';
+import { errorText } from '../core/errors.ts';
 import { lookAtDataFolder, refuseIncomplete } from '../data-folder/data-folder.ts';
 import { DataFolderError } from '../data-folder/data-folder-error.ts';
 import { recordOffline, whileLocked, withClearErrors } from '../data-folder/folder-command.ts';
 import { tryLock } from '../data-folder/folder-lock.ts';
+import { checkRecipient } from '../disk/age-recipient.ts';
 import { isWithin } from '../disk/is-within.ts';
 import { makeFolder } from '../disk/sync-path.ts';
 import type { BackedUp, BackupOptions, ReportProgress } from '../operator/results/folder-results.ts';
@@ -64,6 +66,7 @@ async function make(
     throw new DataFolderError(
       `${to} is in the data folder, with which the backup would be lost: name a folder elsewhere`,
     );
+  refuseNoRecipients(recipients);
   return alone(to, () =>
     backUp({
       folder,
@@ -74,6 +77,16 @@ async function make(
       onProgress,
     }),
   );
+}
+
+function refuseNoRecipients(recipients: readonly string[]): void {
+  for (const recipient of recipients) {
+    try {
+      checkRecipient(recipient);
+    } catch (error) {
+      throw new DataFolderError(`${recipient} is no recipient of age: ${errorText(error)}`);
+    }
+  }
 }
 
 /** Two backups into one folder would write over each other's files. */

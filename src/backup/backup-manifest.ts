@@ -11,6 +11,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import type { ArchivedPart } from '../data-folder/archive-folder.ts';
 import type { DataFolder, Layouts } from '../data-folder/data-folder.ts';
 import { DataFolderError } from '../data-folder/data-folder-error.ts';
+import type { NotedEnd } from '../data-folder/sequence-notes.ts';
 import { partialSuffix } from '../disk/archive-file.ts';
 import type { Part, ShardIdentity } from '../disk/identity.ts';
 import { makeFolder, newSuffix, replaceFile, syncPath } from '../disk/sync-path.ts';
@@ -28,6 +29,8 @@ export interface PartEntry {
   /** A checkpoint or a directory, with the sequence or revision that it reflects. */
   state: (FileEntry & { readonly sequence: number }) | null;
   readonly log: (FileEntry & Pick<LogFile, 'first' | 'last'>)[];
+  /** How far its files go, and what is there: only a log that has this goes on with them. */
+  end?: NotedEnd;
 }
 
 export interface Manifest {

@@ -8,13 +8,11 @@ import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { pack } from 'msgpackr';
 import { defined, elementAt } from '../core/assert.ts';
-import { errorText } from '../core/errors.ts';
 import { type DataFolder, journalOf, shardDirsOf, shardNumbers } from '../data-folder/data-folder.ts';
 import { DataFolderError } from '../data-folder/data-folder-error.ts';
 import { bytesBelow } from '../data-folder/disk-space.ts';
 import { changesAfter, directoryBlocks } from '../directory/change-log.ts';
 import { revisionOf } from '../directory/directory-store.ts';
-import { checkRecipient } from '../disk/age-recipient.ts';
 import {
   type Block,
   digestOfFile,
@@ -31,6 +29,7 @@ import { type Sequenced, type WrittenLogFile, writeLogFile } from '../journal/lo
 import { JournalCopy } from '../journal/stopped-journal.ts';
 import { auditPieces } from '../operator/audit/audit-copy.ts';
 import type { ReportProgress } from '../operator/results/folder-results.ts';
+import { type ArchiveSource, continues, directorySource, shardSource } from './archiver.ts';
 import {
   auditPartOf,
   type FileEntry,
@@ -73,13 +72,6 @@ export async function backUp(options: BackupOptions): Promise<Manifest> {
 
 /** The manifest to go on with, or a new one. */
 function begin({ folder, to, recipients }: BackupOptions): Manifest {
-  for (const recipient of recipients) {
-    try {
-      checkRecipient(recipient);
-    } catch (error) {
-      throw new DataFolderError(`${recipient} is no recipient of age: ${errorText(error)}`);
-    }
-  }
   const encrypted = recipients.length > 0;
   const unfinished = unfinishedManifest(to);
   if (unfinished === null) {
@@ -135,18 +127,19 @@ class Backup {
     const { to } = this.#options;
     const { directory, shards } = this.#manifest;
     for (const copy of this.#copies) copy.refuseMissingSegment();
+    this.#refuseOtherHistory();
     const store = this.#directory;
     directory.state ??= await this.#state('directory', revisionOf(store), directoryBlocks(store));
     this.#save();
     // The log first: a stored response whose segment is dropped moves into the checkpoint.
-    await this.#logs(this.#copies.map(({ logEnd }) => logEnd));
+    await this.#logs(this.#ends());
     for (const [number, shard] of shards.entries()) {
       shard.state ??= await this.#shardState(number);
       this.#save();
     }
     // Most of what was added meanwhile, so that the moment comes when little is left.
-    await this.#logs(this.#copies.map(({ logEnd }) => logEnd));
-    const ends = this.#copies.map(({ logEnd }) => logEnd);
+    await this.#logs(this.#ends());
+    const ends = this.#ends();
     this.#manifest.moment = new Date().toISOString();
     await this.#directoryLog();
     await this.#logs(ends);
@@ -158,6 +151,41 @@ class Backup {
     saveFinished(to, this.#manifest);
   }
 
+  /** What a folder does after it went back in time must not lie behind what it has lost. */
+  #refuseOtherHistory(): void {
+    const { to, folder } = this.#options;
+    const { directory, shards } = this.#manifest;
+    for (const [part, { end }] of [['directory', directory] as const, ...shards.entries()]) {
+      if (end === undefined || continues(this.#sourceOf(part), { end }, end.sequence)) continue;
+      throw new DataFolderError(
+        `${to} holds an unfinished backup that ${folder.path} does not go on with: the data folder is from an ` +
+          'earlier moment, or has gone another way since. Remove what is there, or name another folder',
+      );
+    }
+  }
+
+  /** Where the logs end, all of which is on the disk: a commit is seen before it is. */
+  #ends(): number[] {
+    return this.#copies.map((copy) => {
+      const end = copy.logEnd;
+      copy.sync();
+      return end;
+    });
+  }
+
+  #noteEnd(part: number | 'directory', sequence: number): void {
+    const { directory, shards } = this.#manifest;
+    const entry = part === 'directory' ? directory : elementAt(shards, part);
+    if (sequence < (entry.end?.sequence ?? 0)) return;
+    entry.end = { sequence, checksum: this.#sourceOf(part).checksumAt(sequence) ?? null };
+  }
+
+  #sourceOf(part: number | 'directory'): ArchiveSource {
+    return part === 'directory'
+      ? directorySource(this.#directory)
+      : shardSource(elementAt(this.#copies, part));
+  }
+
   /** `sequence` was looked up before: a change that comes in between is in the log, too. */
   async #state(
     shard: number | 'directory',
@@ -166,6 +194,7 @@ class Backup {
   ): Promise<PartEntry['state']> {
     const { name, state } = this.#partsOf(shard);
     const written = await writeArchiveFile(name, () => 'state.rows', state, blocks, this.#write);
+    this.#noteEnd(shard, sequence);
     return { ...this.#entryOf(written), sequence };
   }
 
@@ -223,6 +252,7 @@ class Backup {
       if (written === null) return;
       const { first, last }: WrittenLogFile = written;
       entry.log.push({ ...this.#entryOf(written), first, last });
+      this.#noteEnd(shard, last);
       this.#save();
     }
   }

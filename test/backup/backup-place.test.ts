@@ -18,7 +18,8 @@ async function dataFolder(context: TestContext) {
   mkdirSync(dataDir);
   await openDataFolder(dataDir, 1, 1);
   const config = loadConfig({ PAYMENTS_DATA_DIR: dataDir }, configDir);
-  const backUp = (to: string) => backUpConfigured(config, { to, recipients: [], mibPerSecond: 50 }, () => {});
+  const backUp = (to: string, recipients: readonly string[] = []) =>
+    backUpConfigured(config, { to, recipients, mibPerSecond: 50 }, () => {});
   return { parent, dataDir, backUp };
 }
 
@@ -31,6 +32,12 @@ test('a backup is refused in the data folder, and made beside it', async (contex
     });
   assert.ok(!readdirSync(dataDir).includes('backups'));
   await backUp(join(parent, 'data-backup'));
+});
+
+test('a backup for what is no recipient leaves nothing behind', async (context) => {
+  const { parent, backUp } = await dataFolder(context);
+  await assert.rejects(backUp(join(parent, 'backup'), ['age1typo']), /age1typo is no recipient of age: /);
+  assert.deepEqual(readdirSync(parent), ['data']);
 });
 
 test('two backups into one folder are not made at a time', async (context) => {

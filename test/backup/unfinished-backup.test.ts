@@ -1,0 +1,62 @@
+// A backup that was interrupted goes on only with the data folder as it has gone on since.
+
+import assert from 'node:assert/strict';
+import { cpSync, mkdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { backUp } from '../../src/backup/backup.ts';
+import { unfinishedManifest } from '../../src/backup/backup-manifest.ts';
+import { journalOf, lookAtDataFolder, openDataFolder } from '../../src/data-folder/data-folder.ts';
+import { openJournal } from '../../src/journal/open-journal.ts';
+import { appendTurns, startMs, temporaryFolder } from '../journal/journal-fixtures.ts';
+
+async function append(dataDir: string, turns: number, timeMs: number): Promise<void> {
+  const journal = await openJournal(journalOf(lookAtDataFolder(dataDir), 0));
+  for await (const _ of journal.replay());
+  await appendTurns(journal, Array(turns).fill(1), timeMs);
+  await journal.close();
+}
+
+function backUpUnless(dataDir: string, to: string, isInterrupted: () => boolean) {
+  return backUp({
+    folder: lookAtDataFolder(dataDir),
+    to,
+    recipients: [],
+    segmentBytesMax: 1 << 28,
+    pace: async () => {
+      if (isInterrupted()) throw new Error('interrupted');
+    },
+    onProgress: () => {},
+  });
+}
+
+const neverInterrupted = () => false;
+
+test('an unfinished backup does not go on with a data folder that went back in time', async (context) => {
+  const parent = temporaryFolder(context);
+  const [dataDir, older, newer, to] = [
+    join(parent, 'data'),
+    join(parent, 'older'),
+    join(parent, 'newer'),
+    join(parent, 'backup'),
+  ];
+  mkdirSync(dataDir);
+  await openDataFolder(dataDir, 1, 1);
+  await append(dataDir, 2, startMs);
+  cpSync(dataDir, older, { recursive: true });
+  await append(dataDir, 3, startMs + 1);
+  // When all files of the log are written, and are read again.
+  const isWritten = () => unfinishedManifest(to)?.audit !== null;
+  await assert.rejects(backUpUnless(dataDir, to, isWritten), /interrupted/);
+  renameSync(dataDir, newer);
+  cpSync(older, dataDir, { recursive: true });
+  const refused =
+    /^DataFolderError: \S+backup holds an unfinished backup that \S+data does not go on with: .*name another folder/;
+  await assert.rejects(backUpUnless(dataDir, to, neverInterrupted), refused, 'shorter');
+  await append(dataDir, 5, startMs + 2);
+  await assert.rejects(backUpUnless(dataDir, to, neverInterrupted), refused, 'gone another way');
+  await append(newer, 1, startMs + 2);
+  const { moment, shards } = await backUpUnless(newer, to, neverInterrupted);
+  assert.notEqual(moment, null);
+  assert.equal(shards[0]!.end?.sequence, 6);
+});
