@@ -57,7 +57,7 @@ export interface LogSource {
   read(range?: LogRange): Iterable<FoundBatch | LogDefect> | AsyncIterable<FoundBatch | LogDefect>;
   /**
    * A sequence to read after, that leaves out nothing written at or after a time, unless the clock
-   * was set back meanwhile.
+   * was ahead while a segment was written that began before.
    */
   sequenceBefore(wallMs: number): number;
   /** The sequence that it begins with; null when it is empty. */
@@ -125,13 +125,16 @@ export class LogReader implements LogSource {
     return this.segments()[0]?.firstSequence ?? null;
   }
 
-  /** The end of the last segment that began by `wallMs`: a place to start from. */
+  /** Before the last segment of those that began by `wallMs`, up to the first that did not. */
   sequenceBefore(wallMs: number): number {
-    const start = this.segments().findLast((segment) => {
+    let start = 1;
+    for (const segment of this.segments()) {
       const [first] = this.#batchesOf(segment, {});
-      return first !== undefined && !isDefect(first) && first.wallMs <= wallMs;
-    });
-    return start === undefined ? 0 : start.firstSequence - 1;
+      if (first === undefined || isDefect(first)) continue;
+      if (first.wallMs > wallMs) break;
+      start = segment.firstSequence;
+    }
+    return start - 1;
   }
 
   *read({

@@ -10,6 +10,7 @@ import { slotOf } from '../../core/slot.ts';
 import { scopeOf } from '../../domain/indexes.ts';
 import {
   entriesOf,
+  type FoundBatch,
   type FoundEntry,
   isDefect,
   type LogDefect,
@@ -198,6 +199,7 @@ async function* entriesIn(
   const isSelected = matcherOf(options);
   const from =
     sequence !== undefined ? sequence.from - 1 : since > 0 ? source.sequenceBefore(since - disorderMs) : 0;
+  let begun: FoundBatch | null = null;
   for await (const found of source.read({
     after: Math.max(0, from),
     upTo: sequence?.to ?? Number.POSITIVE_INFINITY,
@@ -207,8 +209,12 @@ async function* entriesIn(
       yield found;
       continue;
     }
-    const { wallMs } = found;
-    if (reverse ? wallMs < since - disorderMs : wallMs > until + disorderMs) return;
+    const { wallMs, timeMs } = found;
+    begun ??= found;
+    // As the clock would say without having been set since the first that was read.
+    const steadyMs = begun.wallMs + timeMs - begun.timeMs;
+    if (reverse && Math.max(wallMs, steadyMs) < since - disorderMs) return;
+    if (!reverse && Math.min(wallMs, steadyMs) > until + disorderMs) return;
     if (wallMs < since || wallMs > until) continue;
     const entries = entriesOf(found).filter(isSelected);
     yield* reverse ? entries.reverse() : entries;

@@ -96,9 +96,14 @@ function checkPlaces(spare: SpareMachine, batches: readonly BatchOnDisk[]): void
   const strangers = segments.map(({ first, file }) => [number + 1, file, first, true]);
   spare.same(reads, others, strangers, 'the log of another shard');
   const wallMs = random.pick(batches).wallMs + random.between(-1, 1);
-  const begun = segments.findLast(
-    ({ first }) => (batches.find(({ segment }) => segment === first)?.wallMs ?? Number.NaN) <= wallMs,
-  );
+  const beginnings = segments.map(({ first }) => ({
+    first,
+    wallMs: batches.find(({ segment }) => segment === first)?.wallMs ?? Number.NaN,
+  }));
+  const later = beginnings.findIndex((segment) => segment.wallMs > wallMs);
+  const begun = beginnings
+    .slice(0, later < 0 ? beginnings.length : later)
+    .findLast((segment) => segment.wallMs <= wallMs);
   spare.same(
     reads,
     reader.sequenceBefore(wallMs),
