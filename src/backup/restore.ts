@@ -23,6 +23,7 @@ import {
   withDirectory,
 } from '../data-folder/data-folder.ts';
 import { DataFolderError } from '../data-folder/data-folder-error.ts';
+import { refuseWithoutRoom } from '../data-folder/disk-space.ts';
 import { checkFolder } from '../data-folder/folder-check.ts';
 import { completeCheckpoint } from '../data-folder/reshard.ts';
 import { verifyFolder } from '../data-folder/verify-folder.ts';
@@ -155,6 +156,7 @@ class Restore {
       throw new DataFolderError(
         `${archive} is no archive of the data folder ${known.id}, which the backup is of`,
       );
+    refuseWithoutRoom(`restoring ${this.#options.from}`, this.#folder.path, this.#bytesExpected);
     const cut = await cutFor(target, this.#logs);
     const shards = [];
     for (const log of this.#logs) shards.push(await this.#shard(log, cut));

@@ -6,7 +6,7 @@
 // which the folder is whole. The directory, logs and checkpoints have labels (disk/identity.ts).
 
 import { randomBytes } from 'node:crypto';
-import { accessSync, constants, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defined } from '../core/assert.ts';
 import { errorCode } from '../core/errors.ts';
@@ -17,6 +17,7 @@ import { partsOfRowStore } from '../disk/row-store.ts';
 import { makeFolder, newSuffix, replaceFile, syncPath } from '../disk/sync-path.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import { createJournal, foldersOfJournal, layoutVersions, partsOfJournal } from '../journal/open-journal.ts';
+import { shardsMax } from '../shard/shard-map.ts';
 import { DataFolderError } from './data-folder-error.ts';
 import { lookInto, lostAndFound, makePrivate, refuseRoot } from './folder-owner.ts';
 
@@ -50,6 +51,8 @@ export type Layouts = Readonly<Record<string, number>>;
 
 /** The file that a process locks while it uses the folder (see folder-lock.ts). */
 export const lockFile = 'lock';
+/** What a folder has until all of it is restored. */
+const unfinishedFile = 'restore.unfinished';
 /** What may be in a future data folder: from a start that was killed, or of a file system. */
 const harmless = [formatFile + newSuffix, lockFile, lostAndFound];
 
@@ -231,6 +234,7 @@ export function nextGeneration({ path, id, generation, paused }: DataFolder, sha
 export function activate(folder: DataFolder): void {
   syncPath(folder.path);
   writeFormat(folder, true);
+  rmSync(join(folder.path, unfinishedFile), { force: true });
   removeOtherGenerations(folder.path, folder.generation);
 }
 
@@ -247,9 +251,19 @@ export function anotherDataFolder(path: string, service: SharedService): DataFol
 }
 
 function makeEmptyFolder(path: string): void {
+  refuseUnfinished(path);
   if (existsSync(path) && readdirSync(path).some((name) => !harmless.includes(name)))
     throw new DataFolderError(`${path} is not empty: name a folder that does not exist yet`);
   prepareDataFolder(path);
+  writeFileSync(join(path, unfinishedFile), '', { flush: true, mode: 0o600 });
+}
+
+function refuseUnfinished(path: string): void {
+  if (!existsSync(join(path, unfinishedFile))) return;
+  throw new DataFolderError(
+    `${path} holds a restore that was ended in the middle, or is still under way: ` +
+      'if no process is at it any more, remove all that is in the folder, and restore again',
+  );
 }
 
 /** Removes all of a folder that was to be one. */
@@ -320,6 +334,7 @@ function makeDataFolder(path: string): void {
 function readFormat(path: string): Format | null {
   const file = join(path, formatFile);
   if (!existsSync(file)) {
+    refuseUnfinished(path);
     const isForeign = (name: string) => !name.startsWith('operator.') && !harmless.includes(name);
     const foreign = lookInto(path, () => readdirSync(path).find(isForeign));
     if (foreign === undefined) return null;
@@ -338,6 +353,11 @@ function readFormat(path: string): Format | null {
   if (service !== 'payments-service' || version !== 2 || !isWhole(shards) || !isId(id)) {
     throw new DataFolderError(`${file} was written by another program or version: use the one that wrote it`);
   }
+  if (shards < 1 || shards > shardsMax || !isWhole(generation) || generation < 0)
+    throw new DataFolderError(
+      `${file} is damaged: it names ${shards} shards, of 1 to ${shardsMax}, in generation ${generation}. ` +
+        `Restore all of ${path} from a backup`,
+    );
   const { layouts = {}, paused = null } = format ?? {};
   return { service, version, id, shards, generation, complete, layouts, paused };
 }

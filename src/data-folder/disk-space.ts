@@ -31,7 +31,7 @@ export function refuseWithoutRoom(what: string, folder: string, bytes: number): 
   const free = freeBytesIn(folder);
   if (free >= needed) return;
   throw new DataFolderError(
-    `${what} may need ${megabytes(needed)}, and ${megabytes(free)} are free: make room, or move the folder to a larger disk`,
+    `${what} may need ${megabytes(needed)}, and ${megabytes(free)} are free: make room, or use a larger disk`,
   );
 }
 

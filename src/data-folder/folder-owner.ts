@@ -1,7 +1,7 @@
 // Whose a data folder is. One user has all of it, and nobody else can read it. What another user
 // makes in it, as root can, the service of its owner could not open.
 
-import { chmodSync, closeSync, openSync, readdirSync, type Stats, statSync } from 'node:fs';
+import { chmodSync, closeSync, type Dirent, openSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../core/errors.ts';
 import { DataFolderError } from './data-folder-error.ts';
@@ -55,15 +55,28 @@ export function makePrivate(folder: string): void {
 
 /** A folder and all of the service below it, but for what is removed meanwhile. */
 function* contentOf(folder: string): Generator<[path: string, stats: Stats]> {
-  yield [folder, statSync(folder)];
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+  const ofFolder = statSync(folder, { throwIfNoEntry: false });
+  if (ofFolder === undefined) return;
+  yield [folder, ofFolder];
+  for (const entry of entriesOf(folder)) {
     if (entry.name === lostAndFound) continue;
     const path = join(folder, entry.name);
-    const stats = statSync(path, { throwIfNoEntry: false });
-    if (stats === undefined) continue;
     // A folder to which a link leads is not looked into.
-    if (entry.isDirectory()) yield* contentOf(path);
-    else yield [path, stats];
+    if (entry.isDirectory()) {
+      yield* contentOf(path);
+      continue;
+    }
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats !== undefined) yield [path, stats];
+  }
+}
+
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw error;
   }
 }
 
