@@ -172,13 +172,14 @@ function readGroup(content: unknown, schema: object, prefix: string, file: strin
   }
 }
 
-/** A variable of the command line alone, which a start leaves as it is. */
-const variableOfCommands = 'PAYMENTS_API_KEY';
+/** A start leaves them as they are: the command line and the command of the archive have them. */
+const variablesOfCommands = ['PAYMENTS_API_KEY', 'PAYMENTS_ARCHIVE_FILE', 'PAYMENTS_ARCHIVE_NAME'];
 
 function readVariables(env: Variables, settings: Settings): void {
   const keys = new Map(configKeys.map((key) => [key.variable, key]));
   for (const [variable, text] of Object.entries(env)) {
-    if (!variable.startsWith('PAYMENTS_') || variable === variableOfCommands || text === undefined) continue;
+    if (!variable.startsWith('PAYMENTS_') || variablesOfCommands.includes(variable) || text === undefined)
+      continue;
     const key = keys.get(variable);
     if (key === undefined) {
       throw new ConfigError(`${variable} is not a known variable: ${suggestion(variable, [...keys.keys()])}`);

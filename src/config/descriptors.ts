@@ -20,6 +20,12 @@ const ofShard = 48;
 const ofCalls = callsAtOnceMax + 4;
 /** Two files of each request log that is open, and two that are read. */
 const ofRequestLogs = 2 * openLogsMax + 2;
+/** The threads of a node: for the lease, for standing by, and the two of its links. */
+const threadsOfNode = 4;
+/** The links to other nodes, and connections on their way. */
+const ofLinks = 16;
+/** Connections to PostgreSQL, besides that of each shard, and those that look for the primary. */
+const ofPostgresql = 8;
 /** The operators' socket and the port of the metrics. */
 const ofOperators = 32;
 /** A webhook attempt: its connection, which may stay open for the next one, and a DNS query. */
@@ -65,9 +71,12 @@ export function withinOpenFiles(config: Config, shards: number, openFiles: numbe
   const hasRequestLogs = config.requestLogs.keptDays > 0;
   // The main thread, that of the request logs, and a thread that is being started again.
   const ofKinds = config.edges + config.webhookThreads + 2 * shards;
-  const threads = 2 + (hasRequestLogs ? 1 : 0) + ofKinds;
+  const isNode = config.cluster.node !== null;
+  const threads = 2 + (hasRequestLogs ? 1 : 0) + ofKinds + (isNode ? threadsOfNode : 0);
   const ofLogs = hasRequestLogs ? ofRequestLogs : 0;
-  const reserved = ofProcess + ofThread * threads + (ofShard + ofCalls) * shards + ofLogs + ofOperators;
+  const ofOthers = (config.journal.url === null ? 0 : ofPostgresql + shards) + (isNode ? ofLinks : 0);
+  const ofService = ofProcess + ofLogs + ofOperators + ofOthers;
+  const reserved = ofService + ofThread * threads + (ofShard + ofCalls) * shards;
   const free = openFiles - reserved;
   const connectionsLeft = free - attemptsMin * ofAttempt;
   const configured = config.connections.max;

@@ -51,8 +51,13 @@ describe('loadConfig', () => {
     assert.equal(loadConfig({ NODE_ENV: '' }, configDir).logLevel, 'debug');
   });
 
-  test('the key of the command line is none of its variables', () => {
-    assert.deepEqual(loadConfig({ PAYMENTS_API_KEY: 'svc_sk_test_x' }, configDir), loadConfig({}, configDir));
+  test('what commands are given, on the command line and by the archive, is none of its variables', () => {
+    const given = {
+      PAYMENTS_API_KEY: 'svc_sk_test_x',
+      PAYMENTS_ARCHIVE_FILE: '/archive/1.log',
+      PAYMENTS_ARCHIVE_NAME: '1.log',
+    };
+    assert.deepEqual(loadConfig(given, configDir), loadConfig({}, configDir));
   });
 
   const accepted: [variable: string, text: string, path: string, value: unknown][] = [
