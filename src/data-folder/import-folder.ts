@@ -1,14 +1,16 @@
 // `payments import` makes a data folder from a file that `payments export` wrote. The folder is
-// built beside its place and verified, and gets its name when it is complete; otherwise it is
-// removed. It has an id of its own and any number of shards.
+// built beside its place, or in it where that is there, as a disk of its own is. It is verified,
+// and moved to its place when it is complete; otherwise it is removed. It has an id of its own and
+// any number of shards.
 
 import { createHash } from 'node:crypto';
-import { createReadStream, existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { createReadStream, existsSync, readdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { errorCode, errorText } from '../core/errors.ts';
 import type { ApiKey } from '../directory/api-key.ts';
 import type { Directory } from '../directory/directory.ts';
 import type { Organization } from '../directory/organization.ts';
+import { formatFile } from '../disk/identity.ts';
 import { syncPath } from '../disk/sync-path.ts';
 import { JournalFailure, type OwnJournal } from '../journal/journal.ts';
 import { layoutVersions, openJournal, recordFields } from '../journal/open-journal.ts';
@@ -37,6 +39,7 @@ import {
   responseOfLine,
 } from './folder-lines.ts';
 import { lockDataFolder } from './folder-lock.ts';
+import { lostAndFound } from './folder-owner.ts';
 import { NewShards } from './new-shards.ts';
 import { verifyFolder } from './verify-folder.ts';
 
@@ -54,10 +57,11 @@ interface ImportOptions {
 export async function importDataFolder(options: ImportOptions): Promise<Imported> {
   const from = resolve(options.from);
   const to = resolve(options.dataDir);
-  const unfinished = `${to}.unfinished`;
+  const isThere = existsSync(to);
+  const unfinished = isThere ? join(to, unfinishedName) : `${to}.unfinished`;
   return withClearErrors(async () => {
     if (!existsSync(from)) throw new CommandFailure(`there is no file ${from}`);
-    if (existsSync(to) && readdirSync(to).length > 0)
+    if (isThere && !isEmpty(to))
       throw new CommandFailure(`${to} is not empty: name a folder that is, or that does not exist`);
     const release = await lockDataFolder(unfinished);
     try {
@@ -69,6 +73,9 @@ export async function importDataFolder(options: ImportOptions): Promise<Imported
     }
   });
 }
+
+/** In the folder that there is, while it is not complete. */
+const unfinishedName = 'import.unfinished';
 
 /** Makes the folder, in place of one that was not finished, and verifies it. */
 async function importBeside(
@@ -92,10 +99,11 @@ async function importBeside(
   }
 }
 
-/** Gives the folder its name. An empty folder of that name is replaced, and nothing else is. */
+/** Gives the folder its name, or moves what is in it one up. Nothing else is replaced. */
 function moveTo(to: string, unfinished: string): void {
   try {
-    renameSync(unfinished, to);
+    if (dirname(unfinished) === to) moveUp(to, unfinished);
+    else renameSync(unfinished, to);
   } catch (error) {
     throw new CommandFailure(
       `the imported folder is whole, and could not be moved to ${to} (${errorCode(error)}): see what lies there, ` +
@@ -103,6 +111,20 @@ function moveTo(to: string, unfinished: string): void {
     );
   }
   syncPath(dirname(to));
+}
+
+/** What makes it a data folder comes last. */
+function moveUp(to: string, unfinished: string): void {
+  if (!isEmpty(to)) throw Object.assign(new Error('something came meanwhile'), { code: 'ENOTEMPTY' });
+  const names = readdirSync(unfinished).filter((name) => name !== formatFile);
+  for (const name of [...names, formatFile]) renameSync(join(unfinished, name), join(to, name));
+  rmdirSync(unfinished);
+  syncPath(to);
+}
+
+/** But for an import, and for what a disk has. */
+function isEmpty(folder: string): boolean {
+  return readdirSync(folder).every((name) => name === unfinishedName || name === lostAndFound);
 }
 
 async function importInto(

@@ -1,6 +1,7 @@
 // Where `payments import` puts a folder: into its place, with what belongs to the folder, and over nothing that lies there.
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -16,6 +17,7 @@ import { importDataFolder } from '../../src/data-folder/import-folder.ts';
 import { temporaryFolder } from '../journal/journal-fixtures.ts';
 
 const silent = () => {};
+const skip = process.getuid?.() !== 0 && 'only root can mount a disk';
 
 /** The export of a folder in which nothing is, and a place for another folder. */
 async function exported(context: TestContext, paused: Paused | null = null) {
@@ -33,6 +35,24 @@ test('an import takes the place of an empty folder', async (context) => {
   await importDataFolder({ from, dataDir, shards: 2, onProgress: silent });
   assert.equal(lookAtDataFolder(dataDir).shards, 2);
   assert(!existsSync(`${dataDir}.unfinished`));
+  assert(!readdirSync(dataDir).includes('import.unfinished'));
+});
+
+test('an import takes the place of a disk of its own', { skip }, async (context) => {
+  const { from, dataDir } = await exported(context);
+  mkdirSync(dataDir);
+  const module = JSON.stringify(new URL('../../src/data-folder/import-folder.ts', import.meta.url).href);
+  const options = JSON.stringify({ from, dataDir, shards: 2 });
+  const program = `const { importDataFolder } = await import(${module});
+    const { mkdirSync, readdirSync } = await import('node:fs');
+    mkdirSync(${JSON.stringify(dataDir)} + '/lost+found');
+    const run = importDataFolder({ ...${options}, onProgress() {} });
+    await run.then(({ folder }) => console.log(...readdirSync(folder).sort()), ({ message }) => console.log(message));`;
+  const mounted = 'mount -t tmpfs tmpfs "$0" && exec "$@"';
+  const node = [process.execPath, '--input-type=module', '--eval', program];
+  const { stdout, status } = spawnSync('unshare', ['-m', 'sh', '-c', mounted, dataDir, ...node]);
+  if (status !== 0) return context.skip('nothing can be mounted here');
+  assert.equal(stdout.toString(), 'audit directory format.json lock lost+found shard-0 shard-1\n');
 });
 
 test('an import removes nothing that came to its place meanwhile, and keeps its folder', async (context) => {
@@ -43,10 +63,10 @@ test('an import removes nothing that came to its place meanwhile, and keeps its 
     name: 'CommandFailure',
     message:
       `the imported folder is whole, and could not be moved to ${dataDir} (ENOTEMPTY): see what lies there, ` +
-      `and move ${dataDir}.unfinished to where it shall be`,
+      `and move ${dataDir}/import.unfinished to where it shall be`,
   });
-  assert.deepEqual(readdirSync(dataDir), ['payments']);
-  assert.equal(lookAtDataFolder(`${dataDir}.unfinished`).shards, 2);
+  assert.deepEqual(readdirSync(dataDir).sort(), ['import.unfinished', 'payments']);
+  assert.equal(lookAtDataFolder(join(dataDir, 'import.unfinished')).shards, 2);
 });
 
 test('an import replaces a folder that was not finished, unless somebody uses it', async (context) => {
