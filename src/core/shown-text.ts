@@ -24,6 +24,12 @@ export function withoutHidden(name: string): string {
   return hasHidden(name) ? name.replace(everyHiddenInName, ' ').replace(/ {2,}/g, ' ').trim() : name;
 }
 
+/** The first of the texts in which something is seen; the last one unless another has that. */
+export function firstSeen(...texts: readonly [...others: (string | null)[], last: string]): string {
+  const seen = texts.find((text) => text !== null && withoutHidden(text).trim() !== '');
+  return seen ?? texts.at(-1)!;
+}
+
 const turning = /[\u202a-\u202e\u2066-\u2069]/;
 const everyTurning = /[\u202a-\u202e\u2066-\u2069]/g;
 const popIsolate = '\u2069';

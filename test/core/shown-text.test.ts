@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { contained, hasHidden, hasHiddenInLines, withoutHidden } from '../../src/core/shown-text.ts';
+import {
+  contained,
+  firstSeen,
+  hasHidden,
+  hasHiddenInLines,
+  withoutHidden,
+} from '../../src/core/shown-text.ts';
 
 describe('a name', () => {
   const names: readonly (readonly [name: string, hidden: boolean, cleaned: string])[] = [
@@ -24,6 +30,11 @@ describe('a name', () => {
       assert.equal(withoutHidden(name), cleaned);
       assert.equal(hasHidden(cleaned), false);
     });
+});
+
+test('of several texts the first one is shown in which something is seen', () => {
+  assert.equal(firstSeen(null, ' \u200b\u00a0', 'Amina', 'cus_1'), 'Amina');
+  assert.equal(firstSeen('\t', null, 'cus_1'), 'cus_1');
 });
 
 test('lines may have breaks and tabs, and nothing else that is not seen', () => {

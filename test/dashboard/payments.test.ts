@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after } from 'node:test';
+import { after, test } from 'node:test';
 import { browserTest } from '../edge/checkout/browser.ts';
 import { poorCard } from '../journeys/customer.ts';
 import { withRequestLogs } from '../service.ts';
@@ -328,4 +328,23 @@ browserTest('a cash payment whose code is refused for good is shown, to be cance
   assert.equal(shown.status, 400);
   assert.match(shown.body, /role="alert".*idempotency/is);
   assert.ok(shown.body.includes(`payments/${data[0].id}/cancel"`), 'it can be canceled');
+});
+
+test('what has nothing to be seen in its name is listed by its id', async () => {
+  const customer = await api(dashboard, '/v1/customers', { name: ' ' });
+  const unseen = { amount: 20_000, currency: 'mad', description: '\u200b \u00a0' };
+  const intent = await api(dashboard, '/v1/payment_intents', { ...unseen, customer: customer.id });
+  const urls = { success_url: 'https://shop.example/thanks' };
+  const session = await api(dashboard, '/v1/checkout/sessions', { ...unseen, ...urls });
+  for (const [path, id] of [
+    ['payments', intent.id],
+    ['customers', customer.id],
+    ['checkout', session.id],
+    [`payments/${intent.id}`, customer.id],
+  ]) {
+    const { body } = await owner.get(`/dashboard/${dashboard.org}/test/${path}`);
+    assert.ok(body.includes(`dir="auto">${id}</a>`), path);
+  }
+  const { body } = await owner.get(`/dashboard/${dashboard.org}/test/customers/${customer.id}`);
+  assert.ok(body.includes(`<h1>${customer.id}</h1>`));
 });

@@ -1,6 +1,7 @@
 // The pages of the checkout sessions, with the payment links above them.
 
 import { formatAmount } from '../../core/money.ts';
+import { firstSeen } from '../../core/shown-text.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import * as ui from '../layout/components.ts';
@@ -39,7 +40,7 @@ async function listSessions(request: Request): Promise<DashboardAnswer> {
       [
         say('session'),
         ({ id, client_reference_id: reference, description }) =>
-          ui.linked(request, `checkout/${id}`, description ?? reference ?? id),
+          ui.linked(request, `checkout/${id}`, firstSeen(description, reference, id)),
       ],
       [say('amount'), (session) => ui.amount(language, session.amount, session.currency), 'numeric'],
       [say('status'), (session) => sessionBadge(request, session)],

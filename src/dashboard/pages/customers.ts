@@ -1,5 +1,6 @@
 // The pages of the customers, each with their payments.
 
+import { firstSeen } from '../../core/shown-text.ts';
 import { everyPayment } from '../../domain/payment-search.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { html } from '../../html/html.ts';
@@ -35,7 +36,10 @@ async function listCustomers(request: Request): Promise<DashboardAnswer> {
   const list = ui.list<Customer>(
     sayLayout(request)('customers'),
     [
-      [say('customer'), ({ id, name, email }) => ui.linked(request, `customers/${id}`, name ?? email ?? id)],
+      [
+        say('customer'),
+        ({ id, name, email }) => ui.linked(request, `customers/${id}`, firstSeen(name, email, id)),
+      ],
       [say('email'), ({ email }) => email && html`<bdi>${email}</bdi>`],
       [say('phone'), ({ phone }) => phone && html`<bdi dir="ltr">${phone}</bdi>`],
       [say('since'), ({ created }) => ui.time(language, created * 1000)],
@@ -64,7 +68,7 @@ async function showCustomer(request: Request): Promise<DashboardAnswer> {
   });
   const isDeleted = 'deleted' in customer;
   return page(request, {
-    title: isDeleted ? say('deleted') : (customer.name ?? customer.email ?? id),
+    title: isDeleted ? say('deleted') : firstSeen(customer.name, customer.email, id),
     body: [
       ui.section(say('details'), isDeleted ? ui.copyable(request, id) : detailsOf(request, customer)),
       ui.section(say('payments'), payments),

@@ -5,6 +5,7 @@ import { paymentLinkLastsMsMax, paymentLinkLastsMsMin } from '../../contract/lim
 import { checkoutPath, sessionPlace } from '../../contract/page-paths.ts';
 import { formatAmount } from '../../core/money.ts';
 import { moroccoMomentAt } from '../../core/morocco-day.ts';
+import { firstSeen } from '../../core/shown-text.ts';
 import { namesOf } from '../../core/tables.ts';
 import type { LinkState, LinkView, NewPaymentLink } from '../../domain/payment-links.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
@@ -78,7 +79,7 @@ export async function linksPart(request: Request): Promise<Html | null> {
         [
           say('link'),
           ({ id, client_reference_id: reference, description }) =>
-            ui.linked(request, `checkout/links/${id}`, description ?? reference ?? id),
+            ui.linked(request, `checkout/links/${id}`, firstSeen(description, reference, id)),
         ],
         [say('amount'), ({ amount, currency }) => ui.amount(language, amount, currency), 'numeric'],
         [say('status'), ({ state }) => linkBadge(request, state)],

@@ -5,6 +5,7 @@ import { amountMax, methodAmountMin } from '../../contract/limits.ts';
 import { type Language, type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';
 import { timeOfId } from '../../core/ids.ts';
 import { formatAmount, parseAmount } from '../../core/money.ts';
+import { firstSeen } from '../../core/shown-text.ts';
 import type { Failed, FoundPayment, FoundPayments } from '../../domain/payment-search.ts';
 import type { PaymentState } from '../../domain/payment-state.ts';
 import { type Html, html } from '../../html/html.ts';
@@ -111,7 +112,7 @@ export function paymentsTable(
     [
       [
         say('payment'),
-        ({ id, description, reference }) => paymentLink(request, id, description ?? reference ?? id),
+        ({ id, description, reference }) => paymentLink(request, id, firstSeen(description, reference, id)),
       ],
       [say('amount'), (payment) => ui.amount(language, payment.amount, payment.currency), 'numeric'],
       [

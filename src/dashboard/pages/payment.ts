@@ -3,6 +3,7 @@
 // what that page names is paid back.
 
 import { formatAmount, parseAmount } from '../../core/money.ts';
+import { firstSeen } from '../../core/shown-text.ts';
 import type { PaymentStory, Step } from '../../domain/payment-story.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
@@ -103,7 +104,11 @@ function detailsPart(request: Request, { intent, state, session, customer, revie
       [
         say('customer'),
         customer &&
-          ui.linked(request, `customers/${customer.id}`, customer.name ?? customer.email ?? customer.id),
+          ui.linked(
+            request,
+            `customers/${customer.id}`,
+            firstSeen(customer.name, customer.email, customer.id),
+          ),
       ],
       [say('session'), session && ui.linked(request, `checkout/${session.id}`, session.id)],
       [
@@ -255,7 +260,7 @@ async function confirmRefund(request: Request): Promise<DashboardAnswer> {
 ${ui.definitions([
   [
     say('payment'),
-    html`<a href="${viewLink(request, `payments/${id}`)}"><bdi>${intent.description ?? id}</bdi></a>`,
+    html`<a href="${viewLink(request, `payments/${id}`)}"><bdi>${firstSeen(intent.description, id)}</bdi></a>`,
   ],
   [say('left_after'), ui.amount(language, refundable - centimes, intent.currency)],
   [say('reason'), reason && say(reason)],
