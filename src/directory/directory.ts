@@ -348,7 +348,7 @@ export class Directory {
 
   #rememberKey(key: ApiKey): void {
     if (!this.#keys.has(key.id)) this.#keyIdsOf.get(key.org)!.push(key.id);
-    if (key.revokedAtMs === null) this.#workingOf.get(key.org)!.add(key.id);
+    this.#workingOf.get(key.org)!.add(key.id);
     this.#keys.set(key.id, key);
     this.#keysByDigest.set(key.digest, key);
   }

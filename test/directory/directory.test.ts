@@ -211,7 +211,8 @@ describe('Directory', () => {
 
   test('a revoked key stays known as revoked', async () => {
     const { keys } = await directory.createOrganization('Souk', modes);
-    await directory.revokeKey(directory.key(keys.test.secret).id);
+    const { id } = directory.key(keys.test.secret);
+    assert.equal(await directory.revokeKey(id), directory.key(id));
     await reopen();
     assert.equal(keyStatus(directory.key(keys.test.secret), startMs), 'revoked');
   });
@@ -340,13 +341,15 @@ describe('Directory', () => {
     assert.equal(changed.liveActivated, true);
   });
 
-  test('a folder of another format is refused', async () => {
+  test('a folder of another format, or of none, is refused', async () => {
     const other = join(folder, 'other');
     await createDirectory(other, part);
-    const store = open<Buffer, string>({ path: join(other, 'data.mdb'), encoding: 'binary' });
-    await store.put('format', withChecksum(pack(99)));
-    await store.close();
-    assert.throws(() => directoryIn(other, clock.now), /was written by another version/);
+    for (const format of [99, null]) {
+      const store = open<Buffer, string>({ path: join(other, 'data.mdb'), encoding: 'binary' });
+      await (format === null ? store.remove('format') : store.put('format', withChecksum(pack(format))));
+      await store.close();
+      assert.throws(() => directoryIn(other, clock.now), /was written by another version/);
+    }
   });
 
   test('a disk that refuses the meta page tells so before anybody else hears of the change', async (context) => {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { openInvitationsMax } from '../../src/contract/limits.ts';
 import { changesAfter } from '../../src/directory/change-log.ts';
 import { type Directory, isForeignRow } from '../../src/directory/directory.ts';
-import { checkedEmail, type Member, wantsNotices } from '../../src/directory/members.ts';
+import { checkedEmail, type Member, totpOwner, wantsNotices } from '../../src/directory/members.ts';
 import { type LinkPurpose, linkDays } from '../../src/directory/sign-in-links.ts';
 import { RowStore } from '../../src/disk/row-store.ts';
 import { createManualClock } from '../manual-clock.ts';
@@ -41,6 +41,7 @@ describe('members', () => {
     await reopen();
     assert.deepEqual(directory.members.findByEmail(' Owner@Souk.MA '), owner);
     assert.equal(owner.created, Math.floor(clock.now() / 1_000));
+    assert.deepEqual([owner.totp, owner.recoveryCodes, owner.notices], [null, [], null]);
     assert.deepEqual(directory.members.of(org), [owner]);
   });
 
@@ -57,8 +58,9 @@ describe('members', () => {
   });
 
   test('a role in one organization says nothing of the others', async () => {
-    const { org } = await organization();
+    const { org, owner } = await organization();
     const { org: other } = await organization('hind@souk.ma');
+    assert.deepEqual(directory.members.of(org), [owner]);
     const both = await directory.members.create('b@souk.ma', 'B', null, {
       [org]: 'viewer',
       [other]: 'owner',
@@ -152,6 +154,10 @@ test('who is not there is told so, by any name', async () => {
   assert.equal(directory.members.member('OWNER@souk.ma'), directory.members.member(owner.id));
   await assert.rejects(directory.members.remove(owner.id, 'org_other'), { code: 'member_missing' });
   await assert.rejects(directory.members.remove('mem_none', org), { code: 'member_missing' });
+});
+
+test('the secret of an app is sealed for what it was sealed for before', () => {
+  assert.deepEqual(totpOwner('mem_1'), { id: 'mem_1', org: 'totp' });
 });
 
 test('members are listed by their age, those of one second by their ids', async () => {
@@ -270,6 +276,12 @@ describe('sessions', () => {
   });
 });
 
+test('a session that must not be opened any more is not written', async () => {
+  const opening = directory.sessions.open('mem_1', '192.0.2.1', limits, () => false);
+  await assert.rejects(opening, { code: 'session_over' });
+  assert.deepEqual(directory.sessions.of('mem_1'), []);
+});
+
 describe('links', () => {
   test('work once, for some days, and the newest of a kind alone', async () => {
     const purpose = { kind: 'invitation', org: 'org_1', role: 'viewer' } as const;
@@ -286,6 +298,8 @@ describe('links', () => {
     clock.advance(linkDays * 86_400_000);
     assert.equal(directory.links.find(late.token), null);
     assert.deepEqual(directory.links.invitationsOf('org_1'), []);
+    const { link: newest } = await directory.links.create('b@souk.ma', purpose, 'operator');
+    assert.deepEqual([...directory.store.values('link/')], [newest], 'those that are over are removed');
   });
 });
 
