@@ -130,6 +130,7 @@ class Backup {
     this.#refuseOtherHistory();
     const store = this.#directory;
     directory.state ??= await this.#state('directory', revisionOf(store), directoryBlocks(store));
+    store.sync();
     this.#save();
     // The log first: a stored response whose segment is dropped moves into the checkpoint.
     await this.#logs(this.#ends());
@@ -232,6 +233,7 @@ class Backup {
     const entry = this.#manifest.directory;
     const state = defined(entry.state, 'the state is written before the log');
     const changes = [...changesAfter(this.#directory, entry.log.at(-1)?.last ?? state.sequence)];
+    this.#directory.sync();
     const iterator = (async function* () {
       yield* changes;
     })();
