@@ -9,6 +9,7 @@ import {
   errors,
   type Refusal,
   statusOf,
+  unavailable,
 } from '../../../src/contract/errors/table.ts';
 import type { Params } from '../../../src/contract/routes/validate.ts';
 import type { Language } from '../../../src/contract/vocabulary.ts';
@@ -85,9 +86,10 @@ export class Answers {
     const { ends } = expected;
     if (ends.length === 0) {
       const isLookedUp = /^(?:create|update)_webhook_endpoint /.test(expected.address);
-      return isLookedUp
-        ? differs(said, refusalOf(requestId, expected, addressUnresolved))
-        : `it is answered ${said.text}, and should not run, or not be answered yet`;
+      if (!isLookedUp) return `it is answered ${said.text}, and should not run, or not be answered yet`;
+      // The disk may have become full while its address was looked up.
+      const refusals = [addressUnresolved, unavailable];
+      return this.#best(refusals, (refusal) => differs(said, refusalOf(requestId, expected, refusal)));
     }
     return this.#best(ends, (end) => {
       if ('body' in end) return differs(said, { ...success, text: end.body });
@@ -99,7 +101,7 @@ export class Answers {
   }
 
   /** The first of the faults; null when one of the ends has none. */
-  #best(ends: readonly End[], faultOf: (end: End) => string | null): string | null {
+  #best<T>(ends: readonly T[], faultOf: (end: T) => string | null): string | null {
     const faults = ends.map(faultOf);
     return faults.includes(null) ? null : (faults[0] as string);
   }
