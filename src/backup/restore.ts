@@ -205,7 +205,7 @@ class Restore {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     await restoreCheckpoint(target, this.#stateOf(shard));
     const { entries } = this.#later;
-    const restored = await restoreLog(target, this.#kept(log, cut));
+    const restored = await restoreLog(target, this.#kept(log, cut), state);
     if (restored.last < state && (this.#later.entries > entries || cut.entry !== null))
       throw beforeCheckpoint(log, this.#options.from);
     const journal = await openJournal({

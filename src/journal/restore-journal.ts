@@ -69,11 +69,13 @@ interface RestoredLog {
 /**
  * Writes the batches as the log of this journal, durably. It begins behind the last gap, where
  * something was dropped while the backup was made, or given up before: what comes before that goes,
- * with the stored responses that lie there.
+ * with the stored responses that lie there. A log that ends before `state`, the sequence of the
+ * checkpoint, goes on behind that.
  */
 export async function restoreLog(
   { dir, identity, segmentBytesMax }: RestoredJournal,
   batches: AsyncIterable<KeptBatch>,
+  state: number,
 ): Promise<RestoredLog> {
   const segments = new Segments(foldersOfJournal(dir).log, mapSizesOf({ segmentBytesMax }).log, identity);
   const tag = tagOf(identity);
@@ -112,6 +114,10 @@ export async function restoreLog(
       if (bytes >= commitBytes) await flush();
     }
     await flush();
+    if (end < state) {
+      await drop();
+      await segments.create(state + 1);
+    }
     return { last: end, wallMs, newestSegment: segments.list.at(-1)?.firstSequence ?? 0 };
   } finally {
     await segments.close();

@@ -178,7 +178,7 @@ test('a journal that is built from a copy has its records, keys and entries, and
   const rows = await restoreCheckpoint(target, each(blocks));
   assert.ok(rows > 5 * 2, `${rows} rows`);
   const kept = batches.map((batch) => ({ batch, last: batch.lastSequence }));
-  assert.deepEqual(await restoreLog(target, each(kept)), {
+  assert.deepEqual(await restoreLog(target, each(kept), 5), {
     last: 9,
     wallMs: startMs + 3 * minuteMs,
     newestSegment: 6,
@@ -211,7 +211,7 @@ test('a log is restored up to an entry in the middle of a batch', async (context
   const target = { dir: temporaryFolder(context), identity: restoredAs, segmentBytesMax: 1 << 20 };
   await restoreCheckpoint(target, each([]));
   const kept = batches.slice(0, 2).map((batch, at) => ({ batch, last: at === 1 ? 4 : batch.lastSequence }));
-  assert.deepEqual(await restoreLog(target, each(kept)), {
+  assert.deepEqual(await restoreLog(target, each(kept), 0), {
     last: 4,
     wallMs: startMs + minuteMs,
     newestSegment: 1,
@@ -240,7 +240,7 @@ test('a log of which the copy lacks a part in the middle is restored from after 
     // The segments that have these were dropped before they were copied, with those before them.
     const left = batches.filter(({ firstSequence }) => firstSequence !== 3);
     const kept = left.map((batch) => ({ batch, last: batch.lastSequence }));
-    const { newestSegment } = await restoreLog(target, each(kept));
+    const { newestSegment } = await restoreLog(target, each(kept), 5);
     assert.equal(newestSegment, 6);
     const restored = new JournalCopy(target);
     assert.deepEqual([restored.logStart, restored.logEnd], [6, 9]);
@@ -255,12 +255,32 @@ test('a log of which the copy lacks a part in the middle is restored from after 
   }
 });
 
+test('a log of which the copy lacks what the checkpoint has is restored from behind that', async (context) => {
+  const { copy } = await running(context);
+  const { blocks } = await blocksOf(copy);
+  const [first] = await batchesOf(copy, 0, 2);
+  // All segments, or those behind the first one, were dropped before they were copied.
+  for (const kept of [[], [{ batch: first!, last: 2 }]]) {
+    const target = { dir: temporaryFolder(context), identity: restoredAs, segmentBytesMax };
+    await restoreCheckpoint(target, each(blocks));
+    const { newestSegment } = await restoreLog(target, each(kept), 5);
+    assert.equal(newestSegment, 6);
+    const restored = new JournalCopy(target);
+    assert.deepEqual([restored.logStart, restored.logEnd], [6, 5]);
+    await restored.close();
+    const journal = await openJournal(segmentEachTurn(target.dir, restoredAs));
+    assert.deepEqual(await replayOf(journal), []);
+    assert.equal(journal.log.nextSequence, 6);
+    await journal.close();
+  }
+});
+
 test('nothing to restore makes an empty log, and batches must ascend', async (context) => {
   const { copy } = await running(context);
   const [first, second] = await batchesOf(copy, 0, 5);
   const target = { dir: temporaryFolder(context), identity: restoredAs, segmentBytesMax };
   await restoreCheckpoint(target, each([]));
-  assert.deepEqual(await restoreLog(target, each([])), { last: 0, wallMs: 0, newestSegment: 0 });
+  assert.deepEqual(await restoreLog(target, each([]), 0), { last: 0, wallMs: 0, newestSegment: 0 });
   for (const wrong of [
     [
       { batch: second!, last: 5 },
@@ -272,7 +292,7 @@ test('nothing to restore makes an empty log, and batches must ascend', async (co
       { batch: first!, last: 2 },
     ],
   ])
-    await assert.rejects(restoreLog(target, each(wrong)), /ascend/);
+    await assert.rejects(restoreLog(target, each(wrong), 0), /ascend/);
 });
 
 test('a stopped journal is read as it was left: entries, stored responses, and metadata', async (context) => {

@@ -184,7 +184,7 @@ async function rebuild(
   const start = batches[random.below(Math.max(0, from) + 1)]!.firstSequence;
   const kept = batches.filter((each) => each.firstSequence >= start && each.firstSequence <= last);
   const given = kept.map((batch): KeptBatch => ({ batch, last: Math.min(last, batch.lastSequence) }));
-  const { last: written, wallMs, newestSegment } = await restoreLog(made, asyncOf(given));
+  const { last: written, wallMs, newestSegment } = await restoreLog(made, asyncOf(given), checkpointed);
   spare.same(copies, [written, wallMs], [last, kept.at(-1)!.wallMs], 'the end of a log that is restored');
   const restored = batchesIn(volume, `${dir}/log`);
   const ends = (some: readonly BatchOnDisk[]) =>
