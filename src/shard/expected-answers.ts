@@ -7,10 +7,10 @@
 
 import { defined } from '../core/assert.ts';
 
-/** About the bytes of all answers that an organization has under way. */
-const bytesMax = 256 * 1024;
+/** About the bytes of all answers that an organization has under way: 4 ms of the shard's time. */
+const bytesMax = 1024 * 1024;
 /** What an answer is expected to take before there was one. */
-const bytesAtFirst = 16 * 1024;
+const bytesAtFirst = 64 * 1024;
 /**
  * A larger answer is expected again at once, a smaller one after many: an organization could hide
  * large ones behind a few small ones.
