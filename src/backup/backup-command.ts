@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config-schema.ts';
 import { defined } from '../core/assert.ts';
-import { errorText } from '../core/errors.ts';
+import { errorCode, errorText } from '../core/errors.ts';
 import { lookAtDataFolder, refuseIncomplete } from '../data-folder/data-folder.ts';
 import { DataFolderError } from '../data-folder/data-folder-error.ts';
 import { recordOffline, whileLocked, withClearErrors } from '../data-folder/folder-command.ts';
@@ -75,7 +75,17 @@ async function make(
       segmentBytesMax: journal.segmentBytesMax,
       pace: paceOf(mibPerSecond * 1024 * 1024),
       onProgress,
+    }).catch((error) => {
+      throw isFull(error) ? fullDiskOf(to) : error;
     }),
+  );
+}
+
+const isFull = (error: unknown) => ['ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '');
+
+function fullDiskOf(to: string): DataFolderError {
+  return new DataFolderError(
+    `the disk of ${to} is full: make room, and run the same command again, which goes on with the backup`,
   );
 }
 

@@ -6,7 +6,16 @@
 // which the folder is whole. The directory, logs and checkpoints have labels (disk/identity.ts).
 
 import { randomBytes } from 'node:crypto';
-import { accessSync, constants, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { defined } from '../core/assert.ts';
 import { errorCode } from '../core/errors.ts';
@@ -252,7 +261,8 @@ export function anotherDataFolder(path: string, service: SharedService): DataFol
 
 function makeEmptyFolder(path: string): void {
   refuseUnfinished(path);
-  if (existsSync(path) && readdirSync(path).some((name) => !harmless.includes(name)))
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  if (isFolder && readdirSync(path).some((name) => !harmless.includes(name)))
     throw new DataFolderError(`${path} is not empty: name a folder that does not exist yet`);
   prepareDataFolder(path);
   writeFileSync(join(path, unfinishedFile), '', { flush: true, mode: 0o600 });

@@ -1,7 +1,8 @@
 // Where a backup may not lie: in the folder that it is of, and where another one is being made.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync } from 'node:fs';
+import fs, { mkdirSync, readdirSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { backUpConfigured } from '../../src/backup/backup-command.ts';
@@ -38,6 +39,26 @@ test('a backup for what is no recipient leaves nothing behind', async (context) 
   const { parent, backUp } = await dataFolder(context);
   await assert.rejects(backUp(join(parent, 'backup'), ['age1typo']), /age1typo is no recipient of age: /);
   assert.deepEqual(readdirSync(parent), ['data']);
+});
+
+test('a backup that finds no room says whose disk is full, and goes on when there is some', async (context) => {
+  const { parent, backUp } = await dataFolder(context);
+  const to = join(parent, 'backup');
+  const open = fs.openSync;
+  context.mock.method(fs, 'openSync', (...args: Parameters<typeof open>) => {
+    if (String(args[0]).includes('manifest'))
+      throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+    return open(...args);
+  });
+  syncBuiltinESMExports();
+  context.after(syncBuiltinESMExports);
+  await assert.rejects(backUp(to), {
+    name: 'CommandFailure',
+    message: `the disk of ${to} is full: make room, and run the same command again, which goes on with the backup`,
+  });
+  context.mock.restoreAll();
+  syncBuiltinESMExports();
+  await backUp(to);
 });
 
 test('two backups into one folder are not made at a time', async (context) => {

@@ -39,6 +39,17 @@ test('a restore without room on the disk is refused before it begins', async (co
   assert.equal(existsSync(dataDir), false);
 });
 
+test('a restore into what is no folder says so', async (context) => {
+  const parent = temporaryFolder(context);
+  const from = await backupIn(parent);
+  const file = join(from, 'manifest.json');
+  await assert.rejects(restore({ ...common, from, dataDir: file, onProgress: () => {} }), {
+    name: 'DataFolderError',
+    message: `the data folder ${file} is not a folder: choose another with PAYMENTS_DATA_DIR`,
+  });
+  assert.equal(existsSync(file), true);
+});
+
 test('a folder in which a restore was killed says so, and takes another one when it is empty', async (context) => {
   const parent = temporaryFolder(context);
   const from = await backupIn(parent);
