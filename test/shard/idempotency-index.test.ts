@@ -58,6 +58,26 @@ test('a key is known with its fingerprint and its place', () => {
   assert.deepEqual(found.location, key.location);
 });
 
+test('keys whose digests differ in one word are told apart', () => {
+  for (const word of [0, 1, 2]) {
+    const index = new IdempotencyIndex();
+    const digestWith = (value: number) => {
+      const words = Uint32Array.of(7, 7, 7, 7);
+      words[word] = value;
+      return new Uint8Array(words.buffer);
+    };
+    const keys = Array.from({ length: 500 }, (_, i) => ({
+      ...keyOf(i, startMs),
+      keyDigest: digestWith(2 * i),
+    }));
+    for (const key of keys) index.add(key);
+    for (const [i, key] of keys.entries()) {
+      assertFound(index, key, startMs);
+      assert.equal(index.get(digestWith(2 * i + 1), startMs), undefined, `word ${word}`);
+    }
+  }
+});
+
 test('digests may lie anywhere in a buffer', () => {
   const index = new IdempotencyIndex();
   const key = keyOf(5, startMs);
