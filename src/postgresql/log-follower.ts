@@ -6,7 +6,7 @@
 import type { AcquiredLog } from '../journal/remote-log.ts';
 import { settingsColumns } from './durability.ts';
 import { OwnerConnection, type OwnerOptions } from './owner-connection.ts';
-import { checksumAt, type Read } from './partitions.ts';
+import { checksumAt, firstSequenceOf, type Read } from './partitions.ts';
 
 interface FollowedRow {
   readonly [column: string]: unknown;
@@ -40,25 +40,19 @@ export class LogFollower {
    * that has come back would answer a read, and show less than was acknowledged. Tries again until
    * it has an answer or `close` is called.
    */
-  async endOf(partition: number): Promise<PartitionEnd> {
-    const row = await this.#connection.untilAnswered(() =>
-      this.#connection.change<{
-        next_sequence: string;
-        checksum: string;
-        first_sequence: string | null;
-      }>({
+  endOf(partition: number): Promise<PartitionEnd> {
+    return this.#connection.untilAnswered(async () => {
+      const row = await this.#connection.change<{ next_sequence: string; checksum: string }>({
         name: 'end',
         text: `update payments.partitions set next_sequence = next_sequence
-               where partition = $1 returning next_sequence, checksum, ${settingsColumns},
-                 (select min(first_sequence) from payments.log where log.partition = $1) as first_sequence`,
+               where partition = $1 returning next_sequence, checksum, ${settingsColumns}`,
         values: [partition],
-      }),
-    );
-    const sequence = Number(row?.next_sequence ?? 1) - 1;
-    return {
-      end: { sequence, checksum: Number(row?.checksum ?? 0) },
-      firstSequence: Number(row?.first_sequence ?? sequence + 1),
-    };
+      });
+      const sequence = Number(row?.next_sequence ?? 1) - 1;
+      // Not with the write: that may have waited for an append, whose rows it does not see.
+      const firstSequence = await firstSequenceOf(this.#readOnce, partition, sequence);
+      return { end: { sequence, checksum: Number(row?.checksum ?? 0) }, firstSequence };
+    });
   }
 
   checksumAt(partition: number, sequence: number): Promise<number | null> {
@@ -91,8 +85,9 @@ export class LogFollower {
     return parts;
   }
 
-  readonly #read: Read = (text, values) =>
-    this.#connection.connected(() => this.#connection.read(text, values));
+  readonly #readOnce: Read = (text, values) => this.#connection.read(text, values);
+
+  readonly #read: Read = (text, values) => this.#connection.connected(() => this.#readOnce(text, values));
 
   close(): void {
     this.#connection.close();

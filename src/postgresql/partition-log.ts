@@ -7,7 +7,7 @@ import type { JournalFailure, LogEnd } from '../journal/journal.ts';
 import type { AcquiredLog, AppendedBatch, RemoteLog } from '../journal/remote-log.ts';
 import { settingsColumns } from './durability.ts';
 import { failure, OwnerConnection, type OwnerOptions } from './owner-connection.ts';
-import { checksumAt, type PartitionRow, type Read, takePartition } from './partitions.ts';
+import { checksumAt, firstSequenceOf, type PartitionRow, type Read, takePartition } from './partitions.ts';
 import { type Primary, withPrimary } from './primary.ts';
 import { keepTables } from './schema.ts';
 
@@ -71,18 +71,15 @@ export class PostgresLog implements RemoteLog {
   }
 
   async #found(read: Read, row: PartitionRow): Promise<AcquiredLog> {
-    const [first] = await read<{ first_sequence: string | null }>(
-      'select min(first_sequence) as first_sequence from payments.log where partition = $1',
-      [this.#partition],
-    );
+    const sequence = Number(row.next_sequence) - 1;
+    const firstSequence = await firstSequenceOf(read, this.#partition, sequence);
     const metadata = await read<{ name: string; value: Buffer }>(
       'select name, value from payments.metadata where partition = $1',
       [this.#partition],
     );
-    const sequence = Number(row.next_sequence) - 1;
     return {
       epoch: Number(row.epoch),
-      firstSequence: Number(first?.first_sequence ?? sequence + 1),
+      firstSequence,
       end: { sequence, checksum: Number(row.checksum) },
       metadata: new Map(metadata.map(({ name, value }) => [name, value])),
     };

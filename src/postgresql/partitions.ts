@@ -27,6 +27,15 @@ export async function checksumAt(read: Read, partition: number, sequence: number
   return Number(row?.last_sequence) === sequence ? Number(row?.checksum) : null;
 }
 
+/** The sequence that what is left of a log begins with; the one behind `end` when nothing is. */
+export async function firstSequenceOf(read: Read, partition: number, end: number): Promise<number> {
+  const [row] = await read<{ first_sequence: string | null }>(
+    'select min(first_sequence) as first_sequence from payments.log where partition = $1',
+    [partition],
+  );
+  return Number(row?.first_sequence ?? end + 1);
+}
+
 /**
  * Takes a partition from whoever had it, with an epoch greater than `after`; else says why not.
  * Where nodes share the service, only the holder of the lease may: a node that wakes up late must

@@ -236,6 +236,31 @@ test('where a log ends is not told by an old primary that has come back', skip, 
   follower.close();
 });
 
+test('where a log begins is told also while its first batch is being appended', skip, async () => {
+  const servers = (await withStandby)!;
+  const [primary, standby] = servers.all;
+  const options = optionsOn(servers, systemTimers, false);
+  const [log, follower] = [new PostgresLog({ ...options, partition: 2 }), new LogFollower(options)];
+  const { epoch } = await log.acquire(0);
+  assert.equal((await follower.endOf(2)).firstSequence, 1);
+  const waiting = async (event: string) => {
+    const text = `select 1 from pg_stat_activity where wait_event${event}`;
+    return (await primary!.query(text)).length > 0 || undefined;
+  };
+  standby!.freeze();
+  const { bytes } = encodeBatch(turnAt(1, 3), tag, epoch);
+  const appended = log.append(epoch, { firstSequence: 1, timeMs: startMs, end: endOfBatch(bytes), bytes });
+  await poll(() => waiting(" = 'SyncRep'"));
+  const found = follower.endOf(2);
+  await poll(() => waiting("_type = 'Lock'"));
+  standby!.thaw();
+  await appended;
+  const { end, firstSequence } = await found;
+  assert.deepEqual([firstSequence, end.sequence], [1, 3]);
+  follower.close();
+  await log.close();
+});
+
 test('what one disk alone has is not acknowledged, and gives no trust', skip, async () => {
   const servers = (await withStandby)!;
   const [primary] = servers.all;

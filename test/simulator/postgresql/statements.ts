@@ -124,14 +124,7 @@ const named: Readonly<Record<string, Statement>> = {
     },
   },
   confirm: { locks: lockPartition, run: (tables, values, text) => owned(tables, values, text, () => ({})) },
-  end: {
-    locks: lockPartition,
-    run: (tables, values, text) => {
-      const { rows, changes } = owned(tables, values, text, () => ({}));
-      const first_sequence = firstOf(tables, Number(values[0]));
-      return { rows: rows.map((row) => ({ ...row, first_sequence })), changes };
-    },
-  },
+  end: { locks: lockPartition, run: (tables, values, text) => owned(tables, values, text, () => ({})) },
   look: {
     run: ({ lease, keyed }) => {
       if (lease === undefined) return read([]);
