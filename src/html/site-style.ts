@@ -99,13 +99,13 @@ table pre{max-block-size:16rem;padding:.25rem .5rem;overflow:auto;white-space:pr
 .badge.bad{color:var(--bad);background:var(--bad-soft)}
 .badge.warn{color:var(--warn);background:var(--warn-soft)}
 .amount,time,.numeric{font-variant-numeric:tabular-nums}
-.amount{white-space:nowrap}
+.amount,.whole{white-space:nowrap}
 .copyable{overflow-wrap:anywhere}
 table{inline-size:100%;border-collapse:collapse}
 th,td{padding:.625rem .5rem;border-block-end:1px solid var(--line);text-align:start;vertical-align:top}
 th{color:var(--muted);font-size:.8125rem;font-weight:600}
 .numeric{text-align:end}
-td :is(a,bdi){overflow-wrap:anywhere}
+td :is(.long,a[dir=ltr],bdi[dir=ltr]){overflow-wrap:anywhere}
 dl>div{display:grid;grid-template-columns:minmax(8rem,1fr) 2fr;gap:.25rem 1rem;padding-block:.5rem;border-block-end:1px solid var(--line)}
 dl>div:last-child{border-block-end:0}
 dt{color:var(--muted)}
@@ -191,7 +191,8 @@ dl>div{grid-template-columns:1fr}
 .lines tr:last-child{border-block-end-width:1px}
 .lines td{min-inline-size:0;padding:0;border:0;color:var(--muted);text-align:start}
 .lines td:empty,.lines td:has(>div:empty){display:none}
-.lines td.numeric:nth-child(n+3)::before{content:attr(data-heading) " ";font-size:.875rem}
+.lines td.numeric:nth-child(n+3)::before{content:attr(data-heading) " "}
+.lines td.numeric:nth-child(n+3)>div{display:inline}
 .lines td:first-child{flex:1 1 100%;font-size:1rem}
 .lines tr:has(td.numeric:nth-child(2)) td:first-child{flex-basis:55%}
 .lines td>div{min-inline-size:0;overflow-wrap:anywhere}

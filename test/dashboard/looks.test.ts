@@ -199,8 +199,25 @@ browserTest('request logs tell how long each took, and break no word on a deskto
   const height = await line.evaluate((row) => row.getBoundingClientRect().height);
   assert.ok(height < 40, `${height} px: a row takes one line`);
   assert.equal(await page.evaluate(excess), 0);
+  await page.setViewportSize({ width: 800, height: 800 });
+  const onTablet = await line.evaluate((row) => row.getBoundingClientRect().height);
+  assert.ok(onTablet < 60, `${onTablet} px: on a tablet it takes two`);
   await context.close();
 });
+
+/** The words of tables that are broken into lines, but for long ones. */
+const brokenWords = `(() => {
+  const found = [];
+  const texts = document.createTreeWalker(document.querySelector('main tbody'), NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  while (texts.nextNode())
+    for (const { 0: word, index } of texts.currentNode.data.matchAll(/(?<!\\S)[^\\s/-]{2,19}(?!\\S)/g)) {
+      range.setStart(texts.currentNode, index);
+      range.setEnd(texts.currentNode, index + word.length);
+      if (new Set(Array.from(range.getClientRects(), ({ top }) => Math.round(top))).size > 1) found.push(word);
+    }
+  return found;
+})()`;
 
 const longOrder = 'Order 1042: a carpet from Fez, two lamps and a tray of brass, sent to Essaouira';
 
@@ -229,6 +246,7 @@ browserTest('tables fit the screen on a tablet, and on a desktop at 200 %', asyn
     ]) {
       await page.goto(dashboard.address(path));
       assert.equal(await page.evaluate(excess), 0, `${path} at ${width} px`);
+      assert.deepEqual(await page.evaluate(brokenWords), [], `${path} at ${width} px`);
     }
   }
   await page.goto(dashboard.address('payments'));

@@ -15,7 +15,12 @@ type Content = Html | string | number | null;
 
 /** A text keeps its own writing direction beside what stands around it. */
 function isolated(content: Content): Content {
-  return typeof content === 'string' ? html`<bdi>${content}</bdi>` : content;
+  return typeof content === 'string' ? html`<bdi${ifLong(content)}>${content}</bdi>` : content;
+}
+
+/** The class of a text with a word that may be broken, so that it fits a column. */
+function ifLong(text: string): Html | false {
+  return /\S{20}/.test(text) && html` class="long"`;
 }
 
 /** A column of a table: its heading, and the cell of a row. Numbers are set against its end. */
@@ -254,7 +259,7 @@ export function finalSubmit(
 
 /** A link to a page below the organization and mode, named by a text of people. */
 export function linked(request: ViewRequest, path: string, text: string): Html {
-  return html`<a href="${viewLink(request, path)}" dir="auto">${text}</a>`;
+  return html`<a${ifLong(text)} href="${viewLink(request, path)}" dir="auto">${text}</a>`;
 }
 
 /** A link to a page below the organization and mode, named by a code such as an id. */

@@ -40,7 +40,7 @@ async function listCustomers(request: Request): Promise<DashboardAnswer> {
         say('customer'),
         ({ id, name, email }) => ui.linked(request, `customers/${id}`, firstSeen(name, email, id)),
       ],
-      [say('email'), ({ email }) => email && html`<bdi>${email}</bdi>`],
+      [say('email'), ({ email }) => email],
       [say('phone'), ({ phone }) => phone && html`<bdi dir="ltr">${phone}</bdi>`],
       [say('since'), ({ created }) => ui.time(language, created * 1000)],
     ],
@@ -81,7 +81,7 @@ function detailsOf(request: Request, { id, name, email, phone, description, crea
   return ui.definitions([
     [say('customer'), ui.copyable(request, id)],
     [say('name'), name],
-    [say('email'), email && html`<bdi>${email}</bdi>`],
+    [say('email'), email],
     [say('phone'), phone && html`<bdi dir="ltr">${phone}</bdi>`],
     [say('description'), description],
     [say('since'), ui.time(request.language, created * 1000)],

@@ -65,7 +65,7 @@ function list(request: Request): DashboardAnswer {
   };
   const columns: ui.Column<ApiKey>[] = [
     [say('name'), ({ name }) => name ?? '–'],
-    [say('key'), (key) => html`<code dir="ltr">…${key.hint}</code>`],
+    [say('key'), (key) => html`<code class="whole" dir="ltr">…${key.hint}</code>`],
     [say('kind'), (key) => say(key.kind)],
     [say('status'), badgeOf],
     [say('created'), (key) => ui.time(language, key.created * 1000)],

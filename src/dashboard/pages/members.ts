@@ -158,7 +158,7 @@ function keysPage(request: Request): DashboardAnswer {
     html`<span class="actions">${key.rolledTo === null && way(key, 'roll')}${way(key, 'revoke')}</span>`;
   const keys = keysKnownTo(request.services.directory, organization.id, request.id);
   const columns: ui.Column<ApiKey>[] = [
-    [sayKey('key'), ({ hint }) => html`<code dir="ltr">…${hint}</code>`],
+    [sayKey('key'), ({ hint }) => html`<code class="whole" dir="ltr">…${hint}</code>`],
     [say('mode'), ({ mode }) => sayLayout(request)(`${mode}_mode`)],
     [sayKey('kind'), ({ kind }) => sayKey(kind)],
     [sayKey('created'), ({ created }) => ui.time(language, created * 1000)],

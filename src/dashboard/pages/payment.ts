@@ -165,7 +165,7 @@ function attemptsPart({ language, say }: Request, { charges }: PaymentStory): Ht
     ui.table<PaymentStory['charges'][number]>(
       say('attempts'),
       [
-        [say('attempt'), ({ id }) => html`<bdi>${id}</bdi>`],
+        [say('attempt'), ({ id }) => id],
         [
           say('method'),
           ({ payment_method_details: details }) =>

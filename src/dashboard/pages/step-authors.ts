@@ -20,7 +20,7 @@ export function createStepAuthors(request: Saying<typeof sayPayment>): (step: St
 
   function linked(id: string | null): Html | null {
     if (id === null) return null;
-    const text = html`<bdi class="muted">${id}</bdi>`;
+    const text = html`<bdi class="muted" dir="ltr">${id}</bdi>`;
     return views.includes('requests')
       ? html` <a href="${viewLink(request, `requests/${id}`)}">${text}</a>`
       : html` ${text}`;
