@@ -24,10 +24,11 @@ export function withoutHidden(name: string): string {
   return hasHidden(name) ? name.replace(everyHiddenInName, ' ').replace(/ {2,}/g, ' ').trim() : name;
 }
 
+const visible = /[^\s\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}]/u;
+
 /** The first of the texts in which something is seen; the last one unless another has that. */
 export function firstSeen(...texts: readonly [...others: (string | null)[], last: string]): string {
-  const seen = texts.find((text) => text !== null && withoutHidden(text).trim() !== '');
-  return seen ?? texts.at(-1)!;
+  return texts.find((text) => text !== null && visible.test(text)) ?? texts.at(-1)!;
 }
 
 const turning = /[\u202a-\u202e\u2066-\u2069]/;

@@ -35,6 +35,8 @@ describe('a name', () => {
 test('of several texts the first one is shown in which something is seen', () => {
   assert.equal(firstSeen(null, ' \u200b\u00a0', 'Amina', 'cus_1'), 'Amina');
   assert.equal(firstSeen('\t', null, 'cus_1'), 'cus_1');
+  // A joiner, and a letter of Korean that stands for none, which is chosen as a name without one.
+  assert.equal(firstSeen('\u200d', '\u3164', 'cus_1'), 'cus_1');
 });
 
 test('lines may have breaks and tabs, and nothing else that is not seen', () => {
