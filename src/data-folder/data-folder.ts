@@ -269,7 +269,8 @@ function makeEmptyFolder(path: string): void {
 }
 
 function refuseUnfinished(path: string): void {
-  if (!existsSync(join(path, unfinishedFile))) return;
+  // A crash behind the last step of a restore leaves the mark in a folder that is whole.
+  if (!existsSync(join(path, unfinishedFile)) || existsSync(join(path, formatFile))) return;
   throw new DataFolderError(
     `${path} holds a restore that was ended in the middle, or is still under way: ` +
       'if no process is at it any more, remove all that is in the folder, and restore again',

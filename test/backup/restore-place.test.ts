@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import fs, { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import fs, { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -74,5 +74,8 @@ test('a folder in which a restore was killed says so, and takes another one when
   const { findings } = await again();
   assert.deepEqual(findings, []);
   assert.ok(!readdirSync(dataDir).includes('restore.unfinished'));
+  // As a crash leaves it that comes before the mark is gone from the disk.
+  writeFileSync(join(dataDir, 'restore.unfinished'), '');
   assert.equal(lookAtDataFolder(dataDir).shards, 1);
+  await assert.rejects(again(), /^DataFolderError: \S+new is not empty: name a folder/);
 });
