@@ -130,7 +130,6 @@ class Backup {
     this.#refuseOtherHistory();
     const store = this.#directory;
     directory.state ??= await this.#state('directory', revisionOf(store), directoryBlocks(store));
-    store.sync();
     this.#save();
     // The log first: a stored response whose segment is dropped moves into the checkpoint.
     await this.#logs(this.#ends());
@@ -165,20 +164,18 @@ class Backup {
     }
   }
 
-  /** Where the logs end, all of which is on the disk: a commit is seen before it is. */
   #ends(): number[] {
-    return this.#copies.map((copy) => {
-      const end = copy.logEnd;
-      copy.sync();
-      return end;
-    });
+    return this.#copies.map(({ logEnd }) => logEnd);
   }
 
+  /** To be called before the manifest names a file: what was read for it is on the disk then. */
   #noteEnd(part: number | 'directory', sequence: number): void {
     const { directory, shards } = this.#manifest;
     const entry = part === 'directory' ? directory : elementAt(shards, part);
+    const source = this.#sourceOf(part);
+    source.sync();
     if (sequence < (entry.end?.sequence ?? 0)) return;
-    entry.end = { sequence, checksum: this.#sourceOf(part).checksumAt(sequence) ?? null };
+    entry.end = { sequence, checksum: source.checksumAt(sequence) ?? null };
   }
 
   #sourceOf(part: number | 'directory'): ArchiveSource {
@@ -233,7 +230,6 @@ class Backup {
     const entry = this.#manifest.directory;
     const state = defined(entry.state, 'the state is written before the log');
     const changes = [...changesAfter(this.#directory, entry.log.at(-1)?.last ?? state.sequence)];
-    this.#directory.sync();
     const iterator = (async function* () {
       yield* changes;
     })();

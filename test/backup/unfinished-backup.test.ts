@@ -1,9 +1,10 @@
 // A backup that was interrupted goes on only with the data folder as it has gone on since.
 
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, renameSync } from 'node:fs';
+import fs, { cpSync, existsSync, mkdirSync, renameSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { backUp } from '../../src/backup/backup.ts';
 import { unfinishedManifest } from '../../src/backup/backup-manifest.ts';
 import { journalOf, lookAtDataFolder, openDataFolder } from '../../src/data-folder/data-folder.ts';
@@ -59,4 +60,37 @@ test('an unfinished backup does not go on with a data folder that went back in t
   const { moment, shards } = await backUpUnless(newer, to, neverInterrupted);
   assert.notEqual(moment, null);
   assert.equal(shards[0]!.end?.sequence, 6);
+});
+
+test('a backup names what it has read once that is on the disk', async (context: TestContext) => {
+  const parent = temporaryFolder(context);
+  const [dataDir, to] = [join(parent, 'data'), join(parent, 'backup')];
+  mkdirSync(dataDir);
+  await openDataFolder(dataDir, 1, 1);
+  await append(dataDir, 2, startMs);
+  const synced = new Set<string>();
+  const named: string[] = [];
+  const [open, rename] = [fs.openSync, fs.renameSync];
+  context.mock.method(fs, 'openSync', (...args: Parameters<typeof open>) => {
+    const [, part] = /data\/(directory|shard-0\/log)\/.*\.mdb$/.exec(String(args[0])) ?? [];
+    if (part !== undefined && args[1] === 'r') synced.add(part);
+    return open(...args);
+  });
+  context.mock.method(fs, 'renameSync', (...args: Parameters<typeof rename>) => {
+    rename(...args);
+    if (existsSync(join(to, 'manifest.json'))) return;
+    const { directory, shards } = unfinishedManifest(to) ?? {};
+    const isNew = (name: string, isThere: boolean) => isThere && !named.includes(name);
+    const news = [
+      ...(isNew('directory', directory?.state != null) ? ['directory'] : []),
+      ...(isNew('shard-0/log', (shards?.[0]?.log.length ?? 0) > 0) ? ['shard-0/log'] : []),
+    ];
+    for (const part of news) assert.ok(synced.has(part), part);
+    named.push(...news);
+  });
+  syncBuiltinESMExports();
+  await backUpUnless(dataDir, to, neverInterrupted);
+  context.mock.restoreAll();
+  syncBuiltinESMExports();
+  assert.deepEqual(named, ['directory', 'shard-0/log']);
 });
