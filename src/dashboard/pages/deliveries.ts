@@ -188,11 +188,7 @@ async function attemptList(request: Request, delivery: DeliveryRecord): Promise<
     [say('at'), ({ at_ms }) => ui.time(request.language, at_ms)],
     [say('status_code'), ({ status }) => status ?? '–', 'numeric'],
     [say('duration'), ({ duration_ms }) => html`<span dir="ltr">${duration_ms} ms</span>`, 'numeric'],
-    [
-      say('outcome'),
-      ({ failure }) =>
-        failure === null ? ui.badge(say('succeeded'), 'good') : html`<span dir="ltr">${failure}</span>`,
-    ],
+    [say('outcome'), ({ failure }) => failure ?? ui.badge(say('succeeded'), 'good')],
     [say('answer'), (attempt) => answerOf(request, attempt)],
   ];
   const gone = say('gone_attempts', { count: goneCount });

@@ -64,12 +64,12 @@ export function endpointBadge(
   return html`${ui.badge(say('failing'), 'bad')} ${say('since')} ${ui.time(language, health.failingSinceMs)}${next}`;
 }
 
-/** The last answer, and the share of the attempts of 24 hours that failed. */
-export function lastAnswerOf({ say }: Request, now: EndpointNow | undefined): Html | string {
+/** The status of the last answer, or why there was none. */
+export function lastAnswerOf({ say }: Request, now: EndpointNow | undefined): string {
   const { health } = now ?? unknown;
   if (health === null) return '–';
   if (health.lastStatus !== null) return String(health.lastStatus);
-  return health.lastFailure === null ? say('succeeded') : html`<span dir="ltr">${health.lastFailure}</span>`;
+  return health.lastFailure ?? say('succeeded');
 }
 
 export function shareOf({ say }: Request, now: EndpointNow | undefined): string {
