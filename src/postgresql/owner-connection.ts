@@ -38,7 +38,7 @@ export class OwnerConnection {
   #primary: Primary | null = null;
   #isClosed = false;
   #trouble: string | null = null;
-  /** Why PostgreSQL has refused what `connected` ran last; null: it has not. */
+  /** With which error PostgreSQL has answered what `connected` ran last; null: with none. */
   #refusal: string | null = null;
 
   constructor(options: OwnerOptions) {
@@ -323,9 +323,9 @@ export function failure(message: string, outcome: WriteOutcome, cause?: unknown)
   return new JournalFailure(`The log in PostgreSQL: ${message}`, { diskFull: false, outcome, cause });
 }
 
-/** Why PostgreSQL has refused a statement; null: the statement has failed otherwise. */
+/** Why PostgreSQL has answered with an error; null: the statement has failed otherwise. */
 function refusalIn(error: unknown): string | null {
-  return error instanceof JournalFailure && error.outcome === 'failed' ? error.message : null;
+  return error instanceof JournalFailure && error.cause instanceof pg.DatabaseError ? error.message : null;
 }
 
 /**

@@ -201,6 +201,42 @@ test('a read that PostgreSQL refuses is told of, and leaves no connection behind
   follower.close();
 });
 
+test(
+  "what PostgreSQL can't do because it is damaged is told of, and tried again after a while",
+  skip,
+  async () => {
+    const servers = (await withStandby)!;
+    const [primary] = servers.all;
+    const pauses = Promise.withResolvers<void>();
+    let tries = 0;
+    const timers: Timers = {
+      after(ms, action) {
+        if (ms === retryMs && ++tries === 3) pauses.resolve();
+        return systemTimers.after(ms, action);
+      },
+    };
+    const troubles: (string | null)[] = [];
+    const follower = new LogFollower(optionsOn(servers, timers, false, troubles));
+    const log = new PostgresLog({ ...optionsOn(servers, systemTimers, false), partition: 3 });
+    await log.acquire(0);
+    await log.close();
+    await primary!.query(
+      `create function damaged() returns trigger language plpgsql as
+     $$ begin raise exception 'invalid page' using errcode = 'XX001'; end $$;
+     create trigger damaged before update on payments.partitions execute function damaged()`,
+      'payments',
+    );
+    const found = follower.endOf(3);
+    await Promise.race([pauses.promise, found]);
+    await primary!.query('drop function damaged cascade', 'payments');
+    assert.equal((await found).end.sequence, 0);
+    assert.equal(troubles.length, 2, troubles.join('\n'));
+    assert.match(String(troubles[0]), /invalid page/);
+    assert.equal(troubles[1], null);
+    follower.close();
+  },
+);
+
 test('where a log ends is not told by an old primary that has come back', skip, async (context) => {
   const servers = await startServers(context, 2);
   const [old, next, other] = servers.all as [PostgresServer, PostgresServer, PostgresServer];
