@@ -81,7 +81,11 @@ export class LeaseKeeper {
     this.#isStopping = true;
     this.#sleeper.wake();
     await this.#ended;
-    if (this.#epoch !== null && !this.#isOver) await this.#options.table.release(this.#epoch).catch(() => {});
+    if (this.#epoch === null || this.#isOver) return;
+    const { table, now, onTrusted } = this.#options;
+    // Another node may have taken it before the answer is here.
+    onTrusted(now(), 0);
+    await table.release(this.#epoch).catch(() => {});
   }
 
   async #run(): Promise<void> {

@@ -321,7 +321,7 @@ for (const [when, ms, answeredMs] of [
   ['between two beats', 300, 15],
   ['during a beat', 510, 25],
 ] as const)
-  test(`a node that is told to stop ${when} releases the lease as soon as it is answered`, async () => {
+  test(`a node that is told to stop ${when} releases the lease as soon as it is answered, and believes itself no more`, async () => {
     const { world, table, a } = nodes('a');
     a.answerMs = 20;
     a.keeper.start();
@@ -331,7 +331,7 @@ for (const [when, ms, answeredMs] of [
       isStopped = true;
     });
     await world.pass(answeredMs);
-    assert.deepEqual([table.lease?.isReleased, isStopped], [true, false]);
+    assert.deepEqual([table.lease?.isReleased, isStopped, a.owns], [true, false, false]);
     await world.pass(10);
     await stopped;
   });
