@@ -90,6 +90,7 @@ export class ShardClient {
   #hasAnswered = false;
   readonly #scheduler: Scheduler;
   #stalledSinceMs: number | null = null;
+  readonly #expected = new ExpectedAnswers();
   /** Requests that were refused for want of room, by reason, since the start. */
   readonly refused: Record<NoRoom, number> = { full: 0, organization: 0, largest: 0 };
   /** Requests that were withdrawn before they ran, since the start. */
@@ -100,7 +101,7 @@ export class ShardClient {
       this.refused.largest++;
       onAnswer('overloaded');
     };
-    this.#lanes = [new Lane(bounds, evicted, new ExpectedAnswers()), new Lane(bounds, evicted)];
+    this.#lanes = [new Lane(bounds, evicted, this.#expected), new Lane(bounds, evicted)];
     this.#internal = new Lane(bounds, ({ resolve }) => {
       this.refused.largest++;
       resolve(away);
@@ -303,6 +304,8 @@ export class ShardClient {
     } else if ('stalledMs' in message) {
       const { stalledMs } = message;
       this.#stalledSinceMs = stalledMs === null ? null : this.#scheduler.elapsedMs() - stalledMs;
+      this.#expected.isStalled = stalledMs !== null;
+      this.#sendQueued();
     }
   }
 

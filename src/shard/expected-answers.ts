@@ -10,7 +10,7 @@ import { defined } from '../core/assert.ts';
 /** About the bytes of all answers that an organization has under way: 4 ms of the shard's time. */
 const bytesMax = 1024 * 1024;
 /** What an answer is expected to take before there was one. */
-const bytesAtFirst = 64 * 1024;
+const bytesAtFirst = 16 * 1024;
 /**
  * A larger answer is expected again at once, a smaller one after many: an organization could hide
  * large ones behind a few small ones.
@@ -28,8 +28,11 @@ export class ExpectedAnswers {
   readonly #owners = new Map<string, Owner>();
   /** By the number of the query. */
   readonly #underWay = new Map<number, Owner>();
+  /** The disk keeps answers waiting. How many are under way then tells nothing of the work. */
+  isStalled = false;
 
   mayAsk(organization: string): boolean {
+    if (this.isStalled) return true;
     const owner = this.#owners.get(organization);
     return owner === undefined || owner.underWay * owner.bytes < bytesMax;
   }
@@ -57,5 +60,6 @@ export class ExpectedAnswers {
   forget(): void {
     this.#owners.clear();
     this.#underWay.clear();
+    this.isStalled = false;
   }
 }
