@@ -246,14 +246,15 @@ export class RunningShard {
     this.#noteDirectory();
   }
 
-  /**
-   * Stores the newest change of the directory that this shard knows, unless nothing may be written.
-   * The next start stores it, too.
-   */
+  /** Stores the newest change of the directory that this shard knows. So does the next start. */
   #noteDirectory(): void {
+    this.note(directoryRevisionKey, writeRevision(this.#revision));
+  }
+
+  /** Stores something beside the records, unless nothing may be written or the shard stops. */
+  note(key: string, value: Uint8Array): void {
     if (this.shard.state.readOnly || this.#isStopping) return;
-    const values = new Map([[directoryRevisionKey, writeRevision(this.#revision)]]);
-    this.#options.journal.checkpointer.putMetadata(values).catch(this.#options.onFailure);
+    this.#options.journal.checkpointer.putMetadata(new Map([[key, value]])).catch(this.#options.onFailure);
   }
 
   /** The data folder is not paused any more. */

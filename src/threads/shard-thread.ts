@@ -84,8 +84,6 @@ void checkpointer.gauge.then((gauge) => otherThreads.set(`checkpoint-${number}`,
 let scrubState: ScrubState | null = null;
 let storedScrub = '';
 let storeScrubAtMs = 0;
-/** The shard stops: what the scrubber says from now on is not stored. */
-let isScrubStored = false;
 
 function scrubbed(state: ScrubState, totalBytes: number): void {
   scrubState = state;
@@ -102,8 +100,7 @@ function scrubbed(state: ScrubState, totalBytes: number): void {
 }
 
 function storeScrub(): void {
-  if (scrubState === null || isScrubStored || shard.state.readOnly) return;
-  journal.checkpointer.putMetadata(new Map([[scrubKey, writeScrub(scrubState)]])).catch(fail);
+  if (scrubState !== null) running.note(scrubKey, writeScrub(scrubState));
 }
 
 const ownership = new OwnershipBoard(data.ownership, trustClocks);
@@ -261,7 +258,6 @@ function show(): void {
 /** Whoever asks, the thread ends when the journal is closed. */
 const stop = lazily(() => {
   storeScrub();
-  isScrubStored = true;
   return running.stop();
 });
 
