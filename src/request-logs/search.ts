@@ -198,18 +198,25 @@ export function findRequest(folder: string, scope: LogScope, request: string): L
   return whole(findInParts(folder, scope, request));
 }
 
-export function* findInParts(...search: FindRequest): InParts<LoggedRequest | null> {
-  return (yield* findAmong(...search, true)) ?? (yield* findAmong(...search, false));
+export function* findInParts(
+  folder: string,
+  scope: LogScope,
+  request: string,
+): InParts<LoggedRequest | null> {
+  return (
+    (yield* findAmong(folder, scope, request, true)) ?? (yield* findAmong(folder, scope, request, false))
+  );
 }
-
-type FindRequest = [folder: string, scope: LogScope, request: string];
 
 /**
  * Looks in the segments of the time in the request's id, or in the others: ids ascend also when a
  * clock is set back, so their times can be ahead of it.
  */
 function* findAmong(
-  ...[folder, { org, mode }, request, isOfTime]: [...FindRequest, isOfTime: boolean]
+  folder: string,
+  { org, mode }: LogScope,
+  request: string,
+  isOfTime: boolean,
 ): InParts<LoggedRequest | null> {
   const atMs = timeOfId(request);
   if (atMs < 0) return null;
