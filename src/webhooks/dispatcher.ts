@@ -246,7 +246,8 @@ export class Dispatcher {
   #freed(actor: EndpointActor, org: string): void {
     this.#count(org, -1);
     this.#lineUpOrForget(actor);
-    for (const each of this.#isCrowded ? [org] : [...this.#held.keys()]) this.#lineUpHeld(each);
+    if (this.#isCrowded) this.#lineUpHeld(org);
+    else for (const each of this.#held.keys()) this.#lineUpHeld(each);
     this.#pump();
   }
 
