@@ -83,6 +83,16 @@ test('a checkpoint tells its sequence, its newest segment and its metadata to wh
   assert.equal(metadataIn(folder, 'b'), undefined);
 });
 
+test('a name of metadata may be as long as the key of a row', async (context) => {
+  const journal = await recovered(await journalIn(temporaryFolder(context)));
+  const put = (name: string) => journal.checkpointer.putMetadata(new Map([[name, Buffer.from('1')]]));
+  const longest = 'a'.repeat(1_978);
+  await put(longest);
+  assert.deepEqual([...journal.checkpoint.metadata().keys()], [longest]);
+  for (const name of ['', `${longest}a`]) await assert.rejects(async () => put(name), /a key of \d+ bytes/);
+  await journal.close();
+});
+
 test('a checkpoint in a form of another release is refused, and one that is closed takes nothing', async (context) => {
   const dir = temporaryFolder(context);
   const journal = await recovered(await journalIn(dir));

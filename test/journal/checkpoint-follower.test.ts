@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { open as openLmdb } from 'lmdb';
+import { systemScheduler } from '../../src/core/scheduler.ts';
 import { causes } from '../../src/domain/cause.ts';
 import type { Change } from '../../src/domain/record.ts';
 import type { Entry } from '../../src/journal/journal.ts';
@@ -96,6 +97,25 @@ test('a checkpoint has the last value of each record, in whatever order records 
     [paymentIntent(8), paymentIntent(2), paymentIntent(7), paymentIntent(5, removed)],
     [paymentIntent(12, paid), paymentIntent(2, paid), paymentIntent(11), paymentIntent(3)],
   ]);
+  await journal.close();
+});
+
+test('while much of the log is brought into the checkpoint, other work of the thread has its turns', async (context) => {
+  let turns = 0;
+  const scheduler = {
+    ...systemScheduler,
+    soon: (action: () => void) =>
+      systemScheduler.soon(() => {
+        turns++;
+        action();
+      }),
+  };
+  const journal = await journalIn(temporaryFolder(context), { scheduler });
+  const portions = 3;
+  // Each of these batches has more than is read in a portion.
+  await appendTurns(journal, Array<number>(portions).fill(1_000));
+  await journal.checkpointer.write(journal.log.nextSequence - 1);
+  assert.equal(turns, portions);
   await journal.close();
 });
 

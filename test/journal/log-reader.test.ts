@@ -306,6 +306,8 @@ for (const { name, damage, defect } of damages) {
     assert(batches.length < before.length);
     // Who reads on from right in front of it hears the same.
     assert.deepEqual(readAll(files, { after: told.fromSequence - 1 }).defects, [told]);
+    // Who reads on from behind it does not read it.
+    assert.deepEqual(readAll(files, { after: told.toSequence! }).defects, []);
   });
 }
 

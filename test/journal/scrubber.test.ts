@@ -330,6 +330,27 @@ for (const { name, damage, defect, advice } of damages) {
   });
 }
 
+test('what comes after a large record whose pages are overwritten is read all the same', async (context) => {
+  const folder = await written(context);
+  const [large] = encoded([paymentIntent(7, { description: 'x'.repeat(3 * lengthOfPage) })]);
+  await change(folder, (table) => table('records').putSync(large!.key, large!.value));
+  const later = rowIn(folder, 'records');
+  const reader = new CheckpointReader(folder.checkpoint);
+  const [row] = [...reader.file.rows('records')].filter(
+    (each) => !(each instanceof FileDamage) && each.key.equals(large!.key),
+  );
+  reader.close();
+  assert(row !== undefined && !(row instanceof FileDamage) && row.key < later.key);
+  const page = Math.floor(row.at / lengthOfPage) * lengthOfPage;
+  overwrite(folder.file, page, Buffer.alloc(lengthOfPage));
+  flip(folder.file, later.at + later.length - 1);
+  const { findings } = pass(folder);
+  assert.deepEqual(
+    findings.map(({ byte }) => byte),
+    [page, later.at],
+  );
+});
+
 test('a checkpoint that is written between slices is not taken for a damaged one', async (context) => {
   const dir = temporaryFolder(context);
   const mapSizes = { log: 1 << 24, state: 1 << 24 };

@@ -8,6 +8,8 @@ const switched = new URL('switched-sources.ts', import.meta.url).href;
 
 /** Each import of a test file stays in memory. */
 const questionsMax = 300;
+/** With its first question a process loads the sources, too. */
+const loadMsMax = 15_000;
 
 export class Lane<Question extends object, Answer> {
   readonly #file: string;
@@ -27,11 +29,13 @@ export class Lane<Question extends object, Answer> {
 
   /** Null where the process ended or took too long. */
   async ask(question: Question, limitMs: number): Promise<Answer | null> {
-    if (this.#asked++ >= questionsMax) this.end();
+    if (this.#asked >= questionsMax) this.end();
     this.#child ??= this.#start({});
     const child = this.#child;
+    const msMax = this.#asked === 0 ? limitMs + loadMsMax : limitMs;
+    this.#asked++;
     const answer = await new Promise<Answer | null>((resolve) => {
-      const timer = setTimeout(() => done(null), limitMs);
+      const timer = setTimeout(() => done(null), msMax);
       const done = (answered: Answer | null) => {
         clearTimeout(timer);
         child.off('message', answers).off('exit', ends);

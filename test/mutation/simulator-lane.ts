@@ -18,15 +18,24 @@ export class SimulatorLane {
     const mutant = { file, id };
     if (actsAtLoad) this.lane.begin(mutant);
     const answer = await this.#try(seeds, mutant);
-    if (actsAtLoad) this.lane.end();
-    if (answer === null) return seeds[0]!;
-    if (answer.found === null || actsAtLoad) return answer.found;
-    // What the mutants before have left behind may have been found: then it is left to a new process.
-    if ((await this.#try([answer.found], null))?.found === null) return answer.found;
-    this.lane.end();
+    if (answer?.found === null) {
+      if (actsAtLoad) this.lane.end();
+      return null;
+    }
+    if (!actsAtLoad && answer !== null && (await this.#isSilent([answer.found]))) return answer.found;
+    // What the mutants before have left behind may have been found, or the machine may be too busy: see UnitLane.
+    this.lane.begin(mutant);
     const again = await this.#try(seeds, mutant);
     this.lane.end();
-    return again === null ? seeds[0]! : again.found;
+    if (again?.found === null) return null;
+    return (await this.#isSilent(again === null ? seeds : [again.found]))
+      ? (again?.found ?? seeds[0]!)
+      : null;
+  }
+
+  /** Whether the seeds find nothing without a mutant. */
+  async #isSilent(seeds: readonly number[]): Promise<boolean> {
+    return (await this.#try(seeds, null))?.found === null;
   }
 
   #try(seeds: readonly number[], mutant: Place | null): Promise<Answer | null> {

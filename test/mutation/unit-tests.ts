@@ -73,9 +73,10 @@ export class UnitLane {
     if (actsAtLoad) this.lane.begin(mutant);
     for (const part of parts) {
       const answer = await this.#try(part, mutant);
-      if (isPassed(answer) || !(actsAtLoad || (await this.#isSound(part, mutant, answer)))) continue;
-      if (actsAtLoad) this.lane.end();
-      return { part, failed: answer?.failed ?? -1 };
+      if (isPassed(answer)) continue;
+      if (await this.#isSound(part, mutant, answer, actsAtLoad))
+        return { part, failed: answer?.failed ?? -1 };
+      if (actsAtLoad) this.lane.begin(mutant);
     }
     if (actsAtLoad) this.lane.end();
     return null;
@@ -103,15 +104,18 @@ export class UnitLane {
     return false;
   }
 
-  /** The mutant before may have left something behind that the test fails of: then it fails in a new process only if it should. */
-  async #isSound(part: Part, mutant: Place, answer: Answer | null): Promise<boolean> {
-    if (answer === null) return true;
-    const failed = answer.failed ?? -1;
-    if (failed >= 0 && isPassed(await this.#try({ ...part, places: [failed] }, null))) return true;
-    this.lane.end();
+  /**
+   * The mutant before may have left something behind that the tests fail of, or the machine may be too busy for them: then they
+   * fail in a new process only if they should, and without the mutant they pass in one as well.
+   */
+  async #isSound(part: Part, mutant: Place, answer: Answer | null, actsAtLoad: boolean): Promise<boolean> {
+    const failed = answer?.failed ?? -1;
+    if (!actsAtLoad && failed >= 0 && isPassed(await this.#try({ ...part, places: [failed] }, null)))
+      return true;
+    this.lane.begin(mutant);
     const again = await this.#try(part, mutant);
     this.lane.end();
-    return !isPassed(again);
+    return !isPassed(again) && isPassed(await this.#try(part, null));
   }
 
   #try({ file, places, ms }: Part, mutant: Place | null): Promise<Answer | null> {
