@@ -76,6 +76,9 @@ browserTest('payments are listed, filtered and searched', async () => {
   assert.deepEqual([split.status, split.headers.getSetCookie()], [200, []]);
   const odd = await owner.get(`${path}?from=0000-01-01&to=tomorrow&before=pi_%00&status=x`);
   assert.deepEqual([odd.status, /Give the day as YYYY-MM-DD/.test(odd.body)], [200, true]);
+  assert.match(odd.body, /Choose one from the list/);
+  const reversed = await owner.get(`${path}?from=2026-03-02&to=2026-03-01`);
+  assert.match(reversed.body, /This day is before the first one/);
   await page.goto(dashboard.address('payments?from=2001-01-01&to=2001-01-02'));
   await page.getByText('Nothing found').waitFor();
 });

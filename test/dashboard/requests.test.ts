@@ -197,3 +197,29 @@ test('a request is found by its id as soon as it was answered', async () => {
   const older = id.replace(/^req_......../, 'req_00000000');
   assert.equal((await developer.get(path.replace(id, older))).status, 404);
 });
+
+test('a filter that makes no sense is told, and left out', async () => {
+  const id = idOf(await create({}, 'odd-filters'));
+  const told = async (path: string) => {
+    const { pathname, search } = new URL(dashboard.address(path));
+    const { status, body } = await developer.get(pathname + search);
+    assert.equal(status, 200);
+    const problems = /Choose one from the list|Give the day as YYYY-MM-DD|This day is before the first one/g;
+    return { body, problems: [...new Set(body.match(problems))] };
+  };
+  await dashboard.service.until(async () => (await told('requests')).body.includes(id) || undefined);
+  for (const [query, problem] of [
+    ['status=700', 'Choose one from the list'],
+    ['from=2026-13-01', 'Give the day as YYYY-MM-DD'],
+    ['to=tomorrow', 'Give the day as YYYY-MM-DD'],
+    ['from=2026-03-02&to=2026-03-01', 'This day is before the first one'],
+  ]) {
+    const { body, problems } = await told(`requests?${query}`);
+    assert.deepEqual(problems, [problem], query);
+    assert.ok(body.includes(id), query);
+  }
+  for (const fine of ['', '?status=418', '?from=2026-03-02&to=2026-03-02'])
+    assert.deepEqual((await told(`requests${fine}`)).problems, [], fine);
+  const reversed = await told('events?from=2026-03-02&to=2026-03-01');
+  assert.deepEqual(reversed.problems, ['This day is before the first one']);
+});

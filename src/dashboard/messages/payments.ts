@@ -75,9 +75,6 @@ export const paymentMessages = texts({
   refund_heading: 'Refund | Remboursement | الاسترداد',
   settled: 'Settled | Réglé le | تاريخ التسوية',
   download: 'Download | Télécharger | تنزيل',
-  date_invalid: `Give the day as YYYY-MM-DD.
-    Indiquez le jour sous la forme AAAA-MM-JJ.
-    اكتب اليوم على شكل YYYY-MM-DD.`,
   refunds: 'Refunds | Remboursements | المبالغ المستردة',
   session: 'Checkout session | Session de paiement | جلسة الدفع',
   attempts: 'Attempts to pay | Tentatives de paiement | محاولات الدفع',

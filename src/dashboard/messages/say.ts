@@ -17,7 +17,16 @@ export const sharedTexts = texts({
   attempt: 'Attempt | Tentative | المحاولة',
   by: 'By | Par | بواسطة',
   created: 'Created | Créé le | أُنشئ في',
+  choice_invalid: `Choose one from the list.
+    Choisissez dans la liste.
+    اختر من القائمة.`,
   customer: 'Customer | Client | العميل',
+  day_before_from: `This day is before the first one.
+    Ce jour précède le premier.
+    هذا اليوم قبل اليوم الأول.`,
+  day_invalid: `Give the day as YYYY-MM-DD.
+    Indiquez le jour sous la forme AAAA-MM-JJ.
+    اكتب اليوم على شكل YYYY-MM-DD.`,
   description: 'Description | Description | الوصف',
   details: 'Details | Détails | التفاصيل',
   email: 'E-mail address | Adresse e-mail | البريد الإلكتروني',

@@ -1,7 +1,6 @@
 // The pages for events: a list by type and day, and each event as it is sent, with its deliveries.
 
 import { sentEventTypes } from '../../contract/vocabulary.ts';
-import { moroccoDayBounds } from '../../core/morocco-day.ts';
 import { fieldIndex } from '../../domain/indexes.ts';
 import type { DeliveryRecord } from '../../domain/record.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
@@ -10,12 +9,13 @@ import * as ui from '../layout/components.ts';
 import { page } from '../layout/document.ts';
 import { errorPage, unansweredPage } from '../layout/errors.ts';
 import { listPage, tailAnswer } from '../layout/live-list.ts';
-import { get, type ResultOf, type Row, type Saying, saying } from '../layout/row.ts';
+import { get, type ResultOf, type Row, refused, type Saying, saying } from '../layout/row.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { sayWebhooks } from '../messages/webhooks.ts';
 import { deliveryTable, sampleBadge } from './deliveries.ts';
 import { listPart } from './list-part.ts';
 import { ownRecords } from './own-record.ts';
+import { periodIn } from './period.ts';
 
 const active = 'events';
 const tailPath = 'events/tail';
@@ -30,15 +30,13 @@ export const eventRows: readonly Row[] = saying(sayWebhooks, [
 ]);
 
 /** The filters of the address, as parameters of the API's list. */
-function filtersOf({ query }: Request): Record<string, string> {
-  const type = query.get('type') ?? '';
-  const from = moroccoDayBounds(query.get('from') ?? '');
-  const to = moroccoDayBounds(query.get('to') ?? '');
+function filtersOf(request: Request): Record<string, string> {
+  const { fromMs, toMs } = periodIn(request);
   return {
     limit: '25',
-    type,
-    ...(from !== null && { 'created[gte]': String(from.fromMs / 1000) }),
-    ...(to !== null && { 'created[lt]': String(to.toMs / 1000) }),
+    type: request.query.get('type') ?? '',
+    ...(fromMs !== null && { 'created[gte]': String(fromMs / 1000) }),
+    ...(toMs !== null && { 'created[lt]': String(toMs / 1000) }),
   };
 }
 
@@ -57,13 +55,8 @@ async function streamList(request: Request): Promise<DashboardAnswer> {
 async function list(request: Request): Promise<DashboardAnswer> {
   const { isThere, data, isNewest, queries } = await eventsOf(request);
   if (!isThere) return errorPage(request, 'trouble');
-  return listPage(
-    request,
-    filterForm(request),
-    eventTable(request, data),
-    queries,
-    isNewest ? tailPath : null,
-  );
+  const shown = refused(request, periodIn(request).problems, 200);
+  return listPage(shown, filterForm(shown), eventTable(request, data), queries, isNewest ? tailPath : null);
 }
 
 function eventTable(request: Request, events: readonly Event[]): Html {

@@ -4,9 +4,8 @@
 import { kindOfId } from '../../contract/id-prefixes.ts';
 import { descriptionCharactersMax } from '../../contract/limits.ts';
 import { routeTable } from '../../contract/routes/table.ts';
-import type { Language } from '../../contract/vocabulary.ts';
+import { type Language, paymentMethodTypes } from '../../contract/vocabulary.ts';
 import { asciiDigits } from '../../core/card-number.ts';
-import { moroccoDayBounds } from '../../core/morocco-day.ts';
 import { hasName, tableOf } from '../../core/tables.ts';
 import { type Sheet, sheetColumns, sheetWords } from '../../domain/export-sheet.ts';
 import { everyPayment, type PaymentSearch } from '../../domain/payment-search.ts';
@@ -22,6 +21,7 @@ import { sayLayout } from '../messages/layout.ts';
 import { sayPayment } from '../messages/payments.ts';
 import { paymentsTable } from './payment-parts.ts';
 import { askStory, beforeIn, customersMax, customersWith, findPayments } from './payment-questions.ts';
+import { periodIn } from './period.ts';
 
 type Request = Saying<typeof sayPayment>;
 
@@ -91,15 +91,14 @@ function textIn(query: URLSearchParams): string {
 async function searchOf(request: Request): Promise<{ search: PaymentSearch; problems: Problems }> {
   const { query, say } = request;
   const text = textIn(query);
-  const problems: Record<string, string> = {};
-  const day = (name: string) => {
+  const { fromMs, toMs, problems: problemsOfPeriod } = periodIn(request);
+  const problems: Record<string, string> = { ...problemsOfPeriod };
+  const choice = <Choice extends string>(name: string, choices: readonly Choice[]): Choice | null => {
     const value = query.get(name) ?? '';
-    const bounds = moroccoDayBounds(value);
-    if (value !== '' && bounds === null) problems[name] = say('date_invalid');
-    return bounds;
+    const chosen = choices.find((one) => one === value) ?? null;
+    if (value !== '' && chosen === null) problems[name] = say('choice_invalid');
+    return chosen;
   };
-  const [from, to] = [day('from'), day('to')];
-  const method = query.get('method');
   if (isLong(text)) problems.q = say('search_long', { max: descriptionCharactersMax });
   const isText = text !== '' && !isLong(text);
   const isEmail = isText && text.includes('@') && !text.includes('=');
@@ -107,11 +106,11 @@ async function searchOf(request: Request): Promise<{ search: PaymentSearch; prob
   if (customers?.hasMore) problems.q = say('customers_many', { max: customersMax });
   const search: PaymentSearch = {
     ...everyPayment,
-    state: paymentStates.find((state) => state === query.get('status')) ?? null,
-    method: method === 'card' || method === 'cash' ? method : null,
+    state: choice('status', paymentStates),
+    method: choice('method', paymentMethodTypes),
     customers: customers?.ids ?? null,
-    fromSeconds: from && from.fromMs / 1000,
-    toSeconds: to && to.toMs / 1000,
+    fromSeconds: fromMs && fromMs / 1000,
+    toSeconds: toMs && toMs / 1000,
     text: isText && !isEmail ? text : null,
     before: beforeIn(query),
   };

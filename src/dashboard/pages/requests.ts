@@ -7,7 +7,6 @@ import { listLimitMax } from '../../contract/limits.ts';
 import type { LoggedRequest } from '../../contract/routes/logged-request.ts';
 import { timeOfId } from '../../core/ids.ts';
 import { lazily } from '../../core/lazily.ts';
-import { moroccoDayBounds } from '../../core/morocco-day.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { OperatorServices } from '../../operator/use-cases/services.ts';
@@ -19,9 +18,19 @@ import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
 import { viewLink } from '../layout/links.ts';
 import { listPage, tailAnswer } from '../layout/live-list.ts';
-import { get, type ResultOf, type Row, type Saying, saying, type View } from '../layout/row.ts';
+import {
+  get,
+  type Problems,
+  type ResultOf,
+  type Row,
+  refused,
+  type Saying,
+  saying,
+  type View,
+} from '../layout/row.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { sayRequests } from '../messages/requests.ts';
+import { periodIn } from './period.ts';
 
 const active = 'requests';
 const tailPath = 'requests/tail';
@@ -51,7 +60,8 @@ async function showList(request: Request): Promise<DashboardAnswer> {
     newer: isNewest ? null : kept,
     older: found?.older ? { ...kept, before: found.older } : null,
   };
-  return listPage(request, filterForm(request), listOf(request, found), queries, isNewest ? tailPath : null);
+  const shown = refused(request, problemsOf(request), 200);
+  return listPage(shown, filterForm(shown), listOf(request, found), queries, isNewest ? tailPath : null);
 }
 
 async function streamList(request: Request): Promise<DashboardAnswer> {
@@ -73,14 +83,22 @@ function search(request: Request): Promise<FoundPage | null> {
 function filterOf(request: Request): LogFilter {
   const text = filterValue(request, 'q');
   const path = filterValue(request, 'path');
+  const { fromMs, toMs } = periodIn(request);
   return {
-    since: moroccoDayBounds(filterValue(request, 'from'))?.fromMs,
-    until: moroccoDayBounds(filterValue(request, 'to'))?.toMs,
+    since: fromMs ?? undefined,
+    until: toMs ?? undefined,
     status: statusRangeOf(filterValue(request, 'status')) ?? undefined,
     path: path === '' ? undefined : path,
     object: kindOfId(text) === undefined ? undefined : text,
     idempotencyKey: text === '' || kindOfId(text) !== undefined ? undefined : text,
   };
+}
+
+/** What is wrong with the filters. Each one that makes no sense is left out. */
+function problemsOf(request: Request): Problems {
+  const status = filterValue(request, 'status');
+  const isStatus = status === '' || statusRangeOf(status) !== null;
+  return { ...(!isStatus && { status: request.say('choice_invalid') }), ...periodIn(request).problems };
 }
 
 function filterForm(request: Request): Html {
