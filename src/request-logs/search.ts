@@ -194,10 +194,6 @@ export function newestPlace(folder: string, { org, mode }: LogScope): string {
   return name === undefined ? noPlace : textOf({ name, row: indexedRows(log, name) });
 }
 
-export function findRequest(folder: string, scope: LogScope, request: string): LoggedRequest | null {
-  return whole(findInParts(folder, scope, request));
-}
-
 export function* findInParts(
   folder: string,
   scope: LogScope,

@@ -6,8 +6,7 @@ import { findCardNumber } from '../../src/core/card-number.ts';
 import { scrub } from '../../src/core/secret-text.ts';
 import { loggableIdempotencyKey } from '../../src/edge/api/loggable.ts';
 import { type AnsweredRequest, bodyKeptBytesMax } from '../../src/request-logs/entry.ts';
-import { findRequest } from '../../src/request-logs/search.ts';
-import { answeredRequest, newLogs, shop, writeAll } from './written-log.ts';
+import { answeredRequest, findRequest, newLogs, shop, writeAll } from './written-log.ts';
 
 const card = '4242424242424242';
 const grouped = '4242 4242 4242 4242';

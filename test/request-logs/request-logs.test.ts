@@ -22,7 +22,6 @@ import { answerLogQuestions } from '../../src/request-logs/query.ts';
 import type { LogScope, RequestLogs } from '../../src/request-logs/request-logs.ts';
 import {
   entriesAfter,
-  findRequest,
   findRequestAnywhere,
   type LogFilter,
   newestPlace,
@@ -33,6 +32,7 @@ import {
   answeredRequest,
   batchOf,
   dayMs,
+  findRequest,
   newLogs,
   requestIdAt,
   shop,

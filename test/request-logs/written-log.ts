@@ -1,8 +1,10 @@
 // A request log in a temporary folder, written as the edges' batches are, for tests that read it.
 
+import type { LoggedRequest } from '../../src/contract/routes/logged-request.ts';
 import { encodeBase62 } from '../../src/core/ids.ts';
 import { type AnsweredRequest, EntryWriter } from '../../src/request-logs/entry.ts';
 import { type LogScope, RequestLogs, type RequestLogsOptions } from '../../src/request-logs/request-logs.ts';
+import { findInParts } from '../../src/request-logs/search.ts';
 import { temporaryFolder } from '../service.ts';
 
 export const dayMs = 86_400_000;
@@ -70,4 +72,13 @@ export function batchOf(entries: readonly AnsweredRequest[]): Buffer {
   const writer = new EntryWriter(Buffer.alloc(entries.length * 96 * 1024));
   for (const entry of entries) if (!writer.put(0, entry)) throw new Error('it does not fit');
   return writer.buffer.subarray(0, writer.used);
+}
+
+/** A request of a log; null when the log does not have it. */
+export function findRequest(folder: string, scope: LogScope, request: string): LoggedRequest | null {
+  const parts = findInParts(folder, scope, request);
+  for (;;) {
+    const { done, value } = parts.next();
+    if (done) return value;
+  }
 }
