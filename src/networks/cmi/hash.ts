@@ -18,7 +18,7 @@ export function signedFields(fields: readonly Field[]): Field[] {
   return fields
     .filter(([name]) => !/^(hash|encoding)$/i.test(name))
     .map((field) => ({ field, key: sortKey(field[0]) }))
-    .sort((left, right) => compare(left.key, right.key))
+    .sort(({ key: left }, { key: right }) => (left < right ? -1 : Number(left > right)))
     .map(({ field }) => field);
 }
 
@@ -56,27 +56,16 @@ export function isSigned(signed: readonly Field[], hash: string, storeKey: strin
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-/**
- * The order of PHP's `natcasesort`, which CMI's own sample uses: letters as capitals (so `_` comes
- * after them), and digits that follow each other as one number (`item9` before `item10`). The names
- * of fields have no spaces.
- */
-export function compareNames(left: string, right: string): number {
-  return compare(sortKey(left), sortKey(right));
-}
-
-function compare(left: string, right: string): number {
-  return left < right ? -1 : Number(left > right);
-}
-
 const zero = 0x30;
 
 /**
- * A text that sorts by its characters as the name does: in capitals, and each number as `0`, the
- * count of its digits and its digits, without leading zeros. It is made once for each name, because
- * strangers may post names that take long to compare.
+ * A text whose characters sort as the name does in PHP's `natcasesort`, which CMI's own sample
+ * uses: letters as capitals (so `_` comes after them), and digits that follow each other as one
+ * number (`item9` before `item10`): as `0`, the count of its digits and its digits, without leading
+ * zeros. The names of fields have no spaces. It is made once for each name, because strangers may
+ * post names that take long to compare.
  */
-function sortKey(name: string): string {
+export function sortKey(name: string): string {
   const codes: number[] = [];
   let i = 0;
   while (i < name.length) {

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createCmiConnector } from '../../../src/networks/cmi/connector.ts';
-import { bytesOf, compareNames, hashOf } from '../../../src/networks/cmi/hash.ts';
+import { bytesOf, hashOf, signedFields, sortKey } from '../../../src/networks/cmi/hash.ts';
 import { hostedPayment, startMs } from '../calls.ts';
 import { callbackFields } from '../cmi-stand-in/callback.ts';
 import { Gateway } from '../cmi-stand-in/gateway.ts';
@@ -36,7 +36,7 @@ async function reported(declined: string | null, cardholder: string): Promise<Fi
     ['EXTRA.CARDHOLDERNAME', cardholder],
   ]);
   told.delete('encoding');
-  return [...told].sort(([left], [right]) => compareNames(left, right));
+  return signedFields([...told]);
 }
 
 function read(fields: Fields, hash: string) {
@@ -58,10 +58,10 @@ function renamed(fields: Fields, places: Readonly<Record<string, number>>): Fiel
   for (const [at, [own]] of fields.entries()) {
     const before = given.at(-1) ?? '';
     const next = [...names].find(([place]) => place > at)?.[1];
-    const fits = compareNames(before, own) < 0 && (next === undefined || compareNames(own, next) < 0);
+    const fits = sortKey(before) < sortKey(own) && (next === undefined || sortKey(own) < sortKey(next));
     given.push(names.get(at) ?? (fits && !Object.hasOwn(places, own) ? own : `${before}!`));
   }
-  const isInOrder = given.every((name, at) => at === 0 || compareNames(given[at - 1]!, name) < 0);
+  const isInOrder = given.every((name, at) => at === 0 || sortKey(given[at - 1]!) < sortKey(name));
   return isInOrder ? fields.map(([, value], at) => [given[at]!, value]) : null;
 }
 
