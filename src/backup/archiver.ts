@@ -52,8 +52,6 @@ interface ArchiverOptions {
   readonly onGap: (first: number, last: number) => void;
 }
 
-const fileBytesMax = 64 << 20;
-
 export class Archiver {
   readonly #options: ArchiverOptions;
   /** The last sequence that is archived; null while the archive could not be opened. */
@@ -145,7 +143,7 @@ export class Archiver {
       onGap(first, last);
     });
     for (;;) {
-      const written = await writeLogFile(folder, part, type, entries, fileBytesMax, write);
+      const written = await writeLogFile(folder, part, entries, { type, ...write });
       if (written === null) break;
       const next = Math.max(this.#written, gapEnd) + 1;
       assert(written.first <= next, 'the archive leaves out no entry that can be read');

@@ -43,9 +43,6 @@ import {
   unfinishedManifest,
 } from './backup-manifest.ts';
 
-/** About how large a file of the log gets. */
-const logFileBytesMax = 64 << 20;
-
 export interface BackupOptions {
   readonly folder: DataFolder;
   readonly to: string;
@@ -246,7 +243,7 @@ class Backup {
     const folder = join(name, 'log');
     makeFolder(folder);
     for (;;) {
-      const written = await writeLogFile(folder, log, type, source, logFileBytesMax, this.#write);
+      const written = await writeLogFile(folder, log, source, { type, ...this.#write });
       if (written === null) return;
       const { first, last }: WrittenLogFile = written;
       entry.log.push({ ...this.#entryOf(written), first, last });

@@ -70,6 +70,14 @@ export function inSequence(files: readonly LogFile[]): LogFile[] {
   return files.toSorted((a, b) => a.first - b.first || a.last - b.last);
 }
 
+/** About how large a file gets. */
+const fileBytesMax = 64 << 20;
+
+interface LogWriteOptions extends WriteOptions {
+  readonly type: Block['type'];
+  readonly bytesMax?: number;
+}
+
 /**
  * Writes batches, or changes of the directory, to one file until it has about `bytesMax` bytes. The
  * rest of `source` is for the next file. Resolves with null when there are none.
@@ -77,10 +85,8 @@ export function inSequence(files: readonly LogFile[]): LogFile[] {
 export async function writeLogFile(
   folder: string,
   part: Part,
-  type: Block['type'],
   source: AsyncIterator<Sequenced>,
-  bytesMax: number,
-  options: WriteOptions,
+  { type, bytesMax = fileBytesMax, ...options }: LogWriteOptions,
 ): Promise<WrittenLogFile | null> {
   const begun = await source.next();
   if (begun.done === true) return null;

@@ -26,7 +26,8 @@ async function logOf(context: TestContext, state: number) {
       yield { firstSequence: first, lastSequence: last, bytes };
     }
   };
-  await writeLogFile(folder, part, 'batch', batches(), Number.POSITIVE_INFINITY, {
+  await writeLogFile(folder, part, batches(), {
+    type: 'batch',
     recipients: [],
     pace: async () => {},
   });

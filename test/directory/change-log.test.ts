@@ -92,11 +92,11 @@ test('a directory is made again from its rows and the changes that followed, up 
   const store = await grown(context, 4);
   const archive = folderFor(context);
   mkdirSync(archive);
-  const options = { recipients: [], pace: async () => {} };
+  const options = { type: 'rows', recipients: [], pace: async () => {} } as const;
   async function* changes(after: number) {
     yield* changesAfter(store, after);
   }
-  await writeLogFile(archive, part, 'rows', changes(0), Number.POSITIVE_INFINITY, options);
+  await writeLogFile(archive, part, changes(0), options);
   const files = { files: logFilesIn(archive), part, identities: [] };
   const filed = async (revision: number) => {
     const found: number[] = [];

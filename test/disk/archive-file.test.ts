@@ -21,6 +21,7 @@ import { identity, temporaryFolder, turnAt } from '../journal/journal-fixtures.t
 const part = partOf(identity, 'log');
 const pace = async () => {};
 const plain = { recipients: [], pace };
+const filed = { type: 'batch', ...plain } as const;
 const blocks: Block[] = Array.from({ length: 20 }, (_, i) => ({
   type: i % 3 === 0 ? 'rows' : 'batch',
   bytes: Buffer.alloc(i * 10_000, i + 1),
@@ -137,7 +138,7 @@ test('the log goes on from file to file, and what two of them hold counts once',
     [4, 2],
     [10, 1],
   ] as const)
-    await writeLogFile(folder, part, 'batch', batches(first, count), Number.POSITIVE_INFINITY, plain);
+    await writeLogFile(folder, part, batches(first, count), filed);
   assert.deepEqual(
     readdirSync(folder).sort(),
     ['1-6', '4-9', '10-12'].map(
@@ -156,15 +157,15 @@ test('a file of the log has a size, and the next one goes on where it ends', asy
   const folder = temporaryFolder(context);
   const source = batches(1, 4);
   let files = 0;
-  while ((await writeLogFile(folder, part, 'batch', source, 1, plain)) !== null) files++;
+  while ((await writeLogFile(folder, part, source, { ...filed, bytesMax: 1 })) !== null) files++;
   assert.equal(files, 4);
   assert.deepEqual(await sequencesIn(folder, 0), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
 });
 
 test('what is missing between two files is told, unless it is held elsewhere', async (context) => {
   const folder = temporaryFolder(context);
-  await writeLogFile(folder, part, 'batch', batches(1, 1), 1, plain);
-  await writeLogFile(folder, part, 'batch', batches(7, 1), 1, plain);
+  await writeLogFile(folder, part, batches(1, 1), filed);
+  await writeLogFile(folder, part, batches(7, 1), filed);
   await assert.rejects(sequencesIn(folder, 0), /goes on at sequence 7: 4 to 6 are in no file/);
   assert.deepEqual(await sequencesIn(folder, 0, 6), [1, 2, 3, 7, 8, 9]);
 });
@@ -176,7 +177,7 @@ test('a batch that is shorter than its header is damage, wherever it was cut', a
     const source = async function* () {
       yield { firstSequence: 1, lastSequence: 3, bytes };
     };
-    await writeLogFile(folder, part, 'batch', source(), 1, plain);
+    await writeLogFile(folder, part, source(), filed);
     const defect = `it has ${length} bytes, fewer than its header`;
     await assert.rejects(sequencesIn(folder, 0), (error) => {
       assert(error instanceof JournalDamaged);

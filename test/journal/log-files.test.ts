@@ -23,7 +23,7 @@ import { identity, tag, temporaryFolder, turnAt } from './journal-fixtures.ts';
 
 const part = partOf(identity, 'log');
 const other = { ...identity, shard: 2 };
-const options = { recipients: [], pace: async () => {} };
+const options = { type: 'batch', recipients: [], pace: async () => {} } as const;
 
 function batch(firstSequence: number, entries: number, batchTag = tag): Sequenced {
   const { bytes } = encodeBatch(turnAt(firstSequence, entries), batchTag, 1);
@@ -38,7 +38,7 @@ async function* given(batches: readonly Sequenced[]) {
 async function write(folder: string, places: readonly (readonly [number, number])[], of = part) {
   mkdirSync(folder, { recursive: true });
   const batches = places.map(([first, last]) => batch(first, last - first + 1));
-  const written = await writeLogFile(folder, of, 'batch', given(batches), Number.POSITIVE_INFINITY, options);
+  const written = await writeLogFile(folder, of, given(batches), options);
   return written!;
 }
 
@@ -80,7 +80,7 @@ test('a file takes batches until it has enough bytes, and the next one those tha
   const bytesMax = batches[0]!.bytes.length + 1;
   const written: unknown[] = [];
   for (;;) {
-    const file = await writeLogFile(folder, part, 'batch', source, bytesMax, options);
+    const file = await writeLogFile(folder, part, source, { ...options, bytesMax });
     if (file === null) break;
     written.push([file.first, file.last]);
     assert.equal(file.path, logFilesIn(folder).at(-1)!.path);
@@ -158,7 +158,7 @@ test('damage, and what belongs elsewhere, stops it', async (context) => {
   await assert.rejects(follows([foreign]), ForeignPart);
   const ofOther = given([batch(1, 5, tagOf(other))]);
   mkdirSync(join(folder, 'tagged'));
-  const tagged = await writeLogFile(join(folder, 'tagged'), part, 'batch', ofOther, 1, options);
+  const tagged = await writeLogFile(join(folder, 'tagged'), part, ofOther, options);
   await assert.rejects(
     follows([tagged!]),
     (error) => error instanceof JournalDamaged && /is damaged at sequence 1: /.test(error.message),
@@ -270,7 +270,7 @@ test('a file that holds what others hold, and more, is read once backwards', asy
 test('a batch that belongs elsewhere is a defect of a log of files, and the next one follows', async (context) => {
   const folder = temporaryFolder(context);
   const source = given([batch(1, 2), batch(3, 2, tagOf(other)), batch(5, 1)]);
-  await writeLogFile(folder, part, 'batch', source, Number.POSITIVE_INFINITY, options);
+  await writeLogFile(folder, part, source, options);
   const found = await read(new FiledLogReader('archive', identity, logFilesIn(folder), []));
   assert.deepEqual(
     [found[0], found[2]],

@@ -22,7 +22,7 @@ import { asyncOf, type BatchOnDisk } from './stored-log.ts';
 const loses = 'a file that is damaged loses what lies there, and nothing else';
 const magicBytes = 19;
 const blockHeadBytes = 9;
-const labelled = { recipients: [], pace: async () => {} };
+const options = { type: 'batch', recipients: [], pace: async () => {} } as const;
 
 /** The batches of a file, and where the blocks lie that have them. */
 interface Filed {
@@ -53,7 +53,7 @@ async function write(
   const part = partOf(identityOf(spare), 'log');
   const written: WrittenLogFile[] = [];
   for (;;) {
-    const file = await writeLogFile(folder, part, 'batch', source, bytesMax, labelled);
+    const file = await writeLogFile(folder, part, source, { ...options, bytesMax });
     if (file === null) break;
     written.push(file);
   }
