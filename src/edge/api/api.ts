@@ -3,7 +3,6 @@
 // client. Nothing here knows what a route does.
 
 import {
-  type ErrorCode,
   errorBody,
   errorCodes,
   errors,
@@ -51,6 +50,9 @@ export interface Answered extends AnsweredRequest {
   /** It is to be logged, besides being counted. */
   readonly isLogged: boolean;
 }
+
+type Outcome = Pick<Answered, 'status' | 'code' | 'answerBody'> &
+  Partial<Pick<Answered, 'isLogged' | 'replayed' | 'originalRequest'>>;
 
 export interface ApiOptions {
   readonly keyRing: KeyRing;
@@ -236,7 +238,7 @@ export class Api {
     if (answer.flags & answerFlags.more) {
       const { kind } = elementAt(routeTable, call.match.route);
       if (kind === 'stream') return void this.#stream(call, headers);
-      if (exchange.isOpen) this.#finished(call, answer.status, null, noBody);
+      if (exchange.isOpen) this.#finished(call, { status: answer.status, code: null, answerBody: noBody });
       const { org, livemode } = call.key;
       const request = { route: call.match.route, org, livemode, query: call.head.query };
       const isAllowed = () => this.#opens(call.head);
@@ -247,16 +249,14 @@ export class Api {
       this.refuse(call, unavailable, { headers });
       return;
     }
+    const { status, errorNumber, originalRequest, body: answerBody } = answer;
     const replayed = (answer.flags & answerFlags.replayed) !== 0;
     let lines = json + headers;
-    if (replayed) {
-      lines += `\r\nIdempotent-Replayed: true\r\nOriginal-Request: ${answer.originalRequest}`;
-    }
+    if (replayed) lines += `\r\nIdempotent-Replayed: true\r\nOriginal-Request: ${originalRequest}`;
     if (answer.retryAfterSeconds > 0) lines += retryAfter(answer.retryAfterSeconds);
-    const { errorNumber } = answer;
     const code = errorNumber === 0 ? null : elementAt(errorCodes, errorNumber - 1);
-    this.#finished(call, answer.status, code, answer.body, true, replayed, answer.originalRequest);
-    exchange.answer(answer.status, lines, answer.body);
+    this.#finished(call, { status, code, answerBody, replayed, originalRequest });
+    exchange.answer(status, lines, answerBody);
   }
 
   #stream(call: SentCall, headers: string): void {
@@ -264,7 +264,7 @@ export class Api {
     const { org } = call.key;
     const source = this.#sourceOf(call);
     const isAllowed = () => this.#opens(head);
-    const onBegin = () => this.#finished(call, 200, null, noBody);
+    const onBegin = () => this.#finished(call, { status: 200, code: null, answerBody: noBody });
     exchange.guard(async () => {
       const { eventStreams } = this.#options;
       const refusal = await eventStreams.stream({ exchange, headers, org, source, head, isAllowed, onBegin });
@@ -289,7 +289,7 @@ export class Api {
     const language = elementAt(languages, call.language);
     const body = errorBody(refusal, { language, requestId, baseUrl: this.#options.baseUrl });
     const status = statusOf(refusal);
-    this.#finished(call, status, refusal.code, body);
+    this.#finished(call, { status, code: refusal.code, answerBody: body });
     this.#writeRefusal(call, refusal, status, body, { close, headers });
   }
 
@@ -298,7 +298,8 @@ export class Api {
     const { refusal, status, bodies } = this.#unanswered[why];
     const [before, after] = elementAt(bodies, call.language);
     const body = before + call.exchange.requestId + after;
-    this.#finished(call, status, refusal.code, body, this.#options.logsUnanswered());
+    const isLogged = this.#options.logsUnanswered();
+    this.#finished(call, { status, code: refusal.code, answerBody: body, isLogged });
     this.#writeRefusal(call, refusal, status, body, { close: false, headers: notStored });
   }
 
@@ -323,12 +324,7 @@ export class Api {
   /** Call it before the answer is written: afterwards the connection has no address. */
   #finished(
     call: ReceivedCall,
-    status: number,
-    code: ErrorCode | null,
-    answerBody: Uint8Array | string,
-    isLogged = true,
-    replayed = false,
-    originalRequest = '',
+    { status, code, answerBody, isLogged = true, replayed = false, originalRequest = '' }: Outcome,
   ): void {
     const { head, match } = call;
     const answeredAtMs = this.#options.clock();
