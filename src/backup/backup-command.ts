@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config-schema.ts';
 import { defined } from '../core/assert.ts';
-import { errorCode, errorText } from '../core/errors.ts';
+import { errorText, isFullDisk } from '../core/errors.ts';
 import { lookAtDataFolder, refuseIncomplete } from '../data-folder/data-folder.ts';
 import { DataFolderError } from '../data-folder/data-folder-error.ts';
 import { recordOffline, whileLocked, withClearErrors } from '../data-folder/folder-command.ts';
@@ -76,12 +76,10 @@ async function make(
       pace: paceOf(mibPerSecond * 1024 * 1024),
       onProgress,
     }).catch((error) => {
-      throw isFull(error) ? fullDiskOf(to) : error;
+      throw isFullDisk(error) ? fullDiskOf(to) : error;
     }),
   );
 }
-
-const isFull = (error: unknown) => ['ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '');
 
 function fullDiskOf(to: string): DataFolderError {
   return new DataFolderError(

@@ -18,7 +18,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { defined } from '../core/assert.ts';
-import { errorCode } from '../core/errors.ts';
+import { errorCode, isFullDisk } from '../core/errors.ts';
 import { Directory } from '../directory/directory.ts';
 import { createDirectory, type DirectoryStoreOptions } from '../directory/directory-store.ts';
 import { formatFile, type Part, type ShardIdentity } from '../disk/identity.ts';
@@ -334,7 +334,7 @@ function makeDataFolder(path: string): void {
     if (error instanceof DataFolderError) throw error;
     const code = errorCode(error);
     const reason = code === 'ENOTDIR' ? 'is not a folder' : `can't be written (${code})`;
-    const another = `${code === 'ENOSPC' ? 'make room, or ' : ''}choose another with PAYMENTS_DATA_DIR`;
+    const another = `${isFullDisk(error) ? 'make room, or ' : ''}choose another with PAYMENTS_DATA_DIR`;
     const again =
       'see what its disk and its permissions say (dmesg, mount), and start on it again: it has all that was acknowledged';
     const remedy = existsSync(join(path, formatFile)) ? again : another;

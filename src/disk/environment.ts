@@ -10,6 +10,7 @@ import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Database, type Key, open, type RootDatabase } from 'lmdb';
 import { assert } from '../core/assert.ts';
+import { isFullDisk } from '../core/errors.ts';
 import { type CheckDepth, fileDefect } from './file-check.ts';
 import { checkLabel, encodeLabel, type Part } from './identity.ts';
 import { atWriteError, isWriteError, JournalDamaged, JournalFailure, panicCode } from './storage-errors.ts';
@@ -212,8 +213,8 @@ const mapFull = -30792;
 const roomBytesMin = 16 << 20;
 
 function isDiskFull(cause: unknown, folder: string): boolean {
+  if (isFullDisk(cause)) return true;
   const { code, errno } = cause as { code?: unknown; errno?: unknown };
-  if (code === 'ENOSPC' || code === 'EDQUOT') return true;
   const number = typeof code === 'number' ? code : Math.abs(Number(errno));
   if (number === ENOSPC || number === EDQUOT || number === mapFull) return true;
   if (number !== EIO && number !== EFBIG) return false;
