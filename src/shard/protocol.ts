@@ -3,15 +3,20 @@
 // attempts are packed (packed-outbox.ts), and all else is plain objects.
 
 import type { ErrorCode } from '../contract/errors/table.ts';
+import type { Bucket } from '../contract/limits.ts';
 import type { Language, Mode } from '../contract/vocabulary.ts';
+import type { Now } from '../core/clock.ts';
 import { type Cause, causes } from '../domain/cause.ts';
 import type { AnyCommand } from '../domain/command.ts';
 import type { AttemptReport } from '../domain/deliveries.ts';
 import type { ExportOptions } from '../domain/export.ts';
 import type { NetworkOutcome } from '../domain/network-outcomes.ts';
-import type { PaymentSearch } from '../domain/payment-search.ts';
+import type { LinkView } from '../domain/payment-links.ts';
+import type { FoundPayments, PaymentSearch } from '../domain/payment-search.ts';
+import type { PaymentStory } from '../domain/payment-story.ts';
 import type { NetworkCallRecord, WebhookEndpointRecord } from '../domain/record.ts';
-import type { SettledFilter } from '../domain/settled.ts';
+import type { NamedCharge, SettledFilter, SettledPage } from '../domain/settled.ts';
+import type { EndpointNow, FailingEndpoints } from './endpoint-health.ts';
 
 interface InScope {
   readonly org: string;
@@ -32,7 +37,7 @@ interface InternalRequests {
   readonly view_payment: { readonly id: string };
   /** `LinkView` with what its page shows of the merchant. */
   readonly view_link: { readonly id: string };
-  /** A list of `LinkView`, newest first. */
+  /** Newest first. */
   readonly payment_links: InScope;
   readonly export_page: InScope & {
     readonly route: number;
@@ -42,8 +47,8 @@ interface InternalRequests {
   /** The export that this request began is over, whole or not. */
   readonly export_ended: InScope & { readonly requestId: string };
   /**
-   * The events after `after`, oldest first, as `ListedEvent`: '' means from the start. Null returns
-   * no event, and the newest one as the cursor.
+   * The events after `after`, oldest first: '' means from the start. Null returns no event, and the
+   * newest one as the cursor.
    */
   readonly events_after: InScope & { readonly after: string | null; readonly limit: number };
   readonly record: { readonly id: string };
@@ -53,33 +58,51 @@ interface InternalRequests {
     readonly limit: number;
     readonly before?: string | undefined;
   };
-  /** `FoundPayments`. */
   readonly search_payments: InScope & { readonly search: PaymentSearch };
-  /**
-   * The payment of an id or cash code: `PaymentStory`, or null, with refunds before one of them.
-   */
+  /** The payment of an id or cash code, with refunds before one of them. */
   readonly payment_story: InScope & {
     readonly reference: string;
     readonly refundsBefore?: string | undefined;
   };
-  /** The charges with these ids or cash codes: a list of `NamedCharge` or null for each. */
+  /** The charges with these ids or cash codes; null for one that does not exist. */
   readonly charges_named: InScope & { readonly names: readonly string[] };
-  /** A page of what succeeded in a period: `SettledPage`. `start`: null for the first. */
+  /** A page of what succeeded in a period. `start`: null for the first. */
   readonly settled_page: InScope & { readonly filter: SettledFilter; readonly start: string | null };
-  /** What time it is for the shard: `Now`. */
+  /** What time it is for the shard. */
   readonly now: object;
-  /** How deliveries to the endpoints of an organization go: a list of `EndpointNow`. */
+  /** How deliveries to the endpoints of an organization go. */
   readonly endpoint_health: InScope;
-  /** `FailingEndpoints`, of which so many are listed. */
+  /** So many are listed. */
   readonly failing_endpoints: { readonly limit: number };
-  /** How much of an organization's limits is used now: `LimitLevels`. */
+  /** How much of an organization's limits is used now. */
   readonly limit_levels: InScope;
+}
+
+/** What the bodies of answers hold, but for `command`, records, and what pages and exports ask. */
+export interface Answers {
+  readonly payment_links: LinkView[];
+  readonly events_after: ListedEvent[];
+  readonly search_payments: FoundPayments;
+  readonly payment_story: PaymentStory | null;
+  readonly charges_named: (NamedCharge | null)[];
+  readonly settled_page: SettledPage;
+  readonly now: Now;
+  readonly endpoint_health: EndpointNow[];
+  readonly failing_endpoints: FailingEndpoints;
+  readonly limit_levels: LimitLevels;
 }
 
 /** A message that is not on the hot path. */
 export type InternalRequest = {
   [K in keyof InternalRequests]: { readonly kind: K } & InternalRequests[K];
 }[keyof InternalRequests];
+
+export interface LimitLevels {
+  /** The requests that can still be sent now, of so many when the bucket is full. */
+  readonly buckets: Readonly<Record<Bucket, { readonly remaining: number; readonly capacity: number }>>;
+  /** What counts in the daily cap; null in live mode, which has none. */
+  readonly today: { readonly requests: number; readonly creations: number } | null;
+}
 
 export interface ListedEvent {
   readonly id: string;

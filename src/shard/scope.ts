@@ -23,6 +23,7 @@ import { scopeOf } from '../domain/indexes.ts';
 import type { WebhookEndpointRecord } from '../domain/record.ts';
 import type { Availability, AvailableNetworks, ShardAccount } from './account.ts';
 import type { Peer } from './commit-batch.ts';
+import type { LimitLevels } from './protocol.ts';
 
 /** The counts of a scope that are stored across restarts, at most a second behind. */
 export interface ScopeCounts {
@@ -30,13 +31,6 @@ export interface ScopeCounts {
   readonly day: string;
   readonly requests: number;
   readonly creations: number;
-}
-
-export interface LimitLevels {
-  /** The requests that can still be sent now, of so many when the bucket is full. */
-  readonly buckets: Readonly<Record<Bucket, { readonly remaining: number; readonly capacity: number }>>;
-  /** What counts in the daily cap; null in live mode, which has none. */
-  readonly today: { readonly requests: number; readonly creations: number } | null;
 }
 
 /** The three headers: about the tightest bucket of a request. */

@@ -21,7 +21,7 @@ import { type ActiveLimit, activeLimits } from '../../domain/active-limits.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
 import { ask } from '../../operator/use-cases/shard-records.ts';
-import type { LimitLevels } from '../../shard/scope.ts';
+import type { LimitLevels } from '../../shard/protocol.ts';
 import * as ui from '../layout/components.ts';
 import { formPage, page, redirect } from '../layout/document.ts';
 import { viewLink } from '../layout/links.ts';

@@ -5,34 +5,16 @@
 import { type IdKind, idPrefixes, kindOfId } from '../../contract/id-prefixes.ts';
 import { listedMax } from '../../contract/limits.ts';
 import type { Mode } from '../../contract/vocabulary.ts';
-import type { Now } from '../../core/clock.ts';
 import type { InternalParams } from '../../domain/command.ts';
 import { scopeOf } from '../../domain/indexes.ts';
-import type { LinkView } from '../../domain/payment-links.ts';
-import type { FoundPayments } from '../../domain/payment-search.ts';
-import type { PaymentStory } from '../../domain/payment-story.ts';
 import type { StatementMoneyReview } from '../../domain/received-money.ts';
 import type { RecordKind, RecordOf } from '../../domain/record.ts';
-import type { NamedCharge, SettledPage } from '../../domain/settled.ts';
-import type { EndpointNow } from '../../shard/endpoint-health.ts';
-import type { InternalRequest, ListedEvent } from '../../shard/protocol.ts';
-import type { LimitLevels } from '../../shard/scope.ts';
+import type { Answers, InternalRequest } from '../../shard/protocol.ts';
 import { isRefusal, OperatorFailure } from './failures.ts';
 import type { OperatorServices } from './services.ts';
 
-/** What the shards answer to questions about an organization in one mode. */
-interface Answers {
-  charges_named: (NamedCharge | null)[];
-  endpoint_health: EndpointNow[];
-  events_after: ListedEvent[];
-  limit_levels: LimitLevels;
-  payment_links: LinkView[];
-  payment_story: PaymentStory | null;
-  search_payments: FoundPayments;
-  settled_page: SettledPage;
-}
-
-type Question = Extract<InternalRequest, { readonly kind: keyof Answers }>;
+/** A question about an organization in one mode. */
+type Question = Extract<InternalRequest, { readonly kind: keyof Answers; readonly org: string }>;
 
 export async function ask<Q extends Question>(
   services: Pick<OperatorServices, 'askShard'>,
@@ -99,7 +81,10 @@ export async function findRecord<K extends RecordKind>(
 }
 
 /** What time it is for the shard of an organization or an id. */
-export async function nowOf(services: Pick<OperatorServices, 'askShard'>, orgOrId: string): Promise<Now> {
+export async function nowOf(
+  services: Pick<OperatorServices, 'askShard'>,
+  orgOrId: string,
+): Promise<Answers['now']> {
   return JSON.parse((await services.askShard(orgOrId, { kind: 'now' })).body);
 }
 

@@ -9,7 +9,8 @@ import type { Now } from '../../../src/core/clock.ts';
 import { createMoroccoCalendar } from '../../../src/core/morocco-day.ts';
 import { activeLimits } from '../../../src/domain/active-limits.ts';
 import type { ShardAccount } from '../../../src/shard/account.ts';
-import type { LimitHeaders, LimitLevels, ScopeCounts } from '../../../src/shard/scope.ts';
+import type { LimitLevels } from '../../../src/shard/protocol.ts';
+import type { LimitHeaders, ScopeCounts } from '../../../src/shard/scope.ts';
 
 /** A level in sixty-thousandths of a request, at a time: so a millisecond adds the limit of a minute. */
 interface Level {
