@@ -188,7 +188,7 @@ test('trusted proxies, and a system without a table, have no limit of an address
   );
 });
 
-test('the table of the kernel is read as it is written', () => {
+test('the table of the kernel is read as it is written, which may tell of a connection twice', () => {
   const line = (local: string, remote: string, state: string, inode: number) =>
     `   0: ${local} ${remote} ${state} 00000000:00000000 00:00000000 00000000     0        0 ${inode} 1 00 20 4 30 10 -1\n`;
   const table = [
@@ -196,6 +196,7 @@ test('the table of the kernel is read as it is written', () => {
     line('0100007F:1F90', '00000000:0000', '0A', 900),
     line('0100007F:1F90', '010200C0:B43B', '01', 901),
     line('0100007F:1F90', '010200C0:B43C', '08', 902),
+    line('0100007F:1F90', '010200C0:B43B', '01', 901),
     line('0100007F:1F90', '010200C0:B43D', '06', 0),
     line('0100007F:1F91', '010200C0:B43E', '01', 903),
     line('0000000000000000FFFF00000100007F:1F90', '0000000000000000FFFF0000010200C0:B43F', '01', 904),

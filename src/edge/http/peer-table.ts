@@ -22,11 +22,18 @@ export function createPeerCount(port: number): (() => PeerCounts) | null {
   return () => countPeers(present.map((table) => readFileSync(table, 'latin1')).join(''), port);
 }
 
+/**
+ * The kernel writes its table a page at a time. Where other connections open and end meanwhile, it
+ * may write one again that it has written before.
+ */
 export function countPeers(table: string, port: number): PeerCounts {
   const counts = new Map<string, number>();
+  const counted = new Set<string>();
   const wanted = port.toString(16).toUpperCase().padStart(4, '0');
   for (const [, local, remote, state, inode] of table.matchAll(connection)) {
     if (local !== wanted || state === listening || inode === '0') continue;
+    if (counted.has(inode!)) continue;
+    counted.add(inode!);
     for (const key of addressKeys(Buffer.from(remote!, 'hex').swap32()))
       counts.set(key, (counts.get(key) ?? 0) + 1);
   }
