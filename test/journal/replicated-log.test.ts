@@ -100,6 +100,22 @@ test('between the portions that the mirror lacks nothing is being written', asyn
   assert.deepEqual(portions, [0, 2, 3, 6]);
 });
 
+test('what a newer owner appends while an owner brings its mirror up to date does not get into that', async (context) => {
+  const machines = new RemoteMachines();
+  const { engine, mirror, remote } = engineOn(machines, context);
+  machines.epoch = 1;
+  machines.batches = [bytesOf(1, 2, 1)];
+  const acquire = remote.acquire.bind(remote);
+  remote.acquire = async (after) => {
+    const acquired = await acquire(after);
+    machines.epoch++;
+    machines.batches.push(bytesOf(3, 1, machines.epoch));
+    return acquired;
+  };
+  await assert.rejects(engine.acquire(0), { name: 'JournalFailure', outcome: 'fenced' });
+  assert.equal(mirror.end().sequence, 2);
+});
+
 test('one append is under way at a time, and a stored response is read while it waits', async (context) => {
   const machines = new RemoteMachines();
   const { engine } = engineOn(machines, context);
