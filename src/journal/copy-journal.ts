@@ -45,7 +45,8 @@ export class JournalCopy {
 
   /** Makes durable what can be read: a commit is seen before it is on the disk. */
   sync(): void {
-    // A segment is finished on the disk before another one is begun.
+    // A segment is finished on the disk before another one is begun, and may be dropped then.
+    this.#segments.refresh();
     const newest = this.#segments.list.at(-1);
     if (newest !== undefined) syncPath(dataFile(newest.folder));
   }
