@@ -6,11 +6,12 @@
 // always one.
 
 import { defined } from '../core/assert.ts';
+import { pieceSize } from '../core/piece-size.ts';
 
 /** About the bytes of all answers that an organization has under way: 4 ms of the shard's time. */
-const bytesMax = 1024 * 1024;
+const bytesMax = pieceSize(1024 * 1024);
 /** What an answer is expected to take before there was one. */
-const bytesAtFirst = 16 * 1024;
+const bytesAtFirst = pieceSize(16 * 1024);
 /**
  * A larger answer is expected again at once, a smaller one after many: an organization could hide
  * large ones behind a few small ones.

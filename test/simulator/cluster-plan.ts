@@ -14,6 +14,7 @@ export const clusterFaultKinds = [
   'clock of a node set',
   'move the lease',
   'move a partition',
+  'stuck threads',
   'cut link',
   'slow link',
   'broken connections',
@@ -27,8 +28,8 @@ export const clusterFaultKinds = [
 ] as const;
 export type ClusterFaultKind = (typeof clusterFaultKinds)[number];
 
-/** This comes with the plans in which partitions are lent. */
-type ScatteredFault = Exclude<ClusterFaultKind, 'move a partition'>;
+/** The others come with the plans that have some. */
+type ScatteredFault = Exclude<ClusterFaultKind, 'move a partition' | 'stuck threads'>;
 
 const weights: Readonly<Record<ScatteredFault, number>> = {
   'kill node': 4,

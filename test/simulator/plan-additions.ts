@@ -2,7 +2,7 @@
 // plan, stay as they were.
 
 import { Random } from './kernel/random.ts';
-import { type ActKind, type Plan, withSteps } from './plan.ts';
+import { type ActKind, type NewStep, type Plan, withSteps } from './plan.ts';
 
 const damagedShare = 0.08;
 
@@ -60,6 +60,35 @@ export function withOvertakenOwners(plan: Plan): Plan {
     what: 'overtaken owner' as const,
   }));
   return withSteps(plan, added);
+}
+
+const stuckShare = 0.35;
+
+/** In some runs with nodes threads stand still while requests come, which are executed when another node has taken over. */
+export function withStuckThreads(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/stuck threads`);
+  if (!random.chance(stuckShare)) return plan;
+  const endMs = plan.steps.at(-1)!.atMs;
+  const added: NewStep[] = [];
+  // What receivers keep waiting is under way still when another node has taken over.
+  const settings = random.chance(0.5)
+    ? { ...plan.settings, receiverTroubleRate: 0.9, receiversAreSlow: true }
+    : plan.settings;
+  for (let i = random.between(1, 2); i > 0; i--) {
+    const stuckMs = Math.floor(endMs * Math.sqrt(random.unit()));
+    added.push({ atMs: stuckMs, kind: 'fault', what: 'stuck threads' });
+    for (let j = random.between(3, 6); j > 0; j--) {
+      const what = random.pick([
+        'create intent',
+        'update intent',
+        'confirm',
+        'cancel intent',
+        'refund',
+      ] as const);
+      added.push({ atMs: stuckMs + random.below(1_500), kind: 'act', what });
+    }
+  }
+  return withSteps({ ...plan, settings }, added);
 }
 
 const linkedShare = 0.25;

@@ -13,6 +13,7 @@ import {
   withOddities,
   withOvertakenOwners,
   withReaders,
+  withStuckThreads,
   withTools,
 } from './plan-additions.ts';
 
@@ -201,7 +202,8 @@ const faultWeights: Readonly<Record<ScatteredFault, number>> = {
 };
 
 export function planOf(seed: string): Plan {
-  if (hasNodes(seed)) return planWithNodes(planWithoutCrowds(seed), (random) => weighted(random, acts));
+  if (hasNodes(seed))
+    return withStuckThreads(planWithNodes(planWithoutCrowds(seed), (random) => weighted(random, acts)));
   return planWithoutNodes(seed);
 }
 

@@ -40,6 +40,7 @@ export const assertions = [
   'webhook threads have what is due',
   'every event is there once',
   'every event is delivered',
+  'a delivery goes to its address, signed with the secrets that count',
   'what is past its retention goes',
   'a link for one payment is paid once',
   'a link that many may pay stays open',

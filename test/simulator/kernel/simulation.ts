@@ -17,6 +17,8 @@ export class Lane {
   readonly place: Place | null;
   readonly ready: (() => void)[] = [];
   isCut = false;
+  /** It stands still, and others on the same place go on. */
+  isStuck = false;
   /** Hears what a task throws. */
   onError: (error: unknown) => void;
 
@@ -27,7 +29,7 @@ export class Lane {
   }
 
   get isWaiting(): boolean {
-    return this.ready.length > 0 && this.place?.isFrozen !== true;
+    return this.ready.length > 0 && !this.isStuck && this.place?.isFrozen !== true;
   }
 }
 

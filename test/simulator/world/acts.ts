@@ -8,7 +8,7 @@ import type { InternalRequest } from '../../../src/shard/protocol.ts';
 import { Random } from '../kernel/random.ts';
 import type { ActKind } from '../plan.ts';
 import { badRequest, inOtherWords } from './bad-requests.ts';
-import type { Clients, Shop } from './clients.ts';
+import type { Clients, Link, Shop } from './clients.ts';
 import { exportSome } from './exports.ts';
 import type { Fact } from './facts.ts';
 import { lookAround } from './look-around.ts';
@@ -126,8 +126,12 @@ export function tell(
 }
 
 async function createLink(acting: Act): Promise<void> {
+  await makeLink(acting, acting.random.chance(0.6));
+}
+
+/** Null without an answer. */
+export async function makeLink(acting: Act, isForOne: boolean): Promise<Link | null> {
   const { clients, shop, random } = acting;
-  const isForOne = random.chance(0.6);
   const params = {
     order: {
       amount: amountOf(random),
@@ -147,10 +151,25 @@ async function createLink(acting: Act): Promise<void> {
     if (body === null) continue;
     const { id } = JSON.parse(body) as { id: string };
     acting.world.note(`member: makes the link ${id}`);
-    clients.links.push({ id, shop, isForOne, staysOpen: !isForOne && params.lasts_ms === null });
+    const link = { id, shop, isForOne, staysOpen: !isForOne && params.lasts_ms === null };
+    clients.links.push(link);
     if (random.chance(0.3)) await ask(acting, shop, command);
-    return;
+    return link;
   }
+  return null;
+}
+
+/** A customer opens a link; the session that it gets, or null. */
+export async function enter(acting: Act, link: Link): Promise<string | null> {
+  const command = { operation: 'open_payment_link', id: link.id, params: {}, cause: causes.customer };
+  const body = await ask(acting, link.shop, command, (code) =>
+    acting.world.judge.check(
+      'a link that many may pay stays open',
+      !(link.staysOpen && code === 'invalid_request'),
+      () => `${link.id} is open to nobody`,
+    ),
+  );
+  return body === null ? null : (JSON.parse(body) as { session: string }).session;
 }
 
 /** Some customers open a link at once; each goes on with the session that it gets. */
@@ -158,19 +177,11 @@ async function openLink(acting: Act): Promise<void> {
   const { clients, random } = acting;
   if (clients.links.length === 0) return;
   const link = random.pick(clients.links);
-  const { id, shop } = link;
-  const command = { operation: 'open_payment_link', id, params: {}, cause: causes.customer };
-  const onRefused = (code: string) =>
-    acting.world.judge.check(
-      'a link that many may pay stays open',
-      !(link.staysOpen && code === 'invalid_request'),
-      () => `${id} is open to nobody`,
-    );
+  const { shop } = link;
   await Promise.all(
     Array.from({ length: random.between(1, 3) }, async () => {
-      const body = await ask(acting, shop, command, onRefused);
-      if (body === null) return;
-      const { session } = JSON.parse(body) as { session: string };
+      const session = await enter(acting, link);
+      if (session === null) return;
       await page(acting, shop, 'choose_method', session, { method: random.pick(['card', 'cash']) });
       const shown = await clients.get(shop, `/v1/checkout/sessions/${session}`);
       if (shown?.status !== 200) return;

@@ -18,6 +18,7 @@ import type { FromShard, ToShard } from '../../../src/shard/protocol.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import type { End } from './channel.ts';
 import { FairShare } from './fair-share.ts';
+import { LongAnswers } from './long-answers.ts';
 import { PromptReads, type Undurable } from './prompt-reads.ts';
 import type { World } from './world.ts';
 
@@ -56,6 +57,7 @@ export class Admission {
   #reads: PromptReads | null = null;
   /** Another node runs the shard: what is long on its way to it and back is not the shard's fault. */
   #isFar = false;
+  readonly #long = new LongAnswers();
   /** Of reads and of writes. */
   readonly #fair: readonly FairShare[];
   /** Those that are refused while the client gets a request. */
@@ -65,7 +67,7 @@ export class Admission {
     this.#world = world;
     this.#edge = edge;
     this.#bounds = bounds;
-    this.#fair = [0, 1].map(() => new FairShare(world, bounds));
+    this.#fair = [this.#long, null].map((long) => new FairShare(world, bounds, long));
   }
 
   /**
@@ -82,8 +84,12 @@ export class Admission {
     this.#inFlight.fill(0);
     for (const fair of this.#fair) fair.clear();
     near.on('message', (message) => {
-      if (message instanceof ArrayBuffer) readAnswers(message, (answer) => this.#isAnswered(answer));
-      else if (far === null) reads.hears(message);
+      if (message instanceof ArrayBuffer) {
+        readAnswers(message, (answer) => this.#isAnswered(answer));
+        return;
+      }
+      if ('stalledMs' in message) this.#long.isStalled = message.stalledMs !== null;
+      if (far === null) reads.hears(message);
     });
     const on: Port['on'] = (event: string, listener: (message: FromShard) => void) =>
       event === 'message'
@@ -108,7 +114,7 @@ export class Admission {
     send: () => void,
   ): void {
     const lane = laneOf[route]!;
-    if (!this.#isFar && this.#hasRoomForRead) this.#asked(requestId, { org, route, flags, id });
+    if (!this.#isFar && this.#hasRoomForRead(org)) this.#asked(requestId, { org, route, flags, id });
     this.#waiting.set(requestId, { org, lane, bytes: smallBytes + body.length, passed: 0 });
     if (!client.connected) {
       send();
@@ -133,11 +139,11 @@ export class Admission {
     this.#refused.push(requestId);
   }
 
-  /** Fewer reads wait and are on their way than may be sent. */
-  get #hasRoomForRead(): boolean {
+  /** Fewer reads wait and are on their way than may be sent, of all and of the organization. */
+  #hasRoomForRead(org: string): boolean {
     let reads = this.#inFlight[0]!;
     for (const { lane } of this.#waiting.values()) if (lane === 0) reads++;
-    return reads < this.#bounds.sentMax;
+    return reads < this.#bounds.sentMax && this.#long.mayAsk(org);
   }
 
   #judgeWaiting(): void {
@@ -175,10 +181,11 @@ export class Admission {
   }
 
   #isAnswered(answer: AnswerFrame): void {
-    const { correlation } = answer;
+    const { correlation, status, body } = answer;
     this.#inFlight[correlation & 1]!--;
     const requestId = this.#sent.get(correlation);
     if (requestId === undefined) return;
+    this.#long.answered(requestId, status === 200 ? body.length : null);
     this.#fair[correlation & 1]!.answered(requestId);
     this.#world.answers.arrived(requestId, answer);
   }
@@ -214,6 +221,8 @@ export class Admission {
     for (const [id, waiting] of this.#waiting) {
       if (waiting.lane !== lane || seen.has(waiting.org)) continue;
       seen.add(waiting.org);
+      // It has its turn when what it has under way is answered.
+      if (lane === 0 && !this.#long.mayAsk(waiting.org)) continue;
       waiting.passed++;
       // Each other one may be in the middle of a turn, and a large request waits for several of its own.
       const turns = 1 + Math.ceil(waiting.bytes / turnBytes);

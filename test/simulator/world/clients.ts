@@ -19,7 +19,7 @@ export interface Shop {
 /** An answer, and when the request was sent that it answers. */
 type Answered = Answer & { readonly sentMs: number };
 
-interface Link {
+export interface Link {
   readonly id: string;
   readonly shop: Shop;
   readonly isForOne: boolean;

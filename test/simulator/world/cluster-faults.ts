@@ -3,9 +3,11 @@
 
 import type { ClusterFaultKind } from '../cluster-plan.ts';
 import { Random } from '../kernel/random.ts';
+import type { Lane } from '../kernel/simulation.ts';
 import type { PostgresServer } from '../postgresql/server.ts';
 import type { Cluster } from './cluster.ts';
 import type { ClusterNode } from './cluster-node.ts';
+import { timing } from './timing.ts';
 import type { World } from './world.ts';
 
 interface Fault {
@@ -45,10 +47,32 @@ function nodeOf({ cluster, random }: Fault): ClusterNode {
 }
 
 const downMs = (random: Random) => Math.floor(random.skewed(100, 15_000));
+/** Less than the service may take to be back. */
+const stuckMsMax = 4_400;
 const awayMs = (random: Random) => random.skewed(300, 10_000);
 
 function freeze(fault: Fault, isSuspended: boolean): void {
   nodeOf(fault).freeze(awayMs(fault.random), isSuspended);
+}
+
+/**
+ * The threads of the lease and of the shards stand still, and others send them what they believe to be in time. The shards go on
+ * when another node has taken over, and hear of that a little later.
+ */
+function stickThreads(fault: Fault): void {
+  const { world, cluster, random } = fault;
+  const node = cluster.serving;
+  const lanes = node?.service?.lanesOfOwner;
+  if (node === null || lanes === undefined) return;
+  const { lease, shards } = lanes;
+  const stick = (threads: readonly Lane[], isStuck: boolean) => {
+    for (const thread of threads) thread.isStuck = isStuck;
+    world.note(`${node.machine.name}: ${threads.length} threads ${isStuck ? 'stand still' : 'go on'}`);
+  };
+  stick([...lease, ...shards], true);
+  const takenMs = random.between(timing.takeMs + timing.beatMs, stuckMsMax);
+  later(fault, takenMs, () => stick(shards, false));
+  later(fault, takenMs + random.between(5, 500), () => stick(lease, false));
 }
 
 /** One way or both, between a node and PostgreSQL mostly. */
@@ -136,6 +160,7 @@ const faults: Readonly<Record<ClusterFaultKind, (fault: Fault) => void>> = {
   'power cut of a node': (fault) => nodeOf(fault).crash(true, downMs(fault.random)),
   'freeze node': (fault) => freeze(fault, false),
   'suspend node': (fault) => freeze(fault, true),
+  'stuck threads': stickThreads,
   'stop node': (fault) => nodeOf(fault).stop(),
   'clock of a node set'(fault) {
     const { random } = fault;

@@ -148,6 +148,7 @@ export class ClusterNode {
 
   heal(): void {
     this.thaw();
+    for (const lane of this.service?.lanes ?? []) lane.isStuck = false;
     this.machine.clocks.correct();
     this.machine.slowness = 1;
     this.start();

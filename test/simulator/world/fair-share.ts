@@ -2,6 +2,7 @@
 // has sent and what it keeps follows from what it was given, what it sends, and what is answered.
 
 import type { ClientBounds } from '../../../src/shard/lane.ts';
+import type { LongAnswers } from './long-answers.ts';
 import type { World } from './world.ts';
 
 /** A request, and what it takes of the bounds. */
@@ -20,15 +21,19 @@ export class FairShare {
   readonly #sent = new Map<string, number>();
   /** Those that wait in the queue, oldest first. */
   readonly #queue = new Map<string, Kept>();
+  /** Null for writes, whose answers are short. */
+  readonly #long: LongAnswers | null;
 
-  constructor(world: World, bounds: ClientBounds) {
+  constructor(world: World, bounds: ClientBounds, long: LongAnswers | null) {
     this.#world = world;
     this.#bounds = bounds;
+    this.#long = long;
   }
 
   clear(): void {
     this.#sent.clear();
     this.#queue.clear();
+    this.#long?.clear();
   }
 
   get #isOpen(): boolean {
@@ -37,10 +42,22 @@ export class FairShare {
     return this.#sent.size < sentMax && large.reduce((sum, bytes) => sum + bytes, 0) < sentBytesMax;
   }
 
+  /** Whether another request of an organization may be sent. */
+  maySend(org: string): boolean {
+    return this.#isOpen && this.#long?.mayAsk(org) !== false;
+  }
+
   /** The client is given a request by `give`, which returns the ids of those that it refuses meanwhile. */
   given(id: string, org: string, bodyBytes: number, give: () => readonly string[]): void {
-    const isFree = this.#queue.size === 0 && this.#isOpen;
-    if (isFree) this.#sent.set(id, bodyBytes);
+    const waits = [...this.#queue.values()].map((each) => each.org);
+    const forgotten = waits.find((each) => this.maySend(each));
+    this.#world.judge.check(
+      'nobody is starved',
+      forgotten === undefined,
+      () => `a request of ${forgotten} waits, and may be sent`,
+    );
+    const isFree = this.maySend(org) && !waits.includes(org);
+    if (isFree) this.#sends(id, org, bodyBytes);
     const kept = { org, bytes: smallBytes + bodyBytes };
     const queued = new Map(this.#queue);
     const before = [...queued.values()];
@@ -103,14 +120,24 @@ export class FairShare {
     return true;
   }
 
+  #sends(id: string, org: string, bodyBytes: number): void {
+    this.#sent.set(id, bodyBytes);
+    this.#long?.sent(id, org);
+  }
+
   /** A request is on its way to the shard. */
   left(id: string): void {
     const kept = this.#queue.get(id);
     if (kept === undefined) return;
     this.#queue.delete(id);
+    const { org, bytes } = kept;
     const { judge } = this.#world;
-    judge.check('what waits is bounded', this.#isOpen, () => `${id} is sent, and the way is full`);
-    this.#sent.set(id, kept.bytes - smallBytes);
+    judge.check(
+      'what waits is bounded',
+      this.maySend(org),
+      () => `${id} of ${org} is sent, and the way is full`,
+    );
+    this.#sends(id, org, bytes - smallBytes);
   }
 
   /** Its client has gone: what was sent is answered all the same. */

@@ -92,26 +92,42 @@ export class Operators {
       const never = { revokedMs: Infinity, expiresAtMs: Infinity };
       this.keys.push({ text: made.text, shop, issuedMs: simulation.nowMs, ...never });
     } else {
-      const key = random.pick(mine);
+      // Also one that was rolled, and may work still.
+      const rolled = this.keys.filter(
+        (key) => key.shop === shop && key.revokedMs === Infinity && key.expiresAtMs !== Infinity,
+      );
+      const key = random.pick(rolled.length > 0 && random.chance(0.5) ? rolled : mine);
       // Without an answer nobody knows: it may be revoked.
       key.revokedMs = Number.NaN;
       const done = await this.run((directory) => directory.revokeKey(key.text));
       if (done !== null) key.revokedMs = simulation.nowMs;
       this.#world.note(`operator: a key of ${shop.org} is revoked${done === null ? ', perhaps' : ''}`);
+      await this.#tryKey(key);
     }
     await this.tryKeys(random.below(3));
   }
 
-  /** An organization gets another limit for a while, or for good. Those that are watched stay. */
+  /**
+   * An organization gets another limit for a while, or for good, and somebody asks right when it ends. Those that are watched
+   * stay.
+   */
   async changeLimit(shop: Shop, random: Random): Promise<void> {
     const mode = shop.livemode ? 'live' : 'test';
     const bucket = random.pick(['writes', 'payment_creation', 'search'] as const);
     const perMinute = random.between(30, 400);
-    const untilMs = random.chance(0.7) ? this.#world.clocks.wall() + random.between(500, 20_000) : null;
+    const lastsMs = random.chance(0.7) ? random.between(500, 20_000) : null;
+    const untilMs = lastsMs === null ? null : this.#world.clocks.wall() + lastsMs;
     const limit = { perMinute, source: 'custom', untilMs } as const;
     await this.run((directory) =>
       directory.changeOrganization(shop.org, (each, nowMs) => withLimit(each, mode, bucket, limit, nowMs)),
     );
+    if (untilMs === null) return;
+    // It may be set meanwhile, by hours.
+    const leftMs = untilMs - this.#world.clocks.wall();
+    if (leftMs < 0 || leftMs > 20_000) return;
+    await this.#clients.wait(leftMs + 1);
+    if (bucket === 'search') await this.#clients.get(shop, '/v1/charges', 'status=failed');
+    else await this.#clients.post(shop, '/v1/payment_intents', { amount: 20_000, currency: 'mad' });
   }
 
   /** A key is replaced by another one, and works for some seconds more. */
@@ -129,37 +145,39 @@ export class Operators {
 
   /** Uses some of the keys that were issued. */
   async tryKeys(count: number): Promise<void> {
+    for (const key of this.keys.slice(-count)) await this.#tryKey(key);
+  }
+
+  async #tryKey(key: IssuedKey): Promise<void> {
     const { judge, simulation, machines } = this.#world;
     const walls = () => machines.map(({ clocks }) => clocks.wall());
-    for (const key of this.keys.slice(-count)) {
-      const { revokedMs, expiresAtMs } = key;
-      const [sentMs, sentAtMs] = [simulation.nowMs, walls()];
-      const request = {
-        apiKey: key.text,
-        method: 'GET',
-        path: '/v1/account',
-        query: '',
-        key: null,
-        body: '',
-      } as const;
-      const answer = await this.#clients.send(request, key.shop.apiKey);
-      if (answer === null || this.#world.isDamaged) continue;
-      // Any node may have answered, and a wall clock may have been set meanwhile.
-      const times = [...sentAtMs, ...walls()];
-      const [firstMs, lastMs] = [Math.min(...times), Math.max(...times)];
-      if (revokedMs < sentMs || expiresAtMs <= firstMs)
-        judge.check(
-          'a key that was revoked opens nothing',
-          answer.status === 401,
-          () => `it is answered ${answer.status}`,
-        );
-      else if (key.revokedMs === Infinity && expiresAtMs > lastMs)
-        judge.check(
-          'a directory change that was acknowledged is kept',
-          answer.status !== 401,
-          () => `a key that was issued is answered ${answer.text}`,
-        );
-    }
+    const { revokedMs, expiresAtMs } = key;
+    const [sentMs, sentAtMs] = [simulation.nowMs, walls()];
+    const request = {
+      apiKey: key.text,
+      method: 'GET',
+      path: '/v1/account',
+      query: '',
+      key: null,
+      body: '',
+    } as const;
+    const answer = await this.#clients.send(request, key.shop.apiKey);
+    if (answer === null || this.#world.isDamaged) return;
+    // Any node may have answered, and a wall clock may have been set meanwhile.
+    const times = [...sentAtMs, ...walls()];
+    const [firstMs, lastMs] = [Math.min(...times), Math.max(...times)];
+    if (revokedMs < sentMs || expiresAtMs <= firstMs)
+      judge.check(
+        'a key that was revoked opens nothing',
+        answer.status === 401,
+        () => `it is answered ${answer.status}`,
+      );
+    else if (key.revokedMs === Infinity && expiresAtMs > lastMs)
+      judge.check(
+        'a directory change that was acknowledged is kept',
+        answer.status !== 401,
+        () => `a key that was issued is answered ${answer.text}`,
+      );
   }
 
   /** Follows a list both ways in pages of some size. It must not change meanwhile; then nothing is compared. */

@@ -31,13 +31,16 @@ const scopeOf = ({ org, livemode }: { readonly org: string; readonly livemode: b
 /** What a shard has executed and the disk does not have for certain. */
 export class Undurable {
   readonly #simulation: Simulation;
+  /** That of the shard. */
+  readonly #lane: Lane;
   /** The turns that were appended, oldest first. */
   readonly #turns: Changed[] = [];
   /** The one that is executed now. */
   #open = new Changed();
 
-  constructor(simulation: Simulation) {
+  constructor(simulation: Simulation, lane: Lane) {
     this.#simulation = simulation;
+    this.#lane = lane;
   }
 
   /** Hears of every change that is executed in these records from now on. */
@@ -63,8 +66,9 @@ export class Undurable {
     );
   }
 
-  /** The turn that the disk has kept waiting for so long that the shard has noticed; null when there is none. */
+  /** The turn that the disk has kept waiting for so long that the shard has noticed; null: none, or the shard stands still. */
   get stalled(): Pick<Changed, 'sinceMs'> | null {
+    if (this.#lane.isStuck) return null;
     const [oldest] = this.#turns;
     return oldest !== undefined && this.#simulation.nowMs - oldest.sinceMs >= noticedMs ? oldest : null;
   }

@@ -286,6 +286,13 @@ export class Service {
     return this.#standBy?.holder ?? null;
   }
 
+  /** The threads by which it owns anything: that which keeps the lease, and those of its shards. */
+  get lanesOfOwner(): { readonly lease: readonly Lane[]; readonly shards: readonly Lane[] } {
+    const here = this.shards.filter((_, number) => !this.#lending?.isLent(number));
+    const lease = this.#standBy === null ? [] : [this.#standBy.leaseLane];
+    return { lease, shards: here.flatMap((thread) => thread?.lanes ?? []) };
+  }
+
   /** What it runs for another node; null: nothing. */
   get hosting(): Hosting | null {
     return this.#standBy?.hosting ?? null;
@@ -769,8 +776,6 @@ export class Service {
 
   /** The threads of the process that write. */
   get lanes(): readonly Lane[] {
-    const ofLease = this.#standBy?.lanes ?? [];
-    const here = this.shards.filter((_, number) => !this.#lending?.isLent(number));
-    return [this.#main, this.#edge, ...ofLease, ...here.flatMap((thread) => thread?.lanes ?? [])];
+    return [this.#main, this.#edge, ...(this.#standBy?.lanes ?? []), ...this.lanesOfOwner.shards];
   }
 }

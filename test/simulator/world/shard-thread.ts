@@ -83,7 +83,7 @@ export class ShardThread {
     const { simulation } = world;
     this.#options = options;
     this.lane = machine.lane(`shard ${number}`);
-    this.undurable = new Undurable(simulation);
+    this.undurable = new Undurable(simulation, this.lane);
     this.#owner = options.servers === null ? '' : this.lane.name + simulation.tasks;
     this.lane.onError = options.onFailure;
     this.#random = simulation.random(`shard ${number} at ${simulation.tasks}`);

@@ -105,6 +105,11 @@ export class StandBy {
     machine.simulation.soon(this.#lease, () => this.#keep());
   }
 
+  /** The thread that keeps the lease. */
+  get leaseLane(): Lane {
+    return this.#lease;
+  }
+
   get lanes(): readonly Lane[] {
     return [this.#lease, this.#standby, ...(this.hosting?.lanes ?? [])];
   }

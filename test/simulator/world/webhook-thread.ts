@@ -1,9 +1,11 @@
 // A webhook thread, put together as src/threads/webhook-thread.ts does it: the dispatcher in a lane, with receivers in the
 // place of attempts.
 
+import { isDeepStrictEqual } from 'node:util';
 import type { OwnershipBoard } from '../../../src/journal/ownership.ts';
 import { type PackedOutbox, receivedFromShard, sendToShard } from '../../../src/shard/packed-outbox.ts';
-import type { FromShard, ToShard } from '../../../src/shard/protocol.ts';
+import type { EndpointChange, FromShard, ToShard } from '../../../src/shard/protocol.ts';
+import type { SealedAttempt } from '../../../src/webhooks/attempt.ts';
 import { Dispatcher } from '../../../src/webhooks/dispatcher.ts';
 import type { Machine } from '../disk/machine.ts';
 import type { Lane } from '../kernel/simulation.ts';
@@ -31,7 +33,8 @@ export class WebhookThread {
   readonly #lane: Lane;
   readonly #dispatcher: Dispatcher;
   readonly #ports = new Map<number, End<ToShard | PackedOutbox, FromShard | PackedOutbox>>();
-
+  /** What shards have told of each endpoint. */
+  readonly #told = new Map<string, EndpointChange['state']>();
   /** Whom receivers take it for. */
   readonly #sender: string;
 
@@ -49,6 +52,7 @@ export class WebhookThread {
       isHeld: (shard) => board.isHeld(shard),
       attempt: (input) => {
         world.speaks(lease, 'a delivery');
+        this.#judgeSent(input, clocks.wall());
         return receivers.attempt(this.#sender, input, clocks);
       },
       hangUp: () => {},
@@ -86,10 +90,25 @@ export class WebhookThread {
       this.#ports.get(number)?.close();
       this.#ports.set(number, near);
       near.on('message', (message) => {
-        if ('packedOutbox' in message) this.#dispatcher.take(number, receivedFromShard(message));
+        if (!('packedOutbox' in message)) return;
+        const batch = receivedFromShard(message);
+        for (const { id, state } of batch.endpoints) this.#told.set(id, state);
+        this.#dispatcher.take(number, batch);
       });
       this.#dispatcher.connected(number);
     });
+  }
+
+  #judgeSent({ endpoint, url, sealed }: SealedAttempt, nowMs: number): void {
+    const state = this.#told.get(endpoint) ?? null;
+    const counts = ({ expires_at_ms: endMs }: { readonly expires_at_ms: number | null }) =>
+      endMs === null || endMs > nowMs;
+    const wanted = state?.secrets.filter(counts).map((secret) => secret.sealed);
+    this.#world.judge.check(
+      'a delivery goes to its address, signed with the secrets that count',
+      url === state?.url && isDeepStrictEqual(sealed, wanted),
+      () => `${endpoint} is sent a delivery to ${url} with ${sealed}, and should be with ${wanted}`,
+    );
   }
 
   resume(): void {

@@ -2,7 +2,7 @@
 // endpoints that way: so that every run comes upon what a chain of chances seldom reaches.
 
 import { causes } from '../../../src/domain/cause.ts';
-import { type Act, page, remove, tell } from './acts.ts';
+import { type Act, enter, makeLink, page, remove, tell } from './acts.ts';
 import type { Resource } from './facts.ts';
 import { lookAt } from './look-around.ts';
 
@@ -32,10 +32,15 @@ async function opened(acting: Act, method: 'card' | 'cash'): Promise<Resource | 
     ...{ success_url: 'https://shop.example/done', client_reference_id: `r${random.below(9)}` },
     ...{ description: `Order ${random.below(9)}`, metadata: { order: `o${random.below(9)}` } },
   });
-  if (session === null) return null;
-  await page(acting, acting.shop, 'choose_method', session.id, { method });
-  await tell(acting, { kind: 'view_payment', id: session.id });
-  const intent = await shown(acting, `/v1/payment_intents/${session.payment_intent}`);
+  return session === null ? null : chosen(acting, session.id, method);
+}
+
+/** The customer of a session chooses a method; its open charge. */
+async function chosen(acting: Act, id: string, method: 'card' | 'cash'): Promise<Resource | null> {
+  await page(acting, acting.shop, 'choose_method', id, { method });
+  await tell(acting, { kind: 'view_payment', id });
+  const session = await shown(acting, `/v1/checkout/sessions/${id}`);
+  const intent = session && (await shown(acting, `/v1/payment_intents/${session.payment_intent}`));
   return intent?.latest_charge ? shown(acting, `/v1/charges/${intent.latest_charge}`) : null;
 }
 
@@ -46,8 +51,12 @@ async function paidBack(acting: Act): Promise<void> {
   const charge = await opened(acting, 'card');
   if (charge === null || (await done(acting, helper(charge, 'complete'), {}, amount)) === null) return;
   const about = { charge: charge.id, reason: 'requested_by_customer' };
-  for (const part of [20_000, 30_001, undefined])
-    await done(acting, '/v1/refunds', { ...about, amount: part });
+  for (const part of [20_000, 30_001, undefined]) {
+    const refund = await done(acting, '/v1/refunds', { ...about, amount: part });
+    // What the network says of it later changes nothing.
+    if (refund !== null && acting.random.chance(0.3))
+      await done(acting, `/v1/test_helpers/refunds/${refund.id}/${acting.random.pick(['fail', 'succeed'])}`);
+  }
   await done(acting, '/v1/refunds', about);
   await lookAt(acting, charge);
 }
@@ -70,6 +79,21 @@ async function cashAstray(acting: Act): Promise<void> {
     await tell(acting, { kind: 'command', language: 'en', ...command });
   }
   await lookAt(acting, charge);
+}
+
+/** A customer opens a link for one payment while another one’s payment is on its way, and tries to pay, too. */
+async function linkForTwo(acting: Act): Promise<void> {
+  const link = await makeLink(acting, true);
+  if (link === null) return;
+  const card = { brand: 'visa', last4: '4242', exp_month: 12, exp_year: 2030 };
+  for (let customers = 0; customers < 2; customers++) {
+    const session = await enter(acting, link);
+    const charge = session && (await chosen(acting, session, 'card'));
+    if (charge)
+      await page(acting, acting.shop, 'submit_card', charge.id, {
+        ...{ token: 'sim_later_succeeds', card, challenge: false },
+      });
+  }
 }
 
 /** Card after card is declined, until the payment takes no more. */
@@ -111,5 +135,7 @@ async function endpoint(acting: Act): Promise<void> {
 export async function wholePayment(acting: Act): Promise<void> {
   const { random, shop } = acting;
   if (shop.livemode) return endpoint(acting);
-  await random.pick([paidBack, paidBack, cashAstray, cashAstray, declined, endpoint])(acting);
+  await random.pick([paidBack, paidBack, cashAstray, cashAstray, declined, endpoint, linkForTwo, linkForTwo])(
+    acting,
+  );
 }
