@@ -120,6 +120,8 @@ async function endpoint(acting: Act): Promise<void> {
   const { id } = made;
   const give = (operation: string, params: object) =>
     tell(acting, { kind: 'command', language: 'en', id, operation, params, cause: causes.operator });
+  await give('roll_secret', { overlapSeconds: 1 });
+  await acting.clients.wait(1_100);
   if (!acting.shop.livemode)
     await Promise.all(Array.from({ length: 32 }, () => give('send_sample', { type: 'charge.failed' })));
   await give('resend_failed', {});
