@@ -193,8 +193,7 @@ test('a thread that can not be made is told, and made again', async () => {
   });
   const failure = await supervised.start();
   assert.equal(failure?.message, "it can't be started: the journal is not closed");
-  await setImmediate();
-  await setImmediate();
+  while (made.length === 0) await settled();
   assert.deepEqual(happened, [
     "shard 1 ended and is started again: it can't be started: the journal is not closed",
   ]);
