@@ -24,7 +24,11 @@ function isNew(stored: { received: Received; again?: boolean }) {
   })).then((taken) => taken.isNew);
 }
 
-function take(ask: CallbackOptions['ask'], networks = networksWith({ card, cash: null })) {
+function take(
+  ask: CallbackOptions['ask'],
+  networks = networksWith({ card, cash: null }),
+  knows: CallbackOptions['knows'] = () => true,
+) {
   return takeCallback(
     {
       kind: 'network_callback',
@@ -36,7 +40,7 @@ function take(ask: CallbackOptions['ask'], networks = networksWith({ card, cash:
     },
     {
       networks,
-      knows: () => true,
+      knows,
       onVisitFailed: (error) => assert.fail(error as Error),
       ask,
     },
@@ -72,6 +76,24 @@ test('a report about a charge that is not there decides nothing, and one that th
     assert.equal((await take(refusing(asked, 'resource_missing'))).outcome, 'unknown', asked);
     assert.equal((await take(refusing(asked, 'api_error'))).outcome, 'later', asked);
   }
+});
+
+test('a report of an organization’s network about a charge of another one, or of the other mode, decides nothing', async () => {
+  for (const other of [{ org: 'org_2' }, { livemode: false }]) {
+    const { outcome, isNew } = await take(async ({ kind }) => {
+      assert.equal(kind, 'record', 'no command is given');
+      return { ok: true, body: JSON.stringify({ ...charge, ...other }) };
+    });
+    assert.deepEqual([outcome, isNew], ['unknown', false]);
+  }
+});
+
+test('what is posted for an organization that there is not is refused before it is read', async () => {
+  const nobody = () => assert.fail('nothing is asked');
+  const unread = { posting: nobody } as unknown as Networks;
+  const { reply: told, outcome, isNew } = await take(nobody, unread, (org) => org !== 'org_1');
+  assert.deepEqual([told.status, outcome, isNew], [404, 'refused', false]);
+  assert.match(told.body, /there is no such organization/);
 });
 
 test('a callback on which the connector throws is told so, stores nothing, and ends no thread', async () => {

@@ -47,8 +47,9 @@ const intent = { customer: null, checkout_session: null, description: 'Order 7' 
 const session = { expires_at_ms: 1_000, description: 'Two books' };
 
 test('a payment without a session: its own description, and the end of its charge', async () => {
-  const { description, expiresAtMs } = await toldOf({ ch_1: charge, pi_1: intent });
+  const { description, expiresAtMs, callbackUrl } = await toldOf({ ch_1: charge, pi_1: intent });
   assert.deepEqual([description, expiresAtMs], ['Order 7', 2_000]);
+  assert.equal(callbackUrl, 'https://pay.test/networks/http/org_1/live');
 });
 
 test("a session's page says what it is for, or what its payment is for, and ends with the session", async () => {

@@ -394,6 +394,7 @@ test('money that is held is asked about after a while, and taken only when it is
 
 test('what a network can not do fails, and so does asking about a page that another network has opened', async () => {
   for (const [action, reason] of [
+    ['capture_charge', 'unsupported'],
     ['release_charge', 'unsupported'],
     ['await_card_payment', 'no_page'],
   ] as const) {

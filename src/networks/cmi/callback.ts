@@ -122,7 +122,6 @@ function digitAt(text: string, at: number): number {
 
 /** The byte that two hexadecimal digits stand for; `notHexadecimal` or more when they are none. */
 function pairAt(text: string, at: number): number {
-  if (at + 1 >= text.length) return notHexadecimal;
   return digitAt(text, at) * 16 + digitAt(text, at + 1);
 }
 
