@@ -89,7 +89,7 @@ export class Memtable {
     if (keys === undefined) {
       indexes.set(name, sortKey);
       this.#bytes += indexBytes + textBytes(name) + bytesOfRow(sortKey, id);
-    } else if (keys !== sortKey && this.#sorted(indexes, name, keys).add(sortKey)) {
+    } else if (this.#sorted(indexes, name, keys).add(sortKey)) {
       this.#bytes += bytesOfRow(sortKey, id);
     }
   }

@@ -146,3 +146,12 @@ test('a record is an object until its batch is packed, and is read as it was the
   assert.equal(table.get(changed.id), changed);
   assert.equal(table.read('pi_unknown'), undefined);
 });
+
+test('bytes of another record are not taken for those of the one that is asked for', () => {
+  const table = new Memtable();
+  const changes = created(1, null);
+  for (const change of changes) table.put(change);
+  table.pack([{ changes }], { bytes: 0, read: () => changes[1]! });
+  assert.throws(() => table.read(changes[0]!.id), /a packed change is that of its record/);
+  assert.equal(table.read(changes[1]!.id), changes[1]);
+});

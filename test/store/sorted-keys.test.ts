@@ -105,6 +105,19 @@ test('a scan finds its place after as many keys were deleted as added', () => {
   }
 });
 
+test('a scan finds its place after a key was added on the way that it has come or has before it', () => {
+  for (const [descending, rest] of [
+    [false, 'de'],
+    [true, 'ba0'],
+  ] as const) {
+    const set = filled('a', 'b', 'c', 'd', 'e');
+    const scan = set.scan({ descending });
+    for (let passed = 0; passed < 3; passed++) scan.next();
+    set.add('0');
+    assert.equal([...scan].join(''), rest);
+  }
+});
+
 test('a set of one key', () => {
   const set = filled('a');
   for (const descending of [false, true]) {
