@@ -35,9 +35,12 @@ export async function startDashboard(env: Readonly<Record<string, string>> = {})
 export class Visitor {
   readonly cookies = new Map<string, string>();
   readonly #url: string;
+  readonly #gone: AbortSignal | undefined;
 
-  constructor(url: string) {
+  /** `gone`: aborted when the visitor leaves, whatever is still on its way. */
+  constructor(url: string, gone?: AbortSignal) {
     this.#url = url;
+    this.#gone = gone;
   }
 
   /** The session's cookie, as it is sent. */
@@ -69,7 +72,12 @@ export class Visitor {
 
   async #send(path: string, init: RequestInit): Promise<Visited> {
     const headers = { ...(init.headers as Record<string, string>), cookie: this.cookie };
-    const response = await fetch(this.#url + path, { ...init, headers, redirect: 'manual' });
+    const response = await fetch(this.#url + path, {
+      ...init,
+      headers,
+      redirect: 'manual',
+      ...(this.#gone && { signal: this.#gone }),
+    });
     for (const line of response.headers.getSetCookie()) {
       const [, name, value] = /^([^=]+)=([^;]*)/.exec(line)!;
       if (value === '') this.cookies.delete(name!);
