@@ -6,8 +6,7 @@ import { newOrganization, startService } from './service.ts';
 
 test('a first start creates the Sandbox, answers, stops in order, and a later start keeps its keys', async () => {
   // As it is for a user, also in a run of the tests that has prepared the modules of other services.
-  const env = { PREPARED_MODULES: '' };
-  const first = await startService({ env });
+  const first = await startService({ env: { PREPARED_MODULES: '' } });
   assert.ok(first.keys, 'the keys of the Sandbox are printed');
   const body = { amount: 12_000, currency: 'mad' };
   const created = await first.call('/v1/payment_intents', { body, idempotencyKey: 'first' });
@@ -21,7 +20,7 @@ test('a first start creates the Sandbox, answers, stops in order, and a later st
   assert.equal(strange.json.error.code, 'resource_missing');
   assert.equal(await first.stop(), 0);
 
-  const second = await startService({ dataDir: first.dataDir, env });
+  const second = await startService({ dataDir: first.dataDir });
   assert.equal(second.keys, null, 'keys are shown once');
   const read = await second.call(`/v1/payment_intents/${created.json.id}`, { key: first.keys.secret });
   assert.equal(read.text, created.text);
