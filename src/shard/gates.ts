@@ -4,8 +4,7 @@
 
 import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { idempotencyKeyCharactersMax } from '../contract/limits.ts';
-import { page } from '../contract/routes/parameters.ts';
-import { parseQuery } from '../contract/routes/query-string.ts';
+import { isFiltered, parseQuery } from '../contract/routes/query-string.ts';
 import type { Route } from '../contract/routes/route.ts';
 import { routeTable } from '../contract/routes/table.ts';
 import { fillDefaults, firstRefusal, type Params, validateParams } from '../contract/routes/validate.ts';
@@ -67,7 +66,7 @@ export const gates: readonly Gate[] = [spendLimits, checkKey, parseParameters, r
 /** Counts the request in its buckets. A member uses the dashboard, which spends no limits. */
 function spendLimits(passage: Passage): Refusal | null {
   const { state, batch, frame, route, scope, request } = passage;
-  const buckets = scope.bucketsOf(route, isFiltered(frame.query));
+  const buckets = scope.bucketsOf(route, isFiltered(route, frame.query));
   let refusal: Refusal | null = null;
   if (request.member === null) {
     refusal = scope.admit(route, buckets, batch, request.language);
@@ -75,13 +74,6 @@ function spendLimits(passage: Passage): Refusal | null {
   }
   passage.limits = scope.headers(buckets, batch);
   return refusal;
-}
-
-/** A list with any parameter besides the limit and the cursors counts as a search. */
-function isFiltered(queryText: string): boolean {
-  if (queryText === '') return false;
-  const names = [...new URLSearchParams(queryText).keys()];
-  return names.some((name) => !Object.hasOwn(page, name));
 }
 
 function checkKey({ route, frame }: Passage): Refusal | null {
