@@ -2,6 +2,7 @@
 // client is.
 
 import { negotiateLanguage } from '../contract/language.ts';
+import { formFieldsMax, readFields } from '../core/form-fields.ts';
 import type { DashboardRequest } from '../edge/dashboard/dashboard-port.ts';
 import type { Visitor } from '../edge/http/visitors.ts';
 import type { Incoming } from './layout/row.ts';
@@ -19,7 +20,7 @@ export async function readIncoming(
   return {
     method,
     address: path,
-    query: new URLSearchParams(query),
+    query: readFields(query),
     prefix,
     language: chosenLanguage(cookie) ?? negotiateLanguage(acceptLanguage),
     cookie,
@@ -37,8 +38,9 @@ export async function readIncoming(
 async function readForm({ contentType, body }: DashboardRequest): Promise<Pick<Incoming, 'form' | 'files'>> {
   const files = new Map<string, Uint8Array>();
   if (!contentType.startsWith('multipart/form-data'))
-    return { form: new URLSearchParams(Buffer.from(body).toString('utf8')), files };
+    return { form: readFields(Buffer.from(body).toString('utf8')), files };
   const form = new URLSearchParams();
+  if (hasManyParts(body)) return { form, files };
   const headers = { 'content-type': contentType };
   // A body that is not in this form counts as empty; its key is then missing, too. The constructor
   // throws for a type that is no header's value, so it stands inside of what is caught.
@@ -48,4 +50,10 @@ async function readForm({ contentType, body }: DashboardRequest): Promise<Pick<I
     else if (value.size > 0) files.set(name, await value.bytes());
   }
   return { form, files };
+}
+
+/** Whether it may have more parts than a page of ours sends: an empty line ends the head of each. */
+function hasManyParts(body: Uint8Array): boolean {
+  const text = Buffer.from(body).toString('latin1');
+  return text.split('\r\n\r\n', formFieldsMax + 2).length > formFieldsMax + 1;
 }

@@ -5,6 +5,7 @@
 import { sessionsPerLinkVisitorHourMax } from '../../contract/limits.ts';
 import { checkoutPath } from '../../contract/page-paths.ts';
 import type { MonotonicClock } from '../../core/clock.ts';
+import { readFields } from '../../core/form-fields.ts';
 import type { FormGuard } from '../../html/form-guard.ts';
 import { html } from '../../html/html.ts';
 import { outcomeMark } from '../../html/marks.ts';
@@ -51,7 +52,7 @@ export function createLinkPages(options: LinkPagesOptions): LinkPages {
 
   async function open(request: PageRequest, link: ShownLink, visit: Visit): Promise<PageAnswer> {
     const { cookie, secFetchSite, forwardedFor } = request.headers;
-    const form = new URLSearchParams(request.body.toString('utf8'));
+    const form = readFields(request.body.toString('utf8'));
     if (!guard.accepts(link.id, cookie, secFetchSite, form)) return render(outcomes.stalePage(visit), visit);
     if (link.state !== 'active') return redirect(linkTo(visit, visit.path));
     const held = sessionIn(cookie, link.id);

@@ -7,6 +7,7 @@ import { negotiateLanguage } from '../../contract/language.ts';
 import { languages, type Mode } from '../../contract/vocabulary.ts';
 import { assert, defined } from '../../core/assert.ts';
 import type { MonotonicClock } from '../../core/clock.ts';
+import { readFields } from '../../core/form-fields.ts';
 import { createFormGuard, type FormGuard } from '../../html/form-guard.ts';
 import type { Html } from '../../html/html.ts';
 import type { Tokenize } from '../../networks/network.ts';
@@ -133,7 +134,7 @@ export class CheckoutPages {
     const holdsForm = Object.values(formStages).some((stages) => stages.includes(stage.name));
     const page = await pageAt(stage, payment, visit, {
       field,
-      justActed: new URLSearchParams(request.query).has('done'),
+      justActed: readFields(request.query).has('done'),
       hosted: this.#hosted,
       back: afterPayment(payment, this.#options.baseUrl),
     });
@@ -147,7 +148,7 @@ export class CheckoutPages {
     visit: Visit,
   ): Promise<PageAnswer> {
     const { cookie, secFetchSite } = request.headers;
-    const form = new URLSearchParams(request.body.toString('utf8'));
+    const form = readFields(request.body.toString('utf8'));
     if (!this.#guard.accepts(id, cookie, secFetchSite, form)) return render(outcomes.stalePage(visit), visit);
     assert(name !== null, 'a page without a form takes no POST');
     const stage = stageOf(payment, id);
@@ -186,7 +187,7 @@ function visitOf(
   payment: ShownPayment | null,
   prefix: string,
 ): Visit {
-  const asked = new URLSearchParams(request.query).get('lang');
+  const asked = readFields(request.query).get('lang');
   const chosen = languages.find((language) => language === asked);
   return {
     language: chosen ?? payment?.session?.locale ?? negotiateLanguage(request.headers.acceptLanguage),

@@ -5,6 +5,7 @@
 import { negotiateLanguage } from '../../contract/language.ts';
 import type { Json } from '../../contract/openapi/schemas.ts';
 import { type Language, languages } from '../../contract/vocabulary.ts';
+import { readFields } from '../../core/form-fields.ts';
 import { withoutSlashAtEnd } from '../../core/slash-at-end.ts';
 import { html } from '../../html/html.ts';
 import type { RequestHead } from '../http/request-head.ts';
@@ -58,7 +59,7 @@ export class Docs {
 
   /** The document at an address. */
   visit({ path, query, acceptLanguage }: DocsVisit): DocsAnswer {
-    const given = new URLSearchParams(query);
+    const given = readFields(query);
     const reader = readerOf(given.get('lang'), acceptLanguage);
     if (path === searchPath) return { status: 200, document: this.#found(given.get('q') ?? '', reader) };
     const source = this.#sources.get(path);
@@ -76,7 +77,7 @@ export class Docs {
   pageWithoutSlash({ path, query }: Pick<DocsVisit, 'path' | 'query'>): string | null {
     const page = withoutSlashAtEnd(path);
     if (page === path || !this.paths.includes(page)) return null;
-    return `${this.#prefix}${page}${query === '' ? '' : `?${new URLSearchParams(query)}`}`;
+    return `${this.#prefix}${page}${query === '' ? '' : `?${readFields(query)}`}`;
   }
 
   /** A page that was rendered before, or is rendered now. `name`: its path, or what it says. */
@@ -92,7 +93,7 @@ export class Docs {
 
   /** The page for a visitor who has searched too often. */
   tooManySearches(waitSeconds: number, { query, acceptLanguage }: DocsVisit): StaticText {
-    const reader = readerOf(new URLSearchParams(query).get('lang'), acceptLanguage);
+    const reader = readerOf(readFields(query).get('lang'), acceptLanguage);
     const say = sayDocs(guideLanguageOf(reader.language));
     const text = say('too_many_searches_text').replace('{wait}', String(waitSeconds));
     const page = () => this.#said(say('too_many_searches'), text, reader);
