@@ -52,7 +52,7 @@ async function readForm({ contentType, body }: DashboardRequest): Promise<Pick<I
   return { form, files };
 }
 
-/** Whether it may have more parts than a page of ours sends: an empty line ends the head of each. */
+/** Whether it may have more parts than our pages send: an empty line ends the head of each. */
 function hasManyParts(body: Uint8Array): boolean {
   const text = Buffer.from(body).toString('latin1');
   return text.split('\r\n\r\n', formFieldsMax + 2).length > formFieldsMax + 1;
